@@ -1,0 +1,127 @@
+"""The figures, one file each.
+
+A module of this package that defines `FIGURE` is a figure: adding one takes one file. Names with a
+leading underscore are helpers. A figure's functions take data and axes; they return nothing from
+drawing, save nothing, and set no global state.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+from matplotlib import style as mpl_style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure as Canvas
+
+from strata.records import Context, Row
+
+STYLE = Path(__file__).with_name("style.mplstyle")
+
+Item = TypeVar("Item")
+AxesGrid = npt.NDArray[np.object_]
+"""Axes by row and column, as `matplotlib.figure.Figure.subplots(squeeze=False)` gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Panels of a figure, and its size in inches."""
+
+    rows: int
+    columns: int
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figure(Generic[Item]):
+    """What the report must know to show a figure; `Item` is one bar or point of it.
+
+    `columns` names the columns of the data file behind the figure, with units; `cells` gives the
+    cells of one item; `source` is the row that the item shows.
+    """
+
+    name: str
+    title: str
+    order: int
+    prepare: Callable[[Sequence[Row]], Sequence[Item]]
+    grid: Callable[[Sequence[Item]], Grid]
+    draw: Callable[[Sequence[Item], AxesGrid], None]
+    caption: Callable[[Sequence[Item]], str]
+    columns: tuple[str, ...]
+    cells: Callable[[Item], tuple[object, ...]]
+    source: Callable[[Item], Row]
+
+
+def discover() -> tuple[Figure[Any], ...]:
+    """Every figure of the package, in the order in which a report shows them."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    figures = [module.FIGURE for module in modules]
+    return tuple(sorted(figures, key=lambda figure: (figure.order, figure.name)))
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The style of Strata's figures, put back afterwards; drawing and saving both need it."""
+    with mpl.rc_context(), mpl_style.context(["default", STYLE]):
+        yield
+
+
+def render(figure: Figure[Item], items: Sequence[Item]) -> Canvas:
+    """A canvas with the figure on it, laid out once and for all.
+
+    Call within `style`; the ticks and texts of the canvas are final and can be measured.
+    """
+    grid = figure.grid(items)
+    canvas = Canvas(figsize=(grid.width, grid.height), layout="constrained")
+    FigureCanvasAgg(canvas)
+    axes = canvas.subplots(grid.rows, grid.columns, squeeze=False)
+    figure.draw(items, axes)
+    layout = canvas.get_layout_engine()
+    if layout is not None:
+        layout.execute(canvas)
+    canvas.set_layout_engine("none")
+    return canvas
+
+
+def images(canvas: Canvas) -> dict[str, bytes]:
+    """The canvas as png, svg and pdf, without dates or program names; call within `style`.
+
+    `Figure.savefig` would draw everything twice, the first time only to lay it out.
+    """
+    result = {}
+    canvas.set_dpi(mpl.rcParams["savefig.dpi"])
+    with BytesIO() as buffer:
+        FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})
+        result["png"] = buffer.getvalue()
+    with BytesIO() as buffer:
+        FigureCanvasSVG(canvas).print_svg(buffer, metadata={"Date": None, "Creator": None})
+        result["svg"] = buffer.getvalue()
+    with BytesIO() as buffer:
+        unsaid = {"CreationDate": None, "Creator": None, "Producer": None}
+        FigureCanvasPdf(canvas).print_pdf(buffer, metadata=unsaid)
+        result["pdf"] = buffer.getvalue()
+    return result
+
+
+def full_caption(figure: Figure[Item], items: Sequence[Item], context: Context) -> str:
+    """The caption, and what was measured by which commit."""
+    build = context.build
+    commit = build.commit[:12] + (" with uncommitted changes" if build.dirty else "")
+    return f"{figure.caption(items)} {context.device.name}, commit {commit}."
+
+
+def flat(axes: AxesGrid) -> list[Axes]:
+    """The axes of a grid, row by row."""
+    return [panel for row in axes for panel in row]

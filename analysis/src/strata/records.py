@@ -1,0 +1,784 @@
+"""Read a run folder into frozen records, or say in one line why it cannot be read.
+
+`samples.jsonl` is the source: the rows of a run are derived from it, so a run that was cut off
+anywhere stays readable. `measurements.csv` is read beside it, strictly, for `strata.validate` to
+compare. Nothing else in the package reads a run folder; `results/schema` is its contract.
+"""
+
+import csv
+import json
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar
+
+from strata.statistics import median, median_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T", bound=str)
+
+SCHEMA_VERSION = 1
+
+CONTEXT_FILE = "context.json"
+SAMPLES_FILE = "samples.jsonl"
+MEASUREMENTS_FILE = "measurements.csv"
+
+COLUMNS = (
+    "run",
+    "device",
+    "backend",
+    "suite",
+    "benchmark",
+    "case",
+    "params",
+    "quantity",
+    "unit",
+    "provenance",
+    "method",
+    "value",
+    "ci_low",
+    "ci_high",
+    "minimum",
+    "maximum",
+    "samples",
+    "valid",
+    "reasons",
+)
+
+Backend = Literal["cuda", "host"]
+Status = Literal["measured", "skipped", "failed"]
+Verdict = Literal["passed", "failed", "unverified", "not_applicable"]
+Provenance = Literal["timed", "counted", "modelled", "published"]
+State = Literal["running", "complete", "interrupted", "aborted"]
+
+BACKENDS: tuple[Backend, ...] = ("cuda", "host")
+STATUSES: tuple[Status, ...] = ("measured", "skipped", "failed")
+VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "unverified", "not_applicable")
+PROVENANCES: tuple[Provenance, ...] = ("timed", "counted", "modelled", "published")
+STATES: tuple[State, ...] = ("running", "complete", "interrupted", "aborted")
+
+# The patterns of results/schema/v1; a test holds the two together.
+NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+WORD = re.compile(r"[A-Za-z0-9._+-]+", re.ASCII)
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
+UTC = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z", re.ASCII)
+COMMIT = re.compile(r"[0-9a-f]{40}|unknown", re.ASCII)
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+COUNT = re.compile(r"0|[1-9]\d*", re.ASCII)
+
+RESUME = "resume the run (strata run --resume) or measure again"
+REWRITE = "resume the run (strata run --resume): it writes the table anew from samples.jsonl"
+
+
+class RunError(ValueError):
+    """A run that cannot be used: where, what was found, what was expected, how to mend it.
+
+    Its text is always one line, whatever the file holds.
+    """
+
+    def __init__(
+        self, path: Path, line: int | None = None, *, found: str, expected: str, mend: str
+    ) -> None:
+        self.path = path
+        self.line = line
+        place = f"{path}:{line}" if line else f"{path}"
+        super().__init__(one_line(f"{place}: found {found}; expected {expected}; to mend: {mend}"))
+
+
+def one_line(text: str) -> str:
+    """`text` with every control character (line ends too) made visible."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+# --- the records ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One check of one case, or the noise check of one measurement."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The raw samples of one quantity of one case, in the order in which they were taken."""
+
+    quantity: str
+    unit: str
+    provenance: Provenance
+    method: str
+    samples: tuple[float, ...]
+    noise: Gate
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One benchmark at one point of its axes: a line of `samples.jsonl`."""
+
+    id: str
+    suite: str
+    benchmark: str
+    backend: Backend
+    params: Mapping[str, str]
+    status: Status
+    reason: str
+    started: str
+    seconds: float
+    facts: Mapping[str, Any]
+    gates: tuple[Gate, ...]
+    measurements: tuple[Measurement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One quantity of one case by one method: a row of `measurements.csv`.
+
+    `value`, `ci_low`, `ci_high`, `minimum` and `maximum` are in `unit`; the interval is None with
+    fewer than six samples.
+    """
+
+    run: str
+    device: str
+    backend: Backend
+    suite: str
+    benchmark: str
+    case: str
+    params: Mapping[str, str]
+    quantity: str
+    unit: str
+    provenance: Provenance
+    method: str
+    value: float
+    ci_low: float | None
+    ci_high: float | None
+    minimum: float
+    maximum: float
+    samples: int
+    valid: bool
+    reasons: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """(case, quantity, method): what identifies a row within a run."""
+        return (self.case, self.quantity, self.method)
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The harness that measured: its source and how it was compiled."""
+
+    version: str
+    commit: str
+    dirty: bool
+    source_digest: str
+    build_type: str
+    compiler: str
+    cuda_compiler: str | None
+    flags: str
+    cuda_architectures: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What was measured. `facts` hold whatever else the device said of itself."""
+
+    slug: str
+    name: str
+    uuid: str | None
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CpuCache:
+    """One cache of the host CPU; sizes in bytes."""
+
+    level: int
+    type: str
+    bytes: int
+    line_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The machine around the device; memory in bytes."""
+
+    cpu: str
+    cores: int
+    os: str
+    kernel: str
+    memory_bytes: int
+    caches: tuple[CpuCache, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What was to be measured: the plan and the case ids, in order."""
+
+    name: str
+    file: str
+    digest: str
+    plan: Mapping[str, Any]
+    cases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was measured, with what, under which conditions: `context.json`."""
+
+    run: str
+    build: Build
+    started: str
+    finished: str | None
+    state: State
+    command: tuple[str, ...]
+    backend: Backend
+    device: Device
+    host: Host
+    libraries: Mapping[str, Any]
+    sweep: Sweep
+    clocks_before: Mapping[str, Any]
+    clocks_after: Mapping[str, Any]
+    timer: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One sweep on one device.
+
+    `cases` and `rows` (one per measurement, derived from the samples) stand in the order of the
+    sweep. `table` is `measurements.csv` as it lies in the folder, None when an unfinished run has
+    none yet.
+    """
+
+    folder: Path
+    context: Context
+    cases: tuple[Case, ...]
+    rows: tuple[Row, ...]
+    table: tuple[Row, ...] | None
+
+
+# --- derived rows ---------------------------------------------------------------------------------
+
+
+def derive(context: Context, case: Case) -> Iterator[Row]:
+    """The rows of one case, in the order of its measurements."""
+    for measurement in case.measurements:
+        gates = (*case.gates, measurement.noise)
+        interval = median_interval(measurement.samples)
+        yield Row(
+            run=context.run,
+            device=context.device.slug,
+            backend=case.backend,
+            suite=case.suite,
+            benchmark=case.benchmark,
+            case=case.id,
+            params=case.params,
+            quantity=measurement.quantity,
+            unit=measurement.unit,
+            provenance=measurement.provenance,
+            method=measurement.method,
+            value=median(measurement.samples),
+            ci_low=interval.low if interval else None,
+            ci_high=interval.high if interval else None,
+            minimum=min(measurement.samples),
+            maximum=max(measurement.samples),
+            samples=len(measurement.samples),
+            valid=all(gate.verdict != "failed" for gate in gates),
+            reasons="; ".join(
+                f"{gate.name}: {gate.detail}"
+                for gate in gates
+                if gate.verdict in ("failed", "unverified")
+            ),
+        )
+
+
+def params_text(params: Mapping[str, str], separator: str = ";") -> str:
+    """`k=v` of every parameter, sorted by key, joined by `separator`."""
+    return separator.join(f"{key}={params[key]}" for key in sorted(params))
+
+
+def case_id(suite: str, benchmark: str, backend: str, params: Mapping[str, str]) -> str:
+    """The canonical id of a case: suite/benchmark/backend/k=v/..."""
+    words = [f"{key}={params[key]}" for key in sorted(params)]
+    return "/".join([suite, benchmark, backend, *words])
+
+
+def frame(run: Run) -> "pd.DataFrame":
+    """The rows of a run as a pandas frame, with one column per parameter in place of `params`."""
+    import pandas as pd  # dear to import, and only wanted by people at a prompt
+
+    plain = [name for name in COLUMNS if name != "params"]
+    return pd.DataFrame(
+        [{name: getattr(row, name) for name in plain} | dict(row.params) for row in run.rows]
+    )
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def load_run(folder: Path) -> Run:
+    """Read the run in `folder`.
+
+    Raises `RunError` when a file is missing, damaged, or of a schema version that is not known. A
+    torn last line of `samples.jsonl` is no damage: it is what an interrupted run leaves behind.
+    """
+    if not folder.is_dir():
+        raise RunError(
+            folder,
+            found="a file" if folder.exists() else "nothing there",
+            expected=f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})",
+            mend="name the folder that strata run printed",
+        )
+    context = _context(folder / CONTEXT_FILE)
+    latest = {case.id: case for case in _cases(folder / SAMPLES_FILE)}
+    planned = {case: place for place, case in enumerate(context.sweep.cases)}
+    cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
+    table_path = folder / MEASUREMENTS_FILE
+    unfinished = context.state != "complete" and not table_path.exists()
+    return Run(
+        folder=folder,
+        context=context,
+        cases=tuple(cases),
+        rows=tuple(row for case in cases for row in derive(context, case)),
+        table=None if unfinished else tuple(_table(table_path)),
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        found = "no such file" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
+        raise RunError(
+            path, found=found, expected="a readable file of the run folder", mend=RESUME
+        ) from None
+
+
+def _decode(path: Path, line: int | None, raw: bytes, mend: str) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if line is None:
+            line = raw.count(b"\n", 0, error.start) + 1
+        raise RunError(
+            path, line, found=f"byte 0x{raw[error.start]:02x}", expected="UTF-8 text", mend=mend
+        ) from None
+
+
+class _NotFiniteError(ValueError):
+    """A JSON number that JSON does not have."""
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise _NotFiniteError(text)
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen = {key for key in result if sum(key == other for other, _ in pairs) > 1}
+        raise ValueError(f"the key {min(seen)!r} twice in one object")
+    return result
+
+
+def _parse(path: Path, line: int | None, text: str, mend: str) -> Any:
+    """Strict JSON: no NaN, no Infinity, no key twice."""
+    try:
+        return json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
+        )
+    except _NotFiniteError as error:
+        raise RunError(
+            path, line, found=f"{error}", expected="finite numbers only", mend=mend
+        ) from None
+    except json.JSONDecodeError as error:
+        raise RunError(
+            path,
+            line or error.lineno,
+            found=f"broken JSON ({error.msg} at column {error.colno})",
+            expected="one whole JSON object",
+            mend=mend,
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise RunError(
+            path, line, found=f"{error}", expected="one whole JSON object", mend=mend
+        ) from None
+
+
+class _Fields:
+    """The members of a JSON object, taken out with a check each; every refusal names its place."""
+
+    __slots__ = ("_data", "_line", "_mend", "_path", "_where")
+
+    def __init__(self, data: Any, path: Path, line: int | None, mend: str, where: str = "") -> None:
+        self._path, self._line, self._mend, self._where = path, line, mend, where
+        if not isinstance(data, dict):
+            self.refuse(_shown(data), f"an object as {where}" if where else "a JSON object")
+        self._data: dict[str, Any] = data
+
+    def refuse(self, found: str, expected: str) -> NoReturn:
+        raise RunError(self._path, self._line, found=found, expected=expected, mend=self._mend)
+
+    def _name(self, key: str) -> str:
+        return f"{self._where}.{key}" if self._where else key
+
+    def _wrong(self, key: str, expected: str) -> NoReturn:
+        self.refuse(_shown(self._data[key]), f"{expected} as {self._name(key)}")
+
+    def _take(self, key: str) -> Any:
+        if key not in self._data:
+            self.refuse(f"no {self._name(key)}", f"{self._name(key)} to be there")
+        return self._data[key]
+
+    def text(self, key: str, pattern: re.Pattern[str] | None = None) -> str:
+        value = self._take(key)
+        if not isinstance(value, str):
+            self._wrong(key, "text")
+        if pattern and not pattern.fullmatch(value):
+            self._wrong(key, f"text like {pattern.pattern}")
+        return value
+
+    def text_or_none(self, key: str, pattern: re.Pattern[str] | None = None) -> str | None:
+        return None if self._take(key) is None else self.text(key, pattern)
+
+    def choice(self, key: str, choices: Collection[T]) -> T:
+        value = self._take(key)
+        for choice in choices:
+            if value == choice:
+                return choice
+        self._wrong(key, " or ".join(choices))
+
+    def flag(self, key: str) -> bool:
+        value = self._take(key)
+        if not isinstance(value, bool):
+            self._wrong(key, "true or false")
+        return value
+
+    def count(self, key: str) -> int:
+        value = self._take(key)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            self._wrong(key, "a whole number, 0 or more")
+        return value
+
+    def number(self, key: str) -> float:
+        value = _finite(self._take(key))
+        if value is None or value < 0:
+            self._wrong(key, "a finite number, 0 or more")
+        return value
+
+    def mapping(self, key: str) -> Mapping[str, Any]:
+        value = self._take(key)
+        if not isinstance(value, dict):
+            self._wrong(key, "an object")
+        return MappingProxyType(value)
+
+    def mapping_or_none(self, key: str) -> Mapping[str, Any] | None:
+        return None if self._take(key) is None else self.mapping(key)
+
+    def items(self, key: str) -> list[Any]:
+        value = self._take(key)
+        if not isinstance(value, list):
+            self._wrong(key, "an array")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        values = self.items(key)
+        if not all(isinstance(value, str) for value in values):
+            self._wrong(key, "an array of text")
+        return tuple(values)
+
+    def objects(self, key: str) -> "Iterator[_Fields]":
+        for place, item in enumerate(self.items(key)):
+            where = f"{self._name(key)}[{place}]"
+            yield _Fields(item, self._path, self._line, self._mend, where)
+
+    def object(self, key: str) -> "_Fields":
+        return _Fields(self._take(key), self._path, self._line, self._mend, self._name(key))
+
+    def samples(self, key: str) -> tuple[float, ...]:
+        values = self.items(key)
+        result = tuple(map(_finite, values))
+        if not result:
+            self._wrong(key, "at least one sample")
+        for place, (value, raw) in enumerate(zip(result, values, strict=True)):
+            if value is None:
+                self.refuse(_shown(raw), f"a finite number as {self._name(key)}[{place}]")
+        return tuple(value for value in result if value is not None)
+
+    def others(self, *known: str) -> Mapping[str, Any]:
+        return MappingProxyType({k: v for k, v in self._data.items() if k not in known})
+
+    def has(self, key: str) -> bool:
+        return key in self._data
+
+
+def _finite(value: Any) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _check_version(fields: _Fields, path: Path, line: int | None) -> None:
+    version = fields.count("schema_version")
+    if version != SCHEMA_VERSION:
+        raise RunError(
+            path,
+            line,
+            found=f"schema version {version}",
+            expected=f"schema version {SCHEMA_VERSION}",
+            mend=f"read it with the strata that knows version {version}",
+        )
+
+
+def _context(path: Path) -> Context:
+    mend = "measure again; a context cannot be written afterwards"
+    data = _parse(path, None, _decode(path, None, _read(path), mend), mend)
+    fields = _Fields(data, path, None, mend)
+    _check_version(fields, path, None)
+    build, device = fields.object("strata"), fields.object("device")
+    host, sweep = fields.object("host"), fields.object("sweep")
+    clocks = None if fields.mapping_or_none("clocks") is None else fields.object("clocks")
+    nothing: Mapping[str, Any] = MappingProxyType({})
+    return Context(
+        run=fields.text("run", WORD),
+        build=Build(
+            version=build.text("version"),
+            commit=build.text("commit", COMMIT),
+            dirty=build.flag("dirty"),
+            source_digest=build.text("source_digest"),
+            build_type=build.text("build_type"),
+            compiler=build.text("compiler"),
+            cuda_compiler=build.text_or_none("cuda_compiler"),
+            flags=build.text("flags"),
+            cuda_architectures=build.text_or_none("cuda_architectures"),
+        ),
+        started=fields.text("started", UTC),
+        finished=fields.text_or_none("finished", UTC),
+        state=fields.choice("state", STATES),
+        command=fields.texts("command"),
+        backend=fields.choice("backend", BACKENDS),
+        device=Device(
+            slug=device.text("slug", SLUG),
+            name=device.text("name"),
+            uuid=device.text_or_none("uuid"),
+            facts=device.others("slug", "name", "uuid"),
+        ),
+        host=Host(
+            cpu=host.text("cpu"),
+            cores=host.count("cores"),
+            os=host.text("os"),
+            kernel=host.text("kernel"),
+            memory_bytes=host.count("memory_bytes"),
+            caches=tuple(
+                CpuCache(
+                    level=cache.count("level"),
+                    type=cache.text("type"),
+                    bytes=cache.count("bytes"),
+                    line_bytes=cache.count("line_bytes"),
+                )
+                for cache in host.objects("caches")
+            ),
+        ),
+        libraries=fields.mapping("libraries"),
+        sweep=Sweep(
+            name=sweep.text("name"),
+            file=sweep.text("file"),
+            digest=sweep.text("digest"),
+            plan=sweep.mapping("plan"),
+            cases=sweep.texts("cases"),
+        ),
+        clocks_before=clocks.mapping("before") if clocks else nothing,
+        clocks_after=clocks.mapping_or_none("after") or nothing if clocks else nothing,
+        timer=fields.mapping("timer"),
+    )
+
+
+def _cases(path: Path) -> Iterator[Case]:
+    """Every line in file order; what follows the last line end only if it is a whole object."""
+    mend = "delete that line and " + RESUME
+    try:
+        file = path.open("rb")
+    except OSError:
+        _read(path)  # says why
+        raise
+    with file:
+        for number, raw in enumerate(file, start=1):
+            whole = raw.endswith(b"\n")
+            try:
+                data = _parse(path, number, _decode(path, number, raw, mend), mend)
+            except RunError:
+                if whole:
+                    raise
+                return  # the torn last line of a run that was cut off
+            yield _case(_Fields(data, path, number, mend), path, number)
+
+
+def _case(fields: _Fields, path: Path, line: int) -> Case:
+    _check_version(fields, path, line)
+    fields.choice("kind", ("case",))
+    status = fields.choice("status", STATUSES)
+    params = fields.mapping("params")
+    for key, value in params.items():
+        if not NAME.fullmatch(key) or not isinstance(value, str) or not WORD.fullmatch(value):
+            fields.refuse(f"{key}={_shown(value)}", "words as params")
+    measured = status == "measured"
+    case = Case(
+        id=fields.text("case"),
+        suite=fields.text("suite", NAME),
+        benchmark=fields.text("benchmark", NAME),
+        backend=fields.choice("backend", BACKENDS),
+        params=params,
+        status=status,
+        reason=fields.text("reason"),
+        started=fields.text("started", UTC),
+        seconds=fields.number("seconds"),
+        facts=fields.mapping("facts") if measured or fields.has("facts") else MappingProxyType({}),
+        gates=tuple(
+            _gate(gate, gate.text("gate", NAME))
+            for gate in (fields.objects("gates") if measured or fields.has("gates") else ())
+        ),
+        measurements=tuple(
+            _measurement(measurement)
+            for measurement in (
+                fields.objects("measurements") if measured or fields.has("measurements") else ()
+            )
+        ),
+    )
+    if case.measurements and not measured:
+        fields.refuse(f"measurements of a {status} case", "measurements of measured cases only")
+    if not measured and not case.reason:
+        fields.refuse(f"a {status} case without a reason", "a reason")
+    canonical = case_id(case.suite, case.benchmark, case.backend, case.params)
+    if case.id != canonical:
+        fields.refuse(f"case {case.id}", f"{canonical}, as its parameters say")
+    keys = set()
+    for measurement in case.measurements:
+        name = f"{measurement.quantity} by {measurement.method}"
+        if name in keys:
+            fields.refuse(f"{name} twice", "each quantity and method once a case")
+        keys.add(name)
+    return case
+
+
+def _gate(fields: _Fields, name: str) -> Gate:
+    return Gate(name=name, verdict=fields.choice("verdict", VERDICTS), detail=fields.text("detail"))
+
+
+def _measurement(fields: _Fields) -> Measurement:
+    return Measurement(
+        quantity=fields.text("quantity", NAME),
+        unit=fields.text("unit"),
+        provenance=fields.choice("provenance", PROVENANCES),
+        method=fields.text("method", NAME),
+        samples=fields.samples("samples"),
+        noise=_gate(fields.object("noise"), "noise"),
+    )
+
+
+def _table(path: Path) -> Iterator[Row]:
+    """The rows of `measurements.csv`, checked one by one."""
+    text = _decode(path, None, _read(path), REWRITE)
+    reader = csv.reader(StringIO(text, newline=""), strict=True)
+
+    def refuse(found: str, expected: str) -> NoReturn:
+        raise RunError(path, reader.line_num, found=found, expected=expected, mend=REWRITE)
+
+    seen: dict[tuple[str, str, str], int] = {}
+    try:
+        header = next(reader, [])
+        _check_header(header, refuse)
+        for cells in reader:
+            if len(cells) != len(COLUMNS):
+                refuse(f"{len(cells)} fields", f"{len(COLUMNS)} fields")
+            row = _row(dict(zip(COLUMNS, cells, strict=True)), refuse)
+            if row.key in seen:
+                refuse(
+                    f"{row.quantity} by {row.method} of {row.case} again (first in line "
+                    f"{seen[row.key]})",
+                    "each case, quantity and method once",
+                )
+            seen[row.key] = reader.line_num
+            yield row
+    except csv.Error as error:
+        refuse(f"broken CSV ({error})", "RFC 4180")
+
+
+class _Refusal(Protocol):
+    def __call__(self, found: str, expected: str) -> NoReturn: ...
+
+
+def _check_header(header: Sequence[str], refuse: _Refusal) -> None:
+    missing = [name for name in COLUMNS if name not in header]
+    unknown = [name for name in header if name not in COLUMNS]
+    if missing:
+        refuse(f"no column {', '.join(missing)}", f"the columns {', '.join(COLUMNS)}")
+    if unknown:
+        refuse(f"unknown column {', '.join(unknown)}", f"the columns {', '.join(COLUMNS)}")
+    if tuple(header) != COLUMNS:
+        refuse(f"the columns in the order {', '.join(header)}", f"the order {', '.join(COLUMNS)}")
+
+
+def _row(cells: Mapping[str, str], refuse: _Refusal) -> Row:
+    def matching(name: str, pattern: re.Pattern[str], expected: str) -> str:
+        if not pattern.fullmatch(cells[name]):
+            refuse(f"{cells[name]!r} as {name}", expected)
+        return cells[name]
+
+    def number(name: str) -> float:
+        value = float(matching(name, NUMBER, "a finite number with a '.' decimal"))
+        if not math.isfinite(value):
+            refuse(f"{cells[name]!r} as {name}", "a finite number with a '.' decimal")
+        return value
+
+    def number_or_none(name: str) -> float | None:
+        return number(name) if cells[name] else None
+
+    def choice(name: str, choices: Collection[T]) -> T:
+        for word in choices:
+            if cells[name] == word:
+                return word
+        refuse(f"{cells[name]!r} as {name}", " or ".join(choices))
+
+    pairs = [pair.partition("=") for pair in cells["params"].split(";") if pair]
+    params = {key: value for key, _, value in pairs}
+    if params_text(params) != cells["params"]:
+        refuse(f"{cells['params']!r} as params", "k=v;k=v sorted by key")
+    return Row(
+        run=cells["run"],
+        device=cells["device"],
+        backend=choice("backend", BACKENDS),
+        suite=cells["suite"],
+        benchmark=cells["benchmark"],
+        case=cells["case"],
+        params=MappingProxyType(params),
+        quantity=cells["quantity"],
+        unit=cells["unit"],
+        provenance=choice("provenance", PROVENANCES),
+        method=cells["method"],
+        value=number("value"),
+        ci_low=number_or_none("ci_low"),
+        ci_high=number_or_none("ci_high"),
+        minimum=number("minimum"),
+        maximum=number("maximum"),
+        samples=int(matching("samples", COUNT, "a whole number")),
+        valid=choice("valid", ("true", "false")) == "true",
+        reasons=cells["reasons"],
+    )

@@ -1,0 +1,50 @@
+#include "harness/cli/commands.hpp"
+
+#include "harness/core/benchmark.hpp"
+#include "harness/core/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace strata {
+namespace {
+
+void describe(const Enrolled& enrolled) {
+  const Benchmark& b = enrolled.benchmark;
+  fmt::print("{}/{}  {}\n", b.suite, b.name, b.question);
+  fmt::print("  backends  {}{}{}\n", enrolled.cuda != nullptr ? "cuda" : "",
+             enrolled.cuda != nullptr && enrolled.host != nullptr ? ", " : "",
+             enrolled.host != nullptr ? "host" : "");
+  fmt::print("  cost      about {:g} s a case\n", b.seconds_per_case);
+  for (const auto& axis : b.axes) {
+    std::string defaults;
+    for (const auto& value : axis.defaults) defaults += (defaults.empty() ? "" : ",") + value;
+    fmt::print("  axis      {}: {}\n              of {}; default {}\n", axis.name, axis.meaning,
+               axis.describe(), defaults);
+  }
+  for (const auto& quantity : b.quantities) {
+    fmt::print("  quantity  {}: {}\n", quantity.name, quantity.meaning);
+  }
+}
+
+}  // namespace
+
+int list_command(const ListOptions& options) {
+  if (!options.cases.empty()) {
+    const Sweep sweep = load_sweep(options.cases, benchmarks());
+    for (const auto& which : expand(sweep, *backend_from(options.backend), benchmarks())) {
+      fmt::print("{}\n", which.id());
+    }
+    return 0;
+  }
+  bool first = true;
+  for (const auto& enrolled : benchmarks()) {
+    if (!first) fmt::print("\n");
+    first = false;
+    describe(enrolled);
+  }
+  return 0;
+}
+
+}  // namespace strata

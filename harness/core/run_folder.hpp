@@ -1,0 +1,172 @@
+// The folder of one run: context.json, samples.jsonl, measurements.csv. What a run has finished
+// survives whatever ends it: each case is one whole line, written at once, before the next begins.
+#pragma once
+
+#include "harness/core/case.hpp"
+#include "harness/core/device.hpp"
+#include "harness/core/measurement.hpp"
+#include "harness/core/plan.hpp"
+#include "harness/core/unique_fd.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata {
+
+/// A file of the run could not be read or written; what() names it, what went wrong and how to mend
+/// it, in one line.
+class RunFolderError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How this executable came about.
+struct BuildInfo {
+  std::string version;
+  std::string commit;  ///< full hash; empty outside a repository
+  bool dirty = false;
+  std::string source_digest;
+  std::string build_type;
+  std::string compiler;
+  std::string cuda_compiler;  ///< empty in a build without CUDA
+  std::string flags;
+  std::string cuda_architectures;
+};
+
+/// One cache of the host's CPU.
+struct HostCache {
+  int level = 0;
+  std::string kind;  ///< "data", "instruction" or "unified"
+  std::int64_t bytes = 0;
+  std::int64_t line_bytes = 0;
+  int shared_by = 0;  ///< logical cores that share it; 0 when not known
+};
+
+/// The machine around the device.
+struct HostInfo {
+  std::string cpu;
+  int cores = 0;  ///< logical cores that this process may use
+  std::string os;
+  std::string kernel;
+  std::int64_t memory_bytes = 0;
+  std::vector<HostCache> caches;
+  Facts more;  ///< further keys of the same object; none of those above
+};
+
+/// The sweep as it was expanded: what the run set out to do.
+struct SweepInfo {
+  std::string name;
+  std::string file;
+  std::string digest;
+  Plan plan;
+  std::vector<std::string> cases;  ///< ids, in the order in which they run
+};
+
+enum class RunState { running, complete, interrupted, aborted };
+[[nodiscard]] std::string_view to_string(RunState state);
+
+/// context.json: what was measured, with what, under which conditions.
+struct RunContext {
+  std::string run;  ///< name of the folder; RunFolder::create gives it
+  BuildInfo strata;
+  std::string started;               ///< UTC; RunFolder::create fills it in when empty
+  std::string finished;              ///< UTC; empty (null in the file) until the run has ended
+  std::vector<std::string> resumed;  ///< UTC: when the run was taken up again
+  RunState state = RunState::running;
+  std::vector<std::string> command;
+  Backend backend = Backend::host;
+  DeviceIdentity device;  ///< no fact may be called slug, name or uuid
+  HostInfo host;
+  Facts libraries;  ///< driver, runtime, CUPTI, …
+  SweepInfo sweep;
+  Facts clocks_before;
+  Facts clocks_after;
+  Facts timer;
+};
+
+/// The text of context.json. Throws FormatError for numbers that are not finite.
+[[nodiscard]] std::string to_json(const RunContext& context);
+/// Throws FormatError.
+[[nodiscard]] RunContext context_from_json(std::string_view text);
+
+/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" stands in for a commit that is not known.
+[[nodiscard]] std::string run_name(const RunContext& context);
+
+/// What a run has come to, by the last line of each case.
+struct RunCounts {
+  std::size_t measured = 0;
+  std::size_t skipped = 0;
+  std::size_t failed = 0;
+  std::size_t missing = 0;  ///< in the sweep, not in the samples
+  std::size_t valid_rows = 0;
+  std::size_t invalid_rows = 0;
+};
+
+/// The one writer of a run's files. Throws RunFolderError when a file cannot be written; what was
+/// written before stays readable.
+class RunFolder {
+ public:
+  /// Makes `parent`/<run name>/ (and `parent`) and writes context.json with state `running`. Where
+  /// a folder of that name is, takes the next free of -2, -3, …
+  [[nodiscard]] static RunFolder create(const std::filesystem::path& parent, RunContext context);
+
+  /// Opens a run to complete it. A last line that a kill left torn is cut off, and repair() says
+  /// so. Throws UsageError when `run` is not the folder of a run, is of another schema version, is
+  /// damaged before its last line or is being written by another process.
+  [[nodiscard]] static RunFolder open_for_resume(const std::filesystem::path& run);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const RunContext& context() const { return context_; }
+  /// What open_for_resume had to mend, in one line; empty when nothing.
+  [[nodiscard]] const std::string& repair() const { return repair_; }
+
+  /// Every case of the sweep, in its order.
+  [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
+  /// The cases of the sweep that have not been measured or skipped yet: those that have no line,
+  /// and those whose last line says that they failed.
+  [[nodiscard]] std::vector<Case> remaining() const;
+  [[nodiscard]] const std::map<std::string, Status, std::less<>>& statuses() const {
+    return statuses_;
+  }
+
+  /// Adds one line to samples.jsonl. Either the whole line is in the file or none of it.
+  /// Throws FormatError, the file untouched, for a record that the format cannot hold.
+  void append(const CaseRecord& record);
+
+  /// Replaces the context and rewrites context.json; the old one stays until the new one is whole.
+  void update(RunContext context);
+
+  /// Writes measurements.csv anew from samples.jsonl.
+  RunCounts write_measurements();
+
+  /// Ends the run: measurements.csv, then context.json with this state, the time, and `after`.
+  RunCounts finish(RunState state, Facts after);
+
+ private:
+  RunFolder() = default;
+  void open_samples();
+  void write_context();
+
+  std::filesystem::path path_;
+  RunContext context_;
+  std::vector<Case> cases_;
+  std::string repair_;
+  UniqueFd samples_;
+  std::map<std::string, Status, std::less<>> statuses_;  ///< case id → status of its last line
+  std::chrono::steady_clock::time_point synced_;
+};
+
+/// The last record of each case in samples.jsonl, in the order of `cases`, then the others by id.
+/// A torn last line is ignored. Throws UsageError naming file and line for anything else that is
+/// not a record.
+[[nodiscard]] std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
+                                                   const std::vector<std::string>& cases);
+
+}  // namespace strata

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace strata {
+
+/// SHA-256 (FIPS 180-4) of `bytes`, as 64 lower-case hexadecimal digits.
+[[nodiscard]] std::string sha256(std::string_view bytes);
+
+}  // namespace strata

@@ -1,0 +1,236 @@
+// How the seven floats of a particle lie in memory, and by which reads a thread gets them.
+//
+// A layout is one type. Its reads are declared once; the kernels, the host readers and the models
+// derive the width and address of every access from that declaration and from nothing else.
+//
+// Sources: Siegel, Ributzka, Li (2009), sections II-A to II-D, Figures 2 to 9, for aos, soa, aoas and
+// soaoas; aosoa32 is the usual blocked form with one warp to a block.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#if defined(__CUDACC__)
+#define STRATA_HD __host__ __device__
+#else
+#define STRATA_HD
+#endif
+
+namespace strata {
+
+/// The fields of a particle, in the order of Siegel's Figure 2.
+enum class Field : int { px, py, pz, vx, vy, vz, mass };
+inline constexpr std::size_t field_count = 7;
+
+/// A word of a read that belongs to no field.
+inline constexpr int padding = -1;
+
+/// One access of one thread: `words` consecutive 4-byte words, aligned to their total size, and the
+/// field (or padding) in each.
+struct Read {
+  unsigned words = 1;
+  std::array<int, 4> fields{padding, padding, padding, padding};
+};
+
+namespace detail {
+constexpr Read single(Field f) {
+  return {1, {static_cast<int>(f), padding, padding, padding}};
+}
+/// Seven 4-byte reads, one a field.
+inline constexpr std::array<Read, field_count> scalar_reads{
+    single(Field::px), single(Field::py), single(Field::pz),  single(Field::vx),
+    single(Field::vy), single(Field::vz), single(Field::mass)};
+}  // namespace detail
+
+/// The contract: a name, the reads of one particle, and where a read of particle `i` of `n` begins,
+/// counted in words from the start of the storage, which has `words(n)` words. `first_word` takes any
+/// unsigned type: kernels pass 32 bits where that is enough, to keep the address arithmetic short.
+template <class L>
+concept Layout = requires(std::size_t r, std::size_t i, std::size_t n) {
+  { L::name } -> std::convertible_to<std::string_view>;
+  { L::reads.size() } -> std::convertible_to<std::size_t>;
+  { L::words(n) } -> std::same_as<std::size_t>;
+  { L::first_word(r, i, n) } -> std::same_as<std::size_t>;
+};
+
+/// Array of structures, 28 bytes packed: seven 4-byte reads a particle, 28 bytes apart in a warp.
+struct Aos {
+  static constexpr std::string_view name = "aos";
+  static constexpr auto reads = detail::scalar_reads;
+  STRATA_HD static constexpr std::size_t words(std::size_t n) { return field_count * n; }
+  template <class I>
+  STRATA_HD static constexpr I first_word(I r, I i, I) {
+    return I{field_count} * i + r;
+  }
+};
+
+/// Structure of arrays: seven 4-byte reads, neighbours in a warp read neighbouring words.
+struct Soa {
+  static constexpr std::string_view name = "soa";
+  static constexpr auto reads = detail::scalar_reads;
+  STRATA_HD static constexpr std::size_t words(std::size_t n) { return field_count * n; }
+  template <class I>
+  STRATA_HD static constexpr I first_word(I r, I i, I n) {
+    return r * n + i;
+  }
+};
+
+/// Array of aligned structures: 32 bytes with one word of padding, two 16-byte reads.
+struct Aoas {
+  static constexpr std::string_view name = "aoas";
+  static constexpr std::array<Read, 2> reads{
+      Read{4,
+           {static_cast<int>(Field::px), static_cast<int>(Field::py), static_cast<int>(Field::pz),
+            static_cast<int>(Field::vx)}},
+      Read{4,
+           {static_cast<int>(Field::vy), static_cast<int>(Field::vz),
+            static_cast<int>(Field::mass), padding}}};
+  STRATA_HD static constexpr std::size_t words(std::size_t n) { return 8 * n; }
+  template <class I>
+  STRATA_HD static constexpr I first_word(I r, I i, I) {
+    return 8 * i + 4 * r;
+  }
+};
+
+/// Structure of arrays of aligned structures: posmass float4[n], then velocity float4[n].
+struct Soaoas {
+  static constexpr std::string_view name = "soaoas";
+  static constexpr std::array<Read, 2> reads{
+      Read{4,
+           {static_cast<int>(Field::px), static_cast<int>(Field::py), static_cast<int>(Field::pz),
+            static_cast<int>(Field::mass)}},
+      Read{4,
+           {static_cast<int>(Field::vx), static_cast<int>(Field::vy), static_cast<int>(Field::vz),
+            padding}}};
+  STRATA_HD static constexpr std::size_t words(std::size_t n) { return 8 * n; }
+  template <class I>
+  STRATA_HD static constexpr I first_word(I r, I i, I n) {
+    return 4 * (r * n + i);
+  }
+};
+
+/// Blocks of 32 particles, field by field inside a block: a warp reads one whole line a field.
+struct Aosoa32 {
+  static constexpr std::string_view name = "aosoa32";
+  static constexpr std::size_t lanes = 32;
+  static constexpr auto reads = detail::scalar_reads;
+  STRATA_HD static constexpr std::size_t words(std::size_t n) {
+    return (n + lanes - 1) / lanes * lanes * field_count;
+  }
+  template <class I>
+  STRATA_HD static constexpr I first_word(I r, I i, I) {
+    return (i / I{lanes} * I{field_count} + r) * I{lanes} + i % I{lanes};
+  }
+};
+
+/// Every layout there is. Benchmarks, tests and models walk this list: a new layout is one type and
+/// its name here.
+using Layouts = std::tuple<Aos, Soa, Aoas, Soaoas, Aosoa32>;
+
+/// Which fields a kernel wants.
+struct AllFields {
+  static constexpr std::string_view name = "all";
+  static constexpr unsigned count = 7;
+  static constexpr bool wants(int) { return true; }
+};
+/// Position and mass: what a force needs, and what soaoas keeps together (Siegel, II-D).
+struct Posmass {
+  static constexpr std::string_view name = "posmass";
+  static constexpr unsigned count = 4;
+  static constexpr bool wants(int f) {
+    return f <= static_cast<int>(Field::pz) || f == static_cast<int>(Field::mass);
+  }
+};
+using FieldSets = std::tuple<AllFields, Posmass>;
+
+/// The part of a read that is issued: `words` words from word `offset` of the read on.
+struct Issue {
+  unsigned offset = 0;
+  unsigned words = 0;  ///< 0: the read holds nothing that is wanted and is left out
+};
+
+/// What is issued of read `r` of L when only `Fields` are wanted: the smallest aligned block of 1, 2 or
+/// 4 words that holds all wanted ones. Compilers narrow a vector load in the same way, so it is said
+/// here, where models can see it, and not left to them.
+template <Layout L, class Fields>
+constexpr Issue issued(std::size_t r) {
+  const Read& read = L::reads[r];
+  const auto wanted = [&](unsigned w) {
+    return read.fields[w] != padding && Fields::wants(read.fields[w]);
+  };
+  unsigned first = read.words;
+  unsigned last = 0;
+  for (unsigned w = 0; w < read.words; ++w) {
+    if (!wanted(w)) continue;
+    if (first == read.words) first = w;
+    last = w;
+  }
+  if (first == read.words) return {};
+  unsigned words = 1;
+  while (first / words != last / words) words *= 2;
+  return {first / words * words, words};
+}
+
+/// Bytes of wanted fields in one particle: what "useful" means in useful bandwidth.
+template <class Fields>
+inline constexpr std::size_t useful_bytes = 4 * Fields::count;
+
+/// Where field `f` of particle `i` lives: derived from the reads.
+template <Layout L>
+constexpr std::size_t word_of(Field f, std::size_t i, std::size_t n) {
+  for (std::size_t r = 0; r < L::reads.size(); ++r) {
+    for (unsigned w = 0; w < L::reads[r].words; ++w) {
+      if (L::reads[r].fields[w] == static_cast<int>(f)) return L::first_word(r, i, n) + w;
+    }
+  }
+  return L::words(n);  // no such field: out of range, which the proof below would catch
+}
+
+/// Proof by exhaustion: every field of every particle has a word of its own inside words(n).
+template <Layout L>
+constexpr bool is_injective(std::size_t n) {
+  std::vector<bool> taken(L::words(n));
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t f = 0; f < field_count; ++f) {
+      const auto w = word_of<L>(static_cast<Field>(f), i, n);
+      if (w >= taken.size() || taken[w]) return false;
+      taken[w] = true;
+    }
+  }
+  return true;
+}
+
+/// Every read begins at a multiple of its own size: the hardware's condition for one access.
+template <Layout L>
+constexpr bool is_aligned(std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t r = 0; r < L::reads.size(); ++r) {
+      const auto first = L::first_word(r, i, n);
+      if (first % L::reads[r].words != 0 || first + L::reads[r].words > L::words(n)) return false;
+    }
+  }
+  return true;
+}
+
+/// Calls `visit.operator()<L, Fields>()` for the layout and field set of these names.
+/// False when there are none.
+template <class Visit>
+bool with_layout(std::string_view layout, std::string_view fields, Visit&& visit) {
+  bool found = false;
+  const auto over_fields = [&]<class L>() {
+    [&]<class... Fs>(std::tuple<Fs...>*) {
+      ((Fs::name == fields ? (visit.template operator()<L, Fs>(), found = true) : false), ...);
+    }(static_cast<FieldSets*>(nullptr));
+  };
+  [&]<class... Ls>(std::tuple<Ls...>*) {
+    ((Ls::name == layout ? over_fields.template operator()<Ls>() : void()), ...);
+  }(static_cast<Layouts*>(nullptr));
+  return found;
+}
+
+}  // namespace strata

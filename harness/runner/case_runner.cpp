@@ -1,0 +1,67 @@
+#include "harness/runner/case_runner.hpp"
+
+#include "harness/core/benchmark.hpp"
+#include "harness/core/clock_text.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/gates.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <string>
+
+namespace strata {
+namespace {
+
+/// A benchmark that reports nothing, or a number that is no number, is broken: it says so here.
+std::string defect_of(const CaseRecord& record) {
+  if (record.measurements.empty()) return "the benchmark reported no quantity";
+  for (const auto& m : record.measurements) {
+    if (m.samples.empty()) return m.quantity + " has no samples";
+    if (!std::ranges::all_of(m.samples, [](double x) { return std::isfinite(x); })) {
+      return m.quantity + " has a sample that is not a finite number";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& cache) {
+  CaseRecord record{.which = which, .started = utc_text()};
+  const auto began = std::chrono::steady_clock::now();
+  const auto give_up = [&](Status status, const std::string& reason) {
+    record.status = status;
+    record.reason = reason;
+    record.measurements.clear();
+    record.gates.clear();
+  };
+  try {
+    const Enrolled* benchmark = find_benchmark(which.benchmark);
+    const Body body = benchmark == nullptr ? nullptr : benchmark->body(which.backend);
+    if (body == nullptr || which.backend != device.backend()) {
+      throw Skipped{"this build has no such benchmark for this device"};
+    }
+    device.begin_case(which.id());
+    Session session{plan, device, cache, record};
+    record.status = Status::measured;
+    body(session);
+    if (const auto defect = defect_of(record); !defect.empty()) give_up(Status::failed, defect);
+  } catch (const Skipped& skipped) {
+    give_up(Status::skipped, skipped.what());
+  } catch (const std::exception& error) {
+    give_up(Status::failed, error.what());
+  }
+  device.end_case();
+  for (auto& m : record.measurements) {
+    if (m.provenance == Provenance::timed) {
+      m.noise = noise_gate(m.samples, plan.relative_half_width);
+    }
+  }
+  record.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return record;
+}
+
+}  // namespace strata

@@ -1,0 +1,172 @@
+#include "micro/layout_read.hpp"
+
+#include "harness/core/error.hpp"
+#include "harness/core/statistics.hpp"
+#include "harness/layout/layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <tuple>
+
+namespace strata::layout_read {
+namespace {
+
+template <class... Ts>
+std::vector<std::string> names(std::tuple<Ts...>* /*types*/) {
+  return {std::string{Ts::name}...};
+}
+
+long long number(const Params& params, std::string_view axis) {
+  const auto& text = params.find(axis)->second;
+  long long value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::optional<std::string> excludes(const Params& params, Backend backend) {
+  const long long warps = number(params, "warps_per_sm");
+  const long long block = number(params, "block_size");
+  if (block % 32 != 0 || warps * 32 % block != 0) {
+    return "warps_per_sm is not a whole number of blocks";
+  }
+  if (backend == Backend::host) {
+    if (block != 32) return "a CPU core has no blocks: it is measured at block_size 32";
+    return std::nullopt;
+  }
+  if (params.find("residency")->second == "l3") return "a GPU has no third level of cache";
+  const long long blocks = warps * 32 / block;
+  if (blocks > 32) return "no GPU holds more than 32 blocks on an SM";
+  if (params.find("cores")->second == "one" && blocks != 1) {
+    return "only one block can be kept on one SM";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Benchmark declare() {
+  return {
+      .suite = "micro",
+      .name = "layout_read",
+      .question = "What does each layout of a particle cost to read, from each level?",
+      .axes =
+          {{.name = "layout",
+            .meaning = "how the seven floats of a particle lie in memory",
+            .choices = names(static_cast<Layouts*>(nullptr)),
+            .defaults = names(static_cast<Layouts*>(nullptr))},
+           {.name = "residency",
+            .meaning = "the level that holds the particles (l3: CPU only)",
+            .choices = {"l1", "l2", "l3", "dram"},
+            .defaults = {"l1", "l2", "l3", "dram"}},
+           {.name = "cores",
+            .meaning = "one or all SMs (cuda), CPU cores (host)",
+            .choices = {"one", "all"},
+            .defaults = {"all"}},
+           {.name = "fields",
+            .meaning = "all seven fields, or position and mass",
+            .choices = names(static_cast<FieldSets*>(nullptr)),
+            .defaults = names(static_cast<FieldSets*>(nullptr))},
+           {.name = "block_size",
+            .meaning = "threads in a block (host: always 32)",
+            .minimum = 32,
+            .maximum = 1024,
+            .defaults = {"32", "128", "256", "1024"}},
+           {.name = "warps_per_sm",
+            .meaning = "warps resident on each SM (host: dependent chains that a core interleaves)",
+            .minimum = 1,
+            .maximum = 64,
+            .defaults = {"1", "2", "4", "8", "16", "32", "48", "64"}}},
+      .quantities =
+          {{"warp_read_cycles", "cycles from the start of a warp's read to its sum, median of warps"},
+           {"warp_read_cycles_p5", "the same, 5th percentile of warps"},
+           {"warp_read_cycles_p95", "the same, 95th percentile of warps"},
+           {"warp_read_cycles_slowest", "the same, slowest warp, by both timers"},
+           {"warp_read_time", "warp_read_cycles by the clock at that moment"},
+           {"arithmetic_cycles", "the part of a warp-read that is sum and address, not load"},
+           {"grid_time", "the whole walk of all warps, start-up included"},
+           {"useful_bandwidth", "bytes of wanted fields a second, start-up cancelled"},
+           {"reads_per_second", "particles read a second, start-up cancelled"},
+           {"core_clock", "clock of the core while it read"}},
+      .seconds_per_case = 0.06,
+      .excludes = excludes};
+}
+
+Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most, std::uint32_t unroll) {
+  // One fifth first, four fifths second, and an eighth of the timed part to cool down.
+  constexpr std::uint32_t parts = 5;
+  const auto round = [unroll](double x) {
+    return std::max(unroll, static_cast<std::uint32_t>(x / unroll + 0.5) * unroll);
+  };
+  const double room = (static_cast<double>(most) - warmup) / 1.125 - static_cast<double>(parts * unroll);
+  const std::uint32_t first = round(std::min(reads, std::max(room, 0.0)) / parts);
+  const Shape shape{.warmup = warmup,
+                    .first = first,
+                    .second = (parts - 1) * first,
+                    .cooldown = round(parts * first / 8.0)};
+  if (shape.total() > most) {
+    throw Skipped{fmt::format("{} reads a warp would be needed, {} fit without reading anything twice",
+                              shape.total(), most)};
+  }
+  return shape;
+}
+
+std::uint32_t start_position(std::uint32_t block, std::uint32_t warp, std::uint32_t blocks,
+                             std::uint32_t warps_per_block, std::uint32_t groups) {
+  const std::uint64_t rank = std::uint64_t{warp} * blocks + block;
+  return static_cast<std::uint32_t>(rank * groups / (std::uint64_t{blocks} * warps_per_block));
+}
+
+void summarise(std::vector<double>& slopes, Observation& into) {
+  std::ranges::sort(slopes);
+  into.cycles = median(slopes);
+  into.cycles_p5 = quantile(slopes, 0.05);
+  into.cycles_p95 = quantile(slopes, 0.95);
+  into.cycles_slowest = slopes.back();
+}
+
+void report(Session& session, const Collection<Observation>& seen, const Methods& methods,
+            std::size_t useful_bytes) {
+  const auto series = [&](auto&& value) {
+    std::vector<double> samples;
+    samples.reserve(seen.kept.size());
+    for (const auto& one : seen.kept) samples.push_back(std::invoke(value, one));
+    return samples;
+  };
+  const auto add = [&](const char* quantity, const std::string& unit, const std::string& method,
+                       auto&& value) {
+    session.add(Measurement{.quantity = quantity,
+                            .unit = unit,
+                            .provenance = Provenance::timed,
+                            .method = method,
+                            .samples = series(value)});
+  };
+  const auto& unit = methods.cycle_unit;
+  add("warp_read_cycles", unit, methods.inside, &Observation::cycles);
+  add("warp_read_cycles_p5", unit, methods.inside, &Observation::cycles_p5);
+  add("warp_read_cycles_p95", unit, methods.inside, &Observation::cycles_p95);
+  add("warp_read_cycles_slowest", unit, methods.inside, &Observation::cycles_slowest);
+  add("warp_read_cycles_slowest", unit, methods.outside, &Observation::cycles_outside);
+  add("warp_read_time", "s", methods.inside,
+      [](const Observation& o) { return o.cycles / o.core_hertz; });
+  add("grid_time", "s", methods.whole, &Observation::grid_seconds);
+  add("useful_bandwidth", "B/s", methods.outside, [useful_bytes](const Observation& o) {
+    return o.reads_per_second * static_cast<double>(useful_bytes);
+  });
+  add("reads_per_second", "1/s", methods.outside, &Observation::reads_per_second);
+  add("core_clock", "Hz", methods.clock, &Observation::core_hertz);
+
+  session.add(clock_gate(series(&Observation::core_hertz)));
+  if (session.integer("warps_per_sm") == 1) {
+    session.add(timer_gate(series(&Observation::cycles_slowest), methods.inside,
+                           series(&Observation::cycles_outside), methods.outside));
+  } else {
+    session.add(Gate{"timer", Verdict::not_applicable, "two methods are compared for single warps"});
+  }
+  session.fact("stopped_by", std::string{to_string(seen.stop)});
+}
+
+}  // namespace strata::layout_read

@@ -1,0 +1,463 @@
+// The CUDA backend of layout_read: see layout_read.hpp for the question and the method.
+//
+// One warp walks one chain. A group's 32 particles are read by the layout's own reads, summed, and the
+// sum says which group comes next. The clock is read four times, at the ends of the four parts of the
+// walk, in one loop, so that all parts run the same instructions and the slope between the two timed
+// parts holds nothing but reads.
+#include "harness/core/error.hpp"
+#include "harness/core/statistics.hpp"
+#include "harness/device/buffer.hpp"
+#include "harness/device/clock.cuh"
+#include "harness/device/cuda_check.hpp"
+#include "harness/device/eviction.hpp"
+#include "harness/device/stream.hpp"
+#include "micro/layout_read.hpp"
+#include "micro/pattern/particle_chain.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata::layout_read {
+namespace {
+
+constexpr std::uint32_t unroll = 4;     // reads in the loop body: the loop itself costs a quarter
+constexpr std::uint32_t parts = 4;      // warm-up, first, second, cool-down
+constexpr std::uint32_t l1_groups = 32; // 28 to 32 KiB: inside the L1 of every GPU since Volta
+constexpr double timed_seconds = 3e-4;  // of one walk: hundreds of steps of the coarsest timer
+
+/// What one warp leaves behind.
+struct WarpRecord {
+  std::uint64_t cycles[parts];       // this SM's clock at the end of each part
+  std::uint64_t nanoseconds[parts];  // the global timer at the end of each part
+  std::uint32_t sm;
+  std::uint32_t checksum;
+};
+
+/// Reads of a part, by value in the kernel's parameters.
+struct Parts {
+  std::uint32_t reads[parts];
+};
+
+/// One read of `width` words into the first of `value`. The asm is volatile: reads stay in the
+/// declared order and none is merged or dropped. It does not keep ptxas from narrowing a vector of
+/// which it sees an end unused, hence issued(). Wanted: LDG.E, LDG.E.64 or LDG.E.128, one each.
+template <unsigned width>
+__device__ __forceinline__ void load(const float* at, float* value) {
+  static_assert(width == 1 || width == 2 || width == 4);
+  if constexpr (width == 1) {
+    asm volatile("ld.global.ca.f32 %0, [%1];" : "=f"(value[0]) : "l"(at));
+  } else if constexpr (width == 2) {
+    asm volatile("ld.global.ca.v2.f32 {%0, %1}, [%2];" : "=f"(value[0]), "=f"(value[1]) : "l"(at));
+  } else {
+    asm volatile("ld.global.ca.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value[0]), "=f"(value[1]), "=f"(value[2]), "=f"(value[3])
+                 : "l"(at));
+  }
+}
+
+/// The same without memory: the address itself is the value, so the arithmetic before and after the
+/// load keeps its place in the chain. The other words are whatever the caller holds in registers.
+template <unsigned width>
+__device__ __forceinline__ void pretend(const float* at, float* value, float filler) {
+  value[0] = __uint_as_float(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at)));
+  for (unsigned w = 1; w < width; ++w) value[w] = filler;
+}
+
+/// A balanced tree: three levels for seven fields, two for four.
+template <unsigned first, unsigned count>
+__device__ __forceinline__ float tree_sum(const float (&v)[field_count]) {
+  if constexpr (count == 1) {
+    return v[first];
+  } else {
+    return tree_sum<first, count / 2>(v) + tree_sum<first + count / 2, count - count / 2>(v);
+  }
+}
+
+/// Address of read r of particle i: where the read of particle 0 is, which stays the same from step to
+/// step, and the way from there to particle i. Written so that a structure of arrays keeps one
+/// pointer an array, as anyone would write it, rather than adding its length up seven times.
+template <class L, std::size_t r, unsigned offset>
+__device__ __forceinline__ const float* address(const float* words, std::uint32_t i,
+                                                std::uint32_t n) {
+  constexpr auto read = static_cast<std::uint32_t>(r);
+  const std::uint32_t origin = L::template first_word<std::uint32_t>(read, 0, n);
+  return words + origin + offset + (L::template first_word<std::uint32_t>(read, i, n) - origin);
+}
+
+/// The bits of (sum of the wanted fields of particle i + mantissa_bias).
+template <class L, class Fields, bool from_memory>
+__device__ __forceinline__ std::uint32_t read_particle_bits(const float* words, std::uint32_t i,
+                                                            std::uint32_t n, float filler) {
+  float loaded[L::reads.size()][4];
+  const auto issue_all = [&]<std::size_t... r>(std::index_sequence<r...>) {
+    (
+        [&] {
+          constexpr Issue issue = issued<L, Fields>(r);
+          if constexpr (issue.words > 0) {
+            const float* at = address<L, r, issue.offset>(words, i, n);
+            if constexpr (from_memory) {
+              load<issue.words>(at, loaded[r] + issue.offset);
+            } else {
+              pretend<issue.words>(at, loaded[r] + issue.offset, filler);
+            }
+          }
+        }(),
+        ...);
+  };
+  issue_all(std::make_index_sequence<L::reads.size()>{});
+
+  float wanted[field_count];
+  const auto gather = [&]<std::size_t... slot>(std::index_sequence<slot...>) {
+    unsigned next = 0;
+    (
+        [&] {
+          constexpr std::size_t r = slot / 4;
+          constexpr std::size_t w = slot % 4;
+          constexpr int f = L::reads[r].fields[w];
+          if constexpr (w < L::reads[r].words && f != padding && Fields::wants(f)) {
+            wanted[next++] = loaded[r][w];
+          }
+        }(),
+        ...);
+  };
+  gather(std::make_index_sequence<L::reads.size() * 4>{});
+  return __float_as_uint(tree_sum<0, Fields::count>(wanted) + mantissa_bias);
+}
+
+template <class L, class Fields, bool from_memory>
+__global__ void __launch_bounds__(1024)
+    walk(const float* words, std::uint32_t n, const __grid_constant__ Parts plan,
+         const std::uint32_t* starts, float filler, WarpRecord* records) {
+  const std::uint32_t lane = threadIdx.x % group_size;
+  const std::uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / group_size;
+  WarpRecord* mine = records + warp;
+  std::uint32_t group = starts[warp];
+  std::uint32_t sum = 0;
+#pragma unroll 1
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    const std::uint32_t reads = plan.reads[part];
+#pragma unroll 1
+    for (std::uint32_t r = 0; r < reads; r += unroll) {
+#pragma unroll
+      for (std::uint32_t u = 0; u < unroll; ++u) {
+        const std::uint32_t bits =
+            read_particle_bits<L, Fields, from_memory>(words, group * group_size + lane, n, filler);
+        sum += bits;
+        group = next_group(bits);
+      }
+    }
+    consume(group);  // the clock below is not read before the last group has arrived
+    const std::uint64_t cycles = cycles_now();
+    const std::uint64_t nanoseconds = global_nanoseconds();
+    if (lane == 0) {
+      mine->cycles[part] = cycles;
+      mine->nanoseconds[part] = nanoseconds;
+    }
+  }
+  sum *= lane_weight(lane);
+  for (unsigned offset = group_size / 2; offset > 0; offset /= 2) {
+    sum += __shfl_xor_sync(0xFFFFFFFFU, sum, offset);
+  }
+  if (lane == 0) {
+    mine->sm = sm_id();
+    mine->checksum = sum;
+  }
+}
+
+using Kernel = void (*)(const float*, std::uint32_t, Parts, const std::uint32_t*, float,
+                        WarpRecord*);
+
+/// One layout at one level: the particles on the device and what reading them must give.
+struct DataSet {
+  ParticleChain chain;
+  std::optional<DeviceBuffer<float>> words;
+  std::map<std::string, ExpectedSums, std::less<>> expected;  // by field set
+};
+
+std::uint32_t groups_for(const std::string& residency, const Facts& facts) {
+  const auto number = [&](const char* name) {
+    const auto found = facts.find(name);
+    if (found == facts.end()) throw Skipped{std::string{"the device does not report "} + name};
+    return static_cast<std::uint64_t>(std::get<std::int64_t>(found->second));
+  };
+  constexpr std::uint64_t group_bytes = 1024;  // of the widest layouts
+  if (residency == "l3") throw Skipped{"a GPU has no third level of cache"};
+  if (residency == "l1") return l1_groups;
+  if (residency == "l2") {
+    // A quarter of L2: far inside one partition of a chip with two, and far outside every L1.
+    return static_cast<std::uint32_t>(std::bit_floor(number("l2_bytes") / 4 / group_bytes));
+  }
+  // As much as the chain can name, so that the busiest case reads nothing twice; 16 times the L2.
+  if (number("memory_bytes") < 4 * max_groups * group_bytes) {
+    throw Skipped{"the device has less than 4 GiB of memory"};
+  }
+  return max_groups;
+}
+
+DataSet make_data(const std::string& layout, const std::string& residency, const Facts& facts) {
+  DataSet data{.chain = ParticleChain{groups_for(residency, facts), /*seed=*/2009}, .words = {},
+               .expected = {}};
+  const auto with_fields = [&]<class L, class Fields>() {
+    std::vector<float> host(L::words(data.chain.particles()));
+    data.chain.fill<L>(host);
+    data.words.emplace(std::span<const float>{host});
+    [&]<class... Fs>(std::tuple<Fs...>*) {
+      (data.expected.emplace(std::string{Fs::name},
+                             ExpectedSums::of<L, Fs>(data.chain, std::span<const float>{host})),
+       ...);
+    }(static_cast<FieldSets*>(nullptr));
+  };
+  (void)with_layout(layout, AllFields::name, with_fields);
+  return data;
+}
+
+/// What stays from case to case on one device.
+struct Tools {
+  Stream stream;
+  Eviction eviction;
+};
+
+struct Grid {
+  unsigned blocks = 1;
+  unsigned threads = group_size;
+  [[nodiscard]] unsigned warps() const { return blocks * threads / group_size; }
+};
+
+/// The subject of the protocol: a pair of walks, short and long.
+class Walks {
+ public:
+  Walks(Kernel kernel, const DataSet& data, const ExpectedSums& expected, Grid grid,
+        const std::string& residency, Tools& tools)
+      : tools_{tools},
+        kernel_{kernel},
+        data_{data},
+        expected_{expected},
+        grid_{grid},
+        residency_{residency},
+        starts_{start_groups()},
+        records_{grid.warps()},
+        landed_{grid.warps()} {}
+
+  void shape(const Shape& shape) { shape_ = shape; }
+
+  void prepare() {}  // each of the two walks has its own preparation, right before it
+
+  Observation observe() {
+    const double short_seconds = run(shape_.shortened());
+    check_sums(shape_.shortened());
+    const double long_seconds = run(shape_);
+    check_sums(shape_);
+
+    Observation seen;
+    std::vector<double> slopes;
+    std::vector<double> hertz;
+    for (unsigned w = 0; w < grid_.warps(); ++w) {
+      const WarpRecord& r = landed_.data()[w];
+      const auto first = static_cast<double>(r.cycles[1] - r.cycles[0]);
+      const auto second = static_cast<double>(r.cycles[2] - r.cycles[1]);
+      slopes.push_back((second - first) / slope_reads(shape_));
+      hertz.push_back(static_cast<double>(r.cycles[3] - r.cycles[0]) /
+                      (static_cast<double>(r.nanoseconds[3] - r.nanoseconds[0]) * 1e-9));
+    }
+    summarise(slopes, seen);
+    seen.core_hertz = median(hertz);
+    seen.grid_seconds = long_seconds;
+    const double slope_seconds = (long_seconds - short_seconds) / slope_reads(shape_);
+    seen.cycles_outside = slope_seconds * seen.core_hertz;
+    seen.reads_per_second = grid_.warps() * double{group_size} / slope_seconds;
+    return seen;
+  }
+
+  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
+    return {seen.cycles, seen.cycles_outside};
+  }
+
+  [[nodiscard]] std::size_t checked() const { return checked_; }
+  [[nodiscard]] std::size_t different() const { return different_; }
+
+  /// Warps on each SM in the last walk: fewest, most, SMs.
+  [[nodiscard]] Gate placement(std::size_t sms, int warps_per_sm) const {
+    std::map<std::uint32_t, int> on;
+    for (unsigned w = 0; w < grid_.warps(); ++w) ++on[landed_.data()[w].sm];
+    const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto [fewest, most] = std::minmax_element(on.begin(), on.end(), by_count);
+    return placement_gate(on.size(), sms, fewest->second, most->second, warps_per_sm);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::uint32_t> start_groups() {
+    const unsigned per_block = grid_.threads / group_size;
+    for (unsigned b = 0; b < grid_.blocks; ++b) {
+      for (unsigned w = 0; w < per_block; ++w) {
+        positions_.push_back(
+            start_position(b, w, grid_.blocks, per_block, data_.chain.groups()));
+      }
+    }
+    std::vector<std::uint32_t> groups;
+    for (const auto p : positions_) groups.push_back(data_.chain.group_at(p));
+    return groups;
+  }
+
+  /// Puts the data where the case wants it. L1 is filled by the walk itself, in its warm-up part:
+  /// it does not survive from one kernel to the next.
+  void make_resident() {
+    if (residency_ == "l2") {
+      tools_.eviction.touch(data_.words->data(), data_.words->size_bytes(),
+                            tools_.stream.get());
+    } else if (residency_ == "dram") {
+      tools_.eviction.evict(tools_.stream.get());
+    }
+  }
+
+  double run(const Shape& shape) {
+    constexpr int poison = 0xA5;
+    cudaStream_t stream = tools_.stream.get();
+    const Parts plan{{shape.warmup, shape.first, shape.second, shape.cooldown}};
+    records_.poison(poison, stream);
+    make_resident();
+    begin_.record(stream);
+    kernel_<<<grid_.blocks, grid_.threads, 0, stream>>>(
+        data_.words->data(), static_cast<std::uint32_t>(data_.chain.particles()), plan,
+        starts_.data(), /*filler=*/1.0F, records_.data());
+    cuda_check(cudaGetLastError());
+    end_.record(stream);
+    landed_.download_from(records_, stream);
+    tools_.stream.synchronize();
+    return end_.seconds_since(begin_);
+  }
+
+  void check_sums(const Shape& shape) {
+    for (unsigned w = 0; w < grid_.warps(); ++w) {
+      ++checked_;
+      if (landed_.data()[w].checksum != expected_.checksum(positions_[w], shape.total())) {
+        ++different_;
+      }
+    }
+  }
+
+  Tools& tools_;
+  Kernel kernel_;
+  const DataSet& data_;
+  const ExpectedSums& expected_;
+  Grid grid_;
+  std::string residency_;
+  std::vector<std::uint32_t> positions_;
+  DeviceBuffer<std::uint32_t> starts_;
+  DeviceBuffer<WarpRecord> records_;
+  PinnedBuffer<WarpRecord> landed_;
+  Event begin_;
+  Event end_;
+  Shape shape_;
+  std::size_t checked_ = 0;
+  std::size_t different_ = 0;
+};
+
+/// Cycles a read of one warp alone with its loads taken out. The walk reads no memory, so it needs
+/// no data; its sums mean nothing and are not checked.
+Measurement arithmetic(Kernel kernel, const Plan& plan, Tools& tools) {
+  constexpr Parts walk{{256, 256, 2048, 0}};
+  const DeviceBuffer<std::uint32_t> start{std::vector<std::uint32_t>{0}};
+  DeviceBuffer<WarpRecord> record{1};
+  Measurement m{.quantity = "arithmetic_cycles",
+                .unit = "cycle",
+                .provenance = Provenance::timed,
+                .method = "clock64_slope",
+                .samples = {}};
+  for (int i = 0; i < plan.min_samples; ++i) {
+    kernel<<<1, group_size, 0, tools.stream.get()>>>(nullptr, 0, walk, start.data(), 1.0F,
+                                                     record.data());
+    cuda_check(cudaGetLastError());
+    tools.stream.synchronize();
+    const WarpRecord r = record.to_host().front();
+    m.samples.push_back((static_cast<double>(r.cycles[2] - r.cycles[1]) -
+                         static_cast<double>(r.cycles[1] - r.cycles[0])) /
+                        (walk.reads[2] - walk.reads[1]));
+  }
+  return m;
+}
+
+void run(Session& session) {
+  const Facts& facts = session.device().identity().facts;
+  const std::string& layout = session.param("layout");
+  const std::string& fields = session.param("fields");
+  const std::string& residency = session.param("residency");
+  const auto threads = static_cast<unsigned>(session.integer("block_size"));
+  const int warps_per_sm = session.integer("warps_per_sm");
+  const bool all = session.param("cores") == "all";
+  const auto sms = all ? static_cast<unsigned>(std::get<std::int64_t>(facts.at("sm_count"))) : 1U;
+  const Grid grid{.blocks = sms * static_cast<unsigned>(warps_per_sm) * group_size / threads,
+                  .threads = threads};
+
+  Kernel kernel = nullptr;
+  Kernel without_loads = nullptr;
+  std::size_t bytes = 0;
+  (void)with_layout(layout, fields, [&]<class L, class Fields>() {
+    kernel = walk<L, Fields, true>;
+    without_loads = walk<L, Fields, false>;
+    bytes = useful_bytes<Fields>;
+  });
+  for (const Kernel k : {kernel, without_loads}) {
+    // A hint that all of the SM's memory serve as L1; no kernel here uses shared memory.
+    cuda_check(cudaFuncSetAttribute(k, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxL1));
+  }
+  int resident = 0;
+  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel,
+                                                           static_cast<int>(threads), 0));
+  const int wanted = static_cast<int>(grid.blocks / sms);
+  if (resident < wanted) {
+    throw Skipped{"needs " + std::to_string(wanted) + " resident blocks on an SM, this GPU holds " +
+                  std::to_string(resident)};
+  }
+  cudaFuncAttributes attributes{};
+  cuda_check(cudaFuncGetAttributes(&attributes, kernel));
+
+  auto& tools = session.cache().shared<Tools>();
+  const DataSet& data = session.cache().keep<DataSet>(
+      "layout_read/" + layout + '/' + residency, [&] { return make_data(layout, residency, facts); });
+  Walks walks{kernel, data, data.expected.find(fields)->second, grid, residency,
+              tools};
+
+  // How many reads fill the time wanted: a first, short pair of walks says. A walk from DRAM ends
+  // where the next warp's begins, so that nothing is read twice.
+  const std::uint32_t warmup = residency == "l1" ? 2 * l1_groups : 2 * unroll;
+  const std::uint64_t most =
+      residency == "dram" ? data.chain.groups() / grid.warps() : std::uint64_t{1} << 20U;
+  walks.shape(shape_for(80, warmup, most, unroll));
+  const Observation guess = walks.observe();
+  const double reads = std::clamp(timed_seconds * guess.core_hertz / guess.cycles, 80.0, 65536.0);
+  const Shape shape = shape_for(reads, warmup, most, unroll);
+  walks.shape(shape);
+
+  const auto seen = collect(walks, session.plan());
+  report(session, seen,
+         {.cycle_unit = "cycle",
+          .inside = "clock64_slope",
+          .outside = "event_slope",
+          .whole = "event",
+          .clock = "clock64_over_globaltimer"},
+         bytes);
+  if (warps_per_sm == 1) session.add(arithmetic(without_loads, session.plan(), tools));
+  session.add(result_gate(walks.checked(), walks.different(), "warp sums against the host's"));
+  session.add(walks.placement(sms, warps_per_sm));
+  session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));
+  session.add(level_unverified("no hardware counters in this build"));
+  session.fact("footprint_bytes", static_cast<std::int64_t>(data.words->size() * sizeof(float)));
+  session.fact("reads_per_warp", static_cast<std::int64_t>(shape.total()));
+  session.fact("timed_reads_per_warp", static_cast<std::int64_t>(shape.first + shape.second));
+  session.fact("registers_per_thread", static_cast<std::int64_t>(attributes.numRegs));
+  session.fact("warps", static_cast<std::int64_t>(grid.warps()));
+}
+
+STRATA_BENCHMARK(declare, cuda, run);
+
+}  // namespace
+}  // namespace strata::layout_read

@@ -1,0 +1,86 @@
+// What does each layout of a particle cost to read, from each level of the hierarchy?
+//
+// The declaration and the report that both backends of the benchmark share. The experiment is that of
+// Siegel, Ributzka, Li (2009), sections II and III: a kernel that only reads, sums all that it read,
+// and is timed in clock cycles. Redone with care: the reads of a warp form a dependent chain
+// (micro/pattern/particle_chain.hpp), so the time of a read is neither hidden nor cut short, two
+// timers that share nothing must agree, and the sums are checked before the time counts.
+//
+// Inside the number that is not a read: the sum over the fields and the address of the next group.
+// `arithmetic_cycles` says how much that is, measured on the same chain without the loads.
+#pragma once
+
+#include "harness/core/benchmark.hpp"
+#include "harness/core/gates.hpp"
+#include "harness/core/protocol.hpp"
+#include "harness/core/session.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace strata::layout_read {
+
+[[nodiscard]] Benchmark declare();
+
+/// The reads that one warp makes, in order. Only `first` and `second` are timed: the cycles of a read
+/// are the slope between them, which cancels what the clock reads cost. `warmup` brings warps into
+/// step with each other and fills L1; `cooldown` keeps the load up while slower warps finish.
+struct Shape {
+  std::uint32_t warmup = 0;
+  std::uint32_t first = 0;
+  std::uint32_t second = 0;
+  std::uint32_t cooldown = 0;
+
+  [[nodiscard]] constexpr std::uint32_t total() const { return warmup + first + second + cooldown; }
+  /// The same walk with a shorter second part: the slope between the two cancels a launch's cost.
+  [[nodiscard]] constexpr Shape shortened() const { return {warmup, first, first, cooldown}; }
+};
+
+/// Reads between the ends of the two walks or of the two timed parts.
+[[nodiscard]] constexpr std::uint32_t slope_reads(const Shape& shape) {
+  return shape.second - shape.first;
+}
+
+/// A shape of about `reads` timed reads of at most `most` in all, every part a multiple of `unroll`.
+/// Throws Skipped when `most` is too few for one.
+[[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most,
+                              std::uint32_t unroll);
+
+/// Where warp `warp` of block `block` starts on a cycle of `groups`: spread evenly, with the warps of
+/// one block, which share an L1, as far from each other as can be.
+[[nodiscard]] std::uint32_t start_position(std::uint32_t block, std::uint32_t warp,
+                                           std::uint32_t blocks, std::uint32_t warps_per_block,
+                                           std::uint32_t groups);
+
+/// What one pair of walks (short and long) showed.
+struct Observation {
+  double cycles = 0;          ///< a warp-read, median over warps, by the core's clock
+  double cycles_p5 = 0;       ///< 5th percentile over warps
+  double cycles_p95 = 0;      ///< 95th percentile over warps
+  double cycles_slowest = 0;  ///< the slowest warp, by the core's clock
+  double cycles_outside = 0;  ///< the slowest warp, by the timer outside
+  double grid_seconds = 0;    ///< the long walk as a whole, start-up included
+  double reads_per_second = 0;  ///< particles, all warps, by the slope of the outside timer
+  double core_hertz = 0;        ///< of the clock that counted the cycles
+};
+
+/// Cycles a warp-read of each warp, from its three stamps: statistics of an Observation.
+void summarise(std::vector<double>& slopes, Observation& into);
+
+/// What differs between the backends in how the same quantities came about.
+struct Methods {
+  std::string cycle_unit;  ///< "cycle" or "tsc_cycle"
+  std::string inside;      ///< "clock64_slope"
+  std::string outside;     ///< "event_slope"
+  std::string whole;       ///< "event"
+  std::string clock;       ///< "clock64_over_globaltimer"
+};
+
+/// Adds every quantity and the clock and timer gates. The timer gate applies to single-warp cases:
+/// with more, warps overlap and the slowest one is no longer what the outside timer ends with.
+void report(Session& session, const Collection<Observation>& seen, const Methods& methods,
+            std::size_t useful_bytes);
+
+}  // namespace strata::layout_read

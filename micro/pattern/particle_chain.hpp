@@ -1,0 +1,150 @@
+// Particles whose own fields say which particles to read next.
+//
+// Particles come in groups of 32, one for each lane of a warp. The sum of a particle's fields is an
+// integer that holds the number of the group to read next, so a reader cannot begin a read before
+// the one before has arrived, for all of its fields, and a wrong word anywhere changes the sums.
+// All fields are integers small enough that every partial sum is exact in single precision:
+// the order of summation does not matter, and device and host must agree to the last bit.
+#pragma once
+
+#include "harness/layout/layout.hpp"
+#include "micro/pattern/random_cycle.hpp"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace strata {
+
+inline constexpr std::uint32_t group_size = 32;  ///< particles in a group: the lanes of a warp
+inline constexpr std::uint32_t noise_bits = 3;   ///< low bits of a sum that differ from lane to lane
+inline constexpr std::uint32_t max_groups = 1U << 20U;  ///< 20 bits + 3 bits of noise = 23 bits
+
+/// Adding 2^23 to an integer below 2^23 puts it into the low mantissa bits of the float.
+inline constexpr float mantissa_bias = 8388608.0F;
+inline constexpr std::uint32_t mantissa_mask = 0x7FFFFF;
+
+/// The group to read next, out of the bits of (sum of fields + mantissa_bias).
+STRATA_HD constexpr std::uint32_t next_group(std::uint32_t biased_bits) {
+  return (biased_bits & mantissa_mask) >> noise_bits;
+}
+
+/// Weight of a lane in a warp's checksum: odd, so that no bit of a lane's sum is lost, and different
+/// for each lane, so that lanes that read each other's particles are found out.
+STRATA_HD constexpr std::uint32_t lane_weight(std::uint32_t lane) {
+  return (2 * lane + 1) * 0x9E3779B1U;
+}
+
+/// Fields of particle `i` of a chain, in the order of Field. `target` is what they sum to; the
+/// velocities sum to 0 on their own, so that all seven and position + mass give the same sum.
+inline std::array<float, field_count> particle_fields(std::uint64_t seed, std::uint64_t i,
+                                                      std::uint32_t target) {
+  SplitMix random{seed ^ (i * 0xD1342543DE82EF95U)};
+  const auto draw = [&] { return static_cast<std::int32_t>(random.below(1U << 20U)) - (1 << 19); };
+  const auto px = draw();
+  const auto py = draw();
+  const auto pz = draw();
+  const auto vx = draw();
+  const auto vy = draw();
+  const auto mass = static_cast<std::int32_t>(target) - px - py - pz;
+  const auto f = [](std::int32_t v) { return static_cast<float>(v); };
+  return {f(px), f(py), f(pz), f(vx), f(vy), f(-vx - vy), f(mass)};
+}
+
+/// A cycle over `groups` groups of particles and what a reader must find on it.
+class ParticleChain {
+ public:
+  ParticleChain(std::uint32_t groups, std::uint64_t seed)
+      : seed_{seed}, order_{random_order(groups, seed)}, next_{successors(order_)} {}
+
+  [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(order_.size()); }
+  [[nodiscard]] std::size_t particles() const { return std::size_t{groups()} * group_size; }
+  /// The group at step `position` of the cycle; position < groups().
+  [[nodiscard]] std::uint32_t group_at(std::uint32_t position) const { return order_[position]; }
+
+  /// The sum of the fields of particle `i`: next group and noise, below 2^23.
+  [[nodiscard]] std::uint32_t target(std::size_t i) const {
+    SplitMix random{~seed_ ^ i};
+    return (next_[i / group_size] << noise_bits) |
+           static_cast<std::uint32_t>(random.next() >> (64 - noise_bits));
+  }
+
+  /// Writes every particle into `words` (L::words(particles()) of them) as layout L has it; padding
+  /// gets random integers, so that a reader that takes it for a field is found out.
+  template <Layout L>
+  void fill(std::span<float> words) const {
+    const std::size_t n = particles();
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto fields = particle_fields(seed_, i, target(i));
+      for (std::size_t r = 0; r < L::reads.size(); ++r) {
+        const auto first = L::first_word(r, i, n);
+        for (unsigned w = 0; w < L::reads[r].words; ++w) {
+          const int f = L::reads[r].fields[w];
+          words[first + w] = f == padding ? static_cast<float>(1 + i % 1021)
+                                          : fields[static_cast<std::size_t>(f)];
+        }
+      }
+    }
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> next_;
+};
+
+/// The sum of the wanted fields of particle `i`, read from `words` by the layout's own reads, in
+/// single precision, as the bits of (sum + mantissa_bias).
+template <Layout L, class Fields>
+std::uint32_t read_particle(const float* words, std::size_t i, std::size_t n) {
+  float sum = 0;
+  for (std::size_t r = 0; r < L::reads.size(); ++r) {
+    if (issued<L, Fields>(r).words == 0) continue;
+    const auto first = L::first_word(r, i, n);
+    for (unsigned w = 0; w < L::reads[r].words; ++w) {
+      const int f = L::reads[r].fields[w];
+      if (f != padding && Fields::wants(f)) sum += words[first + w];
+    }
+  }
+  return std::bit_cast<std::uint32_t>(sum + mantissa_bias);
+}
+
+/// Answers "what is the checksum of `reads` reads from step `start` on" in constant time.
+class ExpectedSums {
+ public:
+  /// Reads every particle of the chain from `words` once, by the host's own reader.
+  template <Layout L, class Fields>
+  static ExpectedSums of(const ParticleChain& chain, std::span<const float> words) {
+    ExpectedSums sums;
+    sums.before_.reserve(chain.groups() + 1);
+    std::uint32_t total = 0;
+    for (std::uint32_t p = 0; p < chain.groups(); ++p) {
+      sums.before_.push_back(total);
+      const std::size_t first = std::size_t{chain.group_at(p)} * group_size;
+      for (std::uint32_t lane = 0; lane < group_size; ++lane) {
+        total += lane_weight(lane) *
+                 read_particle<L, Fields>(words.data(), first + lane, chain.particles());
+      }
+    }
+    sums.before_.push_back(total);
+    return sums;
+  }
+
+  /// The sum modulo 2^32 over `reads` groups from step `start` of each lane's bits × weight.
+  [[nodiscard]] std::uint32_t checksum(std::uint32_t start, std::uint64_t reads) const {
+    const std::uint64_t groups = before_.size() - 1;
+    const std::uint64_t laps = reads / groups;
+    const std::uint64_t end = start + reads % groups;
+    std::uint32_t sum = static_cast<std::uint32_t>(laps) * before_.back();
+    if (end <= groups) return sum + before_[end] - before_[start];
+    return sum + before_.back() - before_[start] + before_[end - groups];
+  }
+
+ private:
+  std::vector<std::uint32_t> before_;  ///< before_[p]: sum of the groups at steps 0 … p−1
+};
+
+}  // namespace strata

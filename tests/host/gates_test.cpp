@@ -1,0 +1,69 @@
+#include "harness/core/gates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace strata {
+namespace {
+
+using Samples = std::vector<double>;
+
+TEST(ResultGate, PassesOnlyWhenSomethingWasCheckedAndNothingDiffers) {
+  EXPECT_EQ(result_gate(10, 0, "sums").verdict, Verdict::passed);
+  EXPECT_EQ(result_gate(10, 1, "sums").verdict, Verdict::failed);
+  EXPECT_EQ(result_gate(0, 0, "sums").verdict, Verdict::failed);
+}
+
+TEST(TimerGate, PassesUpToTwoPercentEitherWay) {
+  const Samples base{100, 100, 100};
+  EXPECT_EQ(timer_gate(Samples{101.9}, "a", base, "b").verdict, Verdict::passed);
+  EXPECT_EQ(timer_gate(Samples{98.1}, "a", base, "b").verdict, Verdict::passed);
+  EXPECT_EQ(timer_gate(Samples{102.1}, "a", base, "b").verdict, Verdict::failed);
+  EXPECT_EQ(timer_gate(Samples{97.9}, "a", base, "b").verdict, Verdict::failed);
+}
+
+TEST(TimerGate, ComparesMediansSoThatOneStrayDoesNotDecide) {
+  EXPECT_EQ(timer_gate(Samples{100, 100, 900}, "a", Samples{100, 100, 1}, "b").verdict,
+            Verdict::passed);
+}
+
+TEST(TimerGate, IsUnverifiedWithoutASecondMethodAndFailsOnNonsense) {
+  EXPECT_EQ(timer_gate(Samples{1}, "a", Samples{}, "b").verdict, Verdict::unverified);
+  EXPECT_EQ(timer_gate(Samples{1}, "a", Samples{0}, "b").verdict, Verdict::failed);
+}
+
+TEST(ClockGate, FailsWhenTheClockMovedByMoreThanTwoPercent) {
+  EXPECT_EQ(clock_gate(Samples{1.98e9, 1.98e9, 1.95e9}).verdict, Verdict::passed);
+  EXPECT_EQ(clock_gate(Samples{1.98e9, 1.90e9}).verdict, Verdict::failed);
+  EXPECT_EQ(clock_gate(Samples{}).verdict, Verdict::unverified);
+  EXPECT_EQ(clock_gate(Samples{0.0, 1.0}).verdict, Verdict::failed);
+}
+
+TEST(SpillGate, FailsOnAnyLocalMemory) {
+  EXPECT_EQ(spill_gate(0, 32).verdict, Verdict::passed);
+  EXPECT_EQ(spill_gate(4, 32).verdict, Verdict::failed);
+}
+
+TEST(PlacementGate, FailsWhenOneCoreHadMoreOrLessThanTheOthers) {
+  EXPECT_EQ(placement_gate(132, 132, 8, 8, 8).verdict, Verdict::passed);
+  EXPECT_EQ(placement_gate(132, 132, 7, 9, 8).verdict, Verdict::failed);
+  EXPECT_EQ(placement_gate(131, 132, 8, 8, 8).verdict, Verdict::failed);
+  EXPECT_EQ(placement_gate(132, 132, 4, 4, 8).verdict, Verdict::failed);
+}
+
+TEST(NoiseGate, FailsForWideIntervalsAndForTooFewSamples) {
+  EXPECT_EQ(noise_gate(Samples{1, 1, 1, 1, 1, 1}, 0.01).verdict, Verdict::passed);
+  EXPECT_EQ(noise_gate(Samples{1, 2, 1, 2, 1, 2}, 0.01).verdict, Verdict::failed);
+  EXPECT_EQ(noise_gate(Samples{1, 1, 1}, 0.01).verdict, Verdict::failed);
+}
+
+TEST(LevelUnverified, SaysSoInTheRow) {
+  const Gate gate = level_unverified("no counters");
+  EXPECT_EQ(gate.verdict, Verdict::unverified);
+  EXPECT_NE(gate.detail.find("level unverified"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,148 @@
+#include "micro/layout_read.hpp"
+
+#include "harness/core/error.hpp"
+#include "harness/core/sweep.hpp"
+#include "harness/runner/case_runner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace strata {
+namespace {
+
+using layout_read::Shape;
+using layout_read::shape_for;
+using layout_read::start_position;
+
+Params params(const std::string& layout, const std::string& residency, const std::string& fields,
+              int warps) {
+  return {{"layout", layout}, {"residency", residency}, {"cores", "one"},
+          {"fields", fields}, {"block_size", "32"},     {"warps_per_sm", std::to_string(warps)}};
+}
+
+TEST(ShapeFor, FitsTheRoomAndKeepsEveryPartAMultipleOfTheUnroll) {
+  for (const double reads : {1.0, 80.0, 333.0, 5000.0}) {
+    for (const std::uint64_t most : {124U, 1000U, 1U << 20U}) {
+      const Shape shape = shape_for(reads, 8, most, 4);
+      EXPECT_LE(shape.total(), most);
+      EXPECT_GT(shape.second, shape.first);
+      for (const auto part : {shape.first, shape.second, shape.cooldown}) {
+        EXPECT_EQ(part % 4, 0U);
+        EXPECT_GT(part, 0U);
+      }
+    }
+  }
+}
+
+TEST(ShapeFor, IsSkippedWithAReasonWhenNotEvenOneWalkFits) {
+  EXPECT_THROW((void)shape_for(80, 8, 20, 4), Skipped);
+}
+
+TEST(Shape, ShortensOnlyTheSecondPart) {
+  const Shape shape{.warmup = 8, .first = 16, .second = 64, .cooldown = 12};
+  EXPECT_EQ(shape.total() - shape.shortened().total(), slope_reads(shape));
+  EXPECT_EQ(shape.shortened().second, shape.first);
+}
+
+TEST(StartPosition, GivesWarpsStretchesThatDoNotOverlap) {
+  constexpr std::uint32_t blocks = 264;
+  constexpr std::uint32_t per_block = 8;
+  constexpr std::uint32_t groups = 1U << 20U;
+  std::set<std::uint32_t> starts;
+  for (std::uint32_t b = 0; b < blocks; ++b) {
+    for (std::uint32_t w = 0; w < per_block; ++w) {
+      starts.insert(start_position(b, w, blocks, per_block, groups));
+    }
+  }
+  EXPECT_EQ(starts.size(), blocks * per_block);
+  std::uint32_t before = *starts.begin();
+  for (auto it = std::next(starts.begin()); it != starts.end(); before = *it++) {
+    EXPECT_GE(*it - before, groups / (blocks * per_block));
+  }
+  EXPECT_LT(*starts.rbegin(), groups);
+}
+
+TEST(StartPosition, KeepsTheWarpsOfABlockFarApart) {
+  const auto a = start_position(5, 0, 100, 4, 8192);
+  const auto b = start_position(5, 1, 100, 4, 8192);
+  EXPECT_GE(b - a, 8192U / 4 - 1);
+}
+
+TEST(LayoutRead, ExcludesWhatHasNoMeaning) {
+  const Benchmark benchmark = layout_read::declare();
+  auto p = params("aos", "l1", "all", 1);
+  EXPECT_FALSE(benchmark.excludes(p, Backend::cuda));
+  p["block_size"] = "256";
+  EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));  // 8 warps are not 1 warp
+  p["warps_per_sm"] = "8";
+  EXPECT_FALSE(benchmark.excludes(p, Backend::cuda));
+  EXPECT_TRUE(benchmark.excludes(p, Backend::host));
+  p = params("aos", "l3", "all", 1);
+  EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));
+  EXPECT_FALSE(benchmark.excludes(p, Backend::host));
+  p = params("aos", "l1", "all", 64);
+  p["cores"] = "all";
+  EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));  // 64 blocks of one warp
+  p = params("aos", "l1", "all", 2);
+  EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));  // two blocks cannot be kept on one SM
+}
+
+/// Every layout and field set, really measured on this CPU, at the cheapest level.
+class OnThisCpu : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(OnThisCpu, MeasuresWithTheRightSums) {
+  const auto device = open_host_device();
+  Cache cache;
+  const Plan plan{.warmups = 1, .min_samples = 6, .max_samples = 6, .seconds_per_case = 0.5};
+  const auto [layout, fields] = GetParam();
+  const Case which{.suite = "micro",
+                   .benchmark = "layout_read",
+                   .backend = Backend::host,
+                   .params = params(layout, "l1", fields, 2)};
+  const CaseRecord record = run_case(which, plan, *device, cache);
+  ASSERT_EQ(record.status, Status::measured) << record.reason;
+  std::set<std::string> keys;
+  for (const auto& m : record.measurements) {
+    EXPECT_EQ(m.samples.size(), 6U);
+    keys.insert(m.quantity + '/' + m.method);
+  }
+  EXPECT_EQ(keys.size(), record.measurements.size());
+  EXPECT_TRUE(keys.contains("warp_read_cycles/tsc_slope"));
+  EXPECT_TRUE(keys.contains("warp_read_cycles_slowest/monotonic_slope"));
+  bool checked = false;
+  for (const auto& gate : record.gates) {
+    if (gate.name != "result") continue;
+    checked = true;
+    EXPECT_EQ(gate.verdict, Verdict::passed) << gate.detail;
+  }
+  EXPECT_TRUE(checked);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllLayouts, OnThisCpu,
+                         testing::Combine(testing::Values("aos", "soa", "aoas", "soaoas",
+                                                          "aosoa32"),
+                                          testing::Values("all", "posmass")),
+                         [](const auto& info) {
+                           return std::string{std::get<0>(info.param)} + '_' +
+                                  std::get<1>(info.param);
+                         });
+
+TEST(TimerCheck, AgreesWithItselfOnThisCpu) {
+  const auto device = open_host_device();
+  Cache cache;
+  const Case which{.suite = "micro",
+                   .benchmark = "timer_check",
+                   .backend = Backend::host,
+                   .params = {{"residency", "l1"}}};
+  const Plan plan{.warmups = 1, .min_samples = 6, .max_samples = 6};
+  const CaseRecord record = run_case(which, plan, *device, cache);
+  ASSERT_EQ(record.status, Status::measured) << record.reason;
+  const auto result = std::ranges::find(record.gates, "result", &Gate::name);
+  ASSERT_NE(result, record.gates.end());
+  EXPECT_EQ(result->verdict, Verdict::passed) << result->detail;
+}
+
+}  // namespace
+}  // namespace strata

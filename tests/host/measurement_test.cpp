@@ -1,0 +1,208 @@
+#include "harness/core/measurement.hpp"
+
+#include "harness/core/session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using strata::CaseRecord;
+using strata::Gate;
+using strata::Measurement;
+using strata::Provenance;
+using strata::Status;
+using strata::Verdict;
+
+TEST(Words, OfProvenanceComeBack) {
+  for (const auto value :
+       {Provenance::timed, Provenance::counted, Provenance::modelled, Provenance::published}) {
+    EXPECT_EQ(strata::provenance_from(strata::to_string(value)), value);
+  }
+  EXPECT_EQ(strata::to_string(Provenance::modelled), "modelled");
+  EXPECT_EQ(strata::provenance_from("modeled"), std::nullopt);
+  EXPECT_EQ(strata::provenance_from(""), std::nullopt);
+}
+
+TEST(Words, OfVerdictsComeBack) {
+  for (const auto value :
+       {Verdict::passed, Verdict::failed, Verdict::unverified, Verdict::not_applicable}) {
+    EXPECT_EQ(strata::verdict_from(strata::to_string(value)), value);
+  }
+  EXPECT_EQ(strata::to_string(Verdict::not_applicable), "not_applicable");
+  EXPECT_EQ(strata::verdict_from("pass"), std::nullopt);
+}
+
+TEST(Words, OfStatusesComeBack) {
+  for (const auto value : {Status::measured, Status::skipped, Status::failed}) {
+    EXPECT_EQ(strata::status_from(strata::to_string(value)), value);
+  }
+  EXPECT_EQ(strata::status_from("Failed"), std::nullopt);
+}
+
+Measurement with_noise(Verdict verdict, std::string detail) {
+  Measurement m;
+  m.noise = {"noise", verdict, std::move(detail)};
+  return m;
+}
+
+CaseRecord with_gates(std::vector<Gate> gates) {
+  CaseRecord record;
+  record.status = Status::measured;
+  record.gates = std::move(gates);
+  return record;
+}
+
+TEST(Validity, HoldsWhenNothingFailed) {
+  const auto record = with_gates({{"result", Verdict::passed, "512 of 512"},
+                                  {"level", Verdict::unverified, "no counters"},
+                                  {"code", Verdict::not_applicable, ""}});
+  EXPECT_TRUE(record.is_valid(with_noise(Verdict::passed, "0.4 %")));
+  EXPECT_TRUE(record.is_valid(with_noise(Verdict::not_applicable, "")));
+  EXPECT_TRUE(record.is_valid(with_noise(Verdict::unverified, "")));
+}
+
+TEST(Validity, EndsWithAnyFailedGateOfTheCase) {
+  const auto record = with_gates({{"result", Verdict::passed, ""},
+                                  {"clock", Verdict::failed, "5 %"},
+                                  {"code", Verdict::passed, ""}});
+  EXPECT_FALSE(record.is_valid(with_noise(Verdict::passed, "")));
+}
+
+TEST(Validity, EndsWithTheNoiseOfThisMeasurementOnly) {
+  const auto record = with_gates({{"result", Verdict::passed, ""}});
+  EXPECT_FALSE(record.is_valid(with_noise(Verdict::failed, "8 %")));
+  EXPECT_TRUE(record.is_valid(with_noise(Verdict::passed, "0.1 %")));
+}
+
+TEST(Reasons, NameFailedAndUnverifiedGatesInOrder) {
+  const auto record = with_gates({{"result", Verdict::passed, "512 of 512"},
+                                  {"clock", Verdict::failed, "held within 5 %"},
+                                  {"level", Verdict::unverified, "no counters"},
+                                  {"code", Verdict::not_applicable, "on the host"}});
+  EXPECT_EQ(record.reasons(with_noise(Verdict::failed, "8 %")),
+            "clock: held within 5 %; level: no counters; noise: 8 %");
+}
+
+TEST(Reasons, AreEmptyWhenEverythingPassed) {
+  const auto record = with_gates({{"result", Verdict::passed, "512 of 512"}});
+  EXPECT_EQ(record.reasons(with_noise(Verdict::passed, "0.1 %")), "");
+}
+
+TEST(Reasons, GiveTheVerdictOfAGateWithoutFigures) {
+  const auto record = with_gates({{"timer", Verdict::failed, ""}});
+  EXPECT_EQ(record.reasons(with_noise(Verdict::unverified, "")),
+            "timer: failed; noise: unverified");
+}
+
+class NoDevice : public strata::Device {
+ public:
+  [[nodiscard]] strata::Backend backend() const override { return strata::Backend::host; }
+  [[nodiscard]] const strata::DeviceIdentity& identity() const override { return identity_; }
+  [[nodiscard]] strata::Facts conditions() override { return {}; }
+  [[nodiscard]] strata::Facts timer_facts() override { return {}; }
+  void settle() override {}
+  void begin_case(const std::string& /*id*/) override {}
+  void end_case() override {}
+  [[nodiscard]] std::string poisoned() override { return {}; }
+
+ private:
+  strata::DeviceIdentity identity_;
+};
+
+class SessionTest : public testing::Test {
+ protected:
+  static CaseRecord record_of(strata::Params params) {
+    CaseRecord record;
+    record.which = {"micro", "layout_read", strata::Backend::host, std::move(params)};
+    return record;
+  }
+
+  strata::Plan plan_;
+  NoDevice device_;
+  strata::Cache cache_;
+  CaseRecord record_ = record_of({{"layout", "aos"},
+                                  {"warps_per_sm", "8"},
+                                  {"offset", "-3"},
+                                  {"bytes", "4294967296"},
+                                  {"odd", "08"}});
+  strata::Session session_{plan_, device_, cache_, record_};
+};
+
+TEST_F(SessionTest, GivesTheParametersOfItsCase) {
+  EXPECT_EQ(session_.param("layout"), "aos");
+  EXPECT_EQ(session_.integer("warps_per_sm"), 8);
+  EXPECT_EQ(session_.integer("offset"), -3);
+}
+
+TEST_F(SessionTest, NamesAnAxisThatTheBenchmarkDidNotDeclare) {
+  try {
+    (void)session_.param("width");
+    FAIL() << "it gave a value";
+  } catch (const std::out_of_range& error) {
+    EXPECT_STREQ(error.what(), "layout_read declares no axis 'width'");
+  }
+  EXPECT_THROW((void)session_.integer("width"), std::out_of_range);
+}
+
+TEST_F(SessionTest, RefusesToReadWordsAndLargeNumbersAsInt) {
+  EXPECT_THROW((void)session_.integer("layout"), std::out_of_range);
+  EXPECT_THROW((void)session_.integer("bytes"), std::out_of_range);
+  EXPECT_THROW((void)session_.integer("odd"), std::out_of_range);
+}
+
+TEST_F(SessionTest, PutsWhatItIsGivenIntoTheRecord) {
+  session_.add(with_noise(Verdict::passed, ""));
+  session_.add(Gate{"result", Verdict::passed, "1 of 1"});
+  session_.fact("slots", std::int64_t{2048});
+  session_.fact("slots", std::int64_t{4096});
+  EXPECT_EQ(record_.measurements.size(), 1U);
+  EXPECT_EQ(record_.gates.size(), 1U);
+  EXPECT_EQ(record_.facts.at("slots"), strata::Fact{std::int64_t{4096}});
+}
+
+TEST(Cache, KeepsOneObjectUntilAnotherKeyComes) {
+  strata::Cache cache;
+  int made = 0;
+  const auto make = [&made] { return ++made; };
+  EXPECT_EQ(cache.keep<int>("a", make), 1);
+  EXPECT_EQ(cache.keep<int>("a", make), 1);
+  EXPECT_EQ(cache.keep<int>("b", make), 2);
+  EXPECT_EQ(cache.keep<int>("a", make), 3);
+  cache.clear();
+  EXPECT_EQ(cache.keep<int>("a", make), 4);
+}
+
+TEST(Cache, FreesTheOldObjectBeforeItMakesTheNew) {
+  strata::Cache cache;
+  std::weak_ptr<int> first;
+  {
+    auto& held = cache.keep<std::shared_ptr<int>>("a", [] { return std::make_shared<int>(1); });
+    first = held;
+  }
+  ASSERT_FALSE(first.expired());
+  (void)cache.keep<std::shared_ptr<int>>("b", [&first] {
+    EXPECT_TRUE(first.expired()) << "two data sets at once do not fit";
+    return std::make_shared<int>(2);
+  });
+}
+
+TEST(Cache, HoldsNothingAfterAFailureToMake) {
+  strata::Cache cache;
+  (void)cache.keep<int>("a", [] { return 1; });
+  EXPECT_THROW((void)cache.keep<int>("b", []() -> int { throw std::runtime_error{"no memory"}; }),
+               std::runtime_error);
+  EXPECT_EQ(cache.keep<int>("a", [] { return 7; }), 7);
+  EXPECT_EQ(cache.keep<int>("b", [] { return 8; }), 8);
+}
+
+TEST(Cache, DoesNotTakeAnObjectOfAnotherTypeForItsOwn) {
+  strata::Cache cache;
+  (void)cache.keep<int>("a", [] { return 1; });
+  EXPECT_EQ(cache.keep<std::string>("a", [] { return std::string{"text"}; }), "text");
+}
+
+}  // namespace

@@ -1,0 +1,118 @@
+#include "micro/pattern/particle_chain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace strata {
+namespace {
+
+template <class>
+struct AsTypes;
+template <class... Ls>
+struct AsTypes<std::tuple<Ls...>> {
+  using type = testing::Types<Ls...>;
+};
+template <class L>
+class ChainIn : public testing::Test {};
+TYPED_TEST_SUITE(ChainIn, AsTypes<Layouts>::type);
+
+TYPED_TEST(ChainIn, LeadsEveryLaneThroughTheWholeCycleByItsOwnFields) {
+  const ParticleChain chain{64, 11};
+  std::vector<float> words(TypeParam::words(chain.particles()));
+  chain.fill<TypeParam>(words);
+  for (std::uint32_t lane = 0; lane < group_size; ++lane) {
+    std::uint32_t group = chain.group_at(0);
+    for (std::uint32_t step = 0; step < chain.groups(); ++step) {
+      EXPECT_EQ(group, chain.group_at(step));
+      const auto bits = read_particle<TypeParam, AllFields>(
+          words.data(), std::size_t{group} * group_size + lane, chain.particles());
+      const auto posmass = read_particle<TypeParam, Posmass>(
+          words.data(), std::size_t{group} * group_size + lane, chain.particles());
+      EXPECT_EQ(bits, posmass);
+      group = next_group(bits);
+    }
+    EXPECT_EQ(group, chain.group_at(0));
+  }
+}
+
+TYPED_TEST(ChainIn, NoticesAnySingleWrongWord) {
+  const ParticleChain chain{8, 12};
+  std::vector<float> words(TypeParam::words(chain.particles()));
+  chain.fill<TypeParam>(words);
+  const auto right = ExpectedSums::of<TypeParam, AllFields>(chain, words).checksum(0, 8);
+  for (const Field f : {Field::px, Field::vz, Field::mass}) {
+    auto damaged = words;
+    damaged[word_of<TypeParam>(f, 77, chain.particles())] += 1;
+    EXPECT_NE((ExpectedSums::of<TypeParam, AllFields>(chain, damaged).checksum(0, 8)), right);
+  }
+}
+
+TYPED_TEST(ChainIn, NoticesLanesThatReadEachOthersParticles) {
+  const ParticleChain chain{8, 13};
+  std::vector<float> words(TypeParam::words(chain.particles()));
+  chain.fill<TypeParam>(words);
+  std::uint32_t right = 0;
+  std::uint32_t shifted = 0;
+  for (std::uint32_t step = 0; step < chain.groups(); ++step) {
+    for (std::uint32_t lane = 0; lane < group_size; ++lane) {
+      const auto bits = read_particle<TypeParam, AllFields>(
+          words.data(), std::size_t{chain.group_at(step)} * group_size + lane, chain.particles());
+      right += lane_weight(lane) * bits;
+      shifted += lane_weight((lane + 1) % group_size) * bits;
+    }
+  }
+  EXPECT_NE(right, shifted);
+}
+
+TEST(ParticleFields, SumExactlyInAnyOrder) {
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const auto f = particle_fields(99, i, static_cast<std::uint32_t>(i * 4191) & mantissa_mask);
+    const float forward = ((((((f[0] + f[1]) + f[2]) + f[3]) + f[4]) + f[5]) + f[6]);
+    const float tree = (f[6] + f[5]) + ((f[4] + f[3]) + ((f[2] + f[1]) + f[0]));
+    double exact = 0;
+    for (const float one : f)
+      exact += double{one};
+    EXPECT_EQ(double{forward}, exact);
+    EXPECT_EQ(double{tree}, exact);
+    EXPECT_EQ(f[3] + f[4] + f[5], 0.0F);
+  }
+}
+
+TEST(ParticleFields, AreNeverAllZero) {
+  // Zeros run faster and hide faults.
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const auto f = particle_fields(1, i, 0);
+    EXPECT_NE(std::abs(f[0]) + std::abs(f[1]) + std::abs(f[2]), 0.0F);
+  }
+}
+
+TEST(ParticleChain, NamesGroupsUpToTheLargestThatASumCanHold) {
+  const ParticleChain chain{max_groups, 5};
+  for (const std::size_t i : {std::size_t{0}, chain.particles() / 3, chain.particles() - 1}) {
+    EXPECT_LT(chain.target(i), 1U << 23U);
+    EXPECT_LT(next_group(chain.target(i)), max_groups);
+  }
+}
+
+TEST(ExpectedSums, AgreeWithAddingUpOneByOneAcrossTheSeamAndOverManyLaps) {
+  const ParticleChain chain{16, 21};
+  std::vector<float> words(Soa::words(chain.particles()));
+  chain.fill<Soa>(words);
+  const auto sums = ExpectedSums::of<Soa, AllFields>(chain, words);
+  for (const std::uint32_t start : {0U, 1U, 7U, 15U}) {
+    std::uint32_t expected = 0;
+    for (std::uint64_t reads = 0; reads < 60; ++reads) {
+      EXPECT_EQ(sums.checksum(start, reads), expected) << start << ' ' << reads;
+      const auto group = chain.group_at(static_cast<std::uint32_t>((start + reads) % 16));
+      for (std::uint32_t lane = 0; lane < group_size; ++lane) {
+        expected += lane_weight(lane) *
+                    read_particle<Soa, AllFields>(
+                        words.data(), std::size_t{group} * group_size + lane, chain.particles());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,323 @@
+#include "harness/core/record_json.hpp"
+
+#include "harness/core/run_folder.hpp"
+#include "harness/core/worker_channel.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace strata {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+CaseRecord measured() {
+  CaseRecord record;
+  record.which = {"micro", "layout_read", Backend::cuda, {{"layout", "soa"}, {"cores", "all"}}};
+  record.status = Status::measured;
+  record.started = "2026-11-21T01:02:03Z";
+  record.seconds = 0.081;
+  record.facts = {
+      {"whole", std::int64_t{1024}}, {"real", 3.0}, {"flag", true}, {"text", "a \"b\"\n"}};
+  record.gates = {{"result", Verdict::passed, "all equal"},
+                  {"level", Verdict::unverified, "no counters"}};
+  record.measurements.push_back({"cycles",
+                                 "cycle",
+                                 Provenance::timed,
+                                 "slope",
+                                 {61, 61.1, 1e-300, 0.1},
+                                 {"noise", Verdict::passed, "0.1 %"}});
+  record.measurements.push_back({"sectors",
+                                 "1",
+                                 Provenance::counted,
+                                 "cupti",
+                                 {4096},
+                                 {"noise", Verdict::not_applicable, ""}});
+  return record;
+}
+
+/// What the reader says of the line of `measured` after one replacement in it.
+std::string complaint(const std::string& what, const std::string& with) {
+  std::string line = to_json(measured());
+  const auto place = line.find(what);
+  EXPECT_NE(place, std::string::npos) << what << " is not in " << line;
+  line.replace(place, what.size(), with);
+  try {
+    (void)record_from_json(line);
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+
+std::string complaint_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+
+TEST(RecordJson, IsOneLineThatReadsBackAsTheSameRecord) {
+  const auto record = measured();
+  const std::string line = to_json(record);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto back = record_from_json(line);
+  EXPECT_EQ(back.which, record.which);
+  EXPECT_EQ(back.status, record.status);
+  EXPECT_EQ(back.facts, record.facts) << "a fact keeps its type";
+  EXPECT_EQ(back.measurements[0].samples, record.measurements[0].samples) << "to the last bit";
+  EXPECT_EQ(to_json(back), line);
+}
+
+TEST(RecordJson, HasTheKeysOfTheContract) {
+  EXPECT_THAT(
+      to_json(measured()),
+      testing::StartsWith(
+          R"({"schema_version":1,"kind":"case","case":"micro/layout_read/cuda/cores=all/layout=soa",)"
+          R"("suite":"micro","benchmark":"layout_read","backend":"cuda",)"
+          R"("params":{"cores":"all","layout":"soa"},"status":"measured","reason":"",)"
+          R"("started":"2026-11-21T01:02:03Z","seconds":0.081,"facts":{)"));
+}
+
+TEST(RecordJson, RefusesToWriteWhatTheFormatCannotHold) {
+  auto record = measured();
+  record.measurements[0].samples[2] = nan;
+  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }),
+            "sample 3 of cycles is nan, not a finite number");
+  record = measured();
+  record.facts["speed"] = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(complaint_of([&] { (void)to_json(record); }), HasSubstr("fact speed is inf"));
+  record = measured();
+  record.measurements[1].samples.clear();
+  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }), "sectors has no samples");
+  record = measured();
+  record.measurements.push_back(record.measurements[0]);
+  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }), "cycles by slope twice in one case");
+  record = measured();
+  record.status = Status::failed;
+  record.reason = "crash";
+  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }), "measurements of a case that was failed");
+  record.measurements.clear();
+  record.reason.clear();
+  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }),
+            "a case that was failed without a reason");
+}
+
+TEST(RecordJson, ReadsACaseThatWasNotMeasuredWithoutWhatItDoesNotHave) {
+  const auto record = record_from_json(
+      R"({"schema_version":1,"kind":"case","case":"micro/x/host","suite":"micro","benchmark":"x",)"
+      R"("backend":"host","params":{},"status":"skipped","reason":"no AVX","started":"2026","seconds":0,)"
+      R"("a key of tomorrow":[1]})");
+  EXPECT_EQ(record.status, Status::skipped);
+  EXPECT_EQ(record.reason, "no AVX");
+}
+
+TEST(RecordJson, NeverLosesARecordToBytesThatAreNotText) {
+  CaseRecord record;
+  record.which = {"micro", "x", Backend::host, {}};
+  record.reason = "it said \xff\xfe";
+  EXPECT_THAT(record_from_json(to_json(record)).reason, HasSubstr("it said \xEF\xBF\xBD"));
+}
+
+TEST(RecordJson, NamesWhatIsWrong) {
+  EXPECT_THAT(complaint(R"("schema_version":1)", R"("schema_version":2)"),
+              HasSubstr("schema version 2: this build reads version 1 only"));
+  EXPECT_THAT(complaint(R"("schema_version":1)", R"("schema_version":"1")"),
+              HasSubstr("schema_version: expected a whole number"));
+  EXPECT_THAT(complaint(R"("schema_version":1,)", ""), HasSubstr("'schema_version' is missing"));
+  EXPECT_THAT(complaint(R"("kind":"case")", R"("kind":"note")"), HasSubstr("kind: expected case"));
+  EXPECT_THAT(complaint("cores=all", "cores=one"),
+              HasSubstr("case: expected micro/layout_read/cuda/cores=all"));
+  EXPECT_THAT(complaint(R"("cores":"all")", R"("cores":7)"),
+              HasSubstr("params.cores: expected a string, found 7"));
+  EXPECT_THAT(complaint(R"("cores":"all")", R"("cores":"a/b")"),
+              HasSubstr("'a/b' cannot stand in a case id"));
+  EXPECT_THAT(complaint(R"("status":"measured")", R"("status":"done")"),
+              HasSubstr("status: expected measured, skipped or failed"));
+  EXPECT_THAT(complaint("0.081", "null"), HasSubstr("seconds: expected a number, found null"));
+  EXPECT_THAT(complaint("0.081", "1e999"), HasSubstr("not JSON"));
+  EXPECT_THAT(complaint("0.081", "NaN"), HasSubstr("not JSON"));
+  EXPECT_THAT(complaint("61.1", "\"61.1\""),
+              HasSubstr("measurements[0].samples: expected numbers, found \"61.1\""));
+  EXPECT_THAT(complaint("[4096.0]", "[]"), HasSubstr("sectors has no samples"));
+  EXPECT_THAT(complaint("\"real\":3.0", "\"real\":[3]"),
+              HasSubstr("facts.real: expected true, false, a number or a string"));
+  EXPECT_THAT(complaint("\"whole\":1024", "\"whole\":18446744073709551615"),
+              HasSubstr("facts.whole"));
+  EXPECT_THAT(complaint("\"unverified\"", "\"maybe\""),
+              HasSubstr("gates[1].verdict: expected passed"));
+  EXPECT_THAT(complaint("\"counted\"", "\"guessed\""), HasSubstr("measurements[1].provenance"));
+}
+
+TEST(RecordJson, RefusesTextThatIsNoObjectWithoutEverCrashing) {
+  for (const char* text :
+       {"", "null", "[]", "7", "{", "{\"schema_version\":1", "\"\xff\"", "{}{}"}) {
+    EXPECT_THROW((void)record_from_json(text), FormatError) << text;
+  }
+  const std::string line = to_json(measured());
+  for (std::size_t length = 0; length < line.size(); ++length) {
+    EXPECT_THROW((void)record_from_json(line.substr(0, length)), FormatError) << length;
+  }
+  EXPECT_THROW((void)record_from_json(std::string(200000, '[')), FormatError);
+}
+
+TEST(FactsJson, KeepsTheTypeOfEachFact) {
+  const Facts facts{{"a", std::numeric_limits<std::int64_t>::min()},
+                    {"b", -0.5},
+                    {"c", 1e22},
+                    {"d", false},
+                    {"e", ""}};
+  EXPECT_EQ(facts_from_json(to_json(facts)), facts);
+  EXPECT_THROW((void)to_json(Facts{{"x", nan}}), FormatError);
+  EXPECT_THROW((void)facts_from_json(R"({"x":{"y":1}})"), FormatError);
+}
+
+TEST(PlanJson, ReadsBackAndKeepsDefaultsForAbsentKeys) {
+  const Plan plan{.warmups = 3,
+                  .min_samples = 9,
+                  .max_samples = 11,
+                  .relative_half_width = 0.125,
+                  .seconds_per_case = 0.5,
+                  .time_limit = 7};
+  EXPECT_EQ(plan_from_json(to_json(plan)), plan);
+  EXPECT_EQ(plan_from_json("{}"), Plan{});
+  EXPECT_THROW((void)plan_from_json(R"({"warmups":1.5})"), FormatError);
+  EXPECT_THROW((void)plan_from_json(R"({"warmups":3000000000})"), FormatError);
+}
+
+TEST(CaseFromId, IsTheInverseOfTheId) {
+  const Case which{"micro", "layout_read", Backend::cuda, {{"b", "2"}, {"a", "x.y+z"}}};
+  EXPECT_EQ(case_from_id(which.id()), which);
+  EXPECT_EQ(case_from_json(to_json(which)), which);
+  EXPECT_EQ(case_from_id("micro/x/host"), (Case{"micro", "x", Backend::host, {}}));
+}
+
+TEST(CaseFromId, RefusesWhatNoCaseIsCalled) {
+  for (const char* id :
+       {"", "/", "micro", "micro/x", "micro/x/tpu", "micro/x/host/", "micro/x/host/a",
+        "micro/x/host/a=", "micro/x/host/=1", "micro/x/host/b=1/a=2", "micro/x/host/a=1/a=2",
+        "micro/x/host/a=1=2", "/x/host", "micro/x y/host"}) {
+    EXPECT_FALSE(case_from_id(id)) << id;
+  }
+}
+
+RunContext context() {
+  RunContext c;
+  c.run = "cpu-20261121T010203Z-0123456";
+  c.strata = {"0.1",     "0123456789abcdef0123456789abcdef01234567",
+              true,      "sha256:1",
+              "Release", "GNU 12",
+              "nvcc 13", "-O3",
+              "90"};
+  c.started = "2026-11-21T01:02:03Z";
+  c.command = {"strata", "run", "quick"};
+  c.device = {"cpu", "A CPU", "", {{"cores", std::int64_t{2}}, {"hertz", 2.5e9}}};
+  c.host = {.cpu = "A CPU",
+            .cores = 2,
+            .os = "Debian",
+            .kernel = "6.1",
+            .memory_bytes = 1LL << 34,
+            .caches = {{1, "data", 32768, 64, 2}},
+            .more = {{"governor", "performance"}}};
+  c.libraries = {{"benchmark", "1.7.1"}};
+  c.sweep = {"quick", "quick.yaml", "sha256:2", {}, {"micro/x/host/a=1"}};
+  c.clocks_before = {{"hertz", 1e9}};
+  c.timer = {{"tsc_hertz", 3e9}};
+  return c;
+}
+
+TEST(ContextJson, ReadsBackAsTheSameContext) {
+  auto c = context();
+  c.state = RunState::interrupted;
+  c.finished = "2026-11-21T01:02:04Z";
+  c.resumed = {"2026-11-22T01:02:04Z"};
+  c.clocks_after = {{"hertz", 2e9}};
+  const auto back = context_from_json(to_json(c));
+  EXPECT_EQ(to_json(back), to_json(c));
+  EXPECT_EQ(back.state, RunState::interrupted);
+  EXPECT_EQ(back.device.facts, c.device.facts);
+  EXPECT_EQ(back.host.caches.at(0).shared_by, 2);
+  EXPECT_EQ(back.host.more, c.host.more);
+  EXPECT_EQ(back.sweep.cases, c.sweep.cases);
+}
+
+TEST(ContextJson, SaysNullForWhatIsNotThere) {
+  auto c = context();
+  c.strata.commit.clear();
+  c.strata.cuda_compiler.clear();
+  const std::string text = to_json(c);
+  EXPECT_THAT(text, HasSubstr(R"("finished": null)"));
+  EXPECT_THAT(text, HasSubstr(R"("uuid": null)"));
+  EXPECT_THAT(text, HasSubstr(R"("cuda_compiler": null)"));
+  EXPECT_THAT(text, HasSubstr(R"("commit": "unknown")"));
+  EXPECT_TRUE(context_from_json(text).strata.commit.empty());
+}
+
+TEST(ContextJson, RefusesFactsThatWouldHideTheIdentity) {
+  auto c = context();
+  c.device.facts["uuid"] = "GPU-1";
+  EXPECT_EQ(complaint_of([&] { (void)to_json(c); }), "a device fact may not be called uuid");
+}
+
+TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
+  std::string text = to_json(context());
+  text.replace(text.find("\"schema_version\": 1"), 19, "\"schema_version\": 9");
+  EXPECT_THAT(complaint_of([&] { (void)context_from_json(text); }), HasSubstr("schema version 9"));
+}
+
+TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
+  const auto c = context();
+  const auto device = std::get<DeviceMessage>(message_from_json(to_json(WorkerMessage{
+      DeviceMessage{Backend::cuda, c.device, c.clocks_before, c.timer, c.host, c.libraries}})));
+  EXPECT_EQ(device.identity.facts, c.device.facts);
+  EXPECT_EQ(device.conditions, c.clocks_before);
+  EXPECT_EQ(device.host.cpu, c.host.cpu);
+  EXPECT_EQ(std::get<RefusedMessage>(
+                message_from_json(to_json(WorkerMessage{RefusedMessage{"no driver"}})))
+                .reason,
+            "no driver");
+  EXPECT_EQ(
+      std::get<BeginMessage>(message_from_json(to_json(WorkerMessage{BeginMessage{"a/b/c"}}))).id,
+      "a/b/c");
+  const auto said = std::get<CaseMessage>(
+      message_from_json(to_json(WorkerMessage{CaseMessage{measured(), true}})));
+  EXPECT_TRUE(said.fatal);
+  EXPECT_EQ(to_json(said.record), to_json(measured()));
+  const auto end =
+      std::get<EndMessage>(message_from_json(to_json(WorkerMessage{EndMessage{{{"x", true}}}})));
+  EXPECT_EQ(end.conditions, (Facts{{"x", true}}));
+  const WorkerJob job{{.warmups = 5}, {measured().which}};
+  EXPECT_EQ(job_from_json(to_json(job)).plan, job.plan);
+  EXPECT_EQ(job_from_json(to_json(job)).cases, job.cases);
+}
+
+TEST(WorkerMessages, RefuseUnknownKindsAndBrokenRecords) {
+  EXPECT_THROW((void)message_from_json(R"({"kind":"hello"})"), FormatError);
+  EXPECT_THROW((void)message_from_json(R"({"kind":7})"), FormatError);
+  EXPECT_THROW((void)message_from_json(R"({"kind":"case","fatal":false,"record":{}})"),
+               FormatError);
+  EXPECT_THROW((void)message_from_json("Segmentation fault"), FormatError);
+}
+
+TEST(WorkerMessages, TurnARecordThatCannotBeWrittenIntoAFailedOne) {
+  auto record = measured();
+  record.measurements[0].samples[1] = nan;
+  const auto said =
+      std::get<CaseMessage>(message_from_json(to_json(WorkerMessage{CaseMessage{record}})));
+  EXPECT_EQ(said.record.which, record.which);
+  EXPECT_EQ(said.record.status, Status::failed);
+  EXPECT_EQ(said.record.reason,
+            "cannot be recorded: sample 2 of cycles is nan, not a finite number");
+}
+
+}  // namespace
+}  // namespace strata

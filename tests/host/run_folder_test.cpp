@@ -1,0 +1,360 @@
+#include "harness/core/run_folder.hpp"
+
+#include "harness/core/clock_text.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/record_json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace strata {
+namespace {
+
+using std::filesystem::path;
+using testing::HasSubstr;
+
+/// A folder of its own for each test, gone afterwards.
+class RunFolderTest : public testing::Test {
+ protected:
+  RunFolderTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "strata-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no folder for the test"};
+    folder_ = name;
+  }
+  ~RunFolderTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  static Case nth(int index) {
+    return {"micro", "probe", Backend::host, {{"index", std::to_string(index)}}};
+  }
+
+  static RunContext context(int cases = 3) {
+    RunContext c;
+    c.strata.commit = "0123456789abcdef0123456789abcdef01234567";
+    c.started = "2026-11-21T01:02:03Z";
+    c.device.slug = "a-cpu";
+    for (int i = 0; i < cases; ++i)
+      c.sweep.cases.push_back(nth(i).id());
+    return c;
+  }
+
+  static CaseRecord measured(int index, double value = 1) {
+    CaseRecord record;
+    record.which = nth(index);
+    record.status = Status::measured;
+    record.started = "2026-11-21T01:02:03Z";
+    record.measurements.push_back(
+        {"seconds", "s", Provenance::timed, "tsc", {value}, {"noise", Verdict::passed, ""}});
+    return record;
+  }
+
+  static CaseRecord failed(int index) {
+    CaseRecord record;
+    record.which = nth(index);
+    record.reason = "crash";
+    return record;
+  }
+
+  static std::string text(const path& file) {
+    std::ostringstream all;
+    all << std::ifstream{file, std::ios::binary}.rdbuf();
+    return all.str();
+  }
+
+  static void append_text(const path& file, const std::string& what) {
+    std::ofstream{file, std::ios::binary | std::ios::app} << what;
+  }
+
+  template <class Error>
+  static std::string complaint(const std::function<void()>& act) {
+    try {
+      act();
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos) << "more than one line";
+      return error.what();
+    }
+    return "no complaint";
+  }
+
+  path folder_;
+};
+
+/// Limits the size of any file that this process writes, and gives the room back.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    (void)::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    (void)::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  FileSizeLimit(FileSizeLimit&&) = delete;
+  FileSizeLimit& operator=(FileSizeLimit&&) = delete;
+  ~FileSizeLimit() { (void)::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(ClockText, IsUtcInSeconds) {
+  using namespace std::chrono;
+  const sys_days day = 2026y / November / 21d;
+  EXPECT_EQ(utc_text(day + 1h + 2min + 3s + 999ms), "2026-11-21T01:02:03Z");
+  EXPECT_EQ(utc_text(sys_days{1969y / December / 31d} + 23h + 59min + 59s), "1969-12-31T23:59:59Z");
+  EXPECT_EQ(compact_utc("2026-11-21T01:02:03Z"), "20261121T010203Z");
+}
+
+TEST_F(RunFolderTest, IsNamedAfterDeviceTimeAndCommit) {
+  const auto run = RunFolder::create(folder_ / "new" / "deep", context());
+  EXPECT_EQ(run.path(), folder_ / "new" / "deep" / "a-cpu-20261121T010203Z-0123456");
+  EXPECT_EQ(context_from_json(text(run.path() / "context.json")).run, run.path().filename());
+  auto unknown = context();
+  unknown.strata.commit.clear();
+  EXPECT_EQ(run_name(unknown), "a-cpu-20261121T010203Z-nogit");
+}
+
+TEST_F(RunFolderTest, TakesTheNextNameWhenTwoRunsStartInOneSecond) {
+  const auto first = RunFolder::create(folder_, context());
+  const auto second = RunFolder::create(folder_, context());
+  const auto third = RunFolder::create(folder_, context());
+  EXPECT_EQ(second.path().filename(), first.path().filename().string() + "-2");
+  EXPECT_EQ(third.path().filename(), first.path().filename().string() + "-3");
+  EXPECT_EQ(third.context().run, third.path().filename());
+}
+
+TEST_F(RunFolderTest, IsRunningFromTheStartAndNamesWhatItSetOutToDo) {
+  const auto run = RunFolder::create(folder_, context());
+  const auto written = context_from_json(text(run.path() / "context.json"));
+  EXPECT_EQ(written.state, RunState::running);
+  EXPECT_TRUE(written.finished.empty());
+  EXPECT_EQ(written.sweep.cases, context().sweep.cases);
+  EXPECT_EQ(run.remaining().size(), 3U);
+}
+
+TEST_F(RunFolderTest, HoldsEachCaseAsAWholeLineBeforeTheNextBegins) {
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(0));
+  EXPECT_EQ(text(run.path() / "samples.jsonl"), to_json(measured(0)) + "\n");
+  run.append(failed(1));
+  EXPECT_EQ(text(run.path() / "samples.jsonl"),
+            to_json(measured(0)) + "\n" + to_json(failed(1)) + "\n");
+}
+
+TEST_F(RunFolderTest, LeavesTheFileUntouchedForARecordThatCannotBeHeld) {
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(0));
+  EXPECT_THROW(run.append(measured(1, std::nan(""))), FormatError);
+  EXPECT_EQ(text(run.path() / "samples.jsonl"), to_json(measured(0)) + "\n");
+}
+
+TEST_F(RunFolderTest, EndsWithTheTableTheStateTheTimeAndTheConditions) {
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(1));
+  run.append(failed(0));
+  const auto counts = run.finish(RunState::interrupted, {{"hertz", 1e9}});
+  EXPECT_EQ(counts.measured, 1U);
+  EXPECT_EQ(counts.failed, 1U);
+  EXPECT_EQ(counts.missing, 1U);
+  EXPECT_EQ(counts.valid_rows, 1U);
+  const auto written = context_from_json(text(run.path() / "context.json"));
+  EXPECT_EQ(written.state, RunState::interrupted);
+  EXPECT_FALSE(written.finished.empty());
+  EXPECT_EQ(written.clocks_after, (Facts{{"hertz", 1e9}}));
+  EXPECT_THAT(text(run.path() / "measurements.csv"),
+              HasSubstr("a-cpu-20261121T010203Z-0123456,a-cpu,host,micro,probe,"));
+}
+
+TEST_F(RunFolderTest, LeavesNoTemporaryFiles) {
+  auto run = RunFolder::create(folder_, context());
+  run.finish(RunState::complete, {});
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator{run.path()})
+    names.push_back(entry.path().filename());
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre("context.json", "samples.jsonl", "measurements.csv"));
+}
+
+TEST_F(RunFolderTest, OrdersTheTableBySweepAndTakesTheLastLineOfACase) {
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(2, 22));
+  run.append(failed(0));
+  run.append(measured(1, 11));
+  run.append(measured(0, 33));
+  run.write_measurements();
+  const std::string table = text(run.path() / "measurements.csv");
+  EXPECT_EQ(std::ranges::count(table, '\n'), 4);
+  EXPECT_LT(table.find(",33,"), table.find(",11,"));
+  EXPECT_LT(table.find(",11,"), table.find(",22,"));
+  EXPECT_NE(table.find(",33,"), std::string::npos);
+}
+
+TEST_F(RunFolderTest, ResumesWithWhatWasNotMeasuredOrSkipped) {
+  path where;
+  {
+    auto run = RunFolder::create(folder_, context(4));
+    where = run.path();
+    run.append(measured(0));
+    run.append(failed(1));
+    auto skipped = failed(2);
+    skipped.status = Status::skipped;
+    run.append(skipped);
+    run.finish(RunState::interrupted, {});
+  }
+  auto run = RunFolder::open_for_resume(where / "");
+  EXPECT_EQ(run.remaining(), (std::vector{nth(1), nth(3)}));
+  EXPECT_EQ(run.repair(), "");
+  EXPECT_EQ(run.context().state, RunState::running);
+  EXPECT_EQ(run.context().resumed.size(), 1U);
+  run.append(measured(1));
+  run.append(measured(3));
+  const auto counts = run.finish(RunState::complete, {});
+  EXPECT_EQ(counts.measured, 3U);
+  EXPECT_EQ(counts.failed, 0U) << "a failed case that is measured later is measured";
+  EXPECT_EQ(counts.missing, 0U);
+}
+
+TEST_F(RunFolderTest, CutsOffATornLastLineAndSaysSo) {
+  for (const std::string& torn : {std::string{"{\"schema_ver"}, to_json(measured(1)),
+                                  std::string(70000, 'x'), std::string(3, '\0')}) {
+    path where;
+    {
+      auto run = RunFolder::create(folder_, context());
+      where = run.path();
+      run.append(measured(0));
+    }
+    append_text(where / "samples.jsonl", torn);
+    auto run = RunFolder::open_for_resume(where);
+    EXPECT_THAT(run.repair(), HasSubstr("removed its " + std::to_string(torn.size()) + " bytes"));
+    EXPECT_EQ(text(where / "samples.jsonl"), to_json(measured(0)) + "\n");
+    EXPECT_EQ(run.remaining().size(), 2U);
+  }
+}
+
+TEST_F(RunFolderTest, ReadsPastATornLineWithoutTouchingIt) {
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(0));
+  append_text(run.path() / "samples.jsonl", "{\"torn");
+  EXPECT_EQ(read_samples(run.path() / "samples.jsonl", context().sweep.cases).size(), 1U);
+}
+
+TEST_F(RunFolderTest, RefusesWhatIsNotTheFolderOfARun) {
+  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(folder_ / "none"); }),
+              HasSubstr("none: not the folder of a run"));
+  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(folder_); }),
+              HasSubstr("it has no context.json"));
+}
+
+TEST_F(RunFolderTest, RefusesAnotherVersionNamingFileAndVersion) {
+  const path where = RunFolder::create(folder_, context()).path();
+  std::string old = text(where / "context.json");
+  old.replace(old.find("\"schema_version\": 1"), 19, "\"schema_version\": 3");
+  std::ofstream{where / "context.json"} << old;
+  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+              HasSubstr("context.json: schema version 3"));
+}
+
+TEST_F(RunFolderTest, RefusesDamageBeforeTheLastLineAndLeavesEverythingAsItIs) {
+  const path where = RunFolder::create(folder_, context()).path();
+  append_text(where / "samples.jsonl",
+              to_json(measured(0)) + "\nrubbish\n" + to_json(measured(1)) + "\n{torn");
+  const std::string before = text(where / "samples.jsonl");
+  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+              HasSubstr("samples.jsonl:2: not JSON"));
+  EXPECT_EQ(text(where / "samples.jsonl"), before);
+}
+
+TEST_F(RunFolderTest, RefusesARunThatIsStillBeingWritten) {
+  const auto run = RunFolder::create(folder_, context());
+  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(run.path()); }),
+              HasSubstr("another process is writing this run"));
+}
+
+TEST_F(RunFolderTest, RefusesASweepOfNamesThatAreNoCases) {
+  auto c = context();
+  c.sweep.cases.emplace_back("../../etc");
+  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::create(folder_, c); }),
+              HasSubstr("'../../etc'"));
+}
+
+TEST_F(RunFolderTest, SaysWhichFolderCannotBeMade) {
+  append_text(folder_ / "file", "in the way");
+  EXPECT_THAT(complaint<RunFolderError>(
+                  [&] { (void)RunFolder::create(folder_ / "file" / "runs", context()); }),
+              HasSubstr("file/runs: cannot be made"));
+  append_text(folder_ / run_name(context()), "in the way");
+  EXPECT_THAT(RunFolder::create(folder_, context()).path().string(), testing::EndsWith("-2"));
+}
+
+TEST_F(RunFolderTest, KeepsWholeLinesOnlyWhenTheFileMayNotGrow) {
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(0));
+  const std::string before = text(run.path() / "samples.jsonl");
+  {
+    const FileSizeLimit full{before.size() + 50};  // the first half of a line still fits
+    const auto said = complaint<RunFolderError>([&] { run.append(measured(1)); });
+    EXPECT_THAT(said, HasSubstr("samples.jsonl: only 50 of the "));
+    EXPECT_THAT(said,
+                HasSubstr("bytes of micro/probe/host/index=1 could be written: File too large"));
+    EXPECT_THAT(said, HasSubstr("ulimit -f"));
+    EXPECT_EQ(text(run.path() / "samples.jsonl"), before);
+    EXPECT_THROW(run.finish(RunState::aborted, {}), RunFolderError);
+    EXPECT_FALSE(std::filesystem::exists(run.path() / ".measurements.csv.new"));
+  }
+  EXPECT_EQ(run.remaining().size(), 2U);
+  run.append(measured(1));  // there is room again
+  EXPECT_EQ(run.finish(RunState::complete, {}).measured, 2U);
+}
+
+TEST_F(RunFolderTest, KeepsTheOldContextWhenTheNewOneCannotBeWritten) {
+  auto run = RunFolder::create(folder_, context());
+  const std::string before = text(run.path() / "context.json");
+  auto c = run.context();
+  c.device.name = std::string(10000, 'x');
+  {
+    const FileSizeLimit full{5000};
+    EXPECT_THAT(complaint<RunFolderError>([&] { run.update(c); }), HasSubstr("context.json"));
+  }
+  EXPECT_EQ(text(run.path() / "context.json"), before);
+}
+
+TEST_F(RunFolderTest, NamesAFullDiskAndHowToMendIt) {
+  // The temporary file of the context is a link to the device on which every write finds the disk
+  // full.
+  auto run = RunFolder::create(folder_, context());
+  std::filesystem::create_symlink("/dev/full", run.path() / ".context.json.new");
+  const auto said = complaint<RunFolderError>([&] { run.update(run.context()); });
+  EXPECT_THAT(said, HasSubstr("context.json: only 0 of "));
+  EXPECT_THAT(said, HasSubstr("No space left on device; free some space"));
+  EXPECT_EQ(context_from_json(text(run.path() / "context.json")).run, run.context().run);
+}
+
+TEST_F(RunFolderTest, PutsTheHandlerOfTheFileSizeSignalBack) {
+  struct sigaction before {};
+  (void)::sigaction(SIGXFSZ, nullptr, &before);
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(0));
+  struct sigaction after {};
+  (void)::sigaction(SIGXFSZ, nullptr, &after);
+  EXPECT_EQ(before.sa_handler, after.sa_handler);
+}
+
+}  // namespace
+}  // namespace strata

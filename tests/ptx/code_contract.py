@@ -1,0 +1,124 @@
+"""Hold the generated code of every measuring kernel against what its benchmark declares.
+
+    code_contract.py ptx FILE...     the PTX that nvcc wrote (needs no GPU)
+    code_contract.py sass BINARY     the machine code in an executable (needs cuobjdump)
+
+A number from a kernel whose loads were merged, narrowed, dropped or spilled, or whose clock is only
+32 bits wide, would be wrong and look right.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+# Reads of one particle: layout and fields -> (scalar loads, 16-byte loads). From the layouts'
+# declarations in harness/layout/layout.hpp: a read is issued when it holds a wanted field.
+READS = {
+    ("Aos", "AllFields"): (7, 0),
+    ("Aos", "Posmass"): (4, 0),
+    ("Soa", "AllFields"): (7, 0),
+    ("Soa", "Posmass"): (4, 0),
+    ("Aoas", "AllFields"): (0, 2),
+    ("Aoas", "Posmass"): (1, 1),  # of the second 16 bytes only the mass is wanted
+    ("Soaoas", "AllFields"): (0, 2),
+    ("Soaoas", "Posmass"): (0, 1),
+    ("Aosoa32", "AllFields"): (7, 0),
+    ("Aosoa32", "Posmass"): (4, 0),
+}
+UNROLL = 4  # of layout_read
+WALK = re.compile(r"walkINS_\d(Aos|Soa|Aoas|Soaoas|Aosoa32)ENS_\d+(AllFields|Posmass)ELb([01])E")
+CHAIN_UNROLL = 16  # of timer_check, in each of two loops
+
+
+def expected_loads(name: str) -> tuple[int, int] | None:
+    """Scalar and 16-byte data loads of a kernel, or None when it is not a measuring kernel."""
+    if match := WALK.search(name):
+        layout, fields, from_memory = match.groups()
+        scalar, vector = READS[layout, fields]
+        return (UNROLL * scalar, UNROLL * vector) if from_memory == "1" else (0, 0)
+    if "timer_check" in name and "follow" in name:
+        return (2 * CHAIN_UNROLL, 0)
+    return None
+
+
+def complain(kernel: str, what: str) -> str:
+    return f"{kernel}: {what}"
+
+
+def check_ptx(text: str) -> tuple[int, list[str]]:
+    found: list[str] = []
+    kernels = re.findall(r"\.entry (\S+?)\((.*?)\n}\n", text, re.S)
+    checked = 0
+    for name, body in kernels:
+        loads = expected_loads(name)
+        if loads is None:
+            continue
+        checked += 1
+        # The loads written in asm keep this form; the starting group is read with .nc or .u32.
+        scalar = len(re.findall(r"ld\.global\.ca\.f32", body))
+        vector = len(re.findall(r"ld\.global\.ca\.v4\.f32", body))
+        if "follow" in name:
+            scalar = len(re.findall(r"ld\.global\.ca\.u32 %\w+, \[address\]", body))
+        if (scalar, vector) != loads:
+            found.append(complain(name, f"{scalar} scalar and {vector} vector loads, not {loads}"))
+        if "%clock64" not in body or re.search(r"%clock\b(?!64)", body):
+            found.append(complain(name, "the clock is not read as %clock64"))
+        if "ld.local" in body or "st.local" in body:
+            found.append(complain(name, "uses local memory"))
+    return checked, found
+
+
+def check_sass(text: str) -> tuple[int, list[str]]:
+    found: list[str] = []
+    checked = 0
+    for part in text.split("Function : ")[1:]:
+        name, _, body = part.partition("\n")
+        loads = expected_loads(name)
+        if loads is None:
+            continue
+        checked += 1
+        opcodes = Counter(re.findall(r"^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\d+\s+)?([A-Z0-9_.]+)", body, re.M))
+        vector = sum(n for op, n in opcodes.items() if op.startswith("LDG.E.128"))
+        scalar = sum(n for op, n in opcodes.items() if op.startswith("LDG")) - vector
+        if "walk" in name:
+            scalar -= 1  # the warp's starting group
+        if (scalar, vector) != loads:
+            found.append(complain(name, f"{scalar} scalar and {vector} 16-byte loads, not {loads}"))
+        if not re.search(r"\bCS2R R\d+, SR_CLOCKLO", body):
+            found.append(complain(name, "the clock is not read by a 64-bit CS2R"))
+        if re.search(r"CS2R\.32 R\d+, SR_CLOCKLO|\bS2R R\d+, SR_CLOCKLO", body):
+            found.append(complain(name, "the clock is cut to 32 bits"))
+        if any(op.startswith(("LDL", "STL")) for op in opcodes):
+            found.append(complain(name, "spills to local memory"))
+    return checked, found
+
+
+def main() -> int:
+    kind, *files = sys.argv[1:]
+    checked = 0
+    found: list[str] = []
+    if kind == "ptx":
+        for file in ";".join(files).split(";"):
+            some, complaints = check_ptx(Path(file).read_text(encoding="utf-8"))
+            checked += some
+            found += complaints
+        expected = 2 * len(READS) + 1
+    else:
+        tool = shutil.which("cuobjdump") or "/usr/local/cuda/bin/cuobjdump"
+        dump = subprocess.run([tool, "-sass", *files], capture_output=True, text=True, check=True)
+        checked, found = check_sass(dump.stdout)
+        architectures = len(set(re.findall(r"arch = (sm_\d+)", dump.stdout)))
+        expected = architectures * (2 * len(READS) + 1)
+    if checked != expected or expected == 0:
+        found.append(f"{checked} measuring kernels found, {expected} expected")
+    print("\n".join(found) or f"{checked} kernels hold their contract")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+#!/usr/bin/env bash
+# Does set-up fetch only what is missing, and name what it cannot mend?
+#
+# tools/setup.sh runs in a copy of the few files it needs, on a PATH that holds nothing but fakes and plain text tools.
+# Every fake that could fetch writes its call to a log. No network, no root, nothing outside a temporary folder.
+# shellcheck disable=SC2016  # The fakes expand their variables themselves.
+set -euo pipefail
+unset STRATA_PYTHON STRATA_OFFLINE CMAKE_PREFIX_PATH CXX
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+box=$(mktemp -d)
+trap 'rm -rf "$box"' EXIT
+
+# --- The fake machine: its state is the files of $box/state ---------------------------------------------
+
+# fake NAME <<SCRIPT
+fake() {
+  { echo "#!$(command -v bash)"; echo "box='$box'"; cat; } >"$box/bin/$1"
+  chmod +x "$box/bin/$1"
+}
+
+# fresh_machine: where everything is, and root is running.
+fresh_machine() {
+  rm -rf "${box:?}"/*
+  mkdir -p "$box"/{bin,state,checkout/tools,checkout/analysis}
+  cp "$root"/tools/{setup,common}.sh "$box/checkout/tools"
+  echo run >"$box/checkout/analysis/requirements.lock"
+  echo test >"$box/checkout/analysis/requirements-dev.lock"
+  : >"$box/log"
+  echo 0 >"$box/state/uid"
+  echo 3.25.1 >"$box/state/cmake"
+  : >"$box/state/missing-headers"  # As the preprocessor answers: indices into the list of libraries.
+  : >"$box/state/missing-modules"
+
+  local tool
+  for tool in bash cat chmod cut dirname env grep head mkdir paste rm sed sha256sum sort true; do
+    ln -s "$(type -P "$tool")" "$box/bin/$tool"
+  done
+  fake id <<<'cat "$box/state/uid"'
+  fake cmake <<<'echo "cmake version $(<"$box/state/cmake")"'
+  fake ninja <<<'exit 0'
+  fake git <<<'exit 0'
+  fake g++ <<<'cat "$box/state/missing-headers"'
+  fake clang-format-14 <<<'echo "Debian clang-format version 14.0.6"'
+  fake clang-tidy <<<'echo "  LLVM version 14.0.6"'
+  fake sudo <<<'[[ -e $box/state/sudo ]] && shift && exec "$@"'
+  fake apt-get <<'END'
+echo "apt-get $*" >>"$box/log"
+case "$*" in
+  *" update") [[ ! -e $box/state/no-network ]] ;;
+  *) [[ -e $box/state/apt-is-useless ]] || : >"$box/state/missing-headers" ;;
+esac
+END
+  # `python - MODULE...` prints which of these are missing; a new environment is a copy that pip completes.
+  fake python3 <<'END'
+case "$1 ${2:-}" in
+  "-m pip") [[ ${3:-} == --version ]] || { echo "pip $*" >>"$box/log" && [[ ! -e $box/state/no-network ]] && : >"$0.complete"; } ;;
+  "-m venv") mkdir -p .venv/bin && cat "$0" >.venv/bin/python && chmod +x .venv/bin/python ;;
+  -\ *) shift; [[ -e $0.complete ]] || for module; do grep -x "$module" "$box/state/missing-modules"; done; exit 0 ;;
+esac
+END
+}
+
+# --- What is expected of a run --------------------------------------------------------------------------
+
+failures=0
+fail() {
+  printf 'FAILED %s: %s\n' "$scenario" "$1" >&2
+  sed 's/^/    /' "$box/output" "$box/log" >&2
+  failures=$((failures + 1))
+}
+
+# setup EXPECTED_EXIT_CODE ARGUMENT...
+setup() {
+  local expected=$1 code=0
+  shift
+  : >"$box/log"
+  PATH="$box/bin" "$box/bin/bash" "$box/checkout/tools/setup.sh" "$@" >"$box/output" 2>&1 </dev/null || code=$?
+  [[ $code == "$expected" ]] || fail "exit code $code, not $expected"
+}
+says() { grep -qF -- "$1" "$box/output" || fail "does not say: $1"; }
+calls() { grep -qF -- "$1" "$box/log" || fail "does not call: $1"; }
+fetches_nothing() { [[ ! -s $box/log ]] || fail "fetches something"; }
+chooses() { grep -qxF -- "$1" "$box/checkout/build/python" || fail "does not choose $1"; }
+
+begin() {
+  scenario=$1
+  fresh_machine
+}
+
+begin FetchesNothingWhenEverythingIsHere
+for level in run test; do
+  setup 0 $level
+  fetches_nothing
+  chooses "$box/bin/python3"
+  setup 0 --check $level
+  fetches_nothing
+done
+
+begin NamesPackageAndCommandWhenNotRoot
+echo 1000 >"$box/state/uid"
+echo 3 >"$box/state/missing-headers"
+setup 2 run
+fetches_nothing
+says "missing: the header <CLI/CLI.hpp>"
+says "not root, and no sudo without a password"
+says "sudo apt-get update && sudo apt-get install -y libcli11-dev"
+
+begin InstallsThroughSudoThatAsksNoPassword
+echo 1000 >"$box/state/uid"
+touch "$box/state/sudo"
+echo 3 >"$box/state/missing-headers"
+setup 0 run
+calls "install --no-install-recommends libcli11-dev"
+
+begin InstallsJustWhatIsMissingAndThenNothing
+printf '0\n6\n' >"$box/state/missing-headers"
+setup 0 run
+calls "apt-get -qq -y"
+calls "update"
+calls "install --no-install-recommends libbenchmark-dev libyaml-cpp-dev"
+setup 0 run
+fetches_nothing
+
+begin CheckChangesNothing
+echo 3 >"$box/state/missing-headers"
+setup 2 --check run
+fetches_nothing
+says "apt-get install -y libcli11-dev"
+
+begin SaysThatTheNetworkIsMissing
+echo 3 >"$box/state/missing-headers"
+touch "$box/state/no-network"
+setup 2 run
+says "cannot install libcli11-dev: apt-get update failed (no network?)"
+says "mend it with: apt-get update && apt-get install -y libcli11-dev"
+
+begin SaysThatThereIsNoAptGet
+echo 3 >"$box/state/missing-headers"
+rm "$box/bin/apt-get"
+setup 2 run
+says "cannot install libcli11-dev: there is no apt-get here"
+
+begin SaysWhenThePackagesAreTooOld
+echo 3.22.1 >"$box/state/cmake"
+touch "$box/state/apt-is-useless"
+setup 2 run
+says "missing: CMake 3.25.1 or newer (found: 3.22.1)"
+says "the packages of this system do not provide it"
+
+begin CountsEveryHeaderAsMissingWithoutACompiler
+rm "$box/bin/g++"
+setup 2 --check run
+says "a C++20 compiler: g++ 12 or newer"
+says "apt-get install -y build-essential libbenchmark-dev libcli11-dev libfmt-dev libgmock-dev libgtest-dev libyaml-cpp-dev nlohmann-json3-dev"
+
+begin MakesThePythonEnvironmentOncePerLockFile
+echo scipy >"$box/state/missing-modules"
+setup 0 run
+calls "--require-hashes --requirement analysis/requirements.lock"
+chooses "$box/checkout/.venv/bin/python"
+setup 0 run
+fetches_nothing
+setup 0 test
+calls "--require-hashes --requirement analysis/requirements-dev.lock"
+setup 0 test
+fetches_nothing
+setup 0 run
+fetches_nothing
+echo newer >"$box/checkout/analysis/requirements.lock"
+setup 0 run
+calls "--requirement analysis/requirements.lock"
+
+begin SaysThatPipFailedAndTriesAgainNextTime
+echo scipy >"$box/state/missing-modules"
+touch "$box/state/no-network"
+setup 2 run
+says "pip could not install analysis/requirements.lock"
+rm "$box/state/no-network"
+setup 0 run
+chooses "$box/checkout/.venv/bin/python"
+
+begin GoesOnWithoutLintersThatCannotBeInstalled
+rm "$box/bin/clang-format-14"
+touch "$box/state/no-network"
+setup 0 test
+says "cannot install clang-format-14"
+says "going on without"
+setup 0 run
+fetches_nothing
+
+begin SaysWhichDevelopmentToolsAPythonLacks
+printf 'ruff\n' >"$box/state/missing-modules"
+setup 0 test
+fetches_nothing
+says "has no ruff: what needs it will be left out"
+
+begin RefusesANamedPythonThatLacksModules
+echo scipy >"$box/state/missing-modules"
+STRATA_PYTHON=python3 setup 2 run
+says "STRATA_PYTHON (python3) lacks: scipy"
+fetches_nothing
+
+begin FetchesNothingWhenToldSo
+export STRATA_OFFLINE=1
+rm "$box/bin/clang-format-14"
+setup 0 test
+fetches_nothing
+echo scipy >"$box/state/missing-modules"
+setup 2 run
+fetches_nothing
+says "python3 lacks: scipy"
+echo 3 >"$box/state/missing-headers"
+setup 2 run
+fetches_nothing
+says "cannot install libcli11-dev: STRATA_OFFLINE is set"
+unset STRATA_OFFLINE
+
+begin RefusesUnknownArguments
+setup 2 --all
+says "usage:"
+
+if [[ $failures == 0 ]]; then echo "setup_test: passed"; fi
+exit $((failures > 0))
