@@ -17,6 +17,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,31 +40,69 @@ constexpr std::uint64_t group_bytes = 1024;  // of the widest layouts
 
 using Lanes = std::array<std::uint32_t, group_size>;
 
-/// Reads group `group` and returns the one to read next. Lane by lane, neighbouring iterations are
-/// independent, so the compiler makes vectors of them where the layout's stride allows.
+using Vector [[gnu::vector_size(16)]] = float;
+
+/// The horizontal sums of four vectors, one in each element: a 4 by 4 transpose, added up on the way.
+[[gnu::always_inline]] inline Vector sums_of(Vector a, Vector b, Vector c, Vector d) {
+  const Vector ab =
+      __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Vector cd =
+      __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
+/// A whole read of four words, with 0 where nothing is wanted: one load and a mask.
+template <class L, class Fields, std::size_t r>
+[[gnu::always_inline]] inline Vector read_vector(const float* at) {
+  using Mask [[gnu::vector_size(16)]] = std::int32_t;
+  constexpr auto keep = [](std::size_t w) {
+    const int f = L::reads[r].fields[w];
+    return f != padding && Fields::wants(f) ? -1 : 0;
+  };
+  constexpr Mask mask{keep(0), keep(1), keep(2), keep(3)};
+  Mask bits;
+  std::memcpy(&bits, at, sizeof bits);
+  return std::bit_cast<Vector>(bits & mask);
+}
+
+/// Adds read r of 32 particles, `stride` words apart from `at` on, to the sums of their lanes. Vector
+/// reads are added up four particles at a time; of single words, neighbouring lanes are independent,
+/// so the compiler makes vectors of them where the stride allows.
+template <class L, class Fields, std::size_t r, std::size_t stride>
+[[gnu::always_inline]] inline void add_read(const float* at, std::array<float, group_size>& sum) {
+  constexpr Issue issue = issued<L, Fields>(r);
+  if constexpr (issue.words == 4) {
+    for (std::uint32_t lane = 0; lane < group_size; lane += 4) {
+      const auto read = [&](std::uint32_t i) {
+        return read_vector<L, Fields, r>(at + (lane + i) * stride);
+      };
+      const Vector four = sums_of(read(0), read(1), read(2), read(3));
+      for (std::uint32_t i = 0; i < 4; ++i) sum[lane + i] += four[i];
+    }
+  } else if constexpr (issue.words > 0) {
+    for (std::uint32_t lane = 0; lane < group_size; ++lane) {
+      float one = 0;
+      for (unsigned w = 0; w < L::reads[r].words; ++w) {
+        const int f = L::reads[r].fields[w];
+        if (f != padding && Fields::wants(f)) one += at[lane * stride + w];
+      }
+      sum[lane] += one;
+    }
+  }
+}
+
+/// Reads group `group` and returns the one to read next.
 template <class L, class Fields>
 [[gnu::always_inline]] inline std::uint32_t read_group(const float* words, std::uint32_t group,
                                                        std::uint32_t n, Lanes& sums) {
   std::array<float, group_size> sum{};
-  const auto add_read = [&]<std::size_t r>(std::integral_constant<std::size_t, r>) {
-    if constexpr (issued<L, Fields>(r).words > 0) {
-      // Inside a group every layout is affine in the lane; a test proves it.
-      constexpr std::size_t stride = L::template first_word<std::size_t>(r, 1, group_size) -
-                                     L::template first_word<std::size_t>(r, 0, group_size);
-      const float* at =
-          words + L::template first_word<std::size_t>(r, std::size_t{group} * group_size, n);
-      for (std::uint32_t lane = 0; lane < group_size; ++lane) {
-        float one = 0;
-        for (unsigned w = 0; w < L::reads[r].words; ++w) {
-          const int f = L::reads[r].fields[w];
-          if (f != padding && Fields::wants(f)) one += at[lane * stride + w];
-        }
-        sum[lane] += one;
-      }
-    }
-  };
   [&]<std::size_t... r>(std::index_sequence<r...>) {
-    (add_read(std::integral_constant<std::size_t, r>{}), ...);
+    // Inside a group every layout is affine in the lane; a test proves it.
+    (add_read<L, Fields, r,
+              L::template first_word<std::size_t>(r, 1, group_size) -
+                  L::template first_word<std::size_t>(r, 0, group_size)>(
+         words + L::template first_word<std::size_t>(r, std::size_t{group} * group_size, n), sum),
+     ...);
   }(std::make_index_sequence<L::reads.size()>{});
 
   // Every lane names the same next group; their mean depends on all of them.

@@ -305,10 +305,7 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
   if (whole != size && ::ftruncate(folder.samples_.get(), whole) != 0) {
     fail(samples, "its torn last line cannot be cut off", errno);
   }
-  folder.context_.resumed.push_back(utc_text());
-  folder.context_.state = RunState::running;
-  folder.context_.finished.clear();
-  folder.write_context();
+  folder.reopened_ = true;
   return folder;
 }
 
@@ -329,6 +326,15 @@ std::vector<Case> RunFolder::remaining() const {
     return found == statuses_.end() || found->second == Status::failed;
   });
   return left;
+}
+
+void RunFolder::start() {
+  if (!reopened_) return;
+  context_.resumed.push_back(utc_text());
+  context_.state = RunState::running;
+  context_.finished.clear();
+  write_context();
+  reopened_ = false;
 }
 
 void RunFolder::append(const CaseRecord& record) {
@@ -386,7 +392,7 @@ RunCounts RunFolder::finish(RunState state, Facts after) {
   const RunCounts counts = write_measurements();
   context_.state = state;
   context_.finished = utc_text();
-  context_.clocks_after = std::move(after);
+  if (!after.empty()) context_.clocks_after = std::move(after);
   write_context();
   return counts;
 }

@@ -117,9 +117,10 @@ class RunFolder {
   /// a folder of that name is, takes the next free of -2, -3, …
   [[nodiscard]] static RunFolder create(const std::filesystem::path& parent, RunContext context);
 
-  /// Opens a run to complete it. A last line that a kill left torn is cut off, and repair() says
-  /// so. Throws UsageError when `run` is not the folder of a run, is of another schema version, is
-  /// damaged before its last line or is being written by another process.
+  /// Opens a run to complete it, and changes nothing but this: a last line that a kill left torn is
+  /// cut off, and repair() says so. Throws UsageError when `run` is not the folder of a run, is of
+  /// another schema version, is damaged before its last line or is being written by another
+  /// process.
   [[nodiscard]] static RunFolder open_for_resume(const std::filesystem::path& run);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -136,6 +137,10 @@ class RunFolder {
     return statuses_;
   }
 
+  /// Marks the run as running; one that was opened to be resumed, as resumed now. To be called
+  /// before the first append of a session.
+  void start();
+
   /// Adds one line to samples.jsonl. Either the whole line is in the file or none of it.
   /// Throws FormatError, the file untouched, for a record that the format cannot hold.
   void append(const CaseRecord& record);
@@ -146,7 +151,8 @@ class RunFolder {
   /// Writes measurements.csv anew from samples.jsonl.
   RunCounts write_measurements();
 
-  /// Ends the run: measurements.csv, then context.json with this state, the time, and `after`.
+  /// Ends the run: measurements.csv, then context.json with this state, the time, and the
+  /// conditions `after`; when those are not known, what an earlier session found stays.
   RunCounts finish(RunState state, Facts after);
 
  private:
@@ -158,6 +164,7 @@ class RunFolder {
   RunContext context_;
   std::vector<Case> cases_;
   std::string repair_;
+  bool reopened_ = false;
   UniqueFd samples_;
   std::map<std::string, Status, std::less<>> statuses_;  ///< case id → status of its last line
   std::chrono::steady_clock::time_point synced_;

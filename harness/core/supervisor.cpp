@@ -105,6 +105,7 @@ class StopSignals {
 class LastWords {
  public:
   void hear(int fd) {
+    old_ = text_.size();
     std::array<char, 16384> buffer{};
     constexpr int turns = 64;  // a worker that never stops talking must not hold us
     for (int i = 0; i < turns && !closed_; ++i) {
@@ -116,10 +117,19 @@ class LastWords {
         return;
       }
       text_.append(buffer.data(), static_cast<std::size_t>(count));
-      if (text_.size() > longest_) text_.erase(0, text_.size() - longest_);
+      if (text_.size() > longest_) {
+        const std::size_t surplus = text_.size() - longest_;
+        text_.erase(0, surplus);
+        old_ -= std::min(old_, surplus);
+      }
     }
   }
-  void forget() { text_.clear(); }
+  /// Forgets what was heard before the last hear(). What came with it may be newer than the message
+  /// that asks us to forget: nothing orders two pipes.
+  void forget() {
+    text_.erase(0, old_);
+    old_ = 0;
+  }
   [[nodiscard]] bool closed() const { return closed_; }
 
   /// "; last output: …" in one line, or nothing.
@@ -138,6 +148,7 @@ class LastWords {
  private:
   static constexpr std::size_t longest_ = 400;
   std::string text_;
+  std::size_t old_ = 0;  ///< bytes of it that were there before the last hear()
   bool closed_ = false;
 };
 
@@ -205,6 +216,8 @@ class Supervision {
         const auto now = Clock::now();
         sleep_on({all_.stop_.fd(), process_.channel(), words_.closed() ? -1 : process_.output()},
                  std::min<Clock::duration>(tick, std::max(deadline_ - now, Clock::duration{})));
+        // Asked before reading: whatever was on its way by then is read, and written down.
+        const bool stopping = StopSignals::requested();
         words_.hear(process_.output());
         const auto batch = reader_.read(process_.channel());
         for (const auto& line : batch.lines) {
@@ -213,8 +226,7 @@ class Supervision {
             return lost("malformed worker output: " + complaint);
           }
         }
-        // After the lines: a record that has arrived is written, whatever was asked meanwhile.
-        if (StopSignals::requested()) return (void)end(process_);
+        if (stopping) return (void)end(process_);
         if (batch.closed) return lost(last_ending().describe());
         // Only when there was nothing to read: we may have been stopped (Ctrl-Z) ourselves, with
         // the answer in the pipe all the while.
@@ -424,6 +436,7 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
   const auto started = Clock::now();
   const IgnoredSignal broken_pipe{SIGPIPE};  // whoever watches our progress may leave
   const StopSignals stop;
+  folder.start();
   Supervision supervision{options, folder, progress, stop};
   progress.start(options.cases,
                  folder.cases().size() - std::min(folder.cases().size(), options.cases.size()));

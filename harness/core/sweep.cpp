@@ -26,6 +26,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <regex>
 #include <set>
@@ -372,6 +373,7 @@ struct PlanField {
   std::string_view expected;
 };
 
+constexpr double just_below_one = 1 - std::numeric_limits<double>::epsilon() / 2;
 constexpr std::string_view some_seconds = "a number of seconds above 0 and up to 86400";
 // The caps keep a slip of the keyboard from asking for a year; 6 samples are the fewest that have a
 // 95 % interval of the median.
@@ -379,7 +381,7 @@ constexpr std::array<PlanField, 6> plan_fields{
     {{"warmups", &Plan::warmups, nullptr, 0, 1000, "a whole number from 0 to 1000"},
      {"min_samples", &Plan::min_samples, nullptr, 6, 100000, "a whole number from 6 to 100000"},
      {"max_samples", &Plan::max_samples, nullptr, 6, 100000, "a whole number from 6 to 100000"},
-     {"relative_half_width", nullptr, &Plan::relative_half_width, 0, std::nextafter(1.0, 0.0),
+     {"relative_half_width", nullptr, &Plan::relative_half_width, 0, just_below_one,
       "a number above 0 and below 1"},
      {"seconds_per_case", nullptr, &Plan::seconds_per_case, 0, 86400, some_seconds},
      {"time_limit", nullptr, &Plan::time_limit, 0, 86400, some_seconds}}};

@@ -132,10 +132,8 @@ std::optional<std::string> nearest_name(std::string_view word, std::span<const s
   std::optional<std::string> nearest;
   std::size_t least = 0;
   for (const auto& name : names) {
-    const auto common = std::min(word.size(), name.size());
-    const bool starts_alike =
-        common >= telling_prefix && word.substr(0, common) == name.substr(0, common);
-    const std::size_t distance = starts_alike ? 1 : edit_distance(word, name);
+    const bool starts_so = word.size() >= telling_prefix && name.starts_with(word);
+    const std::size_t distance = starts_so ? 1 : edit_distance(word, name);
     // About one slip in three letters is a slip; more is another word.
     if (distance > (std::max(word.size(), name.size()) + 2) / 3) continue;
     if (!nearest || distance < least) {

@@ -452,6 +452,13 @@ std::vector<Finding> diagnose_cuda() {
   if (status != cudaSuccess) {
     const Trouble trouble = explain(status);
     findings.push_back(absent("CUDA", trouble.what, trouble.mend));
+    // With a driver whose GPUs CUDA cannot use, this one still speaks.
+    const NvmlDevice nvml{""};
+    if (const auto version = nvml.driver_version()) {
+      findings.push_back(ok("NVML", "driver " + *version));
+    } else {
+      findings.push_back(absent("NVML", nvml.absence(), ""));
+    }
   } else {
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);

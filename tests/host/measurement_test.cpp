@@ -172,8 +172,15 @@ TEST(Cache, KeepsOneObjectUntilAnotherKeyComes) {
   EXPECT_EQ(cache.keep<int>("a", make), 1);
   EXPECT_EQ(cache.keep<int>("b", make), 2);
   EXPECT_EQ(cache.keep<int>("a", make), 3);
-  cache.clear();
-  EXPECT_EQ(cache.keep<int>("a", make), 4);
+}
+
+TEST(Cache, SharesOneObjectOfATypeAcrossKeys) {
+  strata::Cache cache;
+  cache.shared<std::string>() = "kept";
+  (void)cache.keep<int>("a", [] { return 1; });
+  (void)cache.keep<int>("b", [] { return 2; });
+  EXPECT_EQ(cache.shared<std::string>(), "kept");
+  EXPECT_EQ(cache.shared<int>(), 0) << "an object of its own for each type";
 }
 
 TEST(Cache, FreesTheOldObjectBeforeItMakesTheNew) {

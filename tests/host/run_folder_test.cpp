@@ -216,16 +216,22 @@ TEST_F(RunFolderTest, ResumesWithWhatWasNotMeasuredOrSkipped) {
     auto skipped = failed(2);
     skipped.status = Status::skipped;
     run.append(skipped);
-    run.finish(RunState::interrupted, {});
+    run.finish(RunState::interrupted, {{"hertz", 1e9}});
   }
   auto run = RunFolder::open_for_resume(where / "");
   EXPECT_EQ(run.remaining(), (std::vector{nth(1), nth(3)}));
   EXPECT_EQ(run.repair(), "");
-  EXPECT_EQ(run.context().state, RunState::running);
-  EXPECT_EQ(run.context().resumed.size(), 1U);
+  EXPECT_EQ(run.context().state, RunState::interrupted) << "to look at a run does not change it";
+  run.start();
+  const auto written = context_from_json(text(where / "context.json"));
+  EXPECT_EQ(written.state, RunState::running);
+  EXPECT_TRUE(written.finished.empty());
+  EXPECT_EQ(written.resumed.size(), 1U);
   run.append(measured(1));
   run.append(measured(3));
   const auto counts = run.finish(RunState::complete, {});
+  EXPECT_EQ(run.context().clocks_after, (Facts{{"hertz", 1e9}}))
+      << "what is known is not forgotten";
   EXPECT_EQ(counts.measured, 3U);
   EXPECT_EQ(counts.failed, 0U) << "a failed case that is measured later is measured";
   EXPECT_EQ(counts.missing, 0U);

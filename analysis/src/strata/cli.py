@@ -111,7 +111,7 @@ def _print_table(run: Run) -> None:
     for place in range(len(table.header)):
         drawn.add_column(justify="right" if place in table.numeric else "left")
     for row in table.rows:
-        drawn.add_row(*(model.cell_text(cell) for cell in row))
+        drawn.add_row(*(model.plain(cell) for cell in row))
     Console().print(drawn)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from strata.records import Case, Context, Row, Run, Verdict
-from strata.units import factor, quantity, span
+from strata.units import factor, number, quantity
 
 LAYOUTS = ("aos", "soa", "aoas", "soaoas", "aosoa32")
 LEVELS = ("shared", "l1", "l2", "l3", "dram", "constant", "host_memory", "peer")
@@ -21,10 +21,11 @@ REFERENCE_METHODS = ("clock64_slope", "tsc_slope")
 
 PAPER = "Siegel et al. 2009, III-A"
 PAPER_SPEEDUP: Mapping[str, str] = {
-    "soa": "≈ 1.1× (CUDA 1.0)",
-    "soaoas": "≈ 1.5× (CUDA 1.0), ≈ 1.3× (CUDA 2.2)",
+    "aos": "1.0× / 1.0×",
+    "soa": "≈ 1.1× / –",
+    "soaoas": "≈ 1.5× / ≈ 1.3×",
 }
-"""Speed against aos on an 8800 GTX, as the text of the paper states it; it prints no table."""
+"""Speed against aos on an 8800 GTX with CUDA 1.0 and 2.2, as the paper's text states it (III-A)."""
 
 _LEVEL_NAMES = {"l1": "L1", "l2": "L2", "l3": "L3", "dram": "DRAM"}
 _FIELD_NAMES = {"all": "all 7 fields", "posmass": "position and mass"}
@@ -400,18 +401,16 @@ def _level_sentence(level: str, results: Sequence[LayoutResult]) -> Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table for people: cells are text, or numbers with the row behind them."""
+    """A table for people; a cell is a sentence, so that its numbers know the rows behind them."""
 
     name: str
     title: str
     header: tuple[str, ...]
-    rows: tuple[tuple[str | Cited, ...], ...]
+    rows: tuple[tuple[Sentence, ...], ...]
     numeric: frozenset[int]
 
 
-def cell_text(cell: str | Cited) -> str:
-    """A cell without its link."""
-    return cell if isinstance(cell, str) else cell.text
+_NONE: Sentence = ("–",)
 
 
 def layout_table(rows: Sequence[Row]) -> Table | None:
@@ -419,22 +418,16 @@ def layout_table(rows: Sequence[Row]) -> Table | None:
 
     A dash stands where no valid row is.
     """
-    lines: list[tuple[str | Cited, ...]] = []
+    lines = []
     for result in layout_results(rows):
-        bar, point = result.latency, result.bandwidth
-        spread = span(bar.p5.value, bar.p95.value) if bar and bar.p5 and bar.p95 else "–"
+        paper = PAPER_SPEEDUP.get(result.layout, "–") if result.fields == "all" else "–"
+        words = (level_name(result.level), fields_name(result.fields), result.layout)
         lines.append(
             (
-                level_name(result.level),
-                fields_name(result.fields),
-                result.layout,
-                _cited(bar.cycles) if bar else "–",
-                spread,
-                factor(result.latency_factor) if result.latency_factor else "–",
-                _cited(point.row) if point else "–",
-                f"{point.warps} × {point.block_size}" if point else "–",
-                factor(result.bandwidth_factor) if result.bandwidth_factor else "–",
-                PAPER_SPEEDUP.get(result.layout, "–") if result.fields == "all" else "–",
+                *((word,) for word in words),
+                *_latency_cells(result.latency, result.latency_factor),
+                *_bandwidth_cells(result.bandwidth, result.bandwidth_factor),
+                (paper,),
             )
         )
     if not lines:
@@ -443,12 +436,32 @@ def layout_table(rows: Sequence[Row]) -> Table | None:
         name="layout_read",
         title="Latency alone and best useful bandwidth by layout",
         header=(
-            "level", "fields", "layout", "latency", "p5–p95", "speed vs aos", "useful bandwidth",
-            "warps × block", "bandwidth vs aos", "the paper, vs aos",
+            "level", "fields", "layout", "latency", "p5–p95", "vs aos", "useful bandwidth",
+            "warps × block", "vs aos", "paper: CUDA 1.0 / 2.2",
         ),
         rows=tuple(lines),
         numeric=frozenset({3, 4, 5, 6, 7, 8}),
     )  # fmt: skip
+
+
+def _latency_cells(bar: Bar | None, against: float | None) -> tuple[Sentence, ...]:
+    """Median, spread and factor of one layout alone, each number linked to its row."""
+    if bar is None:
+        return (_NONE,) * 3
+    spread = _NONE
+    if bar.p5 and bar.p95:
+        spread = (Cited(number(bar.p5.value), bar.p5), "–", Cited(number(bar.p95.value), bar.p95))
+    speed = (Cited(factor(against), bar.cycles),) if against else _NONE
+    return ((_cited(bar.cycles),), spread, speed)
+
+
+def _bandwidth_cells(point: Point | None, against: float | None) -> tuple[Sentence, ...]:
+    """Median, where it was reached, and factor of one layout under load."""
+    if point is None:
+        return (_NONE,) * 3
+    where = Cited(f"{point.warps} × {point.block_size}", point.row)
+    gain = (Cited(factor(against), point.row),) if against else _NONE
+    return ((_cited(point.row),), (where,), gain)
 
 
 def headline_table(run: Run) -> Table:
@@ -458,7 +471,8 @@ def headline_table(run: Run) -> Table:
         title="First numbers",
         header=("what", "value", "remark"),
         rows=tuple(
-            (h.what, Cited(h.value, h.row) if h.row else h.value, h.remark) for h in headlines(run)
+            ((h.what,), (Cited(h.value, h.row) if h.row else h.value,), (h.remark,))
+            for h in headlines(run)
         ),
         numeric=frozenset({1}),
     )

@@ -209,7 +209,7 @@ class CpuCache:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The machine around the device; memory in bytes."""
+    """The machine around the device; memory in bytes. `facts` hold whatever else is known."""
 
     cpu: str
     cores: int
@@ -217,6 +217,7 @@ class Host:
     kernel: str
     memory_bytes: int
     caches: tuple[CpuCache, ...]
+    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +295,7 @@ def derive(context: Context, case: Case) -> Iterator[Row]:
             samples=len(measurement.samples),
             valid=all(gate.verdict != "failed" for gate in gates),
             reasons="; ".join(
-                f"{gate.name}: {gate.detail}"
+                f"{gate.name}: {gate.detail or gate.verdict}"
                 for gate in gates
                 if gate.verdict in ("failed", "unverified")
             ),
@@ -596,6 +597,7 @@ def _context(path: Path) -> Context:
                 )
                 for cache in host.objects("caches")
             ),
+            facts=host.others("cpu", "cores", "os", "kernel", "memory_bytes", "caches"),
         ),
         libraries=fields.mapping("libraries"),
         sweep=Sweep(
@@ -612,7 +614,7 @@ def _context(path: Path) -> Context:
 
 
 def _cases(path: Path) -> Iterator[Case]:
-    """Every line in file order; what follows the last line end only if it is a whole object."""
+    """Every whole line in file order; a torn last line, which has no line end, is left out."""
     mend = "delete that line and " + RESUME
     try:
         file = path.open("rb")
@@ -621,13 +623,9 @@ def _cases(path: Path) -> Iterator[Case]:
         raise
     with file:
         for number, raw in enumerate(file, start=1):
-            whole = raw.endswith(b"\n")
-            try:
-                data = _parse(path, number, _decode(path, number, raw, mend), mend)
-            except RunError:
-                if whole:
-                    raise
-                return  # the torn last line of a run that was cut off
+            if not raw.endswith(b"\n"):
+                return
+            data = _parse(path, number, _decode(path, number, raw, mend), mend)
             yield _case(_Fields(data, path, number, mend), path, number)
 
 

@@ -79,7 +79,9 @@ class Section:
     notices: tuple[str, ...]
     facts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     sentences: tuple[Markup, ...]
-    tables: tuple[tuple[str, str, tuple[str, ...], tuple[tuple[Markup, ...], ...]], ...]
+    tables: tuple[
+        tuple[str, str, tuple[str, ...], tuple[tuple[tuple[Markup, bool], ...], ...]], ...
+    ]
     figures: tuple[Drawn, ...]
     gates: tuple[tuple[str, tuple[int, ...]], ...]
     invalid: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
@@ -159,7 +161,13 @@ def _section(run: Run, key: str, out: Path, folder: str) -> Section:
                 table.title,
                 f"tables/{folder}{table.name}",
                 table.header,
-                tuple(tuple(_linked((cell,), anchors) for cell in row) for row in table.rows),
+                tuple(
+                    tuple(
+                        (_linked(cell, anchors), place in table.numeric)
+                        for place, cell in enumerate(row)
+                    )
+                    for row in table.rows
+                ),
             )
             for table in shown
         ),
@@ -243,7 +251,7 @@ def _facts(run: Run) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
                 else ()
             ),
             *((("architectures", build.cuda_architectures),) if build.cuda_architectures else ()),
-            ("flags", without_paths(build.flags)),
+            ("flags", without_paths(build.flags) or "none"),
             *_free(context.libraries),
         ),
     )
@@ -271,6 +279,7 @@ def _facts(run: Run) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
                 )
                 for cache in host.caches
             ),
+            *_free(host.facts),
         ),
     )
     yield (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from strata.model import Table, cell_text
+from strata.model import Table, plain
 from strata.units import SPACE, THIN
 
 _LATEX = {
@@ -28,7 +28,7 @@ _LATEX = {
 
 def markdown(table: Table) -> str:
     """The table in GitHub's Markdown, columns aligned in the source too."""
-    rows = [[cell_text(cell).replace("|", "\\|") for cell in row] for row in table.rows]
+    rows = [[plain(cell).replace("|", "\\|") for cell in row] for row in table.rows]
     widths = _widths([table.header, *rows])
     rule = [
         "-" * (width - 1) + ":" if place in table.numeric else "-" * width
@@ -47,7 +47,7 @@ def latex(table: Table, source: str) -> str:
         r"\toprule",
         _latex_row(table.header),
         r"\midrule",
-        *(_latex_row([cell_text(cell) for cell in row]) for row in table.rows),
+        *(_latex_row([plain(cell) for cell in row]) for row in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -56,7 +56,7 @@ def latex(table: Table, source: str) -> str:
 
 def terminal(table: Table) -> str:
     """The table in plain aligned columns, without rules: for pipes and logs."""
-    rows = [[cell_text(cell) for cell in row] for row in table.rows]
+    rows = [[plain(cell) for cell in row] for row in table.rows]
     lines = [_padded(row, _widths(rows), table.numeric) for row in rows]
     return "".join("  ".join(line).rstrip() + "\n" for line in lines)
 

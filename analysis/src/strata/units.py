@@ -93,6 +93,8 @@ def fact(key: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int) and key.endswith("bytes"):
         return size(value)
+    if isinstance(value, int | float) and key.endswith("_seconds"):
+        return quantity(value, "s")
     if isinstance(value, int | float) and key.endswith("_hz"):
         return quantity(value, "Hz")
     if isinstance(value, float):

@@ -23,8 +23,8 @@ def unit(points: Sequence[Point]) -> tuple[float, str]:
     highest = max(point.row.value for point in points)
     return next(
         (scale, name)
-        for scale, name in ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (0, "B/s"))
-        if highest >= scale
+        for scale, name in ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1, "B/s"))
+        if highest >= scale or scale == 1
     )
 
 
@@ -35,7 +35,7 @@ def draw(points: Sequence[Point], axes: AxesGrid) -> None:
     def finish(panel: Axes, column: Sequence[Point]) -> None:
         highest = max(max(point.high, point.row.value) for point in column) / scale
         panel.set_ylim(0, 1.08 * highest)
-        panel.yaxis.set_major_locator(MaxNLocator(5))
+        panel.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
     _curves.draw(points, axes, label=f"useful bandwidth ({name})", scale=scale, finish=finish)

@@ -101,8 +101,11 @@ def _bar(bar: Bar, x: float, panel: Axes) -> float:
 
 def caption(bars: Sequence[Bar]) -> str:
     """What the bars are, and which of them do not count."""
-    params = bars[0].cycles.params
-    where = {"one": "on one core", "all": "on every core"}.get(params.get("cores", ""), "")
+    row = bars[0].cycles
+    core = "core" if row.backend == "host" else "SM"
+    where = {"one": f"on one {core}", "all": f"on every {core}"}.get(
+        row.params.get("cores", ""), ""
+    )
     spread = " Whiskers: 5th to 95th percentile over warps." if any(b.p5 for b in bars) else ""
     hatch = (
         " Hatched: the part that is sum and address arithmetic, not load."

@@ -1,0 +1,193 @@
+"""Run folders made to measure: a few cases with numbers that can be followed by hand."""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from strata.records import COLUMNS, Run, load_run, params_text
+
+DATA = Path(__file__).parents[1] / "data"
+GPU_RUN = DATA / "synthetic-gpu-20260101T000000Z-0000000"
+HOST_RUN = DATA / "synthetic-cpu-20260101T000000Z-0000000"
+SCHEMA = Path(__file__).parents[2] / "results" / "schema" / "v1"
+
+NAME = "test-device-20260102T030405Z-abcdef0"
+
+CONTEXT: Mapping[str, Any] = {
+    "schema_version": 1,
+    "run": NAME,
+    "strata": {
+        "version": "0.1.0",
+        "commit": "abcdef0123456789abcdef0123456789abcdef01",
+        "dirty": False,
+        "source_digest": "sha256:0",
+        "build_type": "Release",
+        "compiler": "g++ 12.2",
+        "cuda_compiler": "nvcc 13.0",
+        "flags": "-O3",
+        "cuda_architectures": "90",
+    },
+    "started": "2026-01-02T03:04:05Z",
+    "finished": "2026-01-02T03:05:06Z",
+    "state": "complete",
+    "command": ["strata", "run", "quick"],
+    "backend": "cuda",
+    "device": {"slug": "test-device", "name": "Test Device", "uuid": "GPU-1", "sm_count": 2},
+    "host": {
+        "cpu": "Test CPU",
+        "cores": 2,
+        "os": "Linux",
+        "kernel": "6.1",
+        "memory_bytes": 1024,
+        "caches": [{"level": 1, "type": "Data", "bytes": 32768, "line_bytes": 64}],
+    },
+    "libraries": {"driver": "580.1"},
+    "sweep": {
+        "name": "quick",
+        "file": "sweeps/quick.yaml",
+        "digest": "sha256:1",
+        "plan": {"min_samples": 7},
+        "cases": [],
+    },
+    "clocks": {"before": {"sm_clock_hz": 1980000000}, "after": {"sm_clock_hz": 1980000000}},
+    "timer": {"globaltimer_step_seconds": 3.2e-08},
+}
+
+
+def context(**changes: Any) -> dict[str, Any]:
+    """A sound context; `device__name="X"` reaches into `device`."""
+    result = deepcopy(dict(CONTEXT))
+    for key, value in changes.items():
+        outer, _, inner = key.partition("__")
+        if inner:
+            result[outer][inner] = value
+        else:
+            result[outer] = value
+    return result
+
+
+def measurement(
+    quantity: str = "warp_read_cycles",
+    samples: Sequence[float] = (10.0,),
+    *,
+    unit: str = "cycle",
+    method: str = "clock64_slope",
+    noise: str = "passed",
+) -> dict[str, Any]:
+    """One quantity of a case."""
+    return {
+        "quantity": quantity,
+        "unit": unit,
+        "provenance": "timed",
+        "method": method,
+        "samples": list(samples),
+        "noise": {"verdict": noise, "detail": "half-width 0.1 %"},
+    }
+
+
+def case(
+    measurements: Sequence[dict[str, Any]] = (),
+    *,
+    benchmark: str = "layout_read",
+    backend: str = "cuda",
+    gates: Sequence[tuple[str, str, str]] = (),
+    params: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> dict[str, Any]:
+    """One line of samples.jsonl."""
+    words = {key: f"{value}" for key, value in sorted((params or {}).items())}
+    parts = ["micro", benchmark, backend, *(f"{key}={value}" for key, value in words.items())]
+    line = {
+        "schema_version": 1,
+        "kind": "case",
+        "case": "/".join(parts),
+        "suite": "micro",
+        "benchmark": benchmark,
+        "backend": backend,
+        "params": words,
+        "status": "measured",
+        "reason": "",
+        "started": "2026-01-02T03:04:05Z",
+        "seconds": 0.5,
+        "facts": {},
+        "gates": [{"gate": g, "verdict": v, "detail": d} for g, v, d in gates],
+        "measurements": list(measurements),
+    }
+    return line | changes
+
+
+def layout_case(
+    layout: str = "aos",
+    cycles: float | Sequence[float] = 100.0,
+    *,
+    extra: Iterable[dict[str, Any]] = (),
+    bandwidth: float | None = None,
+    gates: Sequence[tuple[str, str, str]] = (),
+    backend: str = "cuda",
+    **params: Any,
+) -> dict[str, Any]:
+    """One case of layout_read: L1, all fields, one warp on one SM unless said otherwise."""
+    place = {
+        "layout": layout,
+        "fields": "all",
+        "residency": "l1",
+        "warps_per_sm": 1,
+        "block_size": 32,
+        "cores": "one",
+    }
+    samples = [cycles] if isinstance(cycles, int | float) else cycles
+    measurements = [measurement(samples=samples), *extra]
+    if bandwidth is not None:
+        measurements.append(
+            measurement("useful_bandwidth", [bandwidth], unit="B/s", method="event_slope")
+        )
+    return case(measurements, params=place | params, gates=gates, backend=backend)
+
+
+def write_run(
+    folder: Path,
+    lines: Sequence[dict[str, Any]],
+    *,
+    header: dict[str, Any] | None = None,
+    table: bool = True,
+) -> Path:
+    """Write a run folder called NAME below `folder`, with the table that the package derives."""
+    run = folder / NAME
+    run.mkdir(parents=True, exist_ok=True)
+    header = deepcopy(header or context())
+    if not header["sweep"]["cases"]:
+        header["sweep"]["cases"] = list(dict.fromkeys(line["case"] for line in lines))
+    write_context(run, header)
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (run / "samples.jsonl").write_text(text, encoding="utf-8")
+    state = header["state"]
+    write_context(run, header | {"state": "running"})
+    if table:
+        write_table(run, load_run(run))
+    write_context(run, header | {"state": state})
+    return run
+
+
+def write_context(run: Path, header: Mapping[str, Any]) -> None:
+    """Write context.json."""
+    (run / "context.json").write_text(json.dumps(header), encoding="utf-8")
+
+
+def write_table(folder: Path, run: Run) -> None:
+    """Write measurements.csv from the rows of `run`."""
+    with (folder / "measurements.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for row in run.rows:
+            cells = {name: getattr(row, name) for name in COLUMNS}
+            cells["params"] = params_text(row.params)
+            cells["valid"] = "true" if row.valid else "false"
+            writer.writerow(["" if cells[name] is None else cells[name] for name in COLUMNS])
+
+
+def load(folder: Path, lines: Sequence[dict[str, Any]], **changes: Any) -> Run:
+    """The run that `lines` make."""
+    return load_run(write_run(folder, lines, header=context(**changes)))

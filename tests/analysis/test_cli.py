@@ -1,0 +1,139 @@
+"""The command: what it prints, where, and the exit codes."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from builders import GPU_RUN, HOST_RUN, layout_case, write_run
+
+SOURCES = Path(__file__).parents[2] / "analysis" / "src"
+
+
+def strata(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "strata", *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": f"{SOURCES}"},
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        cwd=cwd,
+    )
+
+
+def test_report_ends_with_ten_numbers_and_the_path_of_the_page(tmp_path: Path) -> None:
+    done = strata("report", GPU_RUN, "-o", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[-1] == f"{tmp_path}/out/report.html"
+    assert lines[0] == "Synthetic GPU (synthetic-gpu-20260101T000000Z-0000000)"
+    assert len(lines) == 12
+    assert Path(lines[-1]).is_file()
+    assert "\x1b" not in done.stdout
+
+
+def test_report_goes_into_the_run_unless_told_otherwise(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [layout_case()])
+    done = strata("report", run)
+    assert done.returncode == 0, done.stderr
+    assert (run / "report" / "report.html").is_file()
+    assert strata("validate", run).returncode == 0
+
+
+def test_report_of_several_runs_goes_into_the_working_folder(tmp_path: Path) -> None:
+    done = strata("report", GPU_RUN, HOST_RUN, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "report/report.html"
+    assert (tmp_path / "report" / "report.html").is_file()
+
+
+def test_summary_says_it_in_words_and_ten_numbers() -> None:
+    done = strata("summary", HOST_RUN)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("L1: with one chain per core, ")
+    assert "Synthetic CPU (" in done.stdout
+    assert len(done.stdout.splitlines()) == 4 + 1 + 10
+
+
+def test_validate_says_sound_for_each_run() -> None:
+    done = strata("validate", GPU_RUN, HOST_RUN)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        f"{GPU_RUN}: sound (108 cases, 1084 rows)",
+        f"{HOST_RUN}: sound (76 cases, 768 rows)",
+    ]
+
+
+def test_validate_names_every_finding_and_exits_2(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [layout_case("aos", 100), layout_case("soa", 50)])
+    table = run / "measurements.csv"
+    table.write_text(table.read_text().replace(",100.0,,", ",1.0,,").replace(",50.0,,", ",2.0,,"))
+    done = strata("validate", run)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith(f"{run}: measurements.csv: warp_read_cycles by clock64_slope of")
+
+
+@pytest.mark.parametrize("command", ["report", "summary", "validate"])
+def test_bad_input_is_one_line_and_exit_2(command: str, tmp_path: Path) -> None:
+    run = tmp_path / GPU_RUN.name
+    shutil.copytree(GPU_RUN, run)
+    samples = run / "samples.jsonl"
+    samples.write_text("{}\n" + samples.read_text())
+    done = strata(command, run)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [
+        f"strata: {samples}:1: found no schema_version; expected schema_version to be there; "
+        "to mend: delete that line and resume the run (strata run --resume) or measure again"
+    ]
+
+
+@pytest.mark.parametrize("command", ["report", "summary", "validate"])
+def test_missing_folder_is_one_line_and_exit_2(command: str, tmp_path: Path) -> None:
+    done = strata(command, tmp_path / "nowhere")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "nothing there" in done.stderr
+
+
+def test_report_that_cannot_be_written_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    done = strata("report", write_run(tmp_path, [layout_case()]), "-o", blocked)
+    assert done.returncode == 2
+    assert done.stderr.startswith("strata: cannot write ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_run_given_twice_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [layout_case()])
+    done = strata("report", run, run, "-o", tmp_path / "out")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "twice" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["report"], ["frobnicate"], ["summary", "--loud", "x"]])
+def test_wrong_usage_exits_2_without_a_traceback(arguments: list[str]) -> None:
+    done = strata(*arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_help_needs_no_run_and_no_matplotlib() -> None:
+    done = strata("--help")
+    assert done.returncode == 0
+    for command in ("report", "summary", "validate"):
+        assert command in done.stdout
+    code = (
+        "import sys, strata.cli; sys.exit('matplotlib' in sys.modules or 'pandas' in sys.modules)"
+    )
+    environment = os.environ | {"PYTHONPATH": f"{SOURCES}"}
+    assert (
+        subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+    )

@@ -1,0 +1,396 @@
+"""Reading run folders: what is right comes back typed, what is wrong is named in one line."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import (
+    GPU_RUN,
+    NAME,
+    case,
+    context,
+    layout_case,
+    load,
+    measurement,
+    write_context,
+    write_run,
+)
+from strata.records import RunError, frame, load_run, one_line
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(RunError) as caught:
+        load_run(folder)
+    message = f"{caught.value}"
+    assert len(message.splitlines()) == 1
+    assert "; expected " in message
+    assert "; to mend: " in message
+    return message
+
+
+def append(run: Path, text: str | bytes) -> None:
+    with (run / "samples.jsonl").open("ab") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A sound run of two cases."""
+    return write_run(tmp_path, [layout_case("aos", 100.0), layout_case("soa", 80.0)])
+
+
+# --- what is right
+
+
+def test_loads_the_synthetic_run() -> None:
+    run = load_run(GPU_RUN)
+    assert run.context.device.name == "Synthetic GPU"
+    assert run.context.device.facts["sm_count"] == 132
+    assert run.context.host.caches[1].bytes == 2 * 1024 * 1024
+    assert len(run.cases) == 108
+    assert run.table is not None
+    assert len(run.table) == len(run.rows) == 1084
+
+
+def test_row_is_derived_from_the_samples(tmp_path: Path) -> None:
+    line = case(
+        [measurement(samples=[7, 1, 5, 3, 2, 6, 4])],
+        gates=[
+            ("timer", "failed", "3 % apart"),
+            ("level", "unverified", ""),
+            ("code", "passed", "ok"),
+        ],
+        params={"layout": "soa", "fields": "all"},
+    )
+    (row,) = load(tmp_path, [line]).rows
+    assert (row.value, row.ci_low, row.ci_high) == (4, 1, 7)
+    assert (row.minimum, row.maximum, row.samples) == (1, 7, 7)
+    assert not row.valid
+    assert row.reasons == "timer: 3 % apart; level: unverified"
+    assert row.case == "micro/layout_read/cuda/fields=all/layout=soa"
+
+
+def test_noise_makes_only_its_own_row_invalid(tmp_path: Path) -> None:
+    noisy = measurement("grid_time", unit="s", noise="failed")
+    rows = load(tmp_path, [case([measurement(), noisy])]).rows
+    assert [row.valid for row in rows] == [True, False]
+    assert rows[1].reasons == "noise: half-width 0.1 %"
+
+
+def test_unverified_leaves_the_row_valid_and_says_so(tmp_path: Path) -> None:
+    line = layout_case(gates=[("level", "unverified", "no counters")])
+    (row,) = load(tmp_path, [line]).rows
+    assert row.valid
+    assert row.reasons == "level: no counters"
+
+
+def test_later_line_of_a_case_supersedes_the_earlier(tmp_path: Path) -> None:
+    failed = layout_case(status="failed") | {
+        "status": "failed",
+        "reason": "crash",
+        "measurements": [],
+    }
+    failed["case"] = layout_case()["case"]
+    failed["params"] = layout_case()["params"]
+    run = load(tmp_path, [failed, layout_case("soa", 1.0), layout_case("aos", 42.0)])
+    assert [(case.params["layout"], case.status) for case in run.cases] == [
+        ("aos", "measured"),
+        ("soa", "measured"),
+    ]
+    assert run.rows[0].value == 42
+
+
+def test_cases_stand_in_the_order_of_the_sweep(tmp_path: Path) -> None:
+    one, two = layout_case("soa"), layout_case("aos")
+    header = context()
+    header["sweep"]["cases"] = [two["case"], one["case"]]
+    run = load_run(write_run(tmp_path, [one, two], header=header))
+    assert [case.params["layout"] for case in run.cases] == ["aos", "soa"]
+
+
+@pytest.mark.parametrize("torn", ['{"schema_version": 1, "ki', '{"a": "\xe2', "[1, NaN", "}"])
+def test_torn_last_line_is_ignored(run: Path, torn: str) -> None:
+    append(run, torn.encode("latin-1"))
+    assert len(load_run(run).cases) == 2
+
+
+def test_whole_object_without_its_line_end_counts_as_torn(run: Path) -> None:
+    append(run, json.dumps(layout_case("aoas")))  # the harness measures it again, so no one uses it
+    assert len(load_run(run).cases) == 2
+
+
+@given(cut=st.integers(min_value=0, max_value=2000))
+def test_samples_cut_off_anywhere_stay_readable(
+    tmp_path_factory: pytest.TempPathFactory, cut: int
+) -> None:
+    header = context(state="running", finished=None)
+    lines = [layout_case("aos"), layout_case("soa"), layout_case("aoas")]
+    run = write_run(tmp_path_factory.mktemp("cut"), lines, header=header, table=False)
+    whole = (run / "samples.jsonl").read_bytes()
+    (run / "samples.jsonl").write_bytes(whole[:cut])
+    assert len(load_run(run).cases) == whole[:cut].count(b"\n")
+
+
+def test_unfinished_run_needs_no_table(tmp_path: Path) -> None:
+    header = context(state="running", finished=None)
+    run = load_run(write_run(tmp_path, [layout_case()], header=header, table=False))
+    assert run.table is None
+    assert len(run.rows) == 1
+
+
+def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
+    run = load(tmp_path, [layout_case() | {"weather": "fair"}], mood="good", host__name="x")
+    assert len(run.rows) == 1
+
+
+def test_frame_has_a_column_per_parameter(run: Path) -> None:
+    pytest.importorskip("pandas")
+    table = frame(load_run(run))
+    assert list(table["layout"]) == ["aos", "soa"]
+    assert list(table["value"]) == [100.0, 80.0]
+    assert "params" not in table.columns
+
+
+# --- what is wrong: samples.jsonl
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_refuses_what_json_has_no_word_for(run: Path, word: str) -> None:
+    append(run, json.dumps(layout_case("aoas")).replace("100.0", word) + "\n")
+    message = refusal(run)
+    assert f"samples.jsonl:3: found {word}" in message
+    assert "finite" in message
+
+
+def test_refuses_a_number_beyond_the_range(run: Path) -> None:
+    append(run, json.dumps(layout_case("aoas")).replace("100.0", "1e999") + "\n")
+    assert "expected a finite number as measurements[0].samples[0]" in refusal(run)
+
+
+def test_refuses_an_endless_integer(run: Path) -> None:
+    append(run, json.dumps(layout_case("aoas")).replace("100.0", "9" * 400) + "\n")
+    assert "samples.jsonl:3: found 999" in refusal(run)
+
+
+def test_refuses_broken_json_in_the_middle(run: Path) -> None:
+    append(run, '{"schema_version": 1,\n' + json.dumps(layout_case("aoas")) + "\n")
+    message = refusal(run)
+    assert "samples.jsonl:3: found broken JSON" in message
+    assert "delete that line" in message
+
+
+def test_refuses_an_empty_line(run: Path) -> None:
+    append(run, "\n")
+    assert "samples.jsonl:3: found broken JSON" in refusal(run)
+
+
+def test_refuses_nesting_without_end(run: Path) -> None:
+    append(run, "[" * 100_000 + "\n")
+    assert "samples.jsonl:3: found" in refusal(run)
+
+
+def test_refuses_invalid_utf8(run: Path) -> None:
+    append(run, b'{"schema_version": "\xff"}\n')
+    message = refusal(run)
+    assert "samples.jsonl:3: found byte 0xff" in message
+    assert "UTF-8" in message
+
+
+def test_refuses_a_key_twice(run: Path) -> None:
+    append(run, '{"schema_version": 1, "schema_version": 1}\n')
+    assert "the key 'schema_version' twice" in refusal(run)
+
+
+@pytest.mark.parametrize("version", [0, 2, 99])
+def test_refuses_an_unknown_version_naming_it(run: Path, version: int) -> None:
+    append(run, json.dumps(layout_case("aoas") | {"schema_version": version}) + "\n")
+    message = refusal(run)
+    assert f"found schema version {version}; expected schema version 1" in message
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    line: dict[str, Any] = json.loads(json.dumps(layout_case("aoas")))
+    change(line)
+    return line
+
+
+WRONG_LINES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "no status": (lambda line: line.pop("status"), "found no status"),
+    "status": (lambda line: line.update(status="done"), "measured or skipped or failed as status"),
+    "kind": (lambda line: line.update(kind="note"), "case as kind"),
+    "params": (lambda line: line.update(params={"a b": "c"}), "words as params"),
+    "param type": (lambda line: line.update(params={"warps": 3}), "words as params"),
+    "id": (lambda line: line.update(case="micro/x"), "as its parameters say"),
+    "started": (lambda line: line.update(started="yesterday"), "as started"),
+    "seconds": (lambda line: line.update(seconds=-1), "0 or more as seconds"),
+    "no samples": (
+        lambda line: line["measurements"][0].update(samples=[]),
+        "at least one sample",
+    ),
+    "sample": (
+        lambda line: line["measurements"][0].update(samples=[1, "2"]),
+        "measurements[0].samples[1]",
+    ),
+    "flag for number": (
+        lambda line: line["measurements"][0].update(samples=[True]),
+        "measurements[0].samples[0]",
+    ),
+    "noise": (lambda line: line["measurements"][0].pop("noise"), "no measurements[0].noise"),
+    "verdict": (
+        lambda line: line.update(gates=[{"gate": "g", "verdict": "ok", "detail": ""}]),
+        "as gates[0].verdict",
+    ),
+    "twice": (
+        lambda line: line.update(measurements=line["measurements"] * 2),
+        "warp_read_cycles by clock64_slope twice",
+    ),
+    "no reason": (
+        lambda line: line.update(status="skipped", measurements=[]),
+        "a skipped case without a reason",
+    ),
+    "measured failure": (
+        lambda line: line.update(status="failed", reason="crash"),
+        "measurements of a failed case",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_LINES)
+def test_refuses_a_wrong_line_naming_its_place(run: Path, name: str) -> None:
+    change, words = WRONG_LINES[name]
+    append(run, json.dumps(changed(change)) + "\n")
+    message = refusal(run)
+    assert "samples.jsonl:3" in message
+    assert words in message
+
+
+def test_message_is_one_line_whatever_the_file_holds(run: Path) -> None:
+    nasty = "two\nlines\u2028and\u0085more\x1b[31m"
+    append(run, json.dumps(layout_case("aoas") | {"status": nasty}) + "\n")
+    assert "\x1b" not in refusal(run)
+
+
+@given(st.text())
+def test_one_line_never_breaks(text: str) -> None:
+    assert len(one_line(text).splitlines()) <= 1
+    assert one_line(text).isprintable()
+
+
+# --- what is wrong: context.json and the folder
+
+
+@pytest.mark.parametrize("name", ["context.json", "samples.jsonl", "measurements.csv"])
+def test_refuses_a_run_with_a_file_missing(run: Path, name: str) -> None:
+    (run / name).unlink()
+    message = refusal(run)
+    assert f"{NAME}/{name}: found no such file" in message
+
+
+def test_refuses_a_folder_in_place_of_a_file(run: Path) -> None:
+    (run / "samples.jsonl").unlink()
+    (run / "samples.jsonl").mkdir()
+    assert "samples.jsonl: found" in refusal(run)
+
+
+def test_refuses_what_is_no_folder(run: Path, tmp_path: Path) -> None:
+    assert "found nothing there" in refusal(tmp_path / "nowhere")
+    assert "found a file" in refusal(run / "context.json")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"schema_version": 7}, "found schema version 7"),
+        ({"state": "done"}, "as state"),
+        ({"strata__commit": "abc"}, "as strata.commit"),
+        ({"strata__dirty": "no"}, "true or false as strata.dirty"),
+        ({"device__slug": "Has Space"}, "as device.slug"),
+        ({"host__cores": 1.5}, "as host.cores"),
+        ({"host__caches": [{"level": 1}]}, "no host.caches[0].type"),
+        ({"sweep__cases": [1]}, "an array of text as sweep.cases"),
+        ({"clocks": []}, "an object as clocks"),
+        ({"device": None}, "found null; expected an object as device"),
+    ],
+)
+def test_refuses_a_wrong_context(run: Path, changes: dict[str, Any], words: str) -> None:
+    write_context(run, context(**changes))
+    message = refusal(run)
+    assert "context.json" in message
+    assert words in message
+
+
+def test_refuses_a_context_that_is_no_object(run: Path) -> None:
+    (run / "context.json").write_text("[]")
+    assert "expected a JSON object" in refusal(run)
+
+
+def test_names_the_line_of_broken_json_in_the_context(run: Path) -> None:
+    (run / "context.json").write_text('{\n "schema_version": 1,\n oops\n}')
+    assert "context.json:3: found broken JSON" in refusal(run)
+
+
+def test_clocks_may_be_null(tmp_path: Path) -> None:
+    assert load(tmp_path, [layout_case()], clocks=None).context.clocks_before == {}
+
+
+# --- what is wrong: measurements.csv
+
+
+def edit_table(run: Path, old: str, new: str) -> None:
+    path = run / "measurements.csv"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("value,", "", "found no column value"),
+        ("value,", "value,extra,", "found unknown column extra"),
+        ("ci_low,ci_high", "ci_high,ci_low", "expected the order"),
+        (",100.0,", ",nan,", "found 'nan' as value"),
+        (",100.0,", ",inf,", "found 'inf' as value"),
+        (",100.0,", ",1e999,", "found '1e999' as value"),
+        (",100.0,", ",1_0,", "found '1_0' as value"),
+        (",100.0,", ',"100,0",', "found '100,0' as value"),
+        (",true,", ",yes,", "found 'yes' as valid"),
+        (",1,true", ",one,true", "found 'one' as samples"),
+        (",timed,", ",guessed,", "found 'guessed' as provenance"),
+        ("layout=aos;residency", "residency;layout=aos", "as params"),
+        (",timed,", ",", "found 18 fields; expected 19 fields"),
+        ("layout=soa", "layout=aos", "of micro/layout_read"),
+        ("test-device,cuda", '"test-device,cuda', "found broken CSV"),
+    ],
+)
+def test_refuses_a_wrong_table(run: Path, old: str, new: str, words: str) -> None:
+    edit_table(run, old, new)
+    if words.startswith("of micro"):  # the second row becomes the first, but for its id
+        edit_table(run, "layout=soa", "layout=aos")
+        words = "again (first in line 2)"
+    message = refusal(run)
+    assert "measurements.csv:" in message
+    assert words in message
+
+
+def test_refuses_invalid_utf8_in_the_table(run: Path) -> None:
+    path = run / "measurements.csv"
+    path.write_bytes(path.read_bytes() + b"\xfe")
+    assert "measurements.csv:4: found byte 0xfe" in refusal(run)
+
+
+def test_refuses_an_empty_table(run: Path) -> None:
+    (run / "measurements.csv").write_text("")
+    assert "no column run, device" in refusal(run)
+
+
+def test_reads_a_copy_of_the_folder_the_same(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy" / NAME
+    shutil.copytree(run, copy)
+    assert load_run(copy).rows == load_run(run).rows

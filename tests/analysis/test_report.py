@@ -1,0 +1,287 @@
+"""The page: self-contained, every link lands, no path of the machine, the same bytes every time."""
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from builders import GPU_RUN, HOST_RUN, context, layout_case, load, measurement
+from strata import report
+from strata.records import RunError, load_run
+
+SOURCES = Path(__file__).parents[2] / "analysis" / "src"
+
+
+class Page(HTMLParser):
+    """Ids, links and loads of a page."""
+
+    LOADS = ("src", "srcset", "data", "poster", "action", "background")
+    VOID = ("meta", "link", "br", "input", "img", "hr")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self._take(tag, attrs)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self._take(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("p", "li", "td", "tr", "th", "dt", "dd") and self.open[-1] != tag:
+            return
+        assert self.open.pop() == tag
+
+    def _take(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            elif name in ("href", "xlink:href"):
+                (self.loads if tag == "link" else self.links).append(value or "")
+            elif name in self.LOADS:
+                self.loads.append(value or "")
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the synthetic GPU run."""
+    out = tmp_path_factory.mktemp("one")
+    return report.write([load_run(GPU_RUN)], out).parent
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of two runs on different devices."""
+    out = tmp_path_factory.mktemp("both")
+    return report.write([load_run(GPU_RUN), load_run(HOST_RUN)], out).parent
+
+
+def text(folder: Path) -> str:
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(params=["one", "both"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    """Each of the two reports."""
+    value: Path = request.getfixturevalue(request.param)
+    return value
+
+
+def test_page_loads_nothing(folder: Path) -> None:
+    page = Page(text(folder))
+    assert page.loads == ["data:,"]
+    assert not [link for link in page.links if "//" in link]
+    assert not re.search(r"@import|url\((?!#)", text(folder))
+    addresses = set(re.findall(r"https?://[^\s\"'<>]+", text(folder)))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+def test_every_link_lands(folder: Path) -> None:
+    page = Page(text(folder))
+    ids = set(page.ids)
+    assert len(page.links) > 100
+    for link in page.links:
+        if link.startswith("#"):
+            assert link[1:] in ids
+        else:
+            assert (folder / link).is_file()
+
+
+def test_ids_are_unique(folder: Path) -> None:
+    assert [name for name, count in Counter(Page(text(folder)).ids).items() if count > 1] == []
+
+
+def test_tags_are_closed(folder: Path) -> None:
+    assert Page(text(folder)).open == []
+
+
+def test_figures_are_inline_and_beside_the_page(one: Path) -> None:
+    assert Page(text(one)).tags["svg"] == 4
+    assert Page(text(one)).tags["img"] == 0
+    names = ["bandwidth_vs_warps", "latency_vs_warps", "layout_latency", "timer_agreement"]
+    starts = {"pdf": b"%PDF", "png": b"\x89PNG", "svg": b"<?xml"}
+    assert sorted(path.name for path in (one / "figures").iterdir()) == [
+        f"{name}.{suffix}" for name in names for suffix in starts
+    ]
+    for path in (one / "figures").iterdir():
+        assert path.read_bytes().startswith(starts[path.suffix[1:]])
+    assert sorted(path.name for path in (one / "data").iterdir()) == [f"{n}.csv" for n in names]
+    assert sorted(path.name for path in (one / "tables").iterdir()) == [
+        f"{name}.{suffix}" for name in ("headlines", "layout_read") for suffix in ("md", "tex")
+    ]
+
+
+def test_every_row_has_its_anchor(one: Path) -> None:
+    anchors = [name for name in Page(text(one)).ids if re.fullmatch(r"r1-\d+", name)]
+    assert len(anchors) == len(load_run(GPU_RUN).rows)
+
+
+def test_every_number_of_the_summary_is_a_link(one: Path) -> None:
+    (sentences,) = re.findall(r'<ul class="sentences">(.*?)</ul>', text(one), re.DOTALL)
+    loose = re.sub(r"<a .*?</a>", "", sentences)
+    loose = re.sub(r"aosoa32|L1:|L2:", "", re.sub(r"<[^>]*>", "", loose))
+    assert not re.search(r"\d", loose)
+
+
+def test_linked_number_is_that_of_its_row(one: Path) -> None:
+    page = text(one)
+    links = re.findall(r'<li>L1.*?<a href="#(r1-\d+)">([^<]*)</a>', page)
+    (anchor, shown), *_ = links
+    row = re.search(rf'<tr id="{anchor}".*?</tr>', page)
+    assert row
+    assert f">{shown}</td>" in row[0]
+
+
+def test_dirty_tree_and_unknown_commit_are_said_aloud(one: Path) -> None:
+    page = text(one)
+    assert '<strong class="dirty">DIRTY</strong>' in page
+    assert "does not reproduce these numbers" in page
+    assert "UNCOMMITTED CHANGES" in page
+
+
+def test_clean_complete_run_has_no_notices(tmp_path: Path) -> None:
+    page = report.write([load(tmp_path, [layout_case()])], tmp_path / "out").read_text("utf-8")
+    assert 'class="notice"' not in page
+    assert "DIRTY" not in page
+
+
+def test_gates_invalid_rows_skips_and_failures_are_listed(one: Path) -> None:
+    page = text(one)
+    assert "<summary>2 invalid: a gate failed</summary>" in page
+    assert "event_slope is +4.30 % off clock64_slope" in page
+    assert "noise: half-width 9.1 % &gt; 1 %" in page
+    assert "<b>skipped</b>: the working set of 64 warps does not fit in L1" in page
+    assert "<b>failed</b>: time limit of 60 s" in page
+    assert re.search(r"<td>timer</td><td[^>]*>105</td><td[^>]*bad[^>]*>1</td>", page)
+
+
+def test_runs_stand_in_sections_of_their_own(both: Path) -> None:
+    page = Page(text(both))
+    assert {"r1", "r2", "r1-summary", "r2-summary"} <= set(page.ids)
+    assert page.tags["svg"] == 8
+    for run in (GPU_RUN, HOST_RUN):
+        assert (both / "figures" / run.name / "layout_latency.pdf").is_file()
+
+
+def test_a_run_given_twice_is_refused(tmp_path: Path) -> None:
+    run = load_run(GPU_RUN)
+    with pytest.raises(RunError, match="twice; expected each run once"):
+        report.write([run, run], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        ("/home/someone/src/strata/sweeps/x.yaml", "…/x.yaml"),
+        ("strata run --out=/data/user/runs q", "strata run --out=…/runs q"),
+        ("g++ -I/opt/cuda/include -O3", "g++ -I…/include -O3"),
+        ("cannot open '/home/a/b c'", "cannot open '…/b c'"),
+        ("~/work/runs/", "…/runs"),
+        (r"C:\Users\someone\runs", "…/runs"),
+        ("micro/layout_read/cuda/layout=soa", "micro/layout_read/cuda/layout=soa"),
+        ("3.4 GB/s and 1/s", "3.4 GB/s and 1/s"),
+        ("sweeps/quick.yaml", "sweeps/quick.yaml"),
+        ("5 reads/s / 3", "5 reads/s / 3"),
+    ],
+)
+def test_paths_of_the_machine_are_cut(found: str, shown: str) -> None:
+    assert report.without_paths(found) == shown
+
+
+def test_report_holds_no_path_of_the_machine(tmp_path: Path) -> None:
+    gate = [("code", "unverified", "no /usr/local/cuda/bin/cuobjdump")]
+    failed = layout_case("soa") | {
+        "status": "failed",
+        "reason": "see /home/someone/core.1",
+        "measurements": [],
+    }
+    run = load(
+        tmp_path,
+        [layout_case(gates=gate), failed],
+        command=["/home/someone/build/strata", "run", "--out", "/home/someone/runs"],
+        sweep__file="/home/someone/my.yaml",
+        strata__compiler="/usr/lib/ccache/g++ 12.2",
+    )
+    out = report.write([run], tmp_path / "out").parent
+    for path in out.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            for secret in (b"/home", b"someone", b"/usr", f"{tmp_path}".encode()):
+                assert secret not in content, path
+
+
+def test_text_of_a_run_cannot_become_markup(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    gate = [("timer", "failed", evil)]
+    run = load(tmp_path, [layout_case(gates=gate)], device__name=evil, device__fact=evil)
+    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    assert evil not in page
+    assert Page(page).tags["script"] == 1
+
+
+def test_table_that_differs_from_the_samples_is_noticed(tmp_path: Path) -> None:
+    run = load(tmp_path, [layout_case("aos", 100)])
+    table = run.folder / "measurements.csv"
+    table.write_text(table.read_text().replace(",100.0,,", ",99.0,,"))
+    page = report.write([load_run(run.folder)], tmp_path / "out").read_text("utf-8")
+    assert "breaks its contract" in page
+    assert "value is 99.0, the samples give 100" in page
+
+
+def test_unfinished_run_says_what_is_missing(tmp_path: Path) -> None:
+    header = context()
+    cases = [layout_case("aos")["case"], layout_case("soa")["case"]]
+    run = load(
+        tmp_path,
+        [layout_case("aos")],
+        state="interrupted",
+        sweep=header["sweep"] | {"cases": cases},
+    )
+    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    assert "The run is interrupted" in page
+    assert "1 cases of the sweep were not reached" in page or "1 case of the sweep was" in page
+
+
+def test_unknown_benchmark_still_gets_its_rows(tmp_path: Path) -> None:
+    line = {**layout_case(), "benchmark": "novel", "case": "", "params": {}}
+    line["case"] = "micro/novel/cuda"
+    run = load(tmp_path, [line | {"measurements": [measurement("warmth", [3.0], unit="K")]}])
+    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    assert "warmth" in page
+    assert Page(page).tags["svg"] == 0
+
+
+def test_same_input_gives_the_same_bytes(one: Path, tmp_path: Path) -> None:
+    # In another process, with another hash seed, another time zone and another working folder.
+    environment = os.environ | {
+        "PYTHONHASHSEED": "12345",
+        "TZ": "Asia/Tokyo",
+        "PYTHONPATH": f"{SOURCES}",
+    }
+    subprocess.run(
+        [sys.executable, "-m", "strata", "report", f"{GPU_RUN}", "-o", f"{tmp_path}/again"],
+        env=environment,
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    first = {path.relative_to(one): path.read_bytes() for path in one.rglob("*.*")}
+    again = tmp_path / "again"
+    second = {path.relative_to(again): path.read_bytes() for path in again.rglob("*.*")}
+    assert first.keys() == second.keys()
+    assert [f"{name}" for name in first if first[name] != second[name]] == []

@@ -1,0 +1,111 @@
+"""The table against the samples, the samples against the sweep."""
+
+from pathlib import Path
+
+import pytest
+
+from builders import GPU_RUN, HOST_RUN, NAME, context, layout_case, load, measurement, write_run
+from strata.records import load_run
+from strata.validate import findings
+
+
+def edited(run: Path, old: str, new: str) -> tuple[str, ...]:
+    path = run / "measurements.csv"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return findings(load_run(run))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """Seven samples, so that there is an interval, and a gate that could not be checked."""
+    line = layout_case(
+        "soa", [11, 12, 13, 14, 15, 16, 17], gates=[("level", "unverified", "no counters")]
+    )
+    return write_run(tmp_path, [line])
+
+
+@pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
+def test_synthetic_runs_are_sound(folder: Path) -> None:
+    # Their table was written by other code than the package's.
+    assert findings(load_run(folder)) == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (",14.0,11.0,", ",14.5,11.0,", "value is 14.5, the samples give 14"),
+        (",14.0,11.0,", ",14.0,12.0,", "ci_low is 12.0, the samples give 11"),
+        (",14.0,11.0,", ",14.0,,", "ci_low is None, the samples give 11"),
+        (",11.0,17.0,7,", ",11.0,18.0,7,", "maximum is 18.0"),
+        (",17.0,7,", ",17.0,8,", "samples is 8"),
+        (",true,", ",false,", "valid is False, the samples give True"),
+        ("level: no counters", "level: fine", "reasons is 'level: fine'"),
+        (",cycle,", ",s,", "unit is 's', the samples give 'cycle'"),
+        (f"{NAME},", "other,", "run is 'other'"),
+        ("soa;residency=l1", "soa;residency=l2", "params is"),
+    ],
+)
+def test_finds_a_row_that_the_samples_do_not_give(
+    run: Path, old: str, new: str, words: str
+) -> None:
+    (finding,) = edited(run, old, new)
+    assert finding.startswith("measurements.csv: warp_read_cycles by clock64_slope of micro/")
+    assert words in finding
+
+
+def test_last_digits_may_be_rounded_differently(run: Path) -> None:
+    assert edited(run, ",14.0,11.0,", ",14.000000000000002,11.0,") == ()
+
+
+def test_finds_rows_too_few_and_too_many(run: Path) -> None:
+    few, many = edited(run, ",clock64_slope,", ",event_slope,")
+    assert "no row for warp_read_cycles by clock64_slope" in few
+    assert "a row for warp_read_cycles by event_slope" in many
+
+
+def test_finds_a_folder_with_another_name(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [layout_case()])
+    renamed = run.rename(tmp_path / "other")
+    (finding,) = findings(load_run(renamed))
+    assert finding == f"context.json: run is {NAME}, but the folder is called other"
+
+
+def test_finds_cases_that_the_sweep_does_not_have(tmp_path: Path) -> None:
+    header = context()
+    header["sweep"]["cases"] = [layout_case("aos")["case"]]
+    lines = [layout_case("aos"), layout_case("soa")]
+    (finding,) = findings(load_run(write_run(tmp_path, lines, header=header)))
+    assert "layout=soa" in finding
+    assert "no case of the sweep" in finding
+
+
+def test_finds_cases_missing_from_a_complete_run_only(tmp_path: Path) -> None:
+    cases = [layout_case("aos")["case"], layout_case("soa")["case"]]
+    for state, expected in (("complete", 1), ("interrupted", 0)):
+        header = context(state=state)
+        header["sweep"]["cases"] = cases
+        run = load_run(write_run(tmp_path / state, [layout_case("aos")], header=header))
+        assert len(findings(run)) == expected
+
+
+def test_finds_contradictions_of_the_context(tmp_path: Path) -> None:
+    backwards = load(tmp_path / "a", [layout_case()], finished="2026-01-01T00:00:00Z")
+    assert "before it started" in findings(backwards)[0]
+    endless = load(tmp_path / "b", [layout_case()], finished=None)
+    assert "no time of finishing" in findings(endless)[0]
+    mixed = load(tmp_path / "c", [layout_case()], backend="host")
+    assert "ran on cuda, the run on host" in findings(mixed)[0]
+
+
+def test_finds_a_case_twice_in_the_sweep(tmp_path: Path) -> None:
+    run = load(tmp_path, [layout_case()], sweep__cases=[layout_case()["case"]] * 2)
+    assert "twice" in findings(run)[0]
+
+
+def test_skipped_cases_have_no_rows(tmp_path: Path) -> None:
+    skipped = layout_case() | {"status": "skipped", "reason": "no L3", "measurements": []}
+    run = load(tmp_path, [skipped, layout_case("soa", extra=[measurement("grid_time", unit="s")])])
+    assert findings(run) == ()
+    assert {row.params["layout"] for row in run.rows} == {"soa"}

@@ -1,0 +1,409 @@
+"""End to end: whatever happens to a worker, to the run or to the disk, a run loses at most the case in
+flight, says so, and resumes to the same set of cases.
+
+    python3 supervision_test.py path/to/strata_faulty [unittest flags]
+"""
+
+import contextlib
+import csv
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+STRATA = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
+PATIENCE = 60
+"""Seconds after which a process that should have ended counts as hung."""
+
+TIME_LIMIT = 5
+"""Of a case: far more than any that is well needs, even on a busy machine."""
+
+
+def sweep_text(kinds: list[str], indices: range = range(1), time_limit: float = TIME_LIMIT) -> str:
+    return f"""schema: 1
+name: faults
+plan: {{warmups: 0, min_samples: 6, max_samples: 6, relative_half_width: 0.5, seconds_per_case: 1, time_limit: {time_limit}}}
+cases:
+  - benchmark: fault
+    axes:
+      index: [{", ".join(map(str, indices))}]
+      kind: [{", ".join(kinds)}]
+"""
+
+
+def wait_for(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {PATIENCE} s in vain for {what}")
+        time.sleep(0.01)
+
+
+def children(pid: int) -> list[int]:
+    """The children of a process that run a worker."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            with contextlib.suppress(OSError):
+                if b"worker" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0"):
+                    found.append(int(child))
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it still runs: a zombie that nobody has waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class Run:
+    """A run folder, read without the harness."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.context = json.loads((folder / "context.json").read_text())
+
+    def lines(self) -> list[dict]:
+        whole, _, torn = (self.folder / "samples.jsonl").read_bytes().rpartition(b"\n")
+        assert not torn, f"a torn line was left: {torn[:80]!r}"
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def cases(self) -> dict[str, dict]:
+        """The last line of each case."""
+        return {line["case"]: line for line in self.lines()}
+
+    def by_kind(self) -> dict[str, dict]:
+        return {line["params"]["kind"]: line for line in self.lines()}
+
+    def rows(self) -> list[dict[str, str]]:
+        with (self.folder / "measurements.csv").open(newline="") as file:
+            return list(csv.DictReader(file))
+
+
+class SupervisionTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="strata-faults-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        # Its own lock, so that a run elsewhere on this machine is not in the way.
+        self.environment = os.environ | {"TMPDIR": str(self.folder)}
+        self.processes: list[subprocess.Popen] = []
+        self.addCleanup(self.end_all)
+
+    def end_all(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+
+    def sweep(self, *args, **kwargs) -> str:
+        path = self.folder / "sweep.yaml"
+        path.write_text(sweep_text(*args, **kwargs))
+        return str(path)
+
+    def start(self, *words: str, prepare: Callable[[], None] | None = None) -> subprocess.Popen:
+        def become_a_plain_child() -> None:
+            # A shell that started us in the background made us ignore it, and our children too.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if prepare:
+                prepare()
+
+        process = subprocess.Popen(
+            [STRATA, "run", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            cwd=self.folder,
+            env=self.environment,
+            preexec_fn=become_a_plain_child,
+        )
+        self.processes.append(process)
+        return process
+
+    def start_sweep(self, sweep: str, *words: str, **kwargs) -> subprocess.Popen:
+        return self.start(sweep, "--device", "host", "--out", str(self.folder / "runs"), *words, **kwargs)
+
+    def end(self, process: subprocess.Popen, *statuses: int) -> Run:
+        """The run of a process that ends with one of these statuses and names its folder."""
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertIn(process.returncode, statuses, f"stdout:\n{out}\nstderr:\n{err}")
+        return Run(Path(out.splitlines()[-1]))
+
+    def run_sweep(self, sweep: str, *words: str, status: int = 0) -> Run:
+        return self.end(self.start_sweep(sweep, *words), status)
+
+    def resume(self, folder: Path, *statuses: int) -> Run:
+        return self.end(self.start("--resume", str(folder), "--device", "host"), *statuses)
+
+    def run_folder(self) -> Path:
+        """The folder of the only run, once it is there."""
+        wait_for(lambda: list((self.folder / "runs").glob("*/samples.jsonl")), "a run folder")
+        return next((self.folder / "runs").iterdir())
+
+    def wait_for_lines(self, count: int) -> Path:
+        folder = self.run_folder()
+        samples = folder / "samples.jsonl"
+        wait_for(lambda: samples.read_bytes().count(b"\n") >= count, f"{count} finished cases")
+        return folder
+
+    def expect_all_but(self, run: Run, lost: str) -> None:
+        """Every case of the run is measured but one."""
+        for case, line in run.cases().items():
+            with self.subTest(case):
+                self.assertEqual(line["status"], "failed" if case == lost else "measured", line["reason"])
+
+    # --- what a benchmark can do ---
+
+    def test_each_misbehaving_case_loses_only_itself_and_says_how(self) -> None:
+        kinds = ["ok", "crash", "abort", "exit", "throw", "skip", "slow", "chatter", "fill"]
+        run = self.run_sweep(self.sweep(kinds, range(2)), status=1)
+        self.assertEqual(list(run.cases()), run.context["sweep"]["cases"], "each case, in its order")
+        self.assertEqual(len(run.lines()), 2 * len(kinds))
+        reasons = {
+            "crash": r"^worker killed by signal 11 \(SIGSEGV\)",
+            "abort": r"^worker killed by signal 6 \(SIGABRT\).*the benchmark's last words",
+            "exit": r"^worker exited with status 3 during this case",
+            "throw": r"the benchmark's own complaint",
+            "fill": r"not a finite number",
+        }
+        for line in run.lines():
+            kind = line["params"]["kind"]
+            with self.subTest(line["case"]):
+                if kind in reasons:
+                    self.assertEqual(line["status"], "failed")
+                    self.assertRegex(line["reason"], reasons[kind])
+                    self.assertNotIn("\n", line["reason"])
+                elif kind == "skip":
+                    self.assertEqual((line["status"], line["reason"]), ("skipped", "this device has no such thing"))
+                else:
+                    self.assertEqual(line["status"], "measured", line["reason"])
+        self.assertEqual(run.context["state"], "complete")
+        self.assertEqual(
+            [row["case"] for row in run.rows()],
+            [case for case in run.context["sweep"]["cases"] if re.search("kind=(ok|slow|chatter)$", case)],
+        )
+
+    def test_a_hang_is_ended_at_its_time_limit_and_named(self) -> None:
+        run = self.run_sweep(self.sweep(["ok", "hang", "slow"], time_limit=1), status=1)
+        self.assertEqual(run.by_kind()["hang"]["status"], "failed")
+        self.assertIn("time limit: no result after 1 s", run.by_kind()["hang"]["reason"])
+        self.assertLess(run.by_kind()["hang"]["seconds"], 5)
+        self.assertEqual(run.by_kind()["slow"]["status"], "measured")
+
+    def test_what_a_benchmark_prints_reaches_neither_stdout_nor_the_run(self) -> None:
+        process = self.start_sweep(self.sweep(["chatter"], range(3)))
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertNotIn("####", out + err)
+        self.assertEqual(len(Run(Path(out.splitlines()[-1])).lines()), 3)
+
+    # --- what can happen to a worker ---
+
+    def test_a_worker_killed_from_outside_loses_only_its_case(self) -> None:
+        process = self.start_sweep(self.sweep(["slow"], range(8)))
+        self.wait_for_lines(3)
+        wait_for(lambda: children(process.pid), "a worker")
+        os.kill(children(process.pid)[0], signal.SIGKILL)
+        run = self.end(process, 0, 1)  # 0: it died between two cases
+        failed = [line for line in run.lines() if line["status"] == "failed"]
+        self.assertLessEqual(len(failed), 1)
+        for line in failed:
+            self.assertIn("worker killed by signal 9 (SIGKILL)", line["reason"])
+        self.assertEqual(list(run.cases()), run.context["sweep"]["cases"])
+        self.assertEqual(len(run.lines()), 8)
+
+    def test_a_stopped_and_continued_run_loses_nothing(self) -> None:
+        process = self.start_sweep(self.sweep(["slow"], range(8), time_limit=1))
+        self.wait_for_lines(2)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(2.5)  # longer than a case may take
+        process.send_signal(signal.SIGCONT)
+        run = self.end(process, 0)
+        self.assertEqual(len(run.lines()), 8)
+
+    # --- what can happen to the run ---
+
+    def test_an_interrupted_run_resumes_to_the_cases_of_an_uninterrupted_one(self) -> None:
+        kinds = ["ok", "slow", "crash", "skip"]
+        whole = self.run_sweep(self.sweep(kinds, range(3)), status=1)
+        shutil.rmtree(self.folder / "runs")
+        random.seed(20261121)
+        for attempt, delay in enumerate([0.0, *(random.uniform(0, 0.8) for _ in range(4))]):
+            with self.subTest(delay=delay):
+                process = self.start_sweep(self.sweep(kinds, range(3)))
+                folder = self.run_folder()
+                wait_for(lambda: children(process.pid), "a worker")
+                time.sleep(delay)
+                process.send_signal(signal.SIGTERM if attempt % 2 else signal.SIGINT)
+                run = self.end(process, 130)
+                self.assertEqual(run.context["state"], "interrupted")
+                self.assertIsNotNone(run.context["finished"])
+                self.assertLess(len(run.cases()), len(whole.cases()))
+                self.assertEqual(
+                    {row["case"] for row in run.rows()},
+                    {line["case"] for line in run.lines() if line["status"] == "measured"},
+                )
+                self.assertFalse([line for line in run.lines() if "signal 9" in line["reason"]])
+                run = self.resume(folder, 1)
+                self.assertEqual(set(run.cases()), set(whole.cases()))
+                self.assertEqual(run.context["state"], "complete")
+                self.assertEqual(len(run.context["resumed"]), 1)
+                keys = [(row["case"], row["quantity"], row["method"]) for row in run.rows()]
+                self.assertEqual(len(keys), len(set(keys)), "a row twice")
+                self.assertEqual([row["case"] for row in run.rows()], [row["case"] for row in whole.rows()])
+            shutil.rmtree(self.folder / "runs")
+
+    def test_a_second_interrupt_ends_at_once_and_still_resumes(self) -> None:
+        process = self.start_sweep(self.sweep(["slow"], range(6)))
+        folder = self.wait_for_lines(1)
+        workers = children(process.pid)
+        for _ in range(20):
+            if process.poll() is not None:
+                break
+            process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)
+        self.assertEqual(process.returncode, 130)
+        wait_for(lambda: not any(map(is_alive, workers)), "the worker's end")
+        self.assertEqual(len(self.resume(folder, 0).cases()), 6)
+
+    def test_a_killed_run_leaves_no_worker_and_resumes(self) -> None:
+        process = self.start_sweep(self.sweep(["slow", "hang"], range(3)))
+        folder = self.wait_for_lines(1)
+        workers = children(process.pid)
+        self.assertTrue(workers)
+        process.kill()
+        process.wait()
+        wait_for(lambda: not any(map(is_alive, workers)), "the worker's end")
+        self.assertEqual(Run(folder).context["state"], "running", "nobody could say otherwise")
+        before = Run(folder).cases()
+        # The hangs would only cost time: they are ended once more, like everything that comes.
+        process = self.start("--resume", str(folder), "--device", "host")
+        self.wait_for_lines(len(before) + 1)
+        process.send_signal(signal.SIGTERM)
+        run = self.end(process, 130)
+        self.assertEqual({case: run.cases()[case] for case in before}, before, "what was there stays")
+
+    def test_a_torn_last_line_is_cut_off_and_its_case_measured_again(self) -> None:
+        whole = self.run_sweep(self.sweep(["ok"], range(4)))
+        samples = whole.folder / "samples.jsonl"
+        lines = samples.read_bytes().splitlines(keepends=True)
+        for torn in (b"{", lines[3][:40], lines[3][:-1]):
+            with self.subTest(bytes=len(torn)):
+                samples.write_bytes(b"".join(lines[:3]) + torn)
+                process = self.start("--resume", str(whole.folder), "--device", "host")
+                out, err = process.communicate(timeout=PATIENCE)
+                self.assertEqual(process.returncode, 0, err)
+                self.assertRegex(err, rf"torn.*removed its {len(torn)} bytes")
+                self.assertEqual(len(Run(whole.folder).lines()), 4)
+                self.assertEqual(len(Run(whole.folder).rows()), 4)
+
+    def test_a_complete_run_resumes_to_itself(self) -> None:
+        whole = self.run_sweep(self.sweep(["ok", "skip"], range(2)))
+        again = self.resume(whole.folder, 0)
+        self.assertEqual(again.lines(), whole.lines())
+        self.assertEqual(again.rows(), whole.rows())
+        self.assertEqual(again.context["clocks"], whole.context["clocks"])
+
+    def test_a_resumed_run_tries_failed_cases_again_and_the_last_line_counts(self) -> None:
+        run = self.run_sweep(self.sweep(["ok", "crash"]), status=1)
+        run = self.resume(run.folder, 1)
+        self.assertEqual([line["params"]["kind"] for line in run.lines()], ["ok", "crash", "crash"])
+        self.assertEqual(len(run.rows()), 1)
+
+    # --- what can happen around it ---
+
+    def test_a_full_disk_ends_the_run_with_one_line_and_what_was_written_stays(self) -> None:
+        sweep = self.sweep(["ok"], range(40))
+        room = 12 * 1024  # for the context and for about half of the records
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+
+        process = self.start_sweep(sweep, "--quiet", prepare=limit)
+        _, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertRegex(err, r"(samples\.jsonl|context\.json|measurements\.csv): only .*File too large; .*--resume")
+        folder = self.run_folder()
+        written = Run(folder).lines()
+        self.assertFalse(list(folder.glob(".*")), "a temporary file was left")
+        run = self.resume(folder, 0)
+        self.assertEqual(run.lines()[: len(written)], written)
+        self.assertEqual(list(run.cases()), run.context["sweep"]["cases"])
+
+    def test_a_disk_that_is_really_full_is_named(self) -> None:
+        with self.tiny_disk() as disk:
+            process = self.start(
+                self.sweep(["ok"], range(99)), "--device", "host", "--out", str(disk), "--quiet"
+            )
+            _, err = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 1, err)
+            self.assertEqual(len(err.splitlines()), 1, err)
+            self.assertIn("No space left on device; free some space", err)
+            for folder in disk.glob("*/samples.jsonl"):
+                Run(folder.parent).lines()
+
+    @contextlib.contextmanager
+    def tiny_disk(self) -> Iterator[Path]:
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = shutil.which("mount") and os.geteuid() == 0 and not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=48k", "strata-test", disk], capture_output=True
+        ).returncode
+        if not mounted:
+            self.skipTest("only root may mount a small disk")
+        try:
+            yield disk
+        finally:
+            subprocess.run(["umount", "-l", disk], check=True)
+
+    def test_a_reader_that_leaves_does_not_end_the_run(self) -> None:
+        process = self.start_sweep(self.sweep(["slow"], range(4)))
+        process.stdout.close()
+        process.stderr.close()
+        process.stdout = process.stderr = None
+        process.wait(PATIENCE)
+        self.assertEqual(process.returncode, 0)
+        run = Run(self.run_folder())
+        self.assertEqual((run.context["state"], len(run.rows())), ("complete", 4))
+
+    def test_two_runs_never_measure_one_device_at_once(self) -> None:
+        first = self.start_sweep(self.sweep(["slow"], range(10)))
+        self.wait_for_lines(1)
+        second = self.start_sweep(self.sweep(["ok"]), "--quiet")
+        out, err = second.communicate(timeout=PATIENCE)
+        self.assertEqual(second.returncode, 3, err)
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertIn(f"being measured by process {first.pid}", err)
+        self.assertEqual(out, "")
+        self.assertEqual(len(list((self.folder / "runs").iterdir())), 1, "no folder for a refused run")
+        self.end(first, 0)
+
+    def test_a_closed_stdin_and_inherited_descriptors_do_no_harm(self) -> None:
+        def close_stdin() -> None:
+            os.close(0)
+
+        run = self.end(self.start_sweep(self.sweep(["ok"], range(2)), prepare=close_stdin), 0)
+        self.assertEqual(len(run.lines()), 2)
+
+
+if __name__ == "__main__":
+    if STRATA is None or not os.access(STRATA, os.X_OK):
+        sys.exit(f"usage: {Path(__file__).name} path/to/strata_faulty [unittest flags]")
+    unittest.main(verbosity=2)

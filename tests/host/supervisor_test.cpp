@@ -1,0 +1,750 @@
+// The supervisor against workers that do what workers must not do. The worker is this executable
+// itself, started again with other arguments: see main() at the end.
+#include "harness/core/supervisor.hpp"
+
+#include "harness/core/clock_text.hpp"
+#include "harness/core/device_lock.hpp"
+#include "harness/core/record_json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace strata {
+namespace {
+
+using std::filesystem::path;
+using testing::HasSubstr;
+
+// --- the worker
+// -----------------------------------------------------------------------------------
+
+constexpr std::string_view worker_word = "pretend-worker";
+
+CaseRecord measured(const Case& which) {
+  CaseRecord record;
+  record.which = which;
+  record.status = Status::measured;
+  record.started = utc_text();
+  record.facts = {{"worker", std::int64_t{::getpid()}}};
+  record.measurements.push_back(
+      {"seconds", "s", Provenance::timed, "tsc", {1}, {"noise", Verdict::passed, ""}});
+  return record;
+}
+
+void say(std::string_view text) {
+  (void)!::write(worker_channel_fd, text.data(), text.size());
+}
+
+void sleep_forever() {
+  for (;;)
+    ::pause();
+}
+
+/// A process that outlives its parent and holds all that it inherited.
+void leave_a_child_behind() {
+  if (::fork() == 0) sleep_forever();
+}
+
+[[noreturn]] void die_by(int signal) {
+  const rlimit no_core{};
+  (void)::setrlimit(RLIMIT_CORE, &no_core);
+  (void)std::signal(signal, SIG_DFL);  // the sanitizers have handlers of their own
+  (void)::raise(signal);
+  sleep_forever();
+  std::_Exit(1);
+}
+
+/// What the case called `kind` does between its begin and its record.
+void misbehave(const std::string& kind, const Case& which) {
+  if (kind == "crash") die_by(SIGSEGV);
+  if (kind == "exit") std::_Exit(3);
+  if (kind == "hang") sleep_forever();
+  if (kind == "garbage") say("Segmentation fault\n");
+  if (kind == "long-line") say(std::string(LineReader::default_limit + 1, 'x'));
+  if (kind == "other-record") send(CaseMessage{measured({"micro", "other", Backend::host, {}})});
+  if (kind == "begin-again") send(BeginMessage{which.id()});
+  if (kind == "end-early") send(EndMessage{});
+  if (kind == "torn") {
+    say("{\"kind\":\"case\",\"rec");
+    std::_Exit(0);
+  }
+  if (kind == "last-words") {
+    (void)!::write(STDERR_FILENO, "what():  the\n\tlast words\n", 25);
+    die_by(SIGABRT);
+  }
+  if (kind == "chatter") {
+    const std::string line(1000, '#');
+    for (int i = 0; i < 2000; ++i)
+      (void)!::write(i % 2 + 1, line.data(), line.size());
+  }
+  if (kind == "slow") std::this_thread::sleep_for(std::chrono::milliseconds{200});
+  if (kind == "interrupt") {
+    (void)::kill(::getppid(), SIGINT);
+    sleep_forever();
+  }
+  if (kind == "child") {
+    leave_a_child_behind();
+    std::_Exit(4);
+  }
+}
+
+DeviceMessage device(const std::string& slug) {
+  DeviceMessage message;
+  message.identity = {slug, "A pretended CPU", "", {{"cores", std::int64_t{2}}}};
+  message.conditions = {{"hertz", 1e9}};
+  message.host.cpu = "A CPU";
+  return message;
+}
+
+/// The behaviour of the worker as a whole, before any case.
+void introduce_itself(const std::string& mode) {
+  if (mode == "refuse") {
+    send(RefusedMessage{"no driver; install one"});
+    std::_Exit(3);
+  }
+  if (mode == "die") {
+    (void)!::write(STDERR_FILENO, "cannot load libcuda\n", 20);
+    std::_Exit(7);
+  }
+  if (mode == "mute") sleep_forever();
+  if (mode == "garbage") say("hello\n");
+  if (mode.starts_with("refuse-once:")) {
+    const path seen = mode.substr(mode.find(':') + 1);
+    if (!std::filesystem::exists(seen)) {
+      std::ofstream{seen} << "seen";
+      introduce_itself("refuse");
+    }
+  }
+  send(device(mode == "other-device" ? "another-cpu" : "a-cpu"));
+}
+
+int work(const std::string& mode) {
+  become_worker();
+  const bool probed = mode.starts_with("probe-");
+  if (probed) {
+    introduce_itself(mode.substr(mode.find('-') + 1));
+    return 0;
+  }
+  const WorkerJob job = read_job(STDIN_FILENO);
+  introduce_itself(mode);
+  for (const auto& which : job.cases) {
+    const std::string& kind = which.params.at("kind");
+    send(BeginMessage{which.id()});
+    misbehave(kind, which);
+    const bool fatal = kind == "fatal";
+    send(CaseMessage{measured(which), fatal});
+    if (fatal) std::_Exit(1);
+    if (kind == "die-after") std::_Exit(5);
+  }
+  send(EndMessage{{{"hertz", 2e9}}});
+  if (mode == "linger") sleep_forever();
+  return 0;
+}
+
+// --- the tests
+// ------------------------------------------------------------------------------------
+
+class SupervisorTest : public testing::Test {
+ protected:
+  SupervisorTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "strata-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no folder for the test"};
+    folder_ = name;
+  }
+  ~SupervisorTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  /// A sweep of cases with these behaviours.
+  static std::vector<Case> sweep(const std::vector<std::string>& kinds) {
+    std::vector<Case> cases;
+    for (const auto& kind : kinds) {
+      cases.push_back({"faults",
+                       "pretend",
+                       Backend::host,
+                       {{"index", std::to_string(cases.size())}, {"kind", kind}}});
+    }
+    return cases;
+  }
+
+  RunFolder create(const std::vector<Case>& cases) const {
+    RunContext context;
+    context.device.slug = "a-cpu";
+    for (const auto& which : cases)
+      context.sweep.cases.push_back(which.id());
+    return RunFolder::create(folder_, context);
+  }
+
+  static SuperviseOptions options(const std::vector<Case>& cases,
+                                  const std::string& mode = "well") {
+    SuperviseOptions o;
+    o.worker.arguments = {"strata", std::string{worker_word}, mode};
+    o.cases = cases;
+    o.plan.time_limit = 20;  // none of the workers meant to be fast reaches it on a busy machine
+    o.end_allowance = 0.5;
+    return o;
+  }
+
+  /// How each case of a sweep of these behaviours ended, by its index.
+  std::vector<CaseRecord> run(const std::vector<std::string>& kinds, double time_limit = 20) {
+    const auto cases = sweep(kinds);
+    auto folder = create(cases);
+    auto o = options(cases);
+    o.plan.time_limit = time_limit;
+    o.first_case_allowance = time_limit / 2;
+    Progress quiet;
+    summary_ = supervise(o, folder, quiet);
+    auto records = read_samples(folder.path() / "samples.jsonl", folder.context().sweep.cases);
+    EXPECT_EQ(records.size(), kinds.size()) << "a case has no record";
+    lines_ = lines(folder.path() / "samples.jsonl");
+    EXPECT_EQ(lines_, kinds.size()) << "a case has two records";
+    return records;
+  }
+
+  static std::size_t lines(const path& file) {
+    std::ifstream stream{file};
+    std::string line;
+    std::size_t count = 0;
+    while (std::getline(stream, line))
+      ++count;
+    return count;
+  }
+
+  static std::int64_t worker_of(const CaseRecord& record) {
+    return std::get<std::int64_t>(record.facts.at("worker"));
+  }
+
+  /// A sweep in which the second of three cases misbehaves, and costs nothing but itself.
+  void expect_only_the_second_fails(const std::string& kind, const std::string& reason,
+                                    double time_limit = 20) {
+    const auto records = run({"well", kind, "well"}, time_limit);
+    ASSERT_EQ(records.size(), 3U);
+    EXPECT_EQ(records[0].status, Status::measured);
+    EXPECT_EQ(records[1].status, Status::failed);
+    EXPECT_THAT(records[1].reason, HasSubstr(reason));
+    EXPECT_EQ(records[2].status, Status::measured) << records[2].reason;
+    EXPECT_NE(worker_of(records[0]), worker_of(records[2])) << "nothing more from that worker";
+    EXPECT_EQ(summary_.counts.measured, 2U);
+    EXPECT_EQ(summary_.counts.failed, 1U);
+    EXPECT_EQ(summary_.exit_code, ExitCode::failed);
+    EXPECT_EQ(summary_.state, RunState::complete);
+    EXPECT_THAT(summary_.failures, testing::ElementsAre(HasSubstr("kind=" + kind + ": ")));
+  }
+
+  template <class Error>
+  static std::string complaint(const std::function<void()>& act) {
+    try {
+      act();
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos) << "more than one line";
+      return error.what();
+    }
+    return "no complaint";
+  }
+
+  path folder_;
+  RunSummary summary_;
+  std::size_t lines_ = 0;
+};
+
+TEST_F(SupervisorTest, MeasuresEveryCaseInOneWorkerAndLearnsTheDevice) {
+  const auto cases = sweep({"well", "well", "well"});
+  RunContext context;
+  for (const auto& which : cases)
+    context.sweep.cases.push_back(which.id());
+  auto folder = RunFolder::create(folder_, context);
+  Progress quiet;
+  const auto summary = supervise(options(cases), folder, quiet);
+  EXPECT_EQ(summary.counts.measured, 3U);
+  EXPECT_EQ(summary.counts.valid_rows, 3U);
+  EXPECT_EQ(summary.exit_code, ExitCode::success);
+  const auto records = read_samples(folder.path() / "samples.jsonl", context.sweep.cases);
+  EXPECT_EQ(worker_of(records[0]), worker_of(records[2]));
+  const auto reopened = context_from_json([&] {
+    std::ifstream file{folder.path() / "context.json"};
+    return std::string{std::istreambuf_iterator<char>{file}, {}};
+  }());
+  EXPECT_EQ(reopened.state, RunState::complete);
+  EXPECT_EQ(reopened.device.slug, "a-cpu");
+  EXPECT_EQ(reopened.host.cpu, "A CPU");
+  EXPECT_EQ(reopened.clocks_before, (Facts{{"hertz", 1e9}}));
+  EXPECT_EQ(reopened.clocks_after, (Facts{{"hertz", 2e9}}));
+}
+
+TEST_F(SupervisorTest, LosesOnlyTheCaseThatCrashes) {
+  expect_only_the_second_fails("crash", "worker killed by signal 11 (SIGSEGV)");
+}
+
+TEST_F(SupervisorTest, LosesOnlyTheCaseThatExits) {
+  expect_only_the_second_fails("exit", "worker exited with status 3 during this case");
+}
+
+TEST_F(SupervisorTest, EndsAHangAtItsTimeLimitAndNamesIt) {
+  const auto start = std::chrono::steady_clock::now();
+  expect_only_the_second_fails("hang", "time limit: no result after 1 s", 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{6});
+}
+
+TEST_F(SupervisorTest, GivesTheFirstCaseOfAWorkerMoreTime) {
+  const auto records = run({"hang", "well"}, 0.4);
+  EXPECT_THAT(records[0].reason, HasSubstr("time limit: no result after 0.6 s"));
+  EXPECT_EQ(records[1].status, Status::measured);
+}
+
+TEST_F(SupervisorTest, TakesMalformedOutputForAFailureOfTheCase) {
+  expect_only_the_second_fails("garbage", "malformed worker output: not JSON");
+}
+
+TEST_F(SupervisorTest, ReadsNoLineWithoutBound) {
+  expect_only_the_second_fails("long-line", "malformed worker output: a line of more than 8388608");
+}
+
+TEST_F(SupervisorTest, TakesNoRecordOfAnotherCase) {
+  expect_only_the_second_fails("other-record",
+                               "a record of micro/other/host, which is not being measured");
+}
+
+TEST_F(SupervisorTest, TakesNoBeginWithinACase) {
+  expect_only_the_second_fails("begin-again", "begins within another case");
+}
+
+TEST_F(SupervisorTest, TakesNoEndWithinACase) {
+  expect_only_the_second_fails("end-early", "an end within a case");
+}
+
+TEST_F(SupervisorTest, TakesNoHalfLine) {
+  expect_only_the_second_fails("torn", "worker exited with status 0 during this case");
+}
+
+TEST_F(SupervisorTest, QuotesTheLastWordsOfAWorkerInOneLine) {
+  expect_only_the_second_fails("last-words", "(SIGABRT); last output: what(): the last words");
+}
+
+TEST_F(SupervisorTest, DoesNotWaitForAChildThatADeadWorkerLeftBehind) {
+  expect_only_the_second_fails("child", "worker exited with status 4 during this case");
+}
+
+TEST_F(SupervisorTest, IsNotMisledByAWorkerThatPrintsMegabytes) {
+  const auto records = run({"well", "chatter", "well"});
+  EXPECT_EQ(records[1].status, Status::measured);
+  EXPECT_EQ(worker_of(records[0]), worker_of(records[2]));
+}
+
+TEST_F(SupervisorTest, KeepsAFatalRecordAndGivesTheRestToANewWorker) {
+  const auto records = run({"well", "fatal", "well"});
+  EXPECT_EQ(records[1].status, Status::measured);
+  EXPECT_EQ(worker_of(records[0]), worker_of(records[1]));
+  EXPECT_NE(worker_of(records[1]), worker_of(records[2]));
+  EXPECT_EQ(summary_.exit_code, ExitCode::success);
+}
+
+TEST_F(SupervisorTest, BlamesNoCaseForADeathBetweenCases) {
+  const auto records = run({"die-after", "die-after", "die-after", "well"});
+  EXPECT_TRUE(
+      std::ranges::all_of(records, [](const auto& r) { return r.status == Status::measured; }));
+}
+
+TEST_F(SupervisorTest, RecordsEveryCaseWhenEachOneCrashes) {
+  const auto records = run({"crash", "exit", "crash", "exit"});
+  EXPECT_TRUE(
+      std::ranges::all_of(records, [](const auto& r) { return r.status == Status::failed; }));
+}
+
+TEST_F(SupervisorTest, DoesNotWaitForAWorkerThatStaysAfterItsEnd) {
+  const auto cases = sweep({"well"});
+  auto folder = create(cases);
+  Progress quiet;
+  const auto summary = supervise(options(cases, "linger"), folder, quiet);
+  EXPECT_EQ(summary.exit_code, ExitCode::success);
+  EXPECT_LT(summary.seconds, 8);
+}
+
+TEST_F(SupervisorTest, PassesOnTheReasonOfADeviceThatRefusesTwice) {
+  const auto cases = sweep({"well"});
+  auto folder = create(cases);
+  Progress quiet;
+  EXPECT_EQ(complaint<DeviceUnavailable>(
+                [&] { (void)supervise(options(cases, "refuse"), folder, quiet); }),
+            "no driver; install one");
+  EXPECT_EQ(folder.context().state, RunState::aborted);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "measurements.csv"));
+}
+
+TEST_F(SupervisorTest, TriesAgainAfterOneRefusal) {
+  const auto cases = sweep({"well"});
+  auto folder = create(cases);
+  Progress quiet;
+  const auto summary =
+      supervise(options(cases, "refuse-once:" + (folder_ / "seen").string()), folder, quiet);
+  EXPECT_EQ(summary.exit_code, ExitCode::success);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "seen"));
+}
+
+TEST_F(SupervisorTest, GivesUpWhenTwoWorkersDieBeforeAnyCase) {
+  const auto cases = sweep({"well"});
+  auto folder = create(cases);
+  Progress quiet;
+  const auto said =
+      complaint<SupervisionError>([&] { (void)supervise(options(cases, "die"), folder, quiet); });
+  EXPECT_THAT(said,
+              HasSubstr("two workers in a row died before any case: worker exited with status 7"));
+  EXPECT_THAT(said, HasSubstr("cannot load libcuda"));
+  EXPECT_EQ(folder.context().state, RunState::aborted);
+}
+
+TEST_F(SupervisorTest, GivesUpOnWorkersThatNeverOpenTheirDeviceOrTalkNonsense) {
+  const auto cases = sweep({"well"});
+  auto folder = create(cases);
+  Progress quiet;
+  auto o = options(cases, "mute");
+  o.start_allowance = 0.3;
+  EXPECT_THAT(complaint<SupervisionError>([&] { (void)supervise(o, folder, quiet); }),
+              HasSubstr("did not open its device within 0.3 s"));
+  EXPECT_THAT(complaint<SupervisionError>(
+                  [&] { (void)supervise(options(cases, "garbage"), folder, quiet); }),
+              HasSubstr("malformed worker output"));
+}
+
+TEST_F(SupervisorTest, MeasuresOneRunOnOneDeviceOnly) {
+  const auto cases = sweep({"well"});
+  auto folder = create(cases);
+  Progress quiet;
+  const auto said = complaint<DeviceUnavailable>(
+      [&] { (void)supervise(options(cases, "other-device"), folder, quiet); });
+  EXPECT_THAT(said, HasSubstr("was begun on a-cpu"));
+  EXPECT_THAT(said, HasSubstr("here is another-cpu"));
+  EXPECT_EQ(folder.statuses().size(), 0U);
+}
+
+TEST_F(SupervisorTest, StopsAtASignalWithEverythingWrittenAndResumes) {
+  const auto cases = sweep({"well", "interrupt", "well"});
+  path where;
+  {
+    auto folder = create(cases);
+    where = folder.path();
+    Progress quiet;
+    const auto summary = supervise(options(cases), folder, quiet);
+    EXPECT_EQ(summary.exit_code, ExitCode::interrupted);
+    EXPECT_EQ(summary.state, RunState::interrupted);
+    EXPECT_EQ(summary.counts.measured, 1U);
+    EXPECT_EQ(summary.counts.failed, 0U) << "a case that was interrupted has not failed";
+    EXPECT_EQ(summary.counts.missing, 2U);
+    EXPECT_EQ(lines(where / "measurements.csv"), 2U);
+  }
+  auto folder = RunFolder::open_for_resume(where);
+  EXPECT_EQ(folder.remaining(), (std::vector{cases[1], cases[2]}));
+  Progress quiet;
+  const auto summary = supervise(options({cases[2]}), folder, quiet);
+  EXPECT_EQ(summary.counts.measured, 2U);
+  EXPECT_EQ(folder.context().resumed.size(), 1U);
+}
+
+TEST_F(SupervisorTest, PutsTheHandlersOfSignalsBack) {
+  std::map<int, struct sigaction> before;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) {
+    (void)::sigaction(signal, nullptr, &before[signal]);
+  }
+  (void)run({"well"});
+  for (const auto& [signal, was] : before) {
+    struct sigaction now {};
+    (void)::sigaction(signal, nullptr, &now);
+    EXPECT_EQ(now.sa_handler, was.sa_handler) << signal;
+  }
+}
+
+TEST_F(SupervisorTest, HonoursASignalThatIsIgnored) {
+  auto* const before = std::signal(SIGINT, SIG_IGN);
+  const auto cases = sweep({"interrupt"});
+  auto folder = create(cases);
+  auto o = options(cases);
+  o.plan.time_limit = 0.3;
+  o.first_case_allowance = 0;
+  Progress quiet;
+  const auto summary = supervise(o, folder, quiet);
+  (void)std::signal(SIGINT, before);
+  EXPECT_EQ(summary.exit_code, ExitCode::failed) << "it ran into its time limit, uninterrupted";
+}
+
+TEST_F(SupervisorTest, EndsWithOneLineWhenTheDiskIsFullAndResumesWhenItIsNot) {
+  const auto cases = sweep({"well", "well", "well", "well"});
+  path where;
+  {
+    auto folder = create(cases);
+    where = folder.path();
+    Progress quiet;
+    rlimit before{};
+    (void)::getrlimit(RLIMIT_FSIZE, &before);
+    // Room for the context and for two records and a half.
+    const auto line = to_json(measured(cases[0])).size();
+    const auto room = std::max<std::uintmax_t>(
+        std::filesystem::file_size(where / "context.json") + 200, line * 5 / 2);
+    std::ofstream{where / "samples.jsonl", std::ios::app}
+        << to_json(measured(cases[0])) << std::string(room - line * 5 / 2, ' ') << '\n';
+    const rlimit full{.rlim_cur = room, .rlim_max = before.rlim_max};
+    (void)::setrlimit(RLIMIT_FSIZE, &full);
+    const auto said = complaint<RunFolderError>([&] {
+      (void)supervise(options({cases.begin() + 1, cases.end()}), folder, quiet);
+    });
+    (void)::setrlimit(RLIMIT_FSIZE, &before);
+    EXPECT_THAT(said, HasSubstr("samples.jsonl: only "));
+    EXPECT_THAT(said, HasSubstr("File too large"));
+  }
+  auto folder = RunFolder::open_for_resume(where);
+  EXPECT_EQ(folder.repair(), "") << "no torn line is left";
+  const auto left = folder.remaining();
+  EXPECT_EQ(left.size(), 2U);
+  Progress quiet;
+  EXPECT_EQ(supervise(options(left), folder, quiet).counts.measured, 4U);
+}
+
+TEST_F(SupervisorTest, EndsTheSweepAsInterruptedWhenOnlyAPartOfItWasAsked) {
+  const auto cases = sweep({"well", "well"});
+  auto folder = create(cases);
+  Progress quiet;
+  const auto summary = supervise(options({cases[1]}), folder, quiet);
+  EXPECT_EQ(summary.counts.missing, 1U);
+  EXPECT_EQ(summary.state, RunState::interrupted);
+  EXPECT_EQ(summary.exit_code, ExitCode::success);
+}
+
+// --- asking for the device
+// ------------------------------------------------------------------------
+
+WorkerCommand probed(const std::string& mode) {
+  return {.arguments = {"strata", std::string{worker_word}, "probe-" + mode}};
+}
+
+TEST_F(SupervisorTest, ProbesADevice) {
+  EXPECT_EQ(probe(probed("well")).identity.slug, "a-cpu");
+}
+
+TEST_F(SupervisorTest, SaysWhyADeviceCannotBeProbed) {
+  const auto said = [](const std::string& mode, double seconds = 20) {
+    return complaint<DeviceUnavailable>([&] { (void)probe(probed(mode), seconds); });
+  };
+  EXPECT_EQ(said("refuse"), "no driver; install one");
+  EXPECT_THAT(said("die"),
+              HasSubstr("worker exited with status 7; last output: cannot load libcuda"));
+  EXPECT_THAT(said("mute", 0.3), HasSubstr("no answer within 0.3 s"));
+  EXPECT_THAT(said("garbage"), HasSubstr("malformed worker output"));
+}
+
+// --- the child process
+// ----------------------------------------------------------------------------
+
+TEST(Subprocess, GivesTheChildItsInputAndItsOwnGroup) {
+  auto child = Subprocess::start(
+      {"/bin/sh", {"sh", "-c", "cat >&3; ps -o pgid= -p $$ >/dev/null 2>&1; kill -TERM 0"}},
+      std::string(200000, 'x') + "\n");
+  LineReader reader;
+  std::size_t heard = 0;
+  for (bool closed = false; !closed;) {
+    const auto batch = reader.read(child.channel());
+    for (const auto& line : batch.lines)
+      heard += line.text.size();
+    closed = batch.closed;
+    if (!closed) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  EXPECT_EQ(heard, 200000U) << "more than a pipe holds";
+  const auto how = child.wait(std::chrono::seconds{10});
+  ASSERT_TRUE(how);
+  EXPECT_EQ(how->describe(), "worker killed by signal 15 (SIGTERM)") << "its group's, not ours";
+}
+
+TEST(Subprocess, NamesAnExecutableThatCannotBeStarted) {
+  try {
+    (void)Subprocess::start({"/nowhere/strata", {"strata"}}, "");
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("starting /nowhere/strata"));
+  }
+}
+
+TEST(Subprocess, GivesDescriptorsToTheChildWhateverOursAre) {
+  // Without stdin a descriptor of ours takes its number, which then is in the way of the child's.
+  const int kept = ::dup(STDIN_FILENO);
+  (void)::close(STDIN_FILENO);
+  auto child = Subprocess::start({"/bin/sh", {"sh", "-c", "cat >&3"}}, "order\n");
+  if (kept >= 0) {
+    (void)::dup2(kept, STDIN_FILENO);
+    (void)::close(kept);
+  }
+  (void)child.wait(std::chrono::seconds{10});
+  LineReader reader;
+  const auto batch = reader.read(child.channel());
+  ASSERT_EQ(batch.lines.size(), 1U);
+  EXPECT_EQ(batch.lines[0].text, "order");
+}
+
+TEST(Subprocess, LeavesNoChildWhenItIsDestroyed) {
+  pid_t pid = 0;
+  {
+    const auto child = Subprocess::start({"/bin/sh", {"sh", "-c", "sleep 1000"}}, "");
+    pid = child.pid();
+  }
+  // The shell's own child is dead, but its number lives until somebody has asked for its end.
+  const auto gone = [&] { return ::kill(-pid, 0) == -1 && errno == ESRCH; };
+  for (int i = 0; i < 5000 && !gone(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  EXPECT_TRUE(gone());
+}
+
+// --- lines
+// ----------------------------------------------------------------------------------------
+
+class LineReaderTest : public testing::Test {
+ protected:
+  LineReaderTest() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw std::runtime_error{"no pipe"};
+    read_ = UniqueFd{ends[0]};
+    write_ = UniqueFd{ends[1]};
+  }
+  void say(std::string_view text) { (void)!::write(write_.get(), text.data(), text.size()); }
+  std::vector<std::string> lines() {
+    std::vector<std::string> result;
+    for (auto& line : reader_.read(read_.get()).lines) {
+      result.push_back(line.too_long ? "too long: " + line.text : line.text);
+    }
+    return result;
+  }
+
+  UniqueFd read_;
+  UniqueFd write_;
+  LineReader reader_{5};
+};
+
+TEST_F(LineReaderTest, GivesWholeLinesHoweverTheyArrive) {
+  say("on");
+  EXPECT_THAT(lines(), testing::IsEmpty());
+  say("e\ntwo\n\nth");
+  EXPECT_THAT(lines(), testing::ElementsAre("one", "two", ""));
+  say("ree\n");
+  EXPECT_THAT(lines(), testing::ElementsAre("three"));
+}
+
+TEST_F(LineReaderTest, SaysThatALineIsTooLongBeforeItEndsAndGoesOnAfterIt) {
+  say("12345\n123456");
+  EXPECT_THAT(lines(), testing::ElementsAre("12345", "too long: 12345"));
+  say("789");
+  EXPECT_THAT(lines(), testing::IsEmpty());
+  say("0\nnext\n");
+  EXPECT_THAT(lines(), testing::ElementsAre("next"));
+}
+
+TEST_F(LineReaderTest, DropsALineThatItsWriterDidNotEnd) {
+  say("one\ntor");
+  write_.reset();
+  const auto batch = reader_.read(read_.get());
+  EXPECT_EQ(batch.lines.size(), 1U);
+  EXPECT_TRUE(batch.closed);
+}
+
+// --- the device's lock
+// ----------------------------------------------------------------------------
+
+class DeviceLockTest : public SupervisorTest {
+ protected:
+  const DeviceIdentity cpu_{"a-cpu", "A CPU", "", {}};
+  const DeviceIdentity gpu_{"a-gpu", "A GPU", "GPU-12/34", {}};
+};
+
+TEST_F(DeviceLockTest, LetsOneRunAtATimeMeasureADeviceAndNamesIt) {
+  {
+    const auto first = DeviceLock::acquire(cpu_, folder_);
+    const auto said =
+        complaint<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); });
+    EXPECT_THAT(said, HasSubstr("being measured by process " + std::to_string(::getpid()) + ";"));
+    const auto other = DeviceLock::acquire(gpu_, folder_);
+    EXPECT_EQ(other.path(), folder_ / "strata-GPU-12-34.lock") << "no path out of the folder";
+  }
+  EXPECT_NO_THROW((void)DeviceLock::acquire(cpu_, folder_));
+}
+
+TEST_F(DeviceLockTest, IsNotMisledByAStaleFile) {
+  std::ofstream{folder_ / "strata-a-cpu.lock"} << "99999999999999999999 rubbish";
+  EXPECT_NO_THROW((void)DeviceLock::acquire(cpu_, folder_));
+}
+
+TEST_F(DeviceLockTest, IsFreeWhenItsHolderWasKilled) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto held = DeviceLock::acquire(cpu_, folder_);
+    (void)::raise(SIGKILL);
+  }
+  int status = 0;
+  (void)::waitpid(child, &status, 0);
+  EXPECT_NO_THROW((void)DeviceLock::acquire(cpu_, folder_));
+}
+
+TEST_F(DeviceLockTest, CanBeSharedWithOtherUsers) {
+  const auto mask = ::umask(077);
+  const auto lock = DeviceLock::acquire(cpu_, folder_);
+  (void)::umask(mask);
+  struct stat status {};
+  ASSERT_EQ(::stat(lock.path().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0666U);
+}
+
+TEST_F(DeviceLockTest, FollowsNoLinkAndTakesNoFolderForAFile) {
+  std::filesystem::create_symlink(folder_ / "victim", folder_ / "strata-a-cpu.lock");
+  EXPECT_THAT(complaint<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
+              HasSubstr("remove that file, or set TMPDIR"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "victim"));
+  std::filesystem::create_directory(folder_ / "strata-GPU-12-34.lock");
+  EXPECT_THAT(complaint<DeviceUnavailable>([&] { (void)DeviceLock::acquire(gpu_, folder_); }),
+              HasSubstr("cannot tell whether another run measures"));
+}
+
+TEST_F(DeviceLockTest, WorksOnAFileThatMayOnlyBeRead) {
+  if (::geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
+  std::ofstream{folder_ / "strata-a-cpu.lock"} << "";
+  (void)::chmod((folder_ / "strata-a-cpu.lock").c_str(), 0444);
+  const auto lock = DeviceLock::acquire(cpu_, folder_);
+  EXPECT_THAT(complaint<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
+              HasSubstr("being measured by another process"));
+}
+
+}  // namespace
+
+/// What main() does when this executable is started as a worker.
+int pretend_to_be_a_worker(const std::string& mode) {
+  return work(mode);
+}
+
+}  // namespace strata
+
+// The linker takes this main() instead of the one of gtest_main: the supervisor starts
+// /proc/self/exe, which here is the tests.
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments{argv, argv + argc};
+  if (arguments.size() == 3 && arguments[1] == strata::worker_word) {
+    return strata::pretend_to_be_a_worker(arguments[2]);
+  }
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
