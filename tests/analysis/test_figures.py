@@ -70,7 +70,9 @@ def bars(panel: Axes) -> list[Rectangle]:
 
 def hollow(canvas: Canvas) -> int:
     """Points drawn as invalid."""
-    lines = [line for panel in canvas.axes for line in panel.lines if line.get_gid() == "invalid"]
+    lines = [
+        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_invalid"
+    ]
     assert all(line.get_markerfacecolor() == "white" for line in lines)
     return sum(len(np.atleast_1d(line.get_xdata())) for line in lines)
 
@@ -182,7 +184,7 @@ def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
 def test_one_line_per_layout_and_hollow_markers_apart() -> None:
     canvas = stored("latency_vs_warps", "gpu")
     assert len(canvas.axes) == 6
-    lines = [line for line in canvas.axes[0].lines if line.get_gid() == "valid"]
+    lines = [line for line in canvas.axes[0].lines if line.get_label() == "_valid"]
     assert len(lines) == 5
     assert hollow(canvas) == 1
     assert hollow(stored("bandwidth_vs_warps", "gpu")) == 0
@@ -217,7 +219,7 @@ def test_every_pair_of_timers_is_a_point() -> None:
         len(np.atleast_1d(line.get_xdata()))
         for panel in canvas.axes
         for line in panel.lines
-        if line.get_gid() in ("valid", "invalid")
+        if line.get_label() in ("_valid", "_invalid")
     )
     assert points == len(model.agreements(rows)) == 109
     assert hollow(canvas) == 1
@@ -237,7 +239,7 @@ def test_a_timer_far_off_stays_in_the_panel_and_in_the_caption(tmp_path: Path) -
     (panel,) = drawn("timer_agreement", run.rows).axes
     low, high = panel.get_ylim()
     for drawn_line in panel.lines:
-        if drawn_line.get_gid() == "valid":
+        if drawn_line.get_label() == "_valid":
             assert drawn_line.get_marker() == "^"
             assert low <= np.atleast_1d(drawn_line.get_ydata())[0] <= high
     figure = FIGURES["timer_agreement"]

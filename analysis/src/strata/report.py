@@ -27,8 +27,12 @@ from strata.validate import findings
 
 TEMPLATES = Path(__file__).with_name("templates")
 
-# An absolute path of the machine that measured: two or more steps from the root, or from a home.
-_HOST_PATH = re.compile(r"(?<![\w./~-])(?:~|[A-Za-z]:)?(?:[/\\][\w.+@~-]+){2,}[/\\]?")
+# An absolute path of the machine that measured: two or more steps from the root, a home or a drive.
+# It starts where a word does, or behind a compiler's flag of one letter (-I/opt/include).
+_HOST_PATH = re.compile(
+    r"(?:(?<![\w./~-])|(?<=\s-[A-Z])|(?<=^-[A-Z]))"
+    r"(?:~|[A-Za-z]:)?(?:[/\\][\w.+@~-]+){2,}[/\\]?"
+)
 
 
 def without_paths(text: str) -> str:

@@ -94,13 +94,13 @@ def _line(points: Sequence[Point], layouts: Sequence[str], panel: Axes, scale: f
         high = np.array([point.high for point in valid]) / scale
         panel.fill_between(warps, low, high, color=colour, alpha=0.18, linewidth=0)
         values = [point.row.value / scale for point in valid]
-        panel.plot(warps, values, color=colour, marker=marker, gid="valid")
+        panel.plot(warps, values, color=colour, marker=marker, label="_valid")
     invalid = [point for point in points if not point.row.valid]
     if invalid:
         panel.plot(
             [point.warps * dodge for point in invalid],
             [point.row.value / scale for point in invalid],
-            color=colour, marker=marker, markerfacecolor="white", linestyle="none", gid="invalid",
+            color=colour, marker=marker, markerfacecolor="white", linestyle="none", label="_invalid",
         )  # fmt: skip
 
 

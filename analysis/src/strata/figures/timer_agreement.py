@@ -99,7 +99,7 @@ def _points(pairs: Sequence[Agreement], methods: Sequence[str], limit: float, pa
             linestyle="none", marker=marker, markersize=5 if beyond else 3.4, color=colour,
             markerfacecolor=colour if valid else "white", markeredgewidth=0.7,
             alpha=0.8 if valid else 1, zorder=2 if valid else 3, clip_on=False,
-            gid="valid" if valid else "invalid",
+            label="_valid" if valid else "_invalid",
         )  # fmt: skip
 
 
