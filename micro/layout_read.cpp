@@ -1,8 +1,8 @@
 #include "micro/layout_read.hpp"
 
-#include "harness/core/error.hpp"
 #include "harness/core/statistics.hpp"
 #include "harness/layout/layout.hpp"
+#include "micro/pattern/particle_chain.hpp"
 
 #include <fmt/format.h>
 
@@ -84,7 +84,7 @@ Benchmark declare() {
           {{"warp_read_cycles", "cycles from the start of a warp's read to its sum, median of warps"},
            {"warp_read_cycles_p5", "the same, 5th percentile of warps"},
            {"warp_read_cycles_p95", "the same, 95th percentile of warps"},
-           {"warp_read_cycles_slowest", "the same, slowest warp, by both timers"},
+           {"warp_read_cycles_slowest", "the whole walk of the slowest warp, by both timers"},
            {"warp_read_time", "warp_read_cycles by the clock at that moment"},
            {"arithmetic_cycles", "the part of a warp-read that is sum and address, not load"},
            {"grid_time", "the whole walk of all warps, start-up included"},
@@ -95,23 +95,29 @@ Benchmark declare() {
       .excludes = excludes};
 }
 
-Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most, std::uint32_t unroll) {
+Shape shape_for(double reads, std::uint32_t warmup, std::uint32_t unroll) {
   // One fifth first, four fifths second, and an eighth of the timed part to cool down.
   constexpr std::uint32_t parts = 5;
   const auto round = [unroll](double x) {
     return std::max(unroll, static_cast<std::uint32_t>(x / unroll + 0.5) * unroll);
   };
-  const double room = (static_cast<double>(most) - warmup) / 1.125 - static_cast<double>(parts * unroll);
-  const std::uint32_t first = round(std::min(reads, std::max(room, 0.0)) / parts);
-  const Shape shape{.warmup = warmup,
-                    .first = first,
-                    .second = (parts - 1) * first,
-                    .cooldown = round(parts * first / 8.0)};
-  if (shape.total() > most) {
-    throw Skipped{fmt::format("{} reads a warp would be needed, {} fit without reading anything twice",
-                              shape.total(), most)};
-  }
-  return shape;
+  const std::uint32_t first = round(reads / parts);
+  return {.warmup = warmup,
+          .first = first,
+          .second = (parts - 1) * first,
+          .cooldown = round(parts * first / 8.0)};
+}
+
+double cycles_of_a_read(const std::array<std::uint64_t, 3>& ends, const Shape& shape, bool alone) {
+  const auto first = static_cast<double>(ends[1] - ends[0]);
+  const auto second = static_cast<double>(ends[2] - ends[1]);
+  return alone ? (second - first) / slope_reads(shape)
+               : (first + second) / (shape.first + shape.second);
+}
+
+std::uint32_t groups_in(std::uint64_t bytes) {
+  const auto groups = std::min<std::uint64_t>(bytes / group_bytes, max_groups);
+  return static_cast<std::uint32_t>(groups % 2 == 1 ? groups : std::max<std::uint64_t>(groups, 2) - 1);
 }
 
 std::uint32_t start_position(std::uint32_t block, std::uint32_t warp, std::uint32_t blocks,
@@ -120,12 +126,11 @@ std::uint32_t start_position(std::uint32_t block, std::uint32_t warp, std::uint3
   return static_cast<std::uint32_t>(rank * groups / (std::uint64_t{blocks} * warps_per_block));
 }
 
-void summarise(std::vector<double>& slopes, Observation& into) {
-  std::ranges::sort(slopes);
-  into.cycles = median(slopes);
-  into.cycles_p5 = quantile(slopes, 0.05);
-  into.cycles_p95 = quantile(slopes, 0.95);
-  into.cycles_slowest = slopes.back();
+void summarise(std::vector<double>& reads, Observation& into) {
+  std::ranges::sort(reads);
+  into.cycles = median(reads);
+  into.cycles_p5 = quantile(reads, 0.05);
+  into.cycles_p95 = quantile(reads, 0.95);
 }
 
 void report(Session& session, const Collection<Observation>& seen, const Methods& methods,
@@ -148,7 +153,7 @@ void report(Session& session, const Collection<Observation>& seen, const Methods
   add("warp_read_cycles", unit, methods.inside, &Observation::cycles);
   add("warp_read_cycles_p5", unit, methods.inside, &Observation::cycles_p5);
   add("warp_read_cycles_p95", unit, methods.inside, &Observation::cycles_p95);
-  add("warp_read_cycles_slowest", unit, methods.inside, &Observation::cycles_slowest);
+  add("warp_read_cycles_slowest", unit, methods.slowest, &Observation::cycles_slowest);
   add("warp_read_cycles_slowest", unit, methods.outside, &Observation::cycles_outside);
   add("warp_read_time", "s", methods.inside,
       [](const Observation& o) { return o.cycles / o.core_hertz; });
@@ -161,7 +166,7 @@ void report(Session& session, const Collection<Observation>& seen, const Methods
 
   session.add(clock_gate(series(&Observation::core_hertz)));
   if (session.integer("warps_per_sm") == 1) {
-    session.add(timer_gate(series(&Observation::cycles_slowest), methods.inside,
+    session.add(timer_gate(series(&Observation::cycles_slowest), methods.slowest,
                            series(&Observation::cycles_outside), methods.outside));
   } else {
     session.add(Gate{"timer", Verdict::not_applicable, "two methods are compared for single warps"});

@@ -1,9 +1,9 @@
 // The CUDA backend of layout_read: see layout_read.hpp for the question and the method.
 //
 // One warp walks one chain. A group's 32 particles are read by the layout's own reads, summed, and the
-// sum says which group comes next. The clock is read four times, at the ends of the four parts of the
-// walk, in one loop, so that all parts run the same instructions and the slope between the two timed
-// parts holds nothing but reads.
+// sum says which group comes next. The clock is read at the start and at the ends of the four parts of
+// the walk, in one loop, so that all parts run the same instructions and the slope between the two
+// timed parts holds nothing but reads.
 #include "harness/core/error.hpp"
 #include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
@@ -30,13 +30,12 @@ namespace {
 
 constexpr std::uint32_t unroll = 4;     // reads in the loop body: the loop itself costs a quarter
 constexpr std::uint32_t parts = 4;      // warm-up, first, second, cool-down
-constexpr std::uint32_t l1_groups = 32; // 28 to 32 KiB: inside the L1 of every GPU since Volta
-constexpr double timed_seconds = 3e-4;  // of one walk: hundreds of steps of the coarsest timer
+constexpr double timed_seconds = 4e-4;  // of one walk: hundreds of steps of the coarsest timer
 
 /// What one warp leaves behind.
 struct WarpRecord {
-  std::uint64_t cycles[parts];       // this SM's clock at the end of each part
-  std::uint64_t nanoseconds[parts];  // the global timer at the end of each part
+  std::uint64_t cycles[parts + 1];  // this SM's clock at the start and at the end of each part
+  std::uint64_t nanoseconds[2];     // the global timer at the start and at the end
   std::uint32_t sm;
   std::uint32_t checksum;
 };
@@ -141,6 +140,11 @@ __global__ void __launch_bounds__(1024)
   WarpRecord* mine = records + warp;
   std::uint32_t group = starts[warp];
   std::uint32_t sum = 0;
+  consume(group);
+  if (lane == 0) {
+    mine->nanoseconds[0] = global_nanoseconds();
+    mine->cycles[0] = cycles_now();
+  }
 #pragma unroll 1
   for (std::uint32_t part = 0; part < parts; ++part) {
     const std::uint32_t reads = plan.reads[part];
@@ -156,12 +160,9 @@ __global__ void __launch_bounds__(1024)
     }
     consume(group);  // the clock below is not read before the last group has arrived
     const std::uint64_t cycles = cycles_now();
-    const std::uint64_t nanoseconds = global_nanoseconds();
-    if (lane == 0) {
-      mine->cycles[part] = cycles;
-      mine->nanoseconds[part] = nanoseconds;
-    }
+    if (lane == 0) mine->cycles[part + 1] = cycles;
   }
+  if (lane == 0) mine->nanoseconds[1] = global_nanoseconds();
   sum *= lane_weight(lane);
   for (unsigned offset = group_size / 2; offset > 0; offset /= 2) {
     sum += __shfl_xor_sync(0xFFFFFFFFU, sum, offset);
@@ -188,18 +189,16 @@ std::uint32_t groups_for(const std::string& residency, const Facts& facts) {
     if (found == facts.end()) throw Skipped{std::string{"the device does not report "} + name};
     return static_cast<std::uint64_t>(std::get<std::int64_t>(found->second));
   };
-  constexpr std::uint64_t group_bytes = 1024;  // of the widest layouts
+  constexpr std::uint64_t kib = 1024;
+  if (residency == "l1") return groups_in(32 * kib);  // inside the L1 of every GPU since Volta
+  // A quarter of L2: far inside one partition of a chip with two, and far outside every L1.
+  if (residency == "l2") return groups_in(std::bit_floor(number("l2_bytes") / 4));
   if (residency == "l3") throw Skipped{"a GPU has no third level of cache"};
-  if (residency == "l1") return l1_groups;
-  if (residency == "l2") {
-    // A quarter of L2: far inside one partition of a chip with two, and far outside every L1.
-    return static_cast<std::uint32_t>(std::bit_floor(number("l2_bytes") / 4 / group_bytes));
-  }
-  // As much as the chain can name, so that the busiest case reads nothing twice; 16 times the L2.
-  if (number("memory_bytes") < 4 * max_groups * group_bytes) {
-    throw Skipped{"the device has less than 4 GiB of memory"};
-  }
-  return max_groups;
+  // Whenever a walk comes round to a group, 16 times the L2 of an H200 went by since its last visit.
+  const std::uint64_t footprint = std::uint64_t{max_groups} * group_bytes;
+  if (number("memory_bytes") < 4 * footprint) throw Skipped{"less than 4 GiB of device memory"};
+  if (number("l2_bytes") * 4 > footprint) throw Skipped{"the L2 is too large for the chain"};
+  return groups_in(footprint);
 }
 
 DataSet make_data(const std::string& layout, const std::string& residency, const Facts& facts) {
@@ -235,8 +234,9 @@ struct Grid {
 class Walks {
  public:
   Walks(Kernel kernel, const DataSet& data, const ExpectedSums& expected, Grid grid,
-        const std::string& residency, Tools& tools)
+        const std::string& residency, bool alone, Tools& tools)
       : tools_{tools},
+        alone_{alone},
         kernel_{kernel},
         data_{data},
         expected_{expected},
@@ -253,23 +253,22 @@ class Walks {
   Observation observe() {
     const double short_seconds = run(shape_.shortened());
     check_sums(shape_.shortened());
+    const double short_cycles = slowest();
     const double long_seconds = run(shape_);
     check_sums(shape_);
 
     Observation seen;
-    std::vector<double> slopes;
+    std::vector<double> reads;
     std::vector<double> hertz;
-    for (unsigned w = 0; w < grid_.warps(); ++w) {
-      const WarpRecord& r = landed_.data()[w];
-      const auto first = static_cast<double>(r.cycles[1] - r.cycles[0]);
-      const auto second = static_cast<double>(r.cycles[2] - r.cycles[1]);
-      slopes.push_back((second - first) / slope_reads(shape_));
-      hertz.push_back(static_cast<double>(r.cycles[3] - r.cycles[0]) /
-                      (static_cast<double>(r.nanoseconds[3] - r.nanoseconds[0]) * 1e-9));
+    for (const WarpRecord& r : landed_.span()) {
+      reads.push_back(cycles_of_a_read({r.cycles[1], r.cycles[2], r.cycles[3]}, shape_, alone_));
+      hertz.push_back(static_cast<double>(r.cycles[parts] - r.cycles[0]) /
+                      (static_cast<double>(r.nanoseconds[1] - r.nanoseconds[0]) * 1e-9));
     }
-    summarise(slopes, seen);
+    summarise(reads, seen);
     seen.core_hertz = median(hertz);
     seen.grid_seconds = long_seconds;
+    seen.cycles_slowest = (slowest() - short_cycles) / slope_reads(shape_);
     const double slope_seconds = (long_seconds - short_seconds) / slope_reads(shape_);
     seen.cycles_outside = slope_seconds * seen.core_hertz;
     seen.reads_per_second = grid_.warps() * double{group_size} / slope_seconds;
@@ -334,6 +333,13 @@ class Walks {
     return end_.seconds_since(begin_);
   }
 
+  /// Cycles of the slowest warp's whole walk: what the walk takes, seen from inside.
+  [[nodiscard]] double slowest() const {
+    std::uint64_t most = 0;
+    for (const WarpRecord& r : landed_.span()) most = std::max(most, r.cycles[parts] - r.cycles[0]);
+    return static_cast<double>(most);
+  }
+
   void check_sums(const Shape& shape) {
     for (unsigned w = 0; w < grid_.warps(); ++w) {
       ++checked_;
@@ -344,6 +350,7 @@ class Walks {
   }
 
   Tools& tools_;
+  bool alone_;  // one warp to an SM
   Kernel kernel_;
   const DataSet& data_;
   const ExpectedSums& expected_;
@@ -363,7 +370,8 @@ class Walks {
 /// Cycles a read of one warp alone with its loads taken out. The walk reads no memory, so it needs
 /// no data; its sums mean nothing and are not checked.
 Measurement arithmetic(Kernel kernel, const Plan& plan, Tools& tools) {
-  constexpr Parts walk{{256, 256, 2048, 0}};
+  constexpr Shape shape{.warmup = 256, .first = 256, .second = 2048, .cooldown = unroll};
+  constexpr Parts walk{{shape.warmup, shape.first, shape.second, shape.cooldown}};
   const DeviceBuffer<std::uint32_t> start{std::vector<std::uint32_t>{0}};
   DeviceBuffer<WarpRecord> record{1};
   Measurement m{.quantity = "arithmetic_cycles",
@@ -377,9 +385,8 @@ Measurement arithmetic(Kernel kernel, const Plan& plan, Tools& tools) {
     cuda_check(cudaGetLastError());
     tools.stream.synchronize();
     const WarpRecord r = record.to_host().front();
-    m.samples.push_back((static_cast<double>(r.cycles[2] - r.cycles[1]) -
-                         static_cast<double>(r.cycles[1] - r.cycles[0])) /
-                        (walk.reads[2] - walk.reads[1]));
+    m.samples.push_back(
+        cycles_of_a_read({r.cycles[1], r.cycles[2], r.cycles[3]}, shape, /*alone=*/true));
   }
   return m;
 }
@@ -404,15 +411,24 @@ void run(Session& session) {
     without_loads = walk<L, Fields, false>;
     bytes = useful_bytes<Fields>;
   });
+  const int wanted = static_cast<int>(grid.blocks / sms);
+  // As much of the SM's memory as can be serves as L1. A block takes a little shared memory even when
+  // it asks for none: without room for that, fewer blocks would be resident.
+  int reserved = 0;
+  int shared = 0;
+  int device = 0;
+  cuda_check(cudaGetDevice(&device));
+  cuda_check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device));
+  cuda_check(
+      cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  const int carveout = (100 * wanted * reserved + shared - 1) / shared;  // percent, rounded up
   for (const Kernel k : {kernel, without_loads}) {
-    // A hint that all of the SM's memory serve as L1; no kernel here uses shared memory.
-    cuda_check(cudaFuncSetAttribute(k, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                    cudaSharedmemCarveoutMaxL1));
+    cuda_check(
+        cudaFuncSetAttribute(k, cudaFuncAttributePreferredSharedMemoryCarveout, carveout));
   }
   int resident = 0;
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel,
                                                            static_cast<int>(threads), 0));
-  const int wanted = static_cast<int>(grid.blocks / sms);
   if (resident < wanted) {
     throw Skipped{"needs " + std::to_string(wanted) + " resident blocks on an SM, this GPU holds " +
                   std::to_string(resident)};
@@ -424,23 +440,22 @@ void run(Session& session) {
   const DataSet& data = session.cache().keep<DataSet>(
       "layout_read/" + layout + '/' + residency, [&] { return make_data(layout, residency, facts); });
   Walks walks{kernel, data, data.expected.find(fields)->second, grid, residency,
-              tools};
+              warps_per_sm == 1, tools};
 
-  // How many reads fill the time wanted: a first, short pair of walks says. A walk from DRAM ends
-  // where the next warp's begins, so that nothing is read twice.
-  const std::uint32_t warmup = residency == "l1" ? 2 * l1_groups : 2 * unroll;
-  const std::uint64_t most =
-      residency == "dram" ? data.chain.groups() / grid.warps() : std::uint64_t{1} << 20U;
-  walks.shape(shape_for(80, warmup, most, unroll));
+  // How many reads fill the time wanted: a first, short pair of walks says. The warm-up goes round
+  // the small cycle twice, so that every L1 holds it.
+  const std::uint32_t warmup = residency == "l1" ? 2 * group_size : 2 * unroll;
+  walks.shape(shape_for(80, warmup, unroll));
   const Observation guess = walks.observe();
-  const double reads = std::clamp(timed_seconds * guess.core_hertz / guess.cycles, 80.0, 65536.0);
-  const Shape shape = shape_for(reads, warmup, most, unroll);
+  const double reads = timed_seconds * guess.core_hertz / guess.cycles_outside;
+  const Shape shape = shape_for(std::clamp(reads, 80.0, 65536.0), warmup, unroll);
   walks.shape(shape);
 
   const auto seen = collect(walks, session.plan());
   report(session, seen,
          {.cycle_unit = "cycle",
-          .inside = "clock64_slope",
+          .inside = warps_per_sm == 1 ? "clock64_slope" : "clock64_mean",
+          .slowest = "clock64_slope",
           .outside = "event_slope",
           .whole = "event",
           .clock = "clock64_over_globaltimer"},

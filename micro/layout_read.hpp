@@ -43,10 +43,23 @@ struct Shape {
   return shape.second - shape.first;
 }
 
-/// A shape of about `reads` timed reads of at most `most` in all, every part a multiple of `unroll`.
-/// Throws Skipped when `most` is too few for one.
-[[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most,
-                              std::uint32_t unroll);
+/// A shape of about `reads` timed reads, every part a multiple of `unroll`.
+[[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint32_t unroll);
+
+/// Cycles of one read, from a warp's clock at the ends of the warm-up, first and second part. Of a
+/// warp alone: the slope between the two parts. Among others: the mean over both, because which warps
+/// an SM serves first changes from part to part, and a difference would say more of that than of
+/// reads.
+[[nodiscard]] double cycles_of_a_read(const std::array<std::uint64_t, 3>& ends, const Shape& shape,
+                                      bool alone);
+
+/// Bytes that a group of the widest layouts takes.
+inline constexpr std::uint64_t group_bytes = 1024;
+
+/// Groups that fit into `bytes`, one less if need be to make them odd: with an even number, above all
+/// a power of two, the seven arrays of a soa lie a large power of two apart and get into each other's
+/// way in every cache, which says more of the number than of the layout.
+[[nodiscard]] std::uint32_t groups_in(std::uint64_t bytes);
 
 /// Where warp `warp` of block `block` starts on a cycle of `groups`: spread evenly, with the warps of
 /// one block, which share an L1, as far from each other as can be.
@@ -59,20 +72,21 @@ struct Observation {
   double cycles = 0;          ///< a warp-read, median over warps, by the core's clock
   double cycles_p5 = 0;       ///< 5th percentile over warps
   double cycles_p95 = 0;      ///< 95th percentile over warps
-  double cycles_slowest = 0;  ///< the slowest warp, by the core's clock
-  double cycles_outside = 0;  ///< the slowest warp, by the timer outside
+  double cycles_slowest = 0;  ///< of the slowest warp: slope between the walks, by the core's clock
+  double cycles_outside = 0;  ///< the same by the timer outside
   double grid_seconds = 0;    ///< the long walk as a whole, start-up included
   double reads_per_second = 0;  ///< particles, all warps, by the slope of the outside timer
   double core_hertz = 0;        ///< of the clock that counted the cycles
 };
 
-/// Cycles a warp-read of each warp, from its three stamps: statistics of an Observation.
-void summarise(std::vector<double>& slopes, Observation& into);
+/// Median and percentiles over the warps' cycles of a read. Sorts them.
+void summarise(std::vector<double>& reads, Observation& into);
 
 /// What differs between the backends in how the same quantities came about.
 struct Methods {
   std::string cycle_unit;  ///< "cycle" or "tsc_cycle"
-  std::string inside;      ///< "clock64_slope"
+  std::string inside;      ///< of one warp: "clock64_slope" or "clock64_mean"
+  std::string slowest;     ///< "clock64_slope"
   std::string outside;     ///< "event_slope"
   std::string whole;       ///< "event"
   std::string clock;       ///< "clock64_over_globaltimer"

@@ -36,7 +36,6 @@ namespace {
 
 constexpr std::uint32_t unroll = 1;
 constexpr double timed_seconds = 1e-3;  // of one walk: long against an interrupt's absence
-constexpr std::uint64_t group_bytes = 1024;  // of the widest layouts
 
 using Lanes = std::array<std::uint32_t, group_size>;
 
@@ -179,21 +178,17 @@ std::uint32_t groups_for(const std::string& residency, const Facts& facts) {
     if (value <= 0) throw Skipped{std::string{"the system does not report "} + name};
     return static_cast<std::uint64_t>(value);
   };
-  const auto groups = [](std::uint64_t footprint) {
-    return static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(std::bit_floor(footprint / group_bytes), 2, max_groups));
-  };
-  if (residency == "l1") return groups(bytes("l1d_bytes") / 2);
-  if (residency == "l2") return groups(bytes("l2_bytes") / 2);
-  if (residency == "l3") return groups(bytes("l3_bytes") / 4);
-  // Eight times the last level: when a walk comes round, nothing of its last visit is left.
-  const bool has_l3 = facts.contains("l3_bytes");
-  const std::uint64_t last = bytes(has_l3 ? "l3_bytes" : "l2_bytes");
-  const std::uint64_t footprint = std::min<std::uint64_t>(
-      std::bit_ceil(8 * last), std::uint64_t{max_groups} * group_bytes);
-  if (footprint < 2 * last) throw Skipped{"the last-level cache is too large for the chain"};
+  if (residency == "l1") return groups_in(bytes("l1d_bytes") / 2);
+  if (residency == "l2") return groups_in(bytes("l2_bytes") / 2);
+  if (residency == "l3") return groups_in(bytes("l3_bytes") / 4);
+  // Eight times the last level, or what the chain can hold: when a walk comes round, nothing of its
+  // last visit is left.
+  const std::uint64_t last = bytes(facts.contains("l3_bytes") ? "l3_bytes" : "l2_bytes");
+  const std::uint64_t footprint =
+      std::min(8 * last, std::uint64_t{max_groups} * group_bytes);
+  if (footprint < 3 * last) throw Skipped{"the last-level cache is too large for the chain"};
   if (footprint > bytes("memory_bytes") / 4) throw Skipped{"too little memory for 8 times the cache"};
-  return groups(footprint);
+  return groups_in(footprint);
 }
 
 DataSet make_data(const std::string& layout, const std::string& residency, const Facts& facts) {
@@ -231,18 +226,19 @@ class Walks {
 
   Observation observe() {
     const double short_seconds = run(shape_.shortened());
+    const double short_ticks = slowest();
     const double long_seconds = run(shape_);
     Observation seen;
-    std::vector<double> slopes;
+    std::vector<double> reads;
     for (const auto& core : cores_) {
-      const double first = static_cast<double>(core.ticks[1] - core.ticks[0]);
-      const double second = static_cast<double>(core.ticks[2] - core.ticks[1]);
-      slopes.push_back((second - first) / slope_reads(shape_));
+      reads.push_back(
+          cycles_of_a_read({core.ticks[1], core.ticks[2], core.ticks[3]}, shape_, chains_ == 1));
     }
-    summarise(slopes, seen);
-    seen.core_hertz = static_cast<double>(cores_[0].ticks[3] - cores_[0].ticks[0]) /
-                      cores_[0].seconds;
+    summarise(reads, seen);
+    seen.core_hertz =
+        static_cast<double>(cores_[0].ticks[4] - cores_[0].ticks[0]) / cores_[0].seconds;
     seen.grid_seconds = long_seconds;
+    seen.cycles_slowest = (slowest() - short_ticks) / slope_reads(shape_);
     const double slope_seconds = (long_seconds - short_seconds) / slope_reads(shape_);
     seen.cycles_outside = slope_seconds * tsc_hertz();
     seen.reads_per_second =
@@ -262,7 +258,7 @@ class Walks {
     std::vector<std::uint32_t> positions;  // where each chain is on the cycle
     std::vector<std::uint32_t> groups;
     Lanes sums{};
-    std::array<std::uint64_t, 4> ticks{};
+    std::array<std::uint64_t, 5> ticks{};  // at the start and at the end of each part
     double seconds = 0;  // from the first stamp to the last
   };
 
@@ -277,16 +273,23 @@ class Walks {
     const auto n = static_cast<std::uint32_t>(data_.chain.particles());
     const double seconds = team_.run([&](std::size_t rank) {
       Core& core = cores_[rank];
-      double began = 0;
+      const double began = monotonic_raw_seconds();
+      core.ticks[0] = tsc_now();
       for (std::size_t part = 0; part < reads.size(); ++part) {
         walk_(data_.words.data(), n, core.groups, reads[part], core.sums);
-        core.ticks[part] = tsc_now();
-        if (part == 0) began = monotonic_raw_seconds();
+        core.ticks[part + 1] = tsc_now();
       }
       core.seconds = monotonic_raw_seconds() - began;
     });
     check(shape.total());
     return seconds;
+  }
+
+  /// Ticks of the slowest core's whole walk: what the walk takes, seen from inside.
+  [[nodiscard]] double slowest() const {
+    std::uint64_t most = 0;
+    for (const auto& core : cores_) most = std::max(most, core.ticks[4] - core.ticks[0]);
+    return static_cast<double>(most);
   }
 
   /// Compares every core's sums with the host's reference and moves its chains on.
@@ -338,22 +341,20 @@ void run(Session& session) {
   ThreadTeam team{cpus};
   Walks walks{code.walk, data, data.expected.find(fields)->second, team, chains};
 
-  // A walk may come round on small cycles; from memory it reads nothing twice.
-  const std::uint64_t most = residency == "dram"
-                                 ? data.chain.groups() / (std::uint64_t{chains} * team.size())
-                                 : std::uint64_t{1} << 20U;
+  // How many reads fill the time wanted: a first, short pair of walks says.
   const std::uint32_t warmup =
       residency == "dram" ? 8 : std::max(8U, data.chain.groups() / chains);
-  walks.shape(shape_for(40, warmup, most, unroll));
+  walks.shape(shape_for(40, warmup, unroll));
   const Observation guess = walks.observe();
-  const double reads = std::clamp(timed_seconds * guess.core_hertz / guess.cycles, 40.0, 65536.0);
-  const Shape shape = shape_for(reads, warmup, most, unroll);
+  const double reads = timed_seconds * guess.core_hertz / guess.cycles;
+  const Shape shape = shape_for(std::clamp(reads, 40.0, 65536.0), warmup, unroll);
   walks.shape(shape);
 
   const auto seen = collect(walks, session.plan());
   report(session, seen,
          {.cycle_unit = "tsc_cycle",
-          .inside = "tsc_slope",
+          .inside = chains == 1 ? "tsc_slope" : "tsc_mean",
+          .slowest = "tsc_slope",
           .outside = "monotonic_slope",
           .whole = "monotonic",
           .clock = "tsc_over_monotonic"},

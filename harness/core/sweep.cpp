@@ -103,19 +103,19 @@ void check_bytes(std::string_view text, std::string_view file) {
 // --- the YAML ---
 
 /// A value of the file, with the key that it stands under where it stands in a mapping.
-struct Node {
+struct TreeNode {
   enum class Kind { nothing, word, quoted_text, list, mapping };
   Kind kind = Kind::nothing;
   std::size_t line = 0;
-  std::string text;         // of a word or quoted text
-  std::vector<Node> items;  // of a list or mapping
+  std::string text;             // of a word or quoted text
+  std::vector<TreeNode> items;  // of a list or mapping
   std::string key;
   std::size_t key_line = 0;
 
   [[nodiscard]] bool is_text() const { return kind == Kind::word || kind == Kind::quoted_text; }
-  [[nodiscard]] const Node* find(std::string_view wanted) const {
+  [[nodiscard]] const TreeNode* find(std::string_view wanted) const {
     const auto found = std::find_if(items.begin(), items.end(),
-                                    [&](const Node& item) { return item.key == wanted; });
+                                    [&](const TreeNode& item) { return item.key == wanted; });
     return found == items.end() ? nullptr : &*found;
   }
   /// What a message calls it.
@@ -141,7 +141,7 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::string_view file) : file_{file} {}
 
-  [[nodiscard]] Node take() { return std::move(root_); }
+  [[nodiscard]] TreeNode take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (started_) {
@@ -156,7 +156,7 @@ class TreeBuilder : public YAML::EventHandler {
     refuse_anchor(mark, anchor != 0);
     // The parser notices that a value is missing only at the next key: what is wrong is this one.
     const auto line = !open_.empty() && open_.back().key ? open_.back().key_line : at(mark).line;
-    add({.kind = Node::Kind::nothing, .line = line, .text = {}, .items = {}, .key = {}});
+    add({.kind = TreeNode::Kind::nothing, .line = line, .text = {}, .items = {}, .key = {}});
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
     refuse_anchor(mark, true);
@@ -168,23 +168,23 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& value) override {
     refuse_anchor(mark, anchor != 0);
     refuse_tag(mark, tag);
-    const auto kind = tag == "!" ? Node::Kind::quoted_text : Node::Kind::word;
+    const auto kind = tag == "!" ? TreeNode::Kind::quoted_text : TreeNode::Kind::word;
     add({.kind = kind, .line = at(mark).line, .text = value, .items = {}, .key = {}});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value /*style*/) override {
-    open(Node::Kind::list, mark, tag, anchor);
+    open(TreeNode::Kind::list, mark, tag, anchor);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value /*style*/) override {
-    open(Node::Kind::mapping, mark, tag, anchor);
+    open(TreeNode::Kind::mapping, mark, tag, anchor);
   }
   void OnMapEnd() override { close(); }
 
  private:
   struct Open {
-    Node node;
+    TreeNode node;
     std::optional<std::string> key;  // read, and waiting for its value
     std::size_t key_line = 0;
     std::set<std::string, std::less<>> keys;
@@ -204,7 +204,7 @@ class TreeBuilder : public YAML::EventHandler {
     refuse(at(mark), fmt::format("the tag {}", in_quotes(tag)), "a plain value", "remove the tag");
   }
 
-  void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag,
+  void open(TreeNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
             YAML::anchor_t anchor) {
     refuse_anchor(mark, anchor != 0);
     refuse_tag(mark, tag);
@@ -212,7 +212,7 @@ class TreeBuilder : public YAML::EventHandler {
       refuse(at(mark), fmt::format("more than {} values inside each other", deepest),
              "a sweep, which needs 5", "take out what is nested");
     }
-    if (wants_key()) refuse_key(at(mark), kind == Node::Kind::list ? "a list" : "a mapping");
+    if (wants_key()) refuse_key(at(mark), kind == TreeNode::Kind::list ? "a list" : "a mapping");
     Open one;
     one.node.kind = kind;
     one.node.line = at(mark).line;
@@ -220,20 +220,20 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void close() {
-    Node node = std::move(open_.back().node);
+    TreeNode node = std::move(open_.back().node);
     open_.pop_back();
     add(std::move(node));
   }
 
   [[nodiscard]] bool wants_key() const {
-    return !open_.empty() && open_.back().node.kind == Node::Kind::mapping && !open_.back().key;
+    return !open_.empty() && open_.back().node.kind == TreeNode::Kind::mapping && !open_.back().key;
   }
 
   [[noreturn]] static void refuse_key(const Place& place, const std::string& found) {
     refuse(place, fmt::format("{} as a key", found), "a name before the ':'", "write KEY: VALUE");
   }
 
-  void add(Node node) {
+  void add(TreeNode node) {
     if (open_.empty()) {
       root_ = std::move(node);
       return;
@@ -259,11 +259,11 @@ class TreeBuilder : public YAML::EventHandler {
 
   std::string_view file_;
   std::vector<Open> open_;
-  Node root_;
+  TreeNode root_;
   bool started_ = false;
 };
 
-Node parse_yaml(std::string_view text, std::string_view file) {
+TreeNode parse_yaml(std::string_view text, std::string_view file) {
   std::istringstream stream{std::string{text}};
   TreeBuilder builder{file};
   try {
@@ -308,9 +308,10 @@ const Benchmark& known_benchmark(const Place& place, std::string_view name,
                                  std::span<const Enrolled> known) {
   if (const auto* const one = find(known, name)) return one->benchmark;
   const auto names = benchmark_names(known);
-  refuse(place, fmt::format("no benchmark {}", in_quotes(name)),
-         fmt::format("one of {}", joined(names)),
-         did_you_mean(name, names, "'strata list' shows them"));
+  refuse(
+      place, fmt::format("no benchmark {}", in_quotes(name)),
+      names.empty() ? "one, but this executable has none" : fmt::format("one of {}", joined(names)),
+      did_you_mean(name, names, "'strata list' shows them"));
 }
 
 const Axis& known_axis(const Place& place, std::string_view name, const Benchmark& benchmark) {
@@ -440,8 +441,8 @@ class Reader {
  public:
   Reader(std::string_view file, std::span<const Enrolled> known) : file_{file}, known_{known} {}
 
-  [[nodiscard]] Sweep sweep(const Node& root) const {
-    if (root.kind != Node::Kind::mapping) {
+  [[nodiscard]] Sweep sweep(const TreeNode& root) const {
+    if (root.kind != TreeNode::Kind::mapping) {
       refuse({file_, std::max<std::size_t>(root.line, 1)}, root.describe(),
              "a sweep with the keys schema, name, plan and cases", "start with 'schema: 1'");
     }
@@ -451,7 +452,7 @@ class Reader {
     sweep.name = name(root);
     if (const auto* const plan = root.find("plan")) sweep.plan = this->plan(*plan);
     const auto& cases = need(root, "cases", "a list of entries '- benchmark: NAME'");
-    if (cases.kind != Node::Kind::list || cases.items.empty()) {
+    if (cases.kind != TreeNode::Kind::list || cases.items.empty()) {
       refuse({file_, cases.line}, fmt::format("cases is {}", cases.describe()),
              "a list of entries '- benchmark: NAME'", "add at least one, each with its '- '");
     }
@@ -461,9 +462,9 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] Place at(const Node& node) const { return {file_, node.line}; }
+  [[nodiscard]] Place at(const TreeNode& node) const { return {file_, node.line}; }
 
-  void allow_keys(const Node& mapping, std::string_view what, const Names& allowed) const {
+  void allow_keys(const TreeNode& mapping, std::string_view what, const Names& allowed) const {
     for (const auto& item : mapping.items) {
       if (std::find(allowed.begin(), allowed.end(), item.key) != allowed.end()) continue;
       refuse({file_, item.key_line}, fmt::format("{} has no key {}", what, in_quotes(item.key)),
@@ -472,22 +473,22 @@ class Reader {
     }
   }
 
-  [[nodiscard]] const Node& need(const Node& mapping, std::string_view key,
-                                 std::string_view expected) const {
+  [[nodiscard]] const TreeNode& need(const TreeNode& mapping, std::string_view key,
+                                     std::string_view expected) const {
     if (const auto* const node = mapping.find(key)) return *node;
     refuse(at(mapping), fmt::format("no key '{}'", key), fmt::format("'{}': {}", key, expected),
            fmt::format("add '{}: …'", key));
   }
 
-  void check_schema(const Node& root) const {
+  void check_schema(const TreeNode& root) const {
     const auto expected = fmt::format("the version of this format, {}", schema);
     const auto mend = fmt::format("write 'schema: {}' if the file is of that version", schema);
     const auto& node = need(root, "schema", expected);
-    if (node.kind == Node::Kind::word && whole_number(node.text) == schema) return;
+    if (node.kind == TreeNode::Kind::word && whole_number(node.text) == schema) return;
     refuse(at(node), fmt::format("schema is {}", node.describe()), expected, mend);
   }
 
-  [[nodiscard]] std::string name(const Node& root) const {
+  [[nodiscard]] std::string name(const TreeNode& root) const {
     constexpr std::size_t longest = 64;
     constexpr std::string_view expected = "1 to 64 letters, digits, '.', '_', '+' or '-'";
     const auto& node = need(root, "name", expected);
@@ -497,8 +498,8 @@ class Reader {
     return node.text;
   }
 
-  [[nodiscard]] Plan plan(const Node& node) const {
-    if (node.kind != Node::Kind::mapping || node.items.empty()) {
+  [[nodiscard]] Plan plan(const TreeNode& node) const {
+    if (node.kind != TreeNode::Kind::mapping || node.items.empty()) {
       refuse(at(node), fmt::format("plan is {}", node.describe()), "keys with numbers",
              "write plan: {min_samples: 7} or leave it out");
     }
@@ -506,7 +507,7 @@ class Reader {
     std::size_t line = node.line;
     for (const auto& item : node.items) {
       const auto& field = known_plan_field({file_, item.key_line}, item.key);
-      if (item.kind != Node::Kind::word) {
+      if (item.kind != TreeNode::Kind::word) {
         refuse(at(item),
                fmt::format("{} is {}{}", field.name, item.describe(),
                            item.is_text() ? " in quotes" : ""),
@@ -519,8 +520,8 @@ class Reader {
     return plan;
   }
 
-  [[nodiscard]] SweepEntry entry(const Node& node) const {
-    if (node.kind != Node::Kind::mapping) {
+  [[nodiscard]] SweepEntry entry(const TreeNode& node) const {
+    if (node.kind != TreeNode::Kind::mapping) {
       refuse(at(node), fmt::format("{} as an entry of cases", node.describe()),
              "'- benchmark: NAME', then 'axes:' if wanted",
              node.is_text() ? fmt::format("write '- benchmark: {}'", one_line(node.text))
@@ -536,7 +537,7 @@ class Reader {
     SweepEntry entry{.benchmark = benchmark.name, .axes = {}};
     const auto* const axes = node.find("axes");
     if (axes == nullptr) return entry;
-    if (axes->kind != Node::Kind::mapping || axes->items.empty()) {
+    if (axes->kind != TreeNode::Kind::mapping || axes->items.empty()) {
       refuse(at(*axes), fmt::format("axes is {}", axes->describe()),
              "axis names, each with its list of values",
              "leave 'axes' out to take every axis at its defaults");
@@ -548,13 +549,13 @@ class Reader {
     return entry;
   }
 
-  [[nodiscard]] Names values(const Axis& axis, const Node& node) const {
+  [[nodiscard]] Names values(const Axis& axis, const TreeNode& node) const {
     if (node.is_text()) {
       refuse(at(node),
              fmt::format("axis {} is the single value {}", axis.name, in_quotes(node.text)),
              "a list of values", fmt::format("write {}: [{}]", axis.name, one_line(node.text)));
     }
-    if (node.kind != Node::Kind::list || node.items.empty()) {
+    if (node.kind != TreeNode::Kind::list || node.items.empty()) {
       refuse(at(node), fmt::format("axis {} is {}", axis.name, node.describe()), "a list of values",
              fmt::format("write {}: [{}], or leave it out for that default", axis.name,
                          joined(axis.defaults)));

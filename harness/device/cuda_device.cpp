@@ -466,8 +466,8 @@ std::vector<Finding> diagnose_cuda() {
                                       version_text(runtime)));
     for (int ordinal = 0; ordinal < count; ++ordinal)
       diagnose_device(ordinal, findings);
-    findings.push_back(diagnose_counter_permission());
   }
+  findings.push_back(diagnose_counter_permission());
   for (const auto& [tool, use] :
        {std::pair{"ncu", "profiles single kernels"},
         std::pair{"compute-sanitizer", "checks kernels for invalid accesses"},

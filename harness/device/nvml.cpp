@@ -55,7 +55,7 @@ struct NvmlDevice::Library {
   Library& operator=(Library&&) = delete;
   ~Library() {
     if (handle == nullptr) return;
-    if (const auto shut_down = find<Plain>({"nvmlShutdown"}); initialised && shut_down) {
+    if (const auto shut_down = find<Plain>({"nvmlShutdown"}); initialised && shut_down != nullptr) {
       (void)shut_down();
     }
     (void)dlclose(handle);
@@ -63,9 +63,10 @@ struct NvmlDevice::Library {
 
   /// The first of the names that the library has, or null.
   template <class Function>
-  Function* find(std::initializer_list<const char*> names) const {
+  [[nodiscard]] Function* find(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
       if (void* symbol = dlsym(handle, name); symbol != nullptr) {
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym is for
         return reinterpret_cast<Function*>(symbol);
       }
     }
@@ -74,15 +75,16 @@ struct NvmlDevice::Library {
 
   /// The result of an out-parameter function, or nothing where it is absent or refuses.
   template <class Function, class Value, class... Arguments>
-  std::optional<Value> ask(std::initializer_list<const char*> names, Value initial,
-                           Arguments... arguments) const {
+  [[nodiscard]] std::optional<Value> ask(std::initializer_list<const char*> names, Value initial,
+                                         Arguments... arguments) const {
     const auto function = find<Function>(names);
     if (function == nullptr || function(arguments..., &initial) != success) return std::nullopt;
     return initial;
   }
 
   template <class Function, class... Arguments>
-  std::optional<std::string> ask_text(const char* name, Arguments... arguments) const {
+  [[nodiscard]] std::optional<std::string> ask_text(const char* name,
+                                                    Arguments... arguments) const {
     constexpr unsigned room = 128;
     std::array<char, room> text{};
     const auto function = find<Function>({name});
@@ -92,14 +94,14 @@ struct NvmlDevice::Library {
     return std::string{text.data()};
   }
 
-  std::string error_text(Result result) const {
+  [[nodiscard]] std::string error_text(Result result) const {
     const auto function = find<ErrorString>({"nvmlErrorString"});
     const char* text = function == nullptr ? nullptr : function(result);
     return text == nullptr ? "error " + std::to_string(result) : std::string{text};
   }
 
   /// The device of that UUID and how NVML writes it.
-  std::pair<Handle, std::string> find_device(std::string_view digits) const {
+  [[nodiscard]] std::pair<Handle, std::string> find_device(std::string_view digits) const {
     // By name first: a slice of a GPU (MIG) has a UUID but no index.
     for (const char* prefix : {"GPU-", "MIG-"}) {
       const std::string name = prefix + std::string{digits};

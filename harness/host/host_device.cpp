@@ -26,8 +26,8 @@ struct Simd {
 Simd simd() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  return {.avx2 = __builtin_cpu_supports("avx2") != 0,
-          .avx512f = __builtin_cpu_supports("avx512f") != 0};
+  return {.avx2 = static_cast<bool>(__builtin_cpu_supports("avx2")),
+          .avx512f = static_cast<bool>(__builtin_cpu_supports("avx512f"))};
 #else
   return {};
 #endif

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace strata {
 namespace {
@@ -39,12 +40,15 @@ HostEviction::HostEviction(std::size_t last_level_bytes)
 HostEviction::HostEviction() : HostEviction{largest_cache_bytes()} {}
 
 void HostEviction::evict() const {
-  std::array<std::uint64_t, 4> sums{};  // independent, so that lines are fetched side by side
-  const std::size_t count = words_.size();
-  std::size_t i = 0;
-  for (; i + (sums.size() - 1) * line_words < count; i += sums.size() * line_words) {
-    for (std::size_t s = 0; s < sums.size(); ++s)
-      sums[s] += words_[i + s * line_words];
+  // Four sums that do not wait for each other, so that lines are fetched side by side.
+  std::array<std::uint64_t, 4> sums{};
+  constexpr std::size_t step = std::tuple_size_v<decltype(sums)> * line_words;
+  for (std::size_t i = 0; i + step <= words_.size(); i += step) {
+    std::size_t at = i;
+    for (auto& sum : sums) {
+      sum += words_[at];
+      at += line_words;
+    }
   }
   const std::uint64_t sum = sums[0] + sums[1] + sums[2] + sums[3];
   asm volatile("" : : "r"(sum) : "memory");  // the reads have a use

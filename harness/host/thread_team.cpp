@@ -38,18 +38,23 @@ struct ThreadTeam::State {
     std::exception_ptr failure;
   };
 
+  /// Threads at the barrier of the current run.
+  struct alignas(line_bytes) Arrivals {
+    std::atomic<std::size_t> count{0};
+  };
+
   explicit State(std::size_t size) : members(size) {}
 
+  Arrivals arrived;
   std::vector<Member> members;
   std::mutex mutex;
-  std::condition_variable wake;                             // members wait for a run
-  std::condition_variable done;                             // the owner waits for its end
-  const std::function<void(std::size_t)>* work = nullptr;   // guarded by mutex
-  std::uint64_t run = 0;                                    // guarded by mutex: number of runs
-  std::size_t busy = 0;                                     // guarded by mutex
-  bool stop = false;                                        // guarded by mutex
-  alignas(line_bytes) std::atomic<std::size_t> arrived{0};  // at the barrier of the current run
-  std::vector<std::thread> threads;                         // last: ends before what it uses
+  std::condition_variable wake;                            // members wait for a run
+  std::condition_variable done;                            // the owner waits for its end
+  const std::function<void(std::size_t)>* work = nullptr;  // guarded by mutex
+  std::uint64_t run = 0;                                   // guarded by mutex: number of runs
+  std::size_t busy = 0;                                    // guarded by mutex
+  bool stop = false;                                       // guarded by mutex
+  std::vector<std::thread> threads;                        // last: ends before what it uses
 
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -69,8 +74,8 @@ struct ThreadTeam::State {
   /// (a limit on CPU time) spinning alone would keep the last one from arriving.
   void meet() {
     constexpr int spins_before_yield = 10'000;
-    arrived.fetch_add(1, std::memory_order_acq_rel);
-    for (int spins = 0; arrived.load(std::memory_order_acquire) < members.size(); ++spins) {
+    arrived.count.fetch_add(1, std::memory_order_acq_rel);
+    for (int spins = 0; arrived.count.load(std::memory_order_acquire) < members.size(); ++spins) {
       relax();
       if (spins > spins_before_yield) (void)sched_yield();
     }
@@ -149,7 +154,7 @@ double ThreadTeam::run(const std::function<void(std::size_t)>& work) {
   {
     const std::lock_guard lock{state.mutex};
     state.work = &work;
-    state.arrived.store(0, std::memory_order_relaxed);
+    state.arrived.count.store(0, std::memory_order_relaxed);
     state.busy = state.members.size();
     ++state.run;
   }

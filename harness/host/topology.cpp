@@ -165,13 +165,15 @@ std::string cpu_name(const fs::path& root) {
     }
   }
   utsname system{};
-  return uname(&system) == 0 ? std::string{system.machine} + " CPU" : std::string{"unknown CPU"};
+  return uname(&system) == 0 ? std::string{static_cast<const char*>(system.machine)} + " CPU"
+                             : std::string{"unknown CPU"};
 }
 
 std::string kernel_release(const fs::path& root) {
   if (auto release = read_text(root / "proc/sys/kernel/osrelease")) return std::move(*release);
   utsname system{};
-  return uname(&system) == 0 ? std::string{system.release} : std::string{};
+  return uname(&system) == 0 ? std::string{static_cast<const char*>(system.release)}
+                             : std::string{};
 }
 
 std::int64_t memory_bytes(const fs::path& root) {

@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -165,7 +166,7 @@ def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) 
     assert isinstance(hatched, Rectangle)
     assert (bar.get_height(), hatched.get_height()) == (100, 20)
     (whisker,) = panel.collections
-    assert [tuple(point) for point in whisker.get_paths()[0].vertices[:, 1:]] == [(90,), (130,)]  # type: ignore[index]
+    assert np.asarray(whisker.get_paths()[0].vertices)[:, 1].tolist() == [90, 130]
 
 
 def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
@@ -173,9 +174,9 @@ def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
     run = load(tmp_path, [layout_case("aos", 100, gates=gate), layout_case("soa", 50)])
     (panel,) = drawn("layout_latency", run.rows).axes
     invalid, valid = bars(panel)
-    assert invalid.get_facecolor()[3] == 0
+    assert to_rgba(invalid.get_facecolor())[3] == 0
     assert invalid.get_linestyle() == "--"
-    assert valid.get_facecolor()[3] == 1
+    assert to_rgba(valid.get_facecolor())[3] == 1
     figure = FIGURES["layout_latency"]
     words = figures.full_caption(figure, figure.prepare(run.rows), run.context)
     assert "Invalid, drawn hollow (1): L1 aos, all 7 fields." in words

@@ -136,7 +136,7 @@ def test_invalid_rows_never_enter_a_comparison(tmp_path: Path) -> None:
 def test_sentence_names_cheapest_dearest_factor_and_bandwidth(run: Run) -> None:
     (sentence,) = model.sentences(run.rows)
     assert model.plain(sentence).replace("\u00a0", " ") == (
-        "L1: with one warp per SM, soa is the cheapest layout (50.00 cycles per warp-read) and aos "
+        "L1: With one warp per SM, soa is the cheapest layout (50.00 cycles per warp-read) and aos "
         "the dearest (100.0 cycles). Speed against aos: soa 2.00×. Under load, soa delivers the "
         "most useful data, 3.00 TB/s, and aos the least, 1.00 TB/s."
     )
@@ -161,6 +161,22 @@ def test_sentence_owns_up_to_layouts_it_cannot_tell_apart(tmp_path: Path) -> Non
     assert "soa is the cheapest" in words
     assert "; aos cannot be told apart from it)" in words
     assert "aoas cannot" not in words
+
+
+def test_sentence_says_what_was_left_out(tmp_path: Path) -> None:
+    gate = [("timer", "failed", "5 %")]
+    lines = [
+        layout_case("aos", 100, gates=gate),
+        layout_case("soa", 50),
+        loaded("aos", 8, 32, 1e12),
+        layout_case("aoas", 9, residency="dram", gates=gate),
+    ]
+    near, far = (model.plain(s) for s in model.sentences(load(tmp_path, lines).rows))
+    assert near.replace("\u00a0", " ") == (
+        "L1: soa takes 50.00 cycles per warp-read. Under load, aos delivers 1.00 TB/s of useful "
+        "data. Left out, invalid: aos alone."
+    )
+    assert far == "DRAM: Left out, invalid: every layout alone."
 
 
 def test_sentence_about_a_host_speaks_of_chains(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def brute_force_coverage(count: int, rank: int) -> float:
     for below in range(count + 1):
         if rank <= below <= count - rank:
             hits += math.comb(count, below)
-    return hits / 2**count
+    return hits / float(2**count)
 
 
 @pytest.mark.parametrize("count", range(1, 60))

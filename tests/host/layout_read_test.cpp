@@ -1,11 +1,11 @@
 #include "micro/layout_read.hpp"
 
-#include "harness/core/error.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/runner/case_runner.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -22,22 +22,41 @@ Params params(const std::string& layout, const std::string& residency, const std
           {"fields", fields}, {"block_size", "32"},     {"warps_per_sm", std::to_string(warps)}};
 }
 
-TEST(ShapeFor, FitsTheRoomAndKeepsEveryPartAMultipleOfTheUnroll) {
+TEST(ShapeFor, KeepsEveryPartAMultipleOfTheUnrollAndTheSecondLonger) {
   for (const double reads : {1.0, 80.0, 333.0, 5000.0}) {
-    for (const std::uint64_t most : {124U, 1000U, 1U << 20U}) {
-      const Shape shape = shape_for(reads, 8, most, 4);
-      EXPECT_LE(shape.total(), most);
-      EXPECT_GT(shape.second, shape.first);
-      for (const auto part : {shape.first, shape.second, shape.cooldown}) {
-        EXPECT_EQ(part % 4, 0U);
-        EXPECT_GT(part, 0U);
-      }
+    const Shape shape = shape_for(reads, 8, 4);
+    EXPECT_GT(shape.second, shape.first);
+    for (const auto part : {shape.first, shape.second, shape.cooldown}) {
+      EXPECT_EQ(part % 4, 0U);
+      EXPECT_GT(part, 0U);
     }
   }
 }
 
-TEST(ShapeFor, IsSkippedWithAReasonWhenNotEvenOneWalkFits) {
-  EXPECT_THROW((void)shape_for(80, 8, 20, 4), Skipped);
+TEST(ShapeFor, TimesAboutAsManyReadsAsAskedFor) {
+  const Shape shape = shape_for(1000, 8, 4);
+  EXPECT_NEAR(shape.first + shape.second, 1000, 20);
+}
+
+TEST(CyclesOfARead, OfAWarpAloneIsTheSlopeThatCancelsAConstant) {
+  const Shape shape{.warmup = 8, .first = 100, .second = 400, .cooldown = 8};
+  // 50 cycles a read and 30 cycles for reading the clock, in each part.
+  EXPECT_DOUBLE_EQ(
+      layout_read::cycles_of_a_read({1000, 1000 + 5030, 1000 + 5030 + 20030}, shape, true), 50);
+}
+
+TEST(CyclesOfARead, AmongOtherWarpsIsTheMean) {
+  const Shape shape{.warmup = 8, .first = 100, .second = 400, .cooldown = 8};
+  EXPECT_DOUBLE_EQ(layout_read::cycles_of_a_read({0, 40000, 50000}, shape, false), 100);
+}
+
+TEST(GroupsIn, AreOddAndFit) {
+  for (const std::uint64_t bytes : {2048U, 16384U, 32768U, 100000U, 1U << 30U}) {
+    const auto groups = layout_read::groups_in(bytes);
+    EXPECT_EQ(groups % 2, 1U);
+    EXPECT_LE(groups * layout_read::group_bytes, bytes);
+    EXPECT_GE((groups + 2) * layout_read::group_bytes, bytes);
+  }
 }
 
 TEST(Shape, ShortensOnlyTheSecondPart) {
@@ -109,7 +128,7 @@ TEST_P(OnThisCpu, MeasuresWithTheRightSums) {
     keys.insert(m.quantity + '/' + m.method);
   }
   EXPECT_EQ(keys.size(), record.measurements.size());
-  EXPECT_TRUE(keys.contains("warp_read_cycles/tsc_slope"));
+  EXPECT_TRUE(keys.contains("warp_read_cycles/tsc_mean"));
   EXPECT_TRUE(keys.contains("warp_read_cycles_slowest/monotonic_slope"));
   bool checked = false;
   for (const auto& gate : record.gates) {
@@ -124,9 +143,9 @@ INSTANTIATE_TEST_SUITE_P(AllLayouts, OnThisCpu,
                          testing::Combine(testing::Values("aos", "soa", "aoas", "soaoas",
                                                           "aosoa32"),
                                           testing::Values("all", "posmass")),
-                         [](const auto& info) {
-                           return std::string{std::get<0>(info.param)} + '_' +
-                                  std::get<1>(info.param);
+                         [](const auto& one) {
+                           return std::string{std::get<0>(one.param)} + '_' +
+                                  std::get<1>(one.param);
                          });
 
 TEST(TimerCheck, AgreesWithItselfOnThisCpu) {

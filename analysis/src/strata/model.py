@@ -362,41 +362,63 @@ def _listed(results: Sequence[LayoutResult]) -> list[str | Cited]:
 
 
 def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
-    """What the run says about reading particles, level by level, all fields; empty without data."""
+    """What the run says about reading particles, level by level, all fields; empty without data.
+
+    A level whose rows are all invalid gets a sentence that says no more than that.
+    """
     whole = [result for result in layout_results(rows) if result.fields == "all"]
-    return tuple(
-        _level_sentence(level, [result for result in whole if result.level == level])
-        for level in ordered((result.level for result in whole), LEVELS)
-    )
+    alone = {(b.level, b.layout) for b in latency_bars(rows) if b.fields == "all"}
+    loaded = {(p.level, p.layout) for p in curves(rows, "useful_bandwidth") if p.fields == "all"}
+    result = []
+    for level in ordered((level for level, _ in alone | loaded), LEVELS):
+        here = [found for found in whole if found.level == level]
+        timed = {found.layout for found in here if found.latency}
+        fast = {found.layout for found in here if found.bandwidth}
+        left_out = [
+            *_left_out("alone", {layout for at, layout in alone if at == level}, timed),
+            *_left_out("under load", {layout for at, layout in loaded if at == level}, fast),
+        ]
+        told = f" Left out, invalid: {'; '.join(left_out)}." if left_out else ""
+        result.append((*_level_sentence(level, here), told))
+    return tuple(result)
+
+
+def _left_out(setting: str, measured: set[str], valid: set[str]) -> Sequence[str]:
+    """The layouts that were measured but are not valid, in words; nothing if there is none."""
+    missing = measured - valid
+    if not missing:
+        return ()
+    return (f"{', '.join(ordered(missing, LAYOUTS)) if valid else 'every layout'} {setting}",)
 
 
 def _level_sentence(level: str, results: Sequence[LayoutResult]) -> Sentence:
-    parts: list[str | Cited] = [f"{level_name(level)}: "]
+    parts: list[str | Cited] = []
     timed = sorted(
         ((r.latency.cycles, r.layout) for r in results if r.latency),
         key=lambda item: item[0].value,
     )
     if len(timed) > 1:
         (cheap, cheapest), (dear, dearest) = timed[0], timed[-1]
-        alone = "chain per core" if cheap.backend == "host" else "warp per SM"
-        parts += [f"with one {alone}, {cheapest} is the cheapest layout (", _cited(cheap)]
+        single = "chain per core" if cheap.backend == "host" else "warp per SM"
+        parts += [f" With one {single}, {cheapest} is the cheapest layout (", _cited(cheap)]
         parts.append(" per warp-read")
         ties = [layout for row, layout in timed[1:] if overlap(cheap, row)]
         if ties:
             parts.append(f"; {' and '.join(ties)} cannot be told apart from it")
-        parts += [f") and {dearest} the dearest (", _cited(dear), ")"]
+        parts += [f") and {dearest} the dearest (", _cited(dear), ")."]
         listed = _listed(results)
-        parts += [f". Speed against {BASELINE}: ", *listed, ". "] if listed else [". "]
+        parts += [f" Speed against {BASELINE}: ", *listed, "."] if listed else []
     elif timed:
-        parts += [f"{timed[0][1]} takes ", _cited(timed[0][0]), " per warp-read. "]
+        parts += [f" {timed[0][1]} takes ", _cited(timed[0][0]), " per warp-read."]
     loaded = [r.bandwidth for r in results if r.bandwidth]
     if loaded:
         best, worst = (pick(loaded, key=lambda point: point.row.value) for pick in (max, min))
-        parts += [f"Under load, {best.layout} delivers the most useful data, ", _cited(best.row)]
-        if best is not worst:
-            parts += [f", and {worst.layout} the least, ", _cited(worst.row)]
-        parts.append(".")
-    return tuple(parts)
+        if best is worst:
+            parts += [f" Under load, {best.layout} delivers ", _cited(best.row), " of useful data."]
+        else:
+            parts += [f" Under load, {best.layout} delivers the most useful data, "]
+            parts += [_cited(best.row), f", and {worst.layout} the least, ", _cited(worst.row), "."]
+    return (f"{level_name(level)}:", *parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,14 +94,22 @@ def _line(points: Sequence[Point], layouts: Sequence[str], panel: Axes, scale: f
         high = np.array([point.high for point in valid]) / scale
         panel.fill_between(warps, low, high, color=colour, alpha=0.18, linewidth=0)
         values = [point.row.value / scale for point in valid]
-        panel.plot(warps, values, color=colour, marker=marker, label="_valid")
+        panel.plot(warps, values, color=colour, marker=marker, clip_on=False, label="_valid")
     invalid = [point for point in points if not point.row.valid]
     if invalid:
         panel.plot(
             [point.warps * dodge for point in invalid],
             [point.row.value / scale for point in invalid],
-            color=colour, marker=marker, markerfacecolor="white", linestyle="none", label="_invalid",
+            color=colour, marker=marker, markerfacecolor="white", linestyle="none",
+            clip_on=False, label="_invalid",
         )  # fmt: skip
+
+
+def extent(points: Sequence[Point]) -> tuple[float, float]:
+    """The lowest and highest value that is drawn: bands belong to valid points alone."""
+    low = min(min(p.low, p.row.value) if p.row.valid else p.row.value for p in points)
+    high = max(max(p.high, p.row.value) if p.row.valid else p.row.value for p in points)
+    return low, high
 
 
 def _warps_axis(panel: Axes, warps: Sequence[int]) -> None:

@@ -33,8 +33,7 @@ def draw(points: Sequence[Point], axes: AxesGrid) -> None:
     scale, name = unit(points)
 
     def finish(panel: Axes, column: Sequence[Point]) -> None:
-        highest = max(max(point.high, point.row.value) for point in column) / scale
-        panel.set_ylim(0, 1.08 * highest)
+        panel.set_ylim(0, 1.08 * _curves.extent(column)[1] / scale)
         panel.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 

@@ -27,8 +27,7 @@ def draw(points: Sequence[Point], axes: AxesGrid) -> None:
 
 
 def _finish(panel: Axes, column: Sequence[Point]) -> None:
-    low = min(min(point.low, point.row.value) for point in column)
-    high = max(max(point.high, point.row.value) for point in column)
+    low, high = _curves.extent(column)
     panel.set_yscale("log")
     panel.set_ylim(low / 1.4, high * 1.4)
     panel.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
