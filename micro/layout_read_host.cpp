@@ -246,6 +246,9 @@ class Walks {
     return seen;
   }
 
+  /// Ticks of a read of the slowest core in the last walk: rough, but never nonsense.
+  [[nodiscard]] double pace() const { return slowest() / shape_.total(); }
+
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
     return {seen.cycles, seen.cycles_outside};
   }
@@ -345,8 +348,7 @@ void run(Session& session) {
   const std::uint32_t warmup =
       residency == "dram" ? 8 : std::max(8U, data.chain.groups() / chains);
   walks.shape(shape_for(40, warmup, unroll));
-  const Observation guess = walks.observe();
-  const double reads = timed_seconds * guess.core_hertz / guess.cycles;
+  const double reads = timed_seconds * walks.observe().core_hertz / walks.pace();
   const Shape shape = shape_for(std::clamp(reads, 40.0, 65536.0), warmup, unroll);
   walks.shape(shape);
 

@@ -15,6 +15,7 @@
 #include "harness/core/text.hpp"
 
 #include <fmt/format.h>
+#include <yaml-cpp/emitterstyle.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -139,6 +140,9 @@ struct TreeNode {
 /// every level that it descends announces itself here first.
 class TreeBuilder : public YAML::EventHandler {
  public:
+  /// An enumeration inside a structure in yaml-cpp 0.7, a scoped one in later versions.
+  using Style = decltype(YAML::EmitterStyle::Default);
+
   explicit TreeBuilder(std::string_view file) : file_{file} {}
 
   [[nodiscard]] TreeNode take() { return std::move(root_); }
@@ -172,12 +176,12 @@ class TreeBuilder : public YAML::EventHandler {
     add({.kind = kind, .line = at(mark).line, .text = value, .items = {}, .key = {}});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value /*style*/) override {
+                       Style /*style*/) override {
     open(TreeNode::Kind::list, mark, tag, anchor);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
+                  Style /*style*/) override {
     open(TreeNode::Kind::mapping, mark, tag, anchor);
   }
   void OnMapEnd() override { close(); }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from builders import GPU_RUN, HOST_RUN, layout_case, write_run
+from builders import GPU_RUN, HOST_RUN, context, layout_case, write_run
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 
@@ -44,7 +44,9 @@ def test_report_goes_into_the_run_unless_told_otherwise(tmp_path: Path) -> None:
 
 
 def test_report_of_several_runs_goes_into_the_working_folder(tmp_path: Path) -> None:
-    done = strata("report", GPU_RUN, HOST_RUN, cwd=tmp_path)
+    one = write_run(tmp_path, [layout_case()])
+    two = write_run(tmp_path / "b", [layout_case()], header=context(run="other"))
+    done = strata("report", one, two, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "report/report.html"
     assert (tmp_path / "report" / "report.html").is_file()

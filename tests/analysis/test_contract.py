@@ -6,6 +6,7 @@ STRATA_RUN=FOLDER names a run folder that the harness wrote, to be held against 
 import csv
 import json
 import os
+import runpy
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from builders import GPU_RUN, HOST_RUN, SCHEMA, context, layout_case, write_context, write_run
+from builders import DATA, GPU_RUN, HOST_RUN, SCHEMA, context, layout_case, write_context, write_run
 from strata import records
 from strata.records import COLUMNS, RunError, load_run
 from strata.validate import findings
@@ -47,6 +48,15 @@ def accepts(name: str, instance: object) -> bool:
 @pytest.mark.parametrize("name", ["context.schema.json", "samples.schema.json"])
 def test_schemas_are_sound(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(schema(name))
+
+
+def test_stored_runs_are_what_their_script_writes(tmp_path: Path) -> None:
+    script = runpy.run_path(f"{DATA / 'make_synthetic.py'}")
+    for write, stored in ((script["small_gpu"], GPU_RUN), (script["small_host"], HOST_RUN)):
+        write(tmp_path / stored.name)
+        for path in stored.iterdir():
+            if path.is_file():
+                assert (tmp_path / stored.name / path.name).read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("run", runs(), ids=lambda run: run.name)

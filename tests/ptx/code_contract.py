@@ -50,6 +50,23 @@ def complain(kernel: str, what: str) -> str:
     return f"{kernel}: {what}"
 
 
+def early_sums(body: str, loads: int) -> str:
+    """Say where a walk sums before it has issued every load of a particle, or nothing.
+
+    ptxas may do that to save registers. The read then waits for memory several times in a row
+    instead of once: seen on a structure of arrays, whose cycles it doubled.
+    """
+    opcodes = re.findall(r"^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\d+\s+)?(LDG|FADD)", body, re.M)
+    first_sum = opcodes.index("FADD") if "FADD" in opcodes else len(opcodes)
+    if first_sum == len(opcodes) or loads == 0:
+        return ""
+    per_read = loads // UNROLL
+    runs = [len(run) for run in "".join(op[0] for op in opcodes[1:]).split("F") if run]
+    if all(run == per_read for run in runs):
+        return ""
+    return f"sums between the loads of one read: runs of {runs} loads, not of {per_read}"
+
+
 def check_ptx(text: str) -> tuple[int, list[str]]:
     found: list[str] = []
     kernels = re.findall(r"\.entry (\S+?)\((.*?)\n}\n", text, re.S)
@@ -89,6 +106,8 @@ def check_sass(text: str) -> tuple[int, list[str]]:
             scalar -= 1  # the warp's starting group
         if (scalar, vector) != loads:
             found.append(complain(name, f"{scalar} scalar and {vector} 16-byte loads, not {loads}"))
+        if waits := early_sums(body, sum(loads)):
+            found.append(complain(name, waits))
         if not re.search(r"\bCS2R R\d+, SR_CLOCKLO", body):
             found.append(complain(name, "the clock is not read by a 64-bit CS2R"))
         if re.search(r"CS2R\.32 R\d+, SR_CLOCKLO|\bS2R R\d+, SR_CLOCKLO", body):
