@@ -53,44 +53,46 @@ Benchmark declare() {
       .suite = "micro",
       .name = "layout_read",
       .question = "What does each layout of a particle cost to read, from each level?",
-      .axes =
-          {{.name = "layout",
-            .meaning = "how the seven floats of a particle lie in memory",
-            .choices = names(static_cast<Layouts*>(nullptr)),
-            .defaults = names(static_cast<Layouts*>(nullptr))},
-           {.name = "residency",
-            .meaning = "the level that holds the particles (l3: CPU only)",
-            .choices = {"l1", "l2", "l3", "dram"},
-            .defaults = {"l1", "l2", "l3", "dram"}},
-           {.name = "cores",
-            .meaning = "one or all SMs (cuda), CPU cores (host)",
-            .choices = {"one", "all"},
-            .defaults = {"all"}},
-           {.name = "fields",
-            .meaning = "all seven fields, or position and mass",
-            .choices = names(static_cast<FieldSets*>(nullptr)),
-            .defaults = names(static_cast<FieldSets*>(nullptr))},
-           {.name = "block_size",
-            .meaning = "threads in a block (host: always 32)",
-            .minimum = 32,
-            .maximum = 1024,
-            .defaults = {"32", "128", "256", "1024"}},
-           {.name = "warps_per_sm",
-            .meaning = "warps resident on each SM (host: dependent chains that a core interleaves)",
-            .minimum = 1,
-            .maximum = 64,
-            .defaults = {"1", "2", "4", "8", "16", "32", "48", "64"}}},
-      .quantities =
-          {{"warp_read_cycles", "cycles from the start of a warp's read to its sum, median of warps"},
-           {"warp_read_cycles_p5", "the same, 5th percentile of warps"},
-           {"warp_read_cycles_p95", "the same, 95th percentile of warps"},
-           {"warp_read_cycles_slowest", "the whole walk of the slowest warp, by both timers"},
-           {"warp_read_time", "warp_read_cycles by the clock at that moment"},
-           {"arithmetic_cycles", "the part of a warp-read that is sum and address, not load"},
-           {"grid_time", "the whole walk of all warps, start-up included"},
-           {"useful_bandwidth", "bytes of wanted fields a second, start-up cancelled"},
-           {"reads_per_second", "particles read a second, start-up cancelled"},
-           {"core_clock", "clock of the core while it read"}},
+      .axes = {{.name = "layout",
+                .meaning = "how the seven floats of a particle lie in memory",
+                .choices = names(static_cast<Layouts*>(nullptr)),
+                .defaults = names(static_cast<Layouts*>(nullptr))},
+               {.name = "residency",
+                .meaning = "the level that holds the particles (l3: CPU only)",
+                .choices = {"l1", "l2", "l3", "dram"},
+                .defaults = {"l1", "l2", "l3", "dram"}},
+               {.name = "cores",
+                .meaning = "one or all SMs (cuda), CPU cores (host)",
+                .choices = {"one", "all"},
+                .defaults = {"all"}},
+               {.name = "fields",
+                .meaning = "all seven fields, or position and mass",
+                .choices = names(static_cast<FieldSets*>(nullptr)),
+                .defaults = names(static_cast<FieldSets*>(nullptr))},
+               {.name = "block_size",
+                .meaning = "threads in a block (host: always 32)",
+                .minimum = 32,
+                .maximum = 1024,
+                .defaults = {"32", "128", "256", "1024"}},
+               {.name = "warps_per_sm",
+                .meaning =
+                    "warps resident on each SM (host: dependent chains that a core interleaves)",
+                .minimum = 1,
+                .maximum = 64,
+                .defaults = {"1", "2", "4", "8", "16", "32", "48", "64"}}},
+      .quantities = {{"warp_read_cycles",
+                      "cycles from the start of a warp's read to its sum, median of warps"},
+                     {"warp_read_cycles_p5", "the same, 5th percentile of warps"},
+                     {"warp_read_cycles_p95", "the same, 95th percentile of warps"},
+                     {"warp_read_cycles_slowest",
+                      "the whole walk of the slowest warp, by both timers"},
+                     {"warp_read_time", "warp_read_cycles by the clock at that moment"},
+                     {"arithmetic_cycles",
+                      "the part of a warp-read that is sum and address, not load"},
+                     {"grid_time", "the whole walk of all warps, start-up included"},
+                     {"useful_bandwidth", "bytes of wanted fields a second, start-up cancelled"},
+                     {"reads_per_second", "particles read a second, start-up cancelled"},
+                     {"core_clock", "clock of the core while it read"}},
       .seconds_per_case = 0.06,
       .excludes = excludes};
 }
@@ -117,7 +119,8 @@ double cycles_of_a_read(const std::array<std::uint64_t, 3>& ends, const Shape& s
 
 std::uint32_t groups_in(std::uint64_t bytes) {
   const auto groups = std::min<std::uint64_t>(bytes / group_bytes, max_groups);
-  return static_cast<std::uint32_t>(groups % 2 == 1 ? groups : std::max<std::uint64_t>(groups, 2) - 1);
+  return static_cast<std::uint32_t>(groups % 2 == 1 ? groups
+                                                    : std::max<std::uint64_t>(groups, 2) - 1);
 }
 
 std::uint32_t start_position(std::uint32_t block, std::uint32_t warp, std::uint32_t blocks,
@@ -138,7 +141,8 @@ void report(Session& session, const Collection<Observation>& seen, const Methods
   const auto series = [&](auto&& value) {
     std::vector<double> samples;
     samples.reserve(seen.kept.size());
-    for (const auto& one : seen.kept) samples.push_back(std::invoke(value, one));
+    for (const auto& one : seen.kept)
+      samples.push_back(std::invoke(value, one));
     return samples;
   };
   const auto add = [&](const char* quantity, const std::string& unit, const std::string& method,
@@ -169,7 +173,8 @@ void report(Session& session, const Collection<Observation>& seen, const Methods
     session.add(timer_gate(series(&Observation::cycles_slowest), methods.slowest,
                            series(&Observation::cycles_outside), methods.outside));
   } else {
-    session.add(Gate{"timer", Verdict::not_applicable, "two methods are compared for single warps"});
+    session.add(
+        Gate{"timer", Verdict::not_applicable, "two methods are compared for single warps"});
   }
   session.fact("stopped_by", std::string{to_string(seen.stop)});
 }

@@ -1,9 +1,9 @@
 // The CUDA backend of layout_read: see layout_read.hpp for the question and the method.
 //
-// One warp walks one chain. A group's 32 particles are read by the layout's own reads, summed, and the
-// sum says which group comes next. The clock is read at the start and at the ends of the four parts of
-// the walk, in one loop, so that all parts run the same instructions and the slope between the two
-// timed parts holds nothing but reads.
+// One warp walks one chain. A group's 32 particles are read by the layout's own reads, summed, and
+// the sum says which group comes next. The clock is read at the start and at the ends of the four
+// parts of the walk, in one loop, so that all parts run the same instructions and the slope between
+// the two timed parts holds nothing but reads.
 #include "harness/core/error.hpp"
 #include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
@@ -67,7 +67,8 @@ __device__ __forceinline__ void load(const float* at, float* value) {
 template <unsigned width>
 __device__ __forceinline__ void pretend(const float* at, float* value, float filler) {
   value[0] = __uint_as_float(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at)));
-  for (unsigned w = 1; w < width; ++w) value[w] = filler;
+  for (unsigned w = 1; w < width; ++w)
+    value[w] = filler;
 }
 
 /// A balanced tree: three levels for seven fields, two for four.
@@ -80,22 +81,22 @@ __device__ __forceinline__ float tree_sum(const float (&v)[field_count]) {
   }
 }
 
-/// Where each read of particle 0 begins: a pointer for each array of the layout, as anyone would pass a
-/// structure of arrays to a kernel.
+/// Where each read of particle 0 begins: a pointer for each array of the layout, as anyone would
+/// pass a structure of arrays to a kernel.
 struct Arrays {
   const float* first[field_count];
 };
 
-/// True when read r lies in an array of its own, at a distance that depends on how many particles there
-/// are; else it lies a fixed way behind the first read, which the load's own offset covers.
+/// True when read r lies in an array of its own, at a distance that depends on how many particles
+/// there are; else it lies a fixed way behind the first read, which the load's own offset covers.
 template <class L>
 constexpr bool has_own_array(std::size_t r) {
   return L::template first_word<std::size_t>(r, 0, group_size) !=
          L::template first_word<std::size_t>(r, 0, 2 * group_size);
 }
 
-/// Address of word `offset` of read r of particle i. From particle 0 to particle i it is the same way
-/// in every array, below 2^32 bytes.
+/// Address of word `offset` of read r of particle i. From particle 0 to particle i it is the same
+/// way in every array, below 2^32 bytes.
 template <class L, std::size_t r, unsigned offset>
 __device__ __forceinline__ const float* address(const Arrays& arrays, std::uint32_t i) {
   constexpr auto read = static_cast<std::uint32_t>(r);
@@ -208,7 +209,8 @@ std::uint32_t groups_for(const std::string& residency, const Facts& facts) {
   // A quarter of L2: far inside one partition of a chip with two, and far outside every L1.
   if (residency == "l2") return groups_in(std::bit_floor(number("l2_bytes") / 4));
   if (residency == "l3") throw Skipped{"a GPU has no third level of cache"};
-  // Whenever a walk comes round to a group, 16 times the L2 of an H200 went by since its last visit.
+  // Whenever a walk comes round to a group, 16 times the L2 of an H200 went by since its last
+  // visit.
   const std::uint64_t footprint = std::uint64_t{max_groups} * group_bytes;
   if (number("memory_bytes") < 4 * footprint) throw Skipped{"less than 4 GiB of device memory"};
   if (number("l2_bytes") * 4 > footprint) throw Skipped{"the L2 is too large for the chain"};
@@ -216,15 +218,17 @@ std::uint32_t groups_for(const std::string& residency, const Facts& facts) {
 }
 
 DataSet make_data(const std::string& layout, const std::string& residency, const Facts& facts) {
-  DataSet data{.chain = ParticleChain{groups_for(residency, facts), /*seed=*/2009}, .words = {},
-               .arrays = {}, .expected = {}};
+  DataSet data{.chain = ParticleChain{groups_for(residency, facts), /*seed=*/2009},
+               .words = {},
+               .arrays = {},
+               .expected = {}};
   const auto with_fields = [&]<class L, class Fields>() {
     std::vector<float> host(L::words(data.chain.particles()));
     data.chain.fill<L>(host);
     data.words.emplace(std::span<const float>{host});
     for (std::size_t r = 0; r < L::reads.size(); ++r) {
-      data.arrays.first[r] = data.words->data() + L::template first_word<std::size_t>(
-                                                      r, 0, data.chain.particles());
+      data.arrays.first[r] =
+          data.words->data() + L::template first_word<std::size_t>(r, 0, data.chain.particles());
     }
     [&]<class... Fs>(std::tuple<Fs...>*) {
       (data.expected.emplace(std::string{Fs::name},
@@ -306,7 +310,8 @@ class Walks {
   /// Warps on each SM in the last walk: fewest, most, SMs.
   [[nodiscard]] Gate placement(std::size_t sms, int warps_per_sm) const {
     std::map<std::uint32_t, int> on;
-    for (unsigned w = 0; w < grid_.warps(); ++w) ++on[landed_.data()[w].sm];
+    for (unsigned w = 0; w < grid_.warps(); ++w)
+      ++on[landed_.data()[w].sm];
     const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [fewest, most] = std::minmax_element(on.begin(), on.end(), by_count);
     return placement_gate(on.size(), sms, fewest->second, most->second, warps_per_sm);
@@ -317,12 +322,12 @@ class Walks {
     const unsigned per_block = grid_.threads / group_size;
     for (unsigned b = 0; b < grid_.blocks; ++b) {
       for (unsigned w = 0; w < per_block; ++w) {
-        positions_.push_back(
-            start_position(b, w, grid_.blocks, per_block, data_.chain.groups()));
+        positions_.push_back(start_position(b, w, grid_.blocks, per_block, data_.chain.groups()));
       }
     }
     std::vector<std::uint32_t> groups;
-    for (const auto p : positions_) groups.push_back(data_.chain.group_at(p));
+    for (const auto p : positions_)
+      groups.push_back(data_.chain.group_at(p));
     return groups;
   }
 
@@ -330,8 +335,7 @@ class Walks {
   /// it does not survive from one kernel to the next.
   void make_resident() {
     if (residency_ == "l2") {
-      tools_.eviction.touch(data_.words->data(), data_.words->size_bytes(),
-                            tools_.stream.get());
+      tools_.eviction.touch(data_.words->data(), data_.words->size_bytes(), tools_.stream.get());
     } else if (residency_ == "dram") {
       tools_.eviction.evict(tools_.stream.get());
     }
@@ -344,8 +348,8 @@ class Walks {
     records_.poison(poison, stream);
     make_resident();
     begin_.record(stream);
-    kernel_<<<grid_.blocks, grid_.threads, 0, stream>>>(
-        data_.arrays, plan, starts_.data(), /*filler=*/1.0F, records_.data());
+    kernel_<<<grid_.blocks, grid_.threads, 0, stream>>>(data_.arrays, plan, starts_.data(),
+                                                        /*filler=*/1.0F, records_.data());
     cuda_check(cudaGetLastError());
     end_.record(stream);
     landed_.download_from(records_, stream);
@@ -356,7 +360,8 @@ class Walks {
   /// Cycles of the slowest warp's whole walk: what the walk takes, seen from inside.
   [[nodiscard]] double slowest() const {
     std::uint64_t most = 0;
-    for (const WarpRecord& r : landed_.span()) most = std::max(most, r.cycles[parts] - r.cycles[0]);
+    for (const WarpRecord& r : landed_.span())
+      most = std::max(most, r.cycles[parts] - r.cycles[0]);
     return static_cast<double>(most);
   }
 
@@ -432,19 +437,17 @@ void run(Session& session) {
     bytes = useful_bytes<Fields>;
   });
   const int wanted = static_cast<int>(grid.blocks / sms);
-  // As much of the SM's memory as can be serves as L1. A block takes a little shared memory even when
-  // it asks for none: without room for that, fewer blocks would be resident.
+  // As much of the SM's memory as can be serves as L1. A block takes a little shared memory even
+  // when it asks for none: without room for that, fewer blocks would be resident.
   int reserved = 0;
   int shared = 0;
   int device = 0;
   cuda_check(cudaGetDevice(&device));
   cuda_check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device));
-  cuda_check(
-      cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  cuda_check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
   const int carveout = (100 * wanted * reserved + shared - 1) / shared;  // percent, rounded up
   for (const Kernel k : {kernel, without_loads}) {
-    cuda_check(
-        cudaFuncSetAttribute(k, cudaFuncAttributePreferredSharedMemoryCarveout, carveout));
+    cuda_check(cudaFuncSetAttribute(k, cudaFuncAttributePreferredSharedMemoryCarveout, carveout));
   }
   int resident = 0;
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel,
@@ -457,10 +460,11 @@ void run(Session& session) {
   cuda_check(cudaFuncGetAttributes(&attributes, kernel));
 
   auto& tools = session.cache().shared<Tools>();
-  const DataSet& data = session.cache().keep<DataSet>(
-      "layout_read/" + layout + '/' + residency, [&] { return make_data(layout, residency, facts); });
-  Walks walks{kernel, data, data.expected.find(fields)->second, grid, residency,
-              warps_per_sm == 1, tools};
+  const DataSet& data =
+      session.cache().keep<DataSet>("layout_read/" + layout + '/' + residency,
+                                    [&] { return make_data(layout, residency, facts); });
+  Walks walks{kernel, data, data.expected.find(fields)->second, grid, residency, warps_per_sm == 1,
+              tools};
 
   // How many reads fill the time wanted: a first, short pair of walks says. The warm-up goes round
   // the small cycle twice, so that every L1 holds it.

@@ -1,8 +1,8 @@
 // What does each layout of a particle cost to read, from each level of the hierarchy?
 //
-// The declaration and the report that both backends of the benchmark share. The experiment is that of
-// Siegel, Ributzka, Li (2009), sections II and III: a kernel that only reads, sums all that it read,
-// and is timed in clock cycles. Redone with care: the reads of a warp form a dependent chain
+// The declaration and the report that both backends of the benchmark share. The experiment is that
+// of Siegel, Ributzka, Li (2009), sections II and III: a kernel that only reads, sums all that it
+// read, and is timed in clock cycles. Redone with care: the reads of a warp form a dependent chain
 // (micro/pattern/particle_chain.hpp), so the time of a read is neither hidden nor cut short, two
 // timers that share nothing must agree, and the sums are checked before the time counts.
 //
@@ -24,9 +24,9 @@ namespace strata::layout_read {
 
 [[nodiscard]] Benchmark declare();
 
-/// The reads that one warp makes, in order. Only `first` and `second` are timed: the cycles of a read
-/// are the slope between them, which cancels what the clock reads cost. `warmup` brings warps into
-/// step with each other and fills L1; `cooldown` keeps the load up while slower warps finish.
+/// The reads that one warp makes, in order. Only `first` and `second` are timed: the cycles of a
+/// read are the slope between them, which cancels what the clock reads cost. `warmup` brings warps
+/// into step with each other and fills L1; `cooldown` keeps the load up while slower warps finish.
 struct Shape {
   std::uint32_t warmup = 0;
   std::uint32_t first = 0;
@@ -47,22 +47,22 @@ struct Shape {
 [[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint32_t unroll);
 
 /// Cycles of one read, from a warp's clock at the ends of the warm-up, first and second part. Of a
-/// warp alone: the slope between the two parts. Among others: the mean over both, because which warps
-/// an SM serves first changes from part to part, and a difference would say more of that than of
-/// reads.
+/// warp alone: the slope between the two parts. Among others: the mean over both, because which
+/// warps an SM serves first changes from part to part, and a difference would say more of that than
+/// of reads.
 [[nodiscard]] double cycles_of_a_read(const std::array<std::uint64_t, 3>& ends, const Shape& shape,
                                       bool alone);
 
 /// Bytes that a group of the widest layouts takes.
 inline constexpr std::uint64_t group_bytes = 1024;
 
-/// Groups that fit into `bytes`, one less if need be to make them odd: with an even number, above all
-/// a power of two, the seven arrays of a soa lie a large power of two apart and get into each other's
-/// way in every cache, which says more of the number than of the layout.
+/// Groups that fit into `bytes`, one less if need be to make them odd: with an even number, above
+/// all a power of two, the seven arrays of a soa lie a large power of two apart and get into each
+/// other's way in every cache, which says more of the number than of the layout.
 [[nodiscard]] std::uint32_t groups_in(std::uint64_t bytes);
 
-/// Where warp `warp` of block `block` starts on a cycle of `groups`: spread evenly, with the warps of
-/// one block, which share an L1, as far from each other as can be.
+/// Where warp `warp` of block `block` starts on a cycle of `groups`: spread evenly, with the warps
+/// of one block, which share an L1, as far from each other as can be.
 [[nodiscard]] std::uint32_t start_position(std::uint32_t block, std::uint32_t warp,
                                            std::uint32_t blocks, std::uint32_t warps_per_block,
                                            std::uint32_t groups);

@@ -1,9 +1,10 @@
 // The host backend of layout_read: see layout_read.hpp for the question and the method.
 //
-// A "warp" is a group of 32 particles that one core reads at once, and `warps_per_sm` is the number of
-// independent chains that the core interleaves: one chain shows the latency, more of them how much
-// latency the core hides. Cycles are those of the time-stamp counter, which ticks at one rate whatever
-// the core's own clock does. Levels are the CPU's own, with sizes as the system reports them.
+// A "warp" is a group of 32 particles that one core reads at once, and `warps_per_sm` is the number
+// of independent chains that the core interleaves: one chain shows the latency, more of them how
+// much latency the core hides. Cycles are those of the time-stamp counter, which ticks at one rate
+// whatever the core's own clock does. Levels are the CPU's own, with sizes as the system reports
+// them.
 #include "harness/core/error.hpp"
 #include "harness/host/pin.hpp"
 #include "harness/host/thread_team.hpp"
@@ -25,7 +26,8 @@
 // The same source compiled for wider vectors, chosen when the program runs.
 #if defined(__x86_64__)
 #define STRATA_TARGET_AVX2 __attribute__((target("avx2")))
-#define STRATA_TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
+#define STRATA_TARGET_AVX512 \
+  __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
 #define STRATA_X86 1
 #else
 #define STRATA_X86 0
@@ -41,7 +43,8 @@ using Lanes = std::array<std::uint32_t, group_size>;
 
 using Vector [[gnu::vector_size(16)]] = float;
 
-/// The horizontal sums of four vectors, one in each element: a 4 by 4 transpose, added up on the way.
+/// The horizontal sums of four vectors, one in each element: a 4 by 4 transpose, added up on the
+/// way.
 [[gnu::always_inline]] inline Vector sums_of(Vector a, Vector b, Vector c, Vector d) {
   const Vector ab =
       __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
@@ -64,9 +67,9 @@ template <class L, class Fields, std::size_t r>
   return std::bit_cast<Vector>(bits & mask);
 }
 
-/// Adds read r of 32 particles, `stride` words apart from `at` on, to the sums of their lanes. Vector
-/// reads are added up four particles at a time; of single words, neighbouring lanes are independent,
-/// so the compiler makes vectors of them where the stride allows.
+/// Adds read r of 32 particles, `stride` words apart from `at` on, to the sums of their lanes.
+/// Vector reads are added up four particles at a time; of single words, neighbouring lanes are
+/// independent, so the compiler makes vectors of them where the stride allows.
 template <class L, class Fields, std::size_t r, std::size_t stride>
 [[gnu::always_inline]] inline void add_read(const float* at, std::array<float, group_size>& sum) {
   constexpr Issue issue = issued<L, Fields>(r);
@@ -76,7 +79,8 @@ template <class L, class Fields, std::size_t r, std::size_t stride>
         return read_vector<L, Fields, r>(at + (lane + i) * stride);
       };
       const Vector four = sums_of(read(0), read(1), read(2), read(3));
-      for (std::uint32_t i = 0; i < 4; ++i) sum[lane + i] += four[i];
+      for (std::uint32_t i = 0; i < 4; ++i)
+        sum[lane + i] += four[i];
     }
   } else if constexpr (issue.words > 0) {
     for (std::uint32_t lane = 0; lane < group_size; ++lane) {
@@ -102,7 +106,8 @@ template <class L, class Fields>
                   L::template first_word<std::size_t>(r, 0, group_size)>(
          words + L::template first_word<std::size_t>(r, std::size_t{group} * group_size, n), sum),
      ...);
-  }(std::make_index_sequence<L::reads.size()>{});
+  }
+  (std::make_index_sequence<L::reads.size()>{});
 
   // Every lane names the same next group; their mean depends on all of them.
   std::uint32_t next = 0;
@@ -120,7 +125,8 @@ template <class L, class Fields>
                                                std::vector<std::uint32_t>& chains,
                                                std::uint32_t reads, Lanes& sums) {
   for (std::uint32_t r = 0; r < reads; ++r) {
-    for (auto& group : chains) group = read_group<L, Fields>(words, group, n, sums);
+    for (auto& group : chains)
+      group = read_group<L, Fields>(words, group, n, sums);
   }
 }
 
@@ -184,21 +190,23 @@ std::uint32_t groups_for(const std::string& residency, const Facts& facts) {
   // Eight times the last level, or what the chain can hold: when a walk comes round, nothing of its
   // last visit is left.
   const std::uint64_t last = bytes(facts.contains("l3_bytes") ? "l3_bytes" : "l2_bytes");
-  const std::uint64_t footprint =
-      std::min(8 * last, std::uint64_t{max_groups} * group_bytes);
+  const std::uint64_t footprint = std::min(8 * last, std::uint64_t{max_groups} * group_bytes);
   if (footprint < 3 * last) throw Skipped{"the last-level cache is too large for the chain"};
-  if (footprint > bytes("memory_bytes") / 4) throw Skipped{"too little memory for 8 times the cache"};
+  if (footprint > bytes("memory_bytes") / 4)
+    throw Skipped{"too little memory for 8 times the cache"};
   return groups_in(footprint);
 }
 
 DataSet make_data(const std::string& layout, const std::string& residency, const Facts& facts) {
-  DataSet data{.chain = ParticleChain{groups_for(residency, facts), /*seed=*/2009}, .words = {},
+  DataSet data{.chain = ParticleChain{groups_for(residency, facts), /*seed=*/2009},
+               .words = {},
                .expected = {}};
   (void)with_layout(layout, AllFields::name, [&]<class L, class Fields>() {
     data.words.resize(L::words(data.chain.particles()));
     data.chain.fill<L>(data.words);
     [&]<class... Fs>(std::tuple<Fs...>*) {
-      (data.expected.emplace(std::string{Fs::name}, ExpectedSums::of<L, Fs>(data.chain, data.words)),
+      (data.expected.emplace(std::string{Fs::name},
+                             ExpectedSums::of<L, Fs>(data.chain, data.words)),
        ...);
     }(static_cast<FieldSets*>(nullptr));
   });
@@ -262,14 +270,15 @@ class Walks {
     std::vector<std::uint32_t> groups;
     Lanes sums{};
     std::array<std::uint64_t, 5> ticks{};  // at the start and at the end of each part
-    double seconds = 0;  // from the first stamp to the last
+    double seconds = 0;                    // from the first stamp to the last
   };
 
   double run(const Shape& shape) {
     for (auto& core : cores_) {
       core.sums.fill(0);
       core.groups.clear();
-      for (const auto p : core.positions) core.groups.push_back(data_.chain.group_at(p));
+      for (const auto p : core.positions)
+        core.groups.push_back(data_.chain.group_at(p));
     }
     const std::array<std::uint32_t, 4> reads{shape.warmup, shape.first, shape.second,
                                              shape.cooldown};
@@ -291,7 +300,8 @@ class Walks {
   /// Ticks of the slowest core's whole walk: what the walk takes, seen from inside.
   [[nodiscard]] double slowest() const {
     std::uint64_t most = 0;
-    for (const auto& core : cores_) most = std::max(most, core.ticks[4] - core.ticks[0]);
+    for (const auto& core : cores_)
+      most = std::max(most, core.ticks[4] - core.ticks[0]);
     return static_cast<double>(most);
   }
 
@@ -336,8 +346,9 @@ void run(Session& session) {
     code = widest<L, Fields>();
     bytes = useful_bytes<Fields>;
   });
-  const auto& data = session.cache().keep<DataSet>(
-      "layout_read/" + layout + '/' + residency, [&] { return make_data(layout, residency, facts); });
+  const auto& data = session.cache().keep<DataSet>("layout_read/" + layout + '/' + residency, [&] {
+    return make_data(layout, residency, facts);
+  });
 
   auto cpus = allowed_cpus();
   if (session.param("cores") == "one") cpus.resize(1);
@@ -345,8 +356,7 @@ void run(Session& session) {
   Walks walks{code.walk, data, data.expected.find(fields)->second, team, chains};
 
   // How many reads fill the time wanted: a first, short pair of walks says.
-  const std::uint32_t warmup =
-      residency == "dram" ? 8 : std::max(8U, data.chain.groups() / chains);
+  const std::uint32_t warmup = residency == "dram" ? 8 : std::max(8U, data.chain.groups() / chains);
   walks.shape(shape_for(40, warmup, unroll));
   const double reads = timed_seconds * walks.observe().core_hertz / walks.pace();
   const Shape shape = shape_for(std::clamp(reads, 40.0, 65536.0), warmup, unroll);

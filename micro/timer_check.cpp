@@ -18,13 +18,14 @@ struct Slot {
   const Slot* next = nullptr;
 };
 
-/// Follows the chain for `loads` loads. Nothing can be skipped: the end depends on every load, and the
-/// asm hides from the compiler that the chain is only read.
+/// Follows the chain for `loads` loads. Nothing can be skipped: the end depends on every load, and
+/// the asm hides from the compiler that the chain is only read.
 [[gnu::noinline]] const Slot* follow(const Slot* at, std::uint64_t loads) {
   constexpr std::uint64_t unroll = 16;
   for (std::uint64_t i = 0; i < loads; i += unroll) {
 #pragma GCC unroll 16
-    for (std::uint64_t u = 0; u < unroll; ++u) at = at->next;
+    for (std::uint64_t u = 0; u < unroll; ++u)
+      at = at->next;
   }
   asm volatile("" : "+r"(at) : : "memory");
   return at;
@@ -121,7 +122,8 @@ void report(Session& session, const std::vector<Observation>& seen, const char* 
             const char* inside, const char* outside, const char* graph, const char* clock) {
   const auto add = [&](const char* quantity, const char* in, const char* method, auto&& value) {
     Measurement m{.quantity = quantity, .unit = in, .method = method, .samples = {}};
-    for (const auto& one : seen) m.samples.push_back(std::invoke(value, one));
+    for (const auto& one : seen)
+      m.samples.push_back(std::invoke(value, one));
     session.add(m);
     return m.samples;
   };

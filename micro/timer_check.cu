@@ -1,7 +1,7 @@
 // The CUDA backend of timer_check: timer_check.hpp says what it asks.
 //
-// A word holds the low half of the next word's address; the high half never changes, so that a loaded
-// word is the next address as it is and the chain holds LDG after LDG and no arithmetic.
+// A word holds the low half of the next word's address; the high half never changes, so that a
+// loaded word is the next address as it is and the chain holds LDG after LDG and no arithmetic.
 #include "harness/core/gates.hpp"
 #include "harness/core/protocol.hpp"
 #include "harness/device/buffer.hpp"
@@ -66,7 +66,8 @@ class Chain {
     }
     const auto next = successors(order_);
     std::vector<std::uint32_t> words(slots);
-    for (unsigned s = 0; s < slots; ++s) words[s] = address(next[s]);
+    for (unsigned s = 0; s < slots; ++s)
+      words[s] = address(next[s]);
     words_.upload(words);
   }
 

@@ -1,11 +1,9 @@
 #include "harness/cli/commands.hpp"
-
 #include "harness/core/build_info.hpp"
 #include "harness/core/error.hpp"
 
 #include <fmt/format.h>
 
-#include <unistd.h>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace strata {
@@ -49,12 +48,14 @@ int analysis_command(const std::vector<std::string>& arguments) {
   std::vector<std::string> words{interpreter(source), "-m", "strata"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
+  for (auto& word : words)
+    argv.push_back(word.data());
   argv.push_back(nullptr);
   (void)::execvp(argv[0], argv.data());
-  throw UsageError{fmt::format("cannot start {}: {}; `make setup` makes the Python environment, "
-                               "STRATA_PYTHON names another",
-                               words[0], std::strerror(errno))};
+  throw UsageError{
+      fmt::format("cannot start {}: {}; `make setup` makes the Python environment, "
+                  "STRATA_PYTHON names another",
+                  words[0], std::strerror(errno))};
 }
 
 }  // namespace strata

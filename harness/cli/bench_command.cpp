@@ -1,5 +1,4 @@
 #include "harness/cli/commands.hpp"
-
 #include "harness/core/benchmark.hpp"
 #include "harness/core/build_info.hpp"
 #include "harness/core/device.hpp"
@@ -50,17 +49,20 @@ int bench_command(const BenchOptions& options) {
   std::vector<std::string> words{"strata bench"};
   words.insert(words.end(), options.flags.begin(), options.flags.end());
   std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
+  for (auto& word : words)
+    argv.push_back(word.data());
   int argc = static_cast<int>(argv.size());
   benchmark::Initialize(&argc, argv.data());
   if (argc > 1) {
-    throw UsageError{fmt::format("bench: unknown flag {}; see --benchmark_* of Google Benchmark, and "
-                                 "strata bench --help",
-                                 argv[1])};
+    throw UsageError{
+        fmt::format("bench: unknown flag {}; see --benchmark_* of Google Benchmark, and "
+                    "strata bench --help",
+                    argv[1])};
   }
 
   Sweep sweep = load_sweep(options.sweep, benchmarks());
-  for (const auto& setting : options.settings) apply_setting(sweep, setting, benchmarks());
+  for (const auto& setting : options.settings)
+    apply_setting(sweep, setting, benchmarks());
   const auto device = open_device(parse_device_request(options.device));
   const auto cases = expand(sweep, device->backend(), benchmarks());
   add_context(*device);
@@ -68,17 +70,15 @@ int bench_command(const BenchOptions& options) {
   bool settled = false;
   int failed = 0;
   Cache cache;
-  enrol_with_google_benchmark(cases, sweep.plan, *device, cache,
-                              {.begin =
-                                   [&](const Case&) {
-                                     if (!settled) device->settle();
-                                     settled = true;
-                                   },
-                               .end =
-                                   [&](const CaseRecord& record) {
-                                     failed += record.status == Status::failed ? 1 : 0;
-                                   },
-                               .stop = {}});
+  enrol_with_google_benchmark(
+      cases, sweep.plan, *device, cache,
+      {.begin =
+           [&](const Case&) {
+             if (!settled) device->settle();
+             settled = true;
+           },
+       .end = [&](const CaseRecord& record) { failed += record.status == Status::failed ? 1 : 0; },
+       .stop = {}});
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   const bool poisoned = !device->poisoned().empty();

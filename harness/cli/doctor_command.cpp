@@ -1,5 +1,4 @@
 #include "harness/cli/commands.hpp"
-
 #include "harness/core/benchmark.hpp"
 #include "harness/core/build_info.hpp"
 #include "harness/core/device.hpp"

@@ -1,5 +1,4 @@
 #include "harness/cli/commands.hpp"
-
 #include "harness/core/benchmark.hpp"
 #include "harness/core/sweep.hpp"
 
@@ -19,7 +18,8 @@ void describe(const Enrolled& enrolled) {
   fmt::print("  cost      about {:g} s a case\n", b.seconds_per_case);
   for (const auto& axis : b.axes) {
     std::string defaults;
-    for (const auto& value : axis.defaults) defaults += (defaults.empty() ? "" : ",") + value;
+    for (const auto& value : axis.defaults)
+      defaults += (defaults.empty() ? "" : ",") + value;
     fmt::print("  axis      {}: {}\n              of {}; default {}\n", axis.name, axis.meaning,
                axis.describe(), defaults);
   }

@@ -21,11 +21,12 @@ int fail(ExitCode code, const char* what) {
 }
 
 int command(int argc, char** argv) {
-  CLI::App app{"Measures the memory hierarchy of a GPU, or of the CPU where there is none.", "strata"};
-  app.set_version_flag("--version", std::string{build_info().version} + " (" +
-                                        (build_info().commit.empty() ? "unknown commit"
-                                                                     : build_info().commit) +
-                                        ")");
+  CLI::App app{"Measures the memory hierarchy of a GPU, or of the CPU where there is none.",
+               "strata"};
+  app.set_version_flag("--version",
+                       std::string{build_info().version} + " (" +
+                           (build_info().commit.empty() ? "unknown commit" : build_info().commit) +
+                           ")");
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 all cases measured or skipped for a stated reason; 1 some case failed; 2 bad "
@@ -65,7 +66,8 @@ int command(int argc, char** argv) {
       "bench", "the same cases as a Google Benchmark program: every --benchmark_* flag works");
   bench->allow_extras();
   bench->add_option("--sweep", bench_options.sweep, "which cases")->capture_default_str();
-  bench->add_option("--device", bench_options.device, "auto, cuda:N or host")->capture_default_str();
+  bench->add_option("--device", bench_options.device, "auto, cuda:N or host")
+      ->capture_default_str();
   bench->add_option("--set", bench_options.settings, "as for run")
       ->type_name("NAME.KEY=VALUE")
       ->allow_extra_args(false);

@@ -1,5 +1,4 @@
 #include "harness/cli/commands.hpp"
-
 #include "harness/core/benchmark.hpp"
 #include "harness/core/build_info.hpp"
 #include "harness/core/device_lock.hpp"
@@ -11,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
 #include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -44,7 +43,8 @@ WorkerCommand worker_on(const std::string& device, bool probing) {
   return command;
 }
 
-/// The cases of the sweep on this backend, in canonical order. Throws UsageError when there are none.
+/// The cases of the sweep on this backend, in canonical order. Throws UsageError when there are
+/// none.
 std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::string& expression) {
   auto cases = expand(sweep, backend, benchmarks());
   const auto all = cases.size();
@@ -54,9 +54,10 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::strin
     throw UsageError{fmt::format("{}: no case for the {} backend; see strata list", sweep.file,
                                  to_string(backend))};
   }
-  throw UsageError{fmt::format("--filter {}: matches none of the {} cases; strata list --cases {} "
-                               "--backend {} prints their ids",
-                               expression, all, sweep.name, to_string(backend))};
+  throw UsageError{
+      fmt::format("--filter {}: matches none of the {} cases; strata list --cases {} "
+                  "--backend {} prints their ids",
+                  expression, all, sweep.name, to_string(backend))};
 }
 
 RunContext context_for(const RunOptions& options, const Sweep& sweep, const DeviceMessage& device,
@@ -75,7 +76,8 @@ RunContext context_for(const RunOptions& options, const Sweep& sweep, const Devi
                    .digest = sweep.digest,
                    .plan = sweep.plan,
                    .cases = {}};
-  for (const auto& which : cases) context.sweep.cases.push_back(which.id());
+  for (const auto& which : cases)
+    context.sweep.cases.push_back(which.id());
   return context;
 }
 
@@ -84,10 +86,11 @@ void check_same_code(const RunFolder& folder) {
   const auto& then = folder.context().strata;
   const auto& now = build_info();
   if (then.source_digest == now.source_digest) return;
-  throw UsageError{fmt::format("{}: was begun with other kernel sources ({} then, {} now); build "
-                               "commit {} again, or start a new run",
-                               folder.path().string(), then.source_digest, now.source_digest,
-                               then.commit.empty() ? "unknown" : then.commit)};
+  throw UsageError{
+      fmt::format("{}: was begun with other kernel sources ({} then, {} now); build "
+                  "commit {} again, or start a new run",
+                  folder.path().string(), then.source_digest, now.source_digest,
+                  then.commit.empty() ? "unknown" : then.commit)};
 }
 
 int finish(const RunSummary& summary, const RunFolder& folder) {
@@ -96,12 +99,12 @@ int finish(const RunSummary& summary, const RunFolder& folder) {
     (void)std::fprintf(stderr, "strata: failed: %s\n", failure.c_str());
   }
   const auto rows = c.valid_rows + c.invalid_rows;
-  say(fmt::format("{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"
-                  "; {:.1f} s",
-                  c.measured, c.skipped, c.failed, c.missing, c.valid_rows, rows,
-                  rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) /
-                                        static_cast<double>(rows),
-                  summary.seconds));
+  say(fmt::format(
+      "{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"
+      "; {:.1f} s",
+      c.measured, c.skipped, c.failed, c.missing, c.valid_rows, rows,
+      rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
+      summary.seconds));
   if (summary.state == RunState::interrupted) {
     say("interrupted; complete it with: strata run --resume " + folder.path().string());
   }
@@ -126,7 +129,8 @@ int resume(const RunOptions& options) {
   }
   auto cases = folder.remaining();
   if (options.dry_run) {
-    for (const auto& which : cases) say(which.id());
+    for (const auto& which : cases)
+      say(which.id());
     return 0;
   }
   const bool on_host = folder.context().backend == Backend::host;
@@ -143,12 +147,14 @@ int run_command(const RunOptions& options) {
   if (!options.resume.empty()) return resume(options);
 
   Sweep sweep = load_sweep(options.sweep, benchmarks());
-  for (const auto& setting : options.settings) apply_setting(sweep, setting, benchmarks());
+  for (const auto& setting : options.settings)
+    apply_setting(sweep, setting, benchmarks());
   (void)parse_device_request(options.device);
   const DeviceMessage device = probe(worker_on(options.device, true));
   auto cases = cases_of(sweep, device.backend, options.filter);
   if (options.dry_run) {
-    for (const auto& which : cases) say(which.id());
+    for (const auto& which : cases)
+      say(which.id());
     (void)std::fprintf(stderr, "strata: %zu cases on %s, about %.0f s\n", cases.size(),
                        device.identity.name.c_str(), estimate_seconds(cases));
     return 0;
@@ -157,8 +163,7 @@ int run_command(const RunOptions& options) {
   RunFolder folder = RunFolder::create(options.out, context_for(options, sweep, device, cases));
   if (!options.quiet) {
     (void)std::fprintf(stderr, "strata: %zu cases of sweep '%s' on %s, into %s\n", cases.size(),
-                       sweep.name.c_str(), device.identity.name.c_str(),
-                       folder.path().c_str());
+                       sweep.name.c_str(), device.identity.name.c_str(), folder.path().c_str());
   }
   return supervise_and_finish(options, options.device, folder, std::move(cases));
 }

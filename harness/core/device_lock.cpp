@@ -98,7 +98,7 @@ DeviceLock DeviceLock::acquire(const DeviceIdentity& device, const std::filesyst
   // message names no process, and the lock holds all the same.
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(lock.fd_.get(), 0) == 0) {
-    (void)!::pwrite(lock.fd_.get(), pid.data(), pid.size(), 0);
+    [[maybe_unused]] const auto written = ::pwrite(lock.fd_.get(), pid.data(), pid.size(), 0);
   }
   return lock;
 }

@@ -7,11 +7,11 @@ namespace strata {
 
 /// What the process says to its caller when it ends.
 enum class ExitCode : int {
-  success = 0,      ///< every case measured, or skipped for a stated reason
-  failed = 1,       ///< some case failed
-  usage = 2,        ///< bad flag, bad input file
-  no_device = 3,    ///< no usable device for what was asked
-  interrupted = 130 ///< SIGINT or SIGTERM; the run folder is complete up to then and resumes
+  success = 0,       ///< every case measured, or skipped for a stated reason
+  failed = 1,        ///< some case failed
+  usage = 2,         ///< bad flag, bad input file
+  no_device = 3,     ///< no usable device for what was asked
+  interrupted = 130  ///< SIGINT or SIGTERM; the run folder is complete up to then and resumes
 };
 
 /// Bad input: what() is one line that says what is wrong, where, what was expected, how to mend it.

@@ -10,7 +10,9 @@
 namespace strata {
 namespace {
 
-Verdict passed_if(bool held) { return held ? Verdict::passed : Verdict::failed; }
+Verdict passed_if(bool held) {
+  return held ? Verdict::passed : Verdict::failed;
+}
 
 }  // namespace
 
@@ -66,9 +68,9 @@ Gate noise_gate(std::span<const double> samples, double bound) {
             fmt::format("{} samples are too few for an interval", samples.size())};
   }
   const double width = relative_half_width(*interval, median(samples));
-  return {"noise", passed_if(width <= bound),
-          fmt::format("half-width {:.2f} % of the median (bound {:.2f} %)", 100 * width,
-                      100 * bound)};
+  return {
+      "noise", passed_if(width <= bound),
+      fmt::format("half-width {:.2f} % of the median (bound {:.2f} %)", 100 * width, 100 * bound)};
 }
 
 }  // namespace strata

@@ -13,8 +13,7 @@ inline constexpr double timer_bound = 0.02;  ///< two timer methods agree within
 inline constexpr double clock_bound = 0.02;  ///< the core clock holds within this ratio
 
 /// `result`: every checked output equals its reference.
-[[nodiscard]] Gate result_gate(std::size_t checked, std::size_t different,
-                               const std::string& what);
+[[nodiscard]] Gate result_gate(std::size_t checked, std::size_t different, const std::string& what);
 
 /// `timer`: the medians of two independent methods agree within `timer_bound` of the second.
 [[nodiscard]] Gate timer_gate(std::span<const double> first, const std::string& first_method,

@@ -69,7 +69,8 @@ auto collect(S& subject, const Plan& plan, Now&& now = &std::chrono::steady_cloc
     result.kept.push_back(subject.observe());
     const auto watched = subject.watched(result.kept.back());
     series.resize(watched.size());
-    for (std::size_t q = 0; q < watched.size(); ++q) series[q].push_back(watched[q]);
+    for (std::size_t q = 0; q < watched.size(); ++q)
+      series[q].push_back(watched[q]);
     if (count < plan.min_samples) continue;
     if (is_precise(series, plan.relative_half_width)) {
       result.stop = Stop::precise;

@@ -346,7 +346,7 @@ void RunFolder::append(const CaseRecord& record) {
   if (done != line.size()) {
     const int error = errno;
     // Half a line would end the file for every reader; taking it back needs no space.
-    (void)!::ftruncate(samples_.get(), before);
+    [[maybe_unused]] const int taken_back = ::ftruncate(samples_.get(), before);
     fail(file,
          fmt::format("only {} of the {} bytes of {} could be written", done, line.size(),
                      record.which.id()),

@@ -47,7 +47,7 @@ void on_stop(int /*signal*/) {
   // The worker dies with us.
   if (stop_requests.fetch_add(1) > 0) ::_exit(static_cast<int>(ExitCode::interrupted));
   const char byte = 0;
-  (void)!::write(stop_pipe.load(), &byte, 1);
+  [[maybe_unused]] const auto written = ::write(stop_pipe.load(), &byte, 1);
   errno = error;
 }
 

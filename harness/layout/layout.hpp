@@ -3,8 +3,8 @@
 // A layout is one type. Its reads are declared once; the kernels, the host readers and the models
 // derive the width and address of every access from that declaration and from nothing else.
 //
-// Sources: Siegel, Ributzka, Li (2009), sections II-A to II-D, Figures 2 to 9, for aos, soa, aoas and
-// soaoas; aosoa32 is the usual blocked form with one warp to a block.
+// Sources: Siegel, Ributzka, Li (2009), sections II-A to II-D, Figures 2 to 9, for aos, soa, aoas
+// and soaoas; aosoa32 is the usual blocked form with one warp to a block.
 #pragma once
 
 #include <array>
@@ -48,8 +48,9 @@ inline constexpr std::array<Read, field_count> scalar_reads{
 }  // namespace detail
 
 /// The contract: a name, the reads of one particle, and where a read of particle `i` of `n` begins,
-/// counted in words from the start of the storage, which has `words(n)` words. `first_word` takes any
-/// unsigned type: kernels pass 32 bits where that is enough, to keep the address arithmetic short.
+/// counted in words from the start of the storage, which has `words(n)` words. `first_word` takes
+/// any unsigned type: kernels pass 32 bits where that is enough, to keep the address arithmetic
+/// short.
 template <class L>
 concept Layout = requires(std::size_t r, std::size_t i, std::size_t n) {
   { L::name } -> std::convertible_to<std::string_view>;
@@ -88,8 +89,8 @@ struct Aoas {
            {static_cast<int>(Field::px), static_cast<int>(Field::py), static_cast<int>(Field::pz),
             static_cast<int>(Field::vx)}},
       Read{4,
-           {static_cast<int>(Field::vy), static_cast<int>(Field::vz),
-            static_cast<int>(Field::mass), padding}}};
+           {static_cast<int>(Field::vy), static_cast<int>(Field::vz), static_cast<int>(Field::mass),
+            padding}}};
   STRATA_HD static constexpr std::size_t words(std::size_t n) { return 8 * n; }
   template <class I>
   STRATA_HD static constexpr I first_word(I r, I i, I) {
@@ -154,9 +155,9 @@ struct Issue {
   unsigned words = 0;  ///< 0: the read holds nothing that is wanted and is left out
 };
 
-/// What is issued of read `r` of L when only `Fields` are wanted: the smallest aligned block of 1, 2 or
-/// 4 words that holds all wanted ones. Compilers narrow a vector load in the same way, so it is said
-/// here, where models can see it, and not left to them.
+/// What is issued of read `r` of L when only `Fields` are wanted: the smallest aligned block of 1,
+/// 2 or 4 words that holds all wanted ones. Compilers narrow a vector load in the same way, so it
+/// is said here, where models can see it, and not left to them.
 template <Layout L, class Fields>
 constexpr Issue issued(std::size_t r) {
   const Read& read = L::reads[r];
@@ -172,7 +173,8 @@ constexpr Issue issued(std::size_t r) {
   }
   if (first == read.words) return {};
   unsigned words = 1;
-  while (first / words != last / words) words *= 2;
+  while (first / words != last / words)
+    words *= 2;
   return {first / words * words, words};
 }
 

@@ -59,8 +59,7 @@ CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& 
       m.noise = noise_gate(m.samples, plan.relative_half_width);
     }
   }
-  record.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return record;
 }
 

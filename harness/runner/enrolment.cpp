@@ -12,7 +12,8 @@
 namespace strata {
 namespace {
 
-/// The quantity that stands for the time of a case: the whole grid's, else the first one in seconds.
+/// The quantity that stands for the time of a case: the whole grid's, else the first one in
+/// seconds.
 double seconds_of(const CaseRecord& record) {
   const Measurement* best = nullptr;
   for (const auto& m : record.measurements) {
@@ -25,7 +26,8 @@ double seconds_of(const CaseRecord& record) {
 /// "quantity" when one method has it, else "quantity:method".
 std::string counter_name(const CaseRecord& record, const Measurement& m) {
   std::size_t same = 0;
-  for (const auto& other : record.measurements) same += other.quantity == m.quantity ? 1 : 0;
+  for (const auto& other : record.measurements)
+    same += other.quantity == m.quantity ? 1 : 0;
   return same == 1 ? m.quantity : m.quantity + ':' + m.method;
 }
 
@@ -57,7 +59,8 @@ void enrol_with_google_benchmark(std::span<const Case> cases, const Plan& plan, 
       if (shared->begin) shared->begin(which);
       const CaseRecord record = run_case(which, plan, device, cache);
       if (record.status == Status::measured) {
-        for (auto _ : state) publish(record, state);
+        for (auto _ : state)
+          publish(record, state);
       } else {
         state.SkipWithError((std::string{to_string(record.status)} + ": " + record.reason).c_str());
       }

@@ -1,5 +1,5 @@
-// Every case as a Google Benchmark: manual time, explicit iterations, counters. `strata run`'s workers
-// and `strata bench` both run their cases through it.
+// Every case as a Google Benchmark: manual time, explicit iterations, counters. `strata run`'s
+// workers and `strata bench` both run their cases through it.
 #pragma once
 
 #include "harness/core/case.hpp"
@@ -20,8 +20,8 @@ struct CaseEvents {
 };
 
 /// Registers `cases` with Google Benchmark under their ids, in this order. A benchmark's one
-/// iteration is a whole measurement by `plan` (warm-ups, samples, stopping rule); its manual time is
-/// the median of the first quantity in seconds, and every quantity is a counter. Repetitions are
+/// iteration is a whole measurement by `plan` (warm-ups, samples, stopping rule); its manual time
+/// is the median of the first quantity in seconds, and every quantity is a counter. Repetitions are
 /// repeated measurements. The references must outlive the run.
 void enrol_with_google_benchmark(std::span<const Case> cases, const Plan& plan, Device& device,
                                  Cache& cache, CaseEvents events);

@@ -24,7 +24,9 @@ class SilentReporter final : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& /*runs*/) override {}
 };
 
-Facts library_facts() { return {{"google_benchmark", std::string{STRATA_BENCHMARK_VERSION}}}; }
+Facts library_facts() {
+  return {{"google_benchmark", std::string{STRATA_BENCHMARK_VERSION}}};
+}
 
 DeviceMessage introduce(Device& device) {
   return {.backend = device.backend(),
@@ -65,15 +67,14 @@ int work(const DeviceRequest& request) {
 
   bool fatal = false;
   Cache cache;
-  enrol_with_google_benchmark(
-      job.cases, job.plan, *device, cache,
-      {.begin = [](const Case& which) { send(BeginMessage{which.id()}); },
-       .end =
-           [&](const CaseRecord& record) {
-             fatal = !device->poisoned().empty();
-             send(CaseMessage{.record = record, .fatal = fatal});
-           },
-       .stop = [&] { return fatal; }});
+  enrol_with_google_benchmark(job.cases, job.plan, *device, cache,
+                              {.begin = [](const Case& which) { send(BeginMessage{which.id()}); },
+                               .end =
+                                   [&](const CaseRecord& record) {
+                                     fatal = !device->poisoned().empty();
+                                     send(CaseMessage{.record = record, .fatal = fatal});
+                                   },
+                               .stop = [&] { return fatal; }});
   SilentReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter, ".");
   // Nothing on a poisoned device can be freed: destructors would only add their own complaints.

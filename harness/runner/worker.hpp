@@ -1,5 +1,5 @@
-// The process that touches the device. It reads its orders on stdin, answers on descriptor 3, and dies
-// with its parent.
+// The process that touches the device. It reads its orders on stdin, answers on descriptor 3, and
+// dies with its parent.
 #pragma once
 
 #include "harness/core/device.hpp"

@@ -20,7 +20,7 @@
 namespace strata {
 
 inline constexpr std::uint32_t group_size = 32;  ///< particles in a group: the lanes of a warp
-inline constexpr std::uint32_t noise_bits = 3;   ///< low bits of a sum that differ from lane to lane
+inline constexpr std::uint32_t noise_bits = 3;  ///< low bits of a sum that differ from lane to lane
 inline constexpr std::uint32_t max_groups = 1U << 20U;  ///< 20 bits + 3 bits of noise = 23 bits
 
 /// Adding 2^23 to an integer below 2^23 puts it into the low mantissa bits of the float.
@@ -32,8 +32,8 @@ STRATA_HD constexpr std::uint32_t next_group(std::uint32_t biased_bits) {
   return (biased_bits & mantissa_mask) >> noise_bits;
 }
 
-/// Weight of a lane in a warp's checksum: odd, so that no bit of a lane's sum is lost, and different
-/// for each lane, so that lanes that read each other's particles are found out.
+/// Weight of a lane in a warp's checksum: odd, so that no bit of a lane's sum is lost, and
+/// different for each lane, so that lanes that read each other's particles are found out.
 STRATA_HD constexpr std::uint32_t lane_weight(std::uint32_t lane) {
   return (2 * lane + 1) * 0x9E3779B1U;
 }
@@ -83,8 +83,8 @@ class ParticleChain {
         const auto first = L::first_word(r, i, n);
         for (unsigned w = 0; w < L::reads[r].words; ++w) {
           const int f = L::reads[r].fields[w];
-          words[first + w] = f == padding ? static_cast<float>(1 + i % 1021)
-                                          : fields[static_cast<std::size_t>(f)];
+          words[first + w] =
+              f == padding ? static_cast<float>(1 + i % 1021) : fields[static_cast<std::size_t>(f)];
         }
       }
     }

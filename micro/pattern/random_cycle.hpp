@@ -1,4 +1,5 @@
-// A random walk that visits every slot once before it returns: the pattern of every dependent chain.
+// A random walk that visits every slot once before it returns: the pattern of every dependent
+// chain.
 #pragma once
 
 #include <cstdint>

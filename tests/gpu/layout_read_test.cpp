@@ -30,8 +30,9 @@ Cache& cache() {
 const Plan plan{.warmups = 1, .min_samples = 7, .max_samples = 15};
 
 CaseRecord measure(const std::string& benchmark, const Params& params) {
-  return run_case({.suite = "micro", .benchmark = benchmark, .backend = Backend::cuda, .params = params},
-                  plan, gpu(), cache());
+  return run_case(
+      {.suite = "micro", .benchmark = benchmark, .backend = Backend::cuda, .params = params}, plan,
+      gpu(), cache());
 }
 
 Params layout_params(const std::string& layout, const std::string& residency,
@@ -56,8 +57,8 @@ const Measurement& row(const CaseRecord& record, const std::string& quantity,
 void expect_gates(const CaseRecord& record) {
   ASSERT_EQ(record.status, Status::measured) << record.reason;
   for (const auto& gate : record.gates) {
-    EXPECT_NE(gate.verdict, Verdict::failed) << record.which.id() << ' ' << gate.name << ": "
-                                             << gate.detail;
+    EXPECT_NE(gate.verdict, Verdict::failed)
+        << record.which.id() << ' ' << gate.name << ": " << gate.detail;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "harness/runner/case_runner.hpp"
 
+#include "harness/core/benchmark.hpp"
 #include "harness/core/error.hpp"
 
 #include <gtest/gtest.h>
