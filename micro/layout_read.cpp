@@ -1,5 +1,6 @@
 #include "micro/layout_read.hpp"
 
+#include "harness/core/error.hpp"
 #include "harness/core/statistics.hpp"
 #include "harness/layout/layout.hpp"
 #include "micro/pattern/particle_chain.hpp"
@@ -97,17 +98,38 @@ Benchmark declare() {
       .excludes = excludes};
 }
 
-Shape shape_for(double reads, std::uint32_t warmup, std::uint32_t unroll) {
+double reads_for(double seconds, double hertz, double latency_cycles, double cycles_each_warp,
+                 int warps_per_sm) {
+  return seconds * hertz / std::max(latency_cycles, cycles_each_warp * warps_per_sm);
+}
+
+Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most, std::uint32_t unroll) {
   // One fifth first, four fifths second, and an eighth of the timed part to cool down.
   constexpr std::uint32_t parts = 5;
-  const auto round = [unroll](double x) {
-    return std::max(unroll, static_cast<std::uint32_t>(x / unroll + 0.5) * unroll);
+  const auto of = [&](std::uint32_t first) {
+    return Shape{.warmup = warmup,
+                 .first = first,
+                 .second = (parts - 1) * first,
+                 .cooldown = (parts * first / 8 + unroll) / unroll * unroll};
   };
-  const std::uint32_t first = round(reads / parts);
-  return {.warmup = warmup,
-          .first = first,
-          .second = (parts - 1) * first,
-          .cooldown = round(parts * first / 8.0)};
+  std::uint32_t first = std::max(1U, static_cast<std::uint32_t>(reads / (parts * unroll))) * unroll;
+  while (first > unroll && of(first).total() > most)
+    first -= unroll;
+  if (of(first).total() > most) {
+    throw Skipped{fmt::format("a walk of {} reads at least would read something twice after {}",
+                              of(first).total(), most)};
+  }
+  return of(first);
+}
+
+std::uint32_t nearest(std::vector<std::uint32_t> positions, std::uint32_t groups) {
+  if (positions.size() < 2) return groups;
+  std::ranges::sort(positions);
+  std::uint32_t least = positions.front() + groups - positions.back();
+  for (std::size_t i = 1; i < positions.size(); ++i) {
+    least = std::min(least, positions[i] - positions[i - 1]);
+  }
+  return least;
 }
 
 double cycles_of_a_read(const std::array<std::uint64_t, 3>& ends, const Shape& shape, bool alone) {

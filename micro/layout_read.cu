@@ -17,7 +17,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -188,6 +187,19 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
+/// What a read costs, roughly, in cycles: of a warp alone, and of each warp where the SM is full.
+/// Only the length of a walk hangs on it.
+struct Pace {
+  double latency;
+  double each_warp;
+};
+
+Pace pace_of(const std::string& residency) {
+  if (residency == "l1") return {.latency = 110, .each_warp = 12};
+  if (residency == "l2") return {.latency = 400, .each_warp = 18};
+  return {.latency = 900, .each_warp = 55};
+}
+
 using Kernel = void (*)(Arrays, Parts, const std::uint32_t*, float, WarpRecord*);
 
 /// One layout at one level: the particles on the device and what reading them must give.
@@ -207,7 +219,7 @@ std::uint32_t groups_for(const std::string& residency, const Facts& facts) {
   constexpr std::uint64_t kib = 1024;
   if (residency == "l1") return groups_in(32 * kib);  // inside the L1 of every GPU since Volta
   // A quarter of L2: far inside one partition of a chip with two, and far outside every L1.
-  if (residency == "l2") return groups_in(std::bit_floor(number("l2_bytes") / 4));
+  if (residency == "l2") return groups_in(number("l2_bytes") / 4);
   if (residency == "l3") throw Skipped{"a GPU has no third level of cache"};
   // Whenever a walk comes round to a group, 16 times the L2 of an H200 went by since its last
   // visit.
@@ -297,15 +309,28 @@ class Walks {
     return seen;
   }
 
-  /// Cycles of a read of the slowest warp in the last walk: rough, but never nonsense.
-  [[nodiscard]] double pace() const { return slowest() / shape_.total(); }
-
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
     return {seen.cycles, seen.cycles_outside};
   }
 
   [[nodiscard]] std::size_t checked() const { return checked_; }
   [[nodiscard]] std::size_t different() const { return different_; }
+
+  /// Nobody counted hits here; but where two warps of an SM walked over the same groups, the later
+  /// one surely had some, and that can be seen from where they started.
+  [[nodiscard]] Gate level() const {
+    if (residency_ == "l1") return level_unverified("no hardware counters in this build");
+    std::map<std::uint32_t, std::vector<std::uint32_t>> on;
+    for (unsigned w = 0; w < grid_.warps(); ++w)
+      on[landed_.data()[w].sm].push_back(positions_[w]);
+    std::uint32_t least = data_.chain.groups();
+    for (const auto& [sm, starts] : on)
+      least = std::min(least, nearest(starts, data_.chain.groups()));
+    if (least >= shape_.total()) return level_unverified("no hardware counters in this build");
+    return {"level", Verdict::failed,
+            "two warps of an SM started " + std::to_string(least) + " groups apart and read " +
+                std::to_string(shape_.total()) + ": some of it came from L1"};
+  }
 
   /// Warps on each SM in the last walk: fewest, most, SMs.
   [[nodiscard]] Gate placement(std::size_t sms, int warps_per_sm) const {
@@ -466,12 +491,19 @@ void run(Session& session) {
   Walks walks{kernel, data, data.expected.find(fields)->second, grid, residency, warps_per_sm == 1,
               tools};
 
-  // How many reads fill the time wanted: a first, short pair of walks says. The warm-up goes round
-  // the small cycle twice, so that every L1 holds it.
+  // The warm-up goes round the small cycle twice, so that every L1 holds it. A walk in L2 ends
+  // where the next warp of its SM began, one in memory where the next warp of all began: so no line
+  // is read twice, and nothing is found nearer than it should be.
+  const double hertz = std::get<double>(facts.at("core_clock_peak_hz"));
+  const Pace pace = pace_of(residency);
   const std::uint32_t warmup = residency == "l1" ? 2 * group_size : 2 * unroll;
-  walks.shape(shape_for(80, warmup, unroll));
-  const double reads = timed_seconds * walks.observe().core_hertz / walks.pace();
-  const Shape shape = shape_for(std::clamp(reads, 80.0, 65536.0), warmup, unroll);
+  const std::uint64_t most = residency == "l1" ? std::uint64_t{1} << 20U
+                             : residency == "l2"
+                                 ? data.chain.groups() / static_cast<unsigned>(warps_per_sm)
+                                 : data.chain.groups() / grid.warps();
+  const Shape shape =
+      shape_for(reads_for(timed_seconds, hertz, pace.latency, pace.each_warp, warps_per_sm), warmup,
+                most, unroll);
   walks.shape(shape);
 
   const auto seen = collect(walks, session.plan());
@@ -487,7 +519,7 @@ void run(Session& session) {
   session.add(result_gate(walks.checked(), walks.different(), "warp sums against the host's"));
   session.add(walks.placement(sms, warps_per_sm));
   session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));
-  session.add(level_unverified("no hardware counters in this build"));
+  session.add(walks.level());
   session.fact("footprint_bytes", static_cast<std::int64_t>(data.words->size() * sizeof(float)));
   session.fact("reads_per_warp", static_cast<std::int64_t>(shape.total()));
   session.fact("timed_reads_per_warp", static_cast<std::int64_t>(shape.first + shape.second));

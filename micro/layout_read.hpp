@@ -43,8 +43,20 @@ struct Shape {
   return shape.second - shape.first;
 }
 
-/// A shape of about `reads` timed reads, every part a multiple of `unroll`.
-[[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint32_t unroll);
+/// Timed reads of a warp that fill `seconds` on a device of this clock, given what a read costs at
+/// this level and load, roughly. Fixed and not calibrated, so that two runs, and two machines of a
+/// kind, do the same work.
+[[nodiscard]] double reads_for(double seconds, double hertz, double latency_cycles,
+                               double cycles_each_warp, int warps_per_sm);
+
+/// A shape of about `reads` timed reads and of at most `most` in all, every part a multiple of
+/// `unroll`. Throws Skipped when not even the smallest fits.
+[[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most,
+                              std::uint32_t unroll);
+
+/// Steps that the nearest two of these positions on a cycle of `groups` are apart; `groups` for
+/// one.
+[[nodiscard]] std::uint32_t nearest(std::vector<std::uint32_t> positions, std::uint32_t groups);
 
 /// Cycles of one read, from a warp's clock at the ends of the warm-up, first and second part. Of a
 /// warp alone: the slope between the two parts. Among others: the mean over both, because which

@@ -130,6 +130,13 @@ template <class L, class Fields>
   }
 }
 
+/// What a read of one chain costs, roughly, in ticks. Only the length of a walk hangs on it.
+double ticks_of(const std::string& residency) {
+  if (residency == "l1") return 100;
+  if (residency == "l2") return 150;
+  return residency == "l3" ? 350 : 1200;
+}
+
 using Walk = void (*)(const float*, std::uint32_t, std::vector<std::uint32_t>&, std::uint32_t,
                       Lanes&);
 
@@ -254,9 +261,6 @@ class Walks {
     return seen;
   }
 
-  /// Ticks of a read of the slowest core in the last walk: rough, but never nonsense.
-  [[nodiscard]] double pace() const { return slowest() / shape_.total(); }
-
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
     return {seen.cycles, seen.cycles_outside};
   }
@@ -355,11 +359,12 @@ void run(Session& session) {
   ThreadTeam team{cpus};
   Walks walks{code.walk, data, data.expected.find(fields)->second, team, chains};
 
-  // How many reads fill the time wanted: a first, short pair of walks says.
+  // A walk may come round: by then everything else at its level was read since.
   const std::uint32_t warmup = residency == "dram" ? 8 : std::max(8U, data.chain.groups() / chains);
-  walks.shape(shape_for(40, warmup, unroll));
-  const double reads = timed_seconds * walks.observe().core_hertz / walks.pace();
-  const Shape shape = shape_for(std::clamp(reads, 40.0, 65536.0), warmup, unroll);
+  const double ticks = ticks_of(residency);
+  const Shape shape =
+      shape_for(reads_for(timed_seconds, tsc_hertz(), ticks, ticks, static_cast<int>(chains)),
+                warmup, std::uint64_t{1} << 20U, unroll);
   walks.shape(shape);
 
   const auto seen = collect(walks, session.plan());

@@ -394,10 +394,11 @@ class Supervision {
   void settle(const CaseRecord& record) {
     folder_.append(record);
     pending_.erase(std::ranges::find(pending_, record.which));
+    if (record.status == Status::failed) {
+      failures_.push_back(fmt::format("{}: {}", record.which.id(), record.reason));
+      progress_.note("failed: " + failures_.back());
+    }
     progress_.end_case(record);
-    if (record.status != Status::failed) return;
-    failures_.push_back(fmt::format("{}: {}", record.which.id(), record.reason));
-    progress_.note("failed: " + failures_.back());
   }
 
   void nothing_begun(const std::optional<std::string>& refusal, const std::string& how) {

@@ -72,17 +72,13 @@ bool is_refused_control(char c) {
 /// Holds what the parser cannot be trusted with: it reads a line at a time into memory, takes byte
 /// 4 for the end of the file, and turns bytes that are not UTF-8 into others.
 void check_bytes(std::string_view text, std::string_view file) {
-  if (text.size() > max_sweep_bytes) {
-    refuse({file, 1}, fmt::format("more than {} bytes", max_sweep_bytes),
-           "a sweep file no larger than that", "split it into several sweeps");
-  }
   std::size_t line = 0;
   for (auto rest = text; !rest.empty();) {
     ++line;
     const auto length = std::min(rest.find('\n'), rest.size());
     if (length > max_sweep_line) {
-      refuse({file, line}, fmt::format("a line of {} bytes", length),
-             fmt::format("at most {}", max_sweep_line), "break the line");
+      refuse({file, line}, "a line that is too long",
+             fmt::format("at most {} bytes", max_sweep_line), "break the line");
     }
     auto content = rest.substr(0, length);
     if (content.ends_with('\r')) content.remove_suffix(1);
@@ -93,6 +89,11 @@ void check_bytes(std::string_view text, std::string_view file) {
              "remove it");
     }
     rest.remove_prefix(std::min(length + 1, rest.size()));
+  }
+  // After the lines: a line that is too long says better where the trouble is.
+  if (text.size() > max_sweep_bytes) {
+    refuse({file, 1}, fmt::format("more than {} bytes", max_sweep_bytes),
+           "a sweep file no larger than that", "split it into several sweeps");
   }
   if (const auto at = find_invalid_utf8(text)) {
     refuse({file, line_of(text, *at)},

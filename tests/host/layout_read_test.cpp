@@ -1,5 +1,6 @@
 #include "micro/layout_read.hpp"
 
+#include "harness/core/error.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/runner/case_runner.hpp"
 
@@ -12,6 +13,8 @@
 namespace strata {
 namespace {
 
+using layout_read::nearest;
+using layout_read::reads_for;
 using layout_read::Shape;
 using layout_read::shape_for;
 using layout_read::start_position;
@@ -24,7 +27,7 @@ Params params(const std::string& layout, const std::string& residency, const std
 
 TEST(ShapeFor, KeepsEveryPartAMultipleOfTheUnrollAndTheSecondLonger) {
   for (const double reads : {1.0, 80.0, 333.0, 5000.0}) {
-    const Shape shape = shape_for(reads, 8, 4);
+    const Shape shape = shape_for(reads, 8, 1U << 20U, 4);
     EXPECT_GT(shape.second, shape.first);
     for (const auto part : {shape.first, shape.second, shape.cooldown}) {
       EXPECT_EQ(part % 4, 0U);
@@ -34,8 +37,28 @@ TEST(ShapeFor, KeepsEveryPartAMultipleOfTheUnrollAndTheSecondLonger) {
 }
 
 TEST(ShapeFor, TimesAboutAsManyReadsAsAskedFor) {
-  const Shape shape = shape_for(1000, 8, 4);
+  const Shape shape = shape_for(1000, 8, 1U << 20U, 4);
   EXPECT_NEAR(shape.first + shape.second, 1000, 20);
+}
+
+TEST(ShapeFor, NeverReadsMoreThanItMay) {
+  for (const std::uint64_t most : {40U, 124U, 240U, 1000U}) {
+    EXPECT_LE(shape_for(5000, 8, most, 4).total(), most);
+    EXPECT_GT(shape_for(5000, 8, most, 4).total(), most / 2);
+  }
+  EXPECT_THROW((void)shape_for(5000, 8, 20, 4), Skipped);
+}
+
+TEST(ReadsFor, GrowFewerWithTheWarpsOnceTheLevelIsFull) {
+  EXPECT_DOUBLE_EQ(reads_for(1e-3, 1e9, 100, 10, 1), 10000);
+  EXPECT_DOUBLE_EQ(reads_for(1e-3, 1e9, 100, 10, 10), 10000);
+  EXPECT_DOUBLE_EQ(reads_for(1e-3, 1e9, 100, 10, 20), 5000);
+}
+
+TEST(Nearest, CountsAcrossTheSeam) {
+  EXPECT_EQ(nearest({5, 95, 50}, 100), 10U);
+  EXPECT_EQ(nearest({5, 5}, 100), 0U);
+  EXPECT_EQ(nearest({5}, 100), 100U);
 }
 
 TEST(CyclesOfARead, OfAWarpAloneIsTheSlopeThatCancelsAConstant) {

@@ -32,6 +32,7 @@ class ProgressTest : public testing::Test {
 
   static std::vector<Case> cases(int count) {
     std::vector<Case> list;
+    list.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i)
       list.push_back(nth(i));
     return list;

@@ -10,6 +10,8 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace strata {
 namespace {
@@ -159,15 +161,14 @@ TEST(RecordJson, NamesWhatIsWrong) {
 }
 
 TEST(RecordJson, RefusesTextThatIsNoObjectWithoutEverCrashing) {
-  for (const char* text :
-       {"", "null", "[]", "7", "{", "{\"schema_version\":1", "\"\xff\"", "{}{}"}) {
-    EXPECT_THROW((void)record_from_json(text), FormatError) << text;
-  }
+  std::vector<std::string> texts{"null", "[]", "7", "\"\xff\"", "{}{}", std::string(200000, '[')};
   const std::string line = to_json(measured());
   for (std::size_t length = 0; length < line.size(); ++length) {
-    EXPECT_THROW((void)record_from_json(line.substr(0, length)), FormatError) << length;
+    texts.push_back(line.substr(0, length));
   }
-  EXPECT_THROW((void)record_from_json(std::string(200000, '[')), FormatError);
+  for (const auto& text : texts) {
+    EXPECT_NE(complaint_of([&] { (void)record_from_json(text); }), "no complaint") << text;
+  }
 }
 
 TEST(FactsJson, KeepsTheTypeOfEachFact) {

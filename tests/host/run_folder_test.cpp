@@ -3,6 +3,7 @@
 #include "harness/core/clock_text.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/record_json.hpp"
+#include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,12 +14,10 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,19 +27,26 @@ namespace {
 using std::filesystem::path;
 using testing::HasSubstr;
 
-/// A folder of its own for each test, gone afterwards.
+/// Limits the size of any file that this process writes, and gives the room back.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    (void)::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    (void)::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  FileSizeLimit(FileSizeLimit&&) = delete;
+  FileSizeLimit& operator=(FileSizeLimit&&) = delete;
+  ~FileSizeLimit() { (void)::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
 class RunFolderTest : public testing::Test {
  protected:
-  RunFolderTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "strata-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no folder for the test"};
-    folder_ = name;
-  }
-  ~RunFolderTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
   static Case nth(int index) {
     return {"micro", "probe", Backend::host, {{"index", std::to_string(index)}}};
   }
@@ -93,25 +99,14 @@ class RunFolderTest : public testing::Test {
     return "no complaint";
   }
 
-  path folder_;
-};
-
-/// Limits the size of any file that this process writes, and gives the room back.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    (void)::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
-    (void)::setrlimit(RLIMIT_FSIZE, &limit);
+  /// What is said when no file may grow beyond `bytes`.
+  static std::string complaint_below(std::size_t bytes, const std::function<void()>& act) {
+    const FileSizeLimit full{bytes};
+    return complaint<RunFolderError>(act);
   }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  FileSizeLimit(FileSizeLimit&&) = delete;
-  FileSizeLimit& operator=(FileSizeLimit&&) = delete;
-  ~FileSizeLimit() { (void)::setrlimit(RLIMIT_FSIZE, &before_); }
 
- private:
-  rlimit before_{};
+  TemporaryFolder temporary_;
+  const path folder_ = temporary_.path();
 };
 
 TEST(ClockText, IsUtcInSeconds) {
@@ -313,20 +308,25 @@ TEST_F(RunFolderTest, KeepsWholeLinesOnlyWhenTheFileMayNotGrow) {
   auto run = RunFolder::create(folder_, context());
   run.append(measured(0));
   const std::string before = text(run.path() / "samples.jsonl");
-  {
-    const FileSizeLimit full{before.size() + 50};  // the first half of a line still fits
-    const auto said = complaint<RunFolderError>([&] { run.append(measured(1)); });
-    EXPECT_THAT(said, HasSubstr("samples.jsonl: only 50 of the "));
-    EXPECT_THAT(said,
-                HasSubstr("bytes of micro/probe/host/index=1 could be written: File too large"));
-    EXPECT_THAT(said, HasSubstr("ulimit -f"));
-    EXPECT_EQ(text(run.path() / "samples.jsonl"), before);
-    EXPECT_THROW(run.finish(RunState::aborted, {}), RunFolderError);
-    EXPECT_FALSE(std::filesystem::exists(run.path() / ".measurements.csv.new"));
-  }
+  // The first half of a line still fits.
+  const auto said = complaint_below(before.size() + 50, [&] { run.append(measured(1)); });
+  EXPECT_THAT(said, HasSubstr("samples.jsonl: only 50 of the "));
+  EXPECT_THAT(said,
+              HasSubstr("bytes of micro/probe/host/index=1 could be written: File too large"));
+  EXPECT_THAT(said, HasSubstr("ulimit -f"));
+  EXPECT_EQ(text(run.path() / "samples.jsonl"), before);
   EXPECT_EQ(run.remaining().size(), 2U);
   run.append(measured(1));  // there is room again
   EXPECT_EQ(run.finish(RunState::complete, {}).measured, 2U);
+}
+
+TEST_F(RunFolderTest, LeavesNoHalfTableWhenItDoesNotFit) {
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(0));
+  const auto said = complaint_below(50, [&] { run.write_measurements(); });
+  EXPECT_THAT(said, HasSubstr("measurements.csv: only 50 of "));
+  EXPECT_FALSE(std::filesystem::exists(run.path() / "measurements.csv"));
+  EXPECT_FALSE(std::filesystem::exists(run.path() / ".measurements.csv.new"));
 }
 
 TEST_F(RunFolderTest, KeepsTheOldContextWhenTheNewOneCannotBeWritten) {
@@ -334,10 +334,7 @@ TEST_F(RunFolderTest, KeepsTheOldContextWhenTheNewOneCannotBeWritten) {
   const std::string before = text(run.path() / "context.json");
   auto c = run.context();
   c.device.name = std::string(10000, 'x');
-  {
-    const FileSizeLimit full{5000};
-    EXPECT_THAT(complaint<RunFolderError>([&] { run.update(c); }), HasSubstr("context.json"));
-  }
+  EXPECT_THAT(complaint_below(5000, [&] { run.update(c); }), HasSubstr("context.json"));
   EXPECT_EQ(text(run.path() / "context.json"), before);
 }
 

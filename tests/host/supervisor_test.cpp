@@ -5,6 +5,7 @@
 #include "harness/core/clock_text.hpp"
 #include "harness/core/device_lock.hpp"
 #include "harness/core/record_json.hpp"
+#include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,8 +54,9 @@ CaseRecord measured(const Case& which) {
   return record;
 }
 
-void say(std::string_view text) {
-  (void)!::write(worker_channel_fd, text.data(), text.size());
+/// Raw bytes, to wherever.
+void say(std::string_view text, int fd = worker_channel_fd) {
+  [[maybe_unused]] const auto written = ::write(fd, text.data(), text.size());
 }
 
 void sleep_forever() {
@@ -87,17 +89,17 @@ void misbehave(const std::string& kind, const Case& which) {
   if (kind == "begin-again") send(BeginMessage{which.id()});
   if (kind == "end-early") send(EndMessage{});
   if (kind == "torn") {
-    say("{\"kind\":\"case\",\"rec");
+    say(R"({"kind":"case","rec)");
     std::_Exit(0);
   }
   if (kind == "last-words") {
-    (void)!::write(STDERR_FILENO, "what():  the\n\tlast words\n", 25);
+    say("what():  the\n\tlast words\n", STDERR_FILENO);
     die_by(SIGABRT);
   }
   if (kind == "chatter") {
     const std::string line(1000, '#');
     for (int i = 0; i < 2000; ++i)
-      (void)!::write(i % 2 + 1, line.data(), line.size());
+      say(line, i % 2 + 1);
   }
   if (kind == "slow") std::this_thread::sleep_for(std::chrono::milliseconds{200});
   if (kind == "interrupt") {
@@ -118,14 +120,16 @@ DeviceMessage device(const std::string& slug) {
   return message;
 }
 
+[[noreturn]] void refuse() {
+  send(RefusedMessage{"no driver; install one"});
+  std::_Exit(3);
+}
+
 /// The behaviour of the worker as a whole, before any case.
 void introduce_itself(const std::string& mode) {
-  if (mode == "refuse") {
-    send(RefusedMessage{"no driver; install one"});
-    std::_Exit(3);
-  }
+  if (mode == "refuse") refuse();
   if (mode == "die") {
-    (void)!::write(STDERR_FILENO, "cannot load libcuda\n", 20);
+    say("cannot load libcuda\n", STDERR_FILENO);
     std::_Exit(7);
   }
   if (mode == "mute") sleep_forever();
@@ -134,7 +138,7 @@ void introduce_itself(const std::string& mode) {
     const path seen = mode.substr(mode.find(':') + 1);
     if (!std::filesystem::exists(seen)) {
       std::ofstream{seen} << "seen";
-      introduce_itself("refuse");
+      refuse();
     }
   }
   send(device(mode == "other-device" ? "another-cpu" : "a-cpu"));
@@ -168,19 +172,10 @@ int work(const std::string& mode) {
 
 class SupervisorTest : public testing::Test {
  protected:
-  SupervisorTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "strata-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no folder for the test"};
-    folder_ = name;
-  }
-  ~SupervisorTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
   /// A sweep of cases with these behaviours.
   static std::vector<Case> sweep(const std::vector<std::string>& kinds) {
     std::vector<Case> cases;
+    cases.reserve(kinds.size());
     for (const auto& kind : kinds) {
       cases.push_back({"faults",
                        "pretend",
@@ -190,7 +185,7 @@ class SupervisorTest : public testing::Test {
     return cases;
   }
 
-  RunFolder create(const std::vector<Case>& cases) const {
+  [[nodiscard]] RunFolder create(const std::vector<Case>& cases) const {
     RunContext context;
     context.device.slug = "a-cpu";
     for (const auto& which : cases)
@@ -241,17 +236,20 @@ class SupervisorTest : public testing::Test {
   void expect_only_the_second_fails(const std::string& kind, const std::string& reason,
                                     double time_limit = 20) {
     const auto records = run({"well", kind, "well"}, time_limit);
-    ASSERT_EQ(records.size(), 3U);
-    EXPECT_EQ(records[0].status, Status::measured);
-    EXPECT_EQ(records[1].status, Status::failed);
-    EXPECT_THAT(records[1].reason, HasSubstr(reason));
-    EXPECT_EQ(records[2].status, Status::measured) << records[2].reason;
-    EXPECT_NE(worker_of(records[0]), worker_of(records[2])) << "nothing more from that worker";
-    EXPECT_EQ(summary_.counts.measured, 2U);
-    EXPECT_EQ(summary_.counts.failed, 1U);
+    EXPECT_THAT(statuses(records),
+                testing::ElementsAre(Status::measured, Status::failed, Status::measured));
+    EXPECT_THAT(records.at(1).reason, HasSubstr(reason));
+    EXPECT_NE(worker_of(records.at(0)), worker_of(records.at(2)))
+        << "nothing more from that worker";
     EXPECT_EQ(summary_.exit_code, ExitCode::failed);
     EXPECT_EQ(summary_.state, RunState::complete);
     EXPECT_THAT(summary_.failures, testing::ElementsAre(HasSubstr("kind=" + kind + ": ")));
+  }
+
+  static std::vector<Status> statuses(const std::vector<CaseRecord>& records) {
+    std::vector<Status> result(records.size());
+    std::ranges::transform(records, result.begin(), &CaseRecord::status);
+    return result;
   }
 
   template <class Error>
@@ -265,33 +263,33 @@ class SupervisorTest : public testing::Test {
     return "no complaint";
   }
 
-  path folder_;
+  TemporaryFolder temporary_;
+  const path folder_ = temporary_.path();
   RunSummary summary_;
   std::size_t lines_ = 0;
 };
 
-TEST_F(SupervisorTest, MeasuresEveryCaseInOneWorkerAndLearnsTheDevice) {
-  const auto cases = sweep({"well", "well", "well"});
+TEST_F(SupervisorTest, MeasuresEveryCaseInOneWorker) {
+  const auto records = run({"well", "well", "well"});
+  EXPECT_EQ(worker_of(records.at(0)), worker_of(records.at(2)));
+  EXPECT_EQ(summary_.counts.measured, 3U);
+  EXPECT_EQ(summary_.counts.valid_rows, 3U);
+  EXPECT_EQ(summary_.exit_code, ExitCode::success);
+}
+
+TEST_F(SupervisorTest, LearnsTheDeviceWhenItWasNotKnown) {
+  const auto cases = sweep({"well"});
   RunContext context;
-  for (const auto& which : cases)
-    context.sweep.cases.push_back(which.id());
+  context.sweep.cases = {cases[0].id()};
   auto folder = RunFolder::create(folder_, context);
   Progress quiet;
-  const auto summary = supervise(options(cases), folder, quiet);
-  EXPECT_EQ(summary.counts.measured, 3U);
-  EXPECT_EQ(summary.counts.valid_rows, 3U);
-  EXPECT_EQ(summary.exit_code, ExitCode::success);
-  const auto records = read_samples(folder.path() / "samples.jsonl", context.sweep.cases);
-  EXPECT_EQ(worker_of(records[0]), worker_of(records[2]));
-  const auto reopened = context_from_json([&] {
-    std::ifstream file{folder.path() / "context.json"};
-    return std::string{std::istreambuf_iterator<char>{file}, {}};
-  }());
-  EXPECT_EQ(reopened.state, RunState::complete);
-  EXPECT_EQ(reopened.device.slug, "a-cpu");
-  EXPECT_EQ(reopened.host.cpu, "A CPU");
-  EXPECT_EQ(reopened.clocks_before, (Facts{{"hertz", 1e9}}));
-  EXPECT_EQ(reopened.clocks_after, (Facts{{"hertz", 2e9}}));
+  EXPECT_EQ(supervise(options(cases), folder, quiet).exit_code, ExitCode::success);
+  const RunContext& learnt = folder.context();
+  EXPECT_EQ(learnt.state, RunState::complete);
+  EXPECT_EQ(learnt.device.slug, "a-cpu");
+  EXPECT_EQ(learnt.host.cpu, "A CPU");
+  EXPECT_EQ(learnt.clocks_before, (Facts{{"hertz", 1e9}}));
+  EXPECT_EQ(learnt.clocks_after, (Facts{{"hertz", 2e9}}));
 }
 
 TEST_F(SupervisorTest, LosesOnlyTheCaseThatCrashes) {
@@ -624,7 +622,7 @@ class LineReaderTest : public testing::Test {
     read_ = UniqueFd{ends[0]};
     write_ = UniqueFd{ends[1]};
   }
-  void say(std::string_view text) { (void)!::write(write_.get(), text.data(), text.size()); }
+  void write(std::string_view text) { say(text, write_.get()); }
   std::vector<std::string> lines() {
     std::vector<std::string> result;
     for (auto& line : reader_.read(read_.get()).lines) {
@@ -639,25 +637,25 @@ class LineReaderTest : public testing::Test {
 };
 
 TEST_F(LineReaderTest, GivesWholeLinesHoweverTheyArrive) {
-  say("on");
+  write("on");
   EXPECT_THAT(lines(), testing::IsEmpty());
-  say("e\ntwo\n\nth");
+  write("e\ntwo\n\nth");
   EXPECT_THAT(lines(), testing::ElementsAre("one", "two", ""));
-  say("ree\n");
+  write("ree\n");
   EXPECT_THAT(lines(), testing::ElementsAre("three"));
 }
 
 TEST_F(LineReaderTest, SaysThatALineIsTooLongBeforeItEndsAndGoesOnAfterIt) {
-  say("12345\n123456");
+  write("12345\n123456");
   EXPECT_THAT(lines(), testing::ElementsAre("12345", "too long: 12345"));
-  say("789");
+  write("789");
   EXPECT_THAT(lines(), testing::IsEmpty());
-  say("0\nnext\n");
+  write("0\nnext\n");
   EXPECT_THAT(lines(), testing::ElementsAre("next"));
 }
 
 TEST_F(LineReaderTest, DropsALineThatItsWriterDidNotEnd) {
-  say("one\ntor");
+  write("one\ntor");
   write_.reset();
   const auto batch = reader_.read(read_.get());
   EXPECT_EQ(batch.lines.size(), 1U);
