@@ -94,6 +94,9 @@ struct Observation {
 /// Median and percentiles over the warps' cycles of a read. Sorts them.
 void summarise(std::vector<double>& reads, Observation& into);
 
+/// Each number's own median over several observations.
+[[nodiscard]] Observation medians(const std::vector<Observation>& of);
+
 /// What differs between the backends in how the same quantities came about.
 struct Methods {
   std::string cycle_unit;  ///< "cycle" or "tsc_cycle"

@@ -55,6 +55,15 @@ TEST(ReadsFor, GrowFewerWithTheWarpsOnceTheLevelIsFull) {
   EXPECT_DOUBLE_EQ(reads_for(1e-3, 1e9, 100, 10, 20), 5000);
 }
 
+TEST(Medians, AreTakenOfEachNumberOnItsOwn) {
+  using layout_read::Observation;
+  const auto middle = layout_read::medians({Observation{.cycles = 1, .core_hertz = 30},
+                                            Observation{.cycles = 2, .core_hertz = 10},
+                                            Observation{.cycles = 9, .core_hertz = 20}});
+  EXPECT_EQ(middle.cycles, 2);
+  EXPECT_EQ(middle.core_hertz, 20);
+}
+
 TEST(Nearest, CountsAcrossTheSeam) {
   EXPECT_EQ(nearest({5, 95, 50}, 100), 10U);
   EXPECT_EQ(nearest({5, 5}, 100), 0U);
