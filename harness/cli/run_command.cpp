@@ -93,10 +93,11 @@ void check_same_code(const RunFolder& folder) {
                   then.commit.empty() ? "unknown" : then.commit)};
 }
 
-int finish(const RunSummary& summary, const RunFolder& folder) {
+int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto& c = summary.counts;
+  // Without --quiet the progress has shown them as they came.
   for (const auto& failure : summary.failures) {
-    (void)std::fprintf(stderr, "strata: failed: %s\n", failure.c_str());
+    if (quiet) (void)std::fprintf(stderr, "strata: failed: %s\n", failure.c_str());
   }
   const auto rows = c.valid_rows + c.invalid_rows;
   say(fmt::format(
@@ -118,7 +119,7 @@ int supervise_and_finish(const RunOptions& options, const std::string& device, R
   const SuperviseOptions how{.worker = worker_on(device, false),
                              .plan = folder.context().sweep.plan,
                              .cases = std::move(cases)};
-  return finish(supervise(how, folder, progress), folder);
+  return finish(supervise(how, folder, progress), folder, options.quiet);
 }
 
 int resume(const RunOptions& options) {
