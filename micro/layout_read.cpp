@@ -145,10 +145,10 @@ std::uint32_t groups_in(std::uint64_t bytes) {
                                                     : std::max<std::uint64_t>(groups, 2) - 1);
 }
 
-std::uint32_t start_position(std::uint32_t block, std::uint32_t warp, std::uint32_t blocks,
-                             std::uint32_t warps_per_block, std::uint32_t groups) {
-  const std::uint64_t rank = std::uint64_t{warp} * blocks + block;
-  return static_cast<std::uint32_t>(rank * groups / (std::uint64_t{blocks} * warps_per_block));
+std::uint32_t start_position(std::uint32_t sm, std::uint32_t warp, std::uint32_t sms,
+                             std::uint32_t warps_per_sm, std::uint32_t groups) {
+  const std::uint64_t rank = std::uint64_t{warp} * sms + sm;
+  return static_cast<std::uint32_t>(rank * groups / (std::uint64_t{sms} * warps_per_sm));
 }
 
 void summarise(std::vector<double>& reads, Observation& into) {

@@ -36,8 +36,30 @@ struct WarpRecord {
   std::uint64_t cycles[parts + 1];  // this SM's clock at the start and at the end of each part
   std::uint64_t nanoseconds[2];     // the global timer at the start and at the end
   std::uint32_t sm;
+  std::uint32_t start;  // which of the starts it took
   std::uint32_t checksum;
 };
+
+/// Where walks begin. A warp takes the next start of the SM that it finds itself on: which block
+/// goes to which SM is the hardware's choice and follows no rule that could be relied on, and the
+/// warps of an SM must start far apart.
+struct Starts {
+  const std::uint32_t* groups;  // `warps` for the first SM, then for the next
+  std::uint32_t* taken;         // how many of an SM's starts are taken; zeros before a walk
+  std::uint32_t sms;
+  std::uint32_t warps;  // of an SM
+};
+
+/// The start that this warp takes, the same for all its lanes.
+__device__ __forceinline__ std::uint32_t take_start(const Starts& starts, std::uint32_t lane) {
+  std::uint32_t index = 0;
+  if (lane == 0) {
+    const std::uint32_t sm = sm_id() % starts.sms;
+    const std::uint32_t slot = atomicAdd(starts.taken + sm, 1U) % starts.warps;
+    index = sm * starts.warps + slot;
+  }
+  return __shfl_sync(0xFFFFFFFFU, index, 0);
+}
 
 /// Reads of a part, by value in the kernel's parameters.
 struct Parts {
@@ -148,11 +170,12 @@ __device__ __forceinline__ std::uint32_t read_particle_bits(const Arrays& arrays
 template <class L, class Fields, bool from_memory>
 __global__ void __launch_bounds__(1024)
     walk(const __grid_constant__ Arrays arrays, const __grid_constant__ Parts plan,
-         const std::uint32_t* starts, float filler, WarpRecord* records) {
+         const __grid_constant__ Starts starts, float filler, WarpRecord* records) {
   const std::uint32_t lane = threadIdx.x % group_size;
   const std::uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / group_size;
   WarpRecord* mine = records + warp;
-  std::uint32_t group = starts[warp];
+  const std::uint32_t start = take_start(starts, lane);
+  std::uint32_t group = starts.groups[start];
   std::uint32_t sum = 0;
   consume(group);
   if (lane == 0) {
@@ -183,6 +206,7 @@ __global__ void __launch_bounds__(1024)
   }
   if (lane == 0) {
     mine->sm = sm_id();
+    mine->start = start;
     mine->checksum = sum;
   }
 }
@@ -200,7 +224,7 @@ Pace pace_of(const std::string& residency) {
   return {.latency = 900, .each_warp = 55};
 }
 
-using Kernel = void (*)(Arrays, Parts, const std::uint32_t*, float, WarpRecord*);
+using Kernel = void (*)(Arrays, Parts, Starts, float, WarpRecord*);
 
 /// One layout at one level: the particles on the device and what reading them must give.
 struct DataSet {
@@ -259,9 +283,12 @@ struct Tools {
 };
 
 struct Grid {
-  unsigned blocks = 1;
-  unsigned threads = group_size;
-  [[nodiscard]] unsigned warps() const { return blocks * threads / group_size; }
+  unsigned sms = 1;
+  unsigned warps_per_sm = 1;
+  unsigned threads = group_size;  // of a block
+  [[nodiscard]] unsigned warps() const { return sms * warps_per_sm; }
+  [[nodiscard]] unsigned blocks_per_sm() const { return warps_per_sm * group_size / threads; }
+  [[nodiscard]] unsigned blocks() const { return sms * blocks_per_sm(); }
 };
 
 /// The subject of the protocol: a pair of walks, short and long.
@@ -277,6 +304,7 @@ class Walks {
         grid_{grid},
         residency_{residency},
         starts_{start_groups()},
+        taken_{grid.sms},
         records_{grid.warps()},
         landed_{grid.warps()} {}
 
@@ -333,21 +361,22 @@ class Walks {
   }
 
   /// Warps on each SM in the last walk: fewest, most, SMs.
-  [[nodiscard]] Gate placement(std::size_t sms, int warps_per_sm) const {
+  [[nodiscard]] Gate placement() const {
     std::map<std::uint32_t, int> on;
     for (unsigned w = 0; w < grid_.warps(); ++w)
       ++on[landed_.data()[w].sm];
     const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [fewest, most] = std::minmax_element(on.begin(), on.end(), by_count);
-    return placement_gate(on.size(), sms, fewest->second, most->second, warps_per_sm);
+    return placement_gate(on.size(), grid_.sms, fewest->second, most->second,
+                          static_cast<int>(grid_.warps_per_sm));
   }
 
  private:
   [[nodiscard]] std::vector<std::uint32_t> start_groups() {
-    const unsigned per_block = grid_.threads / group_size;
-    for (unsigned b = 0; b < grid_.blocks; ++b) {
-      for (unsigned w = 0; w < per_block; ++w) {
-        positions_.push_back(start_position(b, w, grid_.blocks, per_block, data_.chain.groups()));
+    for (unsigned sm = 0; sm < grid_.sms; ++sm) {
+      for (unsigned w = 0; w < grid_.warps_per_sm; ++w) {
+        positions_.push_back(
+            start_position(sm, w, grid_.sms, grid_.warps_per_sm, data_.chain.groups()));
       }
     }
     std::vector<std::uint32_t> groups;
@@ -371,10 +400,12 @@ class Walks {
     cudaStream_t stream = tools_.stream.get();
     const Parts plan{{shape.warmup, shape.first, shape.second, shape.cooldown}};
     records_.poison(poison, stream);
+    cuda_check(cudaMemsetAsync(taken_.data(), 0, taken_.size_bytes(), stream));
     make_resident();
     begin_.record(stream);
-    kernel_<<<grid_.blocks, grid_.threads, 0, stream>>>(data_.arrays, plan, starts_.data(),
-                                                        /*filler=*/1.0F, records_.data());
+    kernel_<<<grid_.blocks(), grid_.threads, 0, stream>>>(
+        data_.arrays, plan, Starts{starts_.data(), taken_.data(), grid_.sms, grid_.warps_per_sm},
+        /*filler=*/1.0F, records_.data());
     cuda_check(cudaGetLastError());
     end_.record(stream);
     landed_.download_from(records_, stream);
@@ -391,9 +422,10 @@ class Walks {
   }
 
   void check_sums(const Shape& shape) {
-    for (unsigned w = 0; w < grid_.warps(); ++w) {
+    for (const WarpRecord& r : landed_.span()) {
       ++checked_;
-      if (landed_.data()[w].checksum != expected_.checksum(positions_[w], shape.total())) {
+      if (r.start >= positions_.size() ||
+          r.checksum != expected_.checksum(positions_[r.start], shape.total())) {
         ++different_;
       }
     }
@@ -408,6 +440,7 @@ class Walks {
   std::string residency_;
   std::vector<std::uint32_t> positions_;
   DeviceBuffer<std::uint32_t> starts_;
+  DeviceBuffer<std::uint32_t> taken_;
   DeviceBuffer<WarpRecord> records_;
   PinnedBuffer<WarpRecord> landed_;
   Event begin_;
@@ -423,6 +456,8 @@ Measurement arithmetic(Kernel kernel, const Plan& plan, Tools& tools) {
   constexpr Shape shape{.warmup = 256, .first = 256, .second = 2048, .cooldown = unroll};
   constexpr Parts walk{{shape.warmup, shape.first, shape.second, shape.cooldown}};
   const DeviceBuffer<std::uint32_t> start{std::vector<std::uint32_t>{0}};
+  DeviceBuffer<std::uint32_t> taken{1};
+  taken.poison(0, tools.stream.get());
   DeviceBuffer<WarpRecord> record{1};
   Measurement m{.quantity = "arithmetic_cycles",
                 .unit = "cycle",
@@ -430,8 +465,8 @@ Measurement arithmetic(Kernel kernel, const Plan& plan, Tools& tools) {
                 .method = "clock64_slope",
                 .samples = {}};
   for (int i = 0; i < plan.min_samples; ++i) {
-    kernel<<<1, group_size, 0, tools.stream.get()>>>(Arrays{}, walk, start.data(), 1.0F,
-                                                     record.data());
+    kernel<<<1, group_size, 0, tools.stream.get()>>>(
+        Arrays{}, walk, {start.data(), taken.data(), 1, 1}, 1.0F, record.data());
     cuda_check(cudaGetLastError());
     tools.stream.synchronize();
     const WarpRecord r = record.to_host().front();
@@ -449,9 +484,10 @@ void run(Session& session) {
   const auto threads = static_cast<unsigned>(session.integer("block_size"));
   const int warps_per_sm = session.integer("warps_per_sm");
   const bool all = session.param("cores") == "all";
-  const auto sms = all ? static_cast<unsigned>(std::get<std::int64_t>(facts.at("sm_count"))) : 1U;
-  const Grid grid{.blocks = sms * static_cast<unsigned>(warps_per_sm) * group_size / threads,
-                  .threads = threads};
+  const Grid grid{
+      .sms = all ? static_cast<unsigned>(std::get<std::int64_t>(facts.at("sm_count"))) : 1U,
+      .warps_per_sm = static_cast<unsigned>(warps_per_sm),
+      .threads = threads};
 
   Kernel kernel = nullptr;
   Kernel without_loads = nullptr;
@@ -461,7 +497,7 @@ void run(Session& session) {
     without_loads = walk<L, Fields, false>;
     bytes = useful_bytes<Fields>;
   });
-  const int wanted = static_cast<int>(grid.blocks / sms);
+  const int wanted = static_cast<int>(grid.blocks_per_sm());
   // As much of the SM's memory as can be serves as L1. A block takes a little shared memory even
   // when it asks for none: without room for that, fewer blocks would be resident.
   int reserved = 0;
@@ -517,7 +553,7 @@ void run(Session& session) {
          bytes);
   if (warps_per_sm == 1) session.add(arithmetic(without_loads, session.plan(), tools));
   session.add(result_gate(walks.checked(), walks.different(), "warp sums against the host's"));
-  session.add(walks.placement(sms, warps_per_sm));
+  session.add(walks.placement());
   session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));
   session.add(walks.level());
   session.fact("footprint_bytes", static_cast<std::int64_t>(data.words->size() * sizeof(float)));

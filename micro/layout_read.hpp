@@ -73,11 +73,10 @@ inline constexpr std::uint64_t group_bytes = 1024;
 /// other's way in every cache, which says more of the number than of the layout.
 [[nodiscard]] std::uint32_t groups_in(std::uint64_t bytes);
 
-/// Where warp `warp` of block `block` starts on a cycle of `groups`: spread evenly, with the warps
-/// of one block, which share an L1, as far from each other as can be.
-[[nodiscard]] std::uint32_t start_position(std::uint32_t block, std::uint32_t warp,
-                                           std::uint32_t blocks, std::uint32_t warps_per_block,
-                                           std::uint32_t groups);
+/// Where warp `warp` of SM `sm` starts on a cycle of `groups`: spread evenly, with the warps of one
+/// SM, which share an L1, as far from each other as can be: groups ÷ warps_per_sm steps.
+[[nodiscard]] std::uint32_t start_position(std::uint32_t sm, std::uint32_t warp, std::uint32_t sms,
+                                           std::uint32_t warps_per_sm, std::uint32_t groups);
 
 /// What one pair of walks (short and long) showed.
 struct Observation {

@@ -98,27 +98,27 @@ TEST(Shape, ShortensOnlyTheSecondPart) {
 }
 
 TEST(StartPosition, GivesWarpsStretchesThatDoNotOverlap) {
-  constexpr std::uint32_t blocks = 264;
-  constexpr std::uint32_t per_block = 8;
-  constexpr std::uint32_t groups = 1U << 20U;
-  std::set<std::uint32_t> starts;
-  for (std::uint32_t b = 0; b < blocks; ++b) {
-    for (std::uint32_t w = 0; w < per_block; ++w) {
-      starts.insert(start_position(b, w, blocks, per_block, groups));
+  constexpr std::uint32_t sms = 132;
+  constexpr std::uint32_t warps = 16;
+  constexpr std::uint32_t groups = (1U << 20U) - 1;
+  std::vector<std::uint32_t> starts;
+  for (std::uint32_t sm = 0; sm < sms; ++sm) {
+    for (std::uint32_t w = 0; w < warps; ++w) {
+      starts.push_back(start_position(sm, w, sms, warps, groups));
+      EXPECT_LT(starts.back(), groups);
     }
   }
-  EXPECT_EQ(starts.size(), blocks * per_block);
-  std::uint32_t before = *starts.begin();
-  for (auto it = std::next(starts.begin()); it != starts.end(); before = *it++) {
-    EXPECT_GE(*it - before, groups / (blocks * per_block));
-  }
-  EXPECT_LT(*starts.rbegin(), groups);
+  EXPECT_GE(nearest(starts, groups), groups / (sms * warps));
 }
 
-TEST(StartPosition, KeepsTheWarpsOfABlockFarApart) {
-  const auto a = start_position(5, 0, 100, 4, 8192);
-  const auto b = start_position(5, 1, 100, 4, 8192);
-  EXPECT_GE(b - a, 8192U / 4 - 1);
+TEST(StartPosition, KeepsTheWarpsOfAnSmFarApart) {
+  for (const std::uint32_t warps : {2U, 48U, 64U}) {
+    std::vector<std::uint32_t> starts;
+    for (std::uint32_t w = 0; w < warps; ++w) {
+      starts.push_back(start_position(77, w, 132, warps, 15359));
+    }
+    EXPECT_GE(nearest(starts, 15359), 15359 / warps);
+  }
 }
 
 TEST(LayoutRead, ExcludesWhatHasNoMeaning) {
