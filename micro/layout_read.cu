@@ -349,8 +349,8 @@ class Walks {
   [[nodiscard]] Gate level() const {
     if (residency_ == "l1") return level_unverified("no hardware counters in this build");
     std::map<std::uint32_t, std::vector<std::uint32_t>> on;
-    for (unsigned w = 0; w < grid_.warps(); ++w)
-      on[landed_.data()[w].sm].push_back(positions_[w]);
+    for (const WarpRecord& r : landed_.span())
+      on[r.sm].push_back(positions_.at(r.start));
     std::uint32_t least = data_.chain.groups();
     for (const auto& [sm, starts] : on)
       least = std::min(least, nearest(starts, data_.chain.groups()));
@@ -363,8 +363,8 @@ class Walks {
   /// Warps on each SM in the last walk: fewest, most, SMs.
   [[nodiscard]] Gate placement() const {
     std::map<std::uint32_t, int> on;
-    for (unsigned w = 0; w < grid_.warps(); ++w)
-      ++on[landed_.data()[w].sm];
+    for (const WarpRecord& r : landed_.span())
+      ++on[r.sm];
     const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [fewest, most] = std::minmax_element(on.begin(), on.end(), by_count);
     return placement_gate(on.size(), grid_.sms, fewest->second, most->second,

@@ -38,7 +38,7 @@ def describe(run: Path) -> None:
     print(f"{run.name}: {rows} rows")
     for name, count in sorted(gates.items()) + sorted(noisy.items()):
         print(f"  {count:6} {name}")
-    for line in failed[:40]:
+    for line in failed[:12]:
         print(f"  {line}")
 
 

@@ -88,6 +88,13 @@ TEST(LayoutReadOnGpu, FillsEverySmEvenlyAtEveryBlockSize) {
   }
 }
 
+TEST(LayoutReadOnGpu, LetsNoTwoWarpsOfAnSmReadTheSameLinesInL2) {
+  // The level gate fails when they start closer together than they walk.
+  for (const int warps : {8, 16, 48, 64}) {
+    expect_gates(measure("layout_read", layout_params("soa", "l2", "all", 128, warps)));
+  }
+}
+
 TEST(LayoutReadOnGpu, FartherLevelsTakeLonger) {
   std::vector<double> cycles;
   for (const char* residency : {"l1", "l2", "dram"}) {
