@@ -86,7 +86,7 @@ Benchmark declare() {
                      {"warp_read_cycles_p5", "the same, 5th percentile of warps"},
                      {"warp_read_cycles_p95", "the same, 95th percentile of warps"},
                      {"warp_read_cycles_slowest",
-                      "the whole walk of the slowest warp, by both timers"},
+                      "of the slowest warp by both timers, where one warp is alone"},
                      {"warp_read_time", "warp_read_cycles by the clock at that moment"},
                      {"arithmetic_cycles",
                       "the part of a warp-read that is sum and address, not load"},
@@ -192,8 +192,6 @@ void report(Session& session, const Collection<Observation>& seen, const Methods
   add("warp_read_cycles", unit, methods.inside, &Observation::cycles);
   add("warp_read_cycles_p5", unit, methods.inside, &Observation::cycles_p5);
   add("warp_read_cycles_p95", unit, methods.inside, &Observation::cycles_p95);
-  add("warp_read_cycles_slowest", unit, methods.slowest, &Observation::cycles_slowest);
-  add("warp_read_cycles_slowest", unit, methods.outside, &Observation::cycles_outside);
   add("warp_read_time", "s", methods.inside,
       [](const Observation& o) { return o.cycles / o.core_hertz; });
   add("grid_time", "s", methods.whole, &Observation::grid_seconds);
@@ -205,6 +203,8 @@ void report(Session& session, const Collection<Observation>& seen, const Methods
 
   session.add(clock_gate(series(&Observation::core_hertz)));
   if (session.integer("warps_per_sm") == 1) {
+    add("warp_read_cycles_slowest", unit, methods.slowest, &Observation::cycles_slowest);
+    add("warp_read_cycles_slowest", unit, methods.outside, &Observation::cycles_outside);
     session.add(timer_gate(series(&Observation::cycles_slowest), methods.slowest,
                            series(&Observation::cycles_outside), methods.outside));
   } else {

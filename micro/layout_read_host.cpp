@@ -26,8 +26,7 @@
 // The same source compiled for wider vectors, chosen when the program runs.
 #if defined(__x86_64__)
 #define STRATA_TARGET_AVX2 __attribute__((target("avx2")))
-#define STRATA_TARGET_AVX512 \
-  __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
+#define STRATA_TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define STRATA_X86 1
 #else
 #define STRATA_X86 0
@@ -246,6 +245,7 @@ class Walks {
 
   Observation observe() {
     std::vector<Observation> several;
+    several.reserve(pairs);
     for (int i = 0; i < pairs; ++i)
       several.push_back(observe_pair());
     return medians(several);

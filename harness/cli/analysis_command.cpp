@@ -48,6 +48,7 @@ int analysis_command(const std::vector<std::string>& arguments) {
   std::vector<std::string> words{interpreter(source), "-m", "strata"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (auto& word : words)
     argv.push_back(word.data());
   argv.push_back(nullptr);

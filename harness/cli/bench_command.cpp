@@ -49,6 +49,7 @@ int bench_command(const BenchOptions& options) {
   std::vector<std::string> words{"strata bench"};
   words.insert(words.end(), options.flags.begin(), options.flags.end());
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (auto& word : words)
     argv.push_back(word.data());
   int argc = static_cast<int>(argv.size());

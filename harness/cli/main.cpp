@@ -6,17 +6,20 @@
 #include "harness/runner/worker.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace strata {
 namespace {
 
-int fail(ExitCode code, const char* what) {
-  (void)std::fprintf(stderr, "strata: %s\n", what);
+int fail(ExitCode code, std::string_view what) {
+  fmt::print(stderr, "strata: {}\n", what);
   return static_cast<int>(code);
 }
 
@@ -78,7 +81,7 @@ int command(int argc, char** argv) {
       {"validate", "check a run folder against its schema"}};
   std::vector<CLI::App*> analysis;
   for (const auto& [name, what] : forwarded) {
-    auto* sub = app.add_subcommand(name, what + " (python -m strata " + name + ")");
+    auto* sub = app.add_subcommand(name, fmt::format("{} (python -m strata {})", what, name));
     sub->prefix_command();
     sub->set_help_flag();  // --help goes to the analysis package too
     analysis.push_back(sub);
@@ -94,7 +97,7 @@ int command(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return fail(ExitCode::usage, (std::string{error.what()} + "; see strata --help").c_str());
+    return fail(ExitCode::usage, fmt::format("{}; see strata --help", error.what()));
   }
 
   if (*doctor) return doctor_command();

@@ -97,7 +97,7 @@ int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto& c = summary.counts;
   // Without --quiet the progress has shown them as they came.
   for (const auto& failure : summary.failures) {
-    if (quiet) (void)std::fprintf(stderr, "strata: failed: %s\n", failure.c_str());
+    if (quiet) fmt::print(stderr, "strata: failed: {}\n", failure);
   }
   const auto rows = c.valid_rows + c.invalid_rows;
   say(fmt::format(
@@ -126,7 +126,7 @@ int resume(const RunOptions& options) {
   RunFolder folder = RunFolder::open_for_resume(options.resume);
   check_same_code(folder);
   if (!folder.repair().empty()) {
-    (void)std::fprintf(stderr, "strata: %s\n", folder.repair().c_str());
+    fmt::print(stderr, "strata: {}\n", folder.repair());
   }
   auto cases = folder.remaining();
   if (options.dry_run) {
@@ -156,15 +156,15 @@ int run_command(const RunOptions& options) {
   if (options.dry_run) {
     for (const auto& which : cases)
       say(which.id());
-    (void)std::fprintf(stderr, "strata: %zu cases on %s, about %.0f s\n", cases.size(),
-                       device.identity.name.c_str(), estimate_seconds(cases));
+    fmt::print(stderr, "strata: {} cases on {}, about {:.0f} s\n", cases.size(),
+               device.identity.name, estimate_seconds(cases));
     return 0;
   }
   const DeviceLock lock = DeviceLock::acquire(device.identity);
   RunFolder folder = RunFolder::create(options.out, context_for(options, sweep, device, cases));
   if (!options.quiet) {
-    (void)std::fprintf(stderr, "strata: %zu cases of sweep '%s' on %s, into %s\n", cases.size(),
-                       sweep.name.c_str(), device.identity.name.c_str(), folder.path().c_str());
+    fmt::print(stderr, "strata: {} cases of sweep '{}' on {}, into {}\n", cases.size(), sweep.name,
+               device.identity.name, folder.path().string());
   }
   return supervise_and_finish(options, options.device, folder, std::move(cases));
 }

@@ -5,6 +5,7 @@
 #include "harness/core/plan.hpp"
 #include "harness/core/statistics.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -45,11 +46,10 @@ struct Collection {
 
 /// True when every series has a 95 % interval of its median no wider than the plan's bound.
 [[nodiscard]] inline bool is_precise(const std::vector<std::vector<double>>& series, double bound) {
-  for (const auto& samples : series) {
+  return std::ranges::all_of(series, [bound](const std::vector<double>& samples) {
     const auto interval = median_interval(samples);
-    if (!interval || relative_half_width(*interval, median(samples)) > bound) return false;
-  }
-  return true;
+    return interval && relative_half_width(*interval, median(samples)) <= bound;
+  });
 }
 
 /// Samples `subject` by `plan`. Every kept observation follows its own prepare(); no warm-up is
