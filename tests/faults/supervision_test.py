@@ -1,4 +1,5 @@
-"""End to end: whatever happens to a worker, to the run or to the disk, a run loses at most the case in
+"""End to end: whatever happens to a worker, to the run or to the disk, a run loses
+at most the case in
 flight, says so, and resumes to the same set of cases.
 
     python3 supervision_test.py path/to/strata_faulty [unittest flags]
@@ -32,7 +33,9 @@ TIME_LIMIT = 5
 def sweep_text(kinds: list[str], indices: range = range(1), time_limit: float = TIME_LIMIT) -> str:
     return f"""schema: 1
 name: faults
-plan: {{warmups: 0, min_samples: 6, max_samples: 6, relative_half_width: 0.5, seconds_per_case: 0.1, time_limit: {time_limit}}}
+plan:
+  {{warmups: 0, min_samples: 6, max_samples: 6, relative_half_width: 0.5,
+   seconds_per_case: 0.1, time_limit: {time_limit}}}
 cases:
   - benchmark: fault
     axes:
@@ -131,13 +134,15 @@ class SupervisionTest(unittest.TestCase):
             errors="replace",
             cwd=self.folder,
             env=self.environment,
-            preexec_fn=become_a_plain_child,
+            preexec_fn=become_a_plain_child,  # noqa: PLW1509  this driver has one thread
         )
         self.processes.append(process)
         return process
 
     def start_sweep(self, sweep: str, *words: str, **kwargs) -> subprocess.Popen:
-        return self.start(sweep, "--device", "host", "--out", str(self.folder / "runs"), *words, **kwargs)
+        return self.start(
+            sweep, "--device", "host", "--out", str(self.folder / "runs"), *words, **kwargs
+        )
 
     def end(self, process: subprocess.Popen, *statuses: int) -> Run:
         """The run of a process that ends with one of these statuses and names its folder."""
@@ -166,14 +171,18 @@ class SupervisionTest(unittest.TestCase):
         """Every case of the run is measured but one."""
         for case, line in run.cases().items():
             with self.subTest(case):
-                self.assertEqual(line["status"], "failed" if case == lost else "measured", line["reason"])
+                self.assertEqual(
+                    line["status"], "failed" if case == lost else "measured", line["reason"]
+                )
 
     # --- what a benchmark can do ---
 
     def test_each_misbehaving_case_loses_only_itself_and_says_how(self) -> None:
         kinds = ["ok", "crash", "abort", "exit", "throw", "skip", "slow", "chatter", "fill"]
         run = self.run_sweep(self.sweep(kinds, range(2)), status=1)
-        self.assertEqual(list(run.cases()), run.context["sweep"]["cases"], "each case, in its order")
+        self.assertEqual(
+            list(run.cases()), run.context["sweep"]["cases"], "each case, in its order"
+        )
         self.assertEqual(len(run.lines()), 2 * len(kinds))
         reasons = {
             "crash": r"^worker killed by signal 11 \(SIGSEGV\)",
@@ -190,13 +199,20 @@ class SupervisionTest(unittest.TestCase):
                     self.assertRegex(line["reason"], reasons[kind])
                     self.assertNotIn("\n", line["reason"])
                 elif kind == "skip":
-                    self.assertEqual((line["status"], line["reason"]), ("skipped", "this device has no such thing"))
+                    self.assertEqual(
+                        (line["status"], line["reason"]),
+                        ("skipped", "this device has no such thing"),
+                    )
                 else:
                     self.assertEqual(line["status"], "measured", line["reason"])
         self.assertEqual(run.context["state"], "complete")
         self.assertEqual(
             [row["case"] for row in run.rows()],
-            [case for case in run.context["sweep"]["cases"] if re.search("kind=(ok|slow|chatter)$", case)],
+            [
+                case
+                for case in run.context["sweep"]["cases"]
+                if re.search("kind=(ok|slow|chatter)$", case)
+            ],
         )
 
     def test_a_hang_is_ended_at_its_time_limit_and_named(self) -> None:
@@ -249,7 +265,7 @@ class SupervisionTest(unittest.TestCase):
             with self.subTest(delay=delay):
                 process = self.start_sweep(self.sweep(kinds, range(4)))
                 folder = self.run_folder()
-                wait_for(lambda: children(process.pid), "a worker")
+                wait_for(lambda pid=process.pid: children(pid), "a worker")
                 time.sleep(delay)
                 process.send_signal(signal.SIGTERM if attempt % 2 else signal.SIGINT)
                 run = self.end(process, 130)
@@ -306,7 +322,7 @@ class SupervisionTest(unittest.TestCase):
             with self.subTest(bytes=len(torn)):
                 samples.write_bytes(b"".join(lines[:3]) + torn)
                 process = self.start("--resume", str(whole.folder), "--device", "host")
-                out, err = process.communicate(timeout=PATIENCE)
+                _, err = process.communicate(timeout=PATIENCE)
                 self.assertEqual(process.returncode, 0, err)
                 self.assertRegex(err, rf"torn.*removed its {len(torn)} bytes")
                 self.assertEqual(len(Run(whole.folder).lines()), 4)
@@ -338,7 +354,10 @@ class SupervisionTest(unittest.TestCase):
         _, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 1, err)
         self.assertEqual(len(err.splitlines()), 1, err)
-        self.assertRegex(err, r"(samples\.jsonl|context\.json|measurements\.csv): only .*File too large; .*--resume")
+        self.assertRegex(
+            err,
+            r"(samples\.jsonl|context\.json|measurements\.csv): only .*File too large; .*--resume",
+        )
         folder = self.run_folder()
         written = Run(folder).lines()
         self.assertFalse(list(folder.glob(".*")), "a temporary file was left")
@@ -362,9 +381,15 @@ class SupervisionTest(unittest.TestCase):
     def tiny_disk(self) -> Iterator[Path]:
         disk = self.folder / "disk"
         disk.mkdir()
-        mounted = shutil.which("mount") and os.geteuid() == 0 and not subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=48k", "strata-test", disk], capture_output=True
-        ).returncode
+        mounted = (
+            shutil.which("mount")
+            and os.geteuid() == 0
+            and not subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", "size=48k", "strata-test", disk],
+                capture_output=True,
+                check=False,
+            ).returncode
+        )
         if not mounted:
             self.skipTest("only root may mount a small disk")
         try:
@@ -391,7 +416,9 @@ class SupervisionTest(unittest.TestCase):
         self.assertEqual(len(err.splitlines()), 1, err)
         self.assertIn(f"being measured by process {first.pid}", err)
         self.assertEqual(out, "")
-        self.assertEqual(len(list((self.folder / "runs").iterdir())), 1, "no folder for a refused run")
+        self.assertEqual(
+            len(list((self.folder / "runs").iterdir())), 1, "no folder for a refused run"
+        )
         self.end(first, 0)
 
     def test_a_closed_stdin_and_inherited_descriptors_do_no_harm(self) -> None:

@@ -56,7 +56,7 @@ def early_sums(body: str, loads: int) -> str:
     ptxas may do that to save registers. The read then waits for memory several times in a row
     instead of once: seen on a structure of arrays, whose cycles it doubled.
     """
-    opcodes = re.findall(r"^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\d+\s+)?(LDG|FADD)", body, re.M)
+    opcodes = re.findall(r"^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\d+\s+)?(LDG|FADD)", body, re.MULTILINE)
     first_sum = opcodes.index("FADD") if "FADD" in opcodes else len(opcodes)
     if first_sum == len(opcodes) or loads == 0:
         return ""
@@ -69,7 +69,7 @@ def early_sums(body: str, loads: int) -> str:
 
 def check_ptx(text: str) -> tuple[int, list[str]]:
     found: list[str] = []
-    kernels = re.findall(r"\.entry (\S+?)\((.*?)\n}\n", text, re.S)
+    kernels = re.findall(r"\.entry (\S+?)\((.*?)\n}\n", text, re.DOTALL)
     checked = 0
     for name, body in kernels:
         loads = expected_loads(name)
@@ -99,7 +99,9 @@ def check_sass(text: str) -> tuple[int, list[str]]:
         if loads is None:
             continue
         checked += 1
-        opcodes = Counter(re.findall(r"^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\d+\s+)?([A-Z0-9_.]+)", body, re.M))
+        opcodes = Counter(
+            re.findall(r"^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\d+\s+)?([A-Z0-9_.]+)", body, re.MULTILINE)
+        )
         vector = sum(n for op, n in opcodes.items() if op.startswith("LDG.E.128"))
         scalar = sum(n for op, n in opcodes.items() if op.startswith("LDG")) - vector
         if "walk" in name:

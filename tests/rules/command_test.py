@@ -1,6 +1,6 @@
 """The command as a user meets it: answers, exit codes and messages, on whatever this machine has.
 
-    command_test.py STRATA SOURCE_FOLDER
+command_test.py STRATA SOURCE_FOLDER
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ STRATA = sys.argv[1]
 SOURCE = Path(sys.argv[2])
 
 
-def strata(*arguments: str, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
+def strata(
+    *arguments: str, timeout: float = 120, **environment: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [STRATA, *arguments],
         capture_output=True,
@@ -76,7 +78,9 @@ class Command(unittest.TestCase):
     def test_list_shows_the_same_cases_for_both_backends_apart_from_the_backend(self) -> None:
         cuda = set(strata("list", "--cases", "default", "--backend", "cuda").stdout.split())
         host = set(strata("list", "--cases", "default", "--backend", "host").stdout.split())
-        translated = {case.replace("/host/", "/cuda/") for case in host if "residency=l3" not in case}
+        translated = {
+            case.replace("/host/", "/cuda/") for case in host if "residency=l3" not in case
+        }
         if not cuda:
             self.skipTest("this build has no CUDA part")
         shared = {case for case in cuda if "block_size=32/cores=all" in case}
@@ -90,12 +94,18 @@ class Command(unittest.TestCase):
         self.assertEqual(list(self.out.iterdir()), [])
 
     def test_bad_flags_are_refused(self) -> None:
-        for arguments in (["run", "--no-such-flag"], ["frobnicate"], [], ["run", "--device", "tpu"],
-                          ["run", "--set", "layout_read.layouts=aos"], ["run", "no_such_sweep"],
-                          ["run", "quick", "--device", "host", "--filter", "("],
-                          ["run", "quick", "--device", "host", "--filter", "matches-nothing"],
-                          ["run", "--resume", "/no/such/run"],
-                          ["bench", "--benchmark_no_such_flag=1"]):
+        for arguments in (
+            ["run", "--no-such-flag"],
+            ["frobnicate"],
+            [],
+            ["run", "--device", "tpu"],
+            ["run", "--set", "layout_read.layouts=aos"],
+            ["run", "no_such_sweep"],
+            ["run", "quick", "--device", "host", "--filter", "("],
+            ["run", "quick", "--device", "host", "--filter", "matches-nothing"],
+            ["run", "--resume", "/no/such/run"],
+            ["bench", "--benchmark_no_such_flag=1"],
+        ):
             answer = strata(*arguments)
             self.assertEqual(answer.returncode, 2, f"{arguments}: {answer.stderr}")
             self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
@@ -113,15 +123,30 @@ class Command(unittest.TestCase):
         self.refused(b"schema: 1\nname: \xff\xfe\n", ":2:", "UTF-8")
 
     def test_a_dry_run_prints_the_cases_and_makes_nothing(self) -> None:
-        answer = strata("run", "quick", "--device", "host", "--dry-run", "--out", str(self.out / "r"))
+        answer = strata(
+            "run", "quick", "--device", "host", "--dry-run", "--out", str(self.out / "r")
+        )
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertIn("micro/layout_read/host/", answer.stdout)
         self.assertFalse((self.out / "r").exists())
 
     def run_small(self) -> Path:
-        answer = strata("run", "quick", "--device", "host", "--out", str(self.out),
-                        "--set", "layout_read.layout=soa,aos", "--set", "layout_read.residency=l1",
-                        "--set", "plan.min_samples=6", "--set", "plan.max_samples=6")
+        answer = strata(
+            "run",
+            "quick",
+            "--device",
+            "host",
+            "--out",
+            str(self.out),
+            "--set",
+            "layout_read.layout=soa,aos",
+            "--set",
+            "layout_read.residency=l1",
+            "--set",
+            "plan.min_samples=6",
+            "--set",
+            "plan.max_samples=6",
+        )
         self.assertEqual(answer.returncode, 0, answer.stderr)
         folder = Path(answer.stdout.strip().splitlines()[-1])
         self.assertTrue(folder.is_dir(), answer.stdout)
@@ -133,15 +158,25 @@ class Command(unittest.TestCase):
         self.assertEqual(context["schema_version"], 1)
         self.assertEqual(context["state"], "complete")
         self.assertEqual(context["backend"], "host")
-        cases = [json.loads(line)["case"] for line in (folder / "samples.jsonl").read_text().splitlines()]
+        cases = [
+            json.loads(line)["case"] for line in (folder / "samples.jsonl").read_text().splitlines()
+        ]
         self.assertEqual(cases, context["sweep"]["cases"])
         header, *rows = (folder / "measurements.csv").read_text().splitlines()
-        self.assertTrue(header.startswith("run,device,backend,suite,benchmark,case,params,quantity"))
+        self.assertTrue(
+            header.startswith("run,device,backend,suite,benchmark,case,params,quantity")
+        )
         self.assertGreater(len(rows), len(cases))
 
     def test_bench_answers_as_a_google_benchmark_program(self) -> None:
-        answer = strata("bench", "--device", "host", "--benchmark_filter=timer_check",
-                        "--benchmark_format=json", "--benchmark_repetitions=2")
+        answer = strata(
+            "bench",
+            "--device",
+            "host",
+            "--benchmark_filter=timer_check",
+            "--benchmark_format=json",
+            "--benchmark_repetitions=2",
+        )
         self.assertEqual(answer.returncode, 0, answer.stderr)
         report = json.loads(answer.stdout)
         runs = [one for one in report["benchmarks"] if one["run_type"] == "iteration"]

@@ -20,12 +20,18 @@ MAY_INCLUDE = {
     "harness/runner": CORE | {"harness/host", "harness/runner"},
     "harness/cli": CORE | {"harness/host", "harness/runner", "harness/cli"},
     "micro/pattern": {"harness/layout", "micro/pattern"},
-    "micro": CORE
-    | {"harness/host", "harness/device", "harness/layout", "micro/pattern", "micro"},
+    "micro": CORE | {"harness/host", "harness/device", "harness/layout", "micro/pattern", "micro"},
 }
 # Compiled by g++ alone on any machine.
-HOST_ONLY = {"harness/core", "harness/layout", "harness/host", "harness/runner", "harness/cli", "micro/pattern"}
-INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
+HOST_ONLY = {
+    "harness/core",
+    "harness/layout",
+    "harness/host",
+    "harness/runner",
+    "harness/cli",
+    "micro/pattern",
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 CUDA = re.compile(r"cuda|cupti|nvml|nvtx")
 THIRD_PARTY = re.compile(r"fmt/|nlohmann/|yaml-cpp/|CLI/|benchmark/|gtest/|gmock/")
 

@@ -16,11 +16,13 @@ from typing import Any
 
 
 def cases(run: Path) -> dict[str, dict[str, Any]]:
+    """Return the last record of each case."""
     lines = (run / "samples.jsonl").read_text(encoding="utf-8").splitlines()
     return {record["case"]: record for record in map(json.loads, lines)}
 
 
 def describe(run: Path) -> None:
+    """Print how often each gate passed and failed, and which cases failed one."""
     gates: Counter[str] = Counter()
     noisy: Counter[str] = Counter()
     failed: list[str] = []
@@ -43,6 +45,7 @@ def describe(run: Path) -> None:
 
 
 def compare(first: Path, second: Path) -> None:
+    """Print how many medians of two runs agree within 1 %, by quantity."""
     a, b = cases(first), cases(second)
     changes: dict[str, list[float]] = {}
     worst: list[tuple[float, str]] = []
