@@ -11,7 +11,11 @@ readonly python_folders=(analysis tests)
 readonly ruff_options=(--config analysis/pyproject.toml)
 
 cpp_sources() {
-  find "${cpp_folders[@]}" -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) -print0
+  local folder present=()
+  for folder in "${cpp_folders[@]}"; do
+    if [[ -d $folder ]]; then present+=("$folder"); fi
+  done
+  find "${present[@]}" -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) -print0
 }
 
 # clang_format ARGUMENT...

@@ -52,19 +52,19 @@ def test_bars_have_median_spread_and_arithmetic(run: Run) -> None:
     assert soa.arithmetic.value == 4
 
 
-def test_bars_take_one_core_and_the_smallest_block(tmp_path: Path) -> None:
+def test_bars_take_every_core_and_the_smallest_block(tmp_path: Path) -> None:
     lines = [
-        layout_case("aos", 1, block_size=256),
-        layout_case("aos", 2, block_size=32),
-        layout_case("aos", 3, cores="all"),
-        layout_case("aos", 4, warps_per_sm=2),
+        layout_case("aos", 1, block_size=256, cores="all"),
+        layout_case("aos", 2, block_size=32, cores="all"),
+        layout_case("aos", 3, cores="one"),
+        layout_case("aos", 4, warps_per_sm=2, cores="all"),
     ]
     (bar,) = model.latency_bars(load(tmp_path, lines).rows)
     assert bar.cycles.value == 2
 
 
-def test_bars_fall_back_to_every_core(tmp_path: Path) -> None:
-    (bar,) = model.latency_bars(load(tmp_path, [layout_case("aos", 3, cores="all")]).rows)
+def test_bars_fall_back_to_one_core(tmp_path: Path) -> None:
+    (bar,) = model.latency_bars(load(tmp_path, [layout_case("aos", 3, cores="one")]).rows)
     assert bar.cycles.value == 3
     assert bar.p5 is None
 

@@ -158,7 +158,8 @@ def _place(row: Row) -> tuple[str, str, str]:
 def _on_cores(rows: Sequence[Row], preferred: str) -> list[Row]:
     """The rows with the preferred value of `cores`, or, without any, those with another."""
     present = {row.params.get("cores", "?") for row in rows}
-    chosen = preferred if preferred in present else min(present, default="?")
+    order = [preferred, "all", "one", *sorted(present)]
+    chosen = next((value for value in order if value in present), "?")
     return [row for row in rows if row.params.get("cores", "?") == chosen]
 
 
@@ -169,12 +170,23 @@ def _sort_key(level: str, fields: str, layout: str) -> tuple[tuple[int, str], ..
     )
 
 
+def _widest(rows: Iterable[Row]) -> str:
+    """The value of `cores` with a row for the most places; "all" where several have."""
+    places: dict[str, set[tuple[str, str, str]]] = {"all": set()}
+    for row in rows:
+        places.setdefault(row.params.get("cores", "?"), set()).add(_place(row))
+    return max(places, key=lambda value: (len(places[value]), value == "all"))
+
+
 def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
-    """Latency with one warp per SM: on one core if that was measured, in the smallest blocks."""
+    """Latency with one warp per SM, in the smallest blocks.
+
+    With every core at work where that was measured: the spread over them is where cores differ.
+    """
     cases = _Cases(rows)
     single = [row for row in cases.having("warp_read_cycles") if _integer(row, "warps_per_sm") == 1]
     chosen: dict[tuple[str, str, str], Row] = {}
-    for row in sorted(_on_cores(single, "one"), key=lambda row: _integer(row, "block_size")):
+    for row in sorted(_on_cores(single, _widest(single)), key=lambda r: _integer(r, "block_size")):
         chosen.setdefault(_place(row), row)
     return tuple(
         Bar(
@@ -548,7 +560,9 @@ def headlines(run: Run) -> tuple[Headline, ...]:
             )
         )
     valid = sum(row.valid for row in run.rows)
-    result.append(Headline("valid rows", f"{valid} of {len(run.rows)}", "no gate failed"))
+    invalid = len(run.rows) - valid
+    flagged = f"{invalid} flagged by a gate" if invalid else "no gate failed"
+    result.append(Headline("valid rows", f"{valid} of {len(run.rows)}", flagged))
     statuses = Counter(case.status for case in run.cases)
     result.append(
         Headline(
