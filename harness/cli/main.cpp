@@ -19,7 +19,8 @@ namespace strata {
 namespace {
 
 int fail(ExitCode code, std::string_view what) {
-  fmt::print(stderr, "strata: {}\n", what);
+  // Not fmt::print, which throws when nobody reads stderr any more.
+  (void)std::fputs(fmt::format("strata: {}\n", what).c_str(), stderr);
   return static_cast<int>(code);
 }
 

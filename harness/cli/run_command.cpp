@@ -27,6 +27,11 @@ void say(const std::string& line) {
   (void)std::fflush(stdout);
 }
 
+/// To stderr, under the same terms: fmt::print would throw when nobody reads it any more.
+void tell(const std::string& line) {
+  (void)std::fputs(("strata: " + line + '\n').c_str(), stderr);
+}
+
 double estimate_seconds(const std::vector<Case>& cases) {
   double seconds = 0;
   for (const auto& which : cases) {
@@ -97,7 +102,7 @@ int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto& c = summary.counts;
   // Without --quiet the progress has shown them as they came.
   for (const auto& failure : summary.failures) {
-    if (quiet) fmt::print(stderr, "strata: failed: {}\n", failure);
+    if (quiet) tell(fmt::format("failed: {}", failure));
   }
   const auto rows = c.valid_rows + c.invalid_rows;
   say(fmt::format(
@@ -126,7 +131,7 @@ int resume(const RunOptions& options) {
   RunFolder folder = RunFolder::open_for_resume(options.resume);
   check_same_code(folder);
   if (!folder.repair().empty()) {
-    fmt::print(stderr, "strata: {}\n", folder.repair());
+    tell(folder.repair());
   }
   auto cases = folder.remaining();
   if (options.dry_run) {
@@ -144,7 +149,8 @@ int resume(const RunOptions& options) {
 }  // namespace
 
 int run_command(const RunOptions& options) {
-  const IgnoredSignal no_pipe{SIGPIPE};
+  // For the rest of the process: what is left in stdout's buffer is written once more at the end.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   if (!options.resume.empty()) return resume(options);
 
   Sweep sweep = load_sweep(options.sweep, benchmarks());
@@ -156,15 +162,15 @@ int run_command(const RunOptions& options) {
   if (options.dry_run) {
     for (const auto& which : cases)
       say(which.id());
-    fmt::print(stderr, "strata: {} cases on {}, about {:.0f} s\n", cases.size(),
-               device.identity.name, estimate_seconds(cases));
+    tell(fmt::format("{} cases on {}, about {:.0f} s", cases.size(), device.identity.name,
+                     estimate_seconds(cases)));
     return 0;
   }
   const DeviceLock lock = DeviceLock::acquire(device.identity);
   RunFolder folder = RunFolder::create(options.out, context_for(options, sweep, device, cases));
   if (!options.quiet) {
-    fmt::print(stderr, "strata: {} cases of sweep '{}' on {}, into {}\n", cases.size(), sweep.name,
-               device.identity.name, folder.path().string());
+    tell(fmt::format("{} cases of sweep '{}' on {}, into {}", cases.size(), sweep.name,
+                     device.identity.name, folder.path().string()));
   }
   return supervise_and_finish(options, options.device, folder, std::move(cases));
 }

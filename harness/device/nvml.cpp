@@ -48,7 +48,10 @@ std::string_view without_prefix(std::string_view uuid) {
 }  // namespace
 
 struct NvmlDevice::Library {
-  explicit Library(const std::string& path) : handle{dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)} {}
+  // Not unloaded before the process ends: the driver's library has C++ inside that does not clean
+  // up.
+  explicit Library(const std::string& path)
+      : handle{dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)} {}
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   Library(Library&&) = delete;
