@@ -23,10 +23,12 @@ constexpr const char* first_digits = "11111111-1111-1111-1111-111111111111";
 constexpr const char* second_digits = "22222222-2222-2222-2222-222222222222";
 constexpr const char* slice_digits = "33333333-3333-3333-3333-333333333333";
 
-/// Holds a fake library open, so that its answers can be set before NvmlDevice loads it.
+/// Holds a fake library open, so that its answers can be set before NvmlDevice loads it. It stays
+/// loaded to the end: what its C++ library allocated when it was loaded would count as a leak.
 class Fake {
  public:
-  explicit Fake(const char* path) : path_{path}, handle_{dlopen(path, RTLD_NOW | RTLD_LOCAL)} {
+  explicit Fake(const char* path)
+      : path_{path}, handle_{dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)} {
     if (handle_ == nullptr) throw std::runtime_error{std::string{"no fake library: "} + path};
     settings_ = reinterpret_cast<FakeNvmlSettingsFunction*>(dlsym(handle_, "fake_nvml_settings"))();
     *settings_ = {};
