@@ -83,7 +83,7 @@ readonly development_tools=(ruff mypy jsonschema)
 modules=(numpy pandas matplotlib jinja2 typer rich)
 lock=$run_lock
 if [[ $level == test ]]; then
-  modules+=(pytest hypothesis)
+  modules+=(pytest hypothesis scipy)
   lock=$test_lock
 fi
 

@@ -154,7 +154,7 @@ says "a C++20 compiler: g++ 12 or newer"
 says "apt-get install -y build-essential libbenchmark-dev libcli11-dev libfmt-dev libgmock-dev libgtest-dev libyaml-cpp-dev nlohmann-json3-dev"
 
 begin MakesThePythonEnvironmentOncePerLockFile
-echo scipy >"$box/state/missing-modules"
+echo jinja2 >"$box/state/missing-modules"
 setup 0 run
 calls "--require-hashes --requirement analysis/requirements.lock"
 chooses "$box/checkout/.venv/bin/python"
@@ -171,7 +171,7 @@ setup 0 run
 calls "--requirement analysis/requirements.lock"
 
 begin SaysThatPipFailedAndTriesAgainNextTime
-echo scipy >"$box/state/missing-modules"
+echo jinja2 >"$box/state/missing-modules"
 touch "$box/state/no-network"
 setup 2 run
 says "pip could not install analysis/requirements.lock"
@@ -195,9 +195,9 @@ fetches_nothing
 says "has no ruff: what needs it will be left out"
 
 begin RefusesANamedPythonThatLacksModules
-echo scipy >"$box/state/missing-modules"
+echo jinja2 >"$box/state/missing-modules"
 STRATA_PYTHON=python3 setup 2 run
-says "STRATA_PYTHON (python3) lacks: scipy"
+says "STRATA_PYTHON (python3) lacks: jinja2"
 fetches_nothing
 
 begin FetchesNothingWhenToldSo
@@ -205,10 +205,10 @@ export STRATA_OFFLINE=1
 rm "$box/bin/clang-format-14"
 setup 0 test
 fetches_nothing
-echo scipy >"$box/state/missing-modules"
+echo jinja2 >"$box/state/missing-modules"
 setup 2 run
 fetches_nothing
-says "python3 lacks: scipy"
+says "python3 lacks: jinja2"
 echo 3 >"$box/state/missing-headers"
 setup 2 run
 fetches_nothing
