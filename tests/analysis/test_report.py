@@ -191,7 +191,7 @@ def test_a_run_given_twice_is_refused(tmp_path: Path) -> None:
         ("strata run --out=/data/user/runs q", "strata run --out=…/runs q"),
         ("g++ -I/opt/cuda/include -O3", "g++ -I…/include -O3"),
         ("cannot open '/home/a/b c'", "cannot open '…/b c'"),
-        ("~/work/runs/", "…/runs"),
+        ("~/data/runs/", "…/runs"),
         (r"C:\Users\someone\runs", "…/runs"),
         ("micro/layout_read/cuda/layout=soa", "micro/layout_read/cuda/layout=soa"),
         ("3.4 GB/s and 1/s", "3.4 GB/s and 1/s"),
