@@ -17,8 +17,9 @@ else()
   set(dirty false)
 endif()
 
-# One digest over everything that decides what a kernel does.
-file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/micro/* ${SOURCE}/nbody/* ${SOURCE}/harness/device/* ${SOURCE}/harness/layout/*)
+# One digest over everything that decides what a kernel does, what is counted of it and what that is compared with.
+file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/micro/* ${SOURCE}/nbody/* ${SOURCE}/harness/counters/*
+  ${SOURCE}/harness/core/coalescing.cpp ${SOURCE}/harness/device/* ${SOURCE}/harness/layout/*)
 list(SORT sources)
 set(all "")
 foreach(source IN LISTS sources)

@@ -1,37 +1,26 @@
-// A sweep file is read in three steps, each of which can refuse it: its bytes, before the YAML
-// parser sees them; its YAML, event by event, so that neither depth nor aliases can grow; its
+// A sweep file is read in two steps, each of which can refuse it: as YAML (yaml_tree), and for its
 // meaning, against the benchmarks of this executable.
-
-// With sanitizers, g++ 12 warns of <regex> itself (GCC bug 105562), wherever it is instantiated.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
 
 #include "harness/core/sweep.hpp"
 
 #include "harness/core/builtin_sweeps.hpp"
-#include "harness/core/error.hpp"
+#include "harness/core/expression.hpp"
+#include "harness/core/refusal.hpp"
 #include "harness/core/sha256.hpp"
 #include "harness/core/text.hpp"
+#include "harness/core/yaml_tree.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/emitterstyle.h>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/parser.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <regex>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -39,251 +28,6 @@ namespace strata {
 namespace {
 
 constexpr int schema = 1;
-constexpr std::size_t deepest = 8;  // a sweep needs 5: file, cases, entry, axes, values
-
-// --- refusals ---
-
-/// Where something was found: a line of a file, or a setting (which has no line).
-struct Place {
-  std::string_view name;
-  std::size_t line = 0;
-};
-
-[[noreturn]] void refuse(const Place& place, std::string_view found, std::string_view expected,
-                         std::string_view mend) {
-  const auto where = one_line(place.name);
-  const auto line = place.line == 0 ? std::string{} : fmt::format(":{}", place.line);
-  throw UsageError{fmt::format("{}{}: {}; expected {}; {}", where, line, found, expected, mend)};
-}
-
-std::string did_you_mean(std::string_view word, std::span<const std::string> names,
-                         std::string_view otherwise) {
-  if (const auto near = nearest_name(word, names)) return fmt::format("did you mean '{}'?", *near);
-  return std::string{otherwise};
-}
-
-// --- the bytes ---
-
-bool is_refused_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F;
-}
-
-/// Holds what the parser cannot be trusted with: it reads a line at a time into memory, takes byte
-/// 4 for the end of the file, and turns bytes that are not UTF-8 into others.
-void check_bytes(std::string_view text, std::string_view file) {
-  std::size_t line = 0;
-  for (auto rest = text; !rest.empty();) {
-    ++line;
-    const auto length = std::min(rest.find('\n'), rest.size());
-    if (length > max_sweep_line) {
-      refuse({file, line}, "a line that is too long",
-             fmt::format("at most {} bytes", max_sweep_line), "break the line");
-    }
-    auto content = rest.substr(0, length);
-    if (content.ends_with('\r')) content.remove_suffix(1);
-    const auto* const bad = std::find_if(content.begin(), content.end(),
-                                         [](char c) { return is_refused_control(c) || c == '\r'; });
-    if (bad != content.end()) {
-      refuse({file, line}, fmt::format("control character {}", in_quotes({bad, 1})), "text",
-             "remove it");
-    }
-    rest.remove_prefix(std::min(length + 1, rest.size()));
-  }
-  // After the lines: a line that is too long says better where the trouble is.
-  if (text.size() > max_sweep_bytes) {
-    refuse({file, 1}, fmt::format("more than {} bytes", max_sweep_bytes),
-           "a sweep file no larger than that", "split it into several sweeps");
-  }
-  if (const auto at = find_invalid_utf8(text)) {
-    refuse({file, line_of(text, *at)},
-           fmt::format("byte {} that is not UTF-8", in_quotes(text.substr(*at, 1))), "UTF-8 text",
-           "save the file as UTF-8");
-  }
-}
-
-// --- the YAML ---
-
-/// A value of the file, with the key that it stands under where it stands in a mapping.
-struct TreeNode {
-  enum class Kind { nothing, word, quoted_text, list, mapping };
-  Kind kind = Kind::nothing;
-  std::size_t line = 0;
-  std::string text;             // of a word or quoted text
-  std::vector<TreeNode> items;  // of a list or mapping
-  std::string key;
-  std::size_t key_line = 0;
-
-  [[nodiscard]] bool is_text() const { return kind == Kind::word || kind == Kind::quoted_text; }
-  [[nodiscard]] const TreeNode* find(std::string_view wanted) const {
-    const auto found = std::find_if(items.begin(), items.end(),
-                                    [&](const TreeNode& item) { return item.key == wanted; });
-    return found == items.end() ? nullptr : &*found;
-  }
-  /// What a message calls it.
-  [[nodiscard]] std::string describe() const {
-    switch (kind) {
-      case Kind::nothing:
-        return "nothing";
-      case Kind::list:
-        return items.empty() ? "an empty list" : "a list";
-      case Kind::mapping:
-        return items.empty() ? "an empty mapping" : "a mapping";
-      case Kind::word:
-      case Kind::quoted_text:
-        break;
-    }
-    return in_quotes(text);
-  }
-};
-
-/// Builds the tree of one document. Throwing from an event is what bounds the parser's recursion:
-/// every level that it descends announces itself here first.
-class TreeBuilder : public YAML::EventHandler {
- public:
-  /// An enumeration inside a structure in yaml-cpp 0.7, a scoped one in later versions.
-  using Style = decltype(YAML::EmitterStyle::Default);
-
-  explicit TreeBuilder(std::string_view file) : file_{file} {}
-
-  [[nodiscard]] TreeNode take() { return std::move(root_); }
-
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (started_) {
-      refuse(at(mark), "more after the end of the sweep", "one YAML document",
-             "put it in a file of its own, or mend the indentation");
-    }
-    started_ = true;
-  }
-  void OnDocumentEnd() override {}
-
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    refuse_anchor(mark, anchor != 0);
-    // The parser notices that a value is missing only at the next key: what is wrong is this one.
-    const auto line = !open_.empty() && open_.back().key ? open_.back().key_line : at(mark).line;
-    add({.kind = TreeNode::Kind::nothing, .line = line, .text = {}, .items = {}, .key = {}});
-  }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    refuse_anchor(mark, true);
-  }
-  void OnAnchor(const YAML::Mark& mark, const std::string& /*name*/) override {
-    refuse_anchor(mark, true);
-  }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
-    refuse_anchor(mark, anchor != 0);
-    refuse_tag(mark, tag);
-    const auto kind = tag == "!" ? TreeNode::Kind::quoted_text : TreeNode::Kind::word;
-    add({.kind = kind, .line = at(mark).line, .text = value, .items = {}, .key = {}});
-  }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       Style /*style*/) override {
-    open(TreeNode::Kind::list, mark, tag, anchor);
-  }
-  void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  Style /*style*/) override {
-    open(TreeNode::Kind::mapping, mark, tag, anchor);
-  }
-  void OnMapEnd() override { close(); }
-
- private:
-  struct Open {
-    TreeNode node;
-    std::optional<std::string> key;  // read, and waiting for its value
-    std::size_t key_line = 0;
-    std::set<std::string, std::less<>> keys;
-  };
-
-  [[nodiscard]] Place at(const YAML::Mark& mark) const {
-    return {file_, static_cast<std::size_t>(std::max(mark.line, 0)) + 1};
-  }
-
-  void refuse_anchor(const YAML::Mark& mark, bool is_there) const {
-    if (!is_there) return;
-    refuse(at(mark), "an anchor or alias", "every value written where it stands",
-           "write the value out");
-  }
-  void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
-    if (tag.empty() || tag == "?" || tag == "!") return;
-    refuse(at(mark), fmt::format("the tag {}", in_quotes(tag)), "a plain value", "remove the tag");
-  }
-
-  void open(TreeNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
-            YAML::anchor_t anchor) {
-    refuse_anchor(mark, anchor != 0);
-    refuse_tag(mark, tag);
-    if (open_.size() == deepest) {
-      refuse(at(mark), fmt::format("more than {} values inside each other", deepest),
-             "a sweep, which needs 5", "take out what is nested");
-    }
-    if (wants_key()) refuse_key(at(mark), kind == TreeNode::Kind::list ? "a list" : "a mapping");
-    Open one;
-    one.node.kind = kind;
-    one.node.line = at(mark).line;
-    open_.push_back(std::move(one));
-  }
-
-  void close() {
-    TreeNode node = std::move(open_.back().node);
-    open_.pop_back();
-    add(std::move(node));
-  }
-
-  [[nodiscard]] bool wants_key() const {
-    return !open_.empty() && open_.back().node.kind == TreeNode::Kind::mapping && !open_.back().key;
-  }
-
-  [[noreturn]] static void refuse_key(const Place& place, const std::string& found) {
-    refuse(place, fmt::format("{} as a key", found), "a name before the ':'", "write KEY: VALUE");
-  }
-
-  void add(TreeNode node) {
-    if (open_.empty()) {
-      root_ = std::move(node);
-      return;
-    }
-    auto& parent = open_.back();
-    if (wants_key()) {
-      if (!node.is_text()) refuse_key({file_, node.line}, node.describe());
-      if (!parent.keys.insert(node.text).second) {
-        refuse({file_, node.line}, fmt::format("the key {} a second time", in_quotes(node.text)),
-               "each key once", "remove one of them");
-      }
-      parent.key = std::move(node.text);
-      parent.key_line = node.line;
-      return;
-    }
-    if (parent.key) {
-      node.key = std::move(*parent.key);
-      node.key_line = parent.key_line;
-      parent.key.reset();
-    }
-    parent.node.items.push_back(std::move(node));
-  }
-
-  std::string_view file_;
-  std::vector<Open> open_;
-  TreeNode root_;
-  bool started_ = false;
-};
-
-TreeNode parse_yaml(std::string_view text, std::string_view file) {
-  std::istringstream stream{std::string{text}};
-  TreeBuilder builder{file};
-  try {
-    YAML::Parser parser{stream};
-    if (parser.HandleNextDocument(builder)) {
-      // A second document is refused when it starts.
-      (void)parser.HandleNextDocument(builder);
-    }
-  } catch (const YAML::Exception& error) {
-    const auto line = static_cast<std::size_t>(std::max(error.mark.line, 0)) + 1;
-    refuse({file, line}, "YAML that cannot be read: " + one_line(error.msg), "well-formed YAML",
-           "mend the indentation, quotes or brackets there");
-  }
-  return builder.take();
-}
 
 // --- the meaning ---
 
@@ -451,8 +195,8 @@ class Reader {
       refuse({file_, std::max<std::size_t>(root.line, 1)}, root.describe(),
              "a sweep with the keys schema, name, plan and cases", "start with 'schema: 1'");
     }
-    allow_keys(root, "a sweep", {"schema", "name", "plan", "cases"});
-    check_schema(root);
+    allow_keys(file_, root, "a sweep", {"schema", "name", "plan", "cases"});
+    check_schema(file_, root, schema);
     Sweep sweep;
     sweep.name = name(root);
     if (const auto* const plan = root.find("plan")) sweep.plan = this->plan(*plan);
@@ -469,28 +213,9 @@ class Reader {
  private:
   [[nodiscard]] Place at(const TreeNode& node) const { return {file_, node.line}; }
 
-  void allow_keys(const TreeNode& mapping, std::string_view what, const Names& allowed) const {
-    for (const auto& item : mapping.items) {
-      if (std::find(allowed.begin(), allowed.end(), item.key) != allowed.end()) continue;
-      refuse({file_, item.key_line}, fmt::format("{} has no key {}", what, in_quotes(item.key)),
-             fmt::format("one of {}", joined(allowed)),
-             did_you_mean(item.key, allowed, "remove it or correct its name"));
-    }
-  }
-
   [[nodiscard]] const TreeNode& need(const TreeNode& mapping, std::string_view key,
                                      std::string_view expected) const {
-    if (const auto* const node = mapping.find(key)) return *node;
-    refuse(at(mapping), fmt::format("no key '{}'", key), fmt::format("'{}': {}", key, expected),
-           fmt::format("add '{}: …'", key));
-  }
-
-  void check_schema(const TreeNode& root) const {
-    const auto expected = fmt::format("the version of this format, {}", schema);
-    const auto mend = fmt::format("write 'schema: {}' if the file is of that version", schema);
-    const auto& node = need(root, "schema", expected);
-    if (node.kind == TreeNode::Kind::word && whole_number(node.text) == schema) return;
-    refuse(at(node), fmt::format("schema is {}", node.describe()), expected, mend);
+    return need_key(file_, mapping, key, expected);
   }
 
   [[nodiscard]] std::string name(const TreeNode& root) const {
@@ -532,7 +257,7 @@ class Reader {
              node.is_text() ? fmt::format("write '- benchmark: {}'", one_line(node.text))
                             : std::string{"write it so"});
     }
-    allow_keys(node, "an entry of cases", {"benchmark", "axes"});
+    allow_keys(file_, node, "an entry of cases", {"benchmark", "axes"});
     const auto& name = need(node, "benchmark", "the name of one");
     if (!name.is_text()) {
       refuse(at(name), fmt::format("benchmark is {}", name.describe()), "the name of one",
@@ -579,26 +304,6 @@ class Reader {
   std::string_view file_;
   std::span<const Enrolled> known_;
 };
-
-// --- the files ---
-
-/// The file, or a little more than max_sweep_bytes of it.
-std::string read_file(const std::string& name) {
-  errno = 0;
-  std::ifstream stream{name, std::ios::binary};
-  std::string text;
-  std::array<char, 1U << 14U> piece{};
-  while (stream && text.size() <= max_sweep_bytes) {
-    stream.read(piece.data(), piece.size());
-    text.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
-  }
-  if (!stream.is_open() || stream.bad()) {
-    const auto why = errno == 0 ? std::string{"an error"} : std::generic_category().message(errno);
-    refuse({name}, fmt::format("cannot be read ({})", why), "a sweep file",
-           "give a file that you may read");
-  }
-  return text;
-}
 
 // --- the points ---
 
@@ -696,35 +401,10 @@ std::vector<Case> expand(const Request& request, Backend backend) {
   return cases;
 }
 
-// --- the filter ---
-
-/// The product of the counts in {n}, {n,} and {n,m}: how many times the expression can unfold.
-std::size_t unfolding(std::string_view expression, std::size_t most) {
-  std::size_t product = 1;
-  for (auto open = expression.find('{'); open != std::string_view::npos;
-       open = expression.find('{', open + 1)) {
-    std::size_t largest = 1;
-    std::size_t number = 0;
-    for (const char c : expression.substr(open + 1)) {
-      if (c >= '0' && c <= '9') {
-        number = std::min(10 * number + static_cast<std::size_t>(c - '0'), most);
-        largest = std::max(largest, number);
-      } else if (c == ',') {
-        number = 0;
-      } else {
-        break;
-      }
-    }
-    product = std::min(product * largest, most);
-  }
-  return product;
-}
-
 }  // namespace
 
 Sweep parse_sweep(std::string_view text, const std::string& file, std::span<const Enrolled> known) {
-  check_bytes(text, file);
-  auto sweep = Reader{file, known}.sweep(parse_yaml(text, file));
+  auto sweep = Reader{file, known}.sweep(parse_yaml_tree(text, file, "sweep"));
   sweep.file = file;
   sweep.digest = "sha256:" + sha256(text);
   return sweep;
@@ -735,7 +415,7 @@ Sweep load_sweep(const std::string& name, std::span<const Enrolled> known) {
   const auto status = std::filesystem::status(name, error);
   const bool is_folder = std::filesystem::is_directory(status);
   if (std::filesystem::exists(status) && !is_folder) {
-    return parse_sweep(read_file(name), name, known);
+    return parse_sweep(read_yaml_file(name, "sweep"), name, known);
   }
   Names names;
   for (const auto& [builtin, text] : builtin_sweeps()) {
@@ -829,29 +509,8 @@ std::vector<Case> expand(const Sweep& sweep, Backend backend, std::span<const En
 }
 
 std::vector<Case> filter(std::vector<Case> cases, const std::string& expression) {
-  // libstdc++ walks an expression by recursion, as deep as it has states.
-  constexpr std::size_t most_states = 4000;
-  const auto shown = "--filter " + in_quotes(expression);
-  const Place place{shown};
-  if (expression.size() > max_filter_length ||
-      expression.size() * unfolding(expression, most_states) > most_states) {
-    refuse(place, "an expression too large to match",
-           fmt::format("at most {} characters and small counts in {{}}", max_filter_length),
-           "shorten it");
-  }
-  auto flags = std::regex::ECMAScript | std::regex::nosubs;
-#ifdef __GLIBCXX__
-  // Matches in linear time and without recursion over the text; has no back-references.
-  flags |= std::regex_constants::__polynomial;
-#endif
-  try {
-    const std::regex wanted{expression, flags};
-    std::erase_if(cases, [&](const Case& one) { return !std::regex_search(one.id(), wanted); });
-  } catch (const std::regex_error& error) {
-    refuse(place, one_line(error.what()),
-           "an ECMAScript regular expression without back-references",
-           "correct it; a character that stands for itself may need a '\\' before it");
-  }
+  const Expression wanted{"--filter", expression};
+  std::erase_if(cases, [&](const Case& one) { return !wanted.found_in(one.id()); });
   return cases;
 }
 

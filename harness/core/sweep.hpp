@@ -2,7 +2,9 @@
 
 #include "harness/core/benchmark.hpp"
 #include "harness/core/case.hpp"
+#include "harness/core/expression.hpp"
 #include "harness/core/plan.hpp"
+#include "harness/core/yaml_tree.hpp"
 
 #include <cstddef>
 #include <span>
@@ -29,13 +31,13 @@ struct Sweep {
 };
 
 /// Largest sweep file and longest line that are read, in bytes.
-inline constexpr std::size_t max_sweep_bytes = 1 << 20;
-inline constexpr std::size_t max_sweep_line = 1 << 14;
+inline constexpr std::size_t max_sweep_bytes = max_yaml_bytes;
+inline constexpr std::size_t max_sweep_line = max_yaml_line;
 /// Most combinations of values that a sweep may ask for, before any is left out: at a tenth of a
 /// second each, seven hours.
 inline constexpr std::size_t max_sweep_points = 1 << 18;
 /// Longest expression that `filter` takes.
-inline constexpr std::size_t max_filter_length = 1000;
+inline constexpr std::size_t max_filter_length = max_expression_length;
 
 /// Reads a sweep from YAML text. Throws UsageError "FILE:LINE: what was found; expected …; how to
 /// mend it", one line, for bad UTF-8, a line or file over the limits, YAML errors, aliases, a

@@ -154,4 +154,16 @@ std::optional<long long> whole_number(std::string_view text) {
   return value;
 }
 
+std::string place_text(std::string_view file, unsigned line, std::string_view function) {
+  // The last two parts of the path.
+  const auto name = file.rfind('/');
+  if (name != std::string_view::npos && name != 0) {
+    const auto folder = file.rfind('/', name - 1);
+    if (folder != std::string_view::npos) file.remove_prefix(folder + 1);
+  }
+  std::string text{file};
+  text.append(":").append(std::to_string(line));
+  return text.append(" in ").append(function);
+}
+
 }  // namespace strata

@@ -36,4 +36,9 @@ namespace strata {
 /// The number that `text` writes in the one canonical way: no sign but '-', no leading zero.
 [[nodiscard]] std::optional<long long> whole_number(std::string_view text);
 
+/// "folder/file.cpp:12 in void f()": where a call stands in this project, whatever folder it was
+/// built in. The parts of a std::source_location, which clang 14 does not have.
+[[nodiscard]] std::string place_text(std::string_view file, unsigned line,
+                                     std::string_view function);
+
 }  // namespace strata

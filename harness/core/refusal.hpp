@@ -1,0 +1,26 @@
+// How bad input is refused: one line that says where, what was found, what was expected, how to
+// mend it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace strata {
+
+/// Where something was found: a line of a file, or a setting (which has no line).
+struct Place {
+  std::string_view name;
+  std::size_t line = 0;
+};
+
+/// Throws UsageError "NAME:LINE: found; expected …; mend".
+[[noreturn]] void refuse(const Place& place, std::string_view found, std::string_view expected,
+                         std::string_view mend);
+
+/// "did you mean 'NAME'?" where one of `names` is near `word`, else `otherwise`.
+[[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> names,
+                                       std::string_view otherwise);
+
+}  // namespace strata
