@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace strata {
 namespace {
@@ -53,12 +54,19 @@ Gate spill_gate(std::size_t local_bytes, int registers) {
           fmt::format("{} registers a thread, {} bytes of local memory", registers, local_bytes)};
 }
 
-Gate placement_gate(std::size_t cores, std::size_t expected_cores, int fewest, int most,
+Gate placement_gate(std::span<const std::uint32_t> core_of_warp, std::size_t expected_cores,
                     int expected_warps) {
-  const bool held = cores == expected_cores && fewest == expected_warps && most == expected_warps;
+  if (core_of_warp.empty()) return {"placement", Verdict::failed, "no warp said where it ran"};
+  std::map<std::uint32_t, int> on;
+  for (const auto core : core_of_warp)
+    ++on[core];
+  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto [fewest, most] = std::minmax_element(on.begin(), on.end(), by_count);
+  const bool held = on.size() == expected_cores && fewest->second == expected_warps &&
+                    most->second == expected_warps;
   return {"placement", passed_if(held),
-          fmt::format("{} to {} warps on each of {} cores (expected {} on {})", fewest, most, cores,
-                      expected_warps, expected_cores)};
+          fmt::format("{} to {} warps on each of {} cores (expected {} on {})", fewest->second,
+                      most->second, on.size(), expected_warps, expected_cores)};
 }
 
 Gate noise_gate(std::span<const double> samples, double bound) {

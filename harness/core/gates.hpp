@@ -4,6 +4,7 @@
 #include "harness/core/measurement.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -29,8 +30,9 @@ inline constexpr double clock_bound = 0.02;  ///< the core clock holds within th
 [[nodiscard]] Gate spill_gate(std::size_t local_bytes, int registers);
 
 /// `placement`: every core that takes part ran as many warps at once as the case says.
-[[nodiscard]] Gate placement_gate(std::size_t cores, std::size_t expected_cores, int fewest,
-                                  int most, int expected_warps);
+/// `core_of_warp`: the core that each warp says it ran on.
+[[nodiscard]] Gate placement_gate(std::span<const std::uint32_t> core_of_warp,
+                                  std::size_t expected_cores, int expected_warps);
 
 /// `noise`: half the 95 % interval of the median ÷ the median is within `bound`.
 [[nodiscard]] Gate noise_gate(std::span<const double> samples, double bound);

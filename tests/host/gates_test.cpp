@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -47,10 +48,14 @@ TEST(SpillGate, FailsOnAnyLocalMemory) {
 }
 
 TEST(PlacementGate, FailsWhenOneCoreHadMoreOrLessThanTheOthers) {
-  EXPECT_EQ(placement_gate(132, 132, 8, 8, 8).verdict, Verdict::passed);
-  EXPECT_EQ(placement_gate(132, 132, 7, 9, 8).verdict, Verdict::failed);
-  EXPECT_EQ(placement_gate(131, 132, 8, 8, 8).verdict, Verdict::failed);
-  EXPECT_EQ(placement_gate(132, 132, 4, 4, 8).verdict, Verdict::failed);
+  using Cores = std::vector<std::uint32_t>;
+  EXPECT_EQ(placement_gate(Cores{0, 1, 2, 2, 0, 1}, 3, 2).verdict, Verdict::passed);
+  const Gate uneven = placement_gate(Cores{0, 1, 2, 2, 0, 2}, 3, 2);
+  EXPECT_EQ(uneven.verdict, Verdict::failed);
+  EXPECT_EQ(uneven.detail, "1 to 3 warps on each of 3 cores (expected 2 on 3)");
+  EXPECT_EQ(placement_gate(Cores{0, 1, 0, 1}, 3, 2).verdict, Verdict::failed);
+  EXPECT_EQ(placement_gate(Cores{0, 1, 2}, 3, 2).verdict, Verdict::failed);
+  EXPECT_EQ(placement_gate(Cores{}, 3, 2).verdict, Verdict::failed);
 }
 
 TEST(NoiseGate, FailsForWideIntervalsAndForTooFewSamples) {
