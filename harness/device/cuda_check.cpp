@@ -1,25 +1,17 @@
 #include "harness/device/cuda_check.hpp"
 
+#include "harness/core/text.hpp"
+
 #include <cstdio>
 #include <string>
-#include <string_view>
 
 namespace strata {
 namespace {
 
-/// The last two parts of a path: the place in this project, whatever folder it was built in.
-std::string_view short_path(std::string_view file) {
-  const auto name = file.rfind('/');
-  if (name == std::string_view::npos || name == 0) return file;
-  const auto folder = file.rfind('/', name - 1);
-  return folder == std::string_view::npos ? file : file.substr(folder + 1);
-}
-
 std::string describe(cudaError_t code, const std::source_location& where) {
   std::string text = cudaGetErrorName(code);
   text.append(": ").append(cudaGetErrorString(code)).append(" at ");
-  text.append(short_path(where.file_name())).append(":").append(std::to_string(where.line()));
-  return text.append(" in ").append(where.function_name());
+  return text.append(place_text(where.file_name(), where.line(), where.function_name()));
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include "harness/core/error.hpp"
 #include "harness/device/clock.hpp"
 #include "harness/device/cuda_check.hpp"
+#include "harness/device/driver.hpp"
 #include "harness/device/eviction.hpp"
 #include "harness/device/nvml.hpp"
 #include "harness/device/nvtx_range.hpp"
 #include "harness/device/settle.hpp"
 #include "harness/device/stream.hpp"
+#include "harness/device/uuid.hpp"
 #include "harness/host/slug.hpp"
 
 #include <cuda.h>
@@ -16,7 +18,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -27,13 +28,6 @@ namespace strata {
 namespace {
 
 constexpr double kilo = 1e3;
-
-/// Kernels are loaded when the context is made, not at their first launch, which would be inside a
-/// measurement. Works only before the first CUDA call. A user's own setting wins.
-void load_modules_eagerly() {
-  // No other thread exists yet, in a worker or in the command that asks for a diagnosis.
-  (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // NOLINT(concurrency-mt-unsafe)
-}
 
 /// CUDA numbers its versions 1000 × major + 10 × minor.
 std::string version_text(int version) {
@@ -91,19 +85,6 @@ Trouble explain(cudaError_t status) {
   throw DeviceUnavailable{device + ": " + explain(status).line()};
 }
 
-/// "8-4-4-4-12" hexadecimal digits.
-std::string uuid_digits(const cudaUUID_t& uuid) {
-  constexpr const char* digits = "0123456789abcdef";
-  std::string text;
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
-    text += digits[byte >> 4U];
-    text += digits[byte & 0xFU];
-  }
-  return text;
-}
-
 std::optional<std::int64_t> attribute(cudaDeviceAttr which, int ordinal) {
   int value = 0;
   if (cudaDeviceGetAttribute(&value, which, ordinal) != cudaSuccess) {
@@ -113,21 +94,11 @@ std::optional<std::int64_t> attribute(cudaDeviceAttr which, int ordinal) {
   return value;
 }
 
-/// Asked of the driver, whose entry point is looked up: the executable does not link libcuda.
 std::optional<std::string> module_loading() {
-  void* symbol = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  constexpr unsigned since = 11070;
-  if (cudaGetDriverEntryPointByVersion("cuModuleGetLoadingMode", &symbol, since, cudaEnableDefault,
-                                       &found) != cudaSuccess ||
-      found != cudaDriverEntryPointSuccess || symbol == nullptr) {
-    (void)cudaGetLastError();
-    return std::nullopt;
-  }
+  const auto ask =
+      driver_function<decltype(&cuModuleGetLoadingMode)>("cuModuleGetLoadingMode", 11070);
   CUmoduleLoadingMode mode{};
-  if (reinterpret_cast<decltype(&cuModuleGetLoadingMode)>(symbol)(&mode) != CUDA_SUCCESS) {
-    return std::nullopt;
-  }
+  if (ask == nullptr || ask(&mode) != CUDA_SUCCESS) return std::nullopt;
   return mode == CU_MODULE_EAGER_LOADING ? "eager" : "lazy";
 }
 
@@ -370,30 +341,6 @@ void diagnose_device(int ordinal, std::vector<Finding>& findings) {
   }
 }
 
-/// Who may read hardware counters, by the driver's own word. Whether reading works, only trying
-/// tells.
-Finding diagnose_counter_permission() {
-  const std::string what = "hardware counters";
-  std::ifstream params{"/proc/driver/nvidia/params"};
-  if (!params) return absent(what, "the driver's parameters cannot be read", "");
-  for (std::string line; std::getline(params, line);) {
-    constexpr std::string_view key = "RmProfilingAdminOnly:";
-    if (!line.starts_with(key)) continue;
-    if (line.find('0', key.size()) != std::string::npos) {
-      return ok(what, "the driver lets every user read them");
-    }
-    if (geteuid() == 0) {
-      return ok(
-          what,
-          "the driver lets administrators read them, and this is one (in a container it takes "
-          "CAP_SYS_ADMIN as well)");
-    }
-    return warning(what, "the driver lets only administrators read them",
-                   "run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0");
-  }
-  return absent(what, "the driver does not say who may read them", "");
-}
-
 std::optional<std::string> find_in_path(const std::string& tool) {
   const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
   std::istringstream folders{path == nullptr ? "" : path};
@@ -467,7 +414,6 @@ std::vector<Finding> diagnose_cuda() {
     for (int ordinal = 0; ordinal < count; ++ordinal)
       diagnose_device(ordinal, findings);
   }
-  findings.push_back(diagnose_counter_permission());
   for (const auto& [tool, use] :
        {std::pair{"ncu", "profiles single kernels"},
         std::pair{"compute-sanitizer", "checks kernels for invalid accesses"},

@@ -1,0 +1,50 @@
+#include "harness/core/counters_asked.hpp"
+
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+namespace strata {
+
+std::vector<std::string> parse_counters(const std::vector<std::string>& flags) {
+  constexpr std::string_view expected =
+      "expected auto, none, or names of counter sets, files of sets (*.yaml) and metrics, joined "
+      "by "
+      "commas; strata counters lists the sets";
+  if (flags.empty()) return {counters_auto};
+  std::vector<std::string> asked;
+  for (const std::string_view flag : flags) {
+    for (std::size_t start = 0; start <= flag.size();) {
+      const std::size_t end = std::min(flag.find(',', start), flag.size());
+      std::string name{flag.substr(start, end - start)};
+      if (name.empty()) {
+        throw UsageError{
+            fmt::format("--counters {}: an empty name; {}", in_quotes(flag), expected)};
+      }
+      if (std::ranges::find(asked, name) != asked.end()) {
+        throw UsageError{fmt::format("--counters {}: named twice", in_quotes(name))};
+      }
+      asked.push_back(std::move(name));
+      start = end + 1;
+    }
+  }
+  for (const char* alone : {counters_auto, counters_none}) {
+    if (asked.size() > 1 && std::ranges::find(asked, alone) != asked.end()) {
+      throw UsageError{fmt::format("--counters: {} stands alone; {}", alone, expected)};
+    }
+  }
+  return asked;
+}
+
+CounterSelection selection_of(const std::vector<std::string>& asked) {
+  if (asked == std::vector<std::string>{counters_none}) return {};
+  if (asked == std::vector<std::string>{counters_auto}) return {{"memory"}};
+  return {asked};
+}
+
+}  // namespace strata

@@ -1,0 +1,26 @@
+// What the loaded CUPTI, the driver and NVML add to harness/core/counter_absence.hpp.
+#pragma once
+
+#include "harness/core/counter_absence.hpp"
+
+#include <optional>
+#include <string>
+
+namespace strata {
+
+/// read_environment(), and what CUPTI, the driver and NVML say: mig and both versions. Needs no
+/// context and makes none.
+[[nodiscard]] CounterEnvironment counter_environment(int ordinal);
+
+/// Empty when the libcupti that was loaded serves this build.
+[[nodiscard]] std::optional<Absence> misfit_of_loaded_cupti();
+
+/// Empty when the loaded CUPTI knows the chip of a device ("GH100"); a chip too new for it is no
+/// mistake of the user's. Throws CuptiError.
+[[nodiscard]] std::optional<Absence> unknown_chip(const std::string& chip);
+
+/// Starts the driver, then CUPTI: in this order, and before whoever opens the device makes the
+/// context. Doing it again does nothing. Throws CountersUnavailable.
+void start_cupti(int ordinal);
+
+}  // namespace strata

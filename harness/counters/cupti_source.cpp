@@ -1,0 +1,357 @@
+// Counting in this process: CUPTI's range profiler with ranges that we mark and passes that we run
+// ourselves ("user ranges, user replay"). The profiler's own replay would save and restore what a
+// kernel writes, and with it disturb the very caches that are counted; here every pass begins with
+// the preparation that the timed runs have.
+#include "harness/core/counter_absence.hpp"
+#include "harness/core/counter_set.hpp"
+#include "harness/core/counters.hpp"
+#include "harness/core/error.hpp"
+#include "harness/counters/cupti_absence.hpp"
+#include "harness/counters/cupti_check.hpp"
+#include "harness/counters/cupti_host.hpp"
+#include "harness/device/cuda_check.hpp"
+#include "harness/device/driver.hpp"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata {
+namespace {
+
+[[noreturn]] void unavailable(const Absence& absence) {
+  throw CountersUnavailable{absence.reason, absence.mend};
+}
+
+[[noreturn]] void unavailable(CUptiResult code, const char* what, int ordinal) {
+  unavailable(explain_counters(static_cast<int>(code), what, counter_environment(ordinal)));
+}
+
+Support support(CUpti_Profiler_Support_Level level) {
+  switch (level) {
+    case CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED:
+      return Support::unsupported;
+    case CUPTI_PROFILER_CONFIGURATION_DISABLED:
+      return Support::disabled;
+    case CUPTI_PROFILER_CONFIGURATION_SUPPORTED:
+      return Support::supported;
+    default:
+      return Support::unknown;
+  }
+}
+
+void check_support(int ordinal) {
+  const auto device_of = driver_function<decltype(&cuDeviceGet)>("cuDeviceGet", 2000);
+  CUdevice device{};
+  if (device_of == nullptr || device_of(&device, ordinal) != CUDA_SUCCESS) {
+    unavailable(no_gpu_to_count_on(fmt::format("there is no cuda:{}", ordinal)));
+  }
+  CUpti_Profiler_DeviceSupported_Params params{};
+  params.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
+  params.cuDevice = device;
+  params.api = CUPTI_PROFILER_RANGE_PROFILING;
+  if (const auto code = cuptiProfilerDeviceSupported(&params); code != CUPTI_SUCCESS) {
+    unavailable(code, "cuptiProfilerDeviceSupported", ordinal);
+  }
+  if (const auto absence =
+          explain_support({.overall = support(params.isSupported),
+                           .architecture = support(params.architecture),
+                           .sli = support(params.sli),
+                           .virtual_gpu = support(params.vGpu),
+                           .confidential_computing = support(params.confidentialCompute),
+                           .crypto_mining = support(params.cmp),
+                           .wsl = support(params.wsl)})) {
+    unavailable(*absence);
+  }
+}
+
+CUcontext current_context() {
+  const auto current = driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent", 4000);
+  CUcontext context = nullptr;
+  if (current == nullptr || current(&context) != CUDA_SUCCESS || context == nullptr) {
+    throw std::logic_error{"counters were attached before the device was opened"};
+  }
+  return context;
+}
+
+/// The profiler, switched on for one context.
+class RangeProfiler {
+ public:
+  explicit RangeProfiler(CUcontext context) {
+    CUpti_RangeProfiler_Enable_Params params{};
+    params.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE;
+    params.ctx = context;
+    cupti_check(cuptiRangeProfilerEnable(&params));
+    object_.reset(params.pRangeProfilerObject);
+  }
+
+  [[nodiscard]] CUpti_RangeProfiler_Object* get() const { return object_.get(); }
+
+  /// An image for `ranges` ranges of these metrics.
+  [[nodiscard]] std::vector<std::uint8_t> counter_data(std::span<const std::string> metrics,
+                                                       std::size_t ranges) const {
+    std::vector<const char*> names;
+    names.reserve(metrics.size());
+    for (const auto& metric : metrics)
+      names.push_back(metric.c_str());
+    CUpti_RangeProfiler_GetCounterDataSize_Params size{};
+    size.structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE;
+    size.pRangeProfilerObject = get();
+    size.pMetricNames = names.data();
+    size.numMetrics = names.size();
+    size.maxNumOfRanges = ranges;
+    size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
+    cupti_check(cuptiRangeProfilerGetCounterDataSize(&size));
+    return std::vector<std::uint8_t>(size.counterDataSize);
+  }
+
+  /// Takes back whatever an image held.
+  void clear(std::vector<std::uint8_t>& image) const {
+    CUpti_RangeProfiler_CounterDataImage_Initialize_Params params{};
+    params.structSize = CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE;
+    params.pRangeProfilerObject = get();
+    params.counterDataSize = image.size();
+    params.pCounterData = image.data();
+    cupti_check(cuptiRangeProfilerCounterDataImageInitialize(&params));
+  }
+
+  void configure(std::span<const std::uint8_t> config, std::vector<std::uint8_t>& image,
+                 std::size_t ranges) const {
+    CUpti_RangeProfiler_SetConfig_Params params{};
+    params.structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE;
+    params.pRangeProfilerObject = get();
+    params.configSize = config.size();
+    params.pConfig = config.data();
+    params.counterDataImageSize = image.size();
+    params.pCounterDataImage = image.data();
+    params.range = CUPTI_UserRange;
+    params.replayMode = CUPTI_UserReplay;
+    params.maxRangesPerPass = ranges;
+    params.numNestingLevels = 1;
+    params.minNestingLevel = 1;
+    params.passIndex = 0;
+    params.targetNestingLevel = 1;
+    cupti_check(cuptiRangeProfilerSetConfig(&params));
+  }
+
+  void start() const {
+    CUpti_RangeProfiler_Start_Params params{};
+    params.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE;
+    params.pRangeProfilerObject = get();
+    cupti_check(cuptiRangeProfilerStart(&params));
+  }
+
+  /// True when every pass is done.
+  [[nodiscard]] bool stop() const {
+    CUpti_RangeProfiler_Stop_Params params{};
+    params.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE;
+    params.pRangeProfilerObject = get();
+    cupti_check(cuptiRangeProfilerStop(&params));
+    return params.isAllPassSubmitted != 0;
+  }
+
+  void push(const std::string& name) const {
+    CUpti_RangeProfiler_PushRange_Params params{};
+    params.structSize = CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE;
+    params.pRangeProfilerObject = get();
+    params.pRangeName = name.c_str();
+    cupti_check(cuptiRangeProfilerPushRange(&params));
+  }
+
+  void pop() const {
+    CUpti_RangeProfiler_PopRange_Params params{};
+    params.structSize = CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE;
+    params.pRangeProfilerObject = get();
+    cupti_check(cuptiRangeProfilerPopRange(&params));
+  }
+
+  /// Fills the configured image from what the passes left.
+  void decode() const {
+    CUpti_RangeProfiler_DecodeData_Params params{};
+    params.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE;
+    params.pRangeProfilerObject = get();
+    cupti_check(cuptiRangeProfilerDecodeData(&params));
+    if (params.numOfRangeDropped > 0) {
+      throw std::runtime_error{
+          fmt::format("the profiler dropped {} ranges", params.numOfRangeDropped)};
+    }
+  }
+
+ private:
+  struct Disable {
+    void operator()(CUpti_RangeProfiler_Object* object) const noexcept {
+      CUpti_RangeProfiler_Disable_Params params{};
+      params.structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE;
+      params.pRangeProfilerObject = object;
+      cupti_release(cuptiRangeProfilerDisable(&params), "switching the counters off");
+    }
+  };
+  std::unique_ptr<CUpti_RangeProfiler_Object, Disable> object_;
+};
+
+/// Name of each range in a decoded image, in the image's order.
+std::vector<std::string> range_names(const std::vector<std::uint8_t>& image) {
+  CUpti_RangeProfiler_GetCounterDataInfo_Params info{};
+  info.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE;
+  info.pCounterDataImage = image.data();
+  info.counterDataImageSize = image.size();
+  cupti_check(cuptiRangeProfilerGetCounterDataInfo(&info));
+  std::vector<std::string> names;
+  for (std::size_t index = 0; index < info.numTotalRanges; ++index) {
+    CUpti_RangeProfiler_CounterData_GetRangeInfo_Params range{};
+    range.structSize = CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE;
+    range.pCounterDataImage = image.data();
+    range.counterDataImageSize = image.size();
+    range.rangeIndex = index;
+    range.rangeDelimiter = "/";
+    cupti_check(cuptiRangeProfilerCounterDataGetRangeInfo(&range));
+    names.emplace_back(range.rangeName == nullptr ? "" : range.rangeName);
+  }
+  return names;
+}
+
+/// A session has a price whatever is counted in it: on an H200 39 ms for each pass, nearly all of
+/// it for starting the pass, where a walk and all that is around it takes 2. Hence passes().
+class CuptiSource final : public CounterSource, public CounterPasses {
+ public:
+  CuptiSource(int ordinal, const std::string& chip, const CounterSelection& selection)
+      : ordinal_{ordinal}, host_{chip}, plan_{resolve(selection, host_)} {
+    for (const auto& quantity : plan_.quantities)
+      metrics_.push_back(quantity.metric);
+    config_ = host_.config_image(metrics_);
+  }
+
+  [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
+
+  void attach() override {
+    const auto nothing = [] {};
+    try {
+      profiler_ = std::make_unique<RangeProfiler>(current_context());
+      // Some refusals come only when something is counted: permission, another profiler.
+      (void)count(
+          std::vector<CountedRange>{{.name = "trial", .prepare = nothing, .work = nothing}});
+    } catch (const CuptiError& error) {
+      profiler_.reset();
+      unavailable(error.code(), "a trial of the range profiler", ordinal_);
+    }
+  }
+
+  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> ranges) override {
+    begin(ranges.size());
+    do {
+      begin_pass();
+      for (const auto& range : ranges)
+        run(range);
+    } while (!end_pass());
+    auto by_name = results();
+    std::vector<Counts> counted;
+    for (const auto& range : ranges)
+      counted.push_back(std::move(by_name.at(range.name)));
+    return counted;
+  }
+
+  [[nodiscard]] CounterPasses* passes() override { return this; }
+
+  void begin(std::size_t most_ranges) override {
+    if (profiler_ == nullptr) throw std::logic_error{"counters are not attached"};
+    if (most_ranges > capacity) {
+      throw std::logic_error{
+          fmt::format("{} ranges in a session; {} are the most", most_ranges, capacity)};
+    }
+    names_.clear();
+    if (image_.empty()) image_ = profiler_->counter_data(metrics_, capacity);
+    profiler_->clear(image_);
+    profiler_->configure(config_, image_, capacity);
+  }
+
+  void begin_pass() override { profiler_->start(); }
+
+  /// The device is idle at both ends of the range: nothing else is counted in it.
+  void run(const CountedRange& range) override {
+    // CUPTI does not recover from a pass that ends within a range, not even by being switched off
+    // and on again: whatever throws below leaves it broken.
+    broken_ = true;
+    range.prepare();
+    cuda_check(cudaDeviceSynchronize());
+    profiler_->push(*names_.insert(range.name).first);
+    range.work();
+    cuda_check(cudaDeviceSynchronize());
+    profiler_->pop();
+    broken_ = false;
+  }
+
+  [[nodiscard]] bool end_pass() override { return profiler_->stop(); }
+
+  [[nodiscard]] std::map<std::string, Counts, std::less<>> results() override {
+    profiler_->decode();
+    std::map<std::string, Counts, std::less<>> counted;
+    const auto names = range_names(image_);
+    if (names.size() != names_.size()) {
+      throw std::runtime_error{fmt::format("the profiler kept {} of {} ranges, without a word",
+                                           names.size(), names_.size())};
+    }
+    for (std::size_t index = 0; index < names.size(); ++index) {
+      const auto values = host_.evaluate(image_, index, metrics_);
+      Counts& counts = counted[names[index]];
+      for (std::size_t i = 0; i < values.size(); ++i)
+        counts.emplace(plan_.quantities[i].name, values[i]);
+    }
+    return counted;
+  }
+
+  [[nodiscard]] bool broken() const override { return broken_; }
+
+ private:
+  /// Ranges that every session has room for. The profiler makes its room when it is configured for
+  /// the first time: a later session that asks for more loses the ranges beyond, and the count of
+  /// dropped ranges stays 0 (CUPTI 13.0).
+  static constexpr std::size_t capacity = 256;
+
+  int ordinal_;
+  CuptiHost host_;
+  CounterPlan plan_;
+  std::vector<std::string> metrics_;
+  std::vector<std::uint8_t> config_;
+  std::vector<std::uint8_t> image_;           // the profiler writes to it as long as it lives
+  std::set<std::string, std::less<>> names_;  // of the session: the profiler keeps pointers to them
+  std::unique_ptr<RangeProfiler> profiler_;
+  bool broken_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
+                                             const CounterSelection& selection) {
+  if (device.kind == DeviceRequest::Kind::host) {
+    unavailable(no_gpu_to_count_on("the counters of a CPU are not read"));
+  }
+  load_modules_eagerly();
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+    (void)cudaGetLastError();
+    unavailable(no_gpu_to_count_on("CUDA sees none; strata doctor says why"));
+  }
+  const int ordinal = device.ordinal;
+  if (const auto misfit = misfit_of_loaded_cupti()) unavailable(*misfit);
+  if (const auto absence = explain_environment(counter_environment(ordinal))) unavailable(*absence);
+  start_cupti(ordinal);
+  check_support(ordinal);
+  const std::string chip = chip_of_device(ordinal);
+  if (const auto absence = unknown_chip(chip)) unavailable(*absence);
+  return std::make_unique<CuptiSource>(ordinal, chip, selection);
+}
+
+}  // namespace strata

@@ -1,0 +1,66 @@
+// What `strata doctor` says of counters: each GPU is tried, because permission, another profiler
+// and a shared slice show for certain in a trial alone.
+#include "harness/core/counter_absence.hpp"
+#include "harness/core/counters.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace strata {
+namespace {
+
+/// The set that proves levels: where it can be counted, a run can be.
+constexpr const char* tried_set = "memory";
+
+Finding absent(std::string what, const Absence& absence) {
+  return {Finding::State::absent, std::move(what), absence.reason, absence.mend};
+}
+
+/// A trial on one GPU: all that a worker does before its first case.
+Finding diagnose(int ordinal) {
+  std::string what = "cuda:" + std::to_string(ordinal) + " counters";
+  try {
+    const auto source =
+        open_counters({.kind = DeviceRequest::Kind::cuda, .ordinal = ordinal}, {{tried_set}});
+    cudaError_t status = cudaSetDevice(ordinal);
+    if (status == cudaSuccess) status = cudaFree(nullptr);  // makes the context, if nothing has
+    if (status != cudaSuccess) {
+      (void)cudaGetLastError();
+      return absent(std::move(what), no_gpu_to_count_on(cudaGetErrorString(status)));
+    }
+    source->attach();
+    const CounterPlan& plan = source->plan();
+    std::string detail = plan.chip + ", a trial was counted; set " + tried_set + ": " +
+                         std::to_string(plan.quantities.size()) + " quantities in " +
+                         std::to_string(plan.passes) + (plan.passes == 1 ? " pass" : " passes");
+    if (!plan.absent.empty()) {
+      detail += ", " + std::to_string(plan.absent.size()) + " that this chip does not have";
+    }
+    return {Finding::State::ok, std::move(what), std::move(detail), ""};
+  } catch (const CountersUnavailable& unavailable) {
+    return absent(std::move(what), {unavailable.what(), unavailable.mend()});
+  } catch (const std::exception& error) {
+    return {Finding::State::warning, std::move(what),
+            std::string{"the trial failed: "} + error.what(), "see the kernel's log (dmesg)"};
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose_counters() {
+  int count = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+    (void)cudaGetLastError();
+    // "GPU" has said already what is missing, and how to mend that.
+    return {absent("counters", no_gpu_to_count_on(cudaGetErrorString(status)))};
+  }
+  std::vector<Finding> findings;
+  for (int ordinal = 0; ordinal < count; ++ordinal)
+    findings.push_back(diagnose(ordinal));
+  return findings;
+}
+
+}  // namespace strata

@@ -1,0 +1,35 @@
+// Stands in for the metrics of chips in a build without CUPTI, and says so.
+#include "harness/core/build_info.hpp"
+#include "harness/core/counter_absence.hpp"
+#include "harness/core/counter_catalogue.hpp"
+#include "harness/core/counters.hpp"
+
+#include <utility>
+
+namespace strata {
+namespace {
+
+[[noreturn]] void unavailable() {
+  auto [reason, mend] = no_cupti_in_this_build(build_info().cuda_compiler.empty());
+  throw CountersUnavailable{reason, std::move(mend)};
+}
+
+}  // namespace
+
+std::string catalogue_version() {
+  unavailable();
+}
+
+std::vector<std::string> known_chips() {
+  unavailable();
+}
+
+std::unique_ptr<MetricCatalogue> open_catalogue(const std::string& /*chip*/) {
+  unavailable();
+}
+
+std::string chip_of_device(int /*ordinal*/) {
+  unavailable();
+}
+
+}  // namespace strata

@@ -1,0 +1,14 @@
+// Stands in for the source that lets a profiler outside count, in a build without CUDA.
+#include "harness/core/counter_absence.hpp"
+#include "harness/core/counters.hpp"
+
+#include <utility>
+
+namespace strata {
+
+std::unique_ptr<CounterSource> open_external_counters() {
+  auto [reason, mend] = no_cupti_in_this_build(true);
+  throw CountersUnavailable{reason, std::move(mend)};
+}
+
+}  // namespace strata

@@ -1,0 +1,55 @@
+#include "harness/core/counters_asked.hpp"
+
+#include "harness/core/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace strata {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Flags = std::vector<std::string>;
+
+std::string complaint(const Flags& flags) {
+  try {
+    (void)parse_counters(flags);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+
+TEST(CountersAsked, AreThoseOfMemoryWhenNothingIsSaid) {
+  EXPECT_THAT(parse_counters({}), ElementsAre("auto"));
+  EXPECT_THAT(selection_of({"auto"}).wanted, ElementsAre("memory"));
+}
+
+TEST(CountersAsked, AreNoneWhenNoneIsSaid) {
+  EXPECT_THAT(selection_of(parse_counters({"none"})).wanted, IsEmpty());
+}
+
+TEST(CountersAsked, MayBeJoinedByCommasOrSaidOneByOne) {
+  const Flags all{"memory", "my/own.yaml", "dram__bytes.sum"};
+  EXPECT_EQ(parse_counters({"memory,my/own.yaml,dram__bytes.sum"}), all);
+  EXPECT_EQ(parse_counters({"memory", "my/own.yaml,dram__bytes.sum"}), all);
+  EXPECT_EQ(selection_of(all).wanted, all);
+}
+
+TEST(CountersAsked, RefuseWhatHasNoMeaning) {
+  EXPECT_THAT(complaint({""}), HasSubstr("--counters '': an empty name; expected auto, none, or"));
+  EXPECT_THAT(complaint({"memory,"}), HasSubstr("an empty name"));
+  EXPECT_THAT(complaint({"memory", ",flops"}), HasSubstr("an empty name"));
+  EXPECT_THAT(complaint({"auto,memory"}), HasSubstr("auto stands alone"));
+  EXPECT_THAT(complaint({"memory", "none"}), HasSubstr("none stands alone"));
+  EXPECT_EQ(complaint({"memory", "memory"}), "--counters 'memory': named twice");
+}
+
+}  // namespace
+}  // namespace strata
