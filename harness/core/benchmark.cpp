@@ -77,6 +77,7 @@ std::string difference(const Benchmark& a, const Benchmark& b) {
   if (a.suite != b.suite) return "suite";
   if (a.question != b.question) return "question";
   if (a.axes != b.axes) return "axes";
+  if (a.data_axes != b.data_axes) return "data_axes";
   if (a.quantities != b.quantities) return "quantities";
   if (a.seconds_per_case != b.seconds_per_case) return "seconds_per_case";
   if (!same_rule(a, b)) return "excludes";
@@ -150,6 +151,7 @@ std::vector<Enrolled> merge(const std::vector<Enrolment>& entries) {
       refuse(declared, "its declarations differ in '" + field + "'");
     }
     auto& slot = backend == Backend::cuda ? enrolled.cuda : enrolled.host;
+    if (body == nullptr) continue;  // a declaration alone
     if (slot != nullptr) {
       refuse(enrolled.benchmark, "enrolled twice for " + std::string{to_string(backend)});
     }

@@ -45,6 +45,9 @@ struct Benchmark {
   std::string question;
   std::vector<Axis> axes;  ///< outermost first: cases run in this order, so put what is dear to
                            ///< change first
+  /// How many of the first axes decide the data that a case reads. Cases that agree in them share
+  /// their data through the cache, and are counted in one go.
+  std::size_t data_axes = 0;
   std::vector<Quantity> quantities;
   double seconds_per_case = 0.1;  ///< rough cost, for estimates before anything was measured
   /// Why a combination has no meaning (it then is no case at all), or nothing. May be empty.
@@ -83,6 +86,7 @@ struct Enrolment {
 };
 
 /// Adds a backend to the roll, before main. Both backends of a benchmark pass the same declaration.
+/// Without a body it says only that there is such a benchmark.
 bool enrol(Benchmark (*declare)(), Backend backend, Body body);
 
 /// One element for each name, sorted by name. Throws std::logic_error for a name enrolled twice on
@@ -98,3 +102,9 @@ bool enrol(Benchmark (*declare)(), Backend backend, Body body);
 #define STRATA_BENCHMARK(declare, backend, body)                 \
   [[maybe_unused]] static const bool strata_enrolled_##backend = \
       ::strata::detail::enrol(declare, ::strata::Backend::backend, body)
+
+/// Says that a benchmark exists, in a file that every build has, so that a build without its only
+/// backend still understands sweeps that name it.
+#define STRATA_DECLARED(declare)                          \
+  [[maybe_unused]] static const bool strata_is_declared = \
+      ::strata::detail::enrol(declare, ::strata::Backend::cuda, nullptr)

@@ -50,6 +50,22 @@ void append_reason(std::string& reasons, const Gate& gate) {
   }
 }
 
+/// Puts a gate of the counting phase beside the gates of the timing phase.
+void merge_gate(std::vector<Gate>& gates, const Gate& counted) {
+  const auto timed = std::ranges::find(gates, counted.name, &Gate::name);
+  if (timed == gates.end()) {
+    gates.push_back(counted);
+    return;
+  }
+  if (timed->verdict == Verdict::failed && counted.verdict == Verdict::failed) {
+    timed->detail += "; " + counted.detail;
+    return;
+  }
+  const bool undecided =
+      timed->verdict == Verdict::unverified || timed->verdict == Verdict::not_applicable;
+  if (undecided || counted.verdict == Verdict::failed) *timed = counted;
+}
+
 }  // namespace
 
 std::string_view to_string(Provenance provenance) {
@@ -84,6 +100,27 @@ std::string CaseRecord::reasons(const Measurement& m) const {
     append_reason(text, gate);
   append_reason(text, m.noise);
   return text;
+}
+
+CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted) {
+  CaseRecord record = timed;
+  if (timed.status != Status::measured) return record;
+  if (counted.status != Status::measured) {
+    for (auto& gate : record.gates) {
+      if (gate.name != "level" || gate.verdict != Verdict::unverified) continue;
+      gate.detail.assign("level unverified: counting ")
+          .append(to_string(counted.status))
+          .append(": ")
+          .append(counted.reason);
+    }
+    return record;
+  }
+  for (const auto& gate : counted.gates)
+    merge_gate(record.gates, gate);
+  record.measurements.insert(record.measurements.end(), counted.measurements.begin(),
+                             counted.measurements.end());
+  record.facts.insert(counted.facts.begin(), counted.facts.end());
+  return record;
 }
 
 }  // namespace strata

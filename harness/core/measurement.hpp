@@ -22,7 +22,8 @@ enum class Verdict { passed, failed, unverified, not_applicable };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 [[nodiscard]] std::optional<Verdict> verdict_from(std::string_view text);
 
-/// One check of one case: "result", "timer", "level", "clock", "code", "placement" or "noise".
+/// One check of one case: "result", "timer", "level", "model", "clock", "code", "placement" or
+/// "noise".
 struct Gate {
   std::string name;
   Verdict verdict = Verdict::unverified;
@@ -43,6 +44,9 @@ struct Measurement {
   Gate noise{"noise", Verdict::not_applicable, ""};
 };
 
+/// A case is timed first, in a process without a profiler; then, where that can be, counted.
+enum class Phase { timing, counting };
+
 enum class Status { measured, skipped, failed };
 [[nodiscard]] std::string_view to_string(Status status);
 [[nodiscard]] std::optional<Status> status_from(std::string_view text);
@@ -50,6 +54,7 @@ enum class Status { measured, skipped, failed };
 /// All that one run knows about one case: a line of samples.jsonl.
 struct CaseRecord {
   Case which;
+  Phase phase = Phase::timing;
   Status status = Status::failed;
   std::string reason;   ///< why it was skipped or failed; empty when measured
   std::string started;  ///< UTC, ISO 8601
@@ -63,5 +68,12 @@ struct CaseRecord {
   /// "gate: detail" of each failed or unverified gate that concerns `m`, joined by "; ".
   [[nodiscard]] std::string reasons(const Measurement& m) const;
 };
+
+/// One record of a case that was timed and then counted. What was counted is added to what was
+/// timed; a gate that only counters can decide takes the place of the unverified one of its name,
+/// and a gate that failed in either phase stays failed. Where counting failed or was skipped, the
+/// timings stay as they are and the level gate, if unverified, says why. A case that was not timed
+/// stays as it is.
+[[nodiscard]] CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted);
 
 }  // namespace strata

@@ -86,8 +86,14 @@ Progress::~Progress() {
   if (drawn_) options_.write("\n");
 }
 
-void Progress::start(std::span<const Case> cases, std::size_t done) {
+void Progress::start(std::span<const Case> cases, std::size_t done, std::string phase) {
+  finish();
   running_ = true;
+  phase_ = std::move(phase);
+  costs_.clear();
+  failed_ = 0;
+  skipped_ = 0;
+  invalid_ = 0;
   total_ = cases.size() + done;
   done_ = done;
   decile_ = total_ == 0 ? 0 : done_ * deciles / total_;
@@ -167,8 +173,8 @@ double Progress::seconds_left() const {
 
 std::string Progress::line() const {
   const std::size_t percent = total_ == 0 ? 100 : 100 * done_ / total_;
-  std::string text = fmt::format("{}/{} {} %  {} elapsed", done_, total_, percent,
-                                 duration(options_.now() - started_));
+  std::string text = fmt::format("{}{}{}/{} {} %  {} elapsed", phase_, phase_.empty() ? "" : " ",
+                                 done_, total_, percent, duration(options_.now() - started_));
   const double left = seconds_left();
   if (done_ < total_ && std::isfinite(left)) text += fmt::format(", {} left", duration(left));
   if (failed_ > 0) text += fmt::format(", {} failed", failed_);

@@ -26,7 +26,7 @@ struct ProgressOptions {
 /// write that fails is forgotten: progress never ends a run.
 [[nodiscard]] ProgressOptions progress_on(int fd);
 
-/// Follows one sweep. Draws nothing before start() and nothing after finish().
+/// Follows one sweep, phase after phase. Draws nothing before start() and nothing after finish().
 class Progress {
  public:
   explicit Progress(ProgressOptions options = {});
@@ -36,8 +36,10 @@ class Progress {
   Progress& operator=(Progress&&) = delete;
   ~Progress();
 
-  /// `cases` are still to do; `done` others of the same sweep were done before.
-  void start(std::span<const Case> cases, std::size_t done = 0);
+  /// `cases` are still to do; `done` others of the same sweep were done before. `phase` opens each
+  /// line ("counting"). A phase that is still being followed is finished first: each has a count
+  /// and an ETA of its own.
+  void start(std::span<const Case> cases, std::size_t done = 0, std::string phase = {});
   void begin_case(const Case& which);
   void end_case(const CaseRecord& record);
   /// A line of its own, above the progress line; shown in every style but `none`.
@@ -61,6 +63,7 @@ class Progress {
 
   ProgressOptions options_;
   bool running_ = false;
+  std::string phase_;
   std::map<std::string, Cost, std::less<>> costs_;  ///< by benchmark
   std::string current_;
   double started_ = 0;

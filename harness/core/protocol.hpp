@@ -9,6 +9,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,16 @@ template <class Observation>
 struct Collection {
   std::vector<Observation> kept;  ///< in the order taken, none left out
   Stop stop = Stop::sample_cap;
+
+  /// One number of each observation, in order.
+  template <class Value>
+  [[nodiscard]] std::vector<double> series(Value&& value) const {
+    std::vector<double> samples;
+    samples.reserve(kept.size());
+    for (const auto& one : kept)
+      samples.push_back(std::invoke(value, one));
+    return samples;
+  }
 };
 
 /// True when every series has a 95 % interval of its median no wider than the plan's bound.

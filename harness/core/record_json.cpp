@@ -106,15 +106,25 @@ void check(const CaseRecord& record) {
   std::set<std::pair<std::string, std::string>> rows;
   for (const auto& m : record.measurements) {
     if (m.samples.empty()) throw FormatError{fmt::format("{} has no samples", m.quantity)};
+    const bool countable =
+        m.provenance == Provenance::counted || m.provenance == Provenance::modelled;
+    if (record.phase == Phase::counting && !countable) {
+      throw FormatError{fmt::format("{} is {}, among counts", m.quantity, to_string(m.provenance))};
+    }
     if (!rows.emplace(m.quantity, m.method).second) {
       throw FormatError{fmt::format("{} by {} twice in one case", m.quantity, m.method)};
     }
   }
 }
 
+constexpr std::string_view timed_kind = "case";
+constexpr std::string_view counted_kind = "counts";
+
 Json json_of(const CaseRecord& record) {
   check(record);
-  Json object{{"schema_version", schema_version}, {"kind", "case"}, {"case", record.which.id()}};
+  Json object{{"schema_version", schema_version},
+              {"kind", record.phase == Phase::counting ? counted_kind : timed_kind},
+              {"case", record.which.id()}};
   add_case(object, record.which);
   object["status"] = to_string(record.status);
   object["reason"] = record.reason;
@@ -163,6 +173,40 @@ Json json_of(const DeviceIdentity& device) {
   }
   object.update(json_of(device.facts));
   return object;
+}
+
+/// `additive` is not written: it is for those who count, and they have the plan itself.
+Json json_of(const CounterPlan& plan) {
+  Json quantities = Json::array();
+  for (const auto& q : plan.quantities) {
+    quantities.push_back({{"name", q.name},
+                          {"metric", q.metric},
+                          {"unit", q.unit},
+                          {"meaning", q.meaning},
+                          {"set", q.set}});
+  }
+  return {{"chip", plan.chip},
+          {"sets", plan.sets},
+          {"passes", plan.passes},
+          {"quantities", std::move(quantities)},
+          {"absent", plan.absent}};
+}
+
+Json json_of(const CountersInfo& counters) {
+  Json object{{"asked", counters.asked},
+              {"state", to_string(counters.state)},
+              {"reason", counters.reason},
+              {"mend", counters.mend}};
+  object.update(json_of(counters.plan));
+  object["counting_seconds"] = finite(counters.counting_seconds, "counters.counting_seconds");
+  object["timing_seconds"] = finite(counters.timing_seconds, "counters.timing_seconds");
+  return object;
+}
+
+Json json_of(const CountersAnswer& answer) {
+  if (answer.plan) return {{"plan", json_of(*answer.plan)}};
+  return {
+      {"reason", answer.reason}, {"mend", answer.mend}, {"bad_selection", answer.bad_selection}};
 }
 
 // --- reading
@@ -279,12 +323,27 @@ class Fields {
   std::string where_;
 };
 
-void check_version(const Fields& fields) {
+void check_context_version(const Fields& fields) {
   const int version = fields.integer<int>("schema_version");
   if (version != schema_version) {
-    throw FormatError{fmt::format("schema version {}: this build reads version {} only", version,
-                                  schema_version)};
+    throw FormatError{fmt::format("schema version {}: this build completes runs of version {} only",
+                                  version, schema_version)};
   }
+}
+
+/// Throws FormatError for a version that is not known, and for a kind that it does not have.
+Phase phase_of(const Fields& fields) {
+  const int version = fields.integer<int>("schema_version");
+  if (version < oldest_record_version || version > schema_version) {
+    throw FormatError{fmt::format("schema version {}: this build reads versions {} to {}", version,
+                                  oldest_record_version, schema_version)};
+  }
+  const std::string kind = fields.text("kind");
+  if (kind == timed_kind) return Phase::timing;
+  constexpr int first_with_counts = 2;
+  if (version < first_with_counts) refuse(fields.place("kind"), "case", fields.at("kind"));
+  if (kind != counted_kind) refuse(fields.place("kind"), "case or counts", fields.at("kind"));
+  return Phase::counting;
 }
 
 Plan plan_of(const Fields& fields) {
@@ -344,9 +403,8 @@ Measurement measurement_of(const Fields& fields) {
 }
 
 CaseRecord record_of(const Fields& fields) {
-  check_version(fields);
-  if (fields.text("kind") != "case") refuse(fields.place("kind"), "case", fields.at("kind"));
   CaseRecord record;
+  record.phase = phase_of(fields);
   record.which = case_of(fields);
   if (const std::string id = record.which.id(); fields.text("case") != id) {
     refuse(fields.place("case"), id + " as its parameters say", fields.at("case"));
@@ -394,6 +452,54 @@ HostInfo host_of(const Fields& fields) {
 DeviceIdentity device_of(const Fields& fields) {
   return {fields.text("slug"), fields.text("name"), fields.text_or_none("uuid"),
           fields.facts({"slug", "name", "uuid"})};
+}
+
+CounterPlan counter_plan_of(const Fields& fields) {
+  CounterPlan plan{.chip = fields.text("chip"),
+                   .sets = fields.texts("sets"),
+                   .quantities = {},
+                   .absent = fields.texts("absent"),
+                   .passes = fields.integer<std::size_t>("passes")};
+  for (const auto& item : fields.array("quantities")) {
+    const Fields quantity{item, fields.place("quantities")};
+    plan.quantities.push_back({.name = quantity.text("name"),
+                               .metric = quantity.text("metric"),
+                               .unit = quantity.text("unit"),
+                               .meaning = quantity.text("meaning"),
+                               .set = quantity.text("set")});
+  }
+  return plan;
+}
+
+std::optional<CountersInfo::State> counters_state_from(std::string_view text) {
+  using State = CountersInfo::State;
+  for (const auto state : {State::counted, State::not_asked, State::unavailable, State::external}) {
+    if (to_string(state) == text) return state;
+  }
+  return std::nullopt;
+}
+
+CountersInfo counters_of(const Fields& fields) {
+  return {.asked = fields.texts("asked"),
+          .state = fields.word("state", counters_state_from,
+                               "counted, not_asked, unavailable or external"),
+          .reason = fields.text("reason"),
+          .mend = fields.text("mend"),
+          .plan = counter_plan_of(fields),
+          .counting_seconds = fields.number("counting_seconds"),
+          .timing_seconds = fields.number("timing_seconds")};
+}
+
+CountersAnswer counters_answer_of(const Fields& fields) {
+  CountersAnswer answer;
+  if (fields.has("plan")) {
+    answer.plan = counter_plan_of(fields.object("plan"));
+    return answer;
+  }
+  answer.reason = fields.text("reason");
+  answer.mend = fields.text("mend");
+  answer.bad_selection = fields.text("bad_selection");
+  return answer;
 }
 
 std::optional<RunState> state_from(std::string_view text) {
@@ -505,6 +611,7 @@ std::string to_json(const RunContext& context) {
                      {"digest", context.sweep.digest},
                      {"plan", json_of(context.sweep.plan)},
                      {"cases", context.sweep.cases}};
+  object["counters"] = json_of(context.counters);
   object["clocks"] = {{"before", json_of(context.clocks_before)},
                       {"after", json_of(context.clocks_after)}};
   object["timer"] = json_of(context.timer);
@@ -515,7 +622,7 @@ std::string to_json(const RunContext& context) {
 RunContext context_from_json(std::string_view text) {
   const Json json = parsed(text);
   const Fields fields{json, ""};
-  check_version(fields);
+  check_context_version(fields);
   RunContext context;
   context.run = fields.text("run");
   const Fields build = fields.object("strata");
@@ -544,6 +651,7 @@ RunContext context_from_json(std::string_view text) {
                    .digest = sweep.text("digest"),
                    .plan = plan_of(sweep.object("plan")),
                    .cases = sweep.texts("cases")};
+  context.counters = counters_of(fields.object("counters"));
   const Fields clocks = fields.object("clocks");
   context.clocks_before = clocks.facts_at("before");
   context.clocks_after = clocks.facts_at("after");
@@ -558,7 +666,7 @@ std::string to_json(const WorkerJob& job) {
   Json cases = Json::array();
   for (const auto& which : job.cases)
     cases.push_back(json_of(which));
-  return text_of({{"plan", json_of(job.plan)}, {"cases", std::move(cases)}});
+  return text_of({{"plan", json_of(job.plan)}, {"note", job.note}, {"cases", std::move(cases)}});
 }
 
 WorkerJob job_from_json(std::string_view line) {
@@ -566,6 +674,7 @@ WorkerJob job_from_json(std::string_view line) {
   const Fields fields{json, ""};
   WorkerJob job;
   job.plan = plan_of(fields.object("plan"));
+  job.note = fields.text("note");
   for (const auto& item : fields.array("cases"))
     job.cases.push_back(case_of({item, "cases"}));
   return job;
@@ -580,11 +689,16 @@ Json json_of_message(const DeviceMessage& message) {
           {"conditions", json_of(message.conditions)},
           {"timer", json_of(message.timer)},
           {"host", json_of(message.host)},
-          {"libraries", json_of(message.libraries)}};
+          {"libraries", json_of(message.libraries)},
+          {"counters", message.counters ? json_of(*message.counters) : Json{}}};
 }
 
 Json json_of_message(const RefusedMessage& message) {
   return {{"kind", "refused"}, {"reason", message.reason}};
+}
+
+Json json_of_message(const CountersRefusedMessage& message) {
+  return {{"kind", "counters_refused"}, {"reason", message.reason}, {"mend", message.mend}};
 }
 
 Json json_of_message(const BeginMessage& message) {
@@ -599,6 +713,7 @@ Json json_of_message(const CaseMessage& message) {
     // The case must not be lost with the number that it cannot have.
     const CaseRecord& said = message.record;
     CaseRecord failed{said.which,
+                      said.phase,
                       Status::failed,
                       fmt::format("cannot be recorded: {}", error.what()),
                       said.started,
@@ -630,14 +745,20 @@ WorkerMessage message_from_json(std::string_view line) {
     return CaseMessage{record_of(fields.object("record")), fields.flag("fatal")};
   }
   if (kind == "device") {
-    return DeviceMessage{fields.word("backend", backend_from, "cuda or host"),
-                         device_of(fields.object("identity")),
-                         fields.facts_at("conditions"),
-                         fields.facts_at("timer"),
-                         host_of(fields.object("host")),
-                         fields.facts_at("libraries")};
+    DeviceMessage message{fields.word("backend", backend_from, "cuda or host"),
+                          device_of(fields.object("identity")),
+                          fields.facts_at("conditions"),
+                          fields.facts_at("timer"),
+                          host_of(fields.object("host")),
+                          fields.facts_at("libraries"),
+                          std::nullopt};
+    if (fields.has("counters")) message.counters = counters_answer_of(fields.object("counters"));
+    return message;
   }
   if (kind == "refused") return RefusedMessage{fields.text("reason")};
+  if (kind == "counters_refused") {
+    return CountersRefusedMessage{fields.text("reason"), fields.text("mend")};
+  }
   if (kind == "end") return EndMessage{fields.facts_at("conditions")};
   throw FormatError{fmt::format("no message is of kind '{:.{}}'", kind, longest_complaint)};
 }

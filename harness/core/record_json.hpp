@@ -12,8 +12,11 @@
 
 namespace strata {
 
-/// Version of the run folder's format that this code writes, and the only one that it reads.
-inline constexpr int schema_version = 1;
+/// Version of the run folder's format that this code writes. A run is completed only in the version
+/// that it was begun in.
+inline constexpr int schema_version = 2;
+/// The oldest version whose records it reads. Version 1 has no counts: each line is a timed record.
+inline constexpr int oldest_record_version = 1;
 
 /// Text that is not what the format says, or a value that the format cannot hold.
 class FormatError : public std::runtime_error {
@@ -22,8 +25,9 @@ class FormatError : public std::runtime_error {
 };
 
 /// One line without its newline. Throws FormatError for numbers that are not finite, for
-/// measurements without samples and for measurements of a case that was not measured. Bytes that
-/// are not UTF-8 become U+FFFD: a strange message never costs a record.
+/// measurements without samples, for measurements of a case that was not measured and for others
+/// than counted and modelled ones of the counting phase. Bytes that are not UTF-8 become U+FFFD: a
+/// strange message never costs a record.
 [[nodiscard]] std::string to_json(const CaseRecord& record);
 /// Throws FormatError for anything that to_json would not write; ignores keys that it does not
 /// know.

@@ -205,10 +205,58 @@ std::vector<Case> cases_of(const SweepInfo& sweep, const std::filesystem::path& 
   return cases;
 }
 
-void count(RunCounts& counts, const CaseRecord& record) {
+/// A case's last timed record, and what was counted after it.
+struct CaseLines {
+  CaseRecord timed;
+  std::optional<CaseRecord> counted;
+
+  [[nodiscard]] CaseRecord merged() const {
+    return counted ? strata::merged(timed, *counted) : timed;
+  }
+};
+
+/// In the order of `cases`, then the others by id.
+std::vector<CaseLines> read_lines(const std::filesystem::path& file,
+                                  const std::vector<std::string>& cases) {
+  std::map<std::string, CaseLines, std::less<>> latest;
+  for_each_line(file, [&](const std::string& line, std::size_t number) {
+    CaseRecord record = record_at(file, line, number);
+    std::string id = record.which.id();
+    if (record.phase == Phase::timing) {
+      latest.insert_or_assign(std::move(id), CaseLines{std::move(record), std::nullopt});
+    } else if (const auto found = latest.find(id); found != latest.end()) {
+      found->second.counted = std::move(record);
+    }
+  });
+  std::vector<CaseLines> result;
+  result.reserve(latest.size());
+  for (const auto& id : cases) {
+    if (auto found = latest.extract(id)) result.push_back(std::move(found.mapped()));
+  }
+  for (auto& [id, lines] : latest)
+    result.push_back(std::move(lines));
+  return result;
+}
+
+/// Which of the counts says what came of counting a case that was measured.
+std::size_t RunCounts::*counter_of(const std::optional<CaseRecord>& counted) {
+  if (!counted) return &RunCounts::uncounted;
+  switch (counted->status) {
+    case Status::measured:
+      return &RunCounts::counted;
+    case Status::skipped:
+      return &RunCounts::counting_skipped;
+    case Status::failed:
+      break;
+  }
+  return &RunCounts::counting_failed;
+}
+
+void count(RunCounts& counts, const CaseLines& lines, const CaseRecord& record) {
   switch (record.status) {
     case Status::measured:
       ++counts.measured;
+      ++(counts.*counter_of(lines.counted));
       break;
     case Status::skipped:
       ++counts.skipped;
@@ -236,6 +284,20 @@ std::string_view to_string(RunState state) {
       return "aborted";
   }
   return "running";
+}
+
+std::string_view to_string(CountersInfo::State state) {
+  switch (state) {
+    case CountersInfo::State::counted:
+      return "counted";
+    case CountersInfo::State::not_asked:
+      return "not_asked";
+    case CountersInfo::State::unavailable:
+      return "unavailable";
+    case CountersInfo::State::external:
+      return "external";
+  }
+  return "unavailable";
 }
 
 std::string run_name(const RunContext& context) {
@@ -298,8 +360,7 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
         samples.string(), size - whole);
   }
   for_each_line(samples, [&](const std::string& line, std::size_t number) {
-    const CaseRecord record = record_at(samples, line, number);
-    folder.statuses_[record.which.id()] = record.status;
+    folder.note_status(record_at(samples, line, number));
   });
   // Only now, when everything else is known to be the folder of a run.
   if (whole != size && ::ftruncate(folder.samples_.get(), whole) != 0) {
@@ -328,6 +389,28 @@ std::vector<Case> RunFolder::remaining() const {
   return left;
 }
 
+std::vector<Case> RunFolder::uncounted() const {
+  std::vector<Case> left;
+  std::ranges::copy_if(cases_, std::back_inserter(left), [&](const Case& which) {
+    const std::string id = which.id();
+    const auto timed = statuses_.find(id);
+    if (timed == statuses_.end() || timed->second != Status::measured) return false;
+    const auto counted = counted_.find(id);
+    return counted == counted_.end() || counted->second == Status::failed;
+  });
+  return left;
+}
+
+void RunFolder::note_status(const CaseRecord& record) {
+  const std::string id = record.which.id();
+  if (record.phase == Phase::counting) {
+    if (statuses_.contains(id)) counted_[id] = record.status;
+    return;
+  }
+  statuses_[id] = record.status;
+  counted_.erase(id);
+}
+
 void RunFolder::start() {
   if (!reopened_) return;
   context_.resumed.push_back(utc_text());
@@ -352,7 +435,7 @@ void RunFolder::append(const CaseRecord& record) {
                      record.which.id()),
          error);
   }
-  statuses_[record.which.id()] = record.status;
+  note_status(record);
   if (const auto now = std::chrono::steady_clock::now(); now - synced_ >= sync_interval) {
     sync(samples_.get(), file);
     synced_ = std::chrono::steady_clock::now();
@@ -376,8 +459,9 @@ RunCounts RunFolder::write_measurements() {
   sync(samples_.get(), path_ / samples_file);
   RunCounts counts;
   std::string text = csv_header();
-  for (const auto& record : read_samples(path_ / samples_file, context_.sweep.cases)) {
-    count(counts, record);
+  for (const auto& lines : read_lines(path_ / samples_file, context_.sweep.cases)) {
+    const CaseRecord record = lines.merged();
+    count(counts, lines, record);
     text += csv_rows(context_.run, context_.device.slug, record);
   }
   counts.missing = static_cast<std::size_t>(std::ranges::count_if(
@@ -399,19 +483,9 @@ RunCounts RunFolder::finish(RunState state, Facts after) {
 
 std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
                                      const std::vector<std::string>& cases) {
-  std::map<std::string, CaseRecord, std::less<>> latest;
-  for_each_line(file, [&](const std::string& line, std::size_t number) {
-    CaseRecord record = record_at(file, line, number);
-    std::string id = record.which.id();
-    latest.insert_or_assign(std::move(id), std::move(record));
-  });
   std::vector<CaseRecord> records;
-  records.reserve(latest.size());
-  for (const auto& id : cases) {
-    if (auto found = latest.extract(id)) records.push_back(std::move(found.mapped()));
-  }
-  for (auto& [id, record] : latest)
-    records.push_back(std::move(record));
+  for (const auto& lines : read_lines(file, cases))
+    records.push_back(lines.merged());
   return records;
 }
 

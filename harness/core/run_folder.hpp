@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/core/case.hpp"
+#include "harness/core/counters.hpp"
 #include "harness/core/device.hpp"
 #include "harness/core/measurement.hpp"
 #include "harness/core/plan.hpp"
@@ -69,6 +70,24 @@ struct SweepInfo {
   std::vector<std::string> cases;  ///< ids, in the order in which they run
 };
 
+/// What came of the hardware counters in a run.
+struct CountersInfo {
+  enum class State {
+    counted,      ///< the counting phase began and was not refused; each case says what came of it
+    not_asked,    ///< --counters none
+    unavailable,  ///< for `reason`: they cannot be had, or the run was cut off before
+    external      ///< a profiler outside counted
+  };
+  std::vector<std::string> asked;  ///< as the user said it: "auto", "none", or names
+  State state = State::not_asked;
+  std::string reason;           ///< empty when counted or not asked
+  std::string mend;             ///< what a person can do about it; empty when nothing
+  CounterPlan plan;             ///< empty where counters could not be opened
+  double counting_seconds = 0;  ///< wall time of the counting phase, over all sessions of the run
+  double timing_seconds = 0;    ///< the same of the timing phase
+};
+[[nodiscard]] std::string_view to_string(CountersInfo::State state);
+
 enum class RunState { running, complete, interrupted, aborted };
 [[nodiscard]] std::string_view to_string(RunState state);
 
@@ -86,6 +105,7 @@ struct RunContext {
   HostInfo host;
   Facts libraries;  ///< driver, runtime, CUPTI, …
   SweepInfo sweep;
+  CountersInfo counters;
   Facts clocks_before;
   Facts clocks_after;
   Facts timer;
@@ -99,13 +119,17 @@ struct RunContext {
 /// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" stands in for a commit that is not known.
 [[nodiscard]] std::string run_name(const RunContext& context);
 
-/// What a run has come to, by the last line of each case.
+/// What a run has come to, by the last line of each case and what was counted after it.
 struct RunCounts {
   std::size_t measured = 0;
   std::size_t skipped = 0;
   std::size_t failed = 0;
   std::size_t missing = 0;  ///< in the sweep, not in the samples
-  std::size_t valid_rows = 0;
+  std::size_t counted = 0;  ///< of the measured ones, as are the next three
+  std::size_t counting_skipped = 0;
+  std::size_t counting_failed = 0;
+  std::size_t uncounted = 0;   ///< counting was never tried
+  std::size_t valid_rows = 0;  ///< of the merged records
   std::size_t invalid_rows = 0;
 };
 
@@ -133,6 +157,10 @@ class RunFolder {
   /// The cases of the sweep that have not been measured or skipped yet: those that have no line,
   /// and those whose last line says that they failed.
   [[nodiscard]] std::vector<Case> remaining() const;
+  /// The cases of the sweep that were measured and not counted since, nor skipped in counting. One
+  /// whose counting failed is tried again.
+  [[nodiscard]] std::vector<Case> uncounted() const;
+  /// Case id → status of its last timed record.
   [[nodiscard]] const std::map<std::string, Status, std::less<>>& statuses() const {
     return statuses_;
   }
@@ -159,6 +187,7 @@ class RunFolder {
   RunFolder() = default;
   void open_samples();
   void write_context();
+  void note_status(const CaseRecord& record);
 
   std::filesystem::path path_;
   RunContext context_;
@@ -166,13 +195,15 @@ class RunFolder {
   std::string repair_;
   bool reopened_ = false;
   UniqueFd samples_;
-  std::map<std::string, Status, std::less<>> statuses_;  ///< case id → status of its last line
+  std::map<std::string, Status, std::less<>> statuses_;
+  std::map<std::string, Status, std::less<>> counted_;  ///< the same of counts since then
   std::chrono::steady_clock::time_point synced_;
 };
 
-/// The last record of each case in samples.jsonl, in the order of `cases`, then the others by id.
-/// A torn last line is ignored. Throws UsageError naming file and line for anything else that is
-/// not a record.
+/// The last record of each case in samples.jsonl, merged with what was counted after it, in the
+/// order of `cases`, then the others by id. Counts belong to the last record before them: a case
+/// that is timed again has lost them, and counts of a case without a record are ignored, as is a
+/// torn last line. Throws UsageError naming file and line for anything else that is not a record.
 [[nodiscard]] std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
                                                    const std::vector<std::string>& cases);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/core/counters.hpp"
 #include "harness/core/device.hpp"
 #include "harness/core/measurement.hpp"
 #include "harness/core/plan.hpp"
@@ -43,15 +44,28 @@ class Cache {
   std::any held_;
 };
 
+/// Whether a case is counted now, and if not, what is to be said of its level.
+struct Counting {
+  CounterSource* source = nullptr;  ///< null: the case is timed
+  std::string note = "counters were not asked for";
+};
+
 /// All that a benchmark may see of the outside world. It prints nothing and keeps no globals.
 class Session {
  public:
-  Session(const Plan& plan, Device& device, Cache& cache, CaseRecord& record)
-      : plan_{plan}, device_{device}, cache_{cache}, record_{record} {}
+  Session(const Plan& plan, Device& device, Cache& cache, CaseRecord& record,
+          const Counting& counting)
+      : plan_{plan}, device_{device}, cache_{cache}, record_{record}, counting_{counting} {}
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Cache& cache() { return cache_; }
+
+  /// Null while the case is timed. Else the benchmark does its work under this source and reports
+  /// what was counted, nothing timed.
+  [[nodiscard]] CounterSource* counters() const { return counting_.source; }
+  /// Why a timed case has no counts: the detail of its level gate.
+  [[nodiscard]] const std::string& counting_note() const { return counting_.note; }
 
   /// The value of an axis. Throws std::out_of_range for an axis that the benchmark did not declare.
   [[nodiscard]] const std::string& param(std::string_view axis) const;
@@ -66,6 +80,7 @@ class Session {
   Device& device_;
   Cache& cache_;
   CaseRecord& record_;
+  const Counting& counting_;
 };
 
 }  // namespace strata

@@ -179,22 +179,37 @@ Ending end(Subprocess& worker) {
 // --- the sweep
 // ------------------------------------------------------------------------------------
 
+/// Why counting ended before its last case.
+struct Refusal {
+  std::string reason;
+  std::string mend;
+};
+
+/// One phase of a sweep: the same cases, the same care, whether they are timed or counted.
 class Supervision {
  public:
-  Supervision(const SuperviseOptions& options, RunFolder& folder, Progress& progress,
+  Supervision(const SuperviseOptions& options, Phase phase, RunFolder& folder, Progress& progress,
               const StopSignals& stop)
       : options_{options},
+        worker_{phase == Phase::counting ? options.counter.value() : options.worker},
+        phase_{phase},
         folder_{folder},
         progress_{progress},
-        stop_{stop},
-        pending_{options.cases.begin(), options.cases.end()} {}
+        stop_{stop} {}
 
-  void run() {
-    while (!pending_.empty() && !StopSignals::requested())
+  void run(const std::vector<Case>& cases) {
+    if (cases.empty()) return;
+    const Clock::time_point began = Clock::now();
+    pending_.assign(cases.begin(), cases.end());
+    while (!pending_.empty() && !gave_up_ && !StopSignals::requested())
       Worker{*this}.watch();
+    spent_ = std::chrono::duration<double>(Clock::now() - began).count();
   }
 
-  [[nodiscard]] bool interrupted() const { return !pending_.empty(); }
+  [[nodiscard]] bool interrupted() const { return !pending_.empty() && !gave_up_; }
+  /// Why counting was given up; timing never is.
+  [[nodiscard]] const std::optional<Refusal>& gave_up() const { return gave_up_; }
+  [[nodiscard]] double seconds_spent() const { return spent_; }
   [[nodiscard]] const Facts& conditions_after() const { return after_; }
   [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
 
@@ -204,10 +219,11 @@ class Supervision {
    public:
     explicit Worker(Supervision& all)
         : all_{all},
-          process_{Subprocess::start(
-              all.options_.worker,
-              to_json(WorkerJob{all.options_.plan, {all.pending_.begin(), all.pending_.end()}}) +
-                  "\n")} {
+          process_{Subprocess::start(all.worker_,
+                                     to_json(WorkerJob{all.options_.plan,
+                                                       {all.pending_.begin(), all.pending_.end()},
+                                                       all.options_.note}) +
+                                         "\n")} {
       allow(all.options_.start_allowance);
     }
 
@@ -238,7 +254,7 @@ class Supervision {
     }
 
    private:
-    enum class Phase { starting, between, measuring, leaving };
+    enum class Stage { starting, between, measuring, leaving };
 
     void allow(double allowance) {
       allowance_ = allowance;
@@ -247,7 +263,7 @@ class Supervision {
 
     /// What is wrong with the line; empty when nothing.
     std::string take(const LineReader::Line& line) {
-      if (phase_ == Phase::leaving) return {};
+      if (stage_ == Stage::leaving) return {};
       if (line.too_long) return fmt::format("a line of more than {} bytes", line.text.size());
       try {
         return std::visit([&](const auto& message) { return hear(message); },
@@ -263,13 +279,23 @@ class Supervision {
     }
 
     std::string hear(const RefusedMessage& message) {
-      refusal_ = message.reason;
+      refusal_ = Refusal{message.reason, {}};
+      leave();
+      return {};
+    }
+
+    std::string hear(const CountersRefusedMessage& message) {
+      if (all_.phase_ != Phase::counting) return "counters that nobody asked for";
+      refusal_ = Refusal{message.reason, message.mend};
       leave();
       return {};
     }
 
     std::string hear(const BeginMessage& message) {
-      if (in_flight_) return fmt::format("{} begins within another case", message.id);
+      // Cases that are counted together take turns in each pass: the last that began is at work.
+      if (in_flight_ && all_.phase_ == Phase::timing) {
+        return fmt::format("{} begins within another case", message.id);
+      }
       const auto found = std::ranges::find(all_.pending_, message.id, &Case::id);
       if (found == all_.pending_.end()) return fmt::format("{} begins unasked", message.id);
       in_flight_ = *found;
@@ -278,7 +304,7 @@ class Supervision {
       words_.forget();
       const double more = began_any_ ? 0 : all_.options_.first_case_allowance;
       allow(all_.options_.plan.time_limit + more);
-      phase_ = Phase::measuring;
+      stage_ = Stage::measuring;
       began_any_ = true;
       all_.fruitless_ = 0;
       all_.progress_.begin_case(*in_flight_);
@@ -290,13 +316,17 @@ class Supervision {
         return fmt::format("a record of {}, which is not being measured",
                            message.record.which.id());
       }
+      if (message.record.phase != all_.phase_) {
+        return fmt::format("{} was {}, which was not asked for", message.record.which.id(),
+                           all_.phase_ == Phase::counting ? "timed" : "counted");
+      }
       in_flight_.reset();
       all_.settle(message.record);
       if (message.fatal) {
         leave();
       } else {
         // After the last case its end message is to come: the device's conditions after the sweep.
-        phase_ = Phase::between;
+        stage_ = Stage::between;
         allow(all_.pending_.empty() ? all_.options_.end_allowance : all_.options_.plan.time_limit);
       }
       return {};
@@ -310,7 +340,7 @@ class Supervision {
     }
 
     void leave() {
-      phase_ = Phase::leaving;
+      stage_ = Stage::leaving;
       allow(all_.options_.end_allowance);
     }
 
@@ -323,13 +353,13 @@ class Supervision {
 
     void late() {
       (void)end(process_);
-      switch (phase_) {
-        case Phase::starting:
+      switch (stage_) {
+        case Stage::starting:
           return lost(fmt::format("worker did not open its device within {:g} s", allowance_));
-        case Phase::measuring:
+        case Stage::measuring:
           return lost(fmt::format("time limit: no result after {:g} s", allowance_));
-        case Phase::between:
-        case Phase::leaving:
+        case Stage::between:
+        case Stage::leaving:
           return lost(fmt::format("worker did not go on within {:g} s", allowance_));
       }
     }
@@ -341,6 +371,7 @@ class Supervision {
         const std::chrono::duration<double> spent = Clock::now() - began_at_;
         CaseRecord record;
         record.which = *in_flight_;
+        record.phase = all_.phase_;
         record.status = Status::failed;
         record.reason = fmt::format("{}{}{}", how, during(how), words_.quoted());
         record.started = began_;
@@ -359,14 +390,14 @@ class Supervision {
     Subprocess process_;
     LineReader reader_;
     LastWords words_;
-    Phase phase_ = Phase::starting;
+    Stage stage_ = Stage::starting;
     double allowance_ = 0;
     Clock::time_point deadline_;
     std::optional<Case> in_flight_;
     std::string began_;
     Clock::time_point began_at_;
     bool began_any_ = false;
-    std::optional<std::string> refusal_;
+    std::optional<Refusal> refusal_;
   };
 
   /// The device is open: the one that the run was begun on?
@@ -394,31 +425,78 @@ class Supervision {
   void settle(const CaseRecord& record) {
     folder_.append(record);
     pending_.erase(std::ranges::find(pending_, record.which));
+    if (phase_ == Phase::counting && record.status == Status::measured) has_counts();
     if (record.status == Status::failed) {
-      failures_.push_back(fmt::format("{}: {}", record.which.id(), record.reason));
+      failures_.push_back(fmt::format("{}: {}{}", record.which.id(),
+                                      phase_ == Phase::counting ? "counting: " : "",
+                                      record.reason));
       progress_.note("failed: " + failures_.back());
     }
     progress_.end_case(record);
   }
 
-  void nothing_begun(const std::optional<std::string>& refusal, const std::string& how) {
+  /// Said as soon as it is true: nobody knows how the run will end.
+  void has_counts() {
+    if (folder_.context().counters.state == CountersInfo::State::counted) return;
+    RunContext context = folder_.context();
+    context.counters.state = CountersInfo::State::counted;
+    context.counters.reason.clear();
+    context.counters.mend.clear();
+    folder_.update(std::move(context));
+  }
+
+  void nothing_begun(const std::optional<Refusal>& refusal, const std::string& how) {
     constexpr int patience =
         2;  // one may be bad luck: another process was still leaving the device
     if (++fruitless_ < patience) return;
-    if (refusal) throw DeviceUnavailable{*refusal};
+    if (phase_ == Phase::counting) {
+      gave_up_ = refusal ? *refusal
+                         : Refusal{"two workers in a row died before any case: " + how,
+                                   "strata doctor says more"};
+      return;
+    }
+    if (refusal) throw DeviceUnavailable{refusal->reason};
     throw SupervisionError{
         fmt::format("two workers in a row died before any case: {}; strata doctor says more", how)};
   }
 
   const SuperviseOptions& options_;
+  const WorkerCommand& worker_;
+  Phase phase_;
   RunFolder& folder_;
   Progress& progress_;
   const StopSignals& stop_;
   std::deque<Case> pending_;
   int fruitless_ = 0;  ///< workers in a row that began no case
+  std::optional<Refusal> gave_up_;
+  double spent_ = 0;
   Facts after_;
   std::vector<std::string> failures_;
 };
+
+/// Counts what was timed and not yet counted, and says in the context what came of it.
+void count_what_was_timed(Supervision& counting, RunFolder& folder, Progress& progress) {
+  const auto cases = folder.uncounted();
+  if (!cases.empty()) {
+    const auto measured = std::ranges::count(folder.statuses(), Status::measured,
+                                             [](const auto& entry) { return entry.second; });
+    progress.start(cases, static_cast<std::size_t>(measured) - cases.size(), "counting");
+    counting.run(cases);
+  }
+  RunContext context = folder.context();
+  CountersInfo& counters = context.counters;
+  counters.counting_seconds += counting.seconds_spent();
+  if (const auto& refusal = counting.gave_up()) {
+    counters.state = CountersInfo::State::unavailable;
+    counters.reason = refusal->reason;
+    counters.mend = refusal->mend;
+  } else if (!counting.interrupted()) {
+    counters.state = CountersInfo::State::counted;
+    counters.reason.clear();
+    counters.mend.clear();
+  }
+  folder.update(std::move(context));
+}
 
 RunState state_of(const RunFolder& folder, bool interrupted) {
   const auto missing = [&](const Case& which) { return !folder.statuses().contains(which.id()); };
@@ -428,7 +506,8 @@ RunState state_of(const RunFolder& folder, bool interrupted) {
 
 ExitCode exit_code_of(const RunCounts& counts, bool interrupted) {
   if (interrupted) return ExitCode::interrupted;
-  return counts.failed > 0 ? ExitCode::failed : ExitCode::success;
+  const bool failed = counts.failed > 0 || counts.counting_failed > 0;
+  return failed ? ExitCode::failed : ExitCode::success;
 }
 
 }  // namespace
@@ -438,25 +517,36 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
   const IgnoredSignal broken_pipe{SIGPIPE};  // whoever watches our progress may leave
   const StopSignals stop;
   folder.start();
-  Supervision supervision{options, folder, progress, stop};
+  Supervision timing{options, Phase::timing, folder, progress, stop};
+  std::optional<Supervision> counting;
+  if (options.counter) counting.emplace(options, Phase::counting, folder, progress, stop);
   progress.start(options.cases,
                  folder.cases().size() - std::min(folder.cases().size(), options.cases.size()));
   try {
-    supervision.run();
+    timing.run(options.cases);
+    RunContext context = folder.context();
+    context.counters.timing_seconds += timing.seconds_spent();
+    folder.update(std::move(context));
+    if (counting && !timing.interrupted()) count_what_was_timed(*counting, folder, progress);
   } catch (...) {
     progress.finish();
     try {
-      (void)folder.finish(RunState::aborted, supervision.conditions_after());
+      (void)folder.finish(RunState::aborted, timing.conditions_after());
     } catch (const RunFolderError&) {  // NOLINT(bugprone-empty-catch): the first error is the cause
     }
     throw;
   }
   progress.finish();
   RunSummary summary;
-  summary.state = state_of(folder, supervision.interrupted());
-  summary.counts = folder.finish(summary.state, supervision.conditions_after());
-  summary.failures = supervision.failures();
-  summary.exit_code = exit_code_of(summary.counts, supervision.interrupted());
+  const bool interrupted = timing.interrupted() || (counting && counting->interrupted());
+  summary.state = state_of(folder, interrupted);
+  summary.counts = folder.finish(summary.state, timing.conditions_after());
+  summary.failures = timing.failures();
+  if (counting) {
+    summary.failures.insert(summary.failures.end(), counting->failures().begin(),
+                            counting->failures().end());
+  }
+  summary.exit_code = exit_code_of(summary.counts, interrupted);
   summary.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   return summary;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "harness/core/case.hpp"
+#include "harness/core/counters.hpp"
 #include "harness/core/device.hpp"
 #include "harness/core/measurement.hpp"
 #include "harness/core/plan.hpp"
@@ -11,6 +12,7 @@
 #include "harness/core/subprocess.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -22,6 +24,7 @@ namespace strata {
 struct WorkerJob {
   Plan plan;
   std::vector<Case> cases;
+  std::string note;  ///< why a timed case has no counts (Counting::note)
 };
 
 [[nodiscard]] std::string to_json(const WorkerJob& job);
@@ -30,7 +33,15 @@ struct WorkerJob {
 /// Reads the job from `fd` (stdin) up to its end. Throws FormatError, std::system_error.
 [[nodiscard]] WorkerJob read_job(int fd);
 
-/// First of all: the device is open and settled.
+/// What a worker found when it was asked to open counters. Without a plan there are none.
+struct CountersAnswer {
+  std::optional<CounterPlan> plan;
+  std::string reason;         ///< why they cannot be had
+  std::string mend;           ///< what a person can do about it; empty when nothing
+  std::string bad_selection;  ///< what was asked for does not exist: one line for the user
+};
+
+/// First of all: the device is open and, where it is to be timed, settled.
 struct DeviceMessage {
   Backend backend = Backend::host;
   DeviceIdentity identity;
@@ -38,6 +49,7 @@ struct DeviceMessage {
   Facts timer;
   HostInfo host;
   Facts libraries;
+  std::optional<CountersAnswer> counters;  ///< nothing when they were not asked for
 };
 
 /// Instead: the device cannot be used, for this reason. The last message.
@@ -45,7 +57,14 @@ struct RefusedMessage {
   std::string reason;
 };
 
-/// Work on this case starts now: whatever happens until its record is this case's doing.
+/// Instead, of a worker that counts: the counters cannot be used. The last message.
+struct CountersRefusedMessage {
+  std::string reason;
+  std::string mend;
+};
+
+/// Work on this case starts now: whatever happens until its record, or until the next of these
+/// where cases are counted together, is this case's doing.
 struct BeginMessage {
   std::string id;
 };
@@ -61,8 +80,8 @@ struct EndMessage {
   Facts conditions;
 };
 
-using WorkerMessage =
-    std::variant<DeviceMessage, RefusedMessage, BeginMessage, CaseMessage, EndMessage>;
+using WorkerMessage = std::variant<DeviceMessage, RefusedMessage, CountersRefusedMessage,
+                                   BeginMessage, CaseMessage, EndMessage>;
 
 /// One line without its newline. A case record that the format cannot hold (a sample that is not
 /// finite, …) is sent as a failed one whose reason says so. Throws FormatError for facts that are

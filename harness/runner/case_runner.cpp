@@ -16,8 +16,15 @@ namespace {
 
 /// A benchmark that reports nothing, or a number that is no number, is broken: it says so here.
 std::string defect_of(const CaseRecord& record) {
-  if (record.measurements.empty()) return "the benchmark reported no quantity";
+  const bool counting = record.phase == Phase::counting;
+  // Where somebody else counts, a check of the code or of the model may be all that there is.
+  const bool said_something = !record.measurements.empty() || (counting && !record.gates.empty());
+  if (!said_something) return "the benchmark reported no quantity";
   for (const auto& m : record.measurements) {
+    // A profiler slows down what it watches.
+    if (counting && m.provenance == Provenance::timed) {
+      return "the benchmark timed " + m.quantity + " while it was counted";
+    }
     if (m.samples.empty()) return m.quantity + " has no samples";
     if (!std::ranges::all_of(m.samples, [](double x) { return std::isfinite(x); })) {
       return m.quantity + " has a sample that is not a finite number";
@@ -28,8 +35,11 @@ std::string defect_of(const CaseRecord& record) {
 
 }  // namespace
 
-CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& cache) {
-  CaseRecord record{.which = which, .started = utc_text()};
+CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& cache,
+                    const Counting& counting) {
+  CaseRecord record{.which = which,
+                    .phase = counting.source == nullptr ? Phase::timing : Phase::counting,
+                    .started = utc_text()};
   const auto began = std::chrono::steady_clock::now();
   const auto give_up = [&](Status status, const std::string& reason) {
     record.status = status;
@@ -44,10 +54,13 @@ CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& 
       throw Skipped{"this build has no such benchmark for this device"};
     }
     device.begin_case(which.id());
-    Session session{plan, device, cache, record};
+    Session session{plan, device, cache, record, counting};
     record.status = Status::measured;
     body(session);
     if (const auto defect = defect_of(record); !defect.empty()) give_up(Status::failed, defect);
+  } catch (const CountingDeferred&) {
+    device.end_case();
+    throw;
   } catch (const Skipped& skipped) {
     give_up(Status::skipped, skipped.what());
   } catch (const std::exception& error) {

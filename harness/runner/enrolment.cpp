@@ -44,10 +44,11 @@ void publish(const CaseRecord& record, benchmark::State& state) {
 }  // namespace
 
 void enrol_with_google_benchmark(std::span<const Case> cases, const Plan& plan, Device& device,
-                                 Cache& cache, CaseEvents events) {
+                                 Cache& cache, CaseEvents events, Counting counting) {
   const auto shared = std::make_shared<CaseEvents>(std::move(events));
+  const auto how = std::make_shared<const Counting>(std::move(counting));
   for (const Case& which : cases) {
-    const auto body = [which, &plan, &device, &cache, shared](benchmark::State& state) {
+    const auto body = [which, &plan, &device, &cache, shared, how](benchmark::State& state) {
       if (shared->stop && shared->stop()) {
         state.SkipWithError("stopped");
         return;
@@ -57,7 +58,7 @@ void enrol_with_google_benchmark(std::span<const Case> cases, const Plan& plan, 
         return;
       }
       if (shared->begin) shared->begin(which);
-      const CaseRecord record = run_case(which, plan, device, cache);
+      const CaseRecord record = run_case(which, plan, device, cache, *how);
       if (record.status == Status::measured) {
         for (auto _ : state)
           publish(record, state);

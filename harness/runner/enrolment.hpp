@@ -22,8 +22,10 @@ struct CaseEvents {
 /// Registers `cases` with Google Benchmark under their ids, in this order. A benchmark's one
 /// iteration is a whole measurement by `plan` (warm-ups, samples, stopping rule); its manual time
 /// is the median of the first quantity in seconds, and every quantity is a counter. Repetitions are
-/// repeated measurements. The references must outlive the run.
+/// repeated measurements. With a source in `counting` the cases are counted instead of timed, and
+/// the manual time is the wall time of the case. The references and the source must outlive the
+/// run.
 void enrol_with_google_benchmark(std::span<const Case> cases, const Plan& plan, Device& device,
-                                 Cache& cache, CaseEvents events);
+                                 Cache& cache, CaseEvents events, Counting counting = {});
 
 }  // namespace strata

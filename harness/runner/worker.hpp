@@ -2,14 +2,20 @@
 // dies with its parent.
 #pragma once
 
+#include "harness/core/counters.hpp"
 #include "harness/core/device.hpp"
 
 namespace strata {
 
-/// Measures the cases of the job on stdin. Returns the exit status of the process.
-[[nodiscard]] int work(const DeviceRequest& request);
+/// Times the cases of the job on stdin, and never loads a profiler. Returns the exit status of the
+/// process.
+[[nodiscard]] int time_cases(const DeviceRequest& request);
 
-/// Says what the device is, and nothing else. Returns the exit status of the process.
-[[nodiscard]] int answer_probe(const DeviceRequest& request);
+/// Counts the cases of the job on stdin. Returns the exit status of the process.
+[[nodiscard]] int count_cases(const DeviceRequest& request, const CounterSelection& selection);
+
+/// Says what the device is and, when `selection` names something, whether that can be counted on
+/// it. Returns the exit status of the process.
+[[nodiscard]] int answer_probe(const DeviceRequest& request, const CounterSelection& selection);
 
 }  // namespace strata

@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 namespace strata {
 namespace {
@@ -29,18 +32,54 @@ class FakeDevice final : public Device {
   DeviceIdentity identity_;
 };
 
+/// A source that counts 32 sectors in everything.
+class FakeCounters final : public CounterSource {
+ public:
+  [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
+  void attach() override {}
+  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> ranges) override {
+    for (const auto& range : ranges)
+      range.work();
+    return std::vector<Counts>(ranges.size(), Counts{{"sectors", 32}});
+  }
+
+ private:
+  CounterPlan plan_;
+};
+
 Benchmark declare() {
-  return {.suite = "micro",
-          .name = "runner_probe",
-          .question = "Does the runner keep what a benchmark does?",
-          .axes = {{.name = "does",
-                    .meaning = "what happens",
-                    .choices = {"fine", "noisy", "skip", "throw", "nan", "nothing"},
-                    .defaults = {"fine"}}},
-          .quantities = {{"time", "made up"}}};
+  return {
+      .suite = "micro",
+      .name = "runner_probe",
+      .question = "Does the runner keep what a benchmark does?",
+      .axes = {{.name = "does",
+                .meaning = "what happens",
+                .choices = {"fine", "noisy", "skip", "throw", "nan", "nothing", "times", "checks"},
+                .defaults = {"fine"}}},
+      .quantities = {{"time", "made up"}}};
+}
+
+void count(Session& session) {
+  const auto& does = session.param("does");
+  if (does == "skip") throw Skipped{"nothing to count"};
+  if (does == "throw") throw std::runtime_error{"the profiler broke"};
+  if (does == "nothing") return;
+  session.add(Gate{"level", Verdict::passed, "100 %"});
+  if (does == "checks") return;
+  const CountedRange range{.name = "reads", .prepare = {}, .work = [] {}};
+  session.add(Measurement{.quantity = "sectors",
+                          .unit = "sector",
+                          .provenance = does == "times" ? Provenance::timed : Provenance::counted,
+                          .method = "fake",
+                          .samples = {session.counters()->count({&range, 1}).at(0).at("sectors")}});
 }
 
 void body(Session& session) {
+  if (session.counters() != nullptr) {
+    count(session);
+    return;
+  }
+  session.add(Gate{"level", Verdict::unverified, session.counting_note()});
   const auto& does = session.param("does");
   Measurement m{.quantity = "time", .unit = "s", .method = "made_up", .samples = {}};
   m.samples.assign(7, 1.0);
@@ -54,14 +93,20 @@ void body(Session& session) {
 
 STRATA_BENCHMARK(declare, host, body);
 
-CaseRecord record_of(const std::string& does, FakeDevice& device) {
+CaseRecord record_of(const std::string& does, FakeDevice& device, const Counting& counting = {}) {
   Cache cache;
   const Plan plan{};
   return run_case({.suite = "micro",
                    .benchmark = "runner_probe",
                    .backend = Backend::host,
                    .params = {{"does", does}}},
-                  plan, device, cache);
+                  plan, device, cache, counting);
+}
+
+CaseRecord counts_of(const std::string& does) {
+  FakeDevice device;
+  FakeCounters counters;
+  return record_of(does, device, {.source = &counters, .note = {}});
 }
 
 TEST(RunCase, KeepsMeasurementsAndFillsInTheNoiseGate) {
@@ -101,6 +146,48 @@ TEST(RunCase, RefusesSamplesThatAreNoNumbersAndBenchmarksThatSayNothing) {
   FakeDevice device;
   EXPECT_EQ(record_of("nan", device).status, Status::failed);
   EXPECT_EQ(record_of("nothing", device).status, Status::failed);
+}
+
+TEST(RunCase, TellsATimedCaseWhyItHasNoCounts) {
+  FakeDevice device;
+  const auto record = record_of("fine", device, {.source = nullptr, .note = "not counted yet"});
+  EXPECT_EQ(record.phase, Phase::timing);
+  ASSERT_EQ(record.gates.size(), 1U);
+  EXPECT_EQ(record.gates[0].detail, "not counted yet");
+}
+
+TEST(RunCase, CountsWhereItIsGivenASourceAndAsksNoNoiseOfCounts) {
+  const auto record = counts_of("fine");
+  EXPECT_EQ(record.phase, Phase::counting);
+  EXPECT_EQ(record.status, Status::measured);
+  ASSERT_EQ(record.measurements.size(), 1U);
+  EXPECT_EQ(record.measurements[0].samples, std::vector<double>{32});
+  EXPECT_EQ(record.measurements[0].noise.verdict, Verdict::not_applicable);
+}
+
+TEST(RunCase, TakesAGateAloneForACount) {
+  EXPECT_EQ(counts_of("checks").status, Status::measured);
+  EXPECT_EQ(counts_of("nothing").status, Status::failed);
+}
+
+TEST(RunCase, RefusesTimesThatWereTakenUnderTheProfiler) {
+  const auto record = counts_of("times");
+  EXPECT_EQ(record.phase, Phase::counting);
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(record.reason, "the benchmark timed sectors while it was counted");
+  EXPECT_TRUE(record.measurements.empty());
+  EXPECT_TRUE(record.gates.empty());
+}
+
+TEST(RunCase, RecordsHowCountingWasSkippedOrFailed) {
+  const auto skipped = counts_of("skip");
+  EXPECT_EQ(skipped.phase, Phase::counting);
+  EXPECT_EQ(skipped.status, Status::skipped);
+  EXPECT_EQ(skipped.reason, "nothing to count");
+  const auto failed = counts_of("throw");
+  EXPECT_EQ(failed.phase, Phase::counting);
+  EXPECT_EQ(failed.status, Status::failed);
+  EXPECT_EQ(failed.reason, "the profiler broke");
 }
 
 TEST(RunCase, EndsTheRangeOfEveryCaseWhateverHappenedInIt) {

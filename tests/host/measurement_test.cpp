@@ -13,6 +13,7 @@ namespace {
 using strata::CaseRecord;
 using strata::Gate;
 using strata::Measurement;
+using strata::Phase;
 using strata::Provenance;
 using strata::Status;
 using strata::Verdict;
@@ -98,6 +99,145 @@ TEST(Reasons, GiveTheVerdictOfAGateWithoutFigures) {
             "timer: failed; noise: unverified");
 }
 
+// --- timed and counted ---
+
+CaseRecord timed(std::vector<Gate> gates) {
+  CaseRecord record = with_gates(std::move(gates));
+  record.started = "2026-11-21T01:02:03Z";
+  record.seconds = 0.5;
+  record.facts = {{"registers", std::int64_t{40}}, {"slots", std::int64_t{1}}};
+  record.measurements.push_back(
+      {"cycles", "cycle", Provenance::timed, "slope", {61}, {"noise", Verdict::passed, ""}});
+  return record;
+}
+
+CaseRecord counted(std::vector<Gate> gates) {
+  CaseRecord record = with_gates(std::move(gates));
+  record.phase = Phase::counting;
+  record.started = "2026-11-21T02:00:00Z";
+  record.seconds = 7;
+  record.facts = {{"slots", std::int64_t{2}}, {"passes", std::int64_t{3}}};
+  record.measurements.push_back({"sectors",
+                                 "sector",
+                                 Provenance::counted,
+                                 "cupti",
+                                 {4096},
+                                 {"noise", Verdict::not_applicable, ""}});
+  return record;
+}
+
+/// The one gate of a case whose gate had one verdict when timed and another when counted.
+Gate merged_gate(Verdict when_timed, Verdict when_counted) {
+  const auto gates =
+      merged(timed({{"level", when_timed, "timed"}}), counted({{"level", when_counted, "counted"}}))
+          .gates;
+  EXPECT_EQ(gates.size(), 1U);
+  return gates.at(0);
+}
+
+TEST(Merged, AddsWhatWasCountedToWhatWasTimed) {
+  const auto record = merged(timed({}), counted({}));
+  ASSERT_EQ(record.measurements.size(), 2U);
+  EXPECT_EQ(record.measurements[0].quantity, "cycles");
+  EXPECT_EQ(record.measurements[1].quantity, "sectors");
+  EXPECT_EQ(record.phase, Phase::timing);
+}
+
+TEST(Merged, KeepsTheTimeOfTheTiming) {
+  const auto record = merged(timed({}), counted({}));
+  EXPECT_EQ(record.started, "2026-11-21T01:02:03Z");
+  EXPECT_EQ(record.seconds, 0.5);
+}
+
+TEST(Merged, KeepsTheTimedFactWhereBothHaveOne) {
+  EXPECT_EQ(merged(timed({}), counted({})).facts, (strata::Facts{{"registers", std::int64_t{40}},
+                                                                 {"slots", std::int64_t{1}},
+                                                                 {"passes", std::int64_t{3}}}));
+}
+
+TEST(Merged, LetsCountersDecideWhatTimingCouldNot) {
+  for (const auto open : {Verdict::unverified, Verdict::not_applicable}) {
+    for (const auto verdict :
+         {Verdict::passed, Verdict::failed, Verdict::unverified, Verdict::not_applicable}) {
+      const Gate gate = merged_gate(open, verdict);
+      EXPECT_EQ(gate.verdict, verdict);
+      EXPECT_EQ(gate.detail, "counted");
+    }
+  }
+}
+
+TEST(Merged, KeepsAGateFailedThatFailedInEitherPhase) {
+  for (const auto verdict : {Verdict::passed, Verdict::unverified, Verdict::not_applicable}) {
+    EXPECT_EQ(merged_gate(Verdict::failed, verdict).verdict, Verdict::failed);
+    EXPECT_EQ(merged_gate(Verdict::failed, verdict).detail, "timed");
+    EXPECT_EQ(merged_gate(verdict, Verdict::failed).verdict, Verdict::failed);
+    EXPECT_EQ(merged_gate(verdict, Verdict::failed).detail, "counted");
+  }
+}
+
+TEST(Merged, SaysBothReasonsOfAGateThatFailedTwice) {
+  EXPECT_EQ(merged_gate(Verdict::failed, Verdict::failed).detail, "timed; counted");
+}
+
+TEST(Merged, LeavesAGateThatPassedWhenTimed) {
+  for (const auto verdict : {Verdict::passed, Verdict::unverified, Verdict::not_applicable}) {
+    EXPECT_EQ(merged_gate(Verdict::passed, verdict).verdict, Verdict::passed);
+    EXPECT_EQ(merged_gate(Verdict::passed, verdict).detail, "timed");
+  }
+}
+
+TEST(Merged, AppendsGatesThatOnlyCountingHas) {
+  const auto record = merged(timed({{"result", Verdict::passed, "timed"}}),
+                             counted({{"model", Verdict::failed, "4096 of 4224"}}));
+  ASSERT_EQ(record.gates.size(), 2U);
+  EXPECT_EQ(record.gates[1].name, "model");
+  EXPECT_FALSE(record.is_valid(record.measurements[0])) << "its timings are no better";
+}
+
+CaseRecord not_counted(Status status, const std::string& reason) {
+  CaseRecord record;
+  record.phase = Phase::counting;
+  record.status = status;
+  record.reason = reason;
+  record.facts = {{"passes", std::int64_t{3}}};
+  record.gates = {{"model", Verdict::failed, "half a check"}};
+  return record;
+}
+
+TEST(Merged, KeepsTheTimingsAndSaysWhyTheLevelIsNotKnown) {
+  const auto whole = timed({{"timer", Verdict::unverified, "one timer"},
+                            {"level", Verdict::unverified, "level unverified: not counted yet"}});
+  const auto failed = merged(whole, not_counted(Status::failed, "worker killed by signal 11"));
+  ASSERT_EQ(failed.gates.size(), 2U);
+  EXPECT_EQ(failed.gates[0].detail, "one timer");
+  EXPECT_EQ(failed.gates[1].verdict, Verdict::unverified);
+  EXPECT_EQ(failed.gates[1].detail,
+            "level unverified: counting failed: worker killed by signal 11");
+  EXPECT_EQ(failed.measurements.size(), 1U);
+  EXPECT_EQ(failed.facts, whole.facts);
+  EXPECT_TRUE(failed.is_valid(failed.measurements[0]));
+  EXPECT_EQ(merged(whole, not_counted(Status::skipped, "no loads to count")).gates[1].detail,
+            "level unverified: counting skipped: no loads to count");
+}
+
+TEST(Merged, LeavesALevelThatWasDecidedWhenCountingFailed) {
+  const auto decided = timed({{"level", Verdict::not_applicable, "one level only"}});
+  const auto record = merged(decided, not_counted(Status::failed, "crash"));
+  ASSERT_EQ(record.gates.size(), 1U);
+  EXPECT_EQ(record.gates[0].detail, "one level only");
+}
+
+TEST(Merged, LeavesACaseThatWasNotTimedAsItIs) {
+  CaseRecord skipped;
+  skipped.status = Status::skipped;
+  skipped.reason = "no such level";
+  const auto record = merged(skipped, counted({{"level", Verdict::passed, "100 %"}}));
+  EXPECT_EQ(record.status, Status::skipped);
+  EXPECT_TRUE(record.measurements.empty());
+  EXPECT_TRUE(record.gates.empty());
+  EXPECT_TRUE(record.facts.empty());
+}
+
 class NoDevice : public strata::Device {
  public:
   [[nodiscard]] strata::Backend backend() const override { return strata::Backend::host; }
@@ -129,13 +269,19 @@ class SessionTest : public testing::Test {
                                   {"offset", "-3"},
                                   {"bytes", "4294967296"},
                                   {"odd", "08"}});
-  strata::Session session_{plan_, device_, cache_, record_};
+  strata::Counting counting_;
+  strata::Session session_{plan_, device_, cache_, record_, counting_};
 };
 
 TEST_F(SessionTest, GivesTheParametersOfItsCase) {
   EXPECT_EQ(session_.param("layout"), "aos");
   EXPECT_EQ(session_.integer("warps_per_sm"), 8);
   EXPECT_EQ(session_.integer("offset"), -3);
+}
+
+TEST_F(SessionTest, IsTimedUnlessToldToCountAndSaysWhy) {
+  EXPECT_EQ(session_.counters(), nullptr);
+  EXPECT_EQ(session_.counting_note(), "counters were not asked for");
 }
 
 TEST_F(SessionTest, NamesAnAxisThatTheBenchmarkDidNotDeclare) {

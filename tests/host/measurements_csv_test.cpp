@@ -98,6 +98,25 @@ TEST(MeasurementRows, AreAbsentForCasesWithoutMeasurementAndNumbersThatAreNone) 
   EXPECT_EQ(csv_rows("r", "d", record), "");
 }
 
+TEST(MeasurementRows, HoldWhatWasCountedBesideWhatWasTimed) {
+  CaseRecord counted;
+  counted.phase = Phase::counting;
+  counted.status = Status::measured;
+  counted.gates = {{"level", Verdict::passed, "100 % of sectors from L1"}};
+  counted.measurements.push_back({"l1_load_sectors",
+                                  "sector",
+                                  Provenance::counted,
+                                  "cupti",
+                                  {4096},
+                                  {"noise", Verdict::not_applicable, ""}});
+  EXPECT_EQ(
+      csv_rows("r", "d", merged(measured(), counted)),
+      "r,d,host,micro,layout_read,micro/layout_read/host/fields=all/layout=soa,"
+      "fields=all;layout=soa,seconds,s,timed,tsc,3.75,1,6,1,6,6,true,\r\n"
+      "r,d,host,micro,layout_read,micro/layout_read/host/fields=all/layout=soa,"
+      "fields=all;layout=soa,l1_load_sectors,sector,counted,cupti,4096,,,4096,4096,1,true,\r\n");
+}
+
 TEST(MeasurementRows, StandInTheOrderInWhichTheyWereMeasured) {
   auto record = measured();
   record.measurements.push_back(record.measurements[0]);

@@ -7,6 +7,7 @@
 #include <array>
 #include <csignal>
 #include <fcntl.h>
+#include <span>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -181,6 +182,20 @@ TEST_F(ProgressTest, CountsWhatAnEarlierSessionDid) {
   Progress progress{options(ProgressOptions::Style::terminal)};
   progress.start(cases(2), 8);
   EXPECT_THAT(standing(), HasSubstr("8/10 80 %"));
+}
+
+TEST_F(ProgressTest, FollowsASecondPhaseOnALineAndWithAnEstimateOfItsOwn) {
+  width_ = 200;
+  Progress progress{options(ProgressOptions::Style::terminal)};
+  const auto list = cases(4);
+  progress.start(list);
+  for (const auto& which : list)
+    run(progress, which, 60, which == list[0] ? Status::failed : Status::measured);
+  progress.start(std::span{list}.subspan(1), 0, "counting");
+  EXPECT_EQ(std::ranges::count(written_, '\n'), 1) << "the first phase's line stands";
+  EXPECT_EQ(standing(), "counting 0/3 0 %  0:00 elapsed") << "nothing is known of this phase yet";
+  run(progress, list[1], 2);
+  EXPECT_EQ(standing(), "counting 1/3 33 %  0:02 elapsed, 0:04 left");
 }
 
 TEST_F(ProgressTest, PutsNotesAboveTheLineAndLetsThemMoveNoCursor) {

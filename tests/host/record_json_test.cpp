@@ -6,9 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,10 +87,37 @@ TEST(RecordJson, HasTheKeysOfTheContract) {
   EXPECT_THAT(
       to_json(measured()),
       testing::StartsWith(
-          R"({"schema_version":1,"kind":"case","case":"micro/layout_read/cuda/cores=all/layout=soa",)"
+          R"({"schema_version":2,"kind":"case","case":"micro/layout_read/cuda/cores=all/layout=soa",)"
           R"("suite":"micro","benchmark":"layout_read","backend":"cuda",)"
           R"("params":{"cores":"all","layout":"soa"},"status":"measured","reason":"",)"
           R"("started":"2026-11-21T01:02:03Z","seconds":0.081,"facts":{)"));
+}
+
+CaseRecord counted() {
+  auto record = measured();
+  record.phase = Phase::counting;
+  record.measurements.erase(record.measurements.begin());
+  return record;
+}
+
+TEST(RecordJson, TellsCountsFromTimesByTheirKindAlone) {
+  const std::string line = to_json(counted());
+  EXPECT_THAT(line, testing::StartsWith(R"({"schema_version":2,"kind":"counts","case":)"));
+  EXPECT_EQ(record_from_json(line).phase, Phase::counting);
+  EXPECT_EQ(to_json(record_from_json(line)), line);
+  auto as_timed = counted();
+  as_timed.phase = Phase::timing;
+  std::string timed_line = to_json(as_timed);
+  EXPECT_EQ(record_from_json(timed_line).phase, Phase::timing);
+  timed_line.replace(timed_line.find("case"), 4, "counts");
+  EXPECT_EQ(timed_line, line);
+}
+
+TEST(RecordJson, ReadsALineOfVersion1AsTimed) {
+  std::string line = to_json(measured());
+  line.replace(line.find("\"schema_version\":2"), 18, "\"schema_version\":1");
+  EXPECT_EQ(record_from_json(line).phase, Phase::timing);
+  EXPECT_EQ(to_json(record_from_json(line)), to_json(measured()));
 }
 
 TEST(RecordJson, RefusesToWriteWhatTheFormatCannotHold) {
@@ -114,6 +144,13 @@ TEST(RecordJson, RefusesToWriteWhatTheFormatCannotHold) {
             "a case that was failed without a reason");
 }
 
+TEST(RecordJson, RefusesTimesAmongCountsInBothDirections) {
+  auto record = measured();
+  record.phase = Phase::counting;
+  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }), "cycles is timed, among counts");
+  EXPECT_EQ(complaint("\"kind\":\"case\"", "\"kind\":\"counts\""), "cycles is timed, among counts");
+}
+
 TEST(RecordJson, ReadsACaseThatWasNotMeasuredWithoutWhatItDoesNotHave) {
   const auto record = record_from_json(
       R"({"schema_version":1,"kind":"case","case":"micro/x/host","suite":"micro","benchmark":"x",)"
@@ -131,12 +168,18 @@ TEST(RecordJson, NeverLosesARecordToBytesThatAreNotText) {
 }
 
 TEST(RecordJson, NamesWhatIsWrong) {
-  EXPECT_THAT(complaint(R"("schema_version":1)", R"("schema_version":2)"),
-              HasSubstr("schema version 2: this build reads version 1 only"));
-  EXPECT_THAT(complaint(R"("schema_version":1)", R"("schema_version":"1")"),
+  EXPECT_THAT(complaint(R"("schema_version":2)", R"("schema_version":3)"),
+              HasSubstr("schema version 3: this build reads versions 1 to 2"));
+  EXPECT_THAT(complaint(R"("schema_version":2)", R"("schema_version":0)"),
+              HasSubstr("schema version 0: this build reads versions 1 to 2"));
+  EXPECT_THAT(complaint(R"("schema_version":2)", R"("schema_version":"2")"),
               HasSubstr("schema_version: expected a whole number"));
-  EXPECT_THAT(complaint(R"("schema_version":1,)", ""), HasSubstr("'schema_version' is missing"));
-  EXPECT_THAT(complaint(R"("kind":"case")", R"("kind":"note")"), HasSubstr("kind: expected case"));
+  EXPECT_THAT(complaint(R"("schema_version":2,)", ""), HasSubstr("'schema_version' is missing"));
+  EXPECT_THAT(complaint(R"("kind":"case")", R"("kind":"note")"),
+              HasSubstr("kind: expected case or counts"));
+  EXPECT_THAT(
+      complaint(R"("schema_version":2,"kind":"case")", R"("schema_version":1,"kind":"counts")"),
+      HasSubstr("kind: expected case, found"));
   EXPECT_THAT(complaint("cores=all", "cores=one"),
               HasSubstr("case: expected micro/layout_read/cuda/cores=all"));
   EXPECT_THAT(complaint(R"("cores":"all")", R"("cores":7)"),
@@ -231,6 +274,21 @@ RunContext context() {
             .more = {{"governor", "performance"}}};
   c.libraries = {{"benchmark", "1.7.1"}};
   c.sweep = {"quick", "quick.yaml", "sha256:2", {}, {"micro/x/host/a=1"}};
+  c.counters = {.asked = {"memory", "my.yaml"},
+                .state = CountersInfo::State::unavailable,
+                .reason = "another profiler holds the counters",
+                .mend = "dcgmi profile --pause",
+                .plan = {.chip = "GH100",
+                         .sets = {"memory"},
+                         .quantities = {{.name = "l1_load_sectors",
+                                         .metric = "l1tex__t_sectors.sum",
+                                         .unit = "sector",
+                                         .meaning = "sectors that loads asked of L1",
+                                         .set = "memory"}},
+                         .absent = {"memory.dram: this chip has none"},
+                         .passes = 2},
+                .counting_seconds = 9.5,
+                .timing_seconds = 26};
   c.clocks_before = {{"hertz", 1e9}};
   c.timer = {{"tsc_hertz", 3e9}};
   return c;
@@ -249,6 +307,29 @@ TEST(ContextJson, ReadsBackAsTheSameContext) {
   EXPECT_EQ(back.host.caches.at(0).shared_by, 2);
   EXPECT_EQ(back.host.more, c.host.more);
   EXPECT_EQ(back.sweep.cases, c.sweep.cases);
+}
+
+TEST(ContextJson, SaysWhatCameOfTheCounters) {
+  const auto text = to_json(context());
+  std::string squeezed;
+  std::ranges::copy_if(text, std::back_inserter(squeezed),
+                       [](char c) { return c != '\n' && c != ' '; });
+  EXPECT_THAT(
+      squeezed,
+      HasSubstr(R"("counters":{"asked":["memory","my.yaml"],"state":"unavailable",)"
+                R"("reason":"anotherprofilerholdsthecounters","mend":"dcgmiprofile--pause",)"
+                R"("chip":"GH100","sets":["memory"],"passes":2,)"
+                R"("quantities":[{"name":"l1_load_sectors","metric":"l1tex__t_sectors.sum",)"
+                R"("unit":"sector","meaning":"sectorsthatloadsaskedofL1","set":"memory"}],)"
+                R"("absent":["memory.dram:thischiphasnone"],)"
+                R"("counting_seconds":9.5,"timing_seconds":26.0})"));
+  EXPECT_EQ(context_from_json(text).counters.plan.quantities.at(0).metric, "l1tex__t_sectors.sum");
+  for (const auto state : {CountersInfo::State::counted, CountersInfo::State::not_asked,
+                           CountersInfo::State::unavailable, CountersInfo::State::external}) {
+    auto c = context();
+    c.counters.state = state;
+    EXPECT_EQ(context_from_json(to_json(c)).counters.state, state);
+  }
 }
 
 TEST(ContextJson, SaysNullForWhatIsNotThere) {
@@ -271,14 +352,22 @@ TEST(ContextJson, RefusesFactsThatWouldHideTheIdentity) {
 
 TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
   std::string text = to_json(context());
-  text.replace(text.find("\"schema_version\": 1"), 19, "\"schema_version\": 9");
-  EXPECT_THAT(complaint_of([&] { (void)context_from_json(text); }), HasSubstr("schema version 9"));
+  for (const char* version : {"9", "1"}) {
+    text.replace(text.find("\"schema_version\": ") + 18, 1, version);
+    EXPECT_THAT(complaint_of([&] { (void)context_from_json(text); }),
+                HasSubstr("schema version " + std::string{version} +
+                          ": this build completes runs of version 2 only"));
+  }
 }
 
 TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
   const auto c = context();
-  const auto device = std::get<DeviceMessage>(message_from_json(to_json(WorkerMessage{
-      DeviceMessage{Backend::cuda, c.device, c.clocks_before, c.timer, c.host, c.libraries}})));
+  const auto device = std::get<DeviceMessage>(message_from_json(
+      to_json(WorkerMessage{DeviceMessage{Backend::cuda, c.device, c.clocks_before, c.timer, c.host,
+                                          c.libraries, CountersAnswer{.plan = c.counters.plan}}})));
+  ASSERT_TRUE(device.counters && device.counters->plan);
+  EXPECT_EQ(device.counters->plan->chip, "GH100");
+  EXPECT_EQ(device.counters->plan->quantities.at(0).name, "l1_load_sectors");
   EXPECT_EQ(device.identity.facts, c.device.facts);
   EXPECT_EQ(device.conditions, c.clocks_before);
   EXPECT_EQ(device.host.cpu, c.host.cpu);
@@ -296,9 +385,29 @@ TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
   const auto end =
       std::get<EndMessage>(message_from_json(to_json(WorkerMessage{EndMessage{{{"x", true}}}})));
   EXPECT_EQ(end.conditions, (Facts{{"x", true}}));
-  const WorkerJob job{{.warmups = 5}, {measured().which}};
+  const auto refused = std::get<CountersRefusedMessage>(message_from_json(
+      to_json(WorkerMessage{CountersRefusedMessage{"no permission", "ask an administrator"}})));
+  EXPECT_EQ(refused.reason, "no permission");
+  EXPECT_EQ(refused.mend, "ask an administrator");
+  const WorkerJob job{{.warmups = 5}, {measured().which}, "not counted yet"};
   EXPECT_EQ(job_from_json(to_json(job)).plan, job.plan);
+  EXPECT_EQ(job_from_json(to_json(job)).note, "not counted yet");
   EXPECT_EQ(job_from_json(to_json(job)).cases, job.cases);
+}
+
+TEST(WorkerMessages, SayWhyThereAreNoCounters) {
+  DeviceMessage message;
+  const auto heard = [&] {
+    return std::get<DeviceMessage>(message_from_json(to_json(WorkerMessage{message}))).counters;
+  };
+  EXPECT_FALSE(heard()) << "nobody asked";
+  message.counters = CountersAnswer{.plan = std::nullopt, .reason = "MIG", .mend = "turn it off"};
+  ASSERT_TRUE(heard());
+  EXPECT_FALSE(heard()->plan);
+  EXPECT_EQ(heard()->reason, "MIG");
+  EXPECT_EQ(heard()->mend, "turn it off");
+  message.counters = CountersAnswer{.bad_selection = "no set 'memroy'"};
+  EXPECT_EQ(heard()->bad_selection, "no set 'memroy'");
 }
 
 TEST(WorkerMessages, RefuseUnknownKindsAndBrokenRecords) {
@@ -318,6 +427,13 @@ TEST(WorkerMessages, TurnARecordThatCannotBeWrittenIntoAFailedOne) {
   EXPECT_EQ(said.record.status, Status::failed);
   EXPECT_EQ(said.record.reason,
             "cannot be recorded: sample 2 of cycles is nan, not a finite number");
+  EXPECT_EQ(said.record.phase, Phase::timing);
+  auto counts = counted();
+  counts.measurements[0].samples[0] = nan;
+  const auto counts_said =
+      std::get<CaseMessage>(message_from_json(to_json(WorkerMessage{CaseMessage{counts}})));
+  EXPECT_EQ(counts_said.record.phase, Phase::counting) << "or the timings would be lost with it";
+  EXPECT_EQ(counts_said.record.status, Status::failed);
 }
 
 }  // namespace

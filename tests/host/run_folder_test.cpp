@@ -71,6 +71,29 @@ class RunFolderTest : public testing::Test {
     return record;
   }
 
+  static CaseRecord counted(int index, double sectors = 32) {
+    CaseRecord record;
+    record.which = nth(index);
+    record.phase = Phase::counting;
+    record.status = Status::measured;
+    record.measurements.push_back({"sectors",
+                                   "sector",
+                                   Provenance::counted,
+                                   "fake",
+                                   {sectors},
+                                   {"noise", Verdict::not_applicable, ""}});
+    return record;
+  }
+
+  static CaseRecord not_counted(int index, Status status) {
+    CaseRecord record;
+    record.which = nth(index);
+    record.phase = Phase::counting;
+    record.status = status;
+    record.reason = "crash";
+    return record;
+  }
+
   static CaseRecord failed(int index) {
     CaseRecord record;
     record.which = nth(index);
@@ -201,6 +224,100 @@ TEST_F(RunFolderTest, OrdersTheTableBySweepAndTakesTheLastLineOfACase) {
   EXPECT_NE(table.find(",33,"), std::string::npos);
 }
 
+TEST_F(RunFolderTest, MergesCountsIntoTheCaseBeforeThem) {
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(0, 11));
+  run.append(measured(1, 22));
+  run.append(counted(0));
+  const auto records = read_samples(run.path() / "samples.jsonl", context().sweep.cases);
+  ASSERT_EQ(records.size(), 2U);
+  ASSERT_EQ(records[0].measurements.size(), 2U);
+  EXPECT_EQ(records[0].measurements[0].samples, std::vector<double>{11});
+  EXPECT_EQ(records[0].measurements[1].samples, std::vector<double>{32});
+  EXPECT_EQ(records[1].measurements.size(), 1U);
+}
+
+TEST_F(RunFolderTest, CountsOfACaseEndWhenItIsTimedAgain) {
+  auto run = RunFolder::create(folder_, context());
+  const auto rows = [&] {
+    std::size_t count = 0;
+    for (const auto& record : read_samples(run.path() / "samples.jsonl", context().sweep.cases))
+      count += record.measurements.size();
+    return count;
+  };
+  run.append(counted(0));  // of a case that nobody timed
+  EXPECT_EQ(rows(), 0U);
+  run.append(measured(0));
+  EXPECT_EQ(rows(), 1U) << "counts belong to the record before them";
+  EXPECT_EQ(run.uncounted(), std::vector{nth(0)});
+  run.append(counted(0, 1));
+  run.append(counted(0, 2));
+  EXPECT_EQ(rows(), 2U) << "the last counts";
+  EXPECT_TRUE(run.uncounted().empty());
+  run.append(measured(0));
+  EXPECT_EQ(rows(), 1U);
+  EXPECT_EQ(run.uncounted(), std::vector{nth(0)});
+}
+
+TEST_F(RunFolderTest, NeverLosesATimingToACountingThatFailed) {
+  auto run = RunFolder::create(folder_, context());
+  run.append(measured(0));
+  run.append(not_counted(0, Status::failed));
+  EXPECT_EQ(run.statuses().at(nth(0).id()), Status::measured);
+  EXPECT_EQ(run.remaining(), (std::vector{nth(1), nth(2)}));
+  const auto counts = run.finish(RunState::complete, {});
+  EXPECT_EQ(counts.measured, 1U);
+  EXPECT_EQ(counts.valid_rows, 1U);
+  EXPECT_EQ(counts.counting_failed, 1U);
+  EXPECT_EQ(counts.counted + counts.uncounted, 0U);
+}
+
+TEST_F(RunFolderTest, CountsRowsOfTheMergedRecords) {
+  auto run = RunFolder::create(folder_, context());
+  for (const int index : {0, 1, 2})
+    run.append(measured(index));
+  auto wrong = counted(0);
+  wrong.gates.push_back({"level", Verdict::failed, "80 % hits"});
+  run.append(wrong);
+  run.append(counted(1));
+  run.append(not_counted(2, Status::skipped));
+  const auto counts = run.finish(RunState::complete, {});
+  EXPECT_EQ(counts.invalid_rows, 2U)
+      << "a level that is not the declared one spoils its timing too";
+  EXPECT_EQ(counts.valid_rows, 3U);
+  EXPECT_EQ(counts.counted, 2U);
+  EXPECT_EQ(counts.counting_skipped, 1U);
+  EXPECT_EQ(counts.uncounted, 0U);
+  const std::string table = text(run.path() / "measurements.csv");
+  EXPECT_EQ(std::ranges::count(table, '\n'), 6);
+  EXPECT_THAT(table, HasSubstr(",sectors,sector,counted,fake,32,"));
+}
+
+TEST_F(RunFolderTest, ResumesWithWhatWasNotCounted) {
+  path where;
+  {
+    auto run = RunFolder::create(folder_, context(6));
+    where = run.path();
+    for (const int index : {0, 1, 2, 3})
+      run.append(measured(index));
+    run.append(failed(4));
+    run.append(counted(0));
+    run.append(not_counted(1, Status::skipped));
+    run.append(not_counted(2, Status::failed));
+  }
+  const auto run = RunFolder::open_for_resume(where);
+  EXPECT_EQ(run.uncounted(), (std::vector{nth(2), nth(3)})) << "a failed count is tried again";
+  EXPECT_EQ(run.remaining(), (std::vector{nth(4), nth(5)}));
+}
+
+TEST_F(RunFolderTest, ReadsSamplesOfVersion1) {
+  const path file = folder_ / "samples.jsonl";
+  std::string line = to_json(measured(0));
+  line.replace(line.find("\"schema_version\":2"), 18, "\"schema_version\":1");
+  append_text(file, line + "\n");
+  EXPECT_EQ(read_samples(file, context().sweep.cases).at(0).measurements.size(), 1U);
+}
+
 TEST_F(RunFolderTest, ResumesWithWhatWasNotMeasuredOrSkipped) {
   path where;
   {
@@ -266,10 +383,12 @@ TEST_F(RunFolderTest, RefusesWhatIsNotTheFolderOfARun) {
 TEST_F(RunFolderTest, RefusesAnotherVersionNamingFileAndVersion) {
   const path where = RunFolder::create(folder_, context()).path();
   std::string old = text(where / "context.json");
-  old.replace(old.find("\"schema_version\": 1"), 19, "\"schema_version\": 3");
-  std::ofstream{where / "context.json"} << old;
-  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
-              HasSubstr("context.json: schema version 3"));
+  for (const char* version : {"3", "1"}) {
+    old.replace(old.find("\"schema_version\": ") + 18, 1, version);
+    std::ofstream{where / "context.json"} << old;
+    EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+                HasSubstr("context.json: schema version " + std::string{version}));
+  }
 }
 
 TEST_F(RunFolderTest, RefusesDamageBeforeTheLastLineAndLeavesEverythingAsItIs) {

@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -51,6 +52,18 @@ CaseRecord measured(const Case& which) {
   record.facts = {{"worker", std::int64_t{::getpid()}}};
   record.measurements.push_back(
       {"seconds", "s", Provenance::timed, "tsc", {1}, {"noise", Verdict::passed, ""}});
+  return record;
+}
+
+CaseRecord counted(const Case& which) {
+  CaseRecord record = measured(which);
+  record.phase = Phase::counting;
+  record.measurements = {{"sectors",
+                          "sector",
+                          Provenance::counted,
+                          "fake",
+                          {32},
+                          {"noise", Verdict::not_applicable, ""}}};
   return record;
 }
 
@@ -134,6 +147,10 @@ void introduce_itself(const std::string& mode) {
   }
   if (mode == "mute") sleep_forever();
   if (mode == "garbage") say("hello\n");
+  if (mode == "refuse-counters") {
+    send(CountersRefusedMessage{"another profiler holds the counters", "end it"});
+    std::_Exit(0);
+  }
   if (mode.starts_with("refuse-once:")) {
     const path seen = mode.substr(mode.find(':') + 1);
     if (!std::filesystem::exists(seen)) {
@@ -144,21 +161,42 @@ void introduce_itself(const std::string& mode) {
   send(device(mode == "other-device" ? "another-cpu" : "a-cpu"));
 }
 
-int work(const std::string& mode) {
+/// What a case does that counts, or times: each has kinds of its own, and takes the others for
+/// well.
+std::string kind_in(Phase phase, const std::string& kind) {
+  constexpr std::string_view prefix = "counting-";
+  const bool of_counting = kind.starts_with(prefix);
+  if (of_counting != (phase == Phase::counting)) return "well";
+  return of_counting ? kind.substr(prefix.size()) : kind;
+}
+
+/// `task`: "MODE", or "probe-MODE" or "count-MODE".
+int work(const std::string& task) {
   become_worker();
-  const bool probed = mode.starts_with("probe-");
+  const bool probed = task.starts_with("probe-");
+  const Phase phase = task.starts_with("count-") ? Phase::counting : Phase::timing;
+  const std::string mode =
+      probed || phase == Phase::counting ? task.substr(task.find('-') + 1) : task;
   if (probed) {
-    introduce_itself(mode.substr(mode.find('-') + 1));
+    introduce_itself(mode);
     return 0;
   }
   const WorkerJob job = read_job(STDIN_FILENO);
   introduce_itself(mode);
+  if (mode == "turns") {  // cases that are counted together: a first pass over all of them
+    for (const auto& which : job.cases)
+      send(BeginMessage{which.id()});
+  }
   for (const auto& which : job.cases) {
-    const std::string& kind = which.params.at("kind");
+    // A patient worker does what it is told, whatever the case is called.
+    const std::string kind = mode == "patient" ? "well" : kind_in(phase, which.params.at("kind"));
     send(BeginMessage{which.id()});
     misbehave(kind, which);
     const bool fatal = kind == "fatal";
-    send(CaseMessage{measured(which), fatal});
+    const bool count = (phase == Phase::counting) != (kind == "other-phase");
+    CaseRecord record = count ? counted(which) : measured(which);
+    if (!count) record.gates.push_back({"level", Verdict::unverified, job.note});
+    send(CaseMessage{record, fatal});
     if (fatal) std::_Exit(1);
     if (kind == "die-after") std::_Exit(5);
   }
@@ -183,6 +221,15 @@ class SupervisorTest : public testing::Test {
                        {{"index", std::to_string(cases.size())}, {"kind", kind}}});
     }
     return cases;
+  }
+
+  /// A run whose cases are counted after they were timed, by such a worker.
+  static SuperviseOptions counting(const std::vector<Case>& cases,
+                                   const std::string& mode = "well") {
+    SuperviseOptions o = options(cases);
+    o.note = "not counted yet";
+    o.counter = WorkerCommand{.arguments = {"strata", std::string{worker_word}, "count-" + mode}};
+    return o;
   }
 
   [[nodiscard]] RunFolder create(const std::vector<Case>& cases) const {
@@ -526,6 +573,195 @@ TEST_F(SupervisorTest, EndsTheSweepAsInterruptedWhenOnlyAPartOfItWasAsked) {
   EXPECT_EQ(summary.counts.missing, 1U);
   EXPECT_EQ(summary.state, RunState::interrupted);
   EXPECT_EQ(summary.exit_code, ExitCode::success);
+}
+
+// --- counting
+// -------------------------------------------------------------------------------------
+
+class CountingTest : public SupervisorTest {
+ protected:
+  /// The records of a sweep of these behaviours, timed and counted.
+  std::vector<CaseRecord> count(const std::vector<std::string>& kinds,
+                                const std::string& mode = "well", double time_limit = 20) {
+    const auto cases = sweep(kinds);
+    auto folder = create(cases);
+    auto o = counting(cases, mode);
+    o.plan.time_limit = time_limit;
+    o.first_case_allowance = time_limit / 2;
+    Progress quiet;
+    summary_ = supervise(o, folder, quiet);
+    context_ = context_from_json(text(folder.path() / "context.json"));
+    lines_ = lines(folder.path() / "samples.jsonl");
+    return read_samples(folder.path() / "samples.jsonl", folder.context().sweep.cases);
+  }
+
+  static std::string text(const path& file) {
+    std::ifstream stream{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+  }
+
+  static bool has_counts(const CaseRecord& record) {
+    return std::ranges::any_of(record.measurements,
+                               [](const auto& m) { return m.provenance == Provenance::counted; });
+  }
+
+  RunContext context_;
+};
+
+TEST_F(CountingTest, CountsWhatWasMeasuredAfterEverythingIsTimed) {
+  const auto records = count({"well", "crash", "well"});
+  EXPECT_EQ(lines_, 5U);
+  EXPECT_TRUE(has_counts(records.at(0)));
+  EXPECT_EQ(records.at(1).status, Status::failed);
+  EXPECT_TRUE(has_counts(records.at(2)));
+  EXPECT_EQ(summary_.counts.counted, 2U);
+  EXPECT_EQ(summary_.counts.valid_rows, 4U);
+  EXPECT_EQ(context_.counters.state, CountersInfo::State::counted);
+  EXPECT_EQ(context_.counters.reason, "");
+  EXPECT_GT(context_.counters.counting_seconds, 0);
+  EXPECT_GT(context_.counters.timing_seconds, 0);
+}
+
+TEST_F(CountingTest, IsNotDoneUnlessAskedFor) {
+  const auto records = run({"well"});
+  EXPECT_FALSE(has_counts(records.at(0)));
+  ASSERT_EQ(records.at(0).gates.size(), 1U);
+  EXPECT_EQ(records.at(0).gates[0].detail, "counters were not asked for");
+  EXPECT_EQ(summary_.counts.uncounted, 1U);
+}
+
+TEST_F(CountingTest, LosesNoTimingAndNoOtherCountToACrash) {
+  const auto records = count({"well", "counting-crash", "well"});
+  EXPECT_TRUE(has_counts(records.at(0)));
+  EXPECT_TRUE(has_counts(records.at(2)));
+  EXPECT_EQ(records.at(1).status, Status::measured);
+  EXPECT_FALSE(has_counts(records.at(1)));
+  EXPECT_THAT(records.at(1).gates.at(0).detail,
+              HasSubstr("level unverified: counting failed: worker killed by signal 11 (SIGSEGV)"));
+  EXPECT_EQ(summary_.counts.measured, 3U);
+  EXPECT_EQ(summary_.counts.failed, 0U);
+  EXPECT_EQ(summary_.counts.counting_failed, 1U);
+  EXPECT_EQ(summary_.exit_code, ExitCode::failed);
+  EXPECT_EQ(summary_.state, RunState::complete);
+  EXPECT_THAT(summary_.failures,
+              testing::ElementsAre(HasSubstr(
+                  "kind=counting-crash: counting: worker killed by signal 11 (SIGSEGV)")));
+}
+
+TEST_F(CountingTest, LetsCasesThatAreCountedTogetherTakeTurns) {
+  const auto records = count({"well", "well", "well"}, "turns");
+  EXPECT_TRUE(std::ranges::all_of(records, has_counts));
+  EXPECT_EQ(summary_.exit_code, ExitCode::success);
+}
+
+TEST_F(CountingTest, BlamesTheOneWhoseTurnItWas) {
+  const auto records = count({"well", "counting-crash", "well"}, "turns");
+  EXPECT_TRUE(has_counts(records.at(0)));
+  EXPECT_FALSE(has_counts(records.at(1)));
+  EXPECT_TRUE(has_counts(records.at(2)));
+  EXPECT_EQ(summary_.counts.counting_failed, 1U);
+}
+
+TEST_F(CountingTest, EndsAHangAtItsTimeLimit) {
+  const auto records = count({"well", "counting-hang", "well"}, "well", 1);
+  EXPECT_THAT(records.at(1).gates.at(0).detail, HasSubstr("time limit: no result after 1 s"));
+  EXPECT_EQ(summary_.counts.counted, 2U);
+}
+
+TEST_F(CountingTest, TakesNoTimesForCounts) {
+  const auto records = count({"counting-other-phase", "well"});
+  EXPECT_EQ(records.at(0).measurements.size(), 1U) << "the timings of the timing phase";
+  EXPECT_THAT(records.at(0).gates.at(0).detail, HasSubstr("was timed, which was not asked for"));
+  EXPECT_TRUE(has_counts(records.at(1)));
+}
+
+TEST_F(CountingTest, TakesNoCountsForTimes) {
+  const auto records = count({"other-phase"});
+  EXPECT_EQ(records.at(0).status, Status::failed);
+  EXPECT_THAT(records.at(0).reason, HasSubstr("was counted, which was not asked for"));
+}
+
+TEST_F(CountingTest, ThatIsRefusedLeavesTheTimingsAndTheExitCodeAndSaysWhy) {
+  const auto records = count({"well", "well"}, "refuse-counters");
+  EXPECT_EQ(summary_.exit_code, ExitCode::success);
+  EXPECT_EQ(summary_.state, RunState::complete);
+  EXPECT_EQ(summary_.counts.valid_rows, 2U);
+  EXPECT_EQ(summary_.counts.uncounted, 2U);
+  EXPECT_THAT(summary_.failures, testing::IsEmpty());
+  EXPECT_EQ(context_.counters.state, CountersInfo::State::unavailable);
+  EXPECT_EQ(context_.counters.reason, "another profiler holds the counters");
+  EXPECT_EQ(context_.counters.mend, "end it");
+  EXPECT_EQ(records.at(0).gates.at(0).detail, "not counted yet");
+}
+
+TEST_F(CountingTest, ByWorkersThatDieBeforeAnyCaseIsGivenUp) {
+  (void)count({"well"}, "die");
+  EXPECT_EQ(summary_.exit_code, ExitCode::success);
+  EXPECT_EQ(context_.counters.state, CountersInfo::State::unavailable);
+  EXPECT_THAT(context_.counters.reason,
+              HasSubstr("two workers in a row died before any case: worker exited with status 7"));
+  EXPECT_THAT(context_.counters.reason, HasSubstr("cannot load libcuda"));
+}
+
+TEST_F(CountingTest, OfADeviceThatRefusesIsGivenUp) {
+  (void)count({"well"}, "refuse");
+  EXPECT_EQ(summary_.exit_code, ExitCode::success);
+  EXPECT_EQ(context_.counters.reason, "no driver; install one");
+}
+
+TEST_F(CountingTest, OfAnotherDeviceIsNoCountOfThisRun) {
+  const auto cases = sweep({"well"});
+  auto folder = create(cases);
+  Progress quiet;
+  EXPECT_THAT(complaint<DeviceUnavailable>(
+                  [&] { (void)supervise(counting(cases, "other-device"), folder, quiet); }),
+              HasSubstr("was begun on a-cpu"));
+  EXPECT_EQ(folder.context().state, RunState::aborted);
+}
+
+TEST_F(CountingTest, ThatIsInterruptedResumesToTheSameSet) {
+  const auto cases = sweep({"well", "counting-interrupt", "well"});
+  path where;
+  {
+    auto folder = create(cases);
+    where = folder.path();
+    Progress quiet;
+    const auto summary = supervise(counting(cases), folder, quiet);
+    EXPECT_EQ(summary.exit_code, ExitCode::interrupted);
+    EXPECT_EQ(summary.state, RunState::interrupted);
+    EXPECT_EQ(summary.counts.counted, 1U);
+    EXPECT_EQ(summary.counts.uncounted, 2U);
+    EXPECT_EQ(summary.counts.counting_failed, 0U) << "what was interrupted has not failed";
+    EXPECT_EQ(folder.context().counters.state, CountersInfo::State::counted);
+  }
+  auto folder = RunFolder::open_for_resume(where);
+  EXPECT_TRUE(folder.remaining().empty());
+  EXPECT_EQ(folder.uncounted(), (std::vector{cases[1], cases[2]}));
+  Progress quiet;
+  const auto again = supervise(counting({}, "patient"), folder, quiet);
+  EXPECT_EQ(again.exit_code, ExitCode::success);
+  EXPECT_EQ(again.state, RunState::complete);
+  EXPECT_EQ(again.counts.measured, 3U);
+  EXPECT_EQ(again.counts.counted, 3U);
+  EXPECT_EQ(lines(where / "samples.jsonl"), 6U) << "nothing is timed or counted twice";
+}
+
+TEST_F(CountingTest, BeginsOnlyWhenTheTimingWasNotInterrupted) {
+  const auto records = count({"well", "interrupt", "well"});
+  EXPECT_EQ(summary_.exit_code, ExitCode::interrupted);
+  EXPECT_EQ(lines_, 1U);
+  EXPECT_FALSE(has_counts(records.at(0)));
+}
+
+TEST_F(CountingTest, OfAResumedRunTriesFailedCountsAgainAndNothingElse) {
+  const auto cases = sweep({"well", "counting-exit"});
+  auto folder = create(cases);
+  Progress quiet;
+  (void)supervise(counting(cases), folder, quiet);
+  const auto again = supervise(counting({}), folder, quiet);
+  EXPECT_EQ(lines(folder.path() / "samples.jsonl"), 5U) << "two times, two counts, one once more";
+  EXPECT_EQ(again.counts.counting_failed, 1U);
+  EXPECT_EQ(again.exit_code, ExitCode::failed);
 }
 
 // --- asking for the device

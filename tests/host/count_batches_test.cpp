@@ -1,0 +1,228 @@
+#include "harness/runner/count_batches.hpp"
+
+#include "harness/core/benchmark.hpp"
+#include "harness/core/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace strata {
+namespace {
+
+class FakeDevice final : public Device {
+ public:
+  [[nodiscard]] Backend backend() const override { return Backend::host; }
+  [[nodiscard]] const DeviceIdentity& identity() const override { return identity_; }
+  [[nodiscard]] Facts conditions() override { return {}; }
+  [[nodiscard]] Facts timer_facts() override { return {}; }
+  void settle() override {}
+  void begin_case(const std::string& /*id*/) override { ++open; }
+  void end_case() override { --open; }
+  [[nodiscard]] std::string poisoned() override { return {}; }
+  int open = 0;
+
+ private:
+  DeviceIdentity identity_;
+};
+
+/// Two passes; counts a range as the number of times that it ran in this session.
+class FakeSource final : public CounterSource, public CounterPasses {
+ public:
+  [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
+  void attach() override {}
+  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> /*ranges*/) override {
+    throw std::logic_error{"each case has a session of its own, which is what is to be avoided"};
+  }
+  [[nodiscard]] CounterPasses* passes() override { return this; }
+  void begin(std::size_t most_ranges) override {
+    calls += "begin;";
+    room = most_ranges;
+    pass_ = 0;
+    ran.clear();
+  }
+  void begin_pass() override {
+    calls += "pass;";
+    if (fail_in_pass) throw std::runtime_error{"the profiler went away"};
+  }
+  void run(const CountedRange& range) override {
+    broken_ = true;
+    range.prepare();
+    range.work();
+    broken_ = false;
+    calls += range.name + ";";
+    ++ran[range.name]["runs"];
+  }
+  [[nodiscard]] bool end_pass() override { return ++pass_ == 2; }
+  [[nodiscard]] std::map<std::string, Counts, std::less<>> results() override {
+    calls += "results;";
+    return ran;
+  }
+  [[nodiscard]] bool broken() const override { return broken_; }
+
+  std::string calls;
+  std::size_t room = 0;
+  bool fail_in_pass = false;
+  std::map<std::string, Counts, std::less<>> ran;
+
+ private:
+  CounterPlan plan_;
+  int pass_ = 0;
+  bool broken_ = false;
+};
+
+int works = 0;  // how often a body's work ran
+
+Benchmark declare() {
+  return {
+      .suite = "micro",
+      .name = "batch_probe",
+      .question = "Does a batch count every case once?",
+      .axes =
+          {{.name = "data", .meaning = "what it reads", .choices = {"a", "b"}, .defaults = {"a"}},
+           {.name = "does",
+            .meaning = "what happens",
+            .choices = {"fine", "skip", "throw_in_work", "throw_before"},
+            .defaults = {"fine"}},
+           {.name = "n", .meaning = "any", .minimum = 0, .maximum = 999, .defaults = {"0"}}},
+      .data_axes = 1,
+      .quantities = {{"runs", "made up"}}};
+}
+
+void body(Session& session) {
+  const auto& does = session.param("does");
+  if (does == "skip") throw Skipped{"not here"};
+  if (does == "throw_before") throw std::runtime_error{"it broke early"};
+  const CountedRange range{.name = "work",
+                           .prepare = [] {},
+                           .work =
+                               [&] {
+                                 if (does == "throw_in_work") throw std::runtime_error{"it broke"};
+                                 ++works;
+                               }};
+  const auto counted = session.counters()->count({&range, 1});
+  session.add(Measurement{.quantity = "runs",
+                          .unit = "1",
+                          .provenance = Provenance::counted,
+                          .method = "fake",
+                          .samples = {counted.at(0).at("runs")}});
+}
+
+STRATA_BENCHMARK(declare, host, body);
+
+Case probe(const std::string& does, int n = 0, const std::string& data = "a") {
+  return {.suite = "micro",
+          .benchmark = "batch_probe",
+          .backend = Backend::host,
+          .params = {{"data", data}, {"does", does}, {"n", std::to_string(n)}}};
+}
+
+struct Told {
+  std::vector<CaseRecord> records;
+  std::string order;
+};
+
+Told count(const std::vector<Case>& cases, FakeSource& source) {
+  works = 0;
+  Told told;
+  FakeDevice device;
+  Cache cache;
+  count_in_batches(cases, Plan{}, device, cache, source,
+                   {.begin = [&](const Case& which) { told.order += "+" + which.params.at("n"); },
+                    .end =
+                        [&](const CaseRecord& record) {
+                          told.order += "-" + record.which.params.at("n");
+                          told.records.push_back(record);
+                        },
+                    .stop = [] { return false; }});
+  EXPECT_EQ(device.open, 0) << "a case was begun and not ended";
+  return told;
+}
+
+TEST(CountInBatches, RunsAllCasesInEachPassAndOnceMoreForTheirRecords) {
+  FakeSource source;
+  const auto [records, order] = count({probe("fine", 1), probe("fine", 2)}, source);
+  EXPECT_EQ(source.calls, "begin;pass;0.work;1.work;pass;0.work;1.work;results;");
+  EXPECT_EQ(order, "+1+2+1+2+1-1+2-2");
+  EXPECT_EQ(works, 6);
+  ASSERT_EQ(records.size(), 2U);
+  for (const auto& record : records) {
+    EXPECT_EQ(record.status, Status::measured) << record.reason;
+    EXPECT_EQ(record.phase, Phase::counting);
+    EXPECT_EQ(record.measurements.at(0).samples, std::vector<double>{2});
+  }
+}
+
+TEST(CountInBatches, GivesTheRecordOfACaseThatIsSkippedOrFailsBeforeItsWork) {
+  FakeSource source;
+  const auto [records, order] =
+      count({probe("skip", 1), probe("throw_before", 2), probe("fine", 3)}, source);
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].status, Status::skipped);
+  EXPECT_EQ(records[1].status, Status::failed);
+  EXPECT_EQ(records[1].reason, "it broke early");
+  EXPECT_EQ(records[2].status, Status::measured);
+  EXPECT_EQ(order, "+1-1+2-2+3+3+3-3");
+}
+
+TEST(CountInBatches, EndsAfterWorkThatThrewAndLeavesTheRestToOthers) {
+  FakeSource source;
+  const auto [records, order] =
+      count({probe("fine", 1), probe("throw_in_work", 2), probe("fine", 3)}, source);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].which.params.at("n"), "2");
+  EXPECT_EQ(records[0].reason, "it broke");
+  EXPECT_TRUE(source.broken());
+}
+
+TEST(CountInBatches, FailsEveryCaseOfASessionThatFails) {
+  FakeSource source;
+  source.fail_in_pass = true;
+  const auto [records, order] = count({probe("fine", 1), probe("fine", 2)}, source);
+  ASSERT_EQ(records.size(), 2U);
+  for (const auto& record : records) {
+    EXPECT_EQ(record.status, Status::failed);
+    EXPECT_EQ(record.phase, Phase::counting);
+    EXPECT_EQ(record.reason, "the profiler went away");
+  }
+}
+
+TEST(CountInBatches, StopsBetweenCasesWhenTold) {
+  FakeSource source;
+  FakeDevice device;
+  Cache cache;
+  int begun = 0;
+  count_in_batches(std::vector<Case>{probe("fine", 1), probe("fine", 2)}, Plan{}, device, cache,
+                   source,
+                   {.begin = [&](const Case&) { ++begun; },
+                    .end = [](const CaseRecord&) {},
+                    .stop = [&] { return begun > 0; }});
+  EXPECT_EQ(begun, 1);
+}
+
+TEST(Batches, PartWhereTheDataChange) {
+  const auto batches = batches_of(
+      std::vector<Case>{probe("fine", 1, "a"), probe("skip", 2, "a"), probe("fine", 3, "b")});
+  ASSERT_EQ(batches.size(), 2U);
+  EXPECT_EQ(batches[0].size(), 2U);
+  EXPECT_EQ(batches[1].size(), 1U);
+}
+
+TEST(Batches, HoldNoMoreThanTheMost) {
+  std::vector<Case> cases;
+  for (int n = 0; n < 150; ++n)
+    cases.push_back(probe("fine", n));
+  const auto batches = batches_of(cases);
+  ASSERT_EQ(batches.size(), 3U);
+  EXPECT_EQ(batches[0].size(), most_in_a_batch);
+  EXPECT_EQ(batches[2].size(), 150 - 2 * most_in_a_batch);
+}
+
+TEST(Batches, OfNothingAreNone) {
+  EXPECT_TRUE(batches_of({}).empty());
+}
+
+}  // namespace
+}  // namespace strata
