@@ -1,15 +1,20 @@
 #include "harness/cli/commands.hpp"
 #include "harness/core/benchmark.hpp"
 #include "harness/core/build_info.hpp"
+#include "harness/core/counters.hpp"
+#include "harness/core/counters_asked.hpp"
 #include "harness/core/device.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/sweep.hpp"
+#include "harness/runner/device_counters.hpp"
 #include "harness/runner/enrolment.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -43,6 +48,36 @@ void add_context(Device& device) {
   }
 }
 
+/// Somebody else counts: nothing is opened in this process.
+constexpr const char* counters_external = "external";
+
+/// What --counters asks for, opened before the device; null when the cases are to be timed. Throws
+/// CountersUnavailable.
+std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options,
+                                                   const DeviceRequest& device) {
+  if (options.counters.empty()) return nullptr;
+  const auto asked = parse_counters(options.counters);
+  if (std::ranges::find(asked, counters_external) == asked.end()) {
+    const CounterSelection selection = selection_of(asked);
+    return selection.wanted.empty() ? nullptr : open_device_counters(device, selection);
+  }
+  if (asked.size() > 1) {
+    throw UsageError{
+        fmt::format("bench: --counters {} stands alone: what is counted is for the "
+                    "profiler outside to say",
+                    counters_external)};
+  }
+  return open_external_counters();
+}
+
+/// After the device was opened. Throws CountersUnavailable.
+void attach(CounterSource& counters, const Device& device) {
+  if (device.backend() == Backend::host) {
+    throw CountersUnavailable{std::string{host_has_no_counters}, {}};
+  }
+  counters.attach();
+}
+
 }  // namespace
 
 int bench_command(const BenchOptions& options) {
@@ -64,7 +99,11 @@ int bench_command(const BenchOptions& options) {
   Sweep sweep = load_sweep(options.sweep, benchmarks());
   for (const auto& setting : options.settings)
     apply_setting(sweep, setting, benchmarks());
-  const auto device = open_device(parse_device_request(options.device));
+  const auto request = parse_device_request(options.device);
+  std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
+  const auto counters = open_asked_counters(options, request);
+  device = open_device(request);
+  if (counters) attach(*counters, *device);
   const auto cases = expand(sweep, device->backend(), benchmarks());
   add_context(*device);
 
@@ -79,7 +118,8 @@ int bench_command(const BenchOptions& options) {
              settled = true;
            },
        .end = [&](const CaseRecord& record) { failed += record.status == Status::failed ? 1 : 0; },
-       .stop = {}});
+       .stop = {}},
+      {.source = counters.get()});
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   const bool poisoned = !device->poisoned().empty();

@@ -1,6 +1,7 @@
 // The subcommands: each reads its own flags and returns the exit status of the process.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct RunOptions {
   std::vector<std::string> settings;
   std::string out = "runs";
   std::string resume;
+  std::vector<std::string>
+      counters;  ///< as said; nothing said: auto, or what the resumed run asked
   bool dry_run = false;
   bool quiet = false;
   std::vector<std::string> command;  ///< argv, for context.json
@@ -23,7 +26,8 @@ struct BenchOptions {
   std::string sweep = "default";
   std::string device = "auto";
   std::vector<std::string> settings;
-  std::vector<std::string> flags;  ///< for Google Benchmark
+  std::vector<std::string> counters;  ///< cases are counted instead of timed; "external": by others
+  std::vector<std::string> flags;     ///< for Google Benchmark
 };
 [[nodiscard]] int bench_command(const BenchOptions& options);
 
@@ -33,7 +37,30 @@ struct ListOptions {
 };
 [[nodiscard]] int list_command(const ListOptions& options);
 
+struct CountersOptions {
+  std::vector<std::string> wanted;  ///< sets, files of sets, metrics; empty: every built-in set
+  std::string chip;                 ///< empty: that of the device
+  std::string device = "auto";
+  bool all_chips = false;
+  std::string format = "table";
+  std::string metrics;  ///< an expression: the metrics of the chip that match are wanted instead
+};
+[[nodiscard]] int counters_command(const CountersOptions& options);
+
 [[nodiscard]] int doctor_command();
+
+struct ModelOptions {
+  std::vector<std::string> layouts;  ///< empty: all, here and below
+  std::vector<std::string> fields;
+  std::vector<std::string> generations;  ///< names, or compute capabilities such as 9.0
+  std::string format = "table";          ///< or "csv", "json"
+  // A pattern instead of layouts: lane k reads element offset + stride × (place of k).
+  std::optional<long long> width;  ///< bytes of an element
+  std::optional<long long> stride;
+  std::optional<long long> offset;
+  std::string permutation;  ///< "identity", "reversed" or "random"; empty: identity
+};
+[[nodiscard]] int model_command(const ModelOptions& options);
 
 /// Hands `arguments` to `python -m strata`. Replaces this process; returns only when it cannot.
 [[nodiscard]] int analysis_command(const std::vector<std::string>& arguments);

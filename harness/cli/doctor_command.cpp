@@ -1,6 +1,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/core/benchmark.hpp"
 #include "harness/core/build_info.hpp"
+#include "harness/core/counters.hpp"
 #include "harness/core/device.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +40,9 @@ int doctor_command() {
              build.commit.empty() ? "unknown" : build.commit, build.dirty ? " (changed since)" : "",
              build.build_type, build.compiler,
              build.cuda_compiler.empty() ? ", no CUDA part" : ", " + build.cuda_compiler);
-  const auto cuda = diagnose_cuda();
+  auto cuda = diagnose_cuda();
+  const auto counters = diagnose_counters();
+  cuda.insert(cuda.end(), counters.begin(), counters.end());
   print("GPU", cuda);
   print("CPU", diagnose_host());
   int on_cuda = 0;

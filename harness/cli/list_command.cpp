@@ -12,9 +12,11 @@ namespace {
 void describe(const Enrolled& enrolled) {
   const Benchmark& b = enrolled.benchmark;
   fmt::print("{}/{}  {}\n", b.suite, b.name, b.question);
-  fmt::print("  backends  {}{}{}\n", enrolled.cuda != nullptr ? "cuda" : "",
-             enrolled.cuda != nullptr && enrolled.host != nullptr ? ", " : "",
-             enrolled.host != nullptr ? "host" : "");
+  std::string backends;
+  if (enrolled.cuda != nullptr) backends = "cuda";
+  if (enrolled.host != nullptr) backends += backends.empty() ? "host" : ", host";
+  if (backends.empty()) backends = "none in this build: it needs CUDA";
+  fmt::print("  backends  {}\n", backends);
   fmt::print("  cost      about {:g} s a case\n", b.seconds_per_case);
   for (const auto& axis : b.axes) {
     std::string defaults;

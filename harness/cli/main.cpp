@@ -1,6 +1,7 @@
 // strata: one command. This file knows the flags, the other files of the folder do the work.
 #include "harness/cli/commands.hpp"
 #include "harness/core/build_info.hpp"
+#include "harness/core/counters.hpp"
 #include "harness/core/device.hpp"
 #include "harness/core/error.hpp"
 #include "harness/runner/worker.hpp"
@@ -62,6 +63,12 @@ int command(int argc, char** argv) {
       ->type_name("DIR")
       ->capture_default_str();
   run->add_option("--resume", run_options.resume, "complete this run folder")->type_name("RUN");
+  run->add_option(
+         "--counters", run_options.counters,
+         "what is counted after the timing: auto, none, or names of counter sets, files of "
+         "sets and raw metrics, joined by commas")
+      ->type_name("LIST")
+      ->allow_extra_args(false);
   run->add_flag("--dry-run", run_options.dry_run, "print the cases and what they would cost");
   run->add_flag("--quiet", run_options.quiet, "no progress");
 
@@ -75,6 +82,73 @@ int command(int argc, char** argv) {
   bench->add_option("--set", bench_options.settings, "as for run")
       ->type_name("NAME.KEY=VALUE")
       ->allow_extra_args(false);
+  bench
+      ->add_option("--counters", bench_options.counters,
+                   "count the cases instead of timing them: as for run, or external, which runs "
+                   "what is to be counted for ncu --nvtx --nvtx-include counted/")
+      ->type_name("LIST")
+      ->allow_extra_args(false);
+
+  CountersOptions counters_options;
+  auto* counters = app.add_subcommand(
+      "counters", "what a chip can count: sets, metrics, passes; needs no GPU with --chip");
+  counters
+      ->add_option("wanted", counters_options.wanted,
+                   "counter sets, files of sets or metrics; default: every set")
+      ->type_name("SET|FILE|METRIC");
+  auto* chip = counters->add_option("--chip", counters_options.chip, "of this chip: GH100, …")
+                   ->type_name("NAME");
+  auto* of_device =
+      counters->add_option("--device", counters_options.device, "of this device: auto or cuda:N")
+          ->capture_default_str()
+          ->excludes(chip);
+  auto* all_chips =
+      counters->add_flag("--all-chips", counters_options.all_chips, "of every chip known");
+  all_chips->excludes(chip)->excludes(of_device);
+  counters->add_option("--format", counters_options.format, "how it is printed")
+      ->check(CLI::IsMember({"table", "csv", "json", "markdown"}))
+      ->capture_default_str();
+  counters
+      ->add_option("--metrics", counters_options.metrics,
+                   "list the metrics of the chip whose names match instead")
+      ->type_name("RE")
+      ->excludes(all_chips);
+
+  ModelOptions model_options;
+  auto* model = app.add_subcommand(
+      "model", "what a warp-read moves by the rules of each generation of GPU; needs no device");
+  model->add_option("--layout", model_options.layouts, "only these layouts of a particle")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  model->add_option("--fields", model_options.fields, "only these sets of fields")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  model
+      ->add_option("--generation", model_options.generations,
+                   "only these generations: their names, or compute capabilities such as 9.0")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  model->add_option("--width", model_options.width, "a pattern instead of layouts: bytes of a lane")
+      ->type_name("BYTES");
+  model->add_option("--stride", model_options.stride, "elements from lane to lane (1 if not said)")
+      ->type_name("ELEMENTS");
+  model->add_option("--offset", model_options.offset, "element of the first place (0 if not said)")
+      ->type_name("ELEMENTS");
+  model
+      ->add_option("--permutation", model_options.permutation,
+                   "order of the lanes: identity, reversed or random")
+      ->type_name("ORDER");
+  model->add_option("--format", model_options.format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  model->footer(
+      "By arithmetic on addresses, under the published rules of each compute capability; the\n"
+      "table cites them. Counts are those of a warp that reads 32 particles, or of one load.\n"
+      "Examples: strata model --generation 1.0-1.1,9.0 --fields all\n"
+      "          strata model --width 4 --stride 2 --offset 1");
 
   const std::vector<std::pair<std::string, std::string>> forwarded{
       {"report", "figures, tables and one HTML page of a run"},
@@ -89,10 +163,14 @@ int command(int argc, char** argv) {
   }
 
   std::string worker_device = "auto";
+  std::vector<std::string> worker_counters;
   bool probe = false;
+  bool count = false;
   auto* worker = app.add_subcommand("worker", "")->group("");  // for `run` alone: not shown
   worker->add_option("--device", worker_device);
+  worker->add_option("--counters", worker_counters)->allow_extra_args(false);
   worker->add_flag("--probe", probe);
+  worker->add_flag("--count", count);
 
   try {
     app.parse(argc, argv);
@@ -103,6 +181,8 @@ int command(int argc, char** argv) {
 
   if (*doctor) return doctor_command();
   if (*list) return list_command(list_options);
+  if (*model) return model_command(model_options);
+  if (*counters) return counters_command(counters_options);
   if (*run) {
     run_options.command.assign(argv, argv + argc);
     return run_command(run_options);
@@ -113,7 +193,8 @@ int command(int argc, char** argv) {
   }
   if (*worker) {
     const auto request = parse_device_request(worker_device);
-    return probe ? answer_probe(request) : work(request);
+    if (probe) return answer_probe(request, {worker_counters});
+    return count ? count_cases(request, {worker_counters}) : time_cases(request);
   }
   for (auto* sub : analysis) {
     if (!*sub) continue;
@@ -135,6 +216,9 @@ int main(int argc, char** argv) {
     return strata::fail(ExitCode::usage, error.what());
   } catch (const strata::DeviceUnavailable& error) {
     return strata::fail(ExitCode::no_device, error.what());
+  } catch (const strata::CountersUnavailable& error) {
+    const std::string mend = error.mend().empty() ? "" : "; " + error.mend();
+    return strata::fail(ExitCode::no_device, error.what() + mend);
   } catch (const std::exception& error) {
     return strata::fail(ExitCode::failed, error.what());
   }

@@ -1,6 +1,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/core/benchmark.hpp"
 #include "harness/core/build_info.hpp"
+#include "harness/core/counters_asked.hpp"
 #include "harness/core/device_lock.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/progress.hpp"
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <optional>
@@ -42,10 +44,69 @@ double estimate_seconds(const std::vector<Case>& cases) {
   return seconds;
 }
 
-WorkerCommand worker_on(const std::string& device, bool probing) {
+/// `task`: nothing, "--probe" or "--count".
+WorkerCommand worker_on(const std::string& device, const std::string& task = {},
+                        const CounterSelection& counters = {}) {
   WorkerCommand command{.arguments = {"strata", "worker", "--device", device}};
-  if (probing) command.arguments.emplace_back("--probe");
+  if (!task.empty()) command.arguments.push_back(task);
+  for (const auto& name : counters.wanted) {
+    command.arguments.emplace_back("--counters");
+    command.arguments.push_back(name);
+  }
   return command;
+}
+
+/// What the device is, and whether `counters` can be had on it. Throws UsageError for a selection
+/// that names what does not exist.
+DeviceMessage ask(const std::string& device, const CounterSelection& counters) {
+  DeviceMessage answer;
+  try {
+    answer = probe(worker_on(device, "--probe", counters));
+  } catch (const DeviceUnavailable& error) {
+    if (counters.wanted.empty()) throw;
+    // A profiler that takes its process along does not take the run along: the device alone
+    // answers.
+    answer = probe(worker_on(device, "--probe"));
+    answer.counters =
+        CountersAnswer{.plan = std::nullopt,
+                       .reason = fmt::format("the profiler cannot be tried: {}", error.what()),
+                       .mend = "strata doctor says more"};
+  }
+  if (answer.counters && !answer.counters->bad_selection.empty()) {
+    throw UsageError{answer.counters->bad_selection};
+  }
+  return answer;
+}
+
+constexpr const char* not_counted_yet = "not counted yet";
+
+/// What is known of the counters before anything is timed.
+CountersInfo counters_before(std::vector<std::string> asked,
+                             const std::optional<CountersAnswer>& answer) {
+  CountersInfo info;
+  info.asked = std::move(asked);
+  if (!answer) return info;
+  info.state = CountersInfo::State::unavailable;
+  info.reason = answer->plan ? not_counted_yet : answer->reason;
+  info.mend = answer->mend;
+  if (answer->plan) info.plan = *answer->plan;
+  return info;
+}
+
+/// One line for whoever asked for counts that cannot be had. Nobody asked the CPU for any by asking
+/// for nothing.
+void tell_of_absent_counters(const RunOptions& options, const CountersInfo& counters,
+                             Backend backend) {
+  const bool by_default = counters.asked == std::vector<std::string>{counters_auto};
+  if (by_default && (options.quiet || backend == Backend::host)) return;
+  tell(fmt::format("nothing will be counted: {}{}{}", counters.reason,
+                   counters.mend.empty() ? "" : "; ", counters.mend));
+}
+
+bool is_same_counting(const CounterPlan& then, const CounterPlan& now) {
+  return std::ranges::equal(then.quantities, now.quantities, [](const auto& a, const auto& b) {
+    return a.name == b.name && a.metric == b.metric && a.set == b.set;
+  });
 }
 
 /// The cases of the sweep on this backend, in canonical order. Throws UsageError when there are
@@ -66,7 +127,7 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::strin
 }
 
 RunContext context_for(const RunOptions& options, const Sweep& sweep, const DeviceMessage& device,
-                       const std::vector<Case>& cases) {
+                       const std::vector<Case>& cases, CountersInfo counters) {
   RunContext context;
   context.strata = build_info();
   context.command = options.command;
@@ -81,6 +142,7 @@ RunContext context_for(const RunOptions& options, const Sweep& sweep, const Devi
                    .digest = sweep.digest,
                    .plan = sweep.plan,
                    .cases = {}};
+  context.counters = std::move(counters);
   for (const auto& which : cases)
     context.sweep.cases.push_back(which.id());
   return context;
@@ -98,6 +160,19 @@ void check_same_code(const RunFolder& folder) {
                   then.commit.empty() ? "unknown" : then.commit)};
 }
 
+/// "751 counted in 9.1 s (timing took 26.0 s)", or why not.
+std::string counting_in_words(const RunCounts& counts, const CountersInfo& counters) {
+  if (counters.state == CountersInfo::State::not_asked) return "not counted: not asked for";
+  if (counters.plan.quantities.empty()) return "not counted: " + counters.reason;
+  std::string text = fmt::format("{} counted in {:.1f} s (timing took {:.1f} s)", counts.counted,
+                                 counters.counting_seconds, counters.timing_seconds);
+  if (counts.counting_skipped > 0) text += fmt::format(", {} skipped", counts.counting_skipped);
+  if (counts.counting_failed > 0) text += fmt::format(", {} failed", counts.counting_failed);
+  if (counts.uncounted > 0) text += fmt::format(", {} still to count", counts.uncounted);
+  if (!counters.reason.empty()) text += ": " + counters.reason;
+  return text;
+}
+
 int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto& c = summary.counts;
   // Without --quiet the progress has shown them as they came.
@@ -107,10 +182,10 @@ int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto rows = c.valid_rows + c.invalid_rows;
   say(fmt::format(
       "{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"
-      "; {:.1f} s",
+      "; {:.1f} s; {}",
       c.measured, c.skipped, c.failed, c.missing, c.valid_rows, rows,
       rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
-      summary.seconds));
+      summary.seconds, counting_in_words(c, folder.context().counters)));
   if (summary.state == RunState::interrupted) {
     say("interrupted; complete it with: strata run --resume " + folder.path().string());
   }
@@ -118,16 +193,57 @@ int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   return static_cast<int>(summary.exit_code);
 }
 
+/// `counts`: the counters that the context names can be had.
 int supervise_and_finish(const RunOptions& options, const std::string& device, RunFolder& folder,
-                         std::vector<Case> cases) {
+                         std::vector<Case> cases, bool counts) {
   Progress progress{options.quiet ? ProgressOptions{} : progress_on(STDERR_FILENO)};
-  const SuperviseOptions how{.worker = worker_on(device, false),
-                             .plan = folder.context().sweep.plan,
-                             .cases = std::move(cases)};
+  const CountersInfo& counters = folder.context().counters;
+  SuperviseOptions how{
+      .worker = worker_on(device), .plan = folder.context().sweep.plan, .cases = std::move(cases)};
+  if (counts) {
+    how.note = not_counted_yet;
+    how.counter = worker_on(device, "--count", selection_of(counters.asked));
+  } else if (!counters.reason.empty()) {
+    how.note = counters.reason;
+  }
   return finish(supervise(how, folder, progress), folder, options.quiet);
 }
 
+/// Whether the counters that the run was begun with can be had now; its context says so afterwards.
+/// Throws UsageError when their names stand for others by now.
+bool can_still_count(const RunOptions& options, const std::string& device, RunFolder& folder) {
+  const auto selection = selection_of(folder.context().counters.asked);
+  if (selection.wanted.empty()) return false;
+  const auto answer = ask(device, selection).counters;
+  RunContext context = folder.context();
+  CountersInfo now = counters_before(context.counters.asked, answer);
+  const bool counts = answer && answer->plan;
+  const CounterPlan& then = context.counters.plan;
+  if (!counts) {
+    now.plan = then;  // of what was counted before
+    tell_of_absent_counters(options, now, context.backend);
+  } else if (!then.quantities.empty() && !is_same_counting(then, now.plan)) {
+    throw UsageError{
+        fmt::format("{}: was begun with other counters than --counters {} stands for now; put the "
+                    "sets back as they were, or start a new run",
+                    folder.path().string(), fmt::join(context.counters.asked, ","))};
+  }
+  if (counts && context.counters.state == CountersInfo::State::counted) {
+    now.state = CountersInfo::State::counted;
+    now.reason.clear();
+  }
+  now.counting_seconds = context.counters.counting_seconds;
+  now.timing_seconds = context.counters.timing_seconds;
+  context.counters = std::move(now);
+  folder.update(std::move(context));
+  return counts;
+}
+
 int resume(const RunOptions& options) {
+  if (!options.counters.empty()) {
+    throw UsageError{
+        "--counters: a run is completed with the counters that it was begun with; leave it out"};
+  }
   RunFolder folder = RunFolder::open_for_resume(options.resume);
   check_same_code(folder);
   if (!folder.repair().empty()) {
@@ -143,7 +259,9 @@ int resume(const RunOptions& options) {
   const std::string device =
       options.device != "auto" ? options.device : (on_host ? "host" : "cuda");
   const DeviceLock lock = DeviceLock::acquire(folder.context().device);
-  return supervise_and_finish(options, device, folder, std::move(cases));
+  const bool something_is_left = !cases.empty() || !folder.uncounted().empty();
+  const bool counts = something_is_left && can_still_count(options, device, folder);
+  return supervise_and_finish(options, device, folder, std::move(cases), counts);
 }
 
 }  // namespace
@@ -157,7 +275,8 @@ int run_command(const RunOptions& options) {
   for (const auto& setting : options.settings)
     apply_setting(sweep, setting, benchmarks());
   (void)parse_device_request(options.device);
-  const DeviceMessage device = probe(worker_on(options.device, true));
+  const auto asked = parse_counters(options.counters);
+  const DeviceMessage device = ask(options.device, selection_of(asked));
   auto cases = cases_of(sweep, device.backend, options.filter);
   if (options.dry_run) {
     for (const auto& which : cases)
@@ -167,12 +286,18 @@ int run_command(const RunOptions& options) {
     return 0;
   }
   const DeviceLock lock = DeviceLock::acquire(device.identity);
-  RunFolder folder = RunFolder::create(options.out, context_for(options, sweep, device, cases));
+  RunFolder folder = RunFolder::create(
+      options.out,
+      context_for(options, sweep, device, cases, counters_before(asked, device.counters)));
   if (!options.quiet) {
     tell(fmt::format("{} cases of sweep '{}' on {}, into {}", cases.size(), sweep.name,
                      device.identity.name, folder.path().string()));
   }
-  return supervise_and_finish(options, options.device, folder, std::move(cases));
+  const bool counts = device.counters && device.counters->plan;
+  if (device.counters && !counts) {
+    tell_of_absent_counters(options, folder.context().counters, device.backend);
+  }
+  return supervise_and_finish(options, options.device, folder, std::move(cases), counts);
 }
 
 }  // namespace strata

@@ -5,6 +5,7 @@ command_test.py STRATA SOURCE_FOLDER
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -56,10 +57,9 @@ class Command(unittest.TestCase):
     def test_help_names_every_subcommand_and_the_exit_codes(self) -> None:
         answer = strata("--help")
         self.assertEqual(answer.returncode, 0)
-        for word in ("doctor", "list", "run", "bench", "report", "130"):
+        for word in ("doctor", "list", "run", "bench", "counters", "model", "report", "130"):
             self.assertIn(word, answer.stdout)
-        for later in ("roofline", "counters", "model"):
-            self.assertNotIn(f"\n  {later} ", answer.stdout, "absent until it works")
+        self.assertNotIn("\n  roofline ", answer.stdout, "absent until it works")
 
     def test_doctor_ends_well_and_says_what_is_missing(self) -> None:
         answer = strata("doctor")
@@ -81,11 +81,75 @@ class Command(unittest.TestCase):
         translated = {
             case.replace("/host/", "/cuda/") for case in host if "residency=l3" not in case
         }
-        if not cuda:
+        if not any("layout_read" in case for case in cuda):
             self.skipTest("this build has no CUDA part")
         shared = {case for case in cuda if "block_size=32/cores=all" in case}
         self.assertGreater(len(shared), 50)
         self.assertLessEqual(shared, translated)
+
+    def model(self, *arguments: str) -> dict[tuple[str, ...], dict[str, str]]:
+        """The rows of `strata model` by their leading words: all that is text."""
+        answer = strata("model", "--format", "csv", *arguments)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        rows = list(csv.DictReader(answer.stdout.splitlines()))
+        words = [name for name in rows[0] if name in ("generation", "layout", "fields", "pattern")]
+        found = {tuple(row[name] for name in words): row for row in rows}
+        self.assertEqual(len(found), len(rows), "no row twice")
+        return found
+
+    def test_model_predicts_every_layout_on_every_generation(self) -> None:
+        rows = self.model()
+        self.assertEqual(len(rows), 6 * 5 * 2)
+        # Siegel et al., Figures 3 and 9: 7 reads of 32 single words; 2 of 4 wide transactions.
+        aos = rows["1.0-1.1", "aos", "all"]
+        self.assertEqual((aos["transactions"], aos["bytes_moved"]), ("224", "7168"))
+        self.assertEqual(rows["1.0-1.1", "soaoas", "all"]["transactions"], "8")
+        self.assertEqual(rows["7.x", "soa", "all"]["moved_over_used"], "1")
+        self.assertEqual(rows["7.x", "soa", "all"]["wavefronts_at_least"], "7")
+        self.assertEqual(rows["2.x", "soa", "all"]["wavefronts_at_least"], "")
+
+    def test_model_narrows_to_what_is_asked_for(self) -> None:
+        one = ("--layout", "aoas", "--fields", "posmass")
+        self.assertEqual(set(self.model(*one, "--generation", "3.x")), {("3.x", "aoas", "posmass")})
+        # A compute capability stands for its generation.
+        self.assertEqual(set(self.model(*one, "--generation", "9.0")), {("7.x", "aoas", "posmass")})
+        several = self.model("--layout", "soa,aos", "--generation", "1.3,8.x")
+        self.assertEqual(len(several), 2 * 2 * 2)
+
+    def test_model_tells_the_sectors_of_a_pattern(self) -> None:
+        def sectors(*arguments: str) -> int:
+            (row,) = self.model("--generation", "9.0", *arguments).values()
+            return int(row["sectors"])
+
+        self.assertEqual(sectors("--width", "4"), 4)
+        self.assertEqual(sectors("--width", "4", "--stride", "2"), 8)
+        self.assertEqual(sectors("--width", "4", "--offset", "1"), 5)
+        self.assertEqual(sectors("--width", "8", "--permutation", "random"), 8)
+        self.assertEqual(sectors("--width", "1", "--stride", "0"), 1)
+
+    def test_model_says_the_same_in_every_format(self) -> None:
+        rows = self.model()
+        table = strata("model").stdout
+        document = json.loads(strata("model", "--format", "json").stdout)
+        self.assertEqual(len(document["predictions"]), len(rows))
+        for one in document["predictions"]:
+            row = rows[one["generation"], one["layout"], one["fields"]]
+            for name in row.keys() - {"generation", "layout", "fields"}:
+                said = float(row[name]) if row[name] else None  # null in JSON
+                self.assertEqual(said, one[name], name)
+            self.assertIn(f"{one['transactions']}", table)
+        # Each rule and its source stand below the table, however its lines are broken.
+        text = " ".join(table.split())
+        for generation in document["generations"]:
+            self.assertIn(generation["rule"], text)
+            self.assertIn(generation["source"], text)
+        self.assertLessEqual(max(map(len, table.splitlines())), 100)
+
+    def test_model_explains_itself(self) -> None:
+        answer = strata("model", "--help")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        for word in ("--layout", "--generation", "--stride", "--format", "compute capability"):
+            self.assertIn(word, answer.stdout)
 
     def test_a_gpu_that_is_not_there_is_refused_in_one_line(self) -> None:
         answer = strata("run", "quick", "--device", "cuda:99", "--out", str(self.out))
@@ -104,7 +168,22 @@ class Command(unittest.TestCase):
             ["run", "quick", "--device", "host", "--filter", "("],
             ["run", "quick", "--device", "host", "--filter", "matches-nothing"],
             ["run", "--resume", "/no/such/run"],
+            ["run", "--resume", "/no/such/run", "--counters", "memory"],
+            ["run", "quick", "--device", "host", "--counters", ""],
+            ["run", "quick", "--device", "host", "--counters", "memory,"],
+            ["run", "quick", "--device", "host", "--counters", "memory,none"],
+            ["run", "quick", "--device", "host", "--counters", "auto", "--counters", "memory"],
             ["bench", "--benchmark_no_such_flag=1"],
+            ["model", "--layout", "aoss"],
+            ["model", "--fields", "velocity"],
+            ["model", "--generation", "1.x"],
+            ["model", "--format", "xml"],
+            ["model", "--width", "3"],
+            ["model", "--width", "four"],
+            ["model", "--width", "4", "--stride", "-1"],
+            ["model", "--width", "4", "--permutation", "shuffled"],
+            ["model", "--stride", "2"],
+            ["model", "--width", "4", "--layout", "soa"],
         ):
             answer = strata(*arguments)
             self.assertEqual(answer.returncode, 2, f"{arguments}: {answer.stderr}")
@@ -155,7 +234,7 @@ class Command(unittest.TestCase):
     def test_a_small_run_leaves_a_complete_folder(self) -> None:
         folder = self.run_small()
         context = json.loads((folder / "context.json").read_text())
-        self.assertEqual(context["schema_version"], 1)
+        self.assertEqual(context["schema_version"], 2)
         self.assertEqual(context["state"], "complete")
         self.assertEqual(context["backend"], "host")
         cases = [
@@ -167,6 +246,38 @@ class Command(unittest.TestCase):
             header.startswith("run,device,backend,suite,benchmark,case,params,quantity")
         )
         self.assertGreater(len(rows), len(cases))
+
+    def counted_on_the_host(self, *flags: str) -> tuple[dict, list[str], str]:
+        """What a run on the CPU says of its counters: context, lines about them, last words."""
+        answer = strata(
+            "run", "quick", "--device", "host", "--out", str(self.out), "--filter", "timer_check",
+            "--set", "plan.min_samples=6", "--set", "plan.max_samples=6", *flags,
+        )  # fmt: skip
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        *_, words, folder = answer.stdout.strip().splitlines()
+        context = json.loads((Path(folder) / "context.json").read_text())
+        lines = (Path(folder) / "samples.jsonl").read_text().splitlines()
+        self.assertEqual({json.loads(line)["kind"] for line in lines}, {"case"})
+        told = [line for line in answer.stderr.splitlines() if "counted" in line]
+        return context["counters"], told, words
+
+    def test_a_cpu_has_no_counters_and_a_run_says_so_where_they_were_asked_for(self) -> None:
+        counters, told, words = self.counted_on_the_host()
+        self.assertEqual((counters["asked"], counters["state"]), (["auto"], "unavailable"))
+        self.assertIn("read on GPUs only", counters["reason"])
+        self.assertIn("read on GPUs only", words)
+        self.assertEqual(told, [])
+        counters, told, _ = self.counted_on_the_host("--counters", "memory")
+        self.assertEqual((counters["asked"], counters["state"]), (["memory"], "unavailable"))
+        self.assertEqual(len(told), 1)
+        self.assertIn("read on GPUs only", told[0])
+
+    def test_a_run_without_counters_says_that_nobody_asked(self) -> None:
+        counters, told, words = self.counted_on_the_host("--counters", "none")
+        self.assertEqual((counters["asked"], counters["state"]), (["none"], "not_asked"))
+        self.assertEqual(counters["reason"], "")
+        self.assertIn("not asked for", words)
+        self.assertEqual(told, [])
 
     def test_bench_answers_as_a_google_benchmark_program(self) -> None:
         answer = strata(
@@ -185,6 +296,17 @@ class Command(unittest.TestCase):
         self.assertIn("device", report["context"])
         listed = strata("bench", "--device", "host", "--benchmark_list_tests").stdout
         self.assertIn("micro/layout_read/host/", listed)
+
+    def test_bench_without_the_counters_that_were_asked_for_ends_in_one_line(self) -> None:
+        for counters, device, code, word in (
+            ("memory", "host", 3, "counters"),
+            ("external", "host", 3, ""),
+            ("external,memory", "host", 2, "external"),
+        ):
+            answer = strata("bench", "--device", device, "--counters", counters)
+            self.assertEqual(answer.returncode, code, answer.stderr)
+            self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
+            self.assertIn(word, answer.stderr)
 
     def test_the_analysis_commands_reach_python_and_pass_its_exit_code_on(self) -> None:
         answer = strata("report", "/no/such/run", STRATA_PYTHON=sys.executable)

@@ -14,11 +14,12 @@ from pathlib import Path
 CORE = {"harness/core"}
 MAY_INCLUDE = {
     "harness/core": CORE,
-    "harness/layout": {"harness/layout"},
+    "harness/layout": CORE | {"harness/layout"},
     "harness/host": CORE | {"harness/host"},
     "harness/device": CORE | {"harness/host", "harness/device"},
+    "harness/counters": CORE | {"harness/device", "harness/counters"},
     "harness/runner": CORE | {"harness/host", "harness/runner"},
-    "harness/cli": CORE | {"harness/host", "harness/runner", "harness/cli"},
+    "harness/cli": CORE | {"harness/host", "harness/layout", "harness/runner", "harness/cli"},
     "micro/pattern": {"harness/layout", "micro/pattern"},
     "micro": CORE | {"harness/host", "harness/device", "harness/layout", "micro/pattern", "micro"},
 }
