@@ -81,6 +81,7 @@ Benchmark declare() {
                 .minimum = 1,
                 .maximum = 64,
                 .defaults = {"1", "2", "4", "8", "16", "32", "48", "64"}}},
+      .data_axes = 2,  // layout, residency
       .quantities = {{"warp_read_cycles",
                       "cycles from the start of a warp's read to its sum, median of warps"},
                      {"warp_read_cycles_p5", "the same, 5th percentile of warps"},
@@ -173,20 +174,13 @@ Observation medians(const std::vector<Observation>& of) {
 
 void report(Session& session, const Collection<Observation>& seen, const Methods& methods,
             std::size_t useful_bytes) {
-  const auto series = [&](auto&& value) {
-    std::vector<double> samples;
-    samples.reserve(seen.kept.size());
-    for (const auto& one : seen.kept)
-      samples.push_back(std::invoke(value, one));
-    return samples;
-  };
   const auto add = [&](const char* quantity, const std::string& unit, const std::string& method,
                        auto&& value) {
     session.add(Measurement{.quantity = quantity,
                             .unit = unit,
                             .provenance = Provenance::timed,
                             .method = method,
-                            .samples = series(value)});
+                            .samples = seen.series(value)});
   };
   const auto& unit = methods.cycle_unit;
   add("warp_read_cycles", unit, methods.inside, &Observation::cycles);
@@ -201,12 +195,12 @@ void report(Session& session, const Collection<Observation>& seen, const Methods
   add("reads_per_second", "1/s", methods.outside, &Observation::reads_per_second);
   add("core_clock", "Hz", methods.clock, &Observation::core_hertz);
 
-  session.add(clock_gate(series(&Observation::core_hertz)));
+  session.add(clock_gate(seen.series(&Observation::core_hertz)));
   if (session.integer("warps_per_sm") == 1) {
     add("warp_read_cycles_slowest", unit, methods.slowest, &Observation::cycles_slowest);
     add("warp_read_cycles_slowest", unit, methods.outside, &Observation::cycles_outside);
-    session.add(timer_gate(series(&Observation::cycles_slowest), methods.slowest,
-                           series(&Observation::cycles_outside), methods.outside));
+    session.add(timer_gate(seen.series(&Observation::cycles_slowest), methods.slowest,
+                           seen.series(&Observation::cycles_outside), methods.outside));
   } else {
     session.add(
         Gate{"timer", Verdict::not_applicable, "two methods are compared for single warps"});

@@ -4,6 +4,7 @@
 // the sum says which group comes next. The clock is read at the start and at the ends of the four
 // parts of the walk, in one loop, so that all parts run the same instructions and the slope between
 // the two timed parts holds nothing but reads.
+#include "harness/core/counted_loads.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
@@ -11,6 +12,7 @@
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/eviction.hpp"
 #include "harness/device/stream.hpp"
+#include "harness/layout/warp_reads.hpp"
 #include "micro/layout_read.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
@@ -20,6 +22,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -344,31 +347,45 @@ class Walks {
   [[nodiscard]] std::size_t checked() const { return checked_; }
   [[nodiscard]] std::size_t different() const { return different_; }
 
-  /// Nobody counted hits here; but where two warps of an SM walked over the same groups, the later
-  /// one surely had some, and that can be seen from where they started.
-  [[nodiscard]] Gate level() const {
-    if (residency_ == "l1") return level_unverified("no hardware counters in this build");
+  /// Nobody counts hits while the clock runs; but where two warps of an SM walked over the same
+  /// groups, the later one surely had some, and that can be seen from where they started.
+  [[nodiscard]] Gate level(const std::string& why_not_counted) const {
+    if (residency_ == "l1") return level_unverified(why_not_counted);
     std::map<std::uint32_t, std::vector<std::uint32_t>> on;
     for (const WarpRecord& r : landed_.span())
       on[r.sm].push_back(positions_.at(r.start));
     std::uint32_t least = data_.chain.groups();
     for (const auto& [sm, starts] : on)
       least = std::min(least, nearest(starts, data_.chain.groups()));
-    if (least >= shape_.total()) return level_unverified("no hardware counters in this build");
+    if (least >= shape_.total()) return level_unverified(why_not_counted);
     return {"level", Verdict::failed,
             "two warps of an SM started " + std::to_string(least) + " groups apart and read " +
                 std::to_string(shape_.total()) + ": some of it came from L1"};
   }
 
-  /// Warps on each SM in the last walk: fewest, most, SMs.
+  /// The long walk once more, counted. `accesses` are those of one warp-read.
+  void count(Session& session, ServedBy claimed, std::span<const WarpAccess> accesses) {
+    const auto of_a_read = traffic(generation_of(session.device().identity().facts), accesses);
+    const std::uint64_t reads = std::uint64_t{grid_.warps()} * shape_.total();
+    count_loads(session, {.prepare = [this] { ready(); },
+                          .work = [this] { launch(shape_); },
+                          .overhead = [this] { launch({}); },
+                          .claimed = claimed,
+                          .predicted = {.requests = reads * of_a_read.total.requests,
+                                        .sectors = reads * of_a_read.total.sectors,
+                                        .repeated_sectors = reads * of_a_read.repeated_sectors},
+                          .reads = static_cast<double>(reads)});
+    // What the last launch of the work left behind: a walk that read something else counts nothing.
+    landed_.download_from(records_, tools_.stream.get());
+    tools_.stream.synchronize();
+    check_sums(shape_);
+  }
+
   [[nodiscard]] Gate placement() const {
-    std::map<std::uint32_t, int> on;
+    std::vector<std::uint32_t> sm_of_warp;
     for (const WarpRecord& r : landed_.span())
-      ++on[r.sm];
-    const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
-    const auto [fewest, most] = std::minmax_element(on.begin(), on.end(), by_count);
-    return placement_gate(on.size(), grid_.sms, fewest->second, most->second,
-                          static_cast<int>(grid_.warps_per_sm));
+      sm_of_warp.push_back(r.sm);
+    return placement_gate(sm_of_warp, grid_.sms, static_cast<int>(grid_.warps_per_sm));
   }
 
  private:
@@ -395,18 +412,28 @@ class Walks {
     }
   }
 
-  double run(const Shape& shape) {
+  /// The state that every walk starts from, timed or counted.
+  void ready() {
     constexpr int poison = 0xA5;
     cudaStream_t stream = tools_.stream.get();
-    const Parts plan{{shape.warmup, shape.first, shape.second, shape.cooldown}};
     records_.poison(poison, stream);
     cuda_check(cudaMemsetAsync(taken_.data(), 0, taken_.size_bytes(), stream));
     make_resident();
-    begin_.record(stream);
-    kernel_<<<grid_.blocks(), grid_.threads, 0, stream>>>(
+  }
+
+  void launch(const Shape& shape) {
+    const Parts plan{{shape.warmup, shape.first, shape.second, shape.cooldown}};
+    kernel_<<<grid_.blocks(), grid_.threads, 0, tools_.stream.get()>>>(
         data_.arrays, plan, Starts{starts_.data(), taken_.data(), grid_.sms, grid_.warps_per_sm},
         /*filler=*/1.0F, records_.data());
     cuda_check(cudaGetLastError());
+  }
+
+  double run(const Shape& shape) {
+    cudaStream_t stream = tools_.stream.get();
+    ready();
+    begin_.record(stream);
+    launch(shape);
     end_.record(stream);
     landed_.download_from(records_, stream);
     tools_.stream.synchronize();
@@ -476,11 +503,12 @@ Measurement arithmetic(Kernel kernel, const Plan& plan, Tools& tools) {
   return m;
 }
 
-void run(Session& session) {
+}  // namespace
+
+void measure(Session& session, const std::string& residency) {
   const Facts& facts = session.device().identity().facts;
   const std::string& layout = session.param("layout");
   const std::string& fields = session.param("fields");
-  const std::string& residency = session.param("residency");
   const auto threads = static_cast<unsigned>(session.integer("block_size"));
   const int warps_per_sm = session.integer("warps_per_sm");
   const bool all = session.param("cores") == "all";
@@ -542,6 +570,17 @@ void run(Session& session) {
                 most, unroll);
   walks.shape(shape);
 
+  if (session.counters() != nullptr) {
+    std::vector<WarpAccess> accesses;
+    (void)with_layout(layout, fields, [&]<class L, class Fields>() {
+      accesses = warp_reads<L, Fields>(/*first_particle=*/0, data.chain.particles(),
+                                       reinterpret_cast<std::uintptr_t>(data.words->data()));
+    });
+    walks.count(session, served_by(session.param("residency")).value(), accesses);
+    session.add(result_gate(walks.checked(), walks.different(), "warp sums against the host's"));
+    return;
+  }
+
   const auto seen = collect(walks, session.plan());
   report(session, seen,
          {.cycle_unit = "cycle",
@@ -555,12 +594,18 @@ void run(Session& session) {
   session.add(result_gate(walks.checked(), walks.different(), "warp sums against the host's"));
   session.add(walks.placement());
   session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));
-  session.add(walks.level());
+  session.add(walks.level(session.counting_note()));
   session.fact("footprint_bytes", static_cast<std::int64_t>(data.words->size() * sizeof(float)));
   session.fact("reads_per_warp", static_cast<std::int64_t>(shape.total()));
   session.fact("timed_reads_per_warp", static_cast<std::int64_t>(shape.first + shape.second));
   session.fact("registers_per_thread", static_cast<std::int64_t>(attributes.numRegs));
   session.fact("warps", static_cast<std::int64_t>(grid.warps()));
+}
+
+namespace {
+
+void run(Session& session) {
+  measure(session, session.param("residency"));
 }
 
 STRATA_BENCHMARK(declare, cuda, run);

@@ -24,6 +24,10 @@ namespace strata::layout_read {
 
 [[nodiscard]] Benchmark declare();
 
+/// Measures or counts the session's case on a GPU with its particles at `residency`, which is what
+/// the case says; tests say otherwise, to see the level gate notice.
+void measure(Session& session, const std::string& residency);
+
 /// The reads that one warp makes, in order. Only `first` and `second` are timed: the cycles of a
 /// read are the slope between them, which cancels what the clock reads cost. `warmup` brings warps
 /// into step with each other and fills L1; `cooldown` keeps the load up while slower warps finish.

@@ -96,7 +96,7 @@ void run(Session& session) {
   report(session, seen.kept, "tsc_cycle", "tsc_slope", "monotonic_slope", nullptr,
          "tsc_over_monotonic");
   session.add(result_gate(chain.checked(), chain.different(), "chain ends against the cycle"));
-  session.add(level_unverified("no hardware counters in this build"));
+  session.add(level_unverified("no hardware counters on the host"));
   session.fact("stopped_by", std::string{to_string(seen.stop)});
 }
 
