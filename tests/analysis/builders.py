@@ -12,7 +12,8 @@ from strata.records import COLUMNS, Run, load_run, params_text
 DATA = Path(__file__).parents[1] / "data"
 GPU_RUN = DATA / "synthetic-gpu-20260101T000000Z-0000000"
 HOST_RUN = DATA / "synthetic-cpu-20260101T000000Z-0000000"
-SCHEMA = Path(__file__).parents[2] / "results" / "schema" / "v1"
+COUNTED_RUN = DATA / "synthetic-gpu-20260202T000000Z-0000000"
+SCHEMAS = Path(__file__).parents[2] / "results" / "schema"
 
 NAME = "test-device-20260102T030405Z-abcdef0"
 
@@ -60,6 +61,41 @@ CONTEXT: Mapping[str, Any] = {
 def context(**changes: Any) -> dict[str, Any]:
     """A sound context; `device__name="X"` reaches into `device`."""
     result = deepcopy(dict(CONTEXT))
+    for key, value in changes.items():
+        outer, _, inner = key.partition("__")
+        if inner:
+            result[outer][inner] = value
+        else:
+            result[outer] = value
+    return result
+
+
+COUNTERS: Mapping[str, Any] = {
+    "asked": ["auto"],
+    "state": "counted",
+    "reason": "",
+    "mend": "",
+    "chip": "GX000",
+    "sets": ["memory"],
+    "passes": 3,
+    "quantities": [
+        {
+            "name": "l1_load_sectors",
+            "metric": "l1tex__t_sectors_op_ld.sum",
+            "unit": "sector",
+            "meaning": "sectors that loads asked of L1",
+            "set": "memory",
+        }
+    ],
+    "absent": ["memory.dram_read_bytes: this chip has none of dram__bytes_read.sum"],
+    "counting_seconds": 1.5,
+    "timing_seconds": 26.0,
+}
+
+
+def context2(**changes: Any) -> dict[str, Any]:
+    """A sound context of schema version 2; `counters__state="x"` reaches into `counters`."""
+    result = context() | {"schema_version": 2, "counters": deepcopy(dict(COUNTERS))}
     for key, value in changes.items():
         outer, _, inner = key.partition("__")
         if inner:
@@ -117,6 +153,54 @@ def case(
         "measurements": list(measurements),
     }
     return line | changes
+
+
+def count(
+    quantity: str = "sectors_per_read",
+    value: float = 28.0,
+    *,
+    unit: str = "sector",
+    method: str = "cupti_net",
+    provenance: str = "counted",
+) -> dict[str, Any]:
+    """A quantity that was counted; `predicted` is the same from the model."""
+    return {
+        "quantity": quantity,
+        "unit": unit,
+        "provenance": provenance,
+        "method": method,
+        "samples": [value],
+        "noise": {"verdict": "not_applicable", "detail": ""},
+    }
+
+
+def predicted(
+    quantity: str = "sectors_per_read", value: float = 28.0, *, unit: str = "sector"
+) -> dict[str, Any]:
+    """A quantity as the model has it."""
+    return count(quantity, value, unit=unit, method="coalescing_model", provenance="modelled")
+
+
+def counts(
+    line: Mapping[str, Any],
+    measurements: Sequence[dict[str, Any]] = (),
+    *,
+    gates: Sequence[tuple[str, str, str]] = (),
+    **changes: Any,
+) -> dict[str, Any]:
+    """What the counting phase found of the case of `line`."""
+    found = {
+        "schema_version": 2,
+        "kind": "counts",
+        "started": "2026-01-02T03:09:00Z",
+        "seconds": 0.25,
+        "status": "measured",
+        "reason": "",
+        "facts": {},
+        "gates": [{"gate": g, "verdict": v, "detail": d} for g, v, d in gates],
+        "measurements": list(measurements),
+    }
+    return dict(line) | found | changes
 
 
 def layout_case(
@@ -186,6 +270,11 @@ def write_table(folder: Path, run: Run) -> None:
             cells["params"] = params_text(row.params)
             cells["valid"] = "true" if row.valid else "false"
             writer.writerow(["" if cells[name] is None else cells[name] for name in COLUMNS])
+
+
+def load2(folder: Path, lines: Sequence[dict[str, Any]], **changes: Any) -> Run:
+    """The run of schema version 2 that `lines` make; a line of a case may be of version 1."""
+    return load_run(write_run(folder, lines, header=context2(**changes)))
 
 
 def load(folder: Path, lines: Sequence[dict[str, Any]], **changes: Any) -> Run:

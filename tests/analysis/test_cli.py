@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from builders import GPU_RUN, HOST_RUN, context, layout_case, write_run
+from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, context, layout_case, write_run
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 
@@ -57,15 +57,29 @@ def test_summary_says_it_in_words_and_ten_numbers() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("L1: With one chain per core, ")
     assert "Synthetic CPU (" in done.stdout
-    assert len(done.stdout.splitlines()) == 4 + 1 + 10
+    assert len(done.stdout.splitlines()) == 4 + 1 + 1 + 10
+    assert done.stdout.splitlines()[4] == (
+        "Level: 0 of 760 rows proved by counters, 760 level unverified."
+    )
+
+
+def test_summary_says_how_many_rows_have_proof_of_their_level() -> None:
+    done = strata("summary", COUNTED_RUN)
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("Level: ")]
+    assert line == (
+        "Level: 1662 of 1714 rows proved by counters, 31 level unverified, "
+        "21 served by another level than they claim, or by several."
+    )
 
 
 def test_validate_says_sound_for_each_run() -> None:
-    done = strata("validate", GPU_RUN, HOST_RUN)
+    done = strata("validate", GPU_RUN, HOST_RUN, COUNTED_RUN)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         f"{GPU_RUN}: sound (108 cases, 1084 rows)",
         f"{HOST_RUN}: sound (76 cases, 768 rows)",
+        f"{COUNTED_RUN}: sound (223 cases, 2017 rows)",
     ]
 
 

@@ -14,7 +14,22 @@ from typing import Any
 
 import pytest
 
-from builders import DATA, GPU_RUN, HOST_RUN, SCHEMA, context, layout_case, write_context, write_run
+from builders import (
+    COUNTED_RUN,
+    DATA,
+    GPU_RUN,
+    HOST_RUN,
+    SCHEMAS,
+    context,
+    context2,
+    count,
+    counts,
+    layout_case,
+    measurement,
+    predicted,
+    write_context,
+    write_run,
+)
 from strata import records
 from strata.records import COLUMNS, RunError, load_run
 from strata.validate import findings
@@ -32,28 +47,40 @@ needs_jsonschema = pytest.mark.skipif(
 
 def runs() -> list[Path]:
     named = os.environ.get("STRATA_RUN")
-    return [Path(named)] if named else [GPU_RUN, HOST_RUN]
+    return [Path(named)] if named else [GPU_RUN, HOST_RUN, COUNTED_RUN]
 
 
-def schema(name: str) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads((SCHEMA / name).read_text(encoding="utf-8"))
+def schema(name: str, version: int = 1) -> dict[str, Any]:
+    path = SCHEMAS / f"v{version}" / name
+    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return result
 
 
-def accepts(name: str, instance: object) -> bool:
-    return not list(jsonschema.Draft202012Validator(schema(name)).iter_errors(instance))
+def accepts(name: str, instance: object, version: int = 1) -> bool:
+    return not list(jsonschema.Draft202012Validator(schema(name, version)).iter_errors(instance))
+
+
+each_version = pytest.mark.parametrize("version", records.SCHEMA_VERSIONS)
+
+
+def test_every_version_has_its_schemas() -> None:
+    assert sorted(path.name for path in SCHEMAS.glob("v*")) == [
+        f"v{version}" for version in records.SCHEMA_VERSIONS
+    ]
 
 
 @needs_jsonschema
+@each_version
 @pytest.mark.parametrize("name", ["context.schema.json", "samples.schema.json"])
-def test_schemas_are_sound(name: str) -> None:
-    jsonschema.Draft202012Validator.check_schema(schema(name))
+def test_schemas_are_sound(name: str, version: int) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema(name, version))
 
 
 def test_stored_runs_are_what_their_script_writes(tmp_path: Path) -> None:
     script = runpy.run_path(f"{DATA / 'make_synthetic.py'}")
-    for write, stored in ((script["small_gpu"], GPU_RUN), (script["small_host"], HOST_RUN)):
-        write(tmp_path / stored.name)
+    writers = ("small_gpu", "small_host", "counted_gpu")
+    for write, stored in zip(writers, (GPU_RUN, HOST_RUN, COUNTED_RUN), strict=True):
+        script[write](tmp_path / stored.name)
         for path in stored.iterdir():
             if path.is_file():
                 assert (tmp_path / stored.name / path.name).read_bytes() == path.read_bytes()
@@ -68,8 +95,10 @@ def test_run_keeps_the_contract(run: Path) -> None:
 @pytest.mark.parametrize("run", runs(), ids=lambda run: run.name)
 def test_run_meets_the_schemas(run: Path) -> None:
     header = json.loads((run / "context.json").read_text(encoding="utf-8"))
-    jsonschema.validate(header, schema("context.schema.json"), jsonschema.Draft202012Validator)
-    validator = jsonschema.Draft202012Validator(schema("samples.schema.json"))
+    version = header["schema_version"]
+    context_schema = schema("context.schema.json", version)
+    jsonschema.validate(header, context_schema, jsonschema.Draft202012Validator)
+    validator = jsonschema.Draft202012Validator(schema("samples.schema.json", version))
     lines = (run / "samples.jsonl").read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, start=1):
         errors = [
@@ -87,13 +116,15 @@ def test_table_keeps_its_dialect(run: Path) -> None:
     assert header == [column["name"] for column in schema("measurements.json")["columns"]]
 
 
-def test_columns_are_those_of_the_schema() -> None:
-    columns = schema("measurements.json")["columns"]
+@each_version
+def test_columns_are_those_of_the_schema(version: int) -> None:
+    columns = schema("measurements.json", version)["columns"]
     assert tuple(column["name"] for column in columns) == COLUMNS
 
 
-def test_words_and_patterns_are_those_of_the_schemas() -> None:
-    header, line = schema("context.schema.json"), schema("samples.schema.json")
+@each_version
+def test_words_and_patterns_are_those_of_the_schemas(version: int) -> None:
+    header, line = schema("context.schema.json", version), schema("samples.schema.json", version)
     inner = line["properties"]["measurements"]["items"]["properties"]
     assert header["properties"]["state"]["enum"] == list(records.STATES)
     assert header["properties"]["backend"]["enum"] == list(records.BACKENDS)
@@ -103,11 +134,24 @@ def test_words_and_patterns_are_those_of_the_schemas() -> None:
     assert line["$defs"]["name"]["pattern"] == f"^{records.NAME.pattern}$"
     params = line["properties"]["params"]["additionalProperties"]
     assert params["pattern"] == f"^{records.WORD.pattern}$"
-    number = schema("measurements.json")["dialect"]["number"]
+    number = schema("measurements.json", version)["dialect"]["number"]
     assert number == records.NUMBER.pattern
-    for version in (header["properties"]["schema_version"], line["properties"]["schema_version"]):
-        assert version["const"] == records.SCHEMA_VERSION
-    assert schema("measurements.json")["schema_version"] == records.SCHEMA_VERSION
+    for told in (header["properties"]["schema_version"], line["properties"]["schema_version"]):
+        assert told["const"] == version
+    assert schema("measurements.json", version)["schema_version"] == version
+    kind = line["properties"]["kind"]
+    assert tuple(kind.get("enum", [kind.get("const")])) == records.KINDS[version]
+    for name in ("quantity", "method"):
+        _, _, defined = inner[name]["$ref"].rpartition("/")
+        assert line["$defs"][defined]["pattern"] == f"^{records.QUANTITY[version].pattern}$"
+
+
+def test_words_of_counters_are_those_of_the_schema() -> None:
+    counters = schema("context.schema.json", 2)["properties"]["counters"]["properties"]
+    assert counters["state"]["enum"] == list(records.COUNTERS_STATES)
+    (_, only) = schema("samples.schema.json", 2)["allOf"]
+    provenance = only["then"]["properties"]["measurements"]["items"]["properties"]["provenance"]
+    assert provenance["enum"] == list(records.COUNTABLE)
 
 
 # What only the loader can see: it takes more than one member of the line.
@@ -115,10 +159,22 @@ BEYOND_THE_SCHEMA = {"id", "twice"}
 
 
 @needs_jsonschema
+@each_version
 @pytest.mark.parametrize("name", WRONG_LINES)
-def test_schema_refuses_the_lines_that_the_loader_refuses(name: str) -> None:
-    line = changed(WRONG_LINES[name][0])
-    assert accepts("samples.schema.json", line) == (name in BEYOND_THE_SCHEMA)
+def test_schema_refuses_the_lines_that_the_loader_refuses(name: str, version: int) -> None:
+    line = changed(WRONG_LINES[name][0]) | {"schema_version": version}
+    assert accepts("samples.schema.json", line, version) == (name in BEYOND_THE_SCHEMA)
+
+
+@needs_jsonschema
+def test_schema_takes_counts_and_refuses_times_among_them() -> None:
+    sound = counts(layout_case(), [count(), predicted(), count("a.b", method="x__y.sum")])
+    assert accepts("samples.schema.json", sound, 2)
+    assert not accepts("samples.schema.json", sound | {"schema_version": 1}, 1)
+    assert not accepts("samples.schema.json", counts(layout_case(), [measurement()]), 2)
+    failed = counts(layout_case(), status="failed", reason="busy")
+    assert accepts("samples.schema.json", failed, 2)
+    assert not accepts("samples.schema.json", failed | {"reason": ""}, 2)
 
 
 def drop(*path: str) -> Callable[[dict[str, Any]], object]:
@@ -134,19 +190,32 @@ def members(header: dict[str, Any]) -> list[tuple[str, ...]]:
     """Every member of the context that the contract demands."""
     inner: list[tuple[str, ...]] = [("clocks", "before"), ("clocks", "after")]
     inner += [("device", key) for key in ("slug", "name", "uuid")]
-    for outer in ("strata", "sweep", "host"):
-        inner += [(outer, key) for key in header[outer]]
+    for outer in ("strata", "sweep", "host", "counters"):
+        inner += [(outer, key) for key in header.get(outer, ())]
     return inner + [(key,) for key in header]
 
 
+CONTEXTS = {1: context, 2: context2}
+
+
 @needs_jsonschema
-@pytest.mark.parametrize("path", members(context()), ids=".".join)
+@each_version
+def test_schema_takes_a_sound_context(version: int) -> None:
+    assert accepts("context.schema.json", CONTEXTS[version](), version)
+
+
+@needs_jsonschema
+@pytest.mark.parametrize(
+    ("version", "path"),
+    [(version, path) for version, make in CONTEXTS.items() for path in members(make())],
+    ids=lambda value: value if isinstance(value, int) else ".".join(value),
+)
 def test_schema_and_loader_demand_the_same_members_of_a_context(
-    path: tuple[str, ...], tmp_path: Path
+    version: int, path: tuple[str, ...], tmp_path: Path
 ) -> None:
-    header = context()
+    header = CONTEXTS[version]()
     drop(*path)(header)
-    assert not accepts("context.schema.json", header)
+    assert not accepts("context.schema.json", header, version)
     run = write_run(tmp_path, [layout_case()])
     write_context(run, header)
     with pytest.raises(RunError, match=rf"found no {'.'.join(path)};"):
@@ -157,12 +226,19 @@ LINE_MEMBERS = [key for key in layout_case() if key != "kind"] + ["kind"]
 
 
 @needs_jsonschema
+@pytest.mark.parametrize("kind", ["case", "counts"])
 @pytest.mark.parametrize("key", LINE_MEMBERS)
-def test_schema_and_loader_demand_the_same_members_of_a_line(key: str, tmp_path: Path) -> None:
+def test_schema_and_loader_demand_the_same_members_of_a_line(
+    key: str, kind: str, tmp_path: Path
+) -> None:
     run = write_run(tmp_path, [layout_case("aos")])
-    line = layout_case("soa")
+    line, version = {
+        "case": (layout_case("soa"), 1),
+        "counts": (counts(layout_case("soa")), 2),
+    }[kind]
+    assert accepts("samples.schema.json", line, version)
     line.pop(key)
-    assert not accepts("samples.schema.json", line)
+    assert not accepts("samples.schema.json", line, version)
     with (run / "samples.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
     with pytest.raises(RunError, match=rf"found no {key};"):

@@ -16,12 +16,35 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from builders import GPU_RUN, HOST_RUN, case, layout_case, load, measurement
+from builders import (
+    COUNTED_RUN,
+    GPU_RUN,
+    HOST_RUN,
+    case,
+    count,
+    counts,
+    layout_case,
+    load,
+    load2,
+    measurement,
+    predicted,
+)
 from strata import figures, model
 from strata.records import Row, Run, load_run
 
 FIGURES = {figure.name: figure for figure in figures.discover()}
-RUNS = {"gpu": GPU_RUN, "host": HOST_RUN}
+RUNS = {"gpu": GPU_RUN, "host": HOST_RUN, "counted": COUNTED_RUN}
+COUNTED = {"bytes_moved", "coalescing", "misalignment", "level_proof"}
+
+
+@cache
+def rows_of(run: str) -> tuple[Row, ...]:
+    """The rows of a stored run, read once."""
+    return load_run(RUNS[run]).rows
+
+
+DRAWN = [(name, run) for name in FIGURES for run in RUNS if FIGURES[name].prepare(rows_of(run))]
+each_drawn = pytest.mark.parametrize(("name", "run"), DRAWN)
 
 
 def drawn(name: str, rows: Sequence[Row]) -> Canvas:
@@ -36,7 +59,7 @@ def drawn(name: str, rows: Sequence[Row]) -> Canvas:
 @cache
 def stored(name: str, run: str) -> Canvas:
     """The figure of a stored run, drawn once: tests only look at it."""
-    return drawn(name, load_run(RUNS[run]).rows)
+    return drawn(name, rows_of(run))
 
 
 def box(artist: Any) -> Bbox:
@@ -84,13 +107,19 @@ def test_every_module_is_a_figure_and_names_are_unique() -> None:
         "latency_vs_warps",
         "bandwidth_vs_warps",
         "timer_agreement",
+        *COUNTED,
     }
     folder = Path(figures.__file__).parent
     assert {path.stem for path in folder.glob("[a-z]*.py")} == set(FIGURES)
 
 
-@pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize("name", FIGURES)
+def test_a_run_without_counts_has_no_figure_of_them() -> None:
+    assert {name for name, run in DRAWN if run == "counted"} == set(FIGURES)
+    for other in ("gpu", "host"):
+        assert {name for name, run in DRAWN if run == other} == set(FIGURES) - COUNTED
+
+
+@each_drawn
 def test_every_text_lies_on_the_canvas(name: str, run: str) -> None:
     canvas = stored(name, run)
     room = canvas.bbox.padded(1)
@@ -102,8 +131,7 @@ def test_every_text_lies_on_the_canvas(name: str, run: str) -> None:
         assert extent.y1 <= room.y1, text
 
 
-@pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize("name", FIGURES)
+@each_drawn
 def test_tick_labels_do_not_overlap(name: str, run: str) -> None:
     canvas = stored(name, run)
     for panel in canvas.axes:
@@ -129,8 +157,7 @@ def test_labels_of_a_full_sweep_of_warps_do_not_overlap(tmp_path: Path) -> None:
             assert not one.overlaps(two)
 
 
-@pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize("name", FIGURES)
+@each_drawn
 def test_the_legend_lies_outside_the_panels(name: str, run: str) -> None:
     canvas = stored(name, run)
     (legend,) = canvas.legends
@@ -139,12 +166,12 @@ def test_the_legend_lies_outside_the_panels(name: str, run: str) -> None:
             assert not box(legend).overlaps(panel.get_window_extent())
 
 
-@pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize("name", FIGURES)
+@each_drawn
 def test_axis_labels_carry_units(name: str, run: str) -> None:
     canvas = stored(name, run)
     words = [panel.get_ylabel() + panel.get_xlabel() for panel in canvas.axes]
-    assert any("cycles" in word or "B/s" in word for word in words)
+    units = ("cycles", "B/s", "(%)", "bytes", "sectors")
+    assert any(unit in word for word in words for unit in units)
 
 
 def test_one_bar_per_layout_level_and_fields() -> None:
@@ -252,7 +279,7 @@ def test_nothing_measured_means_no_figure(name: str) -> None:
     assert not FIGURES[name].prepare([])
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", sorted(set(FIGURES) - COUNTED))
 def test_any_single_case_can_be_drawn(name: str, tmp_path: Path) -> None:
     slowest = [
         measurement("warp_read_cycles_slowest", [5]),
@@ -264,8 +291,7 @@ def test_any_single_case_can_be_drawn(name: str, tmp_path: Path) -> None:
     assert len(canvas.axes) == 1
 
 
-@pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize("name", FIGURES)
+@each_drawn
 def test_captions_name_device_and_commit(name: str, run: str) -> None:
     loaded: Run = load_run(RUNS[run])
     figure = FIGURES[name]
@@ -277,9 +303,180 @@ def test_captions_name_device_and_commit(name: str, run: str) -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_data_behind_a_figure_have_a_cell_per_column(name: str) -> None:
     figure = FIGURES[name]
-    for item in figure.prepare(load_run(GPU_RUN).rows):
+    items = figure.prepare(rows_of("counted"))
+    assert items
+    for item in items:
         assert len(figure.cells(item)) == len(figure.columns)
         assert figure.source(item).case == figure.cells(item)[-1]
+
+
+# --- counts
+
+
+def warp_load(
+    width: int,
+    stride: int = 1,
+    misalignment: int = 0,
+    *,
+    model_says: float | None = None,
+    counter_says: float | None = None,
+    gate: str = "passed",
+) -> list[dict[str, Any]]:
+    line = case(
+        [measurement("warp_load_cycles", [4.0, 5.0, 7.0])],
+        benchmark="coalescing",
+        params={
+            "width": width,
+            "stride": stride,
+            "misalignment": misalignment,
+            "permutation": "identity",
+        },
+    )
+    found = []
+    if model_says is not None:
+        found.append(predicted("sectors_per_request", model_says))
+    if counter_says is not None:
+        found.append(count("sectors_per_request", counter_says))
+    return [line, counts(line, found, gates=[("model", gate, "")])]
+
+
+def points(panel: Axes, label: str) -> list[tuple[float, float]]:
+    """Every point of the lines of one kind."""
+    return [
+        (float(x), float(y))
+        for line in panel.lines
+        if line.get_label() == label
+        for x, y in zip(
+            np.atleast_1d(line.get_xdata()), np.atleast_1d(line.get_ydata()), strict=True
+        )
+    ]
+
+
+def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
+    lines = [
+        *warp_load(4, 1, model_says=4, counter_says=4),
+        *warp_load(4, 2, model_says=8, counter_says=9, gate="failed"),
+        *warp_load(8, 1, model_says=8),
+    ]
+    canvas = drawn("coalescing", load2(tmp_path, lines).rows)
+    traffic, time = canvas.axes
+    assert points(traffic, "_model") == [(1, 4), (2, 8), (1, 8)]
+    assert points(traffic, "_valid") == [(1, 4)]
+    assert points(traffic, "_invalid") == [(2, 9)]
+    assert points(time, "_valid") == [(1, 5), (1, 5)]
+    assert points(time, "_invalid") == [(2, 5)]
+
+
+def test_caption_tells_how_many_counts_the_model_predicted(tmp_path: Path) -> None:
+    figure = FIGURES["coalescing"]
+    lines = [
+        *warp_load(4, 1, model_says=4, counter_says=4),
+        *warp_load(4, 2, model_says=8, counter_says=9, gate="failed"),
+    ]
+    both = figure.caption(figure.prepare(load2(tmp_path / "a", lines).rows))
+    assert "Counted equals predicted in 1 of 2 cases." in both
+    assert "Invalid, drawn hollow (1): 4 bytes, stride 2, misalignment 0." in both
+    alone = load2(tmp_path / "b", warp_load(4, 1, model_says=4)).rows
+    assert "Nothing was counted" in figure.caption(figure.prepare(alone))
+
+
+def test_time_alone_is_drawn_and_said_to_be_alone(tmp_path: Path) -> None:
+    canvas = drawn("coalescing", load2(tmp_path, warp_load(4)).rows)
+    (words,) = [text.get_text() for text in canvas.axes[0].texts]
+    assert words == "neither predicted nor counted"
+    figure = FIGURES["coalescing"]
+    caption = figure.caption(figure.prepare(load2(tmp_path, warp_load(4)).rows))
+    assert "In this run they were neither predicted nor counted." in caption
+    assert points(canvas.axes[1], "_valid") == [(1, 5)]
+
+
+def test_strides_and_misalignments_stand_on_figures_of_their_own(tmp_path: Path) -> None:
+    lines = [
+        *warp_load(4, 1, model_says=4, counter_says=4),
+        *warp_load(4, 1, 7, model_says=5, counter_says=5),
+        *warp_load(4, 9, 3, model_says=32, counter_says=32),
+    ]
+    rows = load2(tmp_path, lines).rows
+    assert points(drawn("coalescing", rows).axes[0], "_valid") == [(1, 4)]
+    assert points(drawn("misalignment", rows).axes[0], "_valid") == [(0, 4), (7, 5)]
+    aligned = load2(tmp_path / "aligned", lines[:2]).rows
+    assert not FIGURES["misalignment"].prepare(aligned)
+
+
+def test_every_generation_has_a_bar_per_layout_and_counts_a_diamond() -> None:
+    canvas = stored("bytes_moved", "counted")
+    assert [panel.get_title(loc="left") for panel in canvas.axes] == [
+        "all 7 fields",
+        "position and mass",
+    ]
+    for panel in canvas.axes:
+        assert len(bars(panel)) == 30
+        marks = points(panel, "_valid")
+        assert len(marks) == 5
+        newest = bars(panel)[-5:]
+        assert [x for x, _ in marks] == pytest.approx(
+            [b.get_x() + b.get_width() / 2 for b in newest]
+        )
+        assert [y for _, y in marks] == pytest.approx([b.get_height() for b in newest])
+
+
+def test_counts_that_differ_between_cases_have_whiskers(tmp_path: Path) -> None:
+    lines = [
+        case(
+            [
+                predicted("moved_over_used", 7, unit="1"),
+                predicted("bytes_used_per_read", 896, unit="B"),
+            ],
+            benchmark="layout_traffic",
+            params={"generation": "7.x", "layout": "aos", "fields": "all"},
+        )
+    ]
+    for warps, sectors in ((1, 196), (2, 203), (4, 224)):
+        line = layout_case("aos", residency="l2", warps_per_sm=warps)
+        lines += [line, counts(line, [count("sectors_per_read", sectors)])]
+    (panel,) = drawn("bytes_moved", load2(tmp_path, lines).rows).axes
+    assert points(panel, "_valid") == [(0, 7.25)]
+    whiskers = [c for c in panel.collections if c.get_paths()]
+    assert np.asarray(whiskers[0].get_paths()[0].vertices)[:, 1].tolist() == [7, 8]
+
+
+def test_one_mark_per_case_and_share_and_a_dash_for_what_was_predicted() -> None:
+    canvas = stored("level_proof", "counted")
+    near, middle, far = canvas.axes
+    marks = [len(points(p, "_valid")) + len(points(p, "_invalid")) for p in (near, middle, far)]
+    assert marks == [19, 3 * 20, 3 * 18]
+    assert [len(points(p, "_invalid")) for p in (near, middle, far)] == [0, 6, 0]
+    assert {y for _, y in points(near, "_model")} == {100}
+    assert sorted({round(y) for _, y in points(middle, "_model")}) == [0, 50, 75, 86]
+    assert [text.get_text() for text in near.texts] == ["not counted"] * 2
+
+
+def test_a_share_beyond_the_whole_stays_in_the_panel(tmp_path: Path) -> None:
+    line = layout_case("aos", residency="dram")
+    found = [count("dram_share", 1.31, unit="1"), count("l1_hit_share", 0, unit="1")]
+    (panel,) = drawn("level_proof", load2(tmp_path, [line, counts(line, found)]).rows).axes
+    assert panel.get_ylim()[1] > 131
+
+
+@pytest.mark.parametrize("name", sorted(COUNTED))
+def test_any_single_count_can_be_drawn(name: str, tmp_path: Path) -> None:
+    odd = layout_case("zebra", residency="l2", fields="few")
+    lines = [
+        odd,
+        counts(odd, [count("sectors_per_read", 3), count("l1_hit_share", 0.5, unit="1")]),
+        case(
+            [
+                predicted("moved_over_used", 2, unit="1"),
+                predicted("bytes_used_per_read", 48, unit="B"),
+            ],
+            benchmark="layout_traffic",
+            params={"generation": "11.x", "layout": "zebra", "fields": "few"},
+        ),
+        *warp_load(32, 1, 5, model_says=33),
+        *warp_load(32, 1, model_says=33),
+    ]
+    canvas = drawn(name, load2(tmp_path, lines).rows)
+    assert canvas.axes
 
 
 def test_drawing_changes_no_global_state() -> None:

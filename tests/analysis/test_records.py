@@ -11,13 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import (
+    COUNTED_RUN,
     GPU_RUN,
     NAME,
     case,
     context,
+    context2,
+    count,
+    counts,
     layout_case,
     load,
+    load2,
     measurement,
+    predicted,
     write_context,
     write_run,
 )
@@ -157,6 +163,190 @@ def test_frame_has_a_column_per_parameter(run: Path) -> None:
     assert "params" not in table.columns
 
 
+# --- what was counted
+
+
+def gates(run: Any) -> list[tuple[str, str, str]]:
+    (found,) = run.cases
+    return [(gate.name, gate.verdict, gate.detail) for gate in found.gates]
+
+
+OPEN = ("level", "unverified", "level unverified: not counted yet")
+
+
+def test_loads_a_run_with_counts() -> None:
+    run = load_run(COUNTED_RUN)
+    assert run.context.counters is not None
+    assert run.context.counters.state == "counted"
+    assert run.context.counters.quantities[0].metric == "l1tex__t_sectors_op_ld.sum"
+    assert {row.provenance for row in run.rows} == {"timed", "counted", "modelled"}
+    assert run.table is not None
+    assert len(run.table) == len(run.rows)
+
+
+def test_a_run_of_version_1_has_no_counters(tmp_path: Path) -> None:
+    assert load(tmp_path, [layout_case()]).context.counters is None
+
+
+def test_counts_are_added_behind_what_was_timed(tmp_path: Path) -> None:
+    line = layout_case() | {"facts": {"registers": 23, "chip": "timed"}}
+    found = counts(line, [count(), predicted()], facts={"overhead": 12, "chip": "counted"})
+    (merged,) = load2(tmp_path, [line, found]).cases
+    assert [(m.quantity, m.provenance) for m in merged.measurements] == [
+        ("warp_read_cycles", "timed"),
+        ("sectors_per_read", "counted"),
+        ("sectors_per_read", "modelled"),
+    ]
+    assert merged.facts == {"registers": 23, "chip": "timed", "overhead": 12}
+    assert (merged.started, merged.seconds) == ("2026-01-02T03:04:05Z", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("timed", "counted", "merged"),
+    [
+        (("unverified", "why"), ("passed", "99 %"), ("passed", "99 %")),
+        (("unverified", "why"), ("failed", "31 %"), ("failed", "31 %")),
+        (("unverified", "why"), ("unverified", "other"), ("unverified", "other")),
+        (("not_applicable", ""), ("passed", "99 %"), ("passed", "99 %")),
+        (("passed", "timed"), ("passed", "counted"), ("passed", "timed")),
+        (("passed", "timed"), ("unverified", "counted"), ("passed", "timed")),
+        (("passed", "timed"), ("failed", "counted"), ("failed", "counted")),
+        (("failed", "timed"), ("passed", "counted"), ("failed", "timed")),
+        (("failed", "timed"), ("failed", "counted"), ("failed", "timed; counted")),
+        (None, ("passed", "equal"), ("passed", "equal")),
+        (("passed", "timed"), None, ("passed", "timed")),
+    ],
+)
+def test_gates_of_both_phases_become_one(
+    tmp_path: Path,
+    timed: tuple[str, str] | None,
+    counted: tuple[str, str] | None,
+    merged: tuple[str, str],
+) -> None:
+    line = layout_case(gates=[("level", *timed)] if timed else [])
+    found = counts(line, gates=[("level", *counted)] if counted else [])
+    assert gates(load2(tmp_path, [line, found])) == [("level", *merged)]
+
+
+def test_gates_keep_their_order_and_new_ones_come_last(tmp_path: Path) -> None:
+    line = layout_case(gates=[OPEN, ("result", "passed", "equal")])
+    found = counts(line, gates=[("model", "passed", "equal"), ("level", "passed", "100 %")])
+    names = [name for name, _, _ in gates(load2(tmp_path, [line, found]))]
+    assert names == ["level", "result", "model"]
+
+
+def test_a_gate_that_fails_while_counting_makes_the_timings_invalid(tmp_path: Path) -> None:
+    line = layout_case(gates=[OPEN])
+    found = counts(line, [count()], gates=[("level", "failed", "31 % from L1")])
+    rows = load2(tmp_path, [line, found]).rows
+    assert [(row.valid, row.reasons) for row in rows] == [(False, "level: 31 % from L1")] * 2
+
+
+@pytest.mark.parametrize("status", ["failed", "skipped"])
+def test_counting_that_came_to_nothing_leaves_the_timings_and_says_why(
+    tmp_path: Path, status: str
+) -> None:
+    line = layout_case(gates=[OPEN, ("result", "passed", "equal"), ("code", "unverified", "")])
+    found = counts(
+        line, status=status, reason="busy", facts={"x": 1}, gates=[("result", "failed", "")]
+    )
+    run = load2(tmp_path, [line, found])
+    why = f"level unverified: counting {status}: busy"
+    assert gates(run) == [
+        ("level", "unverified", why),
+        ("result", "passed", "equal"),
+        ("code", "unverified", ""),
+    ]
+    assert run.cases[0].facts == {}
+    assert [(row.valid, row.reasons) for row in run.rows] == [
+        (True, f"level: {why}; code: unverified")
+    ]
+
+
+def test_counting_that_failed_does_not_touch_a_level_that_is_decided(tmp_path: Path) -> None:
+    line = layout_case(gates=[("level", "failed", "two warps met")])
+    found = counts(line, status="failed", reason="busy")
+    assert gates(load2(tmp_path, [line, found])) == [("level", "failed", "two warps met")]
+
+
+def test_counts_of_a_case_that_was_not_timed_are_ignored(tmp_path: Path) -> None:
+    line = layout_case() | {"status": "failed", "reason": "crash", "measurements": []}
+    run = load2(tmp_path, [line, counts(line, [count()], gates=[("level", "passed", "")])])
+    assert (run.cases[0].status, run.rows, gates(run)) == ("failed", (), [])
+
+
+def test_counts_belong_to_the_line_before_them(tmp_path: Path) -> None:
+    first, again = layout_case(cycles=1.0, gates=[OPEN]), layout_case(cycles=2.0, gates=[OPEN])
+    found = counts(first, [count()], gates=[("level", "passed", "")])
+    dropped = load2(tmp_path / "a", [first, found, again])
+    assert [(row.value, row.provenance) for row in dropped.rows] == [(2.0, "timed")]
+    assert gates(dropped) == [OPEN]
+    kept = load2(tmp_path / "b", [first, found, again, counts(again, [count(value=9)])])
+    assert [row.value for row in kept.rows] == [2.0, 9.0]
+
+
+def test_the_last_counts_of_a_line_win(tmp_path: Path) -> None:
+    line = layout_case(gates=[OPEN])
+    broken = counts(line, status="failed", reason="busy")
+    run = load2(
+        tmp_path, [line, broken, counts(line, [count(value=7)], gates=[("level", "passed", "")])]
+    )
+    assert run.rows[1].value == 7
+    assert gates(run) == [("level", "passed", "")]
+
+
+def test_a_metric_of_the_chip_may_name_a_quantity_and_a_method(tmp_path: Path) -> None:
+    metric = "TriageCompute.sm__inst_executed.sum.per_cycle_active"
+    line = layout_case()
+    run = load2(tmp_path, [line, counts(line, [count(metric, method=metric)])])
+    assert run.rows[1].key == (line["case"], metric, metric)
+    with pytest.raises(RunError, match=r"as measurements\[0\].quantity"):
+        load(tmp_path / "old", [case([measurement(metric)])])
+
+
+def test_counts_without_their_case_are_ignored(tmp_path: Path) -> None:
+    one, other = layout_case("aos"), layout_case("soa")
+    run = load2(tmp_path, [counts(one, [count()]), counts(other, [count()]), one])
+    assert [(row.case, row.provenance) for row in run.rows] == [(one["case"], "timed")]
+
+
+def test_refuses_counts_that_a_case_already_has(tmp_path: Path) -> None:
+    line = layout_case(extra=[predicted()])
+    run = write_run(tmp_path, [line], header=context2())
+    append(run, json.dumps(counts(line, [predicted()])) + "\n")
+    assert "sectors_per_read by coalescing_model twice" in refusal(run)
+
+
+def test_refuses_a_time_that_was_taken_under_a_profiler(tmp_path: Path) -> None:
+    line = layout_case()
+    run = write_run(tmp_path, [line], header=context2())
+    append(run, json.dumps(counts(line, [measurement("grid_time", unit="s")])) + "\n")
+    assert "found grid_time in a line of counts; expected counted or modelled" in refusal(run)
+
+
+def test_refuses_counts_in_version_1(run: Path) -> None:
+    append(run, json.dumps(counts(layout_case("aos")) | {"schema_version": 1}) + "\n")
+    assert 'found "counts"; expected case as kind' in refusal(run)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"counters": None}, "an object as counters"),
+        ({"counters__state": "maybe"}, "counted or not_asked or unavailable or external as"),
+        ({"counters__asked": "auto"}, "an array as counters.asked"),
+        ({"counters__passes": -1}, "as counters.passes"),
+        ({"counters__quantities": [{}]}, "no counters.quantities[0].name"),
+        ({"counters__counting_seconds": "1"}, "as counters.counting_seconds"),
+    ],
+)
+def test_refuses_wrong_counters_in_the_context(
+    run: Path, changes: dict[str, Any], words: str
+) -> None:
+    write_context(run, context2(**changes))
+    assert words in refusal(run)
+
+
 # --- what is wrong: samples.jsonl
 
 
@@ -207,11 +397,11 @@ def test_refuses_a_key_twice(run: Path) -> None:
     assert "the key 'schema_version' twice" in refusal(run)
 
 
-@pytest.mark.parametrize("version", [0, 2, 99])
+@pytest.mark.parametrize("version", [0, 3, 99])
 def test_refuses_an_unknown_version_naming_it(run: Path, version: int) -> None:
     append(run, json.dumps(layout_case("aoas") | {"schema_version": version}) + "\n")
     message = refusal(run)
-    assert f"found schema version {version}; expected schema version 1" in message
+    assert f"found schema version {version}; expected schema version 1 or 2; " in message
 
 
 def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

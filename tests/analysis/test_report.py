@@ -10,7 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from builders import GPU_RUN, HOST_RUN, context, layout_case, load, measurement
+from builders import (
+    COUNTED_RUN,
+    GPU_RUN,
+    HOST_RUN,
+    context,
+    count,
+    counts,
+    layout_case,
+    load,
+    load2,
+    measurement,
+    predicted,
+)
 from strata import report
 from strata.records import RunError, load_run
 
@@ -75,7 +87,14 @@ def text(folder: Path) -> str:
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.fixture(params=["one", "both"])
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a run with counts."""
+    out = tmp_path_factory.mktemp("counted")
+    return report.write([load_run(COUNTED_RUN)], out).parent
+
+
+@pytest.fixture(params=["one", "both", "counted"])
 def folder(request: pytest.FixtureRequest) -> Path:
     """Each of the two reports."""
     value: Path = request.getfixturevalue(request.param)
@@ -122,7 +141,9 @@ def test_figures_are_inline_and_beside_the_page(one: Path) -> None:
         assert path.read_bytes().startswith(starts[path.suffix[1:]])
     assert sorted(path.name for path in (one / "data").iterdir()) == [f"{n}.csv" for n in names]
     assert sorted(path.name for path in (one / "tables").iterdir()) == [
-        f"{name}.{suffix}" for name in ("headlines", "layout_read") for suffix in ("md", "tex")
+        f"{name}.{suffix}"
+        for name in ("headlines", "layout_read", "levels")
+        for suffix in ("md", "tex")
     ]
 
 
@@ -145,6 +166,66 @@ def test_linked_number_is_that_of_its_row(one: Path) -> None:
     row = re.search(rf'<tr id="{anchor}".*?</tr>', page)
     assert row
     assert f">{shown}</td>" in row[0]
+
+
+def counters_section(page: str) -> str:
+    """What stands between the heading about counters and the next one."""
+    _, _, rest = page.partition("What the counters say</h3>")
+    return rest.partition("<h3")[0]
+
+
+def test_counters_section_says_what_was_counted_and_what_was_not(counted: Path) -> None:
+    section = counters_section(text(counted))
+    assert "Counted on GX000: 1 quantity (memory) in 3 passes." in section
+    assert "l1tex__t_sectors_op_ld.sum" in section
+    assert "this chip has no dram__row_hits.sum" in section
+    assert "predicted equals counted in 158 of 159 cases; 1 not equal." in section
+    files = sorted(path.stem for path in (counted / "tables").glob("*.md"))
+    assert files == ["headlines", "layout_read", "levels", "model_differences", "traffic"]
+
+
+def test_counters_section_lists_the_case_that_is_not_equal(counted: Path) -> None:
+    page = text(counted)
+    (row,) = re.findall(r"<tr><td>[^<]*soaoas[^<]*</td><td>sectors per read</td>.*?</tr>", page)
+    links = re.findall(r'<a href="#(r1-\d+)">(\d+)</a>', row)
+    assert [shown for _, shown in links] == ["32", "33"]
+    for anchor, shown in links:
+        (line,) = re.findall(rf'<tr id="{anchor}".*?</tr>', page)
+        assert f'data-v="{shown}.0"' in line
+
+
+def test_counters_section_of_an_old_run_says_why_it_is_empty(one: Path) -> None:
+    section = counters_section(text(one))
+    assert "the run is of schema version 1, whose harness had no counters" in section
+    assert "0 of 1075 rows proved by counters" in section
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"state": "unavailable", "reason": "no permission", "mend": "run as root"},
+            "Nothing was counted: no permission. To mend: run as root.",
+        ),
+        ({"state": "not_asked"}, "Nothing was counted: counters were not asked for."),
+        ({"state": "external", "reason": "ncu"}, "A profiler outside the harness was to count"),
+        ({"state": "unavailable", "reason": "see /home/someone/x"}, "see …/x."),
+    ],
+)
+def test_counters_section_says_why_nothing_was_counted(
+    tmp_path: Path, changes: dict[str, str], words: str
+) -> None:
+    inner = {f"counters__{key}": value for key, value in changes.items()}
+    run = load2(tmp_path, [layout_case()], **inner)
+    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    assert words in counters_section(page)
+
+
+def test_a_model_gate_that_failed_without_a_difference_is_told(tmp_path: Path) -> None:
+    line = layout_case()
+    found = counts(line, [count(), predicted()], gates=[("model", "failed", "7 requests, not 8")])
+    page = report.write([load2(tmp_path, [line, found])], tmp_path / "out").read_text("utf-8")
+    assert "7 requests, not 8" in counters_section(page)
 
 
 def test_dirty_tree_and_unknown_commit_are_said_aloud(one: Path) -> None:

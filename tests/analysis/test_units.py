@@ -22,11 +22,22 @@ NB = units.SPACE
         (12345.6, "tsc_cycle", f"12{units.THIN}346{NB}TSC cycles"),
         (0.0, "cycle", f"0{NB}cycles"),
         (7.0, "sector", f"7.00{NB}sector"),
+        (7.0, "1", "7.00"),
+        (0.99852, "1", "0.9985"),
+        (1.0, "1", "1"),
         (-2.5e9, "B/s", f"-2.50{NB}GB/s"),
     ],
 )
 def test_quantity(value: float, unit: str, text: str) -> None:
     assert units.quantity(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(28.0, "28"), (2.2857, "2.29"), (0.0, "0"), (1234567.0, f"1{units.THIN}234{units.THIN}567")],
+)
+def test_count_is_whole_where_it_can_be(value: float, text: str) -> None:
+    assert units.count(value) == text
 
 
 @pytest.mark.parametrize(
@@ -47,6 +58,7 @@ def test_tick_has_no_trailing_zeros_and_no_exponent(value: float, text: str) -> 
 def test_spans_share_the_prefix_of_their_upper_end() -> None:
     assert units.scaled_span(0.99e12, 1.02e12, "B/s") == "0.99–1.02"
     assert units.scaled_span(44.9, 49.1, "cycle") == "44.90–49.10"
+    assert units.scaled_span(0.9985, 1, "1") == "0.9985–1"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from builders import GPU_RUN, HOST_RUN, NAME, context, layout_case, load, measurement, write_run
+from builders import (
+    COUNTED_RUN,
+    GPU_RUN,
+    HOST_RUN,
+    NAME,
+    context,
+    context2,
+    count,
+    counts,
+    layout_case,
+    load,
+    measurement,
+    write_run,
+)
 from strata.records import load_run
 from strata.validate import findings
 
@@ -26,7 +39,7 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path, [line])
 
 
-@pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
+@pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN, COUNTED_RUN])
 def test_synthetic_runs_are_sound(folder: Path) -> None:
     # Their table was written by other code than the package's.
     assert findings(load_run(folder)) == ()
@@ -57,6 +70,41 @@ def test_finds_a_row_that_the_samples_do_not_give(
 
 def test_last_digits_may_be_rounded_differently(run: Path) -> None:
     assert edited(run, ",14.0,11.0,", ",14.000000000000002,11.0,") == ()
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> Path:
+    """A case that was timed and counted."""
+    line = layout_case("soa", gates=[("level", "unverified", "not counted yet")])
+    found = counts(line, [count(value=28)], gates=[("level", "passed", "99.9 %")])
+    return write_run(tmp_path, [line, found], header=context2())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (",28.0,,", ",29.0,,", "sectors_per_read by cupti_net of micro/"),
+        (",counted,", ",timed,", "provenance is 'timed', the samples give 'counted'"),
+        (",true,\r\n", ",true,level: not counted yet\r\n", "reasons is 'level: not counted yet'"),
+    ],
+)
+def test_finds_a_table_that_is_not_of_the_merged_samples(
+    counted: Path, old: str, new: str, words: str
+) -> None:
+    path = counted / "measurements.csv"
+    text = path.read_bytes().decode()
+    assert old in text
+    path.write_bytes(text.replace(old, new, 1).encode())
+    (finding,) = findings(load_run(counted))
+    assert words in finding
+
+
+def test_finds_counts_that_the_table_does_not_have(counted: Path) -> None:
+    path = counted / "measurements.csv"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(line for line in lines if b",counted," not in line))
+    (finding,) = findings(load_run(counted))
+    assert finding.startswith("measurements.csv: no row for sectors_per_read by cupti_net")
 
 
 def test_finds_rows_too_few_and_too_many(run: Path) -> None:

@@ -1,8 +1,9 @@
 """Write the synthetic runs that the tests of the analysis read.
 
 No number here was measured: a small formula gives latencies and bandwidths of a plausible shape, a
-seeded generator gives them noise. The devices are called 'Synthetic GPU' and 'Synthetic CPU' so
-that nobody takes them for results. The standard library alone, and none of the code under test.
+seeded generator gives them noise. Counts of the counted run follow from addresses, but for cases
+that are made to go wrong. The devices are called 'Synthetic GPU' and 'Synthetic CPU' so that nobody
+takes them for results. The standard library alone, and none of the code under test.
 
     python tests/data/make_synthetic.py             rewrite the runs beside this file
     python tests/data/make_synthetic.py --full DIR  a run of 1200 cases, to look at and to time
@@ -15,7 +16,7 @@ import math
 import random
 import statistics
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,8 @@ def rounded(value: float) -> float:
 class Writer:
     """Collects the lines of one run and writes its folder."""
 
+    version = 1
+
     def __init__(self, machine: Machine, seed: int) -> None:
         self.machine = machine
         self.random = random.Random(seed)  # noqa: S311  (noise, not a secret)
@@ -115,7 +118,7 @@ class Writer:
 
     def line(self, benchmark: str, params: Mapping[str, str], **members: Any) -> dict[str, Any]:
         line = {
-            "schema_version": 1,
+            "schema_version": self.version,
             "kind": "case",
             "case": case_id(benchmark, self.machine.backend, params),
             "suite": "micro",
@@ -190,10 +193,17 @@ class Writer:
             ],
         )
 
+    def latest(self) -> dict[str, dict[str, Any]]:
+        """The line that counts, of each case."""
+        return {line["case"]: line for line in self.lines}
+
+    def context(self, run: str, cases: list[str]) -> dict[str, Any]:
+        return context_of(self.machine, run, cases)
+
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        latest = {line["case"]: line for line in self.lines}
-        context = context_of(self.machine, folder.name, list(latest))
+        latest = self.latest()
+        context = self.context(folder.name, list(latest))
         (folder / "context.json").write_text(json.dumps(context, indent=1) + "\n", "utf-8")
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self.lines)
         (folder / "samples.jsonl").write_text(text, "utf-8")
@@ -201,8 +211,245 @@ class Writer:
             write_table(file, folder.name, self.machine.slug, latest.values())
 
 
+# --- counts ---------------------------------------------------------------------------------------
+
+LANES = 32
+SECTOR = 32
+LINE = 128
+PITCH = {"aos": 28, "soa": 4, "aoas": 32, "soaoas": 16, "aosoa32": 4}
+FIELD_BYTES = 1 << 20  # from one array of soa or soaoas to the next: whole lines
+GENERATIONS = ("1.0-1.1", "1.2-1.3", "2.x", "3.x", "5.x-6.x", "7.x")
+
+Access = list[tuple[int, int]]  # (address, width) of each lane
+
+
+def reads(layout: str, fields: str) -> list[Access]:
+    """The loads of one warp-read of particles 0 to 31."""
+    pitch = PITCH[layout]
+    if layout in ("aoas", "soaoas"):
+        loads = 1 if (layout, fields) == ("soaoas", "posmass") else 2
+        far = 16 if layout == "aoas" else FIELD_BYTES
+        return [[(far * load + pitch * lane, 16) for lane in range(LANES)] for load in range(loads)]
+    far = {"aos": 4, "soa": FIELD_BYTES, "aosoa32": LINE}[layout]
+    names = range(7) if fields == "all" else (0, 1, 2, 6)
+    return [[(far * name + pitch * lane, 4) for lane in range(LANES)] for name in names]
+
+
+def pieces(access: Access, size: int) -> set[int]:
+    """The pieces of `size` bytes that some lane touches."""
+    return {
+        place
+        for address, width in access
+        for place in range(address // size, (address + width - 1) // size + 1)
+    }
+
+
+def moved(generation: str, access: Access) -> int:
+    """Bytes that one load moves: roughly the rules of each generation, enough for a picture."""
+    halves = (access[: LANES // 2], access[LANES // 2 :])
+    if generation == "1.0-1.1":
+        return sum(
+            width * len(half)
+            if all(at == half[0][0] + width * lane for lane, (at, _) in enumerate(half))
+            and half[0][0] % (width * len(half)) == 0
+            else max(32, width) * len(half)
+            for half in halves
+            for width in [half[0][1]]
+        )
+    if generation == "1.2-1.3":
+        return sum(SECTOR * len(pieces(half, SECTOR)) for half in halves)
+    if generation == "2.x":
+        return LINE * len(pieces(access, LINE))
+    return SECTOR * len(pieces(access, SECTOR))
+
+
+def count(quantity: str, unit: str, value: float, method: str = "cupti_net") -> dict[str, Any]:
+    """One sample, counted unless the method is the model's."""
+    return {
+        "quantity": quantity,
+        "unit": unit,
+        "provenance": "modelled" if method == "coalescing_model" else "counted",
+        "method": method,
+        "samples": [value],
+        "noise": {"verdict": "not_applicable", "detail": ""},
+    }
+
+
+def gate(name: str, verdict: str, detail: str) -> dict[str, str]:
+    return {"gate": name, "verdict": verdict, "detail": detail}
+
+
+class CountingWriter(Writer):
+    """A run of schema version 2: lines of counts behind the lines of cases."""
+
+    version = 2
+
+    def counts(self, line: dict[str, Any], **members: Any) -> dict[str, Any]:
+        """What the counting phase found of a line."""
+        return line | {"kind": "counts", "facts": {}, "gates": [], "measurements": []} | members
+
+    def refused(self, line: dict[str, Any], status: str, reason: str) -> dict[str, Any]:
+        return self.counts(line, status=status, reason=reason)
+
+    def layout_counts(
+        self, line: dict[str, Any], *, extra: int = 0, warm: float = 0.0
+    ) -> dict[str, Any]:
+        """Counts of a case of layout_read: `extra` sectors too many, `warm` of L2's found in L1."""
+        params = line["params"]
+        level, loads = params["residency"], reads(params["layout"], params["fields"])
+        sectors = sum(len(pieces(load, SECTOR)) for load in loads)
+        distinct = len(set().union(*(pieces(load, SECTOR) for load in loads)))
+        predicted = 1.0 if level == "l1" else 1 - distinct / sectors
+        l1 = min(1.0, predicted + warm + (0 if level == "l1" else self.random.uniform(0, 0.003)))
+        seen = sectors + extra
+        found = [
+            count("l1_load_sectors", "sector", 1e6 * seen, "l1tex__t_sectors_op_ld.sum"),
+            count("requests_per_read", "request", len(loads)),
+            count("requests_per_read", "request", len(loads), "coalescing_model"),
+            count("sectors_per_read", "sector", seen),
+            count("sectors_per_read", "sector", sectors, "coalescing_model"),
+            count("sectors_per_request", "sector", seen / len(loads)),
+            count("sectors_per_request", "sector", sectors / len(loads), "coalescing_model"),
+            count("l1_hit_share", "1", rounded(l1)),
+            count("l1_hit_share", "1", predicted, "coalescing_model"),
+        ]
+        if level != "l1":
+            l2 = self.random.uniform(0.996, 1) if level == "l2" else self.random.uniform(0, 0.004)
+            found.append(count("l2_hit_share", "1", rounded(l2)))
+            found.append(count("dram_share", "1", rounded(1 - l2)))
+        right = abs(l1 - predicted) <= 0.01
+        shown = f"L1 served {100 * l1:.2f} % of the sectors (predicted {100 * predicted:.2f} %)"
+        both = f"{seen}000000 sectors counted, {sectors}000000 predicted"
+        return self.counts(
+            line,
+            facts={"overhead_sectors": 12},
+            gates=[
+                gate("model", "failed" if extra else "passed", both),
+                gate("level", "passed" if right else "failed", shown),
+                gate("result", "passed", "warp sums equal the host's, counted"),
+            ],
+            measurements=found,
+        )
+
+    def coalescing(
+        self, width: int, stride: int, misalignment: int = 0, permutation: str = "identity"
+    ) -> list[dict[str, Any]]:
+        """One case, timed and counted."""
+        access = [(width * (stride * lane + misalignment), width) for lane in range(LANES)]
+        sectors = len(pieces(access, SECTOR))
+        cycles = (4.0**4 + (0.55 * sectors) ** 4) ** 0.25
+        params = {
+            "width": f"{width}",
+            "stride": f"{stride}",
+            "misalignment": f"{misalignment}",
+            "permutation": permutation,
+        }
+        useful = self.machine.cores * LANES * width / cycles * self.machine.clock_hz
+        line = self.line(
+            "coalescing",
+            params,
+            gates=[gate("level", "unverified", "level unverified: not counted yet")],
+            measurements=[
+                self.measurement("warp_load_cycles", "cycle", "clock64_slope", cycles),
+                self.measurement("warp_load_cycles", "cycle", "event_slope", cycles),
+                self.measurement("useful_bandwidth", "B/s", "event_slope", useful),
+            ],
+        )
+        counts = self.counts(
+            line,
+            gates=[
+                gate("model", "passed", f"{sectors} sectors counted, {sectors} predicted"),
+                gate("level", "passed", "L2 99.9 %"),
+            ],
+            measurements=[
+                count("sectors_per_request", "sector", sectors),
+                count("sectors_per_request", "sector", sectors, "coalescing_model"),
+            ],
+        )
+        return [line, counts]
+
+    def layout_traffic(self, generation: str, layout: str, fields: str) -> dict[str, Any]:
+        """One case of the model alone."""
+        loads = reads(layout, fields)
+        total = sum(moved(generation, load) for load in loads)
+        used = LANES * USEFUL_BYTES[fields]
+        sectors = sum(len(pieces(load, SECTOR)) for load in loads)
+        values = [
+            ("bytes_moved_per_read", "B", total),
+            ("bytes_used_per_read", "B", used),
+            ("moved_over_used", "1", total / used),
+            ("requests_per_read", "request", len(loads)),
+            ("sectors_per_read", "sector", sectors),
+        ]
+        return self.line(
+            "layout_traffic",
+            {"generation": generation, "layout": layout, "fields": fields},
+            measurements=[count(*value, method="coalescing_model") for value in values],
+        )
+
+    def latest(self) -> dict[str, dict[str, Any]]:
+        result: dict[str, dict[str, Any]] = {}
+        for line in self.lines:
+            if line["kind"] == "case":
+                result[line["case"]] = line
+            else:
+                result[line["case"]] = merged(result[line["case"]], line)
+        return result
+
+    def context(self, run: str, cases: list[str]) -> dict[str, Any]:
+        metric = "l1tex__t_sectors_op_ld.sum"
+        return super().context(run, cases) | {
+            "schema_version": 2,
+            "counters": {
+                "asked": ["auto"],
+                "state": "counted",
+                "reason": "",
+                "mend": "",
+                "chip": "GX000",
+                "sets": ["memory"],
+                "passes": 3,
+                "quantities": [
+                    {
+                        "name": "l1_load_sectors",
+                        "metric": metric,
+                        "unit": "sector",
+                        "meaning": "sectors that loads asked of L1",
+                        "set": "memory",
+                    }
+                ],
+                "absent": ["memory.dram_row_hits: this chip has no dram__row_hits.sum"],
+                "counting_seconds": 1.25,
+                "timing_seconds": 26.5,
+            },
+        }
+
+
+def merged(timed: dict[str, Any], counted: dict[str, Any]) -> dict[str, Any]:
+    """The two lines of a case as one, by the words of results/schema/README.md."""
+    if counted["status"] != "measured":
+        why = f"level unverified: counting {counted['status']}: {counted['reason']}"
+        gates = [
+            g | {"detail": why} if (g["gate"], g["verdict"]) == ("level", "unverified") else g
+            for g in timed["gates"]
+        ]
+        return timed | {"gates": gates}
+    by_name = {g["gate"]: g for g in timed["gates"]}
+    for g in counted["gates"]:
+        known = by_name.get(g["gate"])
+        if known is None or known["verdict"] in ("unverified", "not_applicable"):
+            by_name[g["gate"]] = g
+        elif g["verdict"] == "failed" and known["verdict"] == "failed":
+            by_name[g["gate"]] = known | {"detail": f"{known['detail']}; {g['detail']}"}
+        elif g["verdict"] == "failed":
+            by_name[g["gate"]] = g
+    return timed | {
+        "gates": list(by_name.values()),
+        "measurements": timed["measurements"] + counted["measurements"],
+    }
+
+
 def write_table(file: Any, run: str, device: str, lines: Iterable[dict[str, Any]]) -> None:
-    """The table, from the order statistics of nine samples."""
+    """The table, from the order statistics of nine samples; a count is one, without an interval."""
     writer = csv.writer(file)
     writer.writerow(
         [
@@ -224,8 +471,8 @@ def write_table(file: Any, run: str, device: str, lines: Iterable[dict[str, Any]
                     ";".join(f"{key}={value}" for key, value in line["params"].items()),
                     *(measurement[key] for key in ("quantity", "unit", "provenance", "method")),
                     repr(statistics.median(ordered)),
-                    repr(ordered[RANK - 1]),
-                    repr(ordered[-RANK]),
+                    repr(ordered[RANK - 1]) if len(ordered) == SAMPLES else "",
+                    repr(ordered[-RANK]) if len(ordered) == SAMPLES else "",
                     repr(ordered[0]),
                     repr(ordered[-1]),
                     len(ordered),
@@ -365,6 +612,40 @@ def small_host(folder: Path) -> None:
     writer.write(folder)
 
 
+def counted_gpu(folder: Path) -> None:
+    """A run with counters, and all that may befall a count: skipped, failed, wrong, superseded."""
+    writer = CountingWriter(GPU, seed=32)
+    points = [("all", 1, 32), ("all", 8, 256), ("all", 64, 256)]
+    places = plan(GPU.levels, ["all"], points) + plan(GPU.levels, ["posmass"], points[1:2])
+    reads_of_layouts = [writer.layout_read(params) for params in places]
+    writer.lines += [writer.timer_check("l1"), *reads_of_layouts]
+    writer.lines += [
+        writer.layout_traffic(generation, layout, fields)
+        for generation in GENERATIONS
+        for layout in LAYOUTS
+        for fields in ("all", "posmass")
+    ]
+    odd: dict[tuple[str, ...], Callable[[dict[str, Any]], dict[str, Any]]] = {
+        ("aoas", "all", "dram", "64"): lambda line: writer.refused(line, "failed", "time limit"),
+        ("aosoa32", "all", "dram", "64"): lambda line: writer.refused(line, "skipped", "too big"),
+        ("soa", "all", "l2", "8"): lambda line: writer.layout_counts(line, warm=0.31),
+        ("soaoas", "all", "l2", "64"): lambda line: writer.layout_counts(line, extra=1),
+    }
+    for line in reads_of_layouts:
+        params = line["params"]
+        place = (params["layout"], params["fields"], params["residency"], params["warps_per_sm"])
+        writer.lines.append(odd.get(place, writer.layout_counts)(line))
+    for width in (1, 2, 4, 8, 16):
+        for stride in (1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 33, 64, 128):
+            writer.lines += writer.coalescing(width, stride)
+        for misalignment in (1, 2, 4, 8, 16, 31):
+            writer.lines += writer.coalescing(width, 1, misalignment)
+    for order in ("reversed", "random"):
+        writer.lines += writer.coalescing(4, 1, permutation=order)
+    writer.lines.append(reads_of_layouts[0])  # measured again by a resumed run, not counted since
+    writer.write(folder)
+
+
 def full(folder: Path) -> None:
     """As many cases as a full sweep has."""
     writer = Writer(GPU, seed=7)
@@ -389,6 +670,7 @@ def main() -> int:
     else:
         small_gpu(HERE / "synthetic-gpu-20260101T000000Z-0000000")
         small_host(HERE / "synthetic-cpu-20260101T000000Z-0000000")
+        counted_gpu(HERE / "synthetic-gpu-20260202T000000Z-0000000")
     return 0
 
 

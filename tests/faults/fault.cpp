@@ -1,8 +1,9 @@
-// What happens to a run when a benchmark does what no benchmark should? One kind of misbehaviour a
-// case; only the test executable has them.
+// What happens to a run when a benchmark does what no benchmark should, or when its counters do?
+// One kind of misbehaviour a case, or a counter set; only the test executable has them.
 #include "harness/core/benchmark.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/session.hpp"
+#include "harness/runner/device_counters.hpp"
 
 #include <sys/resource.h>
 
@@ -10,11 +11,17 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace strata::fault {
 namespace {
@@ -34,11 +41,12 @@ Benchmark declare() {
                    {.name = "kind",
                     .meaning = "what the benchmark does",
                     .choices = {"ok", "crash", "abort", "exit", "throw", "hang", "skip", "slow",
-                                "chatter", "fill"},
+                                "chatter", "fill", "counting-crash", "counting-throw",
+                                "counting-hang", "counting-skip", "counting-time"},
                     .minimum = 0,
                     .maximum = 0,
                     .defaults = {"ok"}}},
-          .quantities = {{"answer", "the case's index"}},
+          .quantities = {{"answer", "the case's index"}, {"counted_answer", "the same, counted"}},
           .seconds_per_case = 0.01,
           .excludes = {}};
 }
@@ -61,7 +69,37 @@ void chatter() {
   (void)std::fflush(stdout);
 }
 
+void count(Session& session) {
+  const std::string& kind = session.param("kind");
+  if (kind == "counting-crash") die_by(SIGSEGV);
+  if (kind == "counting-throw") throw std::runtime_error{"the profiler's own complaint"};
+  if (kind == "counting-hang") {
+    for (;;)
+      (void)::pause();
+  }
+  if (kind == "counting-skip") throw Skipped{"there is nothing to count"};
+  const CountedRange range{.name = "answer",
+                           .prepare = [] {},
+                           .work =
+                               [&] {
+                                 if (kind == "slow") std::this_thread::sleep_for(slow_time);
+                               }};
+  (void)session.counters()->count({&range, 1});
+  session.add(Gate{"level", Verdict::passed, "counted"});
+  session.add(
+      Measurement{.quantity = "counted_answer",
+                  .unit = "1",
+                  .provenance = kind == "counting-time" ? Provenance::timed : Provenance::counted,
+                  .method = "fake",
+                  .samples = {static_cast<double>(session.integer("index"))}});
+}
+
 void run(Session& session) {
+  if (session.counters() != nullptr) {
+    count(session);
+    return;
+  }
+  session.add(Gate{"level", Verdict::unverified, "level unverified: " + session.counting_note()});
   const std::string& kind = session.param("kind");
   double answer = session.integer("index");
   if (kind == "crash") die_by(SIGSEGV);
@@ -91,5 +129,67 @@ void run(Session& session) {
 
 STRATA_BENCHMARK(declare, host, run);
 
+/// Counts nothing, as often as it is told to.
+class FakeCounters final : public CounterSource {
+ public:
+  explicit FakeCounters(CounterPlan plan) : plan_{std::move(plan)} {}
+
+  [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
+  void attach() override {
+    if (plan_.sets.front() == "held") {
+      throw CountersUnavailable{"another profiler holds the counters", "end it"};
+    }
+  }
+  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> ranges) override {
+    for (const auto& range : ranges) {
+      range.prepare();
+      range.work();
+    }
+    return std::vector<Counts>(ranges.size());
+  }
+
+ private:
+  CounterPlan plan_;
+};
+
+/// The second time that a process of this run asks for it, and ever after.
+bool is_asked_again() {
+  const char* folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): one thread
+  const std::filesystem::path seen =
+      std::filesystem::path{folder == nullptr ? "/tmp" : folder} / "seen";
+  if (std::filesystem::exists(seen)) return true;
+  std::ofstream{seen} << "seen";
+  return false;
+}
+
 }  // namespace
 }  // namespace strata::fault
+
+namespace strata {
+
+/// Takes the place of the command's own. The name of the one set says how these counters behave;
+/// `memory`, which is asked for by default, cannot be had.
+std::unique_ptr<CounterSource> open_device_counters(const DeviceRequest& /*device*/,
+                                                    const CounterSelection& selection) {
+  const std::string& set = selection.wanted.at(0);
+  if (set == "memory") throw CountersUnavailable{"this is a test", "none is needed"};
+  if (set == "crashing") fault::die_by(SIGSEGV);
+  if (set == "withdrawn" && fault::is_asked_again()) {
+    throw CountersUnavailable{"somebody took the counters away", "take them back"};
+  }
+  if (set != "fake" && set != "held" && set != "withdrawn") {
+    throw UsageError{"--counters '" + set + "': there is no such set; expected fake"};
+  }
+  return std::make_unique<fault::FakeCounters>(
+      CounterPlan{.chip = "FAKE",
+                  .sets = {set},
+                  .quantities = {{.name = "counted_answer",
+                                  .metric = "fake.sum",
+                                  .unit = "1",
+                                  .meaning = "the case's index",
+                                  .set = set}},
+                  .absent = {},
+                  .passes = 1});
+}
+
+}  // namespace strata

@@ -83,12 +83,12 @@ class Run:
         assert not torn, f"a torn line was left: {torn[:80]!r}"
         return [json.loads(line) for line in whole.splitlines()]
 
-    def cases(self) -> dict[str, dict]:
-        """The last line of each case."""
-        return {line["case"]: line for line in self.lines()}
+    def cases(self, kind: str = "case") -> dict[str, dict]:
+        """The last line of each case that was timed, or of those that were counted ("counts")."""
+        return {line["case"]: line for line in self.lines() if line["kind"] == kind}
 
-    def by_kind(self) -> dict[str, dict]:
-        return {line["params"]["kind"]: line for line in self.lines()}
+    def by_kind(self, kind: str = "case") -> dict[str, dict]:
+        return {line["params"]["kind"]: line for line in self.cases(kind).values()}
 
     def rows(self) -> list[dict[str, str]]:
         with (self.folder / "measurements.csv").open(newline="") as file:
@@ -340,6 +340,172 @@ class SupervisionTest(unittest.TestCase):
         run = self.resume(run.folder, 1)
         self.assertEqual([line["params"]["kind"] for line in run.lines()], ["ok", "crash", "crash"])
         self.assertEqual(len(run.rows()), 1)
+
+    # --- what can happen when it is counted ---
+
+    def test_counting_comes_after_the_timing_and_adds_to_it(self) -> None:
+        run = self.run_sweep(self.sweep(["ok", "skip"], range(2)), "--counters", "fake")
+        self.assertEqual(
+            [line["kind"] for line in run.lines()], ["case"] * 4 + ["counts"] * 2, "never mixed"
+        )
+        self.assertEqual({line["schema_version"] for line in run.lines()}, {2})
+        counters = run.context["counters"]
+        self.assertEqual(
+            (counters["asked"], counters["state"], counters["reason"], counters["chip"]),
+            (["fake"], "counted", "", "FAKE"),
+        )
+        self.assertEqual([quantity["metric"] for quantity in counters["quantities"]], ["fake.sum"])
+        self.assertEqual(
+            [(row["quantity"], row["provenance"], row["reasons"]) for row in run.rows()],
+            [("answer", "modelled", ""), ("counted_answer", "counted", "")] * 2,
+        )
+
+    def test_each_case_that_misbehaves_while_counted_keeps_its_timing_and_says_how(self) -> None:
+        kinds = ["ok", "counting-crash", "counting-throw", "counting-hang", "counting-skip"]
+        kinds += ["counting-time", "slow"]
+        process = self.start_sweep(self.sweep(kinds, time_limit=2), "--counters", "fake", "--quiet")
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 1, err)
+        run = Run(Path(out.splitlines()[-1]))
+        self.assertEqual({line["status"] for line in run.cases().values()}, {"measured"})
+        reasons = {
+            "counting-crash": r"worker killed by signal 11 \(SIGSEGV\)",
+            "counting-throw": "the profiler's own complaint",
+            "counting-hang": "time limit: no result after 2 s",
+            "counting-time": "the benchmark timed counted_answer while it was counted",
+        }
+        rows = {row["params"].rpartition("kind=")[2]: row for row in run.rows()}
+        for kind, line in run.by_kind("counts").items():
+            with self.subTest(kind):
+                if kind in reasons:
+                    self.assertEqual(line["status"], "failed")
+                    self.assertRegex(line["reason"], reasons[kind])
+                    self.assertRegex(err, f"failed: .*kind={kind}: counting: .*{reasons[kind]}")
+                    self.assertIn("level unverified: counting failed: ", rows[kind]["reasons"])
+                elif kind == "counting-skip":
+                    self.assertEqual(line["status"], "skipped")
+                    self.assertIn("counting skipped: there is nothing", rows[kind]["reasons"])
+                else:
+                    self.assertEqual(line["status"], "measured", line["reason"])
+                    self.assertEqual(rows[kind]["quantity"], "counted_answer")
+        self.assertEqual(len(run.by_kind("counts")), len(kinds))
+        self.assertEqual({row["valid"] for row in run.rows()}, {"true"})
+        self.assertEqual(len(err.splitlines()), len(reasons), err)
+        self.assertRegex(out, r"2 counted in .* \(timing took .* s\), 1 skipped, 4 failed")
+
+    def test_counters_that_cannot_be_had_cost_one_line_and_nothing_else(self) -> None:
+        sweep = self.sweep(["ok"], range(3))
+        plain = self.run_sweep(sweep, "--counters", "none")
+        self.assertEqual(plain.context["counters"]["state"], "not_asked")
+        for name, reason, mend in (
+            ("held", "another profiler holds the counters", "end it"),
+            ("withdrawn", "somebody took the counters away", "take them back"),
+            ("crashing", "worker killed by signal 11 (SIGSEGV)", "strata doctor says more"),
+            ("auto", "this is a test", "none is needed"),
+        ):
+            with self.subTest(name):
+                process = self.start_sweep(sweep, "--counters", name, "--quiet")
+                out, err = process.communicate(timeout=PATIENCE)
+                self.assertEqual(process.returncode, 0, err)
+                run = Run(Path(out.splitlines()[-1]))
+                counters = run.context["counters"]
+                self.assertEqual(
+                    (counters["asked"], counters["state"]), ([name], "unavailable"), counters
+                )
+                self.assertIn(reason, counters["reason"])
+                self.assertEqual(counters["mend"], mend)
+                self.assertIn(reason, out)
+                # Who asks for nothing hears of nothing; withdrawn they are only after the start.
+                told = name in ("held", "crashing")
+                self.assertEqual(len(err.splitlines()), int(told), err)
+                self.assertEqual(reason in err, told)
+                self.assertEqual(run.context["state"], "complete")
+                self.assertEqual([line["kind"] for line in run.lines()], ["case"] * 3)
+                self.assertEqual(
+                    [self.timing_of(line) for line in run.lines()],
+                    [self.timing_of(line) for line in plain.lines()],
+                    "the same timings, apart from the note",
+                )
+
+    @staticmethod
+    def timing_of(line: dict) -> dict:
+        """A line without what differs from run to run, and without the note on its level."""
+        text = json.dumps(line | {"started": "", "seconds": 0})
+        return json.loads(re.sub(r'"level unverified: [^"]*"', '""', text))
+
+    def test_a_bad_name_is_refused_before_anything_is_timed(self) -> None:
+        for names in ("memroy", "fake,", "none,fake"):
+            with self.subTest(names):
+                process = self.start_sweep(self.sweep(["ok"]), "--counters", names)
+                _, err = process.communicate(timeout=PATIENCE)
+                self.assertEqual(process.returncode, 2, err)
+                self.assertEqual(len(err.splitlines()), 1, err)
+                self.assertIn("--counters", err)
+                self.assertFalse((self.folder / "runs").exists())
+
+    def start_counting(self, indices: range) -> tuple[subprocess.Popen, Path]:
+        """A run that has timed everything and is in the midst of counting."""
+        process = self.start_sweep(self.sweep(["slow"], indices), "--counters", "fake")
+        return process, self.wait_for_lines(len(indices) + 2)
+
+    def expect_whole(self, run: Run, indices: range) -> None:
+        self.assertEqual(list(run.cases()), run.context["sweep"]["cases"])
+        self.assertEqual(set(run.cases("counts")), set(run.cases()))
+        self.assertEqual(len(run.lines()), 2 * len(indices), "nothing was done twice")
+        self.assertEqual(len(run.rows()), 2 * len(indices))
+        self.assertEqual(run.context["state"], "complete")
+        self.assertEqual(run.context["counters"]["state"], "counted")
+        self.assertEqual(run.context["counters"]["asked"], ["fake"])
+
+    def test_a_run_killed_while_counting_resumes_to_the_same_set(self) -> None:
+        process, folder = self.start_counting(range(5))
+        workers = children(process.pid)
+        process.kill()
+        process.wait()
+        wait_for(lambda: not any(map(is_alive, workers)), "the worker's end")
+        self.assertEqual(Run(folder).context["state"], "running", "nobody could say otherwise")
+        self.assertEqual(Run(folder).context["counters"]["state"], "counted")
+        self.expect_whole(self.resume(folder, 0), range(5))
+
+    def test_a_run_interrupted_while_counting_resumes_to_the_same_set(self) -> None:
+        process, folder = self.start_counting(range(5))
+        process.send_signal(signal.SIGINT)
+        run = self.end(process, 130)
+        self.assertEqual(run.context["state"], "interrupted")
+        self.assertEqual(len(run.cases()), 5)
+        self.assertLess(len(run.cases("counts")), 5)
+        self.expect_whole(self.resume(folder, 0), range(5))
+
+    def test_a_counting_worker_killed_from_outside_loses_only_its_case(self) -> None:
+        process, _ = self.start_counting(range(5))
+        wait_for(lambda: children(process.pid), "a worker")
+        os.kill(children(process.pid)[0], signal.SIGKILL)
+        run = self.end(process, 0, 1)  # 0: it died between two cases
+        failed = [line for line in run.lines() if line["status"] == "failed"]
+        self.assertLessEqual(len(failed), 1)
+        for line in failed:
+            self.assertEqual(line["kind"], "counts")
+            self.assertIn("worker killed by signal 9 (SIGKILL)", line["reason"])
+        self.assertEqual(set(run.cases("counts")), set(run.cases()))
+
+    def test_a_complete_run_resumes_to_itself_with_its_counts(self) -> None:
+        whole = self.run_sweep(self.sweep(["ok", "counting-skip"]), "--counters", "fake")
+        again = self.resume(whole.folder, 0)
+        self.assertEqual(again.lines(), whole.lines())
+        self.assertEqual(again.rows(), whole.rows())
+        self.assertEqual(again.context["counters"], whole.context["counters"])
+
+    def test_a_failed_count_is_tried_again_and_its_timing_is_not(self) -> None:
+        run = self.run_sweep(self.sweep(["counting-throw"]), "--counters", "fake", status=1)
+        run = self.resume(run.folder, 1)
+        self.assertEqual([line["kind"] for line in run.lines()], ["case", "counts", "counts"])
+
+    def test_counters_are_those_that_the_run_was_begun_with(self) -> None:
+        run = self.run_sweep(self.sweep(["ok"]), "--counters", "none")
+        process = self.start("--resume", str(run.folder), "--counters", "fake")
+        _, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 2, err)
+        self.assertIn("leave it out", err)
 
     # --- what can happen around it ---
 

@@ -16,9 +16,10 @@ from typing import Any
 
 
 def cases(run: Path) -> dict[str, dict[str, Any]]:
-    """Return the last record of each case."""
+    """Return the last record of each case, timed and counted ones apart."""
     lines = (run / "samples.jsonl").read_text(encoding="utf-8").splitlines()
-    return {record["case"]: record for record in map(json.loads, lines)}
+    records = map(json.loads, lines)
+    return {f"{record['case']} ({record['kind']})": record for record in records}
 
 
 def describe(run: Path) -> None:
@@ -56,7 +57,7 @@ def compare(first: Path, second: Path) -> None:
         ]
         for key in rows_of[0].keys() & rows_of[1].keys():
             before, after = (statistics.median(rows[key]) for rows in rows_of)
-            change = abs(after / before - 1)
+            change = abs(after - before) / max(abs(after), abs(before), sys.float_info.min)
             changes.setdefault("/".join(key), []).append(change)
             if key[0] == "warp_read_cycles":
                 worst.append((change, case))

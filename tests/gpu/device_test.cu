@@ -1,4 +1,6 @@
 // The CUDA part on a real GPU: errors, buffers, timers, clocks, eviction, the device itself.
+#include "harness/core/counter_catalogue.hpp"
+#include "harness/core/counters.hpp"
 #include "harness/core/device.hpp"
 #include "harness/core/error.hpp"
 #include "harness/device/buffer.hpp"
@@ -377,6 +379,7 @@ TEST_F(EvictionTest, TouchesAnyRange) {
 
 TEST(PersistingL2, IsResetOrSaidToBeAbsent) {
   int most = 0;
+  cuda_check(cudaFree(nullptr));  // a context: without one nothing can be reset
   cuda_check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, 0));
   const bool done = reset_persisting_l2();
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
@@ -448,7 +451,19 @@ TEST(CudaDiagnosis, FindsTheDriverAndTheFirstGpu) {
   };
   EXPECT_EQ(with("CUDA"), 1);
   EXPECT_EQ(with("cuda:0"), 1);
-  EXPECT_EQ(with("hardware counters"), 1);
+}
+
+TEST(CounterCatalogue, NamesTheChipOfTheFirstGpuAndDescribesIt) {
+  const std::string chip = chip_of_device(0);
+  EXPECT_EQ(chip, chip_of_device(0));
+  EXPECT_EQ(open_catalogue(chip)->chip(), chip);
+}
+
+TEST(CountersDiagnosis, SpeaksOfTheFirstGpu) {
+  const auto findings = diagnose_counters();
+  EXPECT_EQ(std::count_if(findings.begin(), findings.end(),
+                          [](const Finding& f) { return f.what == "cuda:0 counters"; }),
+            1);
 }
 
 }  // namespace

@@ -1,0 +1,315 @@
+"""What the counters say, on runs small enough to work out by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import (
+    COUNTED_RUN,
+    case,
+    context2,
+    count,
+    counts,
+    layout_case,
+    load,
+    load2,
+    measurement,
+    predicted,
+    write_run,
+)
+from strata import counted, model
+from strata.records import load_run
+
+OPEN = ("level", "unverified", "level unverified: not counted yet")
+PROVED = ("level", "passed", "100 %")
+
+
+def traffic(generation: str, layout: str, ratio: float, fields: str = "all") -> dict[str, Any]:
+    """A case of the model alone: 896 bytes are used."""
+    return case(
+        [
+            predicted("moved_over_used", ratio, unit="1"),
+            predicted("bytes_used_per_read", 896, unit="B"),
+            predicted("sectors_per_read", 896 * ratio / 32),
+            predicted("requests_per_read", 7, unit="request"),
+        ],
+        benchmark="layout_traffic",
+        params={"generation": generation, "layout": layout, "fields": fields},
+    )
+
+
+def read(
+    layout: str,
+    sectors: float,
+    *,
+    expected: float | None = None,
+    gates: Any = (PROVED,),
+    **params: Any,
+) -> list[dict[str, Any]]:
+    """A case of layout_read, timed and counted, in L2 unless said otherwise."""
+    line = layout_case(layout, **({"residency": "l2"} | params), gates=[OPEN])
+    found = [count("sectors_per_read", sectors), count("sectors_per_request", sectors / 7)]
+    if expected is not None:
+        found.append(predicted("sectors_per_read", expected))
+        found.append(predicted("sectors_per_request", expected / 7))
+    return [line, counts(line, found, gates=gates)]
+
+
+def warp_load(
+    width: int = 4,
+    stride: int = 1,
+    misalignment: int = 0,
+    permutation: str = "identity",
+    *,
+    sectors: float | None = 4,
+) -> list[dict[str, Any]]:
+    line = case(
+        [measurement("warp_load_cycles", [4.0, 5.0, 7.0])],
+        benchmark="coalescing",
+        params={
+            "width": width,
+            "stride": stride,
+            "misalignment": misalignment,
+            "permutation": permutation,
+        },
+    )
+    if sectors is None:
+        return [line]
+    found = [count("sectors_per_request", sectors), predicted("sectors_per_request", sectors)]
+    return [line, counts(line, found)]
+
+
+# --- bytes moved
+
+
+def test_counts_of_l2_stand_beside_the_newest_generation(tmp_path: Path) -> None:
+    lines = [
+        traffic("1.0-1.1", "aos", 8),
+        traffic("7.x", "aos", 7),
+        *read("aos", 196),
+        *read("aos", 197, warps_per_sm=8),
+        *read("aos", 210, warps_per_sm=64),
+        *read("aos", 9, residency="dram"),
+    ]
+    rules = counted.moved(load2(tmp_path, lines).rows)
+    assert [(m.generation, m.ratio, m.counted) for m in rules] == [
+        ("1.0-1.1", 8, False),
+        ("7.x", 7, False),
+        ("7.x", 197 * 32 / 896, True),
+    ]
+    assert (rules[-1].low, rules[-1].high) == (7, 7.5)
+    assert rules[-1].row.params["warps_per_sm"] == "8"
+
+
+def test_a_valid_count_stands_before_invalid_ones(tmp_path: Path) -> None:
+    wrong = ("model", "failed", "not equal")
+    lines = [
+        traffic("7.x", "aos", 7),
+        *read("aos", 500, gates=[wrong]),
+        *read("aos", 196, warps_per_sm=8),
+        *read("soa", 30, gates=[wrong]),
+        traffic("7.x", "soa", 1),
+    ]
+    found = {m.layout: m for m in counted.moved(load2(tmp_path, lines).rows) if m.counted}
+    assert (found["aos"].high, found["aos"].row.valid) == (7, True)
+    assert not found["soa"].row.valid
+
+
+def test_without_the_model_nothing_says_how_many_bytes_are_used(tmp_path: Path) -> None:
+    assert counted.moved(load2(tmp_path, read("aos", 196)).rows) == ()
+
+
+def test_the_net_count_stands_where_the_chip_has_the_quantity_too(tmp_path: Path) -> None:
+    line = layout_case("aos", residency="l2", gates=[OPEN])
+    gross = count("sectors_per_read", 300, method="l1tex__t_sectors.ratio")
+    for place, found in enumerate([[gross, count(value=196)], [count(value=196), gross]]):
+        run = load2(tmp_path / f"{place}", [line, counts(line, found), traffic("7.x", "aos", 7)])
+        (mark,) = [m for m in counted.moved(run.rows) if m.counted]
+        assert mark.ratio == 7
+
+
+# --- warp loads
+
+
+def test_warp_loads_hold_prediction_count_and_time(tmp_path: Path) -> None:
+    lines = [*warp_load(8, 2, sectors=16), *warp_load(4, 3), *warp_load(4, 1, sectors=None)]
+    alone, narrow, wide = counted.warp_loads(load2(tmp_path, lines).rows)
+    assert (alone.stride, alone.counted, alone.predicted) == (1, None, None)
+    assert alone.row.quantity == "warp_load_cycles"
+    assert (narrow.width, narrow.stride, narrow.misalignment) == (4, 3, 0)
+    assert wide.counted is not None
+    assert wide.predicted is not None
+    assert (wide.counted.value, wide.predicted.value) == (16, 16)
+    assert wide.cycles is not None
+    assert (wide.cycles.minimum, wide.cycles.value, wide.cycles.maximum) == (4, 5, 7)
+
+
+def test_a_load_whose_axes_are_not_numbers_breaks_nothing(tmp_path: Path) -> None:
+    line = case([count("sectors_per_request")], benchmark="coalescing", params={"width": "wide"})
+    assert counted.warp_loads(load(tmp_path, [line]).rows) == ()
+
+
+# --- levels
+
+
+def test_shares_know_what_was_predicted(tmp_path: Path) -> None:
+    line = layout_case("aos", residency="l2", gates=[OPEN])
+    found = [
+        count("l1_hit_share", 0.855, unit="1"),
+        predicted("l1_hit_share", 0.857, unit="1"),
+        count("l2_hit_share", 1, unit="1"),
+    ]
+    near, far = counted.level_shares(load2(tmp_path, [line, counts(line, found)]).rows)
+    assert (near.level, near.name, near.counted.value) == ("l2", "l1_hit_share", 0.855)
+    assert near.predicted is not None
+    assert near.predicted.value == 0.857
+    assert (far.name, far.predicted) == ("l2_hit_share", None)
+
+
+def test_proof_counts_rows_by_the_gate_of_their_case(tmp_path: Path) -> None:
+    lines = [
+        *read("aos", 196),
+        *read("soa", 28, gates=[("level", "failed", "31 %")]),
+        layout_case("aoas", gates=[OPEN]),
+        layout_case("soaoas", gates=[("level", "not_applicable", "")]),
+        layout_case("aosoa32"),
+    ]
+    assert counted.proof(load2(tmp_path, lines)) == (
+        "Level: 3 of 7 rows proved by counters, 1 level unverified, 3 served by another level "
+        "than they claim, or by several."
+    )
+    assert counted.proof(load(tmp_path / "none", [layout_case()])) == (
+        "Level: no row says which level of memory served it."
+    )
+
+
+def test_level_table_has_a_line_per_level_and_for_what_has_none(tmp_path: Path) -> None:
+    lines = [
+        *read("aos", 196, residency="dram"),
+        *read("soa", 28, residency="dram", gates=[("level", "failed", "31 %")]),
+        layout_case("aoas", gates=[OPEN]),
+        case([measurement()], benchmark="coalescing", gates=[OPEN]),
+    ]
+    table = counted.level_table(load2(tmp_path, lines))
+    assert table is not None
+    assert [[model.plain(cell) for cell in row] for row in table.rows] == [
+        ["L1", "0", "0", "1"],
+        ["DRAM", "1", "1", "0"],
+        ["coalescing", "0", "0", "1"],
+    ]
+    assert counted.level_table(load(tmp_path / "none", [layout_case()])) is None
+
+
+# --- the model
+
+
+def test_model_check_counts_gates_and_finds_every_difference(tmp_path: Path) -> None:
+    equal, wrong = ("model", "passed", ""), ("model", "failed", "197, not 196")
+    lines = [
+        *read("aos", 197, expected=196, gates=[wrong]),
+        *read("soa", 28, expected=28, gates=[equal]),
+        *read("aoas", 64, expected=64, gates=[("model", "failed", "1 request too many")]),
+        *read("soaoas", 33, expected=32, gates=[equal]),  # a gate that slept
+    ]
+    check = counted.model_check(load2(tmp_path, lines))
+    assert check.verdicts == {"passed": 2, "failed": 2}
+    assert [
+        (d.predicted.params["layout"], d.quantity, d.predicted.value, d.counted.value)
+        for d in check.differences
+        if d.quantity == "sectors_per_read"
+    ] == [("aos", "sectors_per_read", 196, 197), ("soaoas", "sectors_per_read", 32, 33)]
+    ((case_id, detail),) = check.silent
+    assert "layout=aoas" in case_id
+    assert detail == "1 request too many"
+    assert counted.model_words(check) == (
+        "Model: predicted equals counted in 2 of 4 cases; 2 not equal."
+    )
+
+
+def test_shares_need_not_equal_the_prediction_to_the_last_digit(tmp_path: Path) -> None:
+    line = layout_case(gates=[OPEN])
+    shares = [count("l1_hit_share", 0.999, unit="1"), predicted("l1_hit_share", 1, unit="1")]
+    assert counted.model_check(load2(tmp_path, [line, counts(line, shares)])).differences == ()
+
+
+def test_a_last_digit_is_no_difference_and_one_sector_in_a_million_is(tmp_path: Path) -> None:
+    near = read("aos", 28 * (1 + 1e-15), expected=28)
+    far = read("soa", 28.000028, expected=28)
+    check = counted.model_check(load2(tmp_path, near + far))
+    assert {d.counted.params["layout"] for d in check.differences} == {"soa"}
+    table = counted.difference_table(check)
+    assert table is not None
+    assert len(table.rows) == 2
+
+
+def test_no_differences_no_table(tmp_path: Path) -> None:
+    check = counted.model_check(load2(tmp_path, read("soa", 28, expected=28)))
+    assert counted.difference_table(check) is None
+    nothing = counted.model_check(load(tmp_path / "none", [layout_case()]))
+    assert counted.model_words(nothing) == "Model: no case has both a prediction and a count."
+
+
+# --- the table of layouts
+
+
+def test_traffic_table_has_prediction_count_and_generations(tmp_path: Path) -> None:
+    lines = [
+        traffic("7.x", "aos", 7),
+        traffic("1.0-1.1", "aos", 8),
+        traffic("7.x", "soa", 1),
+        *read("aos", 196, expected=196),
+        *read("aos", 203, expected=196, warps_per_sm=8),
+    ]
+    table = counted.traffic_table(load2(tmp_path, lines).rows)
+    assert table is not None
+    assert table.header[4:] == (
+        "moved ÷ used: 1.0-1.1",
+        "moved ÷ used: 7.x",
+        "moved ÷ used: counted here",
+    )
+    assert [[model.plain(cell) for cell in row] for row in table.rows] == [
+        ["all 7 fields", "aos", "28", "28–29", "8", "7", "7–7.25"],
+        ["all 7 fields", "soa", "4", "–", "–", "1", "–"],
+    ]
+
+
+def test_traffic_table_of_a_run_without_counts_is_the_model_alone(tmp_path: Path) -> None:
+    table = counted.traffic_table(load(tmp_path, [traffic("7.x", "aos", 7)]).rows)
+    assert table is not None
+    assert "moved ÷ used: counted here" not in table.header
+    assert counted.traffic_table(load(tmp_path / "none", [layout_case()]).rows) is None
+
+
+# --- words
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "Counted on GX000: 1 quantity (memory) in 3 passes. Counting took 1.50 s, timing"),
+        ({"passes": 1, "sets": []}, "1 quantity (raw metrics) in 1 pass."),
+        ({"state": "not_asked"}, "Nothing was counted: counters were not asked for."),
+        (
+            {"state": "unavailable", "reason": "held by DCGM", "mend": "dcgmi profile --pause"},
+            "Nothing was counted: held by DCGM. To mend: dcgmi profile --pause.",
+        ),
+        ({"state": "external"}, "A profiler outside the harness was to count; the run holds no"),
+    ],
+)
+def test_state_says_whether_and_why(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    inner = {f"counters__{key}": value for key, value in changes.items()}
+    run = load_run(write_run(tmp_path, [layout_case()], header=context2(**inner)))
+    assert words in counted.state(run.context.counters).replace("\u00a0", " ")
+
+
+def test_synthetic_run_is_read_as_it_was_made() -> None:
+    run = load_run(COUNTED_RUN)
+    check = counted.model_check(run)
+    assert check.verdicts == {"passed": 158, "failed": 1}
+    assert {d.counted.params["layout"] for d in check.differences} == {"soaoas"}
+    assert len(counted.warp_loads(run.rows)) == 102
+    assert len([m for m in counted.moved(run.rows) if not m.counted]) == 60
+    assert {(m.layout, m.fields) for m in counted.moved(run.rows) if m.counted} == {
+        (layout, fields) for layout in model.LAYOUTS for fields in model.FIELDS
+    }
