@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from strata import model, tables
+from strata import counted, model, tables
 from strata.records import Run, RunError, load_run, one_line
 from strata.validate import findings
 
@@ -64,6 +64,7 @@ def summary(
     loaded = _load(run)
     for sentence in model.sentences(loaded.rows):
         typer.echo(model.plain(sentence))
+    typer.echo(counted.proof(loaded))
     _print_table(loaded)
 
 

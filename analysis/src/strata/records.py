@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=str)
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSIONS = (1, 2)
+"""Version 2 has counters: lines of kind `counts`, and `counters` in the context."""
 
 CONTEXT_FILE = "context.json"
 SAMPLES_FILE = "samples.jsonl"
@@ -56,15 +57,24 @@ Status = Literal["measured", "skipped", "failed"]
 Verdict = Literal["passed", "failed", "unverified", "not_applicable"]
 Provenance = Literal["timed", "counted", "modelled", "published"]
 State = Literal["running", "complete", "interrupted", "aborted"]
+Kind = Literal["case", "counts"]
+CountersState = Literal["counted", "not_asked", "unavailable", "external"]
 
 BACKENDS: tuple[Backend, ...] = ("cuda", "host")
 STATUSES: tuple[Status, ...] = ("measured", "skipped", "failed")
 VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "unverified", "not_applicable")
 PROVENANCES: tuple[Provenance, ...] = ("timed", "counted", "modelled", "published")
 STATES: tuple[State, ...] = ("running", "complete", "interrupted", "aborted")
+KINDS: Mapping[int, tuple[Kind, ...]] = {1: ("case",), 2: ("case", "counts")}
+COUNTERS_STATES: tuple[CountersState, ...] = ("counted", "not_asked", "unavailable", "external")
+COUNTABLE: tuple[Provenance, ...] = ("counted", "modelled")
+"""What a line of kind `counts` may hold: under a profiler nothing is timed."""
 
-# The patterns of results/schema/v1; a test holds the two together.
+# The patterns of results/schema; a test holds the two together.
 NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_.]*", re.ASCII)
+QUANTITY: Mapping[int, re.Pattern[str]] = {1: NAME, 2: METRIC}
+"""Quantities and methods: from version 2 on they may be a chip's own metrics, as it names them."""
 WORD = re.compile(r"[A-Za-z0-9._+-]+", re.ASCII)
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 UTC = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z", re.ASCII)
@@ -122,7 +132,10 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One benchmark at one point of its axes: a line of `samples.jsonl`."""
+    """One benchmark at one point of its axes: a line of `samples.jsonl`.
+
+    In a `Run`, what was timed and what was counted, merged.
+    """
 
     id: str
     suite: str
@@ -232,8 +245,43 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
+class CountedQuantity:
+    """A quantity that the chip counted: our name and the chip's, and what it means."""
+
+    name: str
+    metric: str
+    unit: str
+    meaning: str
+    set: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What was to be counted, whether it was, and if not, why and what mends it.
+
+    `absent` names what the chip cannot count, one line each; `passes` is how often a piece of work
+    ran to be counted once.
+    """
+
+    asked: tuple[str, ...]
+    state: CountersState
+    reason: str
+    mend: str
+    chip: str
+    sets: tuple[str, ...]
+    passes: int
+    quantities: tuple[CountedQuantity, ...]
+    absent: tuple[str, ...]
+    counting_seconds: float
+    timing_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
-    """What was measured, with what, under which conditions: `context.json`."""
+    """What was measured, with what, under which conditions: `context.json`.
+
+    `counters` is None in a run of schema version 1, which had none.
+    """
 
     run: str
     build: Build
@@ -249,6 +297,7 @@ class Context:
     clocks_before: Mapping[str, Any]
     clocks_after: Mapping[str, Any]
     timer: Mapping[str, Any]
+    counters: Counters | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +314,56 @@ class Run:
     cases: tuple[Case, ...]
     rows: tuple[Row, ...]
     table: tuple[Row, ...] | None
+
+
+# --- what was timed and what was counted ----------------------------------------------------------
+
+
+def merged(timed: Case, counted: Case) -> Case:
+    """One record of a case that was timed and then counted.
+
+    What was counted is added to what was timed; a gate that only counters can decide takes the
+    place of the unverified one of its name, and a gate that failed in either phase stays failed.
+    Where counting failed or was skipped, the timings stay as they are and the level gate, if
+    unverified, says why. A case that was not timed stays as it is. The harness does the same
+    (`merged` in harness/core/measurement.hpp).
+    """
+    if timed.status != "measured":
+        return timed
+    if counted.status != "measured":
+        detail = f"level unverified: counting {counted.status}: {counted.reason}"
+        return replace(
+            timed,
+            gates=tuple(
+                replace(gate, detail=detail)
+                if (gate.name, gate.verdict) == ("level", "unverified")
+                else gate
+                for gate in timed.gates
+            ),
+        )
+    gates = list(timed.gates)
+    for gate in counted.gates:
+        names = [known.name for known in gates]
+        if gate.name in names:
+            place = names.index(gate.name)
+            gates[place] = _stronger(gates[place], gate)
+        else:
+            gates.append(gate)
+    return replace(
+        timed,
+        facts=MappingProxyType({**counted.facts, **timed.facts}),
+        gates=tuple(gates),
+        measurements=(*timed.measurements, *counted.measurements),
+    )
+
+
+def _stronger(timed: Gate, counted: Gate) -> Gate:
+    """Which of two verdicts on one gate stands."""
+    if timed.verdict == counted.verdict == "failed":
+        return replace(timed, detail=f"{timed.detail}; {counted.detail}")
+    if counted.verdict == "failed" or timed.verdict in ("unverified", "not_applicable"):
+        return counted
+    return timed
 
 
 # --- derived rows ---------------------------------------------------------------------------------
@@ -340,7 +439,7 @@ def load_run(folder: Path) -> Run:
             mend="name the folder that strata run printed",
         )
     context = _context(folder / CONTEXT_FILE)
-    latest = {case.id: case for case in _cases(folder / SAMPLES_FILE)}
+    latest = _latest(folder / SAMPLES_FILE)
     planned = {case: place for place, case in enumerate(context.sweep.cases)}
     cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
     table_path = folder / MEASUREMENTS_FILE
@@ -537,23 +636,24 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _check_version(fields: _Fields, path: Path, line: int | None) -> None:
+def _version(fields: _Fields, path: Path, line: int | None) -> int:
     version = fields.count("schema_version")
-    if version != SCHEMA_VERSION:
+    if version not in SCHEMA_VERSIONS:
         raise RunError(
             path,
             line,
             found=f"schema version {version}",
-            expected=f"schema version {SCHEMA_VERSION}",
+            expected=f"schema version {' or '.join(map(str, SCHEMA_VERSIONS))}",
             mend=f"read it with the strata that knows version {version}",
         )
+    return version
 
 
 def _context(path: Path) -> Context:
     mend = "measure again; a context cannot be written afterwards"
     data = _parse(path, None, _decode(path, None, _read(path), mend), mend)
     fields = _Fields(data, path, None, mend)
-    _check_version(fields, path, None)
+    version = _version(fields, path, None)
     build, device = fields.object("strata"), fields.object("device")
     host, sweep = fields.object("host"), fields.object("sweep")
     clocks = None if fields.mapping_or_none("clocks") is None else fields.object("clocks")
@@ -610,10 +710,54 @@ def _context(path: Path) -> Context:
         clocks_before=clocks.mapping("before") if clocks else nothing,
         clocks_after=clocks.mapping_or_none("after") or nothing if clocks else nothing,
         timer=fields.mapping("timer"),
+        counters=_counters(fields.object("counters")) if version > 1 else None,
     )
 
 
-def _cases(path: Path) -> Iterator[Case]:
+def _counters(fields: _Fields) -> Counters:
+    return Counters(
+        asked=fields.texts("asked"),
+        state=fields.choice("state", COUNTERS_STATES),
+        reason=fields.text("reason"),
+        mend=fields.text("mend"),
+        chip=fields.text("chip"),
+        sets=fields.texts("sets"),
+        passes=fields.count("passes"),
+        quantities=tuple(
+            CountedQuantity(
+                name=quantity.text("name"),
+                metric=quantity.text("metric"),
+                unit=quantity.text("unit"),
+                meaning=quantity.text("meaning"),
+                set=quantity.text("set"),
+            )
+            for quantity in fields.objects("quantities")
+        ),
+        absent=fields.texts("absent"),
+        counting_seconds=fields.number("counting_seconds"),
+        timing_seconds=fields.number("timing_seconds"),
+    )
+
+
+def _latest(path: Path) -> dict[str, Case]:
+    """The last record of each case, with what was counted after it.
+
+    A line of counts belongs to the last line of its case that stands before it, so that a case
+    which is measured again has none until it is counted again; the last counts win, and counts of
+    a case that no line before them measured are ignored.
+    """
+    timed: dict[str, Case] = {}
+    whole: dict[str, Case] = {}
+    for kind, case, fields in _cases(path):
+        if kind == "case":
+            timed[case.id] = whole[case.id] = case
+        elif case.id in timed:
+            whole[case.id] = merged(timed[case.id], case)
+            _check_keys(whole[case.id], fields)
+    return whole
+
+
+def _cases(path: Path) -> "Iterator[tuple[Kind, Case, _Fields]]":
     """Every whole line in file order; a torn last line, which has no line end, is left out."""
     mend = "delete that line and " + RESUME
     try:
@@ -626,12 +770,13 @@ def _cases(path: Path) -> Iterator[Case]:
             if not raw.endswith(b"\n"):
                 return
             data = _parse(path, number, _decode(path, number, raw, mend), mend)
-            yield _case(_Fields(data, path, number, mend), path, number)
+            fields = _Fields(data, path, number, mend)
+            version = _version(fields, path, number)
+            kind = fields.choice("kind", KINDS[version])
+            yield kind, _case(fields, kind, QUANTITY[version]), fields
 
 
-def _case(fields: _Fields, path: Path, line: int) -> Case:
-    _check_version(fields, path, line)
-    fields.choice("kind", ("case",))
+def _case(fields: _Fields, kind: Kind, names: re.Pattern[str]) -> Case:
     status = fields.choice("status", STATUSES)
     params = fields.mapping("params")
     for key, value in params.items():
@@ -654,7 +799,7 @@ def _case(fields: _Fields, path: Path, line: int) -> Case:
             for gate in (fields.objects("gates") if measured or fields.has("gates") else ())
         ),
         measurements=tuple(
-            _measurement(measurement)
+            _measurement(measurement, names)
             for measurement in (
                 fields.objects("measurements") if measured or fields.has("measurements") else ()
             )
@@ -667,25 +812,32 @@ def _case(fields: _Fields, path: Path, line: int) -> Case:
     canonical = case_id(case.suite, case.benchmark, case.backend, case.params)
     if case.id != canonical:
         fields.refuse(f"case {case.id}", f"{canonical}, as its parameters say")
+    _check_keys(case, fields)
+    timed = [m.quantity for m in case.measurements if m.provenance not in COUNTABLE]
+    if kind == "counts" and timed:
+        fields.refuse(f"{timed[0]} in a line of counts", f"{' or '.join(COUNTABLE)} quantities")
+    return case
+
+
+def _check_keys(case: Case, fields: _Fields) -> None:
     keys = set()
     for measurement in case.measurements:
         name = f"{measurement.quantity} by {measurement.method}"
         if name in keys:
             fields.refuse(f"{name} twice", "each quantity and method once a case")
         keys.add(name)
-    return case
 
 
 def _gate(fields: _Fields, name: str) -> Gate:
     return Gate(name=name, verdict=fields.choice("verdict", VERDICTS), detail=fields.text("detail"))
 
 
-def _measurement(fields: _Fields) -> Measurement:
+def _measurement(fields: _Fields, names: re.Pattern[str]) -> Measurement:
     return Measurement(
-        quantity=fields.text("quantity", NAME),
+        quantity=fields.text("quantity", names),
         unit=fields.text("unit"),
         provenance=fields.choice("provenance", PROVENANCES),
-        method=fields.text("method", NAME),
+        method=fields.text("method", names),
         samples=fields.samples("samples"),
         noise=_gate(fields.object("noise"), "noise"),
     )

@@ -21,7 +21,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from strata import figures, model, tables, units
+from strata import counted, figures, model, tables, units
 from strata.records import VERDICTS, Run, RunError, params_text
 from strata.validate import findings
 
@@ -74,6 +74,21 @@ class Line:
     valid: bool
 
 
+Shown = tuple[str, str, tuple[str, ...], tuple[tuple[tuple[Markup, bool], ...], ...]]
+"""A table as the page shows it: title, path of its files, header, cells and whether numeric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the counters say, as the page shows it."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Shown, ...]
+    absent: tuple[str, ...]
+    quantities: tuple[tuple[str, str, str, str, str], ...]
+    silent: tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """One run as the page shows it."""
@@ -83,9 +98,8 @@ class Section:
     notices: tuple[str, ...]
     facts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     sentences: tuple[Markup, ...]
-    tables: tuple[
-        tuple[str, str, tuple[str, ...], tuple[tuple[tuple[Markup, bool], ...], ...]], ...
-    ]
+    tables: tuple[Shown, ...]
+    counts: Counts
     figures: tuple[Drawn, ...]
     gates: tuple[tuple[str, tuple[int, ...]], ...]
     invalid: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
@@ -149,10 +163,6 @@ def _section(run: Run, key: str, out: Path, folder: str) -> Section:
     layouts = model.layout_table(run.rows)
     if layouts:
         shown.append(layouts)
-    source = f"{run.context.device.name}, run {run.context.run}, commit {run.context.build.commit}"
-    for table in shown:
-        _save(out / f"tables/{folder}{table.name}.md", tables.markdown(table).encode())
-        _save(out / f"tables/{folder}{table.name}.tex", tables.latex(table, source).encode())
     benchmarks = sorted({case.benchmark for case in run.cases})
     return Section(
         key=key,
@@ -160,21 +170,8 @@ def _section(run: Run, key: str, out: Path, folder: str) -> Section:
         notices=tuple(_notices(run)),
         facts=tuple(_facts(run)),
         sentences=tuple(_linked(sentence, anchors) for sentence in model.sentences(run.rows)),
-        tables=tuple(
-            (
-                table.title,
-                f"tables/{folder}{table.name}",
-                table.header,
-                tuple(
-                    tuple(
-                        (_linked(cell, anchors), place in table.numeric)
-                        for place, cell in enumerate(row)
-                    )
-                    for row in table.rows
-                ),
-            )
-            for table in shown
-        ),
+        tables=tuple(_table(table, run, anchors, out, folder) for table in shown),
+        counts=_counts(run, anchors, out, folder),
         figures=tuple(_figures(run, key, anchors, out, folder)),
         gates=tuple(
             (name, tuple(counts[verdict] for verdict in VERDICTS))
@@ -192,6 +189,39 @@ def _section(run: Run, key: str, out: Path, folder: str) -> Section:
             if (TEMPLATES / "methods" / f"{name}.html.j2").is_file()
         ),
         paper="layout_read" in benchmarks,
+    )
+
+
+def _table(
+    table: model.Table, run: Run, anchors: Mapping[Any, str], out: Path, folder: str
+) -> Shown:
+    """Writes the table's files; returns it for the page."""
+    source = f"{run.context.device.name}, run {run.context.run}, commit {run.context.build.commit}"
+    _save(out / f"tables/{folder}{table.name}.md", tables.markdown(table).encode())
+    _save(out / f"tables/{folder}{table.name}.tex", tables.latex(table, source).encode())
+    cells = tuple(
+        tuple((_linked(cell, anchors), place in table.numeric) for place, cell in enumerate(row))
+        for row in table.rows
+    )
+    return table.title, f"tables/{folder}{table.name}", table.header, cells
+
+
+def _counts(run: Run, anchors: Mapping[Any, str], out: Path, folder: str) -> Counts:
+    check, counters = counted.model_check(run), run.context.counters
+    shown = [
+        counted.level_table(run),
+        counted.traffic_table(run.rows),
+        counted.difference_table(check),
+    ]
+    sentences = (counted.state(counters), counted.proof(run), counted.model_words(check))
+    return Counts(
+        sentences=tuple(map(without_paths, sentences)),
+        tables=tuple(_table(table, run, anchors, out, folder) for table in shown if table),
+        absent=tuple(map(without_paths, counters.absent)) if counters else (),
+        quantities=tuple((q.name, q.metric, q.unit, q.set, q.meaning) for q in counters.quantities)
+        if counters
+        else (),
+        silent=tuple((case, without_paths(detail)) for case, detail in check.silent),
     )
 
 

@@ -9,7 +9,7 @@ _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0,
 _SMALL = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
 
-_UNITS = {"cycle": "cycles", "tsc_cycle": "TSC cycles"}
+_UNITS = {"cycle": "cycles", "tsc_cycle": "TSC cycles", "1": ""}
 _SCALED = {"B/s": "B/s", "Hz": "Hz", "1/s": "/s"}
 
 
@@ -23,6 +23,13 @@ def number(value: float) -> str:
         return f"{value:.3g}"
     text = f"{value:,.{decimals}f}"
     return text.replace(",", THIN if magnitude >= 9999.5 else "")
+
+
+def count(value: float) -> str:
+    """A number of things, or their ratio: whole numbers as they are, others with two decimals."""
+    if value == round(value):
+        return f"{value:,.0f}".replace(",", THIN if abs(value) >= 10_000 else "")
+    return number(value)
 
 
 def tick(value: float) -> str:
@@ -46,6 +53,8 @@ def span(low: float, high: float) -> str:
 def scaled_span(low: float, high: float, unit: str) -> str:
     """An interval in the unit and prefix that suit its upper end: 4.31–4.36 TB/s."""
     magnitude = max(abs(low), abs(high))
+    if unit == "1" and magnitude <= 1:
+        return f"{low:.4g}–{high:.4g}"
     steps = _PREFIXES if unit in _SCALED else _SMALL if unit == "s" else ()
     scale = next((step for step, _ in steps if magnitude >= 0.9995 * step), 1.0)
     return span(low / scale, high / scale) if scale != 1.0 else span(low, high)
@@ -65,6 +74,8 @@ def quantity(value: float, unit: str) -> str:
     if unit == "s" and magnitude > 0:
         scale, name = next(((s, n) for s, n in _SMALL if magnitude >= 0.9995 * s), _SMALL[-1])
         return f"{significant(value / scale)}{SPACE}{name}"
+    if unit == "1" and magnitude <= 1:
+        return f"{value:.4g}"  # a share: 0.9985 is not 1.00
     return f"{number(value)}{SPACE}{_UNITS.get(unit, unit)}".rstrip()
 
 

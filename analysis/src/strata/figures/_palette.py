@@ -17,6 +17,14 @@ _LAYOUT_STYLE = {
 }
 _LEVEL_COLOUR = {"l1": "#56B4E9", "l2": "#0072B2", "l3": "#009E73", "dram": "#D55E00"}
 _OTHER = ("#666666", "X")
+# Widths are ordered, so their colours are: viridis (made for every eye) without its palest end.
+_WIDTH_STYLE = {
+    1: ("#440154", "o"),
+    2: ("#414487", "s"),
+    4: ("#2a788e", "^"),
+    8: ("#22a884", "D"),
+    16: ("#8fc31f", "v"),
+}
 
 INK = "#262626"
 GREY = "#7a7a7a"
@@ -25,6 +33,11 @@ GREY = "#7a7a7a"
 def layout_style(layout: str) -> tuple[str, str]:
     """Colour and marker of a layout."""
     return _LAYOUT_STYLE.get(layout, _OTHER)
+
+
+def width_style(width: int) -> tuple[str, str]:
+    """Colour and marker of a width of access in bytes."""
+    return _WIDTH_STYLE.get(width, _OTHER)
 
 
 def level_colour(level: str | None) -> str:

@@ -30,7 +30,11 @@ WIDEST = 0.25
 """Ratios further than this from 1 are drawn as triangles on the edge of the panel."""
 
 WITHIN = f"{100 * TIMER_TOLERANCE:g} %"
-QUANTITIES = {"warp_read_cycles_slowest": "slowest warp-read", "load_cycles": "dependent load"}
+QUANTITIES = {
+    "warp_read_cycles_slowest": "slowest warp-read",
+    "load_cycles": "dependent load",
+    "warp_load_cycles": "warp-load",
+}
 
 MARKERS = ("o", "s", "D", "v")
 
@@ -74,6 +78,8 @@ def draw(pairs: Sequence[Agreement], axes: AxesGrid) -> None:
         Patch(facecolor=level_colour(level), label=level_name(level))
         for level in ordered((pair.level for pair in pairs if pair.level), LEVELS)
     ]
+    if any(pair.level is None for pair in pairs):
+        handles.append(Patch(facecolor=level_colour(None), label="level not varied"))
     handles += [
         Line2D([], [], color=INK, marker=marker, linestyle="none", label=method)
         for method, marker in zip(methods, MARKERS, strict=False)
