@@ -53,12 +53,13 @@ constexpr const char* counters_external = "external";
 
 /// What --counters asks for, opened before the device; null when the cases are to be timed. Throws
 /// CountersUnavailable.
-std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options,
+std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, const Sweep& sweep,
                                                    const DeviceRequest& device) {
   if (options.counters.empty()) return nullptr;
   const auto asked = parse_counters(options.counters);
   if (std::ranges::find(asked, counters_external) == asked.end()) {
-    const CounterSelection selection = selection_of(asked);
+    const CounterSelection selection =
+        selection_of(asked, wanted_counter_sets(sweep, benchmarks()));
     return selection.wanted.empty() ? nullptr : open_device_counters(device, selection);
   }
   if (asked.size() > 1) {
@@ -101,7 +102,7 @@ int bench_command(const BenchOptions& options) {
     apply_setting(sweep, setting, benchmarks());
   const auto request = parse_device_request(options.device);
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
-  const auto counters = open_asked_counters(options, request);
+  const auto counters = open_asked_counters(options, sweep, request);
   device = open_device(request);
   if (counters) attach(*counters, *device);
   const auto cases = expand(sweep, device->backend(), benchmarks());

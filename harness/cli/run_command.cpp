@@ -193,6 +193,20 @@ int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   return static_cast<int>(summary.exit_code);
 }
 
+/// The counter sets that a run was begun with, beside `memory`. Where nothing could be counted
+/// then: those that its cases want.
+std::vector<std::string> wanted_by(const RunFolder& folder) {
+  std::vector<std::string> sets = folder.context().counters.plan.sets;
+  if (!sets.empty()) {
+    std::erase(sets, "memory");
+    return sets;
+  }
+  std::vector<std::string> names;
+  for (const auto& one : folder.cases())
+    names.push_back(one.benchmark);
+  return wanted_counter_sets(names, benchmarks());
+}
+
 /// `counts`: the counters that the context names can be had.
 int supervise_and_finish(const RunOptions& options, const std::string& device, RunFolder& folder,
                          std::vector<Case> cases, bool counts) {
@@ -202,7 +216,7 @@ int supervise_and_finish(const RunOptions& options, const std::string& device, R
       .worker = worker_on(device), .plan = folder.context().sweep.plan, .cases = std::move(cases)};
   if (counts) {
     how.note = not_counted_yet;
-    how.counter = worker_on(device, "--count", selection_of(counters.asked));
+    how.counter = worker_on(device, "--count", selection_of(counters.asked, wanted_by(folder)));
   } else if (!counters.reason.empty()) {
     how.note = counters.reason;
   }
@@ -212,7 +226,7 @@ int supervise_and_finish(const RunOptions& options, const std::string& device, R
 /// Whether the counters that the run was begun with can be had now; its context says so afterwards.
 /// Throws UsageError when their names stand for others by now.
 bool can_still_count(const RunOptions& options, const std::string& device, RunFolder& folder) {
-  const auto selection = selection_of(folder.context().counters.asked);
+  const auto selection = selection_of(folder.context().counters.asked, wanted_by(folder));
   if (selection.wanted.empty()) return false;
   const auto answer = ask(device, selection).counters;
   RunContext context = folder.context();
@@ -276,7 +290,8 @@ int run_command(const RunOptions& options) {
     apply_setting(sweep, setting, benchmarks());
   (void)parse_device_request(options.device);
   const auto asked = parse_counters(options.counters);
-  const DeviceMessage device = ask(options.device, selection_of(asked));
+  const DeviceMessage device =
+      ask(options.device, selection_of(asked, wanted_counter_sets(sweep, benchmarks())));
   auto cases = cases_of(sweep, device.backend, options.filter);
   if (options.dry_run) {
     for (const auto& which : cases)

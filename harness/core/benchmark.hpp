@@ -48,6 +48,8 @@ struct Benchmark {
   /// How many of the first axes decide the data that a case reads. Cases that agree in them share
   /// their data through the cache, and are counted in one go.
   std::size_t data_axes = 0;
+  /// Counter sets that its gates need beside `memory`; counted where the user leaves the choice.
+  std::vector<std::string> counter_sets = {};
   std::vector<Quantity> quantities;
   double seconds_per_case = 0.1;  ///< rough cost, for estimates before anything was measured
   /// Why a combination has no meaning (it then is no case at all), or nothing. May be empty.

@@ -1,11 +1,10 @@
 #include "harness/core/counted_loads.hpp"
 
-#include "harness/core/error.hpp"
+#include "harness/core/counted_work.hpp"
 #include "harness/core/text.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -174,27 +173,10 @@ Generation generation_of(const Facts& device) {
 }
 
 void count_loads(Session& session, const CountedLoads& loads) {
-  CounterSource* source = session.counters();
-  if (source == nullptr) throw std::logic_error{"count_loads: the session does not count"};
-  // The work comes last, so that the caller finds what it left behind.
-  const std::array<CountedRange, 2> ranges{
-      CountedRange{.name = "overhead", .prepare = loads.prepare, .work = loads.overhead},
-      CountedRange{.name = "work", .prepare = loads.prepare, .work = loads.work}};
-  const auto counted = source->count(ranges);
-  if (counted.size() != ranges.size()) {
-    throw std::runtime_error{
-        fmt::format("{} ranges were counted, not {}", counted.size(), ranges.size())};
-  }
-  const Counts& whole = counted.back();
-  if (whole.empty()) throw Skipped{"counted by a profiler outside"};
-  Rows rows{session};
-  for (const auto& quantity : source->plan().quantities) {
-    if (const auto value = find(whole, quantity.name); value && std::isfinite(*value)) {
-      rows.add(quantity.name, quantity.unit, Provenance::counted, quantity.metric, *value);
-    }
-  }
-  const LoadCounts other = load_counts(counted.front());
-  const LoadCounts net = load_counts(whole) - other;
+  const Counted counted =
+      count(session, {.prepare = loads.prepare, .work = loads.work, .overhead = loads.overhead});
+  const LoadCounts other = load_counts(counted.overhead);
+  const LoadCounts net = load_counts(counted.whole) - other;
   report(session, loads, net);
   session.add(model_gate(loads.predicted, net));
   session.add(level_gate(loads.claimed, loads.predicted, net));

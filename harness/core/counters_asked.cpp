@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string_view>
 
 namespace strata {
@@ -41,10 +42,23 @@ std::vector<std::string> parse_counters(const std::vector<std::string>& flags) {
   return asked;
 }
 
-CounterSelection selection_of(const std::vector<std::string>& asked) {
+CounterSelection selection_of(const std::vector<std::string>& asked,
+                              std::span<const std::string> wanted) {
   if (asked == std::vector<std::string>{counters_none}) return {};
-  if (asked == std::vector<std::string>{counters_auto}) return {{"memory"}};
-  return {asked};
+  if (asked != std::vector<std::string>{counters_auto}) return {asked};
+  CounterSelection selection{{"memory"}};
+  selection.wanted.insert(selection.wanted.end(), wanted.begin(), wanted.end());
+  return selection;
+}
+
+std::vector<std::string> wanted_counter_sets(std::span<const std::string> names,
+                                             std::span<const Enrolled> known) {
+  std::set<std::string> sets;
+  for (const auto& one : known) {
+    if (std::ranges::find(names, one.benchmark.name) == names.end()) continue;
+    sets.insert(one.benchmark.counter_sets.begin(), one.benchmark.counter_sets.end());
+  }
+  return {sets.begin(), sets.end()};
 }
 
 }  // namespace strata

@@ -1,14 +1,17 @@
 // What --counters says, and which counters that stands for.
 #pragma once
 
+#include "harness/core/benchmark.hpp"
 #include "harness/core/counters.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace strata {
 
-inline constexpr const char* counters_auto = "auto";  ///< the set `memory`, where it can be had
+/// The set `memory`, and what the benchmarks of the sweep want beside it, where it can be had.
+inline constexpr const char* counters_auto = "auto";
 inline constexpr const char* counters_none = "none";
 
 /// The names behind the flags, each of which may join several by commas; {"auto"} when there is no
@@ -16,7 +19,13 @@ inline constexpr const char* counters_none = "none";
 /// others.
 [[nodiscard]] std::vector<std::string> parse_counters(const std::vector<std::string>& flags);
 
-/// What is to be opened: nothing for {"none"}.
-[[nodiscard]] CounterSelection selection_of(const std::vector<std::string>& asked);
+/// What is to be opened: nothing for {"none"}. `wanted` stands beside `memory` for {"auto"}.
+[[nodiscard]] CounterSelection selection_of(const std::vector<std::string>& asked,
+                                            std::span<const std::string> wanted);
+
+/// The counter sets that these benchmarks want beside `memory`, each once, sorted. A name that is
+/// not among `known` wants nothing.
+[[nodiscard]] std::vector<std::string> wanted_counter_sets(std::span<const std::string> names,
+                                                           std::span<const Enrolled> known);
 
 }  // namespace strata

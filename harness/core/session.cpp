@@ -16,15 +16,20 @@ const std::string& Session::param(std::string_view axis) const {
   return found->second;
 }
 
-int Session::integer(std::string_view axis) const {
+long long Session::whole(std::string_view axis) const {
   const auto& text = param(axis);
-  const auto number = whole_number(text);
-  if (!number || *number < std::numeric_limits<int>::min() ||
-      *number > std::numeric_limits<int>::max()) {
+  if (const auto number = whole_number(text)) return *number;
+  throw std::out_of_range{record_.which.benchmark + ": axis " + in_quotes(axis) + " is " +
+                          in_quotes(text) + ", which is no whole number"};
+}
+
+int Session::integer(std::string_view axis) const {
+  const long long number = whole(axis);
+  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
     throw std::out_of_range{record_.which.benchmark + ": axis " + in_quotes(axis) + " is " +
-                            in_quotes(text) + ", which is no int"};
+                            in_quotes(param(axis)) + ", which is no int"};
   }
-  return static_cast<int>(*number);
+  return static_cast<int>(number);
 }
 
 }  // namespace strata

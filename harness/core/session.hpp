@@ -69,6 +69,9 @@ class Session {
 
   /// The value of an axis. Throws std::out_of_range for an axis that the benchmark did not declare.
   [[nodiscard]] const std::string& param(std::string_view axis) const;
+  /// Of an axis of whole numbers. Throws std::out_of_range for a value that is none.
+  [[nodiscard]] long long whole(std::string_view axis) const;
+  /// The same, as an int, which it must fit.
   [[nodiscard]] int integer(std::string_view axis) const;
 
   void add(Measurement m) { record_.measurements.push_back(std::move(m)); }

@@ -4,6 +4,7 @@
 #include "harness/core/sweep.hpp"
 
 #include "harness/core/builtin_sweeps.hpp"
+#include "harness/core/counters_asked.hpp"
 #include "harness/core/expression.hpp"
 #include "harness/core/refusal.hpp"
 #include "harness/core/sha256.hpp"
@@ -512,6 +513,13 @@ std::vector<Case> filter(std::vector<Case> cases, const std::string& expression)
   const Expression wanted{"--filter", expression};
   std::erase_if(cases, [&](const Case& one) { return !wanted.found_in(one.id()); });
   return cases;
+}
+
+std::vector<std::string> wanted_counter_sets(const Sweep& sweep, std::span<const Enrolled> known) {
+  Names names;
+  for (const auto& entry : sweep.entries)
+    names.push_back(entry.benchmark);
+  return wanted_counter_sets(names, known);
 }
 
 }  // namespace strata

@@ -64,6 +64,10 @@ void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrol
 [[nodiscard]] std::vector<Case> expand(const Sweep& sweep, Backend backend,
                                        std::span<const Enrolled> known);
 
+/// The counter sets that the benchmarks of a sweep want beside `memory`.
+[[nodiscard]] std::vector<std::string> wanted_counter_sets(const Sweep& sweep,
+                                                           std::span<const Enrolled> known);
+
 /// Keeps the cases whose id matches the ECMAScript regular expression (searched, not anchored).
 /// Throws UsageError for an expression that is malformed, too long or too large to match.
 [[nodiscard]] std::vector<Case> filter(std::vector<Case> cases, const std::string& expression);

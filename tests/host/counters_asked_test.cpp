@@ -28,18 +28,36 @@ std::string complaint(const Flags& flags) {
 
 TEST(CountersAsked, AreThoseOfMemoryWhenNothingIsSaid) {
   EXPECT_THAT(parse_counters({}), ElementsAre("auto"));
-  EXPECT_THAT(selection_of({"auto"}).wanted, ElementsAre("memory"));
+  EXPECT_THAT(selection_of({"auto"}, {}).wanted, ElementsAre("memory"));
 }
 
 TEST(CountersAsked, AreNoneWhenNoneIsSaid) {
-  EXPECT_THAT(selection_of(parse_counters({"none"})).wanted, IsEmpty());
+  EXPECT_THAT(selection_of(parse_counters({"none"}), Flags{"shared"}).wanted, IsEmpty());
+}
+
+TEST(CountersAsked, AreAlsoThoseThatTheBenchmarksWant) {
+  const auto benchmark = [](const char* name, std::vector<std::string> sets) {
+    return Enrolled{.benchmark = {.suite = "micro",
+                                  .name = name,
+                                  .question = "?",
+                                  .axes = {},
+                                  .counter_sets = std::move(sets),
+                                  .quantities = {},
+                                  .excludes = {}}};
+  };
+  const std::vector<Enrolled> known{benchmark("a", {"shared"}), benchmark("b", {}),
+                                    benchmark("c", {"shared", "flops"}), benchmark("d", {"l2"})};
+  const auto wanted = wanted_counter_sets(Flags{"a", "b", "c", "gone"}, known);
+  EXPECT_THAT(wanted, ElementsAre("flops", "shared"));
+  EXPECT_THAT(selection_of({"auto"}, wanted).wanted, ElementsAre("memory", "flops", "shared"));
+  EXPECT_THAT(wanted_counter_sets(Flags{"b"}, known), IsEmpty());
 }
 
 TEST(CountersAsked, MayBeJoinedByCommasOrSaidOneByOne) {
   const Flags all{"memory", "my/own.yaml", "dram__bytes.sum"};
   EXPECT_EQ(parse_counters({"memory,my/own.yaml,dram__bytes.sum"}), all);
   EXPECT_EQ(parse_counters({"memory", "my/own.yaml,dram__bytes.sum"}), all);
-  EXPECT_EQ(selection_of(all).wanted, all);
+  EXPECT_EQ(selection_of(all, Flags{"shared"}).wanted, all);
 }
 
 TEST(CountersAsked, RefuseWhatHasNoMeaning) {

@@ -1,0 +1,42 @@
+"""What a contract is made of: see code_contract.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+
+def nothing_more(body: str) -> Iterator[str]:  # noqa: ARG001  (the shape of Kernel.more)
+    """No complaints of a kernel's own."""
+    return iter(())
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What the generated code of one measuring kernel must hold.
+
+    name: a regular expression found in its mangled name, and in no other kernel's of the benchmark.
+    ptx: regular expressions, and how often each is found in the body of the PTX.
+    sass: opcodes as regular expressions (matched whole), and how many such instructions there are.
+    sass_in_loops: the same, of instructions between a backward branch and its target.
+    clock: whether it reads the clock, which must then be 64 bits wide.
+    more: complaints of its own about a SASS listing.
+    """
+
+    name: str
+    ptx: dict[str, int]
+    sass: dict[str, int]
+    sass_in_loops: dict[str, int] = field(default_factory=dict)
+    clock: bool = True
+    more: Callable[[str], Iterator[str]] = nothing_more
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The kernels of one benchmark.
+
+    others: regular expressions for the names of kernels that measure nothing (they fill, say).
+    """
+
+    kernels: tuple[Kernel, ...]
+    others: tuple[str, ...] = ()
