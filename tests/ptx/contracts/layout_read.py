@@ -49,8 +49,11 @@ def walk(layout: str, fields: str) -> Kernel:
             r"ld\.global\.ca\.f32": UNROLL * scalar,
             r"ld\.global\.ca\.v4\.f32": UNROLL * vector,
         },
-        sass={r"LDG\.E": UNROLL * scalar + 1, r"LDG\.E\.128": UNROLL * vector},
-        sass_in_loops={r"LDG\.E": UNROLL * scalar, r"LDG\.E\.128": UNROLL * vector},
+        sass={r"LDG\..*": UNROLL * (scalar + vector) + 1},  # one for the warp's starting group
+        sass_in_loops={
+            r"LDG\.E\.STRONG\.SM": UNROLL * scalar,
+            r"LDG\.E\.128\.STRONG\.SM": UNROLL * vector,
+        },
         more=no_early_sums(scalar + vector),
     )
 

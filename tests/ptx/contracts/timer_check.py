@@ -11,7 +11,7 @@ CONTRACT = Contract(
             name="6follow",
             ptx={r"ld\.global\.ca\.u32 %\w+, \[address\]": LOOPS * UNROLL},
             sass={r"LDG\..*": LOOPS * UNROLL},
-            sass_in_loops={r"LDG\.E": LOOPS * UNROLL},
+            sass_in_loops={r"LDG\.E\.STRONG\.SM": LOOPS * UNROLL},
         ),
     ),
 )
