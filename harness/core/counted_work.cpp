@@ -54,7 +54,13 @@ Counted count(Session& session, const CountedWork& work) {
                               .samples = {*value}});
     }
   }
-  return {.whole = std::move(counted.back()), .overhead = std::move(counted.front())};
+  Counted result{.whole = std::move(counted.back()), .overhead = std::move(counted.front())};
+  for (const auto& quantity : source->plan().quantities) {
+    if (quantity.additive) continue;
+    result.whole.erase(quantity.name);
+    result.overhead.erase(quantity.name);
+  }
+  return result;
 }
 
 Gate model_gate(std::span<const Expectation> expected, const Counted& counted) {

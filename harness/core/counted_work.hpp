@@ -21,7 +21,8 @@ struct CountedWork {
                                    ///< there is not the work's, and is taken off
 };
 
-/// What was counted of a piece of work, and of the launch without work.
+/// What was counted of a piece of work, and of the launch without work. Only quantities that add
+/// up: a ratio of the whole less a ratio of a part means nothing.
 struct Counted {
   Counts whole;
   Counts overhead;

@@ -422,7 +422,7 @@ const std::vector<Refused> refused{
     {"AnUnknownBenchmarkFarFromAny",
      "schema: 1\nname: s\ncases:\n  - benchmark: hurricane\n",
      4,
-     {"layout_read, layout_traffic", "strata list"}},
+     {"layout_read, timer_check", "strata list"}},
     {"AListOfBenchmarks",
      "schema: 1\nname: s\ncases:\n  - benchmark: [bare, vast]\n",
      4,
@@ -603,7 +603,7 @@ TEST_F(SweepFile, ComesBeforeABuiltInSweepOfItsName) {
   (void)write("quick", smallest);
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder_);
-  const auto sweep = strata::load_sweep("quick", known());
+  const auto sweep = strata::load_sweep("quick", shipped());
   std::filesystem::current_path(before);
   EXPECT_EQ(sweep.name, "s");
 }
@@ -612,7 +612,7 @@ TEST_F(SweepFile, GivesWayToABuiltInSweepWhenItIsAFolder) {
   std::filesystem::create_directory(path("quick"));
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder_);
-  const auto sweep = strata::load_sweep("quick", known());
+  const auto sweep = strata::load_sweep("quick", shipped());
   std::filesystem::current_path(before);
   EXPECT_EQ(sweep.name, "quick");
 }
