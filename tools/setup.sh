@@ -80,10 +80,10 @@ missing_linters() {
 readonly run_lock=analysis/requirements.lock test_lock=analysis/requirements-dev.lock
 readonly installed_locks=.venv/installed-locks  # Digests of the lock files that .venv satisfies.
 readonly development_tools=(ruff mypy jsonschema)
-modules=(numpy pandas matplotlib jinja2 typer rich)
+modules=(numpy pandas matplotlib scipy jinja2 typer rich)
 lock=$run_lock
 if [[ $level == test ]]; then
-  modules+=(pytest hypothesis scipy)
+  modules+=(pytest hypothesis)
   lock=$test_lock
 fi
 

@@ -18,21 +18,22 @@ using Lanes = std::span<const std::optional<std::uint64_t>>;
 // Banks. "Shared memory has 32 banks that are organized such that successive 32-bit words map to
 // successive banks. Each bank has a bandwidth of 32 bits per clock cycle. A shared memory request
 // for a warp does not generate a bank conflict between two threads that access any address within
-// the same 32-bit word" (CUDA C++ Programming Guide, Compute Capability 5.x, Shared Memory; 6.x, 7.x
-// and later refer to it).
+// the same 32-bit word" (CUDA C++ Programming Guide, Compute Capability 5.x, Shared
+// Memory; 6.x, 7.x and later refer to it).
 //
 // Wide accesses. The same guide is silent for 5.x. Of 2.x it says that a 64-bit request "is split
 // into two" half-warps, and that most 128-bit accesses conflict although no two threads of a
-// quarter-warp do (CUDA C Programming Guide 4.2, F.4.3): a bank gives 4 bytes a cycle, so a half-warp
-// of 8 bytes and a quarter-warp of 16 are the most that one wavefront can carry. Taken over.
+// quarter-warp do (CUDA C Programming Guide 4.2, F.4.3): a bank gives 4 bytes a cycle, so a
+// half-warp of 8 bytes and a quarter-warp of 16 are the most that one wavefront can carry. Taken
+// over.
 //
 // Lanes that agree. An engineer of NVIDIA writes of 7.0 to 7.5 (developer forum, thread 77228) that
-// loads go twice as fast when lanes n and n ^ 1, or n and n ^ 2, have the same address in all active
-// lanes, and that a 128-bit load then takes 2 requests instead of 4. So two neighbouring groups
-// whose lanes agree in either way are taken as one. Whether the rule looks at both groups or at the
-// whole warp he does not say: here it is the two groups, which is the same for accesses whose groups
-// are alike. Of stores he says nothing: they are modelled as loads, and lanes of a store that agree
-// are a race that no benchmark here runs.
+// loads go twice as fast when lanes n and n ^ 1, or n and n ^ 2, have the same address in all
+// active lanes, and that a 128-bit load then takes 2 requests instead of 4. So two neighbouring
+// groups whose lanes agree in either way are taken as one. Whether the rule looks at both groups or
+// at the whole warp he does not say: here it is the two groups, which is the same for accesses
+// whose groups are alike. Of stores he says nothing: they are modelled as loads, and lanes of a
+// store that agree are a race that no benchmark here runs.
 
 /// Most distinct words of a bank.
 std::uint64_t degree(const std::set<std::uint64_t>& words) {

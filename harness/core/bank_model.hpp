@@ -16,8 +16,8 @@ inline constexpr std::uint64_t wavefront_bytes = shared_banks * bank_bytes;
 /// What one access asks for.
 struct BankTraffic {
   std::uint64_t wavefronts = 0;  ///< passes through the banks: the degrees of all groups, summed
-  std::uint64_t groups = 0;      ///< of lanes that are served together, and have lanes that take part
-  std::uint64_t words = 0;       ///< distinct 4-byte words of each group, summed
+  std::uint64_t groups = 0;  ///< of lanes that are served together, and have lanes that take part
+  std::uint64_t words = 0;   ///< distinct 4-byte words of each group, summed
 
   bool operator==(const BankTraffic&) const = default;
 };

@@ -6,6 +6,7 @@
 #include "harness/core/builtin_sweeps.hpp"
 #include "harness/core/counters_asked.hpp"
 #include "harness/core/expression.hpp"
+#include "harness/core/octaves.hpp"
 #include "harness/core/refusal.hpp"
 #include "harness/core/sha256.hpp"
 #include "harness/core/text.hpp"
@@ -17,6 +18,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <limits>
@@ -286,6 +288,8 @@ class Reader {
              fmt::format("axis {} is the single value {}", axis.name, in_quotes(node.text)),
              "a list of values", fmt::format("write {}: [{}]", axis.name, one_line(node.text)));
     }
+    const bool is_range = node.kind == TreeNode::Kind::mapping && !node.items.empty();
+    if (is_range && axis.choices.empty()) return range(axis, node);
     if (node.kind != TreeNode::Kind::list || node.items.empty()) {
       refuse(at(node), fmt::format("axis {} is {}", axis.name, node.describe()), "a list of values",
              fmt::format("write {}: [{}], or leave it out for that default", axis.name,
@@ -298,6 +302,41 @@ class Reader {
                axis.describe(), "list single values");
       }
       written.push_back({item.text, item.line});
+    }
+    return canonical_values(file_, axis, written);
+  }
+
+  /// The values of an axis of whole numbers that are given as a range, evenly spread by octaves.
+  [[nodiscard]] Names range(const Axis& axis, const TreeNode& node) const {
+    constexpr std::uint64_t most_number = std::uint64_t{1} << 60U;
+    constexpr std::uint64_t most_per_octave = 64;
+    allow_keys(file_, node, fmt::format("the range of axis {}", axis.name),
+               {"from", "to", "per_octave", "multiple_of"});
+    const auto whole = [&](const TreeNode& item, std::uint64_t most) {
+      const auto value = item.kind == TreeNode::Kind::word ? whole_number(item.text) : std::nullopt;
+      if (!value || *value < 1 || static_cast<std::uint64_t>(*value) > most) {
+        refuse(at(item), fmt::format("{} is {}", item.key, item.describe()),
+               fmt::format("a whole number from 1 to {}", most), "write the number as it is");
+      }
+      return static_cast<std::uint64_t>(*value);
+    };
+    const auto from = whole(need(node, "from", "the least value"), most_number);
+    const auto to = whole(need(node, "to", "the largest value"), most_number);
+    const auto per_octave =
+        whole(need(node, "per_octave", "how many values from one to its double"), most_per_octave);
+    const auto* const factor = node.find("multiple_of");
+    const auto multiple = factor == nullptr ? 1 : whole(*factor, most_number);
+    Names texts;  // outlive what is written of them
+    for (const auto number : octaves(from, to, static_cast<unsigned>(per_octave), multiple))
+      texts.push_back(std::to_string(number));
+    std::vector<Written> written;
+    written.reserve(texts.size());
+    for (const auto& text : texts)
+      written.push_back({text, node.line});
+    if (written.empty()) {
+      refuse(at(node), fmt::format("the range of axis {} is empty", axis.name),
+             "'from' no more than 'to', and a multiple of 'multiple_of' between them",
+             "correct one of them");
     }
     return canonical_values(file_, axis, written);
   }

@@ -1,5 +1,6 @@
 #include "harness/runner/case_runner.hpp"
 
+#include "fakes.hpp"
 #include "harness/core/benchmark.hpp"
 #include "harness/core/error.hpp"
 
@@ -13,24 +14,6 @@
 
 namespace strata {
 namespace {
-
-/// A device that writes down what is asked of it.
-class FakeDevice final : public Device {
- public:
-  [[nodiscard]] Backend backend() const override { return Backend::host; }
-  [[nodiscard]] const DeviceIdentity& identity() const override { return identity_; }
-  [[nodiscard]] Facts conditions() override { return {}; }
-  [[nodiscard]] Facts timer_facts() override { return {}; }
-  void settle() override {}
-  void begin_case(const std::string& id) override { calls += "begin " + id + ";"; }
-  void end_case() override { calls += "end;"; }
-  [[nodiscard]] std::string poisoned() override { return {}; }
-
-  std::string calls;
-
- private:
-  DeviceIdentity identity_;
-};
 
 /// A source that counts 32 sectors in everything.
 class FakeCounters final : public CounterSource {
@@ -104,13 +87,13 @@ CaseRecord record_of(const std::string& does, FakeDevice& device, const Counting
 }
 
 CaseRecord counts_of(const std::string& does) {
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   FakeCounters counters;
   return record_of(does, device, {.source = &counters, .note = {}});
 }
 
 TEST(RunCase, KeepsMeasurementsAndFillsInTheNoiseGate) {
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   const auto record = record_of("fine", device);
   EXPECT_EQ(record.status, Status::measured);
   ASSERT_EQ(record.measurements.size(), 1U);
@@ -119,7 +102,7 @@ TEST(RunCase, KeepsMeasurementsAndFillsInTheNoiseGate) {
 }
 
 TEST(RunCase, MarksNoisyRowsInvalidButKeepsThem) {
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   const auto record = record_of("noisy", device);
   ASSERT_EQ(record.measurements.size(), 1U);
   EXPECT_FALSE(record.is_valid(record.measurements[0]));
@@ -127,7 +110,7 @@ TEST(RunCase, MarksNoisyRowsInvalidButKeepsThem) {
 }
 
 TEST(RunCase, RecordsASkipWithItsReasonAndNoRows) {
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   const auto record = record_of("skip", device);
   EXPECT_EQ(record.status, Status::skipped);
   EXPECT_EQ(record.reason, "not here");
@@ -135,7 +118,7 @@ TEST(RunCase, RecordsASkipWithItsReasonAndNoRows) {
 }
 
 TEST(RunCase, RecordsAFailureWithItsReasonAndNoRows) {
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   const auto record = record_of("throw", device);
   EXPECT_EQ(record.status, Status::failed);
   EXPECT_EQ(record.reason, "it broke");
@@ -143,13 +126,13 @@ TEST(RunCase, RecordsAFailureWithItsReasonAndNoRows) {
 }
 
 TEST(RunCase, RefusesSamplesThatAreNoNumbersAndBenchmarksThatSayNothing) {
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   EXPECT_EQ(record_of("nan", device).status, Status::failed);
   EXPECT_EQ(record_of("nothing", device).status, Status::failed);
 }
 
 TEST(RunCase, TellsATimedCaseWhyItHasNoCounts) {
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   const auto record = record_of("fine", device, {.source = nullptr, .note = "not counted yet"});
   EXPECT_EQ(record.phase, Phase::timing);
   ASSERT_EQ(record.gates.size(), 1U);
@@ -191,13 +174,13 @@ TEST(RunCase, RecordsHowCountingWasSkippedOrFailed) {
 }
 
 TEST(RunCase, EndsTheRangeOfEveryCaseWhateverHappenedInIt) {
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   (void)record_of("throw", device);
   EXPECT_EQ(device.calls, "begin micro/runner_probe/host/does=throw;end;");
 }
 
 TEST(RunCase, SkipsWhatThisBuildOrDeviceDoesNotHave) {
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   Cache cache;
   const Plan plan{};
   const Case on_gpu{

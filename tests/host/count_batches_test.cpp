@@ -1,5 +1,6 @@
 #include "harness/runner/count_batches.hpp"
 
+#include "fakes.hpp"
 #include "harness/core/benchmark.hpp"
 #include "harness/core/error.hpp"
 
@@ -12,24 +13,8 @@
 namespace strata {
 namespace {
 
-class FakeDevice final : public Device {
- public:
-  [[nodiscard]] Backend backend() const override { return Backend::host; }
-  [[nodiscard]] const DeviceIdentity& identity() const override { return identity_; }
-  [[nodiscard]] Facts conditions() override { return {}; }
-  [[nodiscard]] Facts timer_facts() override { return {}; }
-  void settle() override {}
-  void begin_case(const std::string& /*id*/) override { ++open; }
-  void end_case() override { --open; }
-  [[nodiscard]] std::string poisoned() override { return {}; }
-  int open = 0;
-
- private:
-  DeviceIdentity identity_;
-};
-
 /// Two passes; counts a range as the number of times that it ran in this session.
-class FakeSource final : public CounterSource, public CounterPasses {
+class FakePasses final : public CounterSource, public CounterPasses {
  public:
   [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
   void attach() override {}
@@ -124,10 +109,10 @@ struct Told {
   std::string order;
 };
 
-Told count(const std::vector<Case>& cases, FakeSource& source) {
+Told count(const std::vector<Case>& cases, FakePasses& source) {
   works = 0;
   Told told;
-  FakeDevice device;
+  FakeDevice device{Backend::host};
   Cache cache;
   count_in_batches(cases, Plan{}, device, cache, source,
                    {.begin = [&](const Case& which) { told.order += "+" + which.params.at("n"); },
@@ -142,7 +127,7 @@ Told count(const std::vector<Case>& cases, FakeSource& source) {
 }
 
 TEST(CountInBatches, RunsAllCasesInEachPassAndOnceMoreForTheirRecords) {
-  FakeSource source;
+  FakePasses source;
   const auto [records, order] = count({probe("fine", 1), probe("fine", 2)}, source);
   EXPECT_EQ(source.calls, "begin;pass;0.work;1.work;pass;0.work;1.work;results;");
   EXPECT_EQ(order, "+1+2+1+2+1-1+2-2");
@@ -156,7 +141,7 @@ TEST(CountInBatches, RunsAllCasesInEachPassAndOnceMoreForTheirRecords) {
 }
 
 TEST(CountInBatches, GivesTheRecordOfACaseThatIsSkippedOrFailsBeforeItsWork) {
-  FakeSource source;
+  FakePasses source;
   const auto [records, order] =
       count({probe("skip", 1), probe("throw_before", 2), probe("fine", 3)}, source);
   ASSERT_EQ(records.size(), 3U);
@@ -168,7 +153,7 @@ TEST(CountInBatches, GivesTheRecordOfACaseThatIsSkippedOrFailsBeforeItsWork) {
 }
 
 TEST(CountInBatches, EndsAfterWorkThatThrewAndLeavesTheRestToOthers) {
-  FakeSource source;
+  FakePasses source;
   const auto [records, order] =
       count({probe("fine", 1), probe("throw_in_work", 2), probe("fine", 3)}, source);
   ASSERT_EQ(records.size(), 1U);
@@ -178,7 +163,7 @@ TEST(CountInBatches, EndsAfterWorkThatThrewAndLeavesTheRestToOthers) {
 }
 
 TEST(CountInBatches, FailsEveryCaseOfASessionThatFails) {
-  FakeSource source;
+  FakePasses source;
   source.fail_in_pass = true;
   const auto [records, order] = count({probe("fine", 1), probe("fine", 2)}, source);
   ASSERT_EQ(records.size(), 2U);
@@ -190,8 +175,8 @@ TEST(CountInBatches, FailsEveryCaseOfASessionThatFails) {
 }
 
 TEST(CountInBatches, StopsBetweenCasesWhenTold) {
-  FakeSource source;
-  FakeDevice device;
+  FakePasses source;
+  FakeDevice device{Backend::host};
   Cache cache;
   int begun = 0;
   count_in_batches(std::vector<Case>{probe("fine", 1), probe("fine", 2)}, Plan{}, device, cache,

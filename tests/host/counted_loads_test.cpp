@@ -1,5 +1,6 @@
 #include "harness/core/counted_loads.hpp"
 
+#include "fakes.hpp"
 #include "harness/core/error.hpp"
 
 #include <gmock/gmock.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 namespace strata {
 namespace {
@@ -128,54 +130,15 @@ TEST(GenerationOfADevice, ComesFromItsComputeCapability) {
 
 // --- count_loads ---------------------------------------------------------------------------------
 
-class FakeDevice final : public Device {
- public:
-  [[nodiscard]] Backend backend() const override { return Backend::cuda; }
-  [[nodiscard]] const DeviceIdentity& identity() const override { return identity_; }
-  [[nodiscard]] Facts conditions() override { return {}; }
-  [[nodiscard]] Facts timer_facts() override { return {}; }
-  void settle() override {}
-  void begin_case(const std::string&) override {}
-  void end_case() override {}
-  [[nodiscard]] std::string poisoned() override { return {}; }
-
- private:
-  DeviceIdentity identity_;
-};
-
-/// Counts what the fake work did; runs each range twice, as for two passes.
-class FakeSource final : public CounterSource {
- public:
-  [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
-  void attach() override {}
-  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> ranges) override {
-    std::vector<Counts> all;
-    for (const auto& range : ranges) {
-      for (int pass = 0; pass < 2; ++pass) {
-        now = {};
-        range.prepare();
-        range.work();
-      }
-      all.push_back(now);
-    }
-    return all;
-  }
-  Counts now;
-  CounterPlan plan_{.chip = "FAKE",
-                    .sets = {"memory"},
-                    .quantities = {{.name = "l1_load_sectors",
-                                    .metric = "l1.sum",
-                                    .unit = "sector",
-                                    .meaning = "",
-                                    .set = "memory"},
-                                   {.name = "never_counted",
-                                    .metric = "x.sum",
-                                    .unit = "1",
-                                    .meaning = "",
-                                    .set = "memory"}},
-                    .absent = {},
-                    .passes = 2};
-};
+std::vector<CountedQuantity> known() {
+  return {
+      {.name = "l1_load_sectors",
+       .metric = "l1.sum",
+       .unit = "sector",
+       .meaning = "",
+       .set = "memory"},
+      {.name = "never_counted", .metric = "x.sum", .unit = "1", .meaning = "", .set = "memory"}};
+}
 
 Counts l2_stream(double requests, double sectors) {
   return {{"l1_load_requests", requests}, {"l1_load_sectors", sectors}, {"l1_load_hit_sectors", 0},
@@ -219,7 +182,7 @@ double value(const CaseRecord& record, const std::string& quantity, Provenance p
 }
 
 TEST(CountLoads, TakesOffWhatTheKernelReadsWithoutReads) {
-  FakeSource source;
+  FakeSource source{known()};
   const auto [record, calls] = count_with(source, l2_stream(104, 404), l2_stream(4, 4));
   for (const auto& gate : record.gates)
     EXPECT_EQ(gate.verdict, Verdict::passed) << gate.name << gate.detail;
@@ -233,19 +196,19 @@ TEST(CountLoads, TakesOffWhatTheKernelReadsWithoutReads) {
 }
 
 TEST(CountLoads, KeepsTheWholeCountsAsTheyCame) {
-  FakeSource source;
+  FakeSource source{known()};
   const auto [record, calls] = count_with(source, l2_stream(104, 404), l2_stream(4, 4));
   EXPECT_EQ(value(record, "l1_load_sectors", Provenance::counted), 404);
   EXPECT_THROW((void)value(record, "never_counted", Provenance::counted), std::runtime_error);
 }
 
 TEST(CountLoads, PreparesBeforeEveryPassAndLaunchesTheWorkLast) {
-  FakeSource source;
+  FakeSource source{known()};
   EXPECT_EQ(count_with(source, l2_stream(100, 400), l2_stream(0, 0)).calls, "popopwpw");
 }
 
 TEST(CountLoads, FailsTheModelGateWhenTheHardwareSaysOtherwise) {
-  FakeSource source;
+  FakeSource source{known()};
   const auto record = count_with(source, l2_stream(104, 405), l2_stream(4, 4)).record;
   EXPECT_EQ(record.gates.at(0).name, "model");
   EXPECT_EQ(record.gates.at(0).verdict, Verdict::failed);
@@ -253,12 +216,12 @@ TEST(CountLoads, FailsTheModelGateWhenTheHardwareSaysOtherwise) {
 }
 
 TEST(CountLoads, SkipsWhereAProfilerOutsideCounts) {
-  FakeSource source;
+  FakeSource source{known()};
   EXPECT_THROW((void)count_with(source, {}, {}), Skipped);
 }
 
 TEST(CountLoads, NamesAQuantityThatItCannotDoWithout) {
-  FakeSource source;
+  FakeSource source{known()};
   auto partly = l2_stream(104, 404);
   partly.erase("l2_load_sectors");
   try {

@@ -206,6 +206,18 @@ cases:
   EXPECT_TRUE(sweep.entries[1].axes.empty());
 }
 
+TEST(SweepParser, ReadsARangeOfWholeNumbersByOctaves) {
+  const auto values = [](const std::string& axes) {
+    return parse(with_axes(axes)).entries.front().axes.front().second;
+  };
+  EXPECT_EQ(values("warps_per_sm: {from: 1, to: 64, per_octave: 1}"),
+            (std::vector<std::string>{"1", "2", "4", "8", "16", "32", "64"}));
+  EXPECT_EQ(values("block_size: {from: 32, to: 160, per_octave: 2, multiple_of: 32}"),
+            (std::vector<std::string>{"32", "64", "96", "128"}));
+  EXPECT_EQ(values("warps_per_sm: {per_octave: 64, from: 3, to: 5}"),
+            (std::vector<std::string>{"3", "4", "5"}));
+}
+
 TEST(SweepParser, TakesThePlanOfTheHarnessWhereTheFileHasNone) {
   EXPECT_EQ(parse(smallest).plan, strata::Plan{});
   EXPECT_EQ(parse(with_plan("min_samples: 9")).plan, strata::Plan{.min_samples = 9});
@@ -458,6 +470,39 @@ const std::vector<Refused> refused{
      6,
      {"single value 'aos'", "write layout: [aos]"}},
     {"AnAxisThatIsAMapping", with_axes("layout: {aos: soa}"), 6, {"layout is a mapping"}},
+    {"AnEmptyMappingAsAnAxis", with_axes("block_size: {}"), 6, {"an empty mapping"}},
+    {"ARangeWithoutAnEnd",
+     with_axes("block_size: {from: 32, per_octave: 1}"),
+     6,
+     {"'to'", "the largest value"}},
+    {"ARangeWithAnUnknownKey",
+     with_axes("block_size: {from: 32, to: 64, per_octave: 1, step: 2}"),
+     6,
+     {"step", "range of axis block_size"}},
+    {"ARangeFromAWord",
+     with_axes("block_size: {from: few, to: 64, per_octave: 1}"),
+     6,
+     {"from is", "a whole number from 1"}},
+    {"ARangeFromNothing",
+     with_axes("block_size: {from: 0, to: 64, per_octave: 1}"),
+     6,
+     {"from is", "a whole number from 1"}},
+    {"ARangeOfTooManyAnOctave",
+     with_axes("block_size: {from: 32, to: 64, per_octave: 65}"),
+     6,
+     {"per_octave is", "from 1 to 64"}},
+    {"ARangeThatIsEmpty",
+     with_axes("block_size: {from: 64, to: 32, per_octave: 1}"),
+     6,
+     {"the range of axis block_size is empty"}},
+    {"ARangeWithoutAMultiple",
+     with_axes("block_size: {from: 40, to: 50, per_octave: 64, multiple_of: 32}"),
+     6,
+     {"the range of axis block_size is empty"}},
+    {"ARangeBeyondItsAxis",
+     with_axes("block_size: {from: 32, to: 2048, per_octave: 1}"),
+     6,
+     {"has no value '2048'"}},
     {"AListInsideAnAxis", with_axes("layout: [aos, [soa]]"), 6, {"a list among the values"}},
     {"AMappingInsideAnAxis", with_axes("layout: [aos: soa]"), 6, {"a mapping among the values"}},
     {"NothingInsideAnAxis", with_axes("layout: [aos, ~]"), 6, {"nothing among the values"}},

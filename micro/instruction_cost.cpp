@@ -1,0 +1,100 @@
+// The declaration and the report of instruction_cost: instruction_cost.hpp says what it asks.
+#include "micro/instruction_cost.hpp"
+
+#include "harness/core/gates.hpp"
+#include "harness/core/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace strata::instruction_cost {
+namespace {
+
+/// A barrier has no chains to run side by side.
+std::optional<std::string> excludes(const Params& params, Backend /*backend*/) {
+  if (params.at("operation") == operations::Barrier::name && params.at("ilp") != "1") {
+    return "a barrier holds the whole warp: there is nothing to run beside it";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Benchmark declare() {
+  const std::vector<std::string> names{operations::Operations::names.begin(),
+                                       operations::Operations::names.end()};
+  return {
+      .suite = "micro",
+      .name = "instruction_cost",
+      .question =
+          "What does each operation cost: cycles until its result can be used, and "
+          "how many an SM does in a cycle?",
+      .axes = {{.name = "operation",
+                .meaning = "what the chain is made of",
+                .choices = names,
+                .defaults = names},
+               {.name = "ilp",
+                .meaning = "chains of a warp that run side by side; 1 with one warp: latency",
+                .choices = {"1", "2", "4", "8"},
+                .defaults = {"1", "4"}},
+               {.name = "warps_per_sm",
+                .meaning = "warps of the block on each SM",
+                .choices = {"1", "2", "4", "8", "16", "32"},
+                .defaults = {"1", "32"}}},
+      .counter_sets = {"flops"},
+      .quantities = {{"operation_cycles",
+                      "SM cycles of an operation of a warp; of one chain on one warp: its latency"},
+                     {"operation_throughput", "operations of threads in a cycle of an SM"},
+                     {"operation_rate", "operations of threads in a second, whole chip"},
+                     {"core_clock", "clock of the core while it worked"}},
+      .seconds_per_case = 0.02,
+      .excludes = excludes};
+}
+
+std::uint32_t rounds_for(double cycles, double cycles_of_a_round) {
+  constexpr double least = 5;  // the short launch has a fifth of them
+  const double rounds = cycles / (rounds_of_all_passes * std::max(cycles_of_a_round, 1.0));
+  return static_cast<std::uint32_t>(std::max(least, std::floor(rounds)));
+}
+
+Gate linear_gate(std::span<const double> bends, std::uint64_t operations) {
+  constexpr double bound = 1;
+  const double bend = median(bends);
+  return {"model", std::abs(bend) <= bound ? Verdict::passed : Verdict::failed,
+          fmt::format("chains of {0}, {1} and {2} operations: the second is {3:+.2f} cycles off "
+                      "the line (bound {4:g})",
+                      operations, 2 * operations, 4 * operations, bend, bound)};
+}
+
+void report(Session& session, const Collection<Observation>& seen,
+            std::optional<std::uint64_t> dependent) {
+  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
+    session.add(Measurement{.quantity = quantity,
+                            .unit = unit,
+                            .provenance = Provenance::timed,
+                            .method = method,
+                            .samples = seen.series(value)});
+  };
+  add("operation_cycles", "cycle", "clock64_slope", &Observation::inside);
+  add("operation_cycles", "cycle", "event_slope", &Observation::outside);
+  add("operation_throughput", "operation/cycle", "clock64_slope",
+      [](const Observation& o) { return warp_lanes / o.inside; });
+  add("operation_rate", "1/s", "event_slope", &Observation::operations_per_second);
+  add("core_clock", "Hz", "clock64_over_globaltimer", &Observation::core_hertz);
+  session.add(timer_gate(seen.series(&Observation::inside), "clock64_slope",
+                         seen.series(&Observation::outside), "event_slope"));
+  session.add(clock_gate(seen.series(&Observation::core_hertz)));
+  const auto bends = seen.series(&Observation::bend);
+  if (dependent) {
+    session.add(linear_gate(bends, *dependent));
+    session.fact("linearity_error_cycles", median(bends));
+  }
+  session.fact("stopped_by", std::string{to_string(seen.stop)});
+}
+
+STRATA_DECLARED(declare);
+
+}  // namespace strata::instruction_cost

@@ -1,0 +1,333 @@
+// The declaration of latency_vs_footprint, and its host backend: latency_vs_footprint.hpp says what
+// it asks.
+#include "micro/latency_vs_footprint.hpp"
+
+#include "harness/core/error.hpp"
+#include "harness/core/gates.hpp"
+#include "harness/core/octaves.hpp"
+#include "harness/core/protocol.hpp"
+#include "harness/core/text.hpp"
+#include "harness/host/tsc.hpp"
+#include "micro/pattern/permuted_cycle.hpp"
+#include "micro/pointer_chase.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <string>
+#include <variant>
+
+namespace strata::latency_vs_footprint {
+namespace {
+
+using pointer_chase::Loads;
+using pointer_chase::Observation;
+
+constexpr std::uint64_t default_multiple = 128;
+constexpr unsigned default_per_octave = 8;
+
+std::vector<std::string> default_footprints() {
+  std::vector<std::string> texts;
+  for (const auto bytes :
+       octaves(least_footprint, most_footprint, default_per_octave, default_multiple))
+    texts.push_back(std::to_string(bytes));
+  return texts;
+}
+
+std::uint64_t most_bytes(Space space) {
+  switch (space) {
+    case Space::shared:
+      return most_shared;
+    case Space::constant:
+      return most_constant;
+    case Space::texture:
+      return most_texture;
+    case Space::mapped:
+      return most_mapped;
+    case Space::memory:
+      return most_host;
+    default:
+      return most_footprint;
+  }
+}
+
+std::optional<std::string> excluded(const Params& params, Backend backend) {
+  const Space space = space_from(params.find("space")->second).value();
+  if ((space == Space::memory) != (backend == Backend::host)) {
+    return "a GPU has windows of memory, a CPU has one";
+  }
+  if (params.find("cores")->second != "one" && !is_global(space)) {
+    return "several cores share device memory, and walk it with plain loads";
+  }
+  const auto footprint =
+      static_cast<std::uint64_t>(whole_number(params.find("footprint")->second).value());
+  const auto stride =
+      static_cast<std::uint64_t>(whole_number(params.find("stride")->second).value());
+  if (footprint % stride != 0 || footprint < 2 * stride) {
+    return "the footprint is no whole number of slots, two at least";
+  }
+  if (footprint > most_bytes(space)) return "the window has no more room";
+  if (space == Space::memory && footprint > most_dense_host && !std::has_single_bit(footprint)) {
+    return "large footprints are powers of two on the host";
+  }
+  return std::nullopt;
+}
+
+// --- the host backend
+// -----------------------------------------------------------------------------
+
+/// A slot of the chain on the host: an address.
+struct Slot {
+  const Slot* next = nullptr;
+};
+
+/// Follows the chain for `loads` loads. Nothing can be skipped: the end depends on every load, and
+/// the asm hides from the compiler that the chain is only read.
+[[gnu::noinline]] const Slot* follow(const Slot* at, std::uint64_t loads) {
+  for (std::uint64_t i = 0; i < loads; i += pointer_chase::unroll) {
+#pragma GCC unroll 16
+    for (std::uint32_t u = 0; u < pointer_chase::unroll; ++u)
+      at = at->next;
+  }
+  asm volatile("" : "+r"(at) : : "memory");
+  return at;
+}
+
+/// Room for the chains, on page boundaries. Not initialised: writing a chain touches what is used.
+class Room {
+ public:
+  explicit Room(std::size_t bytes)
+      : bytes_{static_cast<std::byte*>(::operator new(bytes, alignment))} {}
+  [[nodiscard]] std::byte* data() const { return bytes_.get(); }
+
+ private:
+  static constexpr std::align_val_t alignment{4096};
+  struct Free {
+    void operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
+  };
+  std::unique_ptr<std::byte, Free> bytes_;
+};
+
+/// The subject of the protocol: pairs of walks, short and long, along one chain.
+class Chase {
+ public:
+  Chase(std::byte* room, std::uint64_t slots, std::uint64_t stride)
+      : room_{room}, stride_{stride}, cycle_{slots, /*seed=*/2009} {
+    Slot* at = std::construct_at(slot(0));
+    for (std::uint64_t step = 1; step <= slots; ++step) {
+      Slot* const next = step < slots ? std::construct_at(slot(step)) : slot(0);
+      at->next = next;
+      at = next;
+    }
+    // What fits into a cache is there from one lap on: a walk goes on where the last one ended.
+    constexpr std::uint64_t most_of_a_lap = 1U << 18U;
+    (void)walk(pointer_chase::in_whole_turns(std::min(slots, most_of_a_lap)));
+    constexpr std::uint32_t pilot_loads = 4096;
+    const Walk pilot = walk(pilot_loads);
+    loads_ = pointer_chase::loads_for(timed_seconds * tsc_hertz(), pilot.ticks / pilot_loads,
+                                      /*warm=*/0, ~std::uint64_t{0});
+  }
+
+  void prepare() {}
+
+  Observation observe() {
+    std::vector<Observation> several;
+    several.reserve(pairs);
+    for (int i = 0; i < pairs; ++i)
+      several.push_back(observe_pair());
+    const auto median_of = [&](double Observation::*value) {
+      std::vector<double> values;
+      values.reserve(several.size());
+      for (const auto& one : several)
+        values.push_back(one.*value);
+      return median(values);
+    };
+    return {.inside = median_of(&Observation::inside),
+            .nearest = median_of(&Observation::nearest),
+            .farthest = median_of(&Observation::farthest),
+            .slowest = median_of(&Observation::slowest),
+            .outside = median_of(&Observation::outside),
+            .seconds = median_of(&Observation::seconds),
+            .core_hertz = median_of(&Observation::core_hertz)};
+  }
+
+  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
+    return {seen.inside, seen.outside};
+  }
+  [[nodiscard]] std::size_t checked() const { return checked_; }
+  [[nodiscard]] std::size_t different() const { return different_; }
+  [[nodiscard]] const Loads& loads() const { return loads_; }
+
+ private:
+  static constexpr double timed_seconds = 2e-4;  // shorter than the time between two interrupts
+  static constexpr int pairs = 5;                // of which the median counts: most meet none
+
+  struct Walk {
+    double ticks = 0;
+    double seconds = 0;
+  };
+
+  [[nodiscard]] Slot* slot(std::uint64_t step) const {
+    return static_cast<Slot*>(static_cast<void*>(room_ + cycle_.slot_at(step) * stride_));
+  }
+
+  Observation observe_pair() {
+    const Walk brief = walk(loads_.brief);
+    const Walk full = walk(loads_.full);
+    const double inside = (full.ticks - brief.ticks) / loads_.slope();
+    const double seconds = (full.seconds - brief.seconds) / loads_.slope();
+    return {.inside = inside,
+            .nearest = inside,
+            .farthest = inside,
+            .slowest = inside,
+            .outside = seconds * tsc_hertz(),
+            .seconds = seconds,
+            .core_hertz = full.ticks / full.seconds};
+  }
+
+  Walk walk(std::uint64_t loads) {
+    const Slot* const begin = slot(position_);
+    position_ = (position_ + loads) % cycle_.slots();
+    const double began = monotonic_raw_seconds();
+    const std::uint64_t start = tsc_now();
+    const Slot* const end = follow(begin, loads);
+    const std::uint64_t stop = tsc_now();
+    const double ended = monotonic_raw_seconds();
+    ++checked_;
+    if (end != slot(position_)) ++different_;
+    return {.ticks = static_cast<double>(stop - start), .seconds = ended - began};
+  }
+
+  std::byte* room_;
+  std::uint64_t stride_;
+  PermutedCycle cycle_;
+  std::uint64_t position_ = 0;
+  Loads loads_;
+  std::size_t checked_ = 0;
+  std::size_t different_ = 0;
+};
+
+void run(Session& session) {
+  const Facts& facts = session.device().identity().facts;
+  const auto footprint = static_cast<std::uint64_t>(session.whole("footprint"));
+  const auto stride = static_cast<std::uint64_t>(session.whole("stride"));
+  const auto memory = facts.find("memory_bytes");
+  constexpr std::uint64_t part = 4;
+  if (memory != facts.end() &&
+      footprint > static_cast<std::uint64_t>(std::get<std::int64_t>(memory->second)) / part) {
+    throw Skipped{"a chain in more than a quarter of the memory"};
+  }
+  // Small chains stay in a small room, so that a few of them do not take a gibibyte.
+  constexpr std::uint64_t small_room = 16U << 20U;
+  const std::uint64_t bytes = footprint <= small_room ? small_room : std::bit_ceil(footprint);
+  const Room& room = session.cache().keep<Room>("latency_vs_footprint/" + std::to_string(bytes),
+                                                [&] { return Room{bytes}; });
+  Chase chase{room.data(), footprint / stride, stride};
+  const auto seen = collect(chase, session.plan());
+  pointer_chase::report(session, seen, 1,
+                        {.unit = "tsc_cycle",
+                         .inside = "tsc_slope",
+                         .outside = "monotonic_slope",
+                         .clock = "tsc_over_monotonic"});
+  session.add(result_gate(chase.checked(), chase.different(), "chain ends against the cycle"));
+  session.add(level_unverified("no hardware counters on the host"));
+  session.fact("loads", static_cast<std::int64_t>(chase.loads().full));
+}
+
+STRATA_BENCHMARK(declare, host, run);
+
+}  // namespace
+
+Benchmark declare() {
+  return {
+      .suite = "micro",
+      .name = "latency_vs_footprint",
+      .question = "How long does a dependent load take, as its data grow from L1 to all of memory?",
+      .axes = {{.name = "space",
+                .meaning = "how the chain is loaded: through which window and caches",
+                .choices = {space_names.begin(), space_names.end()},
+                .defaults = {space_names.begin(), space_names.end()}},
+               {.name = "cores",
+                .meaning = "one SM walks, or every SM, each with one load in flight",
+                .choices = {"one", "several"},
+                .defaults = {"one"}},
+               {.name = "stride",
+                .meaning = "bytes from slot to slot",
+                .choices = {"32", "64", "128", "256", "512", "1024", "2048", "4096"},
+                .defaults = {"128"}},
+               {.name = "footprint",
+                .meaning = "bytes that the chain spans",
+                .choices = {},
+                .minimum = static_cast<long long>(least_footprint),
+                .maximum = static_cast<long long>(most_footprint),
+                .defaults = default_footprints()}},
+      .data_axes = 1,
+      .quantities = {{"load_cycles", "cycles of one dependent load; median of the SMs"},
+                     {"load_time", "the same in seconds"},
+                     {"load_cycles_nearest", "of the SM where it takes least"},
+                     {"load_cycles_farthest", "of the SM where it takes most"},
+                     {"core_clock", "clock of the core while it read"},
+                     {"l1_hit_share", "of the sectors asked of L1: found there"},
+                     {"l2_hit_share", "of the sectors asked of L2: found there"},
+                     {"dram_share", "bytes read from memory ÷ bytes asked of L2"}},
+      .seconds_per_case = 0.015,
+      .excludes = excluded};
+}
+
+std::optional<Space> space_from(std::string_view name) {
+  const auto* const found = std::ranges::find(space_names, name);
+  if (found == space_names.end()) return std::nullopt;
+  return static_cast<Space>(found - space_names.begin());
+}
+
+Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t slots,
+                            std::uint64_t l2_bytes, std::uint64_t cores) {
+  // Were a cache to drop lines at random, a walk over four times its size would still find one in
+  // fifty of them. Both bounds leave at most that unseen.
+  constexpr std::uint64_t caches = 4;
+  constexpr std::uint64_t l1_bytes = 256U << 10U;  // no SM has more to date
+  constexpr std::uint64_t most_warm = 8192;        // a walk of two million cycles
+  constexpr std::uint64_t few_warm = 64;
+  // Enough for every sample of a case to walk on where the last one ended.
+  constexpr std::uint64_t links_of_one = 1U << 17U;
+  constexpr std::uint64_t links_of_each = 1U << 13U;
+  constexpr std::uint64_t links_of_mapped = 1U << 18U;
+
+  Preparation result{.links = slots, .warm_loads = few_warm, .cold = false};
+  if (space == Space::mapped) {
+    result.links = std::min(slots, links_of_mapped);
+    return result;
+  }
+  if (space == Space::shared) return result;
+  if (footprint <= caches * l1_bytes && slots <= most_warm && space != Space::global_cg) {
+    result.warm_loads =
+        static_cast<std::uint32_t>(std::max(pointer_chase::in_whole_turns(slots), few_warm));
+  }
+  result.cold = footprint > caches * l2_bytes;
+  if (result.cold) {
+    result.links = std::min(slots, cores == 1 ? links_of_one : cores * links_of_each);
+  }
+  return result;
+}
+
+Gate level_of_chase(Space space, const LoadCounts& net) {
+  if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
+  const double l1 = net.l1_hit_sectors / net.sectors;
+  const double missed = net.l2_sectors > 0 ? net.l2_miss_sectors / net.l2_sectors : 0;
+  const double l2 = (1 - l1) * (1 - missed);
+  const double memory = (1 - l1) * missed;
+  constexpr double percent = 100;
+  const std::string detail = fmt::format("L1 served {:.2f} %, L2 {:.2f} %, memory {:.2f} %",
+                                         percent * l1, percent * l2, percent * memory);
+  if (space == Space::global_cg && l1 > 0) {
+    return {"level", Verdict::failed, detail + ": these loads pass L1 by"};
+  }
+  if (std::max({l1, l2, memory}) >= 1 - level_bound) return {"level", Verdict::passed, detail};
+  return level_unverified("several levels served the loads: " + detail);
+}
+
+}  // namespace strata::latency_vs_footprint

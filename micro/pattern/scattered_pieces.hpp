@@ -1,0 +1,98 @@
+// A payload that lies in host memory as many small pieces, each in a place of its own, and as one
+// whole on the device: what Breitbart's data structure was before he packed it.
+//
+// A piece never touches the next one: between two of them lies a gap of a cache line, and they
+// stand in random order, so that neither a driver nor a cache can take two for one.
+#pragma once
+
+#include "micro/pattern/random_cycle.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace strata {
+
+class ScatteredPieces {
+ public:
+  /// Words between two pieces, on the host: a line of 64 bytes.
+  static constexpr std::size_t gap_words = 16;
+
+  /// `words` of payload in `count` pieces of the same size; a single one has no gap. Throws
+  /// std::invalid_argument where they do not come out even.
+  ScatteredPieces(std::size_t words, std::uint32_t count)
+      : slots_{random_order(count, /*seed=*/11)}, piece_words_{count == 0 ? 0 : words / count} {
+    if (count == 0 || words == 0 || words % count != 0) {
+      throw std::invalid_argument{"a payload in pieces needs whole words in each of them"};
+    }
+    pitch_words_ = count == 1 ? piece_words_ : piece_words_ + gap_words;
+  }
+
+  [[nodiscard]] std::size_t count() const { return slots_.size(); }
+  [[nodiscard]] std::size_t piece_words() const { return piece_words_; }
+  [[nodiscard]] std::size_t piece_bytes() const { return piece_words_ * sizeof(std::uint32_t); }
+  /// Words of the payload, and of the host memory that it is scattered over.
+  [[nodiscard]] std::size_t words() const { return piece_words_ * count(); }
+  [[nodiscard]] std::size_t host_words() const { return pitch_words_ * count(); }
+  /// Where piece `piece` begins, in words: in the whole, and in host memory.
+  [[nodiscard]] std::size_t packed_at(std::size_t piece) const { return piece * piece_words_; }
+  [[nodiscard]] std::size_t host_at(std::size_t piece) const {
+    return slots_[piece] * pitch_words_;
+  }
+
+  /// Piece after piece into one whole. Throws std::length_error for spans of other sizes.
+  void gather(std::span<const std::uint32_t> host, std::span<std::uint32_t> packed) const {
+    require(host.size(), packed.size());
+    for (std::size_t p = 0; p < count(); ++p) {
+      std::ranges::copy(host.subspan(host_at(p), piece_words_),
+                        packed.subspan(packed_at(p), piece_words_).begin());
+    }
+  }
+
+  /// The other way; the gaps stay as they are.
+  void scatter(std::span<const std::uint32_t> packed, std::span<std::uint32_t> host) const {
+    require(host.size(), packed.size());
+    for (std::size_t p = 0; p < count(); ++p) {
+      std::ranges::copy(packed.subspan(packed_at(p), piece_words_),
+                        host.subspan(host_at(p), piece_words_).begin());
+    }
+  }
+
+  /// Words of host memory that are not what they must be: the pieces those of `packed`, the gaps
+  /// all `gap`.
+  [[nodiscard]] std::size_t different(std::span<const std::uint32_t> host,
+                                      std::span<const std::uint32_t> packed,
+                                      std::uint32_t gap) const {
+    require(host.size(), packed.size());
+    std::size_t wrong = 0;
+    for (std::size_t p = 0; p < count(); ++p) {
+      const auto landed = host.subspan(host_at(p), pitch_words_);
+      const auto sent = packed.subspan(packed_at(p), piece_words_);
+      if (!std::ranges::equal(landed.first(piece_words_), sent)) {
+        for (std::size_t w = 0; w < piece_words_; ++w) {
+          if (landed[w] != sent[w]) ++wrong;
+        }
+      }
+      for (const std::uint32_t word : landed.subspan(piece_words_)) {
+        if (word != gap) ++wrong;
+      }
+    }
+    return wrong;
+  }
+
+ private:
+  void require(std::size_t host, std::size_t packed) const {
+    if (host != host_words() || packed != words()) {
+      throw std::length_error{"pieces of a payload of another size"};
+    }
+  }
+
+  std::vector<std::uint32_t> slots_;
+  std::size_t piece_words_ = 0;
+  std::size_t pitch_words_ = 0;
+};
+
+}  // namespace strata

@@ -1,0 +1,85 @@
+"""The figure of atomics: what is drawn, what is hollow, what is told."""
+
+from pathlib import Path
+from typing import Any
+
+from builders import case, load2, measurement
+from strata import figures
+from strata.figures import atomics
+from strata.records import Row
+
+FIGURE = atomics.FIGURE
+
+
+def atomic(
+    space: str = "shared",
+    operation: str = "add_int",
+    target: str = "same",
+    returns: str = "yes",
+    *,
+    noise: str = "passed",
+) -> dict[str, Any]:
+    """One case of the benchmark."""
+    found = [
+        measurement("atomics_per_cycle", [0.9, 1.0, 1.2], unit="1/cycle", noise=noise),
+        measurement("warp_atomic_cycles", [32.0]),
+    ]
+    if returns == "yes":
+        found.append(measurement("atomic_latency", [90.0, 100.0, 120.0], noise=noise))
+        found.append(measurement("atomic_latency", [101.0], method="event_slope"))
+    return case(
+        found,
+        benchmark="atomics",
+        params={"space": space, "operation": operation, "target": target, "returns": returns},
+    )
+
+
+def rows_of(folder: Path, *lines: dict[str, Any]) -> tuple[Row, ...]:
+    return load2(folder, list(lines)).rows
+
+
+def values(panel: Any, label: str) -> list[float]:
+    return [float(line.get_xdata()[0]) for line in panel.lines if line.get_label() == label]
+
+
+def drawn(rows: tuple[Row, ...]) -> Any:
+    with figures.style():
+        return figures.render(FIGURE, FIGURE.prepare(rows))
+
+
+def test_nothing_is_prepared_without_its_rows(tmp_path: Path) -> None:
+    other = case([measurement()], benchmark="coalescing", params={"width": 4, "stride": 1})
+    assert not FIGURE.prepare(rows_of(tmp_path, other))
+
+
+def test_latency_stands_beside_rate_and_global_beneath_shared(tmp_path: Path) -> None:
+    rows = rows_of(tmp_path, atomic(), atomic("global"), atomic(returns="no"))
+    canvas = drawn(rows)
+    assert [panel.get_title(loc="left") for panel in canvas.axes] == [
+        "shared memory", "", "global memory", "",
+    ]  # fmt: skip
+    latency, rate, *_ = canvas.axes
+    assert values(latency, "_valid") == [100]
+    assert values(rate, "_valid") == [1, 1]
+    assert [text.get_text() for text in latency.get_yticklabels()] == [
+        "add int32",
+        "add int32, red",
+    ]
+
+
+def test_invalid_rows_are_hollow_and_named(tmp_path: Path) -> None:
+    rows = rows_of(tmp_path, atomic(noise="failed"), atomic(target="warp"))
+    latency, rate = drawn(rows).axes
+    assert values(latency, "_invalid") == [100]
+    assert values(latency, "_valid") == [100]
+    assert values(rate, "_invalid") == [1]
+    words = FIGURE.caption(FIGURE.prepare(rows))
+    assert "Invalid, drawn hollow (2): shared, add int32, same" in words
+
+
+def test_data_have_a_cell_for_each_column(tmp_path: Path) -> None:
+    marks = FIGURE.prepare(rows_of(tmp_path, atomic()))
+    assert len(marks) == 2
+    for mark in marks:
+        assert len(FIGURE.cells(mark)) == len(FIGURE.columns)
+        assert FIGURE.cells(mark)[-1] == FIGURE.source(mark).case

@@ -1,0 +1,181 @@
+"""Lines through transfers: known ones come back, and what cannot be known is not there."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from builders import case, load, measurement
+from strata import transfer_model as tm
+from strata.figures import small_copies, transfers
+
+SIZES = tuple(4**power for power in range(1, 15))
+
+
+def noisy(alpha: float, beta: float, spread: float, seed: int = 3) -> list[float]:
+    generator = np.random.default_rng(seed)
+    return [(alpha + beta * size) * (1 + spread * generator.standard_normal()) for size in SIZES]
+
+
+def transfer(
+    size: int,
+    seconds: float | Sequence[float],
+    *,
+    gates: Sequence[tuple[str, str, str]] = (),
+    **params: Any,
+) -> dict[str, Any]:
+    place = {"memory": "pinned", "direction": "to_device", "pieces": 1, "packing": "none"} | params
+    samples = [seconds] if isinstance(seconds, int | float) else list(seconds)
+    return case(
+        [
+            measurement("transfer_time", samples, unit="s", method="wall"),
+            measurement("bandwidth", [size / one for one in samples], unit="B/s", method="wall"),
+            measurement("transfer_time", [0.5 * one for one in samples], unit="s", method="event"),
+        ],
+        benchmark="transfers",
+        params=place | {"bytes": size},
+        gates=gates,
+    )
+
+
+def sweep(time: Callable[[int], float], **params: Any) -> list[dict[str, Any]]:
+    return [transfer(size, time(size), **params) for size in SIZES]
+
+
+def test_an_exact_line_comes_back() -> None:
+    line = tm.fit(SIZES, [5e-6 + 2e-11 * size for size in SIZES])
+    assert line is not None
+    assert line.alpha == pytest.approx(5e-6, rel=1e-9)
+    assert line.beta == pytest.approx(2e-11, rel=1e-9)
+    assert line.at(1e6) == pytest.approx(2.5e-5)
+
+
+def test_the_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    held = [0, 0]
+    for seed in range(200):
+        line = tm.fit(SIZES, noisy(5e-6, 2e-11, 0.03, seed))
+        assert line is not None
+        held[0] += line.alpha_interval.low <= 5e-6 <= line.alpha_interval.high
+        held[1] += line.beta_interval.low <= 2e-11 <= line.beta_interval.high
+    assert min(held) >= 180
+    assert max(held) < 200
+
+
+def test_small_and_large_sizes_weigh_the_same() -> None:
+    # A tenth of a second off at the far end must not drown the microseconds at the near one.
+    seconds = [5e-6 + 1e-9 * size for size in SIZES]
+    seconds[-1] *= 1.05
+    line = tm.fit(SIZES, seconds)
+    assert line is not None
+    assert line.alpha == pytest.approx(5e-6, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "seconds"),
+    [
+        ((4, 8, 16), (1.0, 1.0, 1.0)),
+        ((4, 4, 4, 4), (1.0, 1.0, 1.0, 1.0)),
+        ((4, 8, 16, 32), (1.0, 0.0, 1.0, 1.0)),
+    ],
+)
+def test_too_little_gives_no_line(sizes: Sequence[int], seconds: Sequence[float]) -> None:
+    assert tm.fit(sizes, seconds) is None
+
+
+def test_held_out_sizes_lie_between_others() -> None:
+    out = tm.held_out(SIZES)
+    assert len(out) == 4
+    assert SIZES[0] not in out
+    assert SIZES[-1] not in out
+    assert tm.held_out(SIZES[:4]) == frozenset()
+
+
+def test_a_crossing_is_where_the_lines_meet() -> None:
+    many = tm.fit(SIZES, [1e-4 + 2e-11 * size for size in SIZES])
+    packed = tm.fit(SIZES, [1e-5 + 1.1e-10 * size for size in SIZES])
+    assert many is not None
+    assert packed is not None
+    found = tm.break_even(many, packed)
+    assert found is not None
+    assert found.size == pytest.approx(1e6)
+    assert found.interval.low == pytest.approx(1e6)
+    assert tm.break_even(packed, many) is None  # packing is dearer from the first byte on
+
+
+def test_the_interval_of_a_crossing_holds_the_truth() -> None:
+    held = 0
+    for seed in range(30):
+        many = tm.fit(SIZES, noisy(1e-4, 2e-11, 0.03, seed))
+        packed = tm.fit(SIZES, noisy(1e-5, 1.1e-10, 0.03, seed + 1000))
+        assert many is not None
+        assert packed is not None
+        found = tm.break_even(many, packed)
+        assert found is not None
+        assert found.interval.low <= found.size <= found.interval.high
+        held += found.interval.low <= 1e6 <= found.interval.high
+    assert held >= 25
+
+
+def test_packing_that_always_pays_has_no_break_even() -> None:
+    many = tm.fit(SIZES, [1e-4 + 2e-11 * size for size in SIZES])
+    packed = tm.fit(SIZES, [1e-5 + 1e-11 * size for size in SIZES])
+    assert many is not None
+    assert packed is not None
+    assert tm.break_even(many, packed) is None
+
+
+def test_held_out_sizes_are_predicted_and_not_fitted(tmp_path: Path) -> None:
+    out = tm.held_out(SIZES)
+    lines = [transfer(size, (5e-6 + 2e-11 * size) * (1.5 if size in out else 1)) for size in SIZES]
+    found = tm.points(load(tmp_path, lines).rows)
+    assert {point.bytes for point in found if point.held_out} == out
+    (line,) = tm.lines(found).values()
+    assert line.alpha == pytest.approx(5e-6)
+    assert tm.worst_prediction(found) == pytest.approx(1 / 3)
+
+
+def test_invalid_points_are_neither_fitted_nor_held_out(tmp_path: Path) -> None:
+    bad = SIZES[6]
+    lines = [
+        transfer(size, 1.0, gates=[("result", "failed", "wrong")])
+        if size == bad
+        else transfer(size, 5e-6 + 2e-11 * size)
+        for size in SIZES
+    ]
+    found = tm.points(load(tmp_path, lines).rows)
+    (line,) = tm.lines(found).values()
+    assert line.alpha == pytest.approx(5e-6)
+    assert bad not in line.sizes
+    assert not next(point for point in found if point.bytes == bad).held_out
+
+
+def test_break_evens_are_of_the_same_pieces(tmp_path: Path) -> None:
+    cases = [
+        *sweep(lambda size: 1e-4 + 2e-11 * size, pieces=16),
+        *sweep(lambda size: 1e-5 + 1.1e-10 * size, pieces=16, packing="packed"),
+        *sweep(lambda size: 1e-3 + 2e-11 * size, pieces=256),
+    ]
+    found = tm.break_evens(tm.points(load(tmp_path, cases).rows))
+    assert set(found) == {("pinned", "to_device", 16)}
+    assert found["pinned", "to_device", 16].size == pytest.approx(1e6)
+
+
+def test_the_figures_need_their_rows(tmp_path: Path) -> None:
+    assert not transfers.FIGURE.prepare(())
+    single = load(tmp_path, sweep(lambda size: 5e-6 + 2e-11 * size)).rows
+    assert len(transfers.FIGURE.prepare(single)) == len(SIZES)
+    assert not small_copies.FIGURE.prepare(single)
+
+
+def test_cells_have_a_column_each(tmp_path: Path) -> None:
+    cases = [
+        *sweep(lambda size: 5e-6 + 2e-11 * size),
+        *sweep(lambda size: 1e-4 + 2e-11 * size, pieces=16),
+    ]
+    rows = load(tmp_path, cases).rows
+    for figure in (transfers.FIGURE, small_copies.FIGURE):
+        for item in figure.prepare(rows):
+            assert len(figure.cells(item)) == len(figure.columns)
+            assert figure.source(item) is item.row

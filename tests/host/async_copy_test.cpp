@@ -1,0 +1,104 @@
+#include "micro/async_copy.hpp"
+
+#include "micro/pattern/hashed_words.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace strata {
+namespace {
+
+using namespace async_copy;
+
+TEST(AsyncCopyTiles, StandApartAndLieWithinTheirFootprint) {
+  constexpr std::uint64_t footprint = 15U << 20U;
+  for (const std::uint32_t bytes : {16U, 256U, 1024U, 32768U, 65536U}) {
+    const Tiles tiles = tiles_for(bytes, footprint);
+    EXPECT_EQ(tiles.bytes, bytes);
+    EXPECT_GE(tiles.pitch, std::max(bytes, 256U));
+    EXPECT_EQ(tiles.pitch % 16, 0U);
+    EXPECT_LE(tiles.size(), footprint);
+    EXPECT_GT(tiles.size() + tiles.pitch, footprint);
+  }
+  EXPECT_EQ(tiles_for(65536, 1024).count, 1U);
+}
+
+TEST(AsyncCopyTiles, AreAllVisitedBeforeOneIsVisitedAgain) {
+  constexpr Tiles tiles{.bytes = 16, .pitch = 256, .count = 48};
+  std::set<std::uint32_t> seen;
+  for (std::uint32_t round = 0; round < 4; ++round) {
+    for (std::uint32_t block = 0; block < 12; ++block)
+      seen.insert(tiles.tile(block, 12, round));
+  }
+  EXPECT_EQ(seen.size(), 48U);
+  EXPECT_EQ(tiles.tile(0, 12, 4), 0U);
+  // One step after the other, as the kernel goes, comes to the same.
+  std::uint32_t tile = 5;
+  for (std::uint32_t round = 0; round < 100; ++round) {
+    EXPECT_EQ(tiles.tile(5, 7, round), tile);
+    tile = (tile + 7) % tiles.count;
+  }
+}
+
+TEST(AsyncCopyTiles, OfALargeArrayHaveWordsThatFit) {
+  const Tiles tiles = tiles_for(16, std::uint64_t{1} << 30U);
+  EXPECT_EQ(tiles.first_word(tiles.count - 1), (1U << 28U) - 64U);
+}
+
+TEST(AsyncCopySums, AreThoseOfTheLastWords) {
+  constexpr Tiles tiles{.bytes = 16, .pitch = 256, .count = 3};
+  EXPECT_EQ(expected_sum(tiles, 4),
+            2 * hashed_word(3) + hashed_word(64 + 3) + hashed_word(128 + 3));
+  EXPECT_EQ(expected_sum_of_one(tiles, 1, 5), 5 * hashed_word(67));
+}
+
+TEST(AsyncCopyRounds, AreWholeFifthsThatFillAllStages) {
+  for (const std::uint32_t bytes : {16U, 1024U, 65536U}) {
+    EXPECT_EQ(latency_rounds(bytes) % 5, 0U);
+    EXPECT_GE(latency_rounds(bytes), 40U);
+  }
+  for (const std::uint32_t bytes : {smallest_streamed, 4096U, largest_streamed}) {
+    EXPECT_EQ(stream_rounds(bytes, 1U << 20U) % 5, 0U);
+    EXPECT_GE(stream_rounds(bytes, 1U << 20U) / 5, stages);
+    EXPECT_LE(stream_rounds(bytes, 248), 248U);
+  }
+}
+
+TEST(AsyncCopyDeclaration, LeavesOutWhatHasNoMeaning) {
+  const Benchmark declared = declare();
+  const auto excluded = [&](const char* method, const char* residency, const char* measure,
+                            const char* bytes, const char* cluster) {
+    return declared
+        .excludes({{"method", method},
+                   {"residency", residency},
+                   {"measure", measure},
+                   {"bytes", bytes},
+                   {"cluster", cluster}},
+                  Backend::cuda)
+        .has_value();
+  };
+  EXPECT_FALSE(excluded("bulk", "l2", "latency", "16", "1"));
+  EXPECT_FALSE(excluded("bulk", "dram", "bandwidth", "32768", "1"));
+  EXPECT_FALSE(excluded("distributed", "shared", "latency", "65536", "8"));
+  EXPECT_TRUE(excluded("bulk", "l2", "latency", "20", "1"));
+  EXPECT_TRUE(excluded("bulk", "l2", "bandwidth", "16", "1"));
+  EXPECT_TRUE(excluded("bulk", "l2", "bandwidth", "65536", "1"));
+  EXPECT_TRUE(excluded("bulk", "shared", "latency", "16", "1"));
+  EXPECT_TRUE(excluded("bulk", "l2", "latency", "16", "2"));
+  EXPECT_TRUE(excluded("distributed", "shared", "latency", "16", "1"));
+  EXPECT_TRUE(excluded("distributed", "l2", "latency", "16", "2"));
+}
+
+TEST(AsyncCopyMethods, AskForTheChipsThatHaveThem) {
+  EXPECT_EQ(needs(Method::registers), 75);
+  EXPECT_EQ(needs(Method::cp_async_4), 80);
+  EXPECT_EQ(needs(Method::bulk), 90);
+  EXPECT_EQ(needs(Method::distributed), 90);
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,193 @@
+#include "micro/atomics.hpp"
+
+#include "micro/pattern/random_cycle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace strata {
+namespace {
+
+using namespace atomics;
+
+constexpr Launch small{.blocks = 2, .warps_of_block = 3, .chains = in_flight, .operations = 16};
+
+/// What the kernel does, its threads taken in some order, an operation of each at a time.
+struct Simulated {
+  std::vector<std::uint64_t> words;
+  std::vector<std::uint32_t> left;
+};
+
+Simulated simulate(const Kind& kind, const Launch& launch, std::uint64_t seed) {
+  const std::uint32_t total = result_words(kind, launch);
+  const bool shared = kind.space == Space::shared;
+  const std::uint32_t area = shared ? total / launch.blocks : total;
+  const std::uint32_t of_block = launch.warps_of_block * warp_lanes;
+  const Placement placement = placement_of(kind);
+  const std::uint64_t mask =
+      kind.operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
+  Simulated done{.words = std::vector<std::uint64_t>(total),
+                 .left = std::vector<std::uint32_t>(launch.threads())};
+  for (std::uint32_t i = 0; i < total; ++i)
+    done.words[i] = initial_word(kind.operation, i % area);
+  std::vector<std::vector<std::uint64_t>> held(launch.threads());
+  for (std::uint32_t t = 0; t < launch.threads(); ++t) {
+    for (std::uint32_t c = 0; c < launch.chains; ++c)
+      held[t].push_back(operand_of(kind.operation, t, c));
+  }
+  for (std::uint32_t i = 0; i < launch.operations; ++i) {
+    for (const std::uint32_t t : random_order(launch.threads(), seed + i)) {
+      const std::uint32_t warp = (shared ? t % of_block : t) / warp_lanes;
+      const std::uint32_t byte = warp * placement.by_warp + t % warp_lanes * placement.by_lane;
+      auto& word =
+          done.words.at((shared ? t / of_block * area : 0) + byte / width_of(kind.operation));
+      auto& mine = held[t][i % launch.chains];
+      const std::uint64_t old = word;
+      if (kind.operation == Operation::exch_int) {
+        word = mine;
+        mine = old;
+      } else if (kind.operation == Operation::cas_int) {
+        if (old == mine) {
+          word = (old + swap_step) & mask;
+          ++done.left[t];
+        }
+        mine = old;
+      } else {
+        word = (old + mine) & mask;
+      }
+    }
+  }
+  for (std::uint32_t t = 0; t < launch.threads(); ++t) {
+    for (const std::uint64_t mine : held[t]) {
+      const auto low = static_cast<std::uint32_t>(mine);
+      if (kind.operation == Operation::exch_int) done.left[t] += hashed_word(low);
+      if (kind.operation != Operation::exch_int && kind.operation != Operation::cas_int)
+        done.left[t] += low;
+    }
+  }
+  return done;
+}
+
+std::vector<Kind> kinds() {
+  std::vector<Kind> all;
+  for (const Space space : {Space::shared, Space::global}) {
+    for (const Target target : {Target::same, Target::warp, Target::disjoint}) {
+      for (const Operation operation :
+           {Operation::add_int, Operation::add_float, Operation::add_int64, Operation::cas_int,
+            Operation::exch_int})
+        all.push_back({.space = space, .target = target, .operation = operation});
+    }
+  }
+  return all;
+}
+
+TEST(AtomicsExpected, AcceptsEveryOrderOfTheSameOperations) {
+  for (const auto& kind : kinds()) {
+    const Expected expected{kind, small};
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      const auto done = simulate(kind, small, seed);
+      EXPECT_EQ(expected.different({.words = done.words, .left = done.left}), 0U);
+      EXPECT_GE(expected.checks(), done.words.size());
+    }
+  }
+}
+
+TEST(AtomicsExpected, FindsAWrongWordAnOperationTooFewAndAWrongThread) {
+  for (const auto& kind : kinds()) {
+    const Expected expected{kind, small};
+    auto done = simulate(kind, small, 1);
+    for (std::size_t i = 0; i < done.words.size(); i += 7) {
+      auto wrong = done;
+      ++wrong.words[i];
+      EXPECT_GE(expected.different({.words = wrong.words, .left = wrong.left}), 1U);
+    }
+    auto told = done;
+    ++told.left.back();
+    EXPECT_GE(expected.different({.words = told.words, .left = told.left}), 1U);
+    if (kind.operation != Operation::cas_int && kind.operation != Operation::exch_int) {
+      auto fewer = small;
+      fewer.operations -= in_flight;
+      const auto less = simulate(kind, fewer, 1);
+      EXPECT_GE(expected.different({.words = less.words, .left = less.left}), 1U);
+    }
+  }
+}
+
+TEST(AtomicsExpected, RefusesAResultOfAnotherSize) {
+  const Kind kind{};
+  const Expected expected{kind, small};
+  auto done = simulate(kind, small, 1);
+  done.words.pop_back();
+  EXPECT_THROW((void)expected.different({.words = done.words, .left = done.left}),
+               std::length_error);
+}
+
+TEST(AtomicsExpected, KnowsThatASwapAloneOnItsWordWinsEverySecondTime) {
+  const Kind kind{
+      .space = Space::global, .target = Target::disjoint, .operation = Operation::cas_int};
+  const Launch one{.blocks = 1, .warps_of_block = 1, .chains = 1, .operations = 16};
+  const auto done = simulate(kind, one, 1);
+  for (const std::uint32_t wins : done.left)
+    EXPECT_EQ(wins, 8U);
+}
+
+TEST(AtomicsPlaces, AreOneAWarpOrOneALaneOrOneForAll) {
+  const auto targets = [](Target target) {
+    const Placement placement = placement_of({.target = target, .operation = Operation::add_int64});
+    std::set<std::uint32_t> bytes;
+    for (std::uint32_t warp = 0; warp < warps_per_sm; ++warp) {
+      for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+        bytes.insert(warp * placement.by_warp + lane * placement.by_lane);
+    }
+    return bytes;
+  };
+  EXPECT_EQ(targets(Target::same).size(), 1U);
+  EXPECT_EQ(targets(Target::warp).size(), warps_per_sm);
+  EXPECT_EQ(targets(Target::disjoint).size(), block_threads);
+  EXPECT_EQ(*targets(Target::disjoint).rbegin() + 8, block_threads * 8);
+}
+
+TEST(AtomicsSizes, KeepFloatsExact) {
+  const Launch chip{.blocks = 132, .warps_of_block = warps_per_sm, .chains = in_flight};
+  for (const auto& kind : kinds()) {
+    const std::uint32_t operations = operations_for(kind, chip, 2.5e-4, 1e-12);
+    EXPECT_EQ(operations % unroll, 0U);
+    EXPECT_GE(operations, 2 * unroll);
+    if (kind.operation != Operation::add_float) continue;
+    const std::uint64_t sharers = kind.target == Target::disjoint ? 1
+                                  : kind.target == Target::warp   ? warp_lanes
+                                  : kind.space == Space::shared   ? block_threads
+                                                                  : chip.threads();
+    EXPECT_LT(4 + sharers * operations * 2, exact_floats);
+  }
+}
+
+TEST(AtomicsSizes, TakeAboutTheTimeThatTheyShould) {
+  const Launch chip{.blocks = 132, .warps_of_block = warps_per_sm, .chains = in_flight};
+  EXPECT_EQ(operations_for({}, chip, 2.5e-4, 1e-7), 2496U);
+  EXPECT_EQ(operations_for({}, chip, 2.5e-4, 1e-3), 16U);
+}
+
+TEST(AtomicsDeclaration, HasNoExchangeThatReturnsNothing) {
+  const auto* const enrolled = find_benchmark("atomics");
+  ASSERT_NE(enrolled, nullptr);
+  const auto excluded = [&](const char* operation, const char* returns) {
+    return enrolled->benchmark
+        .excludes({{"operation", operation}, {"returns", returns}}, Backend::cuda)
+        .has_value();
+  };
+  EXPECT_FALSE(excluded("add_float", "no"));
+  EXPECT_FALSE(excluded("cas_int", "yes"));
+  EXPECT_TRUE(excluded("cas_int", "no"));
+  EXPECT_TRUE(excluded("exch_int", "no"));
+}
+
+}  // namespace
+}  // namespace strata
