@@ -341,6 +341,11 @@ class Conflicts {
 
   /// Some rounds, counted. What the kernel does with its field before and after, it does in the
   /// launch of no rounds as well.
+  /// The counter of stores gives up to this many more for each than its conflicts make, and another
+  /// number in every run: an H200 showed 0.08 where a store has one wavefront, and less the more it
+  /// has. Loads are counted exactly.
+  static constexpr double stray_store_wavefronts = 0.1;
+
   void count(Session& session) {
     constexpr std::uint32_t rounds = 32;
     const double accesses = double{accesses_per_round} * warps_per_sm * rounds * sms_;
@@ -348,7 +353,10 @@ class Conflicts {
     const std::array<Expectation, 2> expected{
         Expectation{.quantity = kind + "_requests", .predicted = accesses},
         Expectation{.quantity = kind + "_wavefronts",
-                    .predicted = accesses * static_cast<double>(wavefronts_)}};
+                    .predicted = accesses * static_cast<double>(wavefronts_),
+                    .bound = pattern_.store
+                                 ? stray_store_wavefronts / static_cast<double>(wavefronts_)
+                                 : 0}};
     (void)count_and_compare(
         session,
         {.prepare = [this] { poison(bench_.records); },

@@ -336,13 +336,16 @@ class Chains {
     for (const auto warps = landed_.span(); const std::size_t sm : block_starts()) {
       Passes seen;
       for (std::size_t pass = 1; pass < passes; ++pass) {
-        std::uint64_t first = warps[sm].begin[pass];
-        std::uint64_t last = warps[sm].end[pass];
+        // The barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp go on to its clock read
+        // and stops it behind that: the first to arrive have read the clock while others were still
+        // in the pass before. The last one to arrive waits for nobody.
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
         for (std::size_t w = sm; w < sm + shape_.warps; ++w) {
-          first = std::min(first, warps[w].begin[pass]);
-          last = std::max(last, warps[w].end[pass]);
+          begin = std::max(begin, warps[w].begin[pass]);
+          end = std::max(end, warps[w].end[pass]);
         }
-        seen.cycles[pass - 1] = static_cast<double>(last - first);
+        seen.cycles[pass - 1] = static_cast<double>(end - begin);
       }
       of_sms.push_back(value(seen));
     }
