@@ -1111,13 +1111,14 @@ TEST(BuiltInSweeps, AreTheThree) {
   EXPECT_EQ(names, (std::set<std::string_view>{"quick", "default", "full"}));
 }
 
-TEST(BuiltInSweeps, QuickTakesUnderTwentySecondsOfSamplingOnACpu) {
+// The rest of its minute is for the data.
+TEST(BuiltInSweeps, QuickTakesUnderThirtySecondsOfSamplingOnACpu) {
   const auto sweep = strata::load_sweep("quick", shipped());
   // A model takes no samples.
   const auto cases = shipped_ids(sweep, Backend::host);
   const auto sampled = std::ranges::count_if(
       cases, [](const std::string& id) { return !id.starts_with("micro/layout_traffic/"); });
-  EXPECT_LT(static_cast<double>(sampled) * sweep.plan.seconds_per_case, 20.0);
+  EXPECT_LT(static_cast<double>(sampled) * sweep.plan.seconds_per_case, 30.0);
 }
 
 TEST(BuiltInSweeps, HoldEachOther) {
