@@ -14,12 +14,16 @@ if(NOT COMMIT)
     endif()
   endif()
 else()
+  string(LENGTH "${COMMIT}" length)
+  if(NOT COMMIT MATCHES "^[0-9a-f]+$" OR NOT length EQUAL 40)
+    message(FATAL_ERROR "STRATA_COMMIT is '${COMMIT}'; expected all 40 digits, as git rev-parse HEAD prints them")
+  endif()
   set(dirty false)
 endif()
 
 # One digest over everything that decides what a kernel does, what is counted of it and what that is compared with.
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/micro/* ${SOURCE}/nbody/* ${SOURCE}/harness/counters/*
-  ${SOURCE}/harness/core/coalescing.cpp ${SOURCE}/harness/device/* ${SOURCE}/harness/layout/*)
+  ${SOURCE}/harness/core/bank_model.cpp ${SOURCE}/harness/core/coalescing.cpp ${SOURCE}/harness/device/* ${SOURCE}/harness/layout/*)
 list(SORT sources)
 set(all "")
 foreach(source IN LISTS sources)

@@ -39,7 +39,7 @@ def contracts() -> dict[str, Contract]:
 
 
 def benchmark_of(mangled: str) -> str | None:
-    """The benchmark whose namespace a kernel stands in: _ZN6strata10coalescing… gives coalescing."""
+    """Name the benchmark of a kernel by its namespace: _ZN6strata10coalescing… is coalescing's."""
     match = re.search(r"_ZN6strata(\d+)", mangled)
     if match is None:
         return None
@@ -105,7 +105,9 @@ def complaints_of_sass(kernel: Kernel, body: str) -> Iterator[str]:
     yield from kernel.more(body)
 
 
-def check(kind: str, contract: Contract, kernels: Sequence[tuple[str, str]]) -> tuple[int, list[str]]:
+def check(
+    kind: str, contract: Contract, kernels: Sequence[tuple[str, str]]
+) -> tuple[int, list[str]]:
     """Hold the kernels of one benchmark and one architecture against its contract."""
     found: list[str] = []
     complaints = complaints_of_ptx if kind == "ptx" else complaints_of_sass
@@ -114,7 +116,7 @@ def check(kind: str, contract: Contract, kernels: Sequence[tuple[str, str]]) -> 
         held = [kernel for kernel in contract.kernels if re.search(kernel.name, name)]
         seen += held
         if not held and not any(re.search(other, name) for other in contract.others):
-            found.append(f"{name}: neither a measuring kernel of the contract nor one of its others")
+            found.append(f"{name}: not in the contract, neither measuring nor among the others")
         if len(held) > 1:
             found.append(f"{name}: {len(held)} entries of the contract fit it")
         found += [f"{name}: {what}" for kernel in held for what in complaints(kernel, body)]
