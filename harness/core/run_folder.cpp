@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::string_view context_file = "context.json";
 constexpr std::string_view samples_file = "samples.jsonl";
+constexpr std::string_view packed_samples_file = "samples.jsonl.gz";
 constexpr std::string_view measurements_file = "measurements.csv";
 
 constexpr mode_t file_mode = 0666;  // what the umask leaves of it
@@ -349,6 +350,12 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
     throw UsageError{fmt::format("{}: {}", file.string(), error.what())};
   }
   folder.cases_ = cases_of(folder.context_.sweep, file);
+  if (const auto packed = folder.path_ / packed_samples_file; std::filesystem::exists(packed)) {
+    throw UsageError{
+        fmt::format("{}: the samples of this run are packed; expected {}; unpack them "
+                    "with: gunzip {}",
+                    run.string(), samples_file, packed.string())};
+  }
   folder.open_samples();
   const auto samples = folder.path_ / samples_file;
   const off_t size = size_of(folder.samples_.get(), samples);

@@ -1,5 +1,6 @@
 """Reading run folders: what is right comes back typed, what is wrong is named in one line."""
 
+import gzip
 import json
 import shutil
 from collections.abc import Callable
@@ -480,6 +481,41 @@ def test_refuses_a_run_with_a_file_missing(run: Path, name: str) -> None:
     (run / name).unlink()
     message = refusal(run)
     assert f"{NAME}/{name}: found no such file" in message
+
+
+def pack(path: Path) -> Path:
+    packed = path.with_name(path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    return packed
+
+
+def test_reads_packed_files_as_it_reads_plain_ones(run: Path) -> None:
+    plain = load_run(run)
+    pack(run / "samples.jsonl")
+    pack(run / "measurements.csv")
+    packed = load_run(run)
+    assert packed.rows == plain.rows
+    assert packed.table == plain.table
+    assert packed.table is not None
+
+
+def test_refuses_a_file_beside_its_packed_form(run: Path) -> None:
+    text = (run / "samples.jsonl").read_bytes()
+    pack(run / "samples.jsonl")
+    (run / "samples.jsonl").write_bytes(text)
+    assert "samples.jsonl.gz: found samples.jsonl beside it" in refusal(run)
+
+
+def test_refuses_a_packed_file_that_is_cut_off(run: Path) -> None:
+    packed = pack(run / "samples.jsonl")
+    packed.write_bytes(packed.read_bytes()[:-20])
+    assert "expected a whole gzip file" in refusal(run)
+
+
+def test_refuses_a_packed_file_that_is_none(run: Path) -> None:
+    pack(run / "measurements.csv").write_bytes(b"run,device")
+    assert "expected a whole gzip file" in refusal(run)
 
 
 def test_refuses_a_folder_in_place_of_a_file(run: Path) -> None:

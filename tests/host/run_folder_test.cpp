@@ -380,6 +380,15 @@ TEST_F(RunFolderTest, RefusesWhatIsNotTheFolderOfARun) {
               HasSubstr("it has no context.json"));
 }
 
+// Else it would begin an empty file of samples and measure everything anew.
+TEST_F(RunFolderTest, RefusesToCompleteARunWhoseSamplesArePacked) {
+  const path where = RunFolder::create(folder_, context()).path();
+  std::filesystem::rename(where / "samples.jsonl", where / "samples.jsonl.gz");
+  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+              HasSubstr("gunzip"));
+  EXPECT_FALSE(exists(where / "samples.jsonl"));
+}
+
 TEST_F(RunFolderTest, RefusesAnotherVersionNamingFileAndVersion) {
   const path where = RunFolder::create(folder_, context()).path();
   std::string old = text(where / "context.json");

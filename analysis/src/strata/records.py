@@ -2,16 +2,19 @@
 
 `samples.jsonl` is the source: the rows of a run are derived from it, so a run that was cut off
 anywhere stays readable. `measurements.csv` is read beside it, strictly, for `strata.validate` to
-compare. Nothing else in the package reads a run folder; `results/schema` is its contract.
+compare. Either may be packed (`gzip`: `samples.jsonl.gz`), as recorded runs are. Nothing else in
+the package reads a run folder; `results/schema` is its contract.
 """
 
 import csv
+import gzip
 import json
 import math
 import re
+import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar
@@ -443,7 +446,9 @@ def load_run(folder: Path) -> Run:
     planned = {case: place for place, case in enumerate(context.sweep.cases)}
     cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
     table_path = folder / MEASUREMENTS_FILE
-    unfinished = context.state != "complete" and not table_path.exists()
+    unfinished = context.state != "complete" and not (
+        table_path.exists() or _packed(table_path).exists()
+    )
     return Run(
         folder=folder,
         context=context,
@@ -453,13 +458,37 @@ def load_run(folder: Path) -> Run:
     )
 
 
+def _packed(path: Path) -> Path:
+    return path.with_name(path.name + ".gz")
+
+
 def _read(path: Path) -> bytes:
+    """The bytes of a file of the run folder, or of its packed form where that is what is there."""
+    packed = _packed(path)
+    if packed.exists():
+        if path.exists():
+            raise RunError(
+                packed,
+                found=f"{path.name} beside it",
+                expected="one of the two",
+                mend="remove the one that is out of date",
+            )
+        return _unpacked(packed)
     try:
         return path.read_bytes()
     except OSError as error:
         found = "no such file" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
         raise RunError(
             path, found=found, expected="a readable file of the run folder", mend=RESUME
+        ) from None
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        return gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise RunError(
+            path, found=one_line(f"{error}"), expected="a whole gzip file", mend="fetch it again"
         ) from None
 
 
@@ -760,12 +789,7 @@ def _latest(path: Path) -> dict[str, Case]:
 def _cases(path: Path) -> "Iterator[tuple[Kind, Case, _Fields]]":
     """Every whole line in file order; a torn last line, which has no line end, is left out."""
     mend = "delete that line and " + RESUME
-    try:
-        file = path.open("rb")
-    except OSError:
-        _read(path)  # says why
-        raise
-    with file:
+    with BytesIO(_read(path)) as file:
         for number, raw in enumerate(file, start=1):
             if not raw.endswith(b"\n"):
                 return
