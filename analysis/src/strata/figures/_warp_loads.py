@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -10,6 +9,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from strata.counted import WarpLoad
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_beside, width_style
+from strata.figures._series import series
 from strata.records import Row
 
 Place = Callable[[WarpLoad], int]
@@ -66,23 +66,7 @@ def times(loads: Sequence[WarpLoad], panel: Axes, place: Place) -> None:
         colour, marker = width_style(width)
         here = sorted((load for load in loads if load.width == width), key=place)
         timed = [(place(load), load.cycles) for load in here if load.cycles]
-        valid = [(x, row) for x, row in timed if row.valid]
-        if valid:
-            x = np.array([x for x, _ in valid])
-            panel.fill_between(
-                x, [row.minimum for _, row in valid], [row.maximum for _, row in valid],
-                color=colour, alpha=0.18, linewidth=0,
-            )  # fmt: skip
-            panel.plot(
-                x, [row.value for _, row in valid], color=colour, linewidth=1.1, marker=marker,
-                markersize=MARKER, label="_valid",
-            )  # fmt: skip
-        invalid = [(x, row.value) for x, row in timed if not row.valid]
-        if invalid:
-            panel.plot(
-                *zip(*invalid, strict=True), linestyle="none", marker=marker, markersize=MARKER,
-                color=colour, markerfacecolor="white", markeredgewidth=0.7, label="_invalid",
-            )  # fmt: skip
+        series(panel, timed, colour=colour, marker=marker, linewidth=1.1, markersize=MARKER)
         tops += [row.maximum if row.valid else row.value for _, row in timed]
     if not tops:
         panel.text(0.5, 0.5, "not timed", transform=panel.transAxes, ha="center", color=GREY)

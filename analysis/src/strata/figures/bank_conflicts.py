@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -12,6 +11,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from strata.counted import NET
 from strata.figures import AxesGrid, Figure, Grid
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_beside, width_style
+from strata.figures._series import series
 from strata.records import Row
 
 BENCHMARK = "bank_conflicts"
@@ -142,23 +142,7 @@ def _times(accesses: Sequence[Access], panel: Axes, pick: Pick) -> None:
     for width in sorted({one.width for one in accesses}):
         colour, marker = width_style(width)
         timed = [(one.stride, row) for one in accesses if one.width == width and (row := pick(one))]
-        valid = [(x, row) for x, row in timed if row.valid]
-        if valid:
-            x = np.array([x for x, _ in valid])
-            panel.fill_between(
-                x, [row.minimum for _, row in valid], [row.maximum for _, row in valid],
-                color=colour, alpha=0.18, linewidth=0,
-            )  # fmt: skip
-            panel.plot(
-                x, [row.value for _, row in valid], color=colour, linewidth=0.9, marker=marker,
-                markersize=MARKER, label="_valid",
-            )  # fmt: skip
-        invalid = [(x, row.value) for x, row in timed if not row.valid]
-        if invalid:
-            panel.plot(
-                *zip(*invalid, strict=True), linestyle="none", marker=marker, markersize=MARKER,
-                color=colour, markerfacecolor="white", markeredgewidth=0.7, label="_invalid",
-            )  # fmt: skip
+        series(panel, timed, colour=colour, marker=marker, linewidth=0.9, markersize=MARKER)
 
 
 def draw(accesses: Sequence[Access], axes: AxesGrid) -> None:
