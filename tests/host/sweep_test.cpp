@@ -10,7 +10,6 @@
 #include <sys/un.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -585,8 +584,9 @@ TEST(SweepParser, NamesAFileOnOneLineWhateverItsName) {
   }
 }
 
-// A megabyte of anything is refused or read in a moment: nothing in the way is quadratic.
-TEST(SweepParser, IsQuickOnTheLargestFiles) {
+// A megabyte of anything is refused or read, in one line either way; something quadratic on the way
+// would end at the time limit of the tests.
+TEST(SweepParser, ReadsOrRefusesTheLargestFiles) {
   const auto fill = [](const std::string& piece) {
     std::string text = "schema: 1\nname: s\ncases:\n";
     while (text.size() + piece.size() <= strata::max_sweep_bytes)
@@ -600,10 +600,7 @@ TEST(SweepParser, IsQuickOnTheLargestFiles) {
         "  - benchmark: bare #" + std::string(15'000, '[') + "\n",
         "  - {" + std::string(15'000, '?') + "\n", std::string(16'000, ':') + "\n",
         std::string(8'000, '"') + "\n", "&a "s, "!t "s + std::string(100, '!') + "\n"}) {
-    const auto begin = std::chrono::steady_clock::now();
-    (void)refusal(fill(piece));
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    EXPECT_LT(took.count(), 20.0) << strata::in_quotes(piece);
+    EXPECT_EQ(refusal(fill(piece)).find('\n'), std::string::npos) << strata::in_quotes(piece);
   }
 }
 
@@ -1039,13 +1036,11 @@ TEST(Filter, MatchesTheLargestExpressionsWithoutOverflow) {
   }
 }
 
-// Backtracking takes time exponential in the length of the id.
+// Backtracking takes time exponential in the length of the id: it would never come back.
 TEST(Filter, MatchesInTimeWhatABacktrackerCannot) {
-  const auto begin = std::chrono::steady_clock::now();
   const std::vector<Case> one{{"micro", std::string(200, 'a'), Backend::host, {}}};
   EXPECT_EQ(strata::filter(one, "(a+)+$").size(), 0U);
   EXPECT_EQ(strata::filter(one, "(a|aa)*(a|b)*!").size(), 0U);
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 10.0);
 }
 
 // ------------------------------------------------------------------- the sweeps of this project

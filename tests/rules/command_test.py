@@ -217,6 +217,8 @@ class Command(unittest.TestCase):
             "host",
             "--out",
             str(self.out),
+            "--filter",
+            "layout_read",
             "--set",
             "layout_read.layout=soa,aos",
             "--set",
