@@ -39,6 +39,13 @@ double median(std::span<const double> samples) {
   return std::midpoint(ordered[half - 1], ordered[half]);  // whose sum cannot overflow
 }
 
+double middle_mean(std::span<const double> samples) {
+  const auto ordered = sorted_and_some(samples);
+  const std::size_t left_out = std::min((ordered.size() + 3) / 4, (ordered.size() - 1) / 2);
+  const auto middle = std::span{ordered}.subspan(left_out, ordered.size() - 2 * left_out);
+  return std::reduce(middle.begin(), middle.end()) / static_cast<double>(middle.size());
+}
+
 double quantile(std::span<const double> samples, double probability) {
   if (!(probability >= 0 && probability <= 1)) {
     throw std::invalid_argument{fmt::format("no quantile of probability {}", probability)};

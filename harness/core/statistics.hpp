@@ -18,6 +18,12 @@ struct Interval {
 /// std::invalid_argument when there are none.
 [[nodiscard]] double median(std::span<const double> samples);
 
+/// The mean of what is left of n ordered samples without the (n + 3) / 4 lowest and highest (fewer,
+/// where nothing would be left). Rare outliers do not move it, as they do a mean, nor does it go in
+/// steps, as the median of a coarse timer's values does. Throws std::invalid_argument when there
+/// are none.
+[[nodiscard]] double middle_mean(std::span<const double> samples);
+
 /// Quantile of `probability` in [0, 1] by linear interpolation (type 7: what NumPy and R do by
 /// default). Throws std::invalid_argument when there are no samples or the probability is outside.
 [[nodiscard]] double quantile(std::span<const double> samples, double probability);

@@ -36,6 +36,23 @@ TEST(Median, RefusesNoSamplesAndNumbersThatAreNotFinite) {
   EXPECT_THROW((void)median(std::vector{1.0, infinity, 2.0}), std::invalid_argument);
 }
 
+TEST(MiddleMean, LeavesOutAQuarterAtEitherEnd) {
+  EXPECT_EQ(middle_mean(std::vector{-1e9, 1.0, 2.0, 3.0, 6.0, 7.0, 8.0, 1e9}), 4.5);
+  EXPECT_EQ(middle_mean(std::vector{1e9, 4.0, 0.0, 3.0, 5.0}), 4.0);
+}
+
+TEST(MiddleMean, OfFewIsTheirMedian) {
+  EXPECT_EQ(middle_mean(std::vector{3.0}), 3);
+  EXPECT_EQ(middle_mean(std::vector{3.0, 5.0}), 4);
+  EXPECT_EQ(middle_mean(std::vector{9.0, 1.0, 5.0}), 5);
+  EXPECT_EQ(middle_mean(std::vector{4.0, 1.0, 3.0, 100.0}), 3.5);
+}
+
+TEST(MiddleMean, RefusesNoSamplesAndNumbersThatAreNotFinite) {
+  EXPECT_THROW((void)middle_mean(std::vector<double>{}), std::invalid_argument);
+  EXPECT_THROW((void)middle_mean(std::vector{1.0, nan}), std::invalid_argument);
+}
+
 TEST(Quantile, AgreesWithTheDefaultOfNumPyAndR) {
   const std::vector<double> samples{3, 1, 4, 1, 5, 9, 2, 6};
   EXPECT_DOUBLE_EQ(quantile(samples, 0), 1);

@@ -1,0 +1,131 @@
+"""The figure of strides, misalignments and gathers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from strata import figures
+from strata.figures import stride_gather
+from strata.records import Row
+
+TERA = 1e12
+
+
+def case(
+    useful: float,
+    moved_over_used: float | None,
+    *,
+    pattern: str = "strided",
+    level: str = "dram",
+    width: int = 4,
+    stride: int = 1,
+    misalignment: int = 0,
+    locality: int = 32,
+    valid: bool = True,
+    counted: float | None = None,
+) -> list[Row]:
+    """The rows of one case, in TB/s; without sectors as on a CPU."""
+    params = {
+        "level": level, "pattern": pattern, "width": f"{width}", "stride": f"{stride}",
+        "misalignment": f"{misalignment}", "locality": f"{locality}",
+    }  # fmt: skip
+
+    def row(quantity: str, value: float, provenance: str = "timed") -> Row:
+        return Row(
+            run="r", device="d", backend="cuda", suite="micro", benchmark="stride_gather",
+            case="/".join(params.values()), params=params, quantity=quantity, unit="B/s",
+            provenance=provenance,  # type: ignore[arg-type]
+            method="event_slope", value=value, ci_low=None, ci_high=None,
+            minimum=0.98 * value, maximum=1.01 * value, samples=7, valid=valid,
+            reasons="" if valid else "timer: differ",
+        )  # fmt: skip
+
+    rows = [row("useful_bandwidth", useful * TERA)]
+    if moved_over_used is not None:
+        rows.append(row("sector_bandwidth", useful * moved_over_used * TERA))
+    if counted is not None:
+        rows.append(row("sectors_per_request", counted, "counted"))
+    return rows
+
+
+def some() -> list[Row]:
+    rows: list[Row] = []
+    for level, whole in (("l2", 8.0), ("dram", 4.0)):
+        rows += case(whole, 1, level=level, counted=4)
+        for stride in (2, 4, 8):
+            rows += case(whole / stride, stride, level=level, stride=stride)
+        rows += case(whole / 16, 8, level=level, stride=16, valid=level == "l2")
+        rows += case(0.8 * whole, 1.25, level=level, pattern="misaligned", misalignment=1)
+        rows += case(whole, 1, level=level, pattern="gather")
+        rows += case(whole / 6, 6, level=level, pattern="gather", locality=512)
+    rows += case(0.2, 8, pattern="gather", locality=2**28)
+    return rows
+
+
+def hollow(rows: Sequence[Row]) -> list[float]:
+    """The abscissae of the points drawn as invalid."""
+    with figures.style():
+        canvas = figures.render(stride_gather.FIGURE, stride_gather.prepare(rows))
+        canvas.draw_without_rendering()
+    lines = [
+        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_invalid"
+    ]
+    assert all(line.get_markerfacecolor() == "white" for line in lines)
+    return [float(x) for line in lines for x in np.atleast_1d(line.get_xdata())]
+
+
+def test_without_its_rows_there_is_no_figure() -> None:
+    assert not stride_gather.prepare([])
+    counts = [row for row in some() if row.quantity != "useful_bandwidth"]
+    assert not stride_gather.prepare(counts)
+
+
+def test_what_failed_a_gate_is_hollow_and_is_named() -> None:
+    assert hollow(some()) == [16]
+    caption = stride_gather.caption(stride_gather.prepare(some()))
+    assert "Invalid, drawn hollow (1): DRAM, strided, 16, 4 B." in caption
+
+
+def test_a_stride_of_1_is_a_misalignment_of_0_as_well() -> None:
+    points = stride_gather.prepare(some())
+    zero = [one for one in points if one.pattern == "misaligned" and one.setting == 0]
+    assert [one.level for one in zero] == ["l2", "dram"]
+    assert [one.useful.value for one in zero] == [8 * TERA, 4 * TERA]
+    alone = stride_gather.prepare(case(4, 1))
+    assert [one.pattern for one in alone] == ["strided"]
+
+
+def test_the_model_is_the_sectors_at_the_rate_of_stride_1() -> None:
+    points = stride_gather.prepare(some())
+    (far,) = [one for one in points if one.setting == 2**30]
+    assert far.modelled == pytest.approx(4 * TERA / 8)
+    assert far.share == pytest.approx(0.4)
+    assert "window of 1G, 4 B elements, with 40" in stride_gather.caption(points)
+    (half,) = [one for one in points if one.level == "l2" and one.setting == 2]
+    assert half.share == pytest.approx(1)
+
+
+def test_an_invalid_stride_of_1_is_no_measure_of_the_others() -> None:
+    rows = [*case(4, 1, valid=False), *case(2, 2, stride=2)]
+    points = stride_gather.prepare(rows)
+    assert all(one.modelled is None and one.share is None for one in points)
+    assert "Dashed" not in stride_gather.caption(points)
+    assert hollow(rows) == [1]
+
+
+def test_a_cpu_has_no_sectors_and_is_drawn_in_its_own_unit() -> None:
+    rows = [*case(0.012, None, level="l3"), *case(0.001, None, level="l3", stride=16)]
+    points = stride_gather.prepare(rows)
+    assert hollow(rows) == []
+    with figures.style():
+        canvas = figures.render(stride_gather.FIGURE, points)
+    assert canvas.axes[0].get_ylabel() == "useful bandwidth (GB/s)"
+
+
+def test_the_data_file_has_a_cell_for_each_column() -> None:
+    for one in stride_gather.prepare(some()):
+        cells = stride_gather.cells(one)
+        assert len(cells) == len(stride_gather.FIGURE.columns)
+        assert cells[-2] is one.useful.valid
+        assert stride_gather.source(one) is one.useful

@@ -1,0 +1,318 @@
+#include "micro/cache_geometry.hpp"
+
+#include "harness/core/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace strata {
+namespace {
+
+using namespace cache_geometry;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kibi = 1024;
+constexpr std::uint64_t mebi = 1024 * kibi;
+
+/// A cache as the walks see it.
+struct Model {
+  std::uint64_t bytes = 0;
+  std::uint64_t line = 128;
+  double hit = 32;
+  double miss = 280;
+  bool random = false;  ///< drops lines at random: misses grow slowly beyond the size
+
+  [[nodiscard]] double operator()(std::uint64_t footprint, std::uint64_t stride,
+                                  unsigned lap) const {
+    const auto slots = static_cast<double>(footprint / stride);
+    const double lines =
+        slots * static_cast<double>(std::max(stride, line)) / static_cast<double>(line);
+    const double room = static_cast<double>(bytes / line);
+    // Longer strides than a line: a slot a line, and the lines between are not touched.
+    const double touched = stride > line ? slots : lines;
+    double share = 0;
+    if (touched > room) {
+      share = random ? std::min(1.0, 3 * (touched - room) / room) : 1.0;
+      share = std::max(share, (touched - room) / touched);
+      if (stride < line) share *= static_cast<double>(stride) / static_cast<double>(line);
+    }
+    // A latency of its own at each footprint, and a little noise in each repetition.
+    const double own = 1e-4 * static_cast<double>((footprint / 128 * 7 + lap * 3) % 11);
+    return hit + share * (miss - hit) + own;
+  }
+};
+
+Search in_l1() {
+  return {.least = 4 * kibi, .most = 512 * kibi, .granule = 128, .stride = 128};
+}
+
+TEST(FindSize, IsExactToTheLineForEveryRuleOfReplacement) {
+  for (const bool random : {false, true}) {
+    for (const std::uint64_t bytes :
+         {27 * kibi + 128, 48 * kibi, 119 * kibi + 640, 216 * kibi, 256 * kibi}) {
+      const auto found = find_size(in_l1(), Model{.bytes = bytes, .random = random}, 7);
+      EXPECT_EQ(found.bytes, bytes) << random;
+      EXPECT_EQ(found.least, bytes);
+      EXPECT_EQ(found.most, bytes + 128);
+      EXPECT_GE(found.change.confidence, 0.99);
+      EXPECT_EQ(found.estimates, std::vector<double>(7, static_cast<double>(bytes)));
+      EXPECT_NEAR(found.hit, 32, 0.01);
+      EXPECT_LT(found.walks, 500U);
+    }
+  }
+}
+
+TEST(FindSize, FindsAnL2WithinAStep) {
+  const std::uint64_t reported = 60 * mebi;
+  const Search search{.least = mebi,
+                      .most = 4 * reported,
+                      .granule = reported / 128,
+                      .stride = 128,
+                      .whole_laps = false};
+  const auto found =
+      find_size(search, Model{.bytes = 29 * mebi, .hit = 281, .miss = 660, .random = true}, 7);
+  EXPECT_LE(found.bytes, 29 * mebi + search.granule);
+  EXPECT_GE(found.bytes, 29 * mebi - search.granule);
+  EXPECT_EQ(found.most, found.bytes + search.granule);
+}
+
+TEST(FindSize, FindsTheFirstOfTwoCaches) {
+  const Model first{.bytes = 2 * kibi, .line = 64, .hit = 28, .miss = 98};
+  const Model second{.bytes = 12 * kibi, .line = 64, .hit = 0, .miss = 300};
+  const Search search{.least = 256, .most = 16 * kibi, .granule = 64, .stride = 64};
+  const auto found = find_size(
+      search,
+      [&](std::uint64_t footprint, std::uint64_t stride, unsigned lap) {
+        return first(footprint, stride, lap) + second(footprint, stride, lap);
+      },
+      7);
+  EXPECT_EQ(found.bytes, 2 * kibi);
+}
+
+TEST(FindSize, SaysThatThereIsNoChange) {
+  const Search search{.least = 4 * kibi, .most = 64 * kibi, .granule = 64, .stride = 64};
+  try {
+    (void)find_size(search, Model{.bytes = mebi, .hit = 98}, 7);
+    FAIL() << "found something";
+  } catch (const Skipped& skipped) {
+    EXPECT_THAT(skipped.what(), HasSubstr("no change"));
+    EXPECT_THAT(skipped.what(), HasSubstr("between 4096 and 65536 bytes"));
+  }
+}
+
+TEST(FindSize, TakesASmallRiseForNoOtherLevel) {
+  EXPECT_THROW((void)find_size(in_l1(), Model{.bytes = 64 * kibi, .hit = 280, .miss = 290}, 7),
+               Skipped);
+}
+
+TEST(FindSize, IsNotMisledByDisturbedWalks) {
+  int calls = 0;
+  const Model model{.bytes = 216 * kibi, .random = true};
+  const auto found = find_size(
+      in_l1(),
+      [&](std::uint64_t footprint, std::uint64_t stride, unsigned lap) {
+        const double disturbed = ++calls % 23 == 0 ? 400 : 0;
+        return model(footprint, stride, lap) + disturbed;
+      },
+      7);
+  EXPECT_EQ(found.bytes, 216 * kibi);
+}
+
+TEST(FindSize, SaysThatItsPlaceIsUnsureWhereItIs) {
+  const Model model{.bytes = 216 * kibi};
+  const Model other{.bytes = 216 * kibi + 512};
+  const auto found = find_size(
+      in_l1(),
+      [&](std::uint64_t footprint, std::uint64_t stride, unsigned lap) {
+        return lap % 2 == 0 ? model(footprint, stride, lap) : other(footprint, stride, lap);
+      },
+      7);
+  EXPECT_EQ(found.bytes, 216 * kibi);
+  EXPECT_EQ(std::ranges::count(found.estimates, 216.0 * kibi + 512), 3);
+  EXPECT_GT(found.most, 216 * kibi + 128);
+}
+
+TEST(FindLine, TellsLinesApart) {
+  const auto strides = strides_of(32, 480, 16, 256);
+  for (const std::uint64_t line : {96U, 128U, 192U}) {
+    const Model model{.bytes = 216 * kibi, .line = line};
+    const auto found = find_line(footprint_beyond(216 * kibi, 16), strides, model, 7);
+    EXPECT_EQ(found.bytes, line);
+    EXPECT_EQ(found.least, line);
+    EXPECT_EQ(found.most, line + 16);
+    EXPECT_GE(found.change.confidence, 0.99);
+  }
+}
+
+TEST(FindLine, TellsTheLineOfACpu) {
+  const auto strides = strides_of(16, 248, 8, 128);
+  const Model model{.bytes = 48 * kibi, .line = 64, .hit = 4, .miss = 12};
+  EXPECT_EQ(find_line(footprint_beyond(48 * kibi, 16), strides, model, 7).bytes, 64U);
+}
+
+TEST(FindLine, SaysThatEveryStrideMisses) {
+  const auto strides = strides_of(32, 480, 16, 256);
+  const Model model{.bytes = 216 * kibi};
+  EXPECT_THROW((void)find_line(4 * mebi, strides, model, 7), Skipped);
+}
+
+TEST(Strides, LeaveOutThoseThatUseEveryOtherSet) {
+  const auto strides = strides_of(32, 480, 16, 256);
+  EXPECT_EQ(strides.front(), 32U);
+  EXPECT_EQ(strides.back(), 480U);
+  EXPECT_FALSE(std::ranges::binary_search(strides, 256U));
+  EXPECT_TRUE(std::ranges::binary_search(strides, 128U));
+}
+
+Neighbours trials() {
+  return {.distances = 64, .step = 4, .trials = 16, .spacing = 4096};
+}
+
+TEST(Neighbours, GoOnceToEveryPlaceAndOftenToEveryDistance) {
+  for (const std::uint32_t turn : {0U, 1U, 6U}) {
+    Neighbours plan = trials();
+    plan.turn = turn;
+    std::set<std::uint32_t> places;
+    std::map<std::uint32_t, int> distances;
+    for (std::uint32_t t = 0; t < plan.places(); ++t) {
+      places.insert(plan.place_of(t));
+      ++distances[plan.distance_of(t)];
+      EXPECT_LT(plan.second_of(t) + 3, plan.bytes());
+      EXPECT_LT(plan.distance_of(t), plan.spacing);
+    }
+    EXPECT_EQ(places.size(), plan.places());
+    EXPECT_EQ(distances.size(), 64U);
+    for (const auto& [distance, times] : distances)
+      EXPECT_EQ(times, 16) << distance;
+  }
+}
+
+/// What a cache that fetches `sector` bytes makes of the trials.
+std::vector<std::vector<std::uint64_t>> cycles_of(Neighbours plan, std::uint32_t sector,
+                                                  int launches) {
+  std::vector<std::vector<std::uint64_t>> all;
+  for (int i = 0; i < launches; ++i, ++plan.turn) {
+    std::vector<std::uint64_t> cycles;
+    for (std::uint32_t t = 0; t < plan.places(); ++t) {
+      const std::uint64_t outlier = t % 19 == 0 ? 1000 : 0;
+      cycles.push_back((plan.distance_of(t) < sector ? 40U : 290U) + t % 3 + outlier);
+    }
+    all.push_back(cycles);
+  }
+  return all;
+}
+
+TEST(FindSector, IsExactToTheWord) {
+  for (const std::uint32_t sector : {16U, 32U, 64U, 128U}) {
+    const auto found = find_sector(scan_of(trials(), cycles_of(trials(), sector, 7)));
+    EXPECT_EQ(found.bytes, sector);
+    EXPECT_EQ(found.least, sector);
+    EXPECT_EQ(found.most, sector);
+    EXPECT_EQ(found.estimates, std::vector<double>(7, sector));
+    EXPECT_NEAR(found.hit, 41, 2);
+    EXPECT_NEAR(found.miss, 291, 2);
+  }
+}
+
+TEST(FindSector, WorksWithOneTrialOfADistance) {
+  Neighbours plan{.distances = 64, .step = 4, .trials = 1, .spacing = 512};
+  auto cycles = cycles_of(plan, 64, 7);
+  EXPECT_EQ(find_sector(scan_of(plan, cycles)).bytes, 64U);
+}
+
+TEST(FindSector, SaysThatNothingMissesOrEverythingDoes) {
+  EXPECT_THROW((void)find_sector(scan_of(trials(), cycles_of(trials(), 4096, 7))), Skipped);
+  EXPECT_THROW((void)find_sector(scan_of(trials(), cycles_of(trials(), 0, 7))), Skipped);
+}
+
+TEST(SumOfTrials, DependsOnEveryTrialAndItsOrder) {
+  Neighbours plan = trials();
+  const auto sum = sum_of_trials(plan);
+  plan.turn = 1;
+  EXPECT_NE(sum_of_trials(plan), sum);
+  for (std::uint32_t i = 0; i < 100000; ++i)
+    EXPECT_NE(word_of(i), 0xFFFFFFFFU);
+}
+
+TEST(Carveouts, AreThoseOfTheGuide) {
+  EXPECT_THAT(carveouts_of("9.0")->shared_kib,
+              testing::ElementsAre(0, 8, 16, 32, 64, 100, 132, 164, 196, 228));
+  EXPECT_EQ(carveouts_of("9.0")->unified_kib, 256U);
+  EXPECT_THAT(carveouts_of("7.5")->shared_kib, testing::ElementsAre(32, 64));
+  EXPECT_FALSE(carveouts_of("3.5"));
+}
+
+TEST(Carveouts, AreAskedForInPercentThatRoundUpToThem) {
+  for (const char* capability : {"7.0", "8.0", "8.6", "9.0", "12.0"}) {
+    const auto steps = carveouts_of(capability)->shared_kib;
+    const unsigned most = steps.back();
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      const double asked = carveout_percent(steps[i], most) * static_cast<double>(most) / 100;
+      EXPECT_LE(asked, steps[i]) << capability;
+      EXPECT_GT(asked, steps[i - 1]) << capability;
+    }
+    EXPECT_EQ(carveout_percent(0, most), 0);
+    EXPECT_EQ(carveout_percent(most, most), 100);
+  }
+}
+
+TEST(Carveouts, AreForcedBySharedMemoryThatASmallerOneHasNoRoomFor) {
+  EXPECT_EQ(bytes_that_force(0, 232448), 0U);
+  EXPECT_EQ(bytes_that_force(100, 232448), 99 * kibi);
+  EXPECT_EQ(bytes_that_force(228, 232448), 227 * kibi);
+  EXPECT_EQ(bytes_that_force(228, 100000), 100000U);
+}
+
+TEST(Reported, NamesWhoSaysSo) {
+  const Facts gpu{{"compute_capability", std::string{"9.0"}},
+                  {"l2_bytes", std::int64_t{62914560}},
+                  {"l2_fetch_granularity_bytes", std::int64_t{64}}};
+  EXPECT_EQ(reported(Property::l1_size, 100, Backend::cuda, gpu)->bytes, 156 * kibi);
+  EXPECT_EQ(reported(Property::l2_size, 0, Backend::cuda, gpu)->bytes, 60 * mebi);
+  EXPECT_STREQ(reported(Property::l2_sector, 0, Backend::cuda, gpu)->by,
+               "cudaLimitMaxL2FetchGranularity");
+  EXPECT_FALSE(reported(Property::constant_l1_size, 0, Backend::cuda, gpu));
+  EXPECT_FALSE(reported(Property::l2_size, 0, Backend::cuda, {}));
+  // A chip whose smallest carve-out is not nothing.
+  const Facts turing{{"compute_capability", std::string{"7.5"}}};
+  EXPECT_EQ(reported(Property::l1_size, 0, Backend::cuda, turing)->bytes, 64 * kibi);
+  const Facts cpu{{"l1d_bytes", std::int64_t{49152}}, {"line_bytes", std::int64_t{64}}};
+  EXPECT_EQ(reported(Property::l1_size, 0, Backend::host, cpu)->bytes, 48 * kibi);
+  EXPECT_EQ(reported(Property::l1_line, 0, Backend::host, cpu)->bytes, 64U);
+  EXPECT_FALSE(reported(Property::l2_size, 0, Backend::host, cpu));
+}
+
+TEST(CacheGeometry, HasACaseForEachPropertyAndEachCarveout) {
+  const Benchmark b = declare();
+  int cuda = 0;
+  int host = 0;
+  for (const auto& property : b.axis("property")->defaults) {
+    for (const auto& carveout : b.axis("carveout")->defaults) {
+      const Params params{{"property", property}, {"carveout", carveout}};
+      cuda += b.excludes(params, Backend::cuda) ? 0 : 1;
+      host += b.excludes(params, Backend::host) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(cuda, 19);
+  EXPECT_EQ(host, 3);
+}
+
+TEST(CacheGeometry, NamesItsPropertiesAndQuantities) {
+  for (const auto name : property_names)
+    EXPECT_EQ(property_names[static_cast<std::size_t>(property_from(name).value())], name);
+  EXPECT_EQ(property_from("l4_size"), std::nullopt);
+  EXPECT_EQ(quantity_of(Property::constant_l15_size), "size");
+  EXPECT_EQ(quantity_of(Property::l1_line), "line");
+  EXPECT_EQ(quantity_of(Property::l2_sector), "sector");
+  EXPECT_NE(find_benchmark("cache_geometry"), nullptr);
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,40 @@
+"""A kernel that copies to or from the peer's memory, and one that follows a chain through it.
+
+The copy has four elements in flight, then one at a time. A load of the chain needs the word that
+the last one brought, and nothing stands between them but the addition that makes an address of it.
+"""
+
+from contract import Contract, Kernel
+
+IN_FLIGHT = 4
+UNROLL = 16
+ELEMENTS = {"5uint4": (r"v4\.\w?32", r"\.128"), "j": (r"u32|\w32", "")}
+
+CONTRACT = Contract(
+    kernels=(
+        *(
+            Kernel(
+                name=f"carryI{element}E",
+                ptx={
+                    rf"ld\.global\.(?:{ptx}) ": IN_FLIGHT + 1,
+                    rf"st\.global\.(?:{ptx}) ": IN_FLIGHT + 1,
+                },
+                sass={r"LDG\..*": IN_FLIGHT + 1, r"STG\..*": IN_FLIGHT + 1},
+                sass_in_loops={
+                    rf"LDG\.E{sass}(\.SYS)?": IN_FLIGHT + 1,
+                    rf"STG\.E{sass}(\.SYS)?": IN_FLIGHT + 1,
+                },
+                clock=False,
+            )
+            for element, (ptx, sass) in ELEMENTS.items()
+        ),
+        Kernel(
+            name="6follow",
+            ptx={r"ld\.global\.cg\.u32": UNROLL, r"\bld\.global\.": UNROLL},
+            # The trap makes the last clock wait for the last word.
+            sass={r"LDG\..*": UNROLL, r"BPT\.TRAP": 1},
+            sass_in_loops={r"LDG\.E\.STRONG\.GPU": UNROLL},
+        ),
+    ),
+    others=("4fill", "7compare", "13starting_gate"),
+)
