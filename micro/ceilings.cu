@@ -8,6 +8,7 @@
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/stream.hpp"
 #include "micro/ceilings.hpp"
+#include "micro/ceilings_forms.hpp"
 #include "micro/operations.cuh"
 
 #include <cuda_runtime_api.h>
@@ -30,7 +31,7 @@ namespace {
 
 using operations::distinct_lanes;
 
-constexpr unsigned threads = warps_per_sm * warp_lanes;  // one block on each SM
+constexpr unsigned most_threads = most_warps_per_sm * warp_lanes;  // one block on each SM
 constexpr double timed_seconds = 8e-3;  // of the long launch: regulators have seen the load
 
 /// What one warp leaves behind.
@@ -41,19 +42,23 @@ struct WarpRecord {
   std::uint32_t sm;
 };
 
+/// `Op`: a form of an operation. `uniform`: its two factors, where all lanes share them.
 template <class Op>
-__global__ void __launch_bounds__(threads)
-    sustain(const typename Op::Word* values, std::uint32_t rounds, WarpRecord* records,
+__global__ void __launch_bounds__(most_threads)
+    sustain(const typename Op::Word* values, typename Op::Word uniform_0,
+            typename Op::Word uniform_1, std::uint32_t rounds, WarpRecord* records,
             typename Op::Word* ends) {
   using Word = typename Op::Word;
-  constexpr unsigned chains = chains_of_warp;
+  constexpr unsigned chains = Op::chains;
+  static_assert(Op::body / chains % (2 * Op::run) == 0, "every round starts with the first set");
   const std::uint32_t lane = threadIdx.x % warp_lanes;
   Word x[chains];
 #pragma unroll
   for (unsigned c = 0; c < chains; ++c)
     x[c] = values[c * warp_lanes + lane];
   const Word* operands = values + chains * warp_lanes + lane;
-  const Word a[2] = {operands[0], operands[warp_lanes]};
+  const Word a[2] = {Op::uniform ? uniform_0 : operands[0],
+                     Op::uniform ? uniform_1 : operands[warp_lanes]};
   const Word b[2] = {operands[2 * warp_lanes], operands[3 * warp_lanes]};
 #pragma unroll
   for (unsigned c = 0; c < chains; ++c)
@@ -65,9 +70,10 @@ __global__ void __launch_bounds__(threads)
   for (std::uint32_t r = 0; r < rounds; ++r) {
 #pragma unroll
     for (unsigned i = 0; i < Op::body / chains; ++i) {
+      const unsigned set = i / Op::run % 2;
 #pragma unroll
       for (unsigned c = 0; c < chains; ++c)
-        Op::apply(x[c], a[i % 2], b[i % 2]);
+        Op::apply(x[c], a[set], b[set]);
     }
   }
 #pragma unroll
@@ -85,7 +91,7 @@ __global__ void __launch_bounds__(threads)
   for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2)
     checksum += __shfl_xor_sync(0xFFFFFFFFU, checksum, offset);
   if (lane == 0) {
-    records[(blockIdx.x * threads + threadIdx.x) / warp_lanes] = {
+    records[(blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes] = {
         {first_cycle, last_cycle}, {first_nanosecond, last_nanosecond}, checksum, sm_id()};
   }
 }
@@ -95,13 +101,14 @@ class Load {
  public:
   using Word = typename Op::Word;
 
-  explicit Load(unsigned sms)
+  Load(unsigned sms, unsigned warps)
       : sms_{sms},
-        values_{operations::device_words(operations::operands_of<Op>(), chains_of_warp)},
-        records_{std::size_t{sms} * warps_per_sm},
-        landed_{std::size_t{sms} * warps_per_sm},
-        ends_{std::size_t{chains_of_warp} * warp_lanes},
-        landed_ends_{std::size_t{chains_of_warp} * warp_lanes} {
+        warps_{warps},
+        values_{operations::device_words(operations::operands_of<Op>(), Op::chains)},
+        records_{std::size_t{sms} * warps},
+        landed_{std::size_t{sms} * warps},
+        ends_{std::size_t{Op::chains} * warp_lanes},
+        landed_ends_{std::size_t{Op::chains} * warp_lanes} {
     constexpr std::uint32_t few = 32;
     constexpr std::uint32_t many = 4 * few;
     (void)run(few);  // loads the code
@@ -118,7 +125,7 @@ class Load {
     const double brief_cycles = window();
     const double full_seconds = run(rounds_);
     const double hertz = core_hertz();
-    const double instructions = static_cast<double>(rounds_ - brief) * Op::body * warps_per_sm;
+    const double instructions = static_cast<double>(rounds_ - brief) * Op::body * warps_;
     const double seconds = full_seconds - brief_seconds;
     return {.inside = (window() - brief_cycles) / instructions,
             .outside = seconds * hertz / instructions,
@@ -134,7 +141,7 @@ class Load {
   /// The multiply-adds of every thread, as many as there must be.
   void count(Session& session) {
     constexpr std::uint32_t rounds = 16;
-    const double instructions = double{rounds} * Op::body * threads * sms_;
+    const double instructions = double{rounds} * Op::body * warps_ * warp_lanes * sms_;
     const std::array<Expectation, 1> expected{
         Expectation{.quantity = std::string{Op::counter}, .predicted = instructions}};
     // A round more in both: only a launch that enters the loop sets up what the loop needs, and
@@ -157,7 +164,7 @@ class Load {
     std::vector<std::uint32_t> sm_of_warp;
     for (const WarpRecord& r : landed_.span())
       sm_of_warp.push_back(r.sm);
-    return placement_gate(sm_of_warp, sms_, int{warps_per_sm});
+    return placement_gate(sm_of_warp, sms_, static_cast<int>(warps_));
   }
   [[nodiscard]] static Gate code() {
     cudaFuncAttributes attributes{};
@@ -173,8 +180,8 @@ class Load {
   }
 
   void launch(std::uint32_t rounds) {
-    sustain<Op><<<sms_, threads, alone_, stream_.get()>>>(values_.data(), rounds, records_.data(),
-                                                          ends_.data());
+    sustain<Op><<<sms_, warps_ * warp_lanes, alone_, stream_.get()>>>(
+        values_.data(), uniform_[0], uniform_[1], rounds, records_.data(), ends_.data());
     cuda_check(cudaGetLastError());
   }
 
@@ -191,7 +198,7 @@ class Load {
     landed_.download_from(records_, stream_.get());
     landed_ends_.download_from(ends_, stream_.get());
     stream_.synchronize();
-    const std::uint64_t steps = std::uint64_t{rounds} * Op::body / chains_of_warp;
+    const std::uint64_t steps = std::uint64_t{rounds} * Op::body / Op::chains;
     auto known = ends_after_.find(steps);
     if (known == ends_after_.end()) {
       known = ends_after_.emplace(steps, operations::expected_ends<Op>(steps)).first;
@@ -206,7 +213,7 @@ class Load {
   [[nodiscard]] double window() const {
     std::vector<double> of_sms;
     for (std::size_t sm = 0; sm < sms_; ++sm) {
-      const auto warps = landed_.span().subspan(sm * warps_per_sm, warps_per_sm);
+      const auto warps = landed_.span().subspan(sm * warps_, warps_);
       std::uint64_t first = warps.front().cycles[0];
       std::uint64_t last = warps.front().cycles[1];
       for (const WarpRecord& r : warps) {
@@ -228,6 +235,8 @@ class Load {
   }
 
   unsigned sms_;
+  std::size_t warps_;  // of an SM
+  std::array<Word, 2> uniform_ = operations::operands_of<Op>()[0].a;
   DeviceBuffer<Word> values_;
   DeviceBuffer<WarpRecord> records_;
   PinnedBuffer<WarpRecord> landed_;
@@ -244,7 +253,7 @@ class Load {
 
 template <class Op>
 bool measure_if(Session& session, const Arithmetic& kind) {
-  if (kind.operation != Op::name) return false;
+  if (kind.operation != Op::name || session.param("form") != Op::form) return false;
   const Facts& facts = session.device().identity().facts;
   const auto& capability = std::get<std::string>(facts.at("compute_capability"));
   if (std::stoi(capability) < Op::least_major) {
@@ -255,7 +264,7 @@ bool measure_if(Session& session, const Arithmetic& kind) {
     throw Skipped{"no counter of this operation"};
   }
   const auto sms = static_cast<unsigned>(std::get<std::int64_t>(facts.at("sm_count")));
-  Load<Op> load{sms};
+  Load<Op> load{sms, static_cast<unsigned>(session.integer("warps_per_sm"))};
   if (session.counters() != nullptr) {
     load.count(session);
     session.add(load.result());
@@ -266,6 +275,7 @@ bool measure_if(Session& session, const Arithmetic& kind) {
   session.add(load.result());
   session.add(load.placement());
   session.add(Load<Op>::code());
+  session.fact("chains_of_a_warp", std::int64_t{Op::chains});
   return true;
 }
 
@@ -275,11 +285,19 @@ bool measure_one(Session& session, const Arithmetic& kind, operations::List<Op..
 }
 
 void run(Session& session) {
-  using Measured = operations::List<operations::Ffma, operations::Dfma, operations::Hfma2,
-                                    operations::Bfma2, operations::Imad, operations::Dp4a>;
+  using operations::Bfma2;
+  using operations::Dfma;
+  using operations::Ffma;
+  using operations::Hfma2;
+  using Measured = operations::List<Alternating<Ffma>, Steady<Ffma>, Square<Ffma>, Uniform<Ffma>,
+                                    Alternating<Dfma>, Steady<Dfma>, Square<Dfma>, Uniform<Dfma>,
+                                    Alternating<Hfma2>, Steady<Hfma2>, Square<Hfma2>,
+                                    Alternating<Bfma2>, Steady<Bfma2>, Square<Bfma2>,
+                                    Alternating<operations::Imad>, Alternating<operations::Dp4a>>;
   const Arithmetic& kind = kind_of(session.param("arithmetic"));
   if (!measure_one(session, kind, Measured{})) {
-    throw std::logic_error{"no kernel for " + session.param("arithmetic")};
+    throw std::logic_error{"no kernel for " + session.param("arithmetic") + " in form " +
+                           session.param("form")};
   }
 }
 

@@ -1,8 +1,11 @@
 // How much arithmetic can this chip do in a second, and how much should it?
 //
-// Every SM runs 32 warps with four chains of multiply-adds each, long enough that the clock under
+// Every SM runs warps with several chains of multiply-adds each, long enough that the clock under
 // this load is the clock that is held. Beside it the limit: lanes of an SM × SMs × that clock.
-// The ceilings of a roofline's flat parts; the slopes are the benchmark bandwidth's.
+// Where the operands come from decides whether an SM can take an instruction whenever a unit is
+// free, so the same arithmetic is done in several forms (ceilings_forms.hpp) and by several numbers
+// of warps, and the ceiling is the best of them. They are the flat parts of a roofline; the slopes
+// are the benchmark bandwidth's.
 //
 // Inside the number that is no arithmetic: the instructions that close a loop, four for every 512.
 #pragma once
@@ -21,8 +24,10 @@ namespace strata::ceilings {
 
 [[nodiscard]] Benchmark declare();
 
-inline constexpr unsigned chains_of_warp = 4;
-inline constexpr unsigned warps_per_sm = 32;
+/// Words of the axis form: see ceilings_forms.hpp.
+inline constexpr std::array<std::string_view, 4> forms{"alternating", "steady", "square",
+                                                       "uniform"};
+inline constexpr unsigned most_warps_per_sm = 32;  ///< of one block
 
 /// A kind of arithmetic, and what one instruction of a thread does of it.
 struct Arithmetic {

@@ -13,8 +13,28 @@
 namespace strata::instruction_cost {
 namespace {
 
+bool has(std::span<const std::string_view> names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::optional<std::string> excludes_host(const Params& params) {
+  if (!has(host_operations::Operations::names, params.at("operation"))) {
+    return "no instruction of a CPU";
+  }
+  if (params.at("warps_per_sm") != "1") return "a CPU has no warps";
+  if (params.at("ilp") == "2" || params.at("ilp") == "8") {
+    return "a CPU runs 1 chain, 4, or as many as keep any unit busy";
+  }
+  return std::nullopt;
+}
+
 /// A barrier has no chains to run side by side.
-std::optional<std::string> excludes(const Params& params, Backend /*backend*/) {
+std::optional<std::string> excludes(const Params& params, Backend backend) {
+  if (backend == Backend::host) return excludes_host(params);
+  if (has(host_operations::of_host_only, params.at("operation"))) {
+    return "a GPU has no such instruction, or does more with one";
+  }
+  if (params.at("ilp") == std::to_string(max_host_ilp)) return "a CPU's number of chains";
   if (params.at("operation") == operations::Barrier::name && params.at("ilp") != "1") {
     return "a barrier holds the whole warp: there is nothing to run beside it";
   }
@@ -24,8 +44,10 @@ std::optional<std::string> excludes(const Params& params, Backend /*backend*/) {
 }  // namespace
 
 Benchmark declare() {
-  const std::vector<std::string> names{operations::Operations::names.begin(),
-                                       operations::Operations::names.end()};
+  std::vector<std::string> names{operations::Operations::names.begin(),
+                                 operations::Operations::names.end()};
+  names.insert(names.end(), host_operations::of_host_only.begin(),
+               host_operations::of_host_only.end());
   return {
       .suite = "micro",
       .name = "instruction_cost",
@@ -37,18 +59,25 @@ Benchmark declare() {
                 .choices = names,
                 .defaults = names},
                {.name = "ilp",
-                .meaning = "chains of a warp that run side by side; 1 with one warp: latency",
-                .choices = {"1", "2", "4", "8"},
-                .defaults = {"1", "4"}},
+                .meaning =
+                    "chains of a warp (host: of a core) side by side; 1 with one warp: latency",
+                .choices = {"1", "2", "4", "8", std::to_string(max_host_ilp)},
+                .defaults = {"1", "4", std::to_string(max_host_ilp)}},
                {.name = "warps_per_sm",
-                .meaning = "warps of the block on each SM",
+                .meaning = "warps of the block on each SM (host: always 1)",
                 .choices = {"1", "2", "4", "8", "16", "32"},
                 .defaults = {"1", "32"}}},
       .counter_sets = {"flops"},
       .quantities = {{"operation_cycles",
                       "SM cycles of an operation of a warp; of one chain on one warp: its latency"},
-                     {"operation_throughput", "operations of threads in a cycle of an SM"},
-                     {"operation_rate", "operations of threads in a second, whole chip"},
+                     {"operation_core_cycles",
+                      "host: cycles of the core, dependent additions for "
+                      "its clock"},
+                     {"operation_time", "host: of one operation"},
+                     {"operation_throughput",
+                      "operations of threads in a cycle of an SM (host: of a core)"},
+                     {"operation_rate",
+                      "operations of threads in a second, whole chip (host: one core)"},
                      {"core_clock", "clock of the core while it worked"}},
       .seconds_per_case = 0.02,
       .excludes = excludes};

@@ -66,6 +66,8 @@ __global__ void __launch_bounds__(most_threads)
     chains(const typename Op::Word* values, const std::uint64_t* ring, std::uint32_t rounds,
            WarpRecord* records, typename Op::Word* ends) {
   using Word = typename Op::Word;
+  constexpr std::uint32_t run = operations::run_of<Op>;
+  static_assert(Op::body / ilp % (2 * run) == 0, "every round starts with the first set");
   __shared__ std::uint32_t shared_ring[Op::space == Space::shared ? distinct_lanes : 1];
   const std::uint32_t lane = threadIdx.x % warp_lanes;
   Word x[ilp];
@@ -112,7 +114,7 @@ __global__ void __launch_bounds__(most_threads)
       for (unsigned i = 0; i < Op::body / ilp; ++i) {
 #pragma unroll
         for (unsigned c = 0; c < ilp; ++c)
-          operate<Op>(x[c], a[i % 2], b[i % 2]);
+          operate<Op>(x[c], a[i / run % 2], b[i / run % 2]);
       }
     }
 #pragma unroll

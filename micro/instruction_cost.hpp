@@ -13,6 +13,7 @@
 #include "harness/core/benchmark.hpp"
 #include "harness/core/protocol.hpp"
 #include "harness/core/session.hpp"
+#include "micro/host_operations.hpp"
 #include "micro/operations.hpp"
 
 #include <array>
@@ -27,6 +28,7 @@ namespace strata::instruction_cost {
 
 inline constexpr unsigned max_warps_per_sm = 32;  ///< one block, so that a barrier joins them all
 inline constexpr unsigned max_ilp = 8;
+inline constexpr unsigned max_host_ilp = host_operations::most_chains;
 /// One to warm up, then one, two and four times as long.
 inline constexpr unsigned passes = 4;
 inline constexpr unsigned rounds_of_all_passes = 1 + 2 + 4;  ///< the first is always one round

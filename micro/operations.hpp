@@ -417,9 +417,9 @@ struct Dfma : Plain {
 template <class Format>
 struct PackedFma : Plain {
   using Word = std::uint32_t;
+  static Word packed(double value) { return Format::pack(value); }
   static Operands<Word> operands(std::uint32_t lane) {
     const auto numbers = contraction<double>(lane, Format::bits - 1);
-    const auto packed = [](double value) { return Format::pack(value); };
     return {.start = packed(numbers.start),
             .a = {packed(numbers.a[0]), packed(numbers.a[1])},
             .b = {packed(numbers.b[0]), packed(numbers.b[1])}};
@@ -559,6 +559,31 @@ using Operations =
          RcpIeee, RsqrtApprox, SqrtApprox, SqrtIeee, CosApprox, Exp2Approx, Dadd, Dmul, Dfma, Hfma2,
          Bfma2, Shuffle, Vote, Barrier, SharedLoad, ConstantLoad, GlobalLoad>;
 
+// --- How long a set of operands serves
+
+/// Steps of a chain that take one set of operands before the other has its turn.
+template <class Op>
+inline constexpr std::uint32_t run_of = 1;
+template <class Op>
+requires requires {
+  Op::run;
+}
+inline constexpr std::uint32_t run_of<Op> = Op::run;
+
+/// A multiply-add of a GPU has three operands: more than the registers' two banks give in its time,
+/// unless its neighbours share some of them (the reuse cache). Nothing folds multiply-adds, so that
+/// the sets need not alternate at each step. Long beside the change from one set to the other, and
+/// short enough that a chain has hardly come to rest before it is drawn elsewhere.
+inline constexpr std::uint32_t long_run = 16;
+template <>
+inline constexpr std::uint32_t run_of<Ffma> = long_run;
+template <>
+inline constexpr std::uint32_t run_of<Dfma> = long_run;
+template <>
+inline constexpr std::uint32_t run_of<Hfma2> = long_run;
+template <>
+inline constexpr std::uint32_t run_of<Bfma2> = long_run;
+
 // --- What the host expects
 
 template <class Op>
@@ -586,19 +611,35 @@ void advance(Lanes<Op>& x, const LaneOperands<Op>& of, std::size_t set) {
 }
 
 /// What the chains of the first lanes hold after `steps` operations. Chains that have come to
-/// alternate between two words are not followed to their end.
+/// repeat themselves are not followed to their end.
 template <class Op>
 [[nodiscard]] Lanes<Op> expected_ends(std::uint64_t steps) {
+  constexpr std::uint64_t turn = 2 * run_of<Op>;  // each set once
   const LaneOperands<Op> of = operands_of<Op>();
   Lanes<Op> x{};
   std::ranges::transform(of, x.begin(), &Operands<typename Op::Word>::start);
-  for (std::uint64_t done = 0; done + 2 <= steps; done += 2) {
-    const Lanes<Op> before = x;
-    advance<Op>(x, of, 0);
-    advance<Op>(x, of, 1);
-    if (x == before) break;
+  const auto go = [&](std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i)
+      advance<Op>(x, of, i / run_of<Op> % 2);
+  };
+  // Once a state comes back, whole periods are left out (Brent: the state to meet again is taken
+  // anew after 1, 2, 4… turns).
+  std::uint64_t turns = steps / turn;
+  Lanes<Op> earlier = x;
+  std::uint64_t since = 0;
+  std::uint64_t patience = 1;
+  while (turns > 0) {
+    go(turn);
+    --turns;
+    ++since;
+    if (x == earlier) turns %= since;
+    if (since == patience) {
+      earlier = x;
+      since = 0;
+      patience *= 2;
+    }
   }
-  if (steps % 2 == 1) advance<Op>(x, of, 0);
+  go(steps % turn);
   return x;
 }
 

@@ -26,7 +26,7 @@ def operation(
 
 
 def arithmetic(
-    kind: str, rate: float, limit: float | None, *, valid: bool = True
+    kind: str, rate: float, limit: float | None, *, form: str = "steady", valid: bool = True
 ) -> dict[str, Any]:
     rows = [measurement("flops_per_second", [rate], unit="FLOP/s", method="event_slope")]
     if limit is not None:
@@ -37,7 +37,7 @@ def arithmetic(
     return case(
         rows,
         benchmark="ceilings",
-        params={"arithmetic": kind},
+        params={"arithmetic": kind, "form": form, "warps_per_sm": "32"},
         gates=[("clock", "passed" if valid else "failed", "1980 MHz")],
     )
 
@@ -117,6 +117,24 @@ def test_measured_arithmetic_has_its_limit_beside_it(tmp_path: Path) -> None:
     (panel,) = drawn(ceilings.FIGURE, some).axes
     bars = [bar for bar in panel.patches if isinstance(bar, Rectangle)]
     assert [bar.get_width() for bar in bars] == pytest.approx([66, 9])
+
+
+def test_the_ceiling_is_the_best_valid_form(tmp_path: Path) -> None:
+    some = rows(
+        tmp_path,
+        [
+            arithmetic("fp64", 27e12, 33.5e12, form="alternating"),
+            arithmetic("fp64", 32e12, 33.4e12, form="square"),
+            arithmetic("fp64", 33e12, 33.5e12, form="uniform", valid=False),
+        ],
+    )
+    (one,) = ceilings.prepare(some)
+    assert one.form == "square"
+    assert one.share == pytest.approx(32 / 33.4)
+    assert [row.value for row in one.others] == [27e12]
+    (panel,) = drawn(ceilings.FIGURE, some).axes
+    (others,) = [line for line in panel.lines if line.get_label() == "_others"]
+    assert list(np.atleast_1d(others.get_xdata())) == pytest.approx([27])
 
 
 def test_invalid_arithmetic_is_hollow_and_named(tmp_path: Path) -> None:

@@ -1,11 +1,17 @@
 #include "micro/ceilings.hpp"
 
+#include "micro/ceilings_forms.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace strata {
 namespace {
@@ -51,6 +57,97 @@ TEST(CeilingsKinds, AreMadeOfKnownOperations) {
     EXPECT_EQ(&kind_of(kind.name), &kind);
   }
   EXPECT_THROW((void)kind_of("fp8"), std::out_of_range);
+}
+
+// --- the forms: what their chains come to
+
+template <class Op>
+class EachForm : public ::testing::Test {
+ protected:
+  using Word = typename Op::Word;
+
+  /// A chain, one operation after the other, with no shortcut; `see` looks at every state.
+  template <class See>
+  static operations::Lanes<Op> walked(std::uint64_t steps, See&& see) {
+    const auto of = operations::operands_of<Op>();
+    operations::Lanes<Op> x{};
+    std::ranges::transform(of, x.begin(), &operations::Operands<Word>::start);
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      operations::advance<Op>(x, of, i / Op::run % 2);
+      see(x);
+    }
+    return x;
+  }
+  static double value(Word x) {
+    if constexpr (std::is_floating_point_v<Word>) {
+      return x;
+    } else if constexpr (Op::name == operations::Hfma2::name) {
+      return operations::Half::unpack(x);
+    } else {
+      return operations::Bfloat::unpack(x);
+    }
+  }
+};
+using EveryForm =
+    ::testing::Types<Alternating<operations::Ffma>, Alternating<operations::Dfma>,
+                     Alternating<operations::Hfma2>, Alternating<operations::Bfma2>,
+                     Steady<operations::Ffma>, Steady<operations::Dfma>, Steady<operations::Hfma2>,
+                     Steady<operations::Bfma2>, Square<operations::Ffma>, Square<operations::Dfma>,
+                     Square<operations::Hfma2>, Square<operations::Bfma2>,
+                     Uniform<operations::Ffma>, Uniform<operations::Dfma>>;
+TYPED_TEST_SUITE(EachForm, EveryForm, );
+
+TYPED_TEST(EachForm, EndsWhereAPlainLoopEnds) {
+  for (const std::uint64_t steps : {0U, 1U, 31U, 512U, 4097U, 200001U}) {
+    EXPECT_EQ(operations::expected_ends<TypeParam>(steps), this->walked(steps, [](auto&&) {}))
+        << steps;
+  }
+}
+
+TYPED_TEST(EachForm, MovesAndStaysFarFromZeroAndInfinity) {
+  std::size_t same = 0;
+  operations::Lanes<TypeParam> before{};
+  constexpr std::uint64_t steps = 4096;
+  (void)this->walked(steps, [&](const operations::Lanes<TypeParam>& x) {
+    for (const auto word : x) {
+      // Far from the subnormal numbers of 16 bits, which the host's arithmetic does not know.
+      ASSERT_GT(std::abs(this->value(word)), 1e-3);
+      ASSERT_LT(std::abs(this->value(word)), 16);
+    }
+    if (x == before) ++same;
+    before = x;
+  });
+  EXPECT_LT(same, steps / 2) << "chains at rest cost less power";
+}
+
+TYPED_TEST(EachForm, HasLanesThatDifferAndWholeTurnsInARound) {
+  const auto ends = operations::expected_ends<TypeParam>(1024);
+  EXPECT_GT(std::set(ends.begin(), ends.end()).size(), ends.size() / 2);
+  EXPECT_EQ(TypeParam::body / TypeParam::chains % (2 * TypeParam::run), 0U);
+  EXPECT_NE(std::ranges::find(forms, TypeParam::form), forms.end());
+}
+
+TEST(CeilingsForms, UniformOnesShareTheirFactorAndNothingElse) {
+  const auto of = operations::operands_of<Uniform<operations::Dfma>>();
+  EXPECT_EQ(of[3].a, of[0].a);
+  EXPECT_NE(of[3].b, of[0].b);
+}
+
+TEST(CeilingsForms, AreLeftOutWhereTheyWouldSayNothing) {
+  const auto& excludes = find_benchmark("ceilings")->benchmark.excludes;
+  const auto left_out = [&](const char* kind, const char* form, Backend backend,
+                            const char* warps) {
+    return excludes({{"arithmetic", kind}, {"form", form}, {"warps_per_sm", warps}}, backend)
+        .has_value();
+  };
+  EXPECT_FALSE(left_out("fp64", "uniform", Backend::cuda, "16"));
+  EXPECT_FALSE(left_out("bf16x2", "square", Backend::cuda, "16"));
+  EXPECT_TRUE(left_out("fp16x2", "uniform", Backend::cuda, "16"));
+  EXPECT_TRUE(left_out("int32", "steady", Backend::cuda, "16"));
+  EXPECT_FALSE(left_out("int32", "alternating", Backend::cuda, "16"));
+  EXPECT_FALSE(left_out("fp32", "steady", Backend::host, "32"));
+  EXPECT_TRUE(left_out("fp32", "steady", Backend::host, "16"));
+  EXPECT_TRUE(left_out("fp32", "square", Backend::host, "32"));
 }
 
 TEST(CeilingsDeclaration, IsKnownToEveryBuildAndCountsItsWork) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace strata {
 namespace {
@@ -20,13 +21,16 @@ bool excluded(const std::string& stride, const std::string& footprint,
 TEST(TlbDeclaration, SweepsPagesFromAFewToAHundredGibibytes) {
   const Benchmark b = tlb::declare();
   int cases = 0;
+  std::vector<std::string> swept;
   for (const auto& footprint : b.axis("footprint")->defaults) {
+    if (excluded("2097152", footprint)) continue;
     EXPECT_EQ(static_cast<std::uint64_t>(whole_number(footprint).value()) % page, 0U);
-    cases += excluded("2097152", footprint) ? 0 : 1;
+    swept.push_back(footprint);
+    ++cases;
   }
   EXPECT_GE(cases, 80);
-  EXPECT_EQ(b.axis("footprint")->defaults.front(), std::to_string(tlb::least_footprint));
-  EXPECT_EQ(b.axis("footprint")->defaults.back(), std::to_string(tlb::most_footprint));
+  EXPECT_EQ(swept.front(), std::to_string(tlb::least_footprint));
+  EXPECT_EQ(swept.back(), std::to_string(tlb::most_footprint));
 }
 
 TEST(TlbDeclaration, LeavesOutWhatHasNoMeaning) {

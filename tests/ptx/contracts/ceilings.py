@@ -18,9 +18,25 @@ OPERATIONS = {
     "Imad": (r"mad\.lo\.u32", r"IMAD"),
     "Dp4a": (r"dp4a\.u32\.u32", r"IDP\.4A\.U8\.U8"),
 }
+# Form of micro/ceilings_forms.hpp -> operations that come in it; what the operands look like.
+FLOATS = ("Ffma", "Dfma", "Hfma2", "Bfma2")
+FORMS = {
+    "Alternating": tuple(OPERATIONS),
+    "Steady": FLOATS,
+    "Square": FLOATS,
+    "Uniform": ("Ffma", "Dfma"),
+}
+NO_CLOCK = "(?:(?!%clock64).)*"
+REGISTER = r"R\d+(?:\.reuse)?"
+OPERANDS = {
+    # x, x and c in whichever order.
+    "Square": rf"(?P<x>R\d+)(?:\.reuse)?, (?P=x)(?:\.reuse)?, {REGISTER}",
+    # One of them from a uniform register or from constant memory.
+    "Uniform": rf"{REGISTER}, (?:UR\d+|c\[\S+\]\s?\[\S+\]), {REGISTER}",
+}
 
 
-def between_clocks(operation: str, wanted: str) -> Callable[[str], Iterator[str]]:
+def between_clocks(operation: str, wanted: str, form: str) -> Callable[[str], Iterator[str]]:
     """Complain unless the two clock reads enclose the chains and little else."""
 
     def complaints(listing: str) -> Iterator[str]:
@@ -31,7 +47,8 @@ def between_clocks(operation: str, wanted: str) -> Callable[[str], Iterator[str]
         if len(clocks) != 2:
             yield f"{len(clocks)} reads of the clock, not 2"
             return
-        timed = [opcode for opcode, _ in lines[clocks[0] + 1 : clocks[1]]]
+        within = lines[clocks[0] + 1 : clocks[1]]
+        timed = [opcode for opcode, _ in within]
         if operation == "Bfma2" and len(timed) < 64:
             return  # chips before 8.0 have no such operation: the kernel is never launched there
         found = sum(re.fullmatch(wanted, opcode) is not None for opcode in timed)
@@ -40,6 +57,14 @@ def between_clocks(operation: str, wanted: str) -> Callable[[str], Iterator[str]
             yield f"{found} timed {wanted}, not {BODY}"
         if len(timed) - found > BESIDE:
             yield f"{len(timed) - found} instructions beside the chains"
+        if form in OPERANDS:
+            shaped = sum(
+                re.fullmatch(wanted, opcode) is not None
+                and re.fullmatch(rf"\s*R\d+, {OPERANDS[form]}\s*", operands) is not None
+                for opcode, operands in within
+            )
+            if shaped != BODY:
+                yield f"{shaped} of the chains' instructions have the operands of {form}"
 
     return complaints
 
@@ -47,16 +72,17 @@ def between_clocks(operation: str, wanted: str) -> Callable[[str], Iterator[str]
 CONTRACT = Contract(
     kernels=tuple(
         Kernel(
-            name=rf"sustain.*operations\d+{operation}E",
+            name=rf"sustain.*{form}.*operations\d+{operation}E",
             # Two clock reads, and the chains stand between them.
             ptx={
-                ptx: BODY,
+                OPERATIONS[operation][0]: BODY,
                 "%clock64": 2,
-                rf"(?s)%clock64;(?:(?!%clock64).)*{ptx}(?:(?!%clock64).)*%clock64;": 1,
+                rf"(?s)%clock64;{NO_CLOCK}{OPERATIONS[operation][0]}{NO_CLOCK}%clock64;": 1,
             },
             sass={},
-            more=between_clocks(operation, sass),
+            more=between_clocks(operation, OPERATIONS[operation][1], form),
         )
-        for operation, (ptx, sass) in OPERATIONS.items()
+        for form, operations in FORMS.items()
+        for operation in operations
     ),
 )

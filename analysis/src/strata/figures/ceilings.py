@@ -32,11 +32,17 @@ TERA = 1e12
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The measured rate of one kind of arithmetic, and the limit where one is known."""
+    """The best rate of one kind of arithmetic, those of other forms, the limit where known."""
 
     kind: str
     measured: Row
     limit: Row | None
+    others: tuple[Row, ...] = ()
+
+    @property
+    def form(self) -> str:
+        """How the operands came where the rate is best."""
+        return self.measured.params.get("form", "")
 
     @property
     def share(self) -> float | None:
@@ -50,11 +56,26 @@ def prepare(rows: Sequence[Row]) -> Sequence[Ceiling]:
     result = []
     for kind in KINDS:
         here = [row for row in own if row.params.get("arithmetic") == kind]
-        measured = next((row for row in here if row.provenance == "timed"), None)
-        limit = next((row for row in here if row.provenance == "modelled" and row.value > 0), None)
-        if measured:
-            result.append(Ceiling(kind, measured, limit))
+        timed = [row for row in here if row.provenance == "timed"]
+        if not timed:
+            continue
+        # A ceiling is what no form exceeds; one that fails its checks is none.
+        measured = max(timed, key=lambda row: (row.valid, row.value))
+        limit = next(
+            (
+                row
+                for row in here
+                if row.provenance == "modelled" and row.case == measured.case and row.value > 0
+            ),
+            None,
+        )
+        others = tuple(row for row in timed if row is not measured and row.valid)
+        result.append(Ceiling(kind, measured, limit, others))
     return result
+
+
+def _on_a_cpu(ceilings: Sequence[Ceiling]) -> bool:
+    return any(one.measured.backend == "host" for one in ceilings)
 
 
 def grid(ceilings: Sequence[Ceiling]) -> Grid:
@@ -79,6 +100,12 @@ def draw(ceilings: Sequence[Ceiling], axes: AxesGrid) -> None:
             color=INK,
             linewidth=1.2,
         )
+        panel.plot(
+            [row.value / TERA for row in one.others],
+            [place] * len(one.others),
+            marker="o", markersize=3.6, markerfacecolor="white", markeredgecolor=INK,
+            markeredgewidth=0.8, linestyle="none", label="_others",
+        )  # fmt: skip
         if one.limit:
             panel.vlines(
                 one.limit.value / TERA, place - 0.4, place + 0.4, color=INK, linewidth=1.6,
@@ -87,6 +114,8 @@ def draw(ceilings: Sequence[Ceiling], axes: AxesGrid) -> None:
         words = f"{one.measured.value / TERA:.3g}"
         if one.share is not None:
             words += f"  ({100 * one.share:.1f} %)"
+        if one.others:
+            words += f"  {one.form}"
         furthest = max(one.measured.maximum, one.limit.value if one.limit else 0)
         panel.annotate(
             words, (furthest / TERA, place), xytext=(5, 0), textcoords="offset points",
@@ -97,17 +126,28 @@ def draw(ceilings: Sequence[Ceiling], axes: AxesGrid) -> None:
         for one in ceilings
         for value in (one.measured.maximum, one.limit.value if one.limit else 0)
     )
-    panel.set_xlim(0, 1.24 * top / TERA)
+    panel.set_xlim(0, 1.36 * top / TERA)
     panel.set_ylim(len(ceilings) - 0.45, -0.55)
     panel.set_yticks(range(len(ceilings)), [ROOM + KINDS[one.kind] for one in ceilings])
     panel.tick_params(axis="y", length=0)
     panel.grid(visible=False, axis="y")
     panel.set_xlabel("operations (10¹²/s; a multiply-add is two)")
     handles: list[Artist] = [
-        Patch(facecolor=COLOUR, edgecolor=COLOUR, label="measured"),
-        Line2D([], [], color=INK, marker="|", markersize=9, markeredgewidth=1.6, linestyle="none",
-               label="SMs × lanes × clock held"),
+        Patch(
+            facecolor=COLOUR, edgecolor=COLOUR,
+            label="all cores" if _on_a_cpu(ceilings) else "best form",
+        )
     ]  # fmt: skip
+    if any(one.limit for one in ceilings):
+        handles.append(
+            Line2D([], [], color=INK, marker="|", markersize=9, markeredgewidth=1.6,
+                   linestyle="none", label="SMs × lanes × clock held")
+        )  # fmt: skip
+    if any(one.others for one in ceilings):
+        handles.append(
+            Line2D([], [], color=INK, marker="o", markersize=3.6, markerfacecolor="white",
+                   linestyle="none", label="other forms and numbers of warps")
+        )  # fmt: skip
     if any(not one.measured.valid for one in ceilings):
         handles.append(
             Patch(facecolor="white", edgecolor=GREY, linestyle="--", label="invalid (hollow)")
@@ -122,11 +162,18 @@ def caption(ceilings: Sequence[Ceiling]) -> str:
     invalid = invalid_note(
         one.measured.case.partition("/")[2] for one in ceilings if not one.measured.valid
     )
+    if _on_a_cpu(ceilings):
+        return (
+            "Fused multiply-adds in registers, by the widest vectors of the CPU, every core at "
+            "work. Bars: medians; lines in them: range of the samples. Nobody publishes the limit "
+            f"of a CPU that is found at run time.{invalid}"
+        )
     return (
         "Multiply-adds in registers, every SM at work, tensor cores not; in brackets the share of "
-        "the limit. Bars: medians; lines in them: range of the samples. Strokes: results per cycle "
-        "of the CUDA C++ Best Practices Guide (Throughput of Native Arithmetic Instructions) × SMs "
-        f"× the clock under this load.{unknown}{invalid}"
+        "the limit, then how the operands came in the form that was fastest. Bars: medians; lines "
+        "in them: range of the samples. Strokes: results per cycle of the CUDA C++ Best Practices "
+        "Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock under this "
+        f"load.{unknown}{invalid}"
     )
 
 
@@ -135,7 +182,7 @@ def cells(one: Ceiling) -> tuple[object, ...]:
     return (
         one.kind, one.measured.unit, one.measured.value, one.measured.minimum, one.measured.maximum,
         one.limit.value if one.limit else "", one.share if one.share is not None else "",
-        one.measured.valid, one.measured.case,
+        one.measured.valid, one.form, one.measured.case,
     )  # fmt: skip
 
 
@@ -153,7 +200,8 @@ FIGURE = Figure(
     draw=draw,
     caption=caption,
     columns=(
-        "arithmetic", "unit", "measured", "low", "high", "limit", "share_of_limit", "valid", "case",
+        "arithmetic", "unit", "measured", "low", "high", "limit", "share_of_limit", "valid", "form",
+        "case",
     ),
     cells=cells,
     source=source,

@@ -49,9 +49,20 @@ OPERATIONS: Mapping[str, tuple[str, float | None]] = {
     "load_shared": ("load, shared", 4),
     "load_constant": ("load, constant (hit)", None),
     "load_l1": ("load, global (L1 hit)", None),
+    "iadd": ("add, int32", None),
+    "imul": ("multiply, int32", None),
+    "ddiv": ("divide, fp64", None),
+    "dsqrt": ("square root, fp64", None),
 }
 """How an operation is called, and cycles of a warp on the G80: Breitbart 2008, Table 2.2 (twice 4
 for a minimum and a maximum; at least 4 for shared memory; 4 and the waiting for a barrier)."""
+
+ON_A_CPU = {"rcp_ieee": "divide, fp32", "sqrt_ieee": "square root, fp32", "shift": "rotate"}
+"""Operations that a CPU has another word for."""
+CYCLES = frozenset(
+    {("operation_cycles", "clock64_slope"), ("operation_core_cycles", "over_dependent_adds")}
+)
+"""Quantity and method of what is drawn: of an SM, and of the core of a CPU."""
 
 COLOUR = "#0072B2"
 ROOM = 2 * SPACE
@@ -68,9 +79,20 @@ class OperationCost:
     full: Row | None
 
     @property
+    def on_a_cpu(self) -> bool:
+        """Of one core, and not of an SM and its warps."""
+        return self.shown[0].backend == "host"
+
+    @property
+    def words(self) -> str:
+        """How the operation is called."""
+        usual = OPERATIONS[self.operation][0]
+        return ON_A_CPU.get(self.operation, usual) if self.on_a_cpu else usual
+
+    @property
     def g80(self) -> float | None:
-        """Cycles for a warp on the G80."""
-        return OPERATIONS.get(self.operation, ("", None))[1]
+        """Cycles for a warp on the G80, beside those of a warp."""
+        return None if self.on_a_cpu else OPERATIONS.get(self.operation, ("", None))[1]
 
     @property
     def shown(self) -> tuple[Row, ...]:
@@ -87,9 +109,7 @@ def prepare(rows: Sequence[Row]) -> Sequence[OperationCost]:
     wanted = [
         row
         for row in rows
-        if (row.benchmark, row.quantity, row.method)
-        == (BENCHMARK, "operation_cycles", "clock64_slope")
-        and row.value > 0
+        if row.benchmark == BENCHMARK and (row.quantity, row.method) in CYCLES and row.value > 0
     ]
     names = [
         name for name in OPERATIONS if any(row.params.get("operation") == name for row in wanted)
@@ -98,7 +118,12 @@ def prepare(rows: Sequence[Row]) -> Sequence[OperationCost]:
     for name in names:
         own = [row for row in wanted if row.params.get("operation") == name]
         latency = next((row for row in own if _shape(row) == ("1", "1")), None)
-        shapes = [row for row in own if row.params.get("warps_per_sm") != "1"]
+        shapes = [
+            row
+            for row in own
+            if row.params.get("warps_per_sm") != "1"
+            or (row.backend == "host" and row is not latency)
+        ]
         full = min(shapes, key=lambda row: (not row.valid, row.value), default=None)
         if latency or full:
             result.append(OperationCost(name, latency, full))
@@ -129,28 +154,39 @@ def draw(costs: Sequence[OperationCost], axes: AxesGrid) -> None:
         panel.xaxis.set_major_locator(LogLocator(10, subs=(1,)))
         panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
-    values = [row.value for cost in costs for row in (cost.latency,) if row]
+    values = [x for cost in costs if cost.latency for x in _ends(cost.latency)]
     left.set_xlim(*_limits(values))
-    values = [row.value for cost in costs for row in (cost.full,) if row]
+    values = [x for cost in costs if cost.full for x in _ends(cost.full)]
     right.set_xlim(*_limits([*values, *(x for x, _ in published)]))
-    left.set_yticks(range(len(costs)), [ROOM + OPERATIONS[cost.operation][0] for cost in costs])
+    left.set_yticks(range(len(costs)), [ROOM + cost.words for cost in costs])
     right.set_yticks(range(len(costs)), [""] * len(costs))
     for panel in (left, right):
         panel.tick_params(axis="y", length=0)
     left.set_title("Latency")
-    right.set_title("Many warps")
+    on_a_cpu = costs[0].on_a_cpu
+    right.set_title("Many chains" if on_a_cpu else "Many warps")
     left.set_xlabel("cycles until the result is there")
-    right.set_xlabel("cycles of an SM for a warp's operation")
+    right.set_xlabel(
+        "cycles of a core for an operation"
+        if on_a_cpu
+        else "cycles of an SM for a warp's operation"
+    )
     handles: list[Artist] = [
-        Line2D([], [], color=COLOUR, marker="o", linestyle="none", label="measured"),
-        Line2D(
-            [], [], color=G80_COLOUR, marker="D", markerfacecolor="white", linestyle="none",
-            label="G80, published",
-        ),
-    ]  # fmt: skip
+        Line2D([], [], color=COLOUR, marker="o", linestyle="none", label="measured")
+    ]
+    if not on_a_cpu:
+        handles.append(
+            Line2D([], [], color=G80_COLOUR, marker="D", markerfacecolor="white",
+                   linestyle="none", label="G80, published")
+        )  # fmt: skip
     if any(not row.valid for cost in costs for row in cost.shown):
         handles.append(hollow_key())
     legend_above(left, handles)
+
+
+def _ends(row: Row) -> tuple[float, float]:
+    """Of what is drawn; a wild sample far below does not push the others aside."""
+    return max(row.minimum, row.value / 2), max(row.value, row.maximum)
 
 
 def _limits(values: Sequence[float]) -> tuple[float, float]:
@@ -175,8 +211,8 @@ def _dots(places: Sequence[tuple[int, Row | None]], panel: Axes) -> None:
         )  # fmt: skip
         for row, place in here:
             panel.annotate(
-                short(row.value), (row.value, place), xytext=(6, 0), textcoords="offset points",
-                va="center", fontsize=6.5, color=INK,
+                short(row.value), (_ends(row)[1], place), xytext=(6, 0),
+                textcoords="offset points", va="center", fontsize=6.5, color=INK,
             )  # fmt: skip
 
 
@@ -185,6 +221,14 @@ def caption(costs: Sequence[OperationCost]) -> str:
     invalid = invalid_note(
         row.case.partition("/")[2] for cost in costs for row in cost.shown if not row.valid
     )
+    if costs[0].on_a_cpu:
+        return (
+            "Left: one dependent chain of scalar instructions. Right: the best of several chains "
+            "side by side, on one core. Cycles are the core's: a dependent addition of integers "
+            "beside each measurement counts as one. Dots: medians; lines: range of the samples. "
+            "Operations of two words are two instructions or more."
+            f"{invalid}"
+        )
     return (
         "Left: one warp, one dependent chain. Right: the best of the fuller shapes, every SM at "
         "work; 32 ÷ these cycles are operations of threads in a cycle. Dots: medians; lines: range "
@@ -202,7 +246,7 @@ def cells(cost: OperationCost) -> tuple[object, ...]:
         cost.operation,
         latency.value if latency else "",
         full.value if full else "",
-        WARP / full.value if full else "",
+        (1 if cost.on_a_cpu else WARP) / full.value if full else "",
         full.params.get("ilp", "") if full else "",
         full.params.get("warps_per_sm", "") if full else "",
         cost.g80 or "",

@@ -12,7 +12,12 @@ from strata.records import Row
 from strata.units import size
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#666666", "#000000")
-_ALLOCATION = {"malloc": "cudaMalloc", "vmm": "cuMemMap"}
+_ALLOCATION = {
+    "malloc": "cudaMalloc",
+    "vmm": "cuMemMap",
+    "small_pages": f"pages of {size(4096)}",
+    "huge_pages": f"pages of {size(2 << 20)}",
+}
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[Point]:
@@ -47,6 +52,13 @@ def draw(points: Sequence[Point], axes: AxesGrid) -> None:
 
 def caption(points: Sequence[Point]) -> str:
     """What is loaded, and from where."""
+    if any(point.row.backend == "host" for point in points):
+        return (
+            "Time of one dependent load against the bytes that the chain spans, one load in each "
+            "slot, in random order. Curves of one distance touch the same lines, so that caches "
+            "answer alike: where they part, translations do. Lines: medians; bands: range of the "
+            f"samples.{_chase.invalid(points)}"
+        )
     return (
         "Time of one dependent load against the bytes that the chain spans, one load in each slot, "
         "in random order. All lines that are loaded stay in L2: what grows is the time to find "
