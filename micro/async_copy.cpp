@@ -2,6 +2,7 @@
 #include "micro/async_copy.hpp"
 
 #include "harness/core/gates.hpp"
+#include "harness/core/timed.hpp"
 #include "micro/pattern/hashed_words.hpp"
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 namespace strata::async_copy {
 namespace {
 
-constexpr std::array names{"registers",   "cp_async_4", "cp_async_8",
-                           "cp_async_16", "bulk",       "distributed"};
+constexpr std::array names{"registers", "cp_async_4",  "cp_async_8", "cp_async_16",
+                           "bulk",      "distributed", "tensor"};
 constexpr std::uint32_t rounds_unit = 5;  // of which a short launch has one
 constexpr double timed_cycles = 4e5;      // 0.2 ms, hundreds of timer steps
 constexpr double distant_cycles = 800;    // from asking for a tile until it is there
@@ -30,6 +31,9 @@ std::optional<std::string> excludes(const Params& params, Backend /*backend*/) {
   const long long bytes = std::stoll(word("bytes"));
   const bool distributed = word("method") == "distributed";
   if (bytes % 16 != 0) return "bytes are not a whole number of 16";
+  if (word("method") == "tensor" && bytes > widest_row && bytes % widest_row != 0) {
+    return "a tile by a tensor map is a row of up to 1 KiB, or some of 1 KiB";
+  }
   if (distributed != (word("residency") == "shared")) {
     return "from another block's shared memory there is one way, and it leads nowhere else";
   }
@@ -99,6 +103,7 @@ int needs(Method method) {
       return ampere;
     case Method::bulk:
     case Method::distributed:
+    case Method::tensor:
       return hopper;
   }
   return hopper;
@@ -138,27 +143,18 @@ std::uint32_t stream_rounds(std::uint32_t bytes, std::uint64_t most) {
 
 void report(Session& session, const Collection<Observation>& seen, bool latency,
             std::uint32_t bytes) {
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
+  const Timed timed{session, seen};
   const char* const cycles = latency ? "tile_latency" : "tile_cycles";
-  add(cycles, "cycle", "clock64_slope", &Observation::inside);
-  add(cycles, "cycle", "event_slope", &Observation::outside);
+  timed.add(cycles, "cycle", "clock64_slope", &Observation::inside);
+  timed.add(cycles, "cycle", "event_slope", &Observation::outside);
   if (!latency) {
-    add("bandwidth", "B/s", "event_slope",
-        [bytes](const Observation& one) { return one.tiles_per_second * bytes; });
-    add("bandwidth_per_sm", "B/cycle", "clock64_slope",
-        [bytes](const Observation& one) { return bytes / one.inside; });
+    timed.add("bandwidth", "B/s", "event_slope",
+              [bytes](const Observation& one) { return one.tiles_per_second * bytes; });
+    timed.add("bandwidth_per_sm", "B/cycle", "clock64_slope",
+              [bytes](const Observation& one) { return bytes / one.inside; });
   }
-  add("core_clock", "Hz", "clock64_over_globaltimer", &Observation::core_hertz);
-  session.add(timer_gate(seen.series(&Observation::inside), "clock64_slope",
-                         seen.series(&Observation::outside), "event_slope"));
-  session.add(clock_gate(seen.series(&Observation::core_hertz)));
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
+  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
+  timed.timers(&Observation::inside, "clock64_slope", &Observation::outside, "event_slope");
 }
 
 STRATA_DECLARED(declare);

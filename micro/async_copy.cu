@@ -7,21 +7,23 @@
 // every word of the tiles that are still there is compared with what the array holds.
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
-#include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
 #include "harness/device/clock.cuh"
 #include "harness/device/cuda_check.hpp"
+#include "harness/device/driver.hpp"
 #include "harness/device/eviction.hpp"
 #include "harness/device/stream.hpp"
 #include "micro/async_copy.hpp"
 #include "micro/pattern/hashed_words.hpp"
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -82,10 +84,13 @@ __device__ __forceinline__ std::uint32_t of_block(std::uint32_t at, std::uint32_
   return there;
 }
 
-/// A place to copy from: an address in global memory, or in the shared memory of a cluster.
+/// A place to copy from: an address in global memory, one in the shared memory of a cluster, or a
+/// row of the matrix that a map shows.
 struct Source {
   const char* global;
   std::uint32_t remote;
+  const CUtensorMap* map;
+  std::uint32_t row;
 };
 
 /// 16 bytes. Wanted: LDG.E.128.STRONG.GPU, or a generic LD.E.128, which is what reaches another
@@ -140,23 +145,52 @@ constexpr bool is_cp_async(Method method) {
          method == Method::cp_async_16;
 }
 
+/// `batch` times 16 bytes of a thread, all loaded before the first is stored.
+template <Method method, std::uint32_t batch>
+__device__ __forceinline__ void pass_on(std::uint32_t to, const Source& from, std::uint32_t first,
+                                        std::uint32_t step) {
+  uint4 v[batch];
+#pragma unroll
+  for (std::uint32_t b = 0; b < batch; ++b)
+    v[b] = load<method>(from, first + b * step);
+#pragma unroll
+  for (std::uint32_t b = 0; b < batch; ++b)
+    store(to + first + b * step, v[b]);
+}
+
+/// Whether one thread asks and the copy engine brings.
+constexpr bool is_by_engine(Method method) {
+  return method == Method::bulk || method == Method::tensor;
+}
+
 /// Asks for a tile, with all threads of the block. What went through registers is there already
 /// when this returns, as far as this thread's part of it goes.
 template <Method method>
 __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::uint32_t bytes,
                                     std::uint32_t barrier) {
-  if constexpr (method == Method::bulk) {
+  if constexpr (is_by_engine(method)) {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
       asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
                    :
                    : "r"(barrier), "r"(bytes)
                    : "memory");
-      asm volatile(
-          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-          :
-          : "r"(to), "l"(from.global), "r"(bytes), "r"(barrier)
-          : "memory");
+      if constexpr (method == Method::bulk) {
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+            "[%0], [%1], %2, [%3];"
+            :
+            : "r"(to), "l"(from.global), "r"(bytes), "r"(barrier)
+            : "memory");
+      } else {
+        // To shared::cluster it would be the same, but for a stack frame of 8 bytes on sm_120.
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes "
+            "[%0], [%1, {%2, %3}], [%4];"
+            :
+            : "r"(to), "l"(from.map), "r"(0), "r"(from.row), "r"(barrier)
+            : "memory");
+      }
     }
 #endif
   } else if constexpr (is_cp_async(method)) {
@@ -165,19 +199,22 @@ __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::u
     for (std::uint32_t at = threadIdx.x * width; at < bytes; at += threads * width)
       copy_element<width>(to + at, from.global + at);
   } else {
-    constexpr std::uint32_t batch = 8;
+    // A condition for each load would be a branch around each: on an H200 eight of them, and eight
+    // around the stores, cost more than the load itself from L2.
     constexpr std::uint32_t step = threads * sizeof(uint4);
+    std::uint32_t at = threadIdx.x * static_cast<std::uint32_t>(sizeof(uint4));
 #pragma unroll 1
-    for (std::uint32_t first = threadIdx.x * static_cast<std::uint32_t>(sizeof(uint4));
-         first < bytes; first += batch * step) {
-      uint4 v[batch];
-#pragma unroll
-      for (std::uint32_t b = 0; b < batch; ++b)
-        if (first + b * step < bytes) v[b] = load<method>(from, first + b * step);
-#pragma unroll
-      for (std::uint32_t b = 0; b < batch; ++b)
-        if (first + b * step < bytes) store(to + first + b * step, v[b]);
+    for (; at + 7 * step < bytes; at += 8 * step)
+      pass_on<method, 8>(to, from, at, step);
+    if (at + 3 * step < bytes) {
+      pass_on<method, 4>(to, from, at, step);
+      at += 4 * step;
     }
+    if (at + step < bytes) {
+      pass_on<method, 2>(to, from, at, step);
+      at += 2 * step;
+    }
+    if (at < bytes) pass_on<method, 1>(to, from, at, step);
   }
 }
 
@@ -198,7 +235,7 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" : : "n"(pending) : "memory");
 #endif
-  } else if constexpr (method == Method::bulk) {
+  } else if constexpr (is_by_engine(method)) {
 #if __CUDA_ARCH__ >= 900
     std::uint32_t done = 0;
 #pragma unroll 1
@@ -223,7 +260,7 @@ __device__ __forceinline__ void make_ready(std::uint32_t shared, std::uint32_t b
   for (std::uint32_t at = threadIdx.x * word_bytes; at < bytes; at += threads * word_bytes)
     put_word(shared + at, poison);
 #if __CUDA_ARCH__ >= 900
-  if constexpr (method == Method::bulk) {
+  if constexpr (is_by_engine(method)) {
     if (threadIdx.x == 0) {
       for (std::uint32_t b = 0; b < count; ++b) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;"
@@ -256,10 +293,32 @@ __device__ __forceinline__ std::uint32_t differences(std::uint32_t at, const Til
   return wrong;
 }
 
+/// One clock beside the other, after a barrier. A warp that arrives at a barrier may go on to read
+/// a clock and stop behind that (BAR.SYNC.DEFER_BLOCKING): a word of shared memory that is needed
+/// here comes only when the barrier has let it go. `zero` is 0, which only the host knows.
+struct Stamp {
+  std::uint64_t nanoseconds;
+  std::uint64_t cycles;
+};
+__device__ __forceinline__ Stamp stamp_after_barrier(std::uint32_t shared, std::uint32_t zero) {
+  consume(shared_word(shared) & zero);
+  const std::uint64_t nanoseconds = global_nanoseconds();
+  return {nanoseconds, cycles_now()};
+}
+
+__device__ __forceinline__ void put_stamps(Record* record, const Stamp& begin, const Stamp& end) {
+  record->cycles[0] = begin.cycles;
+  record->cycles[1] = end.cycles;
+  record->nanoseconds[0] = begin.nanoseconds;
+  record->nanoseconds[1] = end.nanoseconds;
+  record->sm = sm_id();
+}
+
 /// One tile after the other, with one block; of a cluster the first block works.
 template <Method method>
 __global__ void __launch_bounds__(threads)
-    fetch(const char* data, const __grid_constant__ Tiles tiles, std::uint32_t rounds,
+    fetch(const char* data, const __grid_constant__ CUtensorMap map,
+          const __grid_constant__ Tiles tiles, std::uint32_t rows_of_tile, std::uint32_t rounds,
           std::uint32_t mask, std::uint32_t cluster, Record* record) {
   extern __shared__ __align__(128) char memory[];
   __shared__ __align__(8) std::uint64_t barrier_word;
@@ -270,7 +329,7 @@ __global__ void __launch_bounds__(threads)
   const std::uint32_t rank = distributed ? rank_in_cluster() : 0;
   if (threadIdx.x == 0) wrong = 0;
   make_ready<method>(to, tiles.bytes, barrier, 1);
-  Source from{data, 0};
+  Source from{data, 0, &map, 0};
   if constexpr (distributed) {
     put_tile(to + tiles.bytes, data, tiles, rank % tiles.count);
     from.remote = of_block(to + tiles.bytes, 1 % cluster);
@@ -281,19 +340,14 @@ __global__ void __launch_bounds__(threads)
     std::uint32_t sum = 0;
     std::uint32_t tile = 0;
     std::uint32_t last = 0;
-    std::uint64_t nanoseconds = 0;
-    std::uint64_t cycles = 0;
-    if (threadIdx.x == 0) {
-      nanoseconds = global_nanoseconds();
-      cycles = cycles_now();
-    }
+    const Stamp begin = stamp_after_barrier(to, mask);
 #pragma unroll 1
     for (std::uint32_t r = 0; r < rounds; ++r) {
       last = tile;
       ask<method>(to, from, tiles.bytes, barrier);
       commit<method>();
       wait<method, 0>(barrier, r & 1U);
-      if constexpr (method != Method::bulk) __syncthreads();
+      if constexpr (!is_by_engine(method)) __syncthreads();
       const std::uint32_t landed = shared_word(to + tiles.bytes - word_bytes);
       sum += landed;
       if constexpr (distributed) {
@@ -302,16 +356,14 @@ __global__ void __launch_bounds__(threads)
         tile += 1 + (landed & mask);
         if (tile >= tiles.count) tile = 0;
         from.global = data + std::uint64_t{tile} * tiles.pitch;
+        from.row = tile * rows_of_tile;
       }
       __syncthreads();
     }
+    const Stamp end = stamp_after_barrier(to, mask);
     if (threadIdx.x == 0) {
+      put_stamps(record, begin, end);
       record->sum = sum;
-      record->cycles[0] = cycles;
-      record->cycles[1] = cycles_now();
-      record->nanoseconds[0] = nanoseconds;
-      record->nanoseconds[1] = global_nanoseconds();
-      record->sm = sm_id();
     }
     const std::uint32_t expected = distributed ? 1 % cluster % tiles.count : last;
     const std::uint32_t mine = differences(to, tiles, expected);
@@ -325,7 +377,8 @@ __global__ void __launch_bounds__(threads)
 /// Tiles after tiles, several on their way, in every block.
 template <Method method>
 __global__ void __launch_bounds__(threads)
-    stream(const char* data, const __grid_constant__ Tiles tiles, std::uint32_t rounds,
+    stream(const char* data, const __grid_constant__ CUtensorMap map,
+           const __grid_constant__ Tiles tiles, std::uint32_t rows_of_tile, std::uint32_t rounds,
            std::uint32_t advance, std::uint32_t cluster, Record* records) {
   extern __shared__ __align__(128) char memory[];
   __shared__ __align__(8) std::uint64_t barrier_words[stages];
@@ -336,7 +389,7 @@ __global__ void __launch_bounds__(threads)
   constexpr std::uint32_t barrier_bytes = sizeof(std::uint64_t);
   if (threadIdx.x == 0) wrong = 0;
   make_ready<method>(shared, stages * tiles.bytes, barriers, stages);
-  Source from{data, 0};
+  Source from{data, 0, &map, 0};
   std::uint32_t partner = blockIdx.x;
   if constexpr (distributed) {
     const std::uint32_t rank = rank_in_cluster();
@@ -347,22 +400,21 @@ __global__ void __launch_bounds__(threads)
     synchronize_cluster();
   }
   __syncthreads();
+  // A remainder for each tile would cost more than a small tile does.
+  const std::uint32_t step = gridDim.x % tiles.count;
   std::uint32_t tile = blockIdx.x % tiles.count;
   const auto ask_next = [&](std::uint32_t stage) {
     if constexpr (distributed) {
       from.remote += advance;
     } else {
       from.global = data + std::uint64_t{tile} * tiles.pitch;
-      tile = (tile + gridDim.x) % tiles.count;
+      from.row = tile * rows_of_tile;
+      tile += step;
+      if (tile >= tiles.count) tile -= tiles.count;
     }
     ask<method>(shared + stage * tiles.bytes, from, tiles.bytes, barriers + stage * barrier_bytes);
   };
-  std::uint64_t nanoseconds = 0;
-  std::uint64_t cycles = 0;
-  if (threadIdx.x == 0) {
-    nanoseconds = global_nanoseconds();
-    cycles = cycles_now();
-  }
+  const Stamp begin = stamp_after_barrier(shared, advance);
 #pragma unroll 1
   for (std::uint32_t r = 0; r < stages; ++r) {
     ask_next(r);
@@ -377,13 +429,10 @@ __global__ void __launch_bounds__(threads)
     commit<method>();
   }
   __syncthreads();
+  const Stamp end = stamp_after_barrier(shared, advance);
   Record* const record = records + blockIdx.x;
   if (threadIdx.x == 0) {
-    record->cycles[0] = cycles;
-    record->cycles[1] = cycles_now();
-    record->nanoseconds[0] = nanoseconds;
-    record->nanoseconds[1] = global_nanoseconds();
-    record->sm = sm_id();
+    put_stamps(record, begin, end);
     record->sum = 0;
   }
   std::uint32_t mine = 0;
@@ -406,7 +455,8 @@ __global__ void fill(std::uint32_t* words, std::uint32_t count) {
     words[i] = hashed_word(i);
 }
 
-using Kernel = void (*)(const char*, Tiles, std::uint32_t, std::uint32_t, std::uint32_t, Record*);
+using Kernel = void (*)(const char*, CUtensorMap, Tiles, std::uint32_t, std::uint32_t,
+                        std::uint32_t, std::uint32_t, Record*);
 
 template <Method method>
 Kernel kernel_of(bool latency) {
@@ -425,6 +475,8 @@ Kernel kernel_for(Method method, bool latency) {
       return kernel_of<Method::cp_async_16>(latency);
     case Method::bulk:
       return kernel_of<Method::bulk>(latency);
+    case Method::tensor:
+      return kernel_of<Method::tensor>(latency);
     default:
       return kernel_of<Method::distributed>(latency);
   }
@@ -444,6 +496,31 @@ struct Field {
   }
   DeviceBuffer<std::uint32_t> words;
 };
+
+/// What the copy engine must know to find a tile by its row. Encoded by the driver, whose function
+/// is looked up: an executable that links it starts nowhere else.
+CUtensorMap map_of(const Tiles& tiles, std::uint32_t* words) {
+  constexpr unsigned since = 12000;
+  const auto encode =
+      driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled", since);
+  if (encode == nullptr) throw Skipped{"this driver knows no tensor maps"};
+  const Rows rows = rows_of(tiles);
+  const std::array<cuuint64_t, 2> extent{rows.bytes / word_bytes,
+                                         std::uint64_t{tiles.count} * rows.of_a_tile};
+  const std::array<cuuint64_t, 1> stride{rows.pitch};
+  const std::array<cuuint32_t, 2> box{rows.bytes / word_bytes, rows.of_a_tile};
+  const std::array<cuuint32_t, 2> every{1, 1};
+  CUtensorMap map{};
+  const CUresult status =
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, words, extent.data(), stride.data(),
+             box.data(), every.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+             CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (status != CUDA_SUCCESS) {
+    throw std::runtime_error{"cuTensorMapEncodeTiled: error " +
+                             std::to_string(static_cast<int>(status))};
+  }
+  return map;
+}
 
 /// How a case is launched.
 struct Setting {
@@ -470,6 +547,7 @@ class Copier {
                                             ? field.words.size_bytes()
                                             : std::min<std::uint64_t>(setting.l2_bytes / 4,
                                                                       field.words.size_bytes()))},
+        map_{setting.method == Method::tensor ? map_of(tiles_, field.words.data()) : CUtensorMap{}},
         shared_bytes_{shared_bytes()},
         blocks_{blocks()},
         rounds_{setting.latency
@@ -484,17 +562,16 @@ class Copier {
   Observation observe() {
     const std::uint32_t brief = rounds_ / 5;
     const double brief_seconds = run(brief);
-    const double brief_cycles = slowest();
+    const Spans of_brief = spans();
     const double full_seconds = run(rounds_);
-    std::vector<double> hertz;
-    for (const Record& r : landed_.span().first(working())) {
-      hertz.push_back(static_cast<double>(r.cycles[1] - r.cycles[0]) /
-                      (static_cast<double>(r.nanoseconds[1] - r.nanoseconds[0]) * 1e-9));
-    }
-    const double core_hertz = median(hertz);
+    const Spans of_full = spans();
+    // What lies between the reads of the two clocks cancels: after an eviction that may be the
+    // arrival of the instructions behind the first of them.
+    const double core_hertz =
+        (of_full.cycles - of_brief.cycles) / (of_full.seconds - of_brief.seconds);
     const double tiles = rounds_ - brief;
     const double seconds = full_seconds - brief_seconds;
-    return {.inside = (slowest() - brief_cycles) / tiles,
+    return {.inside = (of_full.slowest - of_brief.slowest) / tiles,
             .outside = seconds * core_hertz / tiles,
             .tiles_per_second = tiles * blocks_ / seconds,
             .core_hertz = core_hertz};
@@ -578,9 +655,10 @@ class Copier {
     cudaLaunchAttribute attribute{};
     const cudaLaunchConfig_t wanted = config(blocks_, attribute);
     constexpr std::uint32_t nothing = 0;
-    cuda_check(cudaLaunchKernelEx(
-        &wanted, kernel_, reinterpret_cast<const char*>(field_.words.data()), tiles_, rounds,
-        nothing, std::uint32_t{setting_.cluster}, records_.data()));
+    cuda_check(cudaLaunchKernelEx(&wanted, kernel_,
+                                  reinterpret_cast<const char*>(field_.words.data()), map_, tiles_,
+                                  rows_of(tiles_).of_a_tile, rounds, nothing,
+                                  std::uint32_t{setting_.cluster}, records_.data()));
   }
 
   double run(std::uint32_t rounds) {
@@ -597,11 +675,21 @@ class Copier {
     return end_.seconds_since(begin_);
   }
 
-  [[nodiscard]] double slowest() const {
-    std::uint64_t most = 0;
-    for (const Record& r : landed_.span().first(working()))
-      most = std::max(most, r.cycles[1] - r.cycles[0]);
-    return static_cast<double>(most);
+  /// From the first to the last stamp of the blocks of the last launch.
+  struct Spans {
+    double slowest = 0;  ///< cycles
+    double cycles = 0;   ///< of all blocks together
+    double seconds = 0;
+  };
+  [[nodiscard]] Spans spans() const {
+    Spans spans;
+    for (const Record& r : landed_.span().first(working())) {
+      const auto cycles = static_cast<double>(r.cycles[1] - r.cycles[0]);
+      spans.slowest = std::max(spans.slowest, cycles);
+      spans.cycles += cycles;
+      spans.seconds += static_cast<double>(r.nanoseconds[1] - r.nanoseconds[0]) * 1e-9;
+    }
+    return spans;
   }
 
   /// Blocks that copy and leave a record.
@@ -629,6 +717,7 @@ class Copier {
   Eviction& eviction_;
   Stream stream_;
   Tiles tiles_;
+  CUtensorMap map_;
   std::size_t shared_bytes_;
   unsigned blocks_;
   std::uint32_t rounds_;  // of the long launch; a fifth of them in the short one

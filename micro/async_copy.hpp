@@ -3,8 +3,10 @@
 // `registers`: threads load from global memory and store to shared memory, 16 bytes each time.
 // `cp_async_4`, `_8`, `_16`: the same without a register between (cp.async, compute
 // capability 8.0). `bulk`: one thread asks the copy engine of the SM for the whole tile
-// (cp.async.bulk, 9.0). `distributed`: threads load from the shared memory of another block of
-// their cluster and store to their own (ld.shared::cluster, 9.0).
+// (cp.async.bulk, 9.0). `tensor`: the same by coordinates, through a map that tells the engine
+// where rows of a matrix lie (cp.async.bulk.tensor, 9.0); a tile is a row, or as many rows of 1 KiB
+// as it has, and so the same bytes. `distributed`: threads load from the shared memory of another
+// block of their cluster and store to their own (ld.shared::cluster, 9.0).
 //
 // `latency`: one block, one tile at a time, from the first instruction that asks for it until all
 // threads may read it; where the next tile lies is known only from a word of the last one, so that
@@ -28,7 +30,7 @@ namespace strata::async_copy {
 
 [[nodiscard]] Benchmark declare();
 
-enum class Method { registers, cp_async_4, cp_async_8, cp_async_16, bulk, distributed };
+enum class Method { registers, cp_async_4, cp_async_8, cp_async_16, bulk, distributed, tensor };
 [[nodiscard]] Method method_of(const Session& session);
 /// Compute capability that it needs: 75, 80 or 90.
 [[nodiscard]] int needs(Method method);
@@ -59,6 +61,18 @@ struct Tiles {
     return static_cast<std::uint32_t>(std::uint64_t{tile} * pitch / sizeof(std::uint32_t));
   }
 };
+/// The matrix that a tensor map shows the copy engine: a tile is so many whole rows of it.
+struct Rows {
+  std::uint32_t bytes = 0;      ///< of a row that are of the tile: at most 256 words
+  std::uint32_t pitch = 0;      ///< from a row to the next
+  std::uint32_t of_a_tile = 1;  ///< rows
+};
+inline constexpr std::uint32_t widest_row = 1024;
+[[nodiscard]] constexpr Rows rows_of(const Tiles& tiles) {
+  if (tiles.bytes <= widest_row) return {.bytes = tiles.bytes, .pitch = tiles.pitch};
+  return {.bytes = widest_row, .pitch = widest_row, .of_a_tile = tiles.bytes / widest_row};
+}
+
 /// As many tiles as `footprint` bytes hold; small ones stand apart, so that no two of them share
 /// what a miss brings in.
 [[nodiscard]] Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint);

@@ -2,6 +2,7 @@
 #include "micro/atomics.hpp"
 
 #include "harness/core/gates.hpp"
+#include "harness/core/timed.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -183,31 +184,22 @@ std::uint32_t operations_for(const Kind& kind, const Launch& launch, double seco
 }
 
 void report(Session& session, const Collection<Observation>& seen, const Kind& kind) {
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
+  const Timed timed{session, seen};
   const auto gate = [&](auto&& inside, auto&& outside) {
-    session.add(
-        timer_gate(seen.series(inside), "clock64_slope", seen.series(outside), "event_slope"));
+    timed.timers(inside, "clock64_slope", outside, "event_slope");
   };
   if (kind.returns) {
-    add("atomic_latency", "cycle", "clock64_slope", &Observation::chain_inside);
-    add("atomic_latency", "cycle", "event_slope", &Observation::chain_outside);
+    timed.add("atomic_latency", "cycle", "clock64_slope", &Observation::chain_inside);
+    timed.add("atomic_latency", "cycle", "event_slope", &Observation::chain_outside);
     gate(&Observation::chain_inside, &Observation::chain_outside);
   }
-  add("warp_atomic_cycles", "cycle", "clock64_slope", &Observation::inside);
-  add("warp_atomic_cycles", "cycle", "event_slope", &Observation::outside);
+  timed.add("warp_atomic_cycles", "cycle", "clock64_slope", &Observation::inside);
+  timed.add("warp_atomic_cycles", "cycle", "event_slope", &Observation::outside);
   gate(&Observation::inside, &Observation::outside);
-  add("atomics_per_cycle", "1/cycle", "clock64_slope",
-      [](const Observation& o) { return warp_lanes / o.inside; });
-  add("atomic_rate", "1/s", "event_slope", &Observation::operations_per_second);
-  add("core_clock", "Hz", "clock64_over_globaltimer", &Observation::core_hertz);
-  session.add(clock_gate(seen.series(&Observation::core_hertz)));
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
+  timed.add("atomics_per_cycle", "1/cycle", "clock64_slope",
+            [](const Observation& o) { return warp_lanes / o.inside; });
+  timed.add("atomic_rate", "1/s", "event_slope", &Observation::operations_per_second);
+  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
 }
 
 STRATA_DECLARED(declare);

@@ -9,7 +9,6 @@
 // operand that differs from lane to lane leave it no way to.
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
-#include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
 #include "harness/device/clock.cuh"
 #include "harness/device/cuda_check.hpp"
@@ -193,10 +192,10 @@ __global__ void __launch_bounds__(block_threads, 1)
   }
   WarpRecord* mine = records + thread / warp_lanes;
   __syncthreads();
-  if (lane == 0) {
-    mine->nanoseconds[0] = global_nanoseconds();
-    mine->cycles[0] = cycles_now();
-  }
+  // Stamps stay in registers until the end: a store among the operations of other warps waits for
+  // room in the same queue, and what it holds is read by then, so that the clock behind it is late.
+  const std::uint64_t first_nanoseconds = global_nanoseconds();
+  const std::uint64_t first_cycles = cycles_now();
 #pragma unroll 1
   for (std::uint32_t i = 0; i < work.operations; i += unroll) {
 #pragma unroll
@@ -229,12 +228,17 @@ __global__ void __launch_bounds__(block_threads, 1)
       told += static_cast<std::uint32_t>(held[c].word);
     }
   }
-  // The last operations have come back, or have been done where nothing comes back.
-  consume(told & 0x7FFFFFFFU);
+  // The last operations have come back, or have been done where nothing comes back. Anded with a
+  // number that ptxas knows, the impossible value would be one that ptxas knows to be impossible.
+  consume(told & work.zero);
   if constexpr (!returns && !shared) __threadfence();
+  const std::uint64_t last_nanoseconds = global_nanoseconds();
+  const std::uint64_t last_cycles = cycles_now();
   if (lane == 0) {
-    mine->cycles[1] = cycles_now();
-    mine->nanoseconds[1] = global_nanoseconds();
+    mine->nanoseconds[0] = first_nanoseconds;
+    mine->nanoseconds[1] = last_nanoseconds;
+    mine->cycles[0] = first_cycles;
+    mine->cycles[1] = last_cycles;
     mine->sm = sm_id();
   }
   left[thread] = told;
@@ -406,6 +410,14 @@ class Atomics {
     double core_hertz = 0;
   };
 
+  /// From the first to the last stamp of the warps of a launch. The clock of the cores is the slope
+  /// of the sums: what lies between the reads of the two clocks cancels.
+  struct Spans {
+    double slowest = 0;  ///< cycles
+    double cycles = 0;   ///< of all warps together
+    double seconds = 0;
+  };
+
   /// Long and short launches, from what two others take: the second of them is made longer until it
   /// differs from the first by much more than a launch from the next.
   Pair sized(Launch launch) {
@@ -434,27 +446,27 @@ class Atomics {
 
   Slope slope(const Pair& pair) {
     const double brief_seconds = run(pair.brief);
-    const double brief_cycles = slowest(pair.brief);
+    const Spans brief = spans(pair.brief);
     const double full_seconds = run(pair.full);
+    const Spans full = spans(pair.full);
     const double operations = pair.full.operations - pair.brief.operations;
-    std::vector<double> hertz;
-    for (const WarpRecord& r : records(pair.full)) {
-      hertz.push_back(static_cast<double>(r.cycles[1] - r.cycles[0]) /
-                      (static_cast<double>(r.nanoseconds[1] - r.nanoseconds[0]) * 1e-9));
-    }
-    return {.cycles = (slowest(pair.full) - brief_cycles) / operations,
+    return {.cycles = (full.slowest - brief.slowest) / operations,
             .seconds = (full_seconds - brief_seconds) / operations,
-            .core_hertz = median(hertz)};
+            .core_hertz = (full.cycles - brief.cycles) / (full.seconds - brief.seconds)};
   }
 
   [[nodiscard]] std::span<const WarpRecord> records(const Launch& launch) const {
     return bench_.records_landed.span().first(launch.threads() / warp_lanes);
   }
-  [[nodiscard]] double slowest(const Launch& launch) const {
-    std::uint64_t most = 0;
-    for (const WarpRecord& r : records(launch))
-      most = std::max(most, r.cycles[1] - r.cycles[0]);
-    return static_cast<double>(most);
+  [[nodiscard]] Spans spans(const Launch& launch) const {
+    Spans spans;
+    for (const WarpRecord& r : records(launch)) {
+      const auto cycles = static_cast<double>(r.cycles[1] - r.cycles[0]);
+      spans.slowest = std::max(spans.slowest, cycles);
+      spans.cycles += cycles;
+      spans.seconds += static_cast<double>(r.nanoseconds[1] - r.nanoseconds[0]) * 1e-9;
+    }
+    return spans;
   }
 
   double run(const Launch& launch) {

@@ -1,7 +1,7 @@
 // The declaration and the report of launch_overhead: launch_overhead.hpp says what it asks.
 #include "micro/launch_overhead.hpp"
 
-#include "harness/core/gates.hpp"
+#include "harness/core/timed.hpp"
 
 #include <string>
 
@@ -18,7 +18,7 @@ Benchmark declare() {
           .quantities = {{"launch_seconds",
                           "of one more launch: on the device (event), for its caller (wall)"},
                          {"call_seconds", "of the call that launches, without waiting"},
-                         {"series_seconds", "what comes with any series: the wait, the graph"}},
+                         {"alone_seconds", "of one launch with the wait for it, for its caller"}},
           .seconds_per_case = 0.05,
           .excludes = {}};
 }
@@ -31,29 +31,23 @@ How how_of(const Session& session) {
 
 Observation observation_of(const Series& brief, const Series& full) {
   constexpr double launches = many - few;
-  const double wall = (full.wall - brief.wall) / launches;
   return {.event_seconds = (full.event - brief.event) / launches,
-          .wall_seconds = wall,
+          .wall_seconds = (full.wall - brief.wall) / launches,
           .call_seconds = (full.calls - brief.calls) / launches,
-          .series_seconds = brief.wall - few * wall};
+          .alone_seconds = 0};
 }
 
 void report(Session& session, const Collection<Observation>& seen, How how) {
-  const auto add = [&](const char* quantity, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = "s",
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
-  add("launch_seconds", "event_slope", &Observation::event_seconds);
-  add("launch_seconds", "wall_slope", &Observation::wall_seconds);
+  const Timed timed{session, seen};
+  timed.add("launch_seconds", "s", "event_slope", &Observation::event_seconds);
+  timed.add("launch_seconds", "s", "wall_slope", &Observation::wall_seconds);
   // A graph is one call, whatever is in it; where each launch is waited for, nothing is queued.
-  if (how == How::stream) add("call_seconds", "wall_slope", &Observation::call_seconds);
-  add("series_seconds", "wall_intercept", &Observation::series_seconds);
-  session.add(timer_gate(seen.series(&Observation::event_seconds), "event_slope",
-                         seen.series(&Observation::wall_seconds), "wall_slope"));
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
+  if (how == How::stream) timed.add("call_seconds", "s", "wall_slope", &Observation::call_seconds);
+  // Where each launch is waited for, all are alone.
+  if (how != How::synchronised)
+    timed.add("alone_seconds", "s", "wall", &Observation::alone_seconds);
+  timed.timers(&Observation::event_seconds, "event_slope", &Observation::wall_seconds,
+               "wall_slope");
 }
 
 STRATA_DECLARED(declare);

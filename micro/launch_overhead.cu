@@ -2,6 +2,7 @@
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/protocol.hpp"
+#include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/stream.hpp"
@@ -32,6 +33,7 @@ class Launcher {
  public:
   explicit Launcher(How how) : how_{how} {
     if (how == How::graph) {
+      one_ = recorded(1);
       few_ = recorded(few);
       many_ = recorded(many);
     }
@@ -42,11 +44,13 @@ class Launcher {
   Observation observe() {
     const Series brief = series(few, few_.get());
     const Series full = series(many, many_.get());
-    return observation_of(brief, full);
+    Observation seen = observation_of(brief, full);
+    if (how_ != How::synchronised) seen.alone_seconds = one_by_one();
+    return seen;
   }
 
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
-    return {seen.event_seconds, seen.wall_seconds};
+    return {seen.event_seconds, seen.wall_seconds, seen.alone_seconds};
   }
   [[nodiscard]] Gate result() const {
     return result_gate(checked_, different_, "words that launches wrote against their numbers");
@@ -91,6 +95,25 @@ class Launcher {
     return seen;
   }
 
+  /// The middle of some launches, each waited for before anything else happens.
+  double one_by_one() {
+    std::vector<double> seconds;
+    for (std::uint32_t i = 0; i < alone; ++i) {
+      words_.poison(poison_byte, stream_.get());
+      stream_.synchronize();
+      const auto began = std::chrono::steady_clock::now();
+      if (one_) {
+        one_->launch(stream_.get());
+      } else {
+        launch(0);
+      }
+      stream_.synchronize();
+      seconds.push_back(since(began));
+      check(1);
+    }
+    return middle_mean(seconds);
+  }
+
   /// The words that were to be written are, and no other.
   void check(std::uint32_t count) {
     constexpr std::uint32_t poison = 0xA5A5A5A5U;
@@ -106,6 +129,7 @@ class Launcher {
   DeviceBuffer<std::uint32_t> words_{many};
   Event begin_;
   Event end_;
+  std::unique_ptr<GraphExec> one_;
   std::unique_ptr<GraphExec> few_;
   std::unique_ptr<GraphExec> many_;
   std::size_t checked_ = 0;

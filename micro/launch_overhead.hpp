@@ -6,9 +6,11 @@
 // launched once. `synchronised`: every launch is waited for before the next one.
 //
 // A launch's cost is the slope between few and many of them, so that the wait at the end, the
-// events and the launch of the graph cancel. What the device and its caller see is the same stretch
-// of time; what the calls alone take is less where they only queue work. The kernel's own work,
-// about a microsecond from its start to its end, is inside all but the calls.
+// events and the launch of the graph cancel. What it costs to have one launch done, from the call
+// to the end of the wait, is timed by itself: the middle of some that are each alone. What the
+// device and its caller see is the same stretch of time; what the calls alone take is less where
+// they only queue work. The kernel's own work, about a microsecond from its start to its end, is
+// inside all but the calls.
 #pragma once
 
 #include "harness/core/benchmark.hpp"
@@ -29,6 +31,9 @@ enum class How { stream, graph, synchronised };
 inline constexpr std::uint32_t few = 100;
 inline constexpr std::uint32_t many = 600;
 
+/// Launches that are timed each alone, in a sample.
+inline constexpr std::uint32_t alone = 20;
+
 /// The word that launch `launch` writes.
 [[nodiscard]] constexpr std::uint32_t token(std::uint32_t launch) {
   return (launch + 1) * 0x9E3779B1U;
@@ -41,13 +46,14 @@ struct Series {
   double calls = 0;  ///< of the calls that launch, without the wait at the end
 };
 
-/// Of one launch, by the slope of two series; the intercept is what comes with any series.
+/// Of one launch: by the slope of two series, and alone.
 struct Observation {
   double event_seconds = 0;
   double wall_seconds = 0;
   double call_seconds = 0;
-  double series_seconds = 0;
+  double alone_seconds = 0;
 };
+/// All but what a launch costs alone.
 [[nodiscard]] Observation observation_of(const Series& brief, const Series& full);
 
 /// Adds the quantities and the timer gate.

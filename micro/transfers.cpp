@@ -3,6 +3,7 @@
 
 #include "harness/core/gates.hpp"
 #include "harness/core/statistics.hpp"
+#include "harness/core/timed.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,8 @@
 
 namespace strata::transfers {
 namespace {
+
+constexpr double wanted_seconds = 5e-4;  // of a sample
 
 std::optional<std::string> excludes(const Params& params, Backend /*backend*/) {
   const auto word = [&](const char* axis) -> const std::string& {
@@ -98,31 +101,28 @@ double least_seconds(const Transfer& transfer) {
   return start + call * copies + static_cast<double>(transfer.bytes) / fastest_link;
 }
 
+bool is_brief(const Transfer& transfer) {
+  return least_seconds(transfer) < wanted_seconds;
+}
+
 std::uint32_t transfers_per_sample(const Transfer& transfer) {
-  constexpr double wanted_seconds = 5e-4;
+  constexpr double for_a_middle = 3;
   return static_cast<std::uint32_t>(
-      std::max(1.0, std::floor(wanted_seconds / least_seconds(transfer))));
+      std::max(for_a_middle, std::floor(wanted_seconds / least_seconds(transfer))));
 }
 
 void report(Session& session, const Collection<Observation>& seen, const Transfer& transfer) {
   const auto bytes = static_cast<double>(transfer.bytes_moved());
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
+  const Timed timed{session, seen};
   const auto events = seen.series(&Observation::event_seconds);
   const auto walls = seen.series(&Observation::wall_seconds);
-  add("transfer_time", "s", "event", &Observation::event_seconds);
-  add("transfer_time", "s", "wall", &Observation::wall_seconds);
-  add("bandwidth", "B/s", "event",
-      [bytes](const Observation& one) { return bytes / one.event_seconds; });
-  add("bandwidth", "B/s", "wall",
-      [bytes](const Observation& one) { return bytes / one.wall_seconds; });
+  timed.add("transfer_time", "s", "event", &Observation::event_seconds);
+  timed.add("transfer_time", "s", "wall", &Observation::wall_seconds);
+  timed.add("bandwidth", "B/s", "event",
+            [bytes](const Observation& one) { return bytes / one.event_seconds; });
+  timed.add("bandwidth", "B/s", "wall",
+            [bytes](const Observation& one) { return bytes / one.wall_seconds; });
   if (median(events) >= same_from_seconds) session.add(timer_gate(events, "event", walls, "wall"));
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
 }
 
 STRATA_DECLARED(declare);

@@ -5,11 +5,13 @@
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/protocol.hpp"
+#include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/stream.hpp"
 #include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/scattered_pieces.hpp"
+#include "micro/starting_gate.cuh"
 #include "micro/transfers.hpp"
 
 #include <cuda_runtime_api.h>
@@ -127,7 +129,13 @@ class Carrier {
         payload_{payload},
         blocks_{sms * blocks_per_sm},
         begins_(transfers_per_sample(transfer)),
-        ends_(transfers_per_sample(transfer)) {}
+        ends_(transfers_per_sample(transfer)) {
+    if (is_held_back(transfer)) {
+      // The first of its kind may make its call wait for the device, which would wait for the host.
+      carry_once();
+      main_.synchronize();
+    }
+  }
 
   void prepare() {
     payload_.device_target.poison(poison_byte, main_.get());
@@ -138,31 +146,33 @@ class Carrier {
   }
 
   Observation observe() {
-    const std::size_t count = begins_.size();
-    double wall = 0;
-    double event = 0;
-    for (std::size_t i = 0; i < count; ++i) {
+    const bool held_back = is_held_back(transfer_);
+    std::vector<double> walls;
+    for (std::size_t i = 0; i < begins_.size(); ++i) {
       const auto began = std::chrono::steady_clock::now();
+      if (held_back) gate_.shut(main_);
       begins_[i].record(main_.get());
       carry_once();
       ends_[i].record(main_.get());
+      gate_.open();
       main_.synchronize();
-      wall += seconds_between(began, std::chrono::steady_clock::now());
-      event += ends_[i].seconds_since(begins_[i]);
+      walls.push_back(seconds_between(began, std::chrono::steady_clock::now()));
     }
-    if (count > 1) {
-      // Short ones once more for the caller's clock, without the cost of recording events.
-      wall = 0;
-      for (std::size_t i = 0; i < count; ++i) {
+    if (is_brief(transfer_)) {
+      // Once more for the caller's clock, without the recording of events and what holds it back.
+      walls.clear();
+      for (std::size_t i = 0; i < begins_.size(); ++i) {
         const auto began = std::chrono::steady_clock::now();
         carry_once();
         main_.synchronize();
-        wall += seconds_between(began, std::chrono::steady_clock::now());
+        walls.push_back(seconds_between(began, std::chrono::steady_clock::now()));
       }
     }
+    std::vector<double> events;
+    for (std::size_t i = 0; i < begins_.size(); ++i)
+      events.push_back(ends_[i].seconds_since(begins_[i]));
     check();
-    const auto times = static_cast<double>(count);
-    return {.event_seconds = event / times, .wall_seconds = wall / times};
+    return {.event_seconds = middle_mean(events), .wall_seconds = middle_mean(walls)};
   }
 
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
@@ -172,6 +182,7 @@ class Carrier {
   [[nodiscard]] Gate result() const {
     return result_gate(checked_, different_, "words at their target against those sent");
   }
+  [[nodiscard]] Gate queue() const { return gate_.gate(); }
   [[nodiscard]] std::size_t transfers() const { return begins_.size(); }
 
  private:
@@ -278,6 +289,7 @@ class Carrier {
   DeviceBuffer<std::uint32_t> wrong_{1};
   Stream main_;
   Stream second_;
+  starting_gate::StartingGate gate_;
   Event fork_;
   Event join_;
   std::vector<Event> begins_;
@@ -321,6 +333,7 @@ void run(Session& session) {
   const auto seen = collect(carrier, session.plan());
   report(session, seen, transfer);
   session.add(carrier.result());
+  if (is_held_back(transfer)) session.add(carrier.queue());
   if (transfer.memory == Memory::mapped) session.add(code_gate());
   session.fact("transfers_per_sample", static_cast<std::int64_t>(carrier.transfers()));
   session.fact("copy_engines", static_cast<std::int64_t>(attribute(cudaDevAttrAsyncEngineCount)));

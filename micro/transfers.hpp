@@ -13,8 +13,13 @@
 // costs its caller, from the first call to the end of the wait for it. These are two quantities and
 // not two timings of one: a small transfer is over long before its caller knows. Where a transfer
 // takes so long that calls and waiting are nothing beside it, they must agree. The host's gathering
-// and scattering are inside both. What the events themselves cost is inside the first, and not in
-// the second, unless the transfer is long.
+// and scattering are inside both.
+//
+// One piece of page-locked memory needs nothing of the host once its calls are made. Where they
+// count for anything, they are made before the first event happens, and wait behind a kernel that
+// the host lets go: the device's time has no call in it. In all other transfers the host has a part
+// (it copies pageable memory itself, packs, or makes thousands of calls), and what the device waits
+// for it is inside the device's time.
 //
 // The data have just been written or checked on the host, so that what fits is in its caches.
 #pragma once
@@ -43,6 +48,8 @@ struct Transfer {
   std::uint32_t pieces = 1;
   bool packed = false;
 
+  /// Whether calls alone make it, so few that a stream holds them all: it can wait as a whole.
+  [[nodiscard]] bool can_be_queued() const { return memory != Memory::pageable && pieces == 1; }
   [[nodiscard]] std::uint64_t bytes_moved() const {
     return bytes * (static_cast<unsigned>(to_device) + static_cast<unsigned>(to_host));
   }
@@ -52,16 +59,24 @@ struct Transfer {
 /// About how long it takes; only ever too short on the machines that are known.
 [[nodiscard]] double least_seconds(const Transfer& transfer);
 
+/// Whether it may be over so soon that calls and events count beside it.
+[[nodiscard]] bool is_brief(const Transfer& transfer);
+/// Whether its calls are made beforehand and wait.
+[[nodiscard]] inline bool is_held_back(const Transfer& transfer) {
+  return is_brief(transfer) && transfer.can_be_queued();
+}
+
 /// From here on the events around a transfer and the caller's clock time the same thing: the cost
 /// of the calls and of waiting, some ten microseconds, is less than half of what the timer gate
 /// allows.
 inline constexpr double same_from_seconds = 2e-3;
 
 /// How many transfers one after the other, each waited for, make up a sample: enough to last half a
-/// millisecond, and one where one does.
+/// millisecond, and three where one does.
 [[nodiscard]] std::uint32_t transfers_per_sample(const Transfer& transfer);
 
-/// The mean of the transfers of a sample.
+/// The middle of the transfers of a sample (middle_mean): what the host does beside it now and then
+/// is in some of them.
 struct Observation {
   double event_seconds = 0;
   double wall_seconds = 0;

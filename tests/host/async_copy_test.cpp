@@ -49,6 +49,20 @@ TEST(AsyncCopyTiles, OfALargeArrayHaveWordsThatFit) {
   EXPECT_EQ(tiles.first_word(tiles.count - 1), (1U << 28U) - 64U);
 }
 
+TEST(AsyncCopyRows, OfAMapAreTheBytesOfTheTiles) {
+  for (const std::uint32_t bytes : {16U, 256U, 1024U, 4096U, 65536U}) {
+    const Tiles tiles = tiles_for(bytes, 1U << 22U);
+    const Rows rows = rows_of(tiles);
+    EXPECT_EQ(rows.bytes * rows.of_a_tile, bytes);
+    EXPECT_EQ(rows.pitch * rows.of_a_tile, tiles.pitch);  // a tile's first row is where it begins
+    EXPECT_LE(rows.bytes / sizeof(std::uint32_t), 256U);  // what a box may have
+    EXPECT_LE(rows.of_a_tile, 256U);
+    EXPECT_EQ(rows.pitch % 16, 0U);
+    // Rows that are whole follow each other without a gap.
+    EXPECT_TRUE(rows.of_a_tile == 1 || rows.pitch == rows.bytes);
+  }
+}
+
 TEST(AsyncCopySums, AreThoseOfTheLastWords) {
   constexpr Tiles tiles{.bytes = 16, .pitch = 256, .count = 3};
   EXPECT_EQ(expected_sum(tiles, 4),
@@ -87,6 +101,9 @@ TEST(AsyncCopyDeclaration, LeavesOutWhatHasNoMeaning) {
   EXPECT_TRUE(excluded("bulk", "l2", "latency", "20", "1"));
   EXPECT_TRUE(excluded("bulk", "l2", "bandwidth", "16", "1"));
   EXPECT_TRUE(excluded("bulk", "l2", "bandwidth", "65536", "1"));
+  EXPECT_FALSE(excluded("tensor", "l2", "latency", "48", "1"));
+  EXPECT_FALSE(excluded("tensor", "dram", "bandwidth", "32768", "1"));
+  EXPECT_TRUE(excluded("tensor", "l2", "latency", "1040", "1"));
   EXPECT_TRUE(excluded("bulk", "shared", "latency", "16", "1"));
   EXPECT_TRUE(excluded("bulk", "l2", "latency", "16", "2"));
   EXPECT_TRUE(excluded("distributed", "shared", "latency", "16", "1"));
@@ -97,6 +114,7 @@ TEST(AsyncCopyMethods, AskForTheChipsThatHaveThem) {
   EXPECT_EQ(needs(Method::registers), 75);
   EXPECT_EQ(needs(Method::cp_async_4), 80);
   EXPECT_EQ(needs(Method::bulk), 90);
+  EXPECT_EQ(needs(Method::tensor), 90);
   EXPECT_EQ(needs(Method::distributed), 90);
 }
 

@@ -114,17 +114,27 @@ TEST(TransfersDeclaration, HasSizesFromAWordToAQuarterGibibyte) {
   EXPECT_EQ(sizes.back(), "268435456");
 }
 
-TEST(TransfersSample, IsLongOrASingleTransfer) {
+TEST(TransfersSample, IsLongOrOfThreeTransfers) {
   const auto of = [](std::uint64_t bytes, std::uint32_t pieces, bool packed) {
     return Transfer{.bytes = bytes, .pieces = pieces, .packed = packed};
   };
-  EXPECT_EQ(transfers_per_sample(of(1U << 28U, 1, false)), 1U);
-  EXPECT_EQ(transfers_per_sample(of(4096 * 4, 4096, false)), 1U);
+  EXPECT_EQ(transfers_per_sample(of(1U << 28U, 1, false)), 3U);
+  EXPECT_EQ(transfers_per_sample(of(4096 * 4, 4096, false)), 3U);
   for (const Transfer& one : {of(4, 1, false), of(1U << 16U, 16, true), of(1U << 20U, 1, false)}) {
     const double seconds = transfers_per_sample(one) * least_seconds(one);
     EXPECT_GT(seconds, 2.5e-4);
     EXPECT_LE(seconds, 5e-4);
   }
+}
+
+TEST(TransfersQueue, HoldsWhatNeedsNothingOfTheHost) {
+  EXPECT_TRUE((Transfer{.memory = Memory::pinned}).can_be_queued());
+  EXPECT_TRUE((Transfer{.memory = Memory::mapped, .to_host = true}).can_be_queued());
+  EXPECT_TRUE(is_held_back({.memory = Memory::pinned, .to_device = true, .bytes = 4}));
+  EXPECT_FALSE(is_held_back({.memory = Memory::pinned, .to_device = true, .bytes = 1U << 28U}));
+  EXPECT_FALSE((Transfer{.memory = Memory::pageable}).can_be_queued());
+  EXPECT_FALSE((Transfer{.memory = Memory::pinned, .pieces = 16}).can_be_queued());
+  EXPECT_FALSE((Transfer{.memory = Memory::pinned, .pieces = 16, .packed = true}).can_be_queued());
 }
 
 TEST(TransfersBytes, AreThoseOfBothDirections) {

@@ -1,16 +1,19 @@
-"""Tiles into shared memory, one at a time (fetch) and several at once (stream), by six methods.
+"""Tiles into shared memory, one at a time (fetch) and several at once (stream), by seven methods.
 
-Copies by threads are unrolled, so that several of a thread are in flight. A stream asks in two
+Copies by threads are unrolled, so that several of a thread are in flight; through registers as many
+as there are left, of eight, four, two and one. A stream asks in two
 places: before its loop and in it.
 """
 
 from contract import Contract, Kernel
 
-BATCH = 8
+BATCH = 8 + 4 + 2 + 1
 UNROLL = 4
 PLACES = {"5fetch": 1, "6stream": 2}
 BARRIER = r"BAR\.SYNC\.DEFER_BLOCKING"
 TIMED_BARRIERS = {"5fetch": 2, "6stream": 1}
+STAMPED = {r"BPT\.TRAP": 2}
+"""Each clock waits for a word behind the barrier before it."""
 SHARED = r"st\.shared\.v4\.u32"
 
 
@@ -19,7 +22,7 @@ def through_registers(number: int, load: str, opcode: str) -> list[Kernel]:
         Kernel(
             name=rf"{kernel}ILNS0_6MethodE{number}E",
             ptx={load: BATCH * places, SHARED: BATCH * places, r"cp\.async": 0},
-            sass={opcode: BATCH * places, r"STS\.128": BATCH * places},
+            sass={opcode: BATCH * places, r"STS\.128": BATCH * places, **STAMPED},
             sass_in_loops={
                 opcode: BATCH * places,
                 r"STS\.128": BATCH * places,
@@ -41,7 +44,12 @@ def by_element(number: int, ptx: str, opcode: str) -> list[Kernel]:
                 r"cp\.async\.commit_group": places,
                 rf"cp\.async\.wait_group {0 if places == 1 else 3};": 1,
             },
-            sass={r"LDGSTS\..*": UNROLL * places, r"LDGDEPBAR": places, r"DEPBAR\.LE": 1},
+            sass={
+                r"LDGSTS\..*": UNROLL * places,
+                r"LDGDEPBAR": places,
+                r"DEPBAR\.LE": 1,
+                **STAMPED,
+            },
             sass_in_loops={
                 opcode: UNROLL * places,
                 r"LDGDEPBAR": places,
@@ -53,20 +61,21 @@ def by_element(number: int, ptx: str, opcode: str) -> list[Kernel]:
     ]
 
 
-def bulk(number: int) -> list[Kernel]:
+def by_engine(number: int, ptx: str, opcode: str) -> list[Kernel]:
     return [
         Kernel(
             name=rf"{kernel}ILNS0_6MethodE{number}E",
             ptx={
-                r"cp\.async\.bulk\.shared::cluster\.global\.mbarrier": places,
+                ptx: places,
+                r"cp\.async\.bulk": places,
                 r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64": places,
                 r"mbarrier\.try_wait\.parity\.shared::cta\.b64": 1,
                 r"mbarrier\.init\.shared::cta\.b64": 1 if places == 1 else UNROLL,
                 r"fence\.mbarrier_init\.release\.cluster": 1,
                 r"fence\.proxy\.async": 1,
             },
-            sass={r"UBLKCP\..*": places, r"SYNCS\.ARRIVE\.TRANS64": places},
-            sass_in_loops={r"UBLKCP\.S\.G": places, r"SYNCS\.ARRIVE\.TRANS64": places},
+            sass={r"(?:UBLKCP|UTMA).*": places, r"SYNCS\.ARRIVE\.TRANS64": places, **STAMPED},
+            sass_in_loops={opcode: places, r"SYNCS\.ARRIVE\.TRANS64": places},
         )
         for kernel, places in PLACES.items()
     ]
@@ -82,7 +91,10 @@ CONTRACT = Contract(
             r"cp\.async\.cg\.shared\.global \[%\w+\], \[%\w+\], 16",
             r"LDGSTS\.E\.BYPASS\.128",
         ),
-        *bulk(4),
+        *by_engine(4, r"cp\.async\.bulk\.shared::cluster\.global\.mbarrier", r"UBLKCP\.S\.G"),
+        *by_engine(
+            6, r"cp\.async\.bulk\.tensor\.2d\.shared::cta\.global\.mbarrier", r"UTMALDG\.2D"
+        ),
         *through_registers(5, r"ld\.shared::cluster\.v4\.u32", r"LD\.E\.128"),
     ),
     others=("4fill",),

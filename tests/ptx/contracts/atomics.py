@@ -48,7 +48,8 @@ def repeat(space: str, operation: str, chains: int, *, returns: bool) -> Kernel:
             rf"\b(?:atom|red)\.{space}\.": UNROLL,
             rf"\b{verb}\.{space}\.{PTX[operation]} ": UNROLL,
         },
-        sass={r"(?:ATOM|RED(?!UX)).*": UNROLL, r".*POPC.*|REDUX.*": 0},
+        # The trap makes the last clock wait for what the last operations return.
+        sass={r"(?:ATOM|RED(?!UX)).*": UNROLL, r".*POPC.*|REDUX.*": 0, r"BPT\.TRAP": 1},
         sass_in_loops={opcode: UNROLL},
     )
 

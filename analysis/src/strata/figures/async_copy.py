@@ -25,6 +25,7 @@ METHODS = {
     "cp_async_8": ("cp.async, 8 bytes", "#D55E00", "^"),
     "cp_async_16": ("cp.async, 16 bytes", "#0072B2", "s"),
     "bulk": ("cp.async.bulk", "#009E73", "D"),
+    "tensor": ("cp.async.bulk.tensor", "#56B4E9", "P"),
     "distributed": ("ld.shared::cluster", "#CC79A7", "X"),
 }
 Dashes = Literal["-", "--", ":"]

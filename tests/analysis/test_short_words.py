@@ -1,0 +1,148 @@
+"""The figure of the matrix addition by short words, and the published speed-ups beside it."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+import pytest
+
+from strata import figures
+from strata.figures import short_words
+from strata.records import Row
+
+Key = tuple[int, str, int]
+"""Element, order and group."""
+BYTES = 3 * 128 * 2**20
+
+
+def kernel(
+    key: Key, seconds: float, *, access: str = "together", valid: bool = True, spread: float = 0.01
+) -> list[Row]:
+    """The rows of one kernel: by events, as the figure wants them, and by graph."""
+    element, order, group = key
+    params = {"element": f"{element}", "order": order, "group": f"{group}", "access": access}
+
+    def row(quantity: str, unit: str, value: float, method: str) -> Row:
+        return Row(
+            run="r", device="d", backend="cuda", suite="micro", benchmark="short_words",
+            case=f"{element}/{order}/{group}/{access}", params=params, quantity=quantity, unit=unit,
+            provenance="timed", method=method, value=value, ci_low=None, ci_high=None,
+            minimum=(1 - spread) * value, maximum=(1 + spread) * value, samples=7, valid=valid,
+            reasons="" if valid else "timer: differ",
+        )  # fmt: skip
+
+    return [
+        row("kernel_time", "s", seconds, "event_slope"),
+        row("kernel_time", "s", 3 * seconds, "graph_slope"),
+        row("useful_bandwidth", "B/s", BYTES / seconds, "event_slope"),
+    ]
+
+
+def every(invalid: Sequence[Key] = (), slower: Mapping[Key, float] | None = None) -> list[Row]:
+    """Kernels of all elements, orders and groups, for which the published ratios hold."""
+    seconds = {
+        (4, "uncoalesced", 4): 31e-3,
+        (1, "uncoalesced", 1): 43e-3,
+        (1, "coalesced", 1): 26e-3,
+        **(slower or {}),
+    }
+    rows = []
+    for element, order, group in product((1, 2, 4), ("coalesced", "uncoalesced"), (1, 2, 4, 8, 16)):
+        key = element, order, group
+        if group >= element:
+            rows += kernel(key, seconds.get(key, 1e-3), valid=key not in invalid)
+        if group > element:
+            rows += kernel(key, 5e-3, access="apart")
+    return rows
+
+
+def hollow(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """The points drawn as invalid."""
+    with figures.style():
+        canvas = figures.render(short_words.FIGURE, short_words.prepare(rows))
+        canvas.draw_without_rendering()
+    lines = [
+        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_invalid"
+    ]
+    assert all(line.get_markerfacecolor() == "white" for line in lines)
+    return [
+        (float(x), float(y))
+        for line in lines
+        for x, y in zip(
+            np.atleast_1d(line.get_xdata()), np.atleast_1d(line.get_ydata()), strict=True
+        )
+    ]
+
+
+def test_without_its_rows_there_is_no_figure() -> None:
+    assert not short_words.prepare([])
+    by_graph = [row for row in every() if row.method == "graph_slope"]
+    assert not short_words.prepare(by_graph)
+
+
+def test_a_kernel_has_its_time_and_its_bandwidth_by_events() -> None:
+    (one,) = short_words.prepare(kernel((2, "coalesced", 4), 2e-3))
+    assert (one.element, one.order, one.group, one.access) == (2, "coalesced", 4, "together")
+    assert one.time.value == 2e-3
+    assert one.bandwidth is not None
+    assert one.bandwidth.value == BYTES / 2e-3
+
+
+def test_the_published_ratios_are_taken_between_the_kernels_of_the_paper() -> None:
+    kernels = short_words.prepare(every())
+    found = [short_words.ratio(kernels, one) for one in short_words.SPEED_UPS]
+    assert [one.value for one in found if one] == pytest.approx([31, 43, 26])
+    assert [one.value for one in short_words.SPEED_UPS] == [31, 43, 26]
+
+
+def test_a_ratio_ranges_from_fast_over_slow_to_slow_over_fast() -> None:
+    kernels = short_words.prepare(every())
+    one = short_words.ratio(kernels, short_words.SPEED_UPS[0])
+    assert one is not None
+    assert (one.low, one.high) == pytest.approx((31 * 0.99 / 1.01, 31 * 1.01 / 0.99))
+
+
+def test_a_wider_group_has_a_ratio_of_its_own() -> None:
+    kernels = short_words.prepare(every(slower={(1, "coalesced", 16): 0.5e-3}))
+    wider = short_words.ratio(kernels, short_words.SPEED_UPS[1], 16)
+    assert wider is not None
+    assert wider.value == pytest.approx(86)
+    assert "Groups of 16 bytes make the second 86×." in short_words.caption(kernels)
+
+
+def test_a_ratio_without_one_of_its_kernels_is_none() -> None:
+    rows = [row for row in every() if row.case != "4/coalesced/4/together"]
+    kernels = short_words.prepare(rows)
+    assert short_words.ratio(kernels, short_words.SPEED_UPS[0]) is None
+    assert hollow(rows) == []
+
+
+def test_what_failed_a_gate_is_hollow_as_a_point_and_as_a_ratio() -> None:
+    assert hollow(every()) == []
+    rows = every(invalid=[(4, "uncoalesced", 4)])
+    points = hollow(rows)
+    assert [x for x, _ in points] == pytest.approx([4, 31])
+    assert "Invalid, drawn hollow (1): 4 B elements, uncoalesced, 4 B together." in (
+        short_words.caption(short_words.prepare(rows))
+    )
+
+
+def test_an_invalid_kernel_of_the_wider_group_is_not_boasted_of() -> None:
+    kernels = short_words.prepare(every(invalid=[(1, "coalesced", 16)]))
+    assert "Groups of 16 bytes" not in short_words.caption(kernels)
+
+
+def test_the_figure_draws_what_little_there_is() -> None:
+    assert hollow(kernel((2, "coalesced", 4), 2e-3)) == []
+    without = [row for row in every() if row.quantity == "kernel_time"]
+    assert hollow(without) == []
+
+
+def test_the_data_file_has_a_cell_for_each_column() -> None:
+    for one in short_words.prepare(every(invalid=[(1, "coalesced", 1)])):
+        cells = short_words.cells(one)
+        assert len(cells) == len(short_words.FIGURE.columns)
+        assert cells[8] is (
+            (one.element, one.order, one.group) != (1, "coalesced", 1) or (one.access == "apart")
+        )
+        assert short_words.source(one).quantity == "kernel_time"
