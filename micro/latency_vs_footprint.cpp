@@ -271,8 +271,13 @@ Benchmark declare() {
                      {"load_cycles_nearest", "of the SM where it takes least"},
                      {"load_cycles_farthest", "of the SM where it takes most"},
                      {"core_clock", "clock of the core while it read"},
+                     {"footprint_over_l2", "footprint ÷ L2 as the driver reports it"},
+                     {"footprint_over_shared_memory",
+                      "footprint ÷ shared memory of an SM as the driver reports it"},
+                     {"walked_before", "1: whole laps were walked before; 0: all was evicted"},
                      {"l1_hit_share", "of the sectors asked of L1: found there"},
                      {"l2_hit_share", "of the sectors asked of L2: found there"},
+                     {"l2_missed_sectors_per_load", "sectors that L2 did not hold and fetched"},
                      {"dram_share", "bytes read from memory ÷ bytes asked of L2"}},
       .seconds_per_case = 0.015,
       .excludes = excluded};
@@ -314,10 +319,21 @@ Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t 
   return result;
 }
 
-Gate level_of_chase(Space space, const LoadCounts& net) {
+std::string_view to_string(Space space, const Preparation& preparation) {
+  if (!is_global(space) && space != Space::texture) return "as it is";
+  return preparation.cold ? "evicted" : "a lap";
+}
+
+Gate level_of_chase(Space space, const LoadCounts& net, double sectors_of_miss) {
   if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
   const double l1 = net.l1_hit_sectors / net.sectors;
-  const double missed = net.l2_sectors > 0 ? net.l2_miss_sectors / net.l2_sectors : 0;
+  const double missed =
+      net.l2_sectors > 0 ? net.l2_miss_sectors / net.l2_sectors / sectors_of_miss : 0;
+  if (missed > 1 + level_bound) {
+    return level_unverified(fmt::format(
+        "L2 missed {:.2f} sectors for each that was asked for: more than it fetches at once",
+        missed * sectors_of_miss));
+  }
   const double l2 = (1 - l1) * (1 - missed);
   const double memory = (1 - l1) * missed;
   constexpr double percent = 100;

@@ -120,6 +120,22 @@ __global__ void __launch_bounds__(pointer_chase::visit_threads)
   pointer_chase::visit_words(count, sink, [=](std::uint64_t i) { return base + i * step; });
 }
 
+/// Reads the chain in the order of its walk, each block the steps that come before the first one of
+/// its walker, so that the walk finds what an endless one would. Walkers are `gap` steps apart;
+/// what is left over where the cycle is no multiple of that, all blocks read. `data`: where the
+/// window begins.
+__global__ void __launch_bounds__(pointer_chase::visit_threads)
+    visit_lap(const __grid_constant__ PermutedChain chain, const char* data, std::uint64_t gap,
+              std::uint32_t* sink) {
+  const std::uint64_t slots = chain.cycle.slots();
+  const std::uint64_t count = slots - gap * (gridDim.x - 1);
+  const std::uint64_t first = blockIdx.x * gap + (slots - count);
+  pointer_chase::visit_words(count, sink, [&](std::uint64_t i) {
+    const std::uint64_t step = first + i;
+    return data + chain.address_at(step < slots ? step : step - slots);
+  });
+}
+
 using Follow = void (*)(PermutedChain, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t,
                         Stamps*);
 
@@ -242,6 +258,14 @@ void gates_of_code(Session& session, Space space) {
   session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));
 }
 
+/// A load asks for one sector. What L2 does not hold it fetches in larger pieces, and counts each
+/// sector of them as missed.
+double sectors_of_l2_miss(const Facts& facts) {
+  const char* const name = "l2_fetch_granularity_bytes";
+  if (facts.find(name) == facts.end()) return 1;
+  return std::max(1.0, static_cast<double>(number(facts, name)) / double{sector_bytes});
+}
+
 /// Counts a walk through global memory: what it asked for exactly, and who answered.
 template <class Chase, class Settle>
 void count_walk(Session& session, Chase& chase, const Place& place, Settle&& settle) {
@@ -255,10 +279,29 @@ void count_walk(Session& session, Chase& chase, const Place& place, Settle&& set
                                           .work = [&] { chase.launch_from_start(loads); },
                                           .overhead = [&] { chase.launch_from_start(0); }});
   const LoadCounts net = load_counts(counted.whole) - load_counts(counted.overhead);
-  pointer_chase::report_counts(session, net, std::uint64_t{loads} * place.cores);
-  session.add(level_of_chase(place.space, net));
+  const double sectors_of_miss = sectors_of_l2_miss(session.device().identity().facts);
+  pointer_chase::report_counts(session, net, std::uint64_t{loads} * place.cores, sectors_of_miss);
+  session.add(level_of_chase(place.space, net, sectors_of_miss));
   chase.check_from_start(loads);
   session.add(chase.result());
+}
+
+/// Adds what the footprint is beside the sizes that the driver reports, and whether a lap was
+/// walked.
+void relate(Session& session, const Place& place) {
+  const Facts& facts = session.device().identity().facts;
+  const auto add = [&](const char* quantity, const char* method, double value) {
+    session.add(Measurement{.quantity = quantity,
+                            .unit = "1",
+                            .provenance = Provenance::modelled,
+                            .method = method,
+                            .samples = {value}});
+  };
+  const auto bytes = static_cast<double>(place.footprint);
+  add("footprint_over_l2", "driver", bytes / static_cast<double>(number(facts, "l2_bytes")));
+  add("footprint_over_shared_memory", "driver",
+      bytes / static_cast<double>(number(facts, "shared_bytes_per_sm")));
+  add("walked_before", "preparation", place.preparation.cold ? 0 : 1);
 }
 
 /// Times a chase whose chain is there and whose caches are settled.
@@ -269,6 +312,7 @@ void time_walk(Session& session, Chase& chase, const Place& place) {
                    place.preparation.cold ? timed_cycles_cold : timed_cycles);
   const auto seen = collect(chase, session.plan());
   pointer_chase::report(session, seen, place.cores, {});
+  if (is_global(place.space) || place.space == Space::texture) relate(session, place);
   session.add(chase.result());
   if (place.cores > 1) session.add(chase.placement(place.cores));
   gates_of_code(session, place.space);
@@ -279,6 +323,7 @@ void time_walk(Session& session, Chase& chase, const Place& place) {
   session.fact("links", static_cast<std::int64_t>(place.preparation.links));
   session.fact("loads", static_cast<std::int64_t>(chase.loads().full));
   session.fact("warm_loads", static_cast<std::int64_t>(chase.loads().warm));
+  session.fact("starts_from", std::string{to_string(place.space, place.preparation)});
   if (place.cores == 1) session.fact("sm", static_cast<std::int64_t>(chase.first_sm()));
 }
 
@@ -339,27 +384,34 @@ void walk_device_memory(Session& session, Place& place) {
     }
     cuda_check(cudaGetLastError());
   };
-  // Pages or slots, by the SMs that will walk.
-  const auto visit_all = [&](std::uint64_t step) {
+  // By the SMs that will walk.
+  const auto visit_pages = [&] {
+    const std::uint64_t step = std::min(pointer_chase::page_bytes, place.footprint);
     visit<<<cores, pointer_chase::visit_threads, 0, stream>>>(
         data, step, (place.footprint + step - 1) / step, ground.sink.data());
+    cuda_check(cudaGetLastError());
+  };
+  const auto visit_chain = [&] {
+    const char* const window = space == Space::texture ? data : nullptr;
+    visit_lap<<<cores, pointer_chase::visit_threads, 0, stream>>>(
+        chain, window, chain.cycle.slots() / cores, ground.sink.data());
     cuda_check(cudaGetLastError());
   };
   const auto ready = [&] {
     if (!place.preparation.cold) return;
     eviction.evict(stream);
-    visit_all(std::min(pointer_chase::page_bytes, place.footprint));
+    visit_pages();
   };
   const auto settle = [&] {
     write();
     eviction.evict(stream);  // writes back what was written
     if (place.preparation.cold) {
-      visit_all(std::min(pointer_chase::page_bytes, place.footprint));
-    } else if (cores == 1) {
-      visit_all(chain.stride);
-    } else {
-      eviction.touch(data, place.footprint, stream);
+      visit_pages();
+      return;
     }
+    // From an empty cache, and again from what one lap leaves behind, as an endless walk would.
+    visit_chain();
+    visit_chain();
   };
   const auto launch = [&](std::uint64_t first, std::uint64_t gap, std::uint32_t warm,
                           std::uint32_t loads, Stamps* stamps, cudaStream_t on) {

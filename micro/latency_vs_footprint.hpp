@@ -4,8 +4,10 @@
 // One thread follows a chain: every loaded word says where the next one is, in random order over
 // all slots of the footprint, and nothing but loads is inside the number. Each level of the
 // hierarchy shows as a step of the curve. The state is that of an endless walk: what fits into L1
-// was walked once by the same thread, what could stay in L2 was read once, and of a footprint of
-// several L2s nothing is there, but its pages have been visited.
+// was walked once by the same thread, and what might partly stay in L2 was read twice by the same
+// SM, in the order of the walk. An endless walk over several L2s finds nothing there: of a
+// footprint of more than four L2s only the links that will be loaded are written, all are evicted,
+// and its pages have been visited (the fact starts_from: "a lap" or "evicted").
 //
 // The words that are loaded are the next addresses themselves, 64 bits wide in global memory, since
 // 64 GiB have no 32-bit addresses; 32 bits wide in shared memory, and indices where the load itself
@@ -70,8 +72,13 @@ struct Preparation {
 [[nodiscard]] Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t slots,
                                           std::uint64_t l2_bytes, std::uint64_t cores);
 
+/// How a walk begins, in words: "a lap", "evicted", or "as it is" (host memory, and what stays on
+/// the chip).
+[[nodiscard]] std::string_view to_string(Space space, const Preparation& preparation);
+
 /// Which level the counters say that the loads of a chain were served by. Passed where it is one,
-/// failed where L1 served loads that pass it by, else unverified: the curve claims no level.
-[[nodiscard]] Gate level_of_chase(Space space, const LoadCounts& net);
+/// failed where L1 served loads that pass it by, else unverified: the curve claims no level. L2
+/// counts `sectors_of_miss` missed sectors for each that was asked for and not there.
+[[nodiscard]] Gate level_of_chase(Space space, const LoadCounts& net, double sectors_of_miss = 1);
 
 }  // namespace strata::latency_vs_footprint

@@ -8,6 +8,7 @@
 #include "harness/core/protocol.hpp"
 #include "harness/core/session.hpp"
 #include "harness/core/statistics.hpp"
+#include "harness/core/timed.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -109,32 +110,26 @@ struct Timers {
 /// core, so where several cores walk it times the slowest of them.
 inline void report(Session& session, const Collection<Observation>& seen, std::size_t cores,
                    const Timers& timers) {
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
-  add("load_cycles", timers.unit, timers.inside, &Observation::inside);
+  const Timed timed{session, seen};
+  timed.add("load_cycles", timers.unit, timers.inside, &Observation::inside);
   if (cores == 1) {
-    add("load_cycles", timers.unit, timers.outside, &Observation::outside);
-    add("load_time", "s", timers.outside, &Observation::seconds);
+    timed.add("load_cycles", timers.unit, timers.outside, &Observation::outside);
+    timed.add("load_time", "s", timers.outside, &Observation::seconds);
   } else {
-    add("load_cycles_nearest", timers.unit, timers.inside, &Observation::nearest);
-    add("load_cycles_farthest", timers.unit, timers.inside, &Observation::farthest);
-    add("load_cycles_farthest", timers.unit, timers.outside, &Observation::outside);
+    timed.add("load_cycles_nearest", timers.unit, timers.inside, &Observation::nearest);
+    timed.add("load_cycles_farthest", timers.unit, timers.inside, &Observation::farthest);
+    timed.add("load_cycles_farthest", timers.unit, timers.outside, &Observation::outside);
   }
-  add("core_clock", "Hz", timers.clock, &Observation::core_hertz);
-  session.add(timer_gate(seen.series(&Observation::slowest), timers.inside,
-                         seen.series(&Observation::outside), timers.outside));
-  session.add(clock_gate(seen.series(&Observation::core_hertz)));
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
+  timed.core_clock(timers.clock, &Observation::core_hertz);
+  timed.timers(&Observation::slowest, timers.inside, &Observation::outside, timers.outside);
 }
 
 /// Adds what was counted of `loads` loads of one lane each: what they asked for, beside the model,
-/// and who had it. Then the gate `model`: one request and one sector each, exactly.
-inline void report_counts(Session& session, const LoadCounts& net, std::uint64_t loads) {
+/// and who had it. Then the gate `model`: one request and one sector each, exactly. L2 counts
+/// `sectors_of_miss` missed sectors for each that was asked for and not there: those that it
+/// fetches at once.
+inline void report_counts(Session& session, const LoadCounts& net, std::uint64_t loads,
+                          double sectors_of_miss = 1) {
   const auto row = [&](const char* quantity, const char* unit, Provenance provenance,
                        const char* method, double value) {
     session.add(Measurement{.quantity = quantity,
@@ -153,7 +148,11 @@ inline void report_counts(Session& session, const LoadCounts& net, std::uint64_t
   if (net.sectors > 0) counted("l1_hit_share", "1", net.l1_hit_sectors / net.sectors);
   // Beside a walk that stays in L1 next to nothing reaches L2: a share of it would be noise.
   if (net.l2_sectors > level_bound * net.sectors) {
-    counted("l2_hit_share", "1", 1 - net.l2_miss_sectors / net.l2_sectors);
+    const double missed = net.l2_miss_sectors / net.l2_sectors;
+    counted("l2_missed_sectors_per_load", "sector", missed);
+    if (missed / sectors_of_miss <= 1 + level_bound) {
+      counted("l2_hit_share", "1", std::max(1 - missed / sectors_of_miss, 0.0));
+    }
     if (net.dram_bytes) {
       counted("dram_share", "1",
               *net.dram_bytes / (net.l2_sectors * static_cast<double>(sector_bytes)));

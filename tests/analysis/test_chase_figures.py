@@ -86,6 +86,39 @@ def test_where_every_sm_walks_the_band_is_over_sms(tmp_path: Path) -> None:
     assert (several.low, several.high) == (35, 55)
 
 
+def test_reported_sizes_and_the_change_of_preparation_are_marked(tmp_path: Path) -> None:
+    def beside(size: int) -> list[dict[str, Any]]:
+        def row(quantity: str, value: float) -> dict[str, Any]:
+            return measurement(quantity, [value], unit="1", method="driver") | {
+                "provenance": "modelled"
+            }
+
+        return [
+            row("footprint_over_l2", size / 61440),
+            row("walked_before", 1.0 if size <= 4 * 61440 else 0.0),
+        ]
+
+    lines = [
+        case(
+            [measurement("load_cycles", [30.0]), *beside(size)],
+            benchmark="latency_vs_footprint",
+            params={"stride": 128, "footprint": size, "space": "global_cg", "cores": "one"},
+        )
+        for size in SIZES
+    ]
+    points = prepared(tmp_path, lines, "latency_vs_footprint")
+    with figures.style():
+        (panel,) = figures.render(latency_vs_footprint.FIGURE, points).axes
+    marked = [
+        np.asarray(line.get_xdata())[0] for line in panel.lines if line.get_label() == "_mark"
+    ]
+    assert marked == [61440, (64 * KIB * 256 * KIB) ** 0.5]
+    assert {text.get_text() for text in panel.texts} >= {"L2", "evicted before"}
+    caption = latency_vs_footprint.caption(points)
+    assert "as the driver reports them" in caption
+    assert "all was evicted" in caption
+
+
 def test_one_stride_is_drawn(tmp_path: Path) -> None:
     lines = [chase(size, 30) for size in SIZES] + [chase(4 * KIB, 99, stride=256)]
     points = prepared(tmp_path, lines, "latency_vs_footprint")

@@ -124,6 +124,30 @@ TEST(LevelOfChase, PassesOneLevelAndLeavesAMixtureOpen) {
   EXPECT_EQ(level_of_chase(Space::global_ca, {}).verdict, Verdict::failed);
 }
 
+// What an H200 counts: loads of one sector from memory, each with two missed sectors.
+TEST(LevelOfChase, KnowsThatL2FetchesMoreThanIsAskedFor) {
+  const LoadCounts net{.requests = 2048,
+                       .sectors = 2048,
+                       .l1_hit_sectors = 0,
+                       .l2_sectors = 2048,
+                       .l2_miss_sectors = 4096,
+                       .dram_bytes = std::nullopt};
+  const Gate apart = level_of_chase(Space::global_cg, net, 2);
+  EXPECT_EQ(apart.verdict, Verdict::passed);
+  EXPECT_THAT(apart.detail, ::testing::HasSubstr("memory 100.00 %"));
+  const Gate unknown = level_of_chase(Space::global_cg, net);
+  EXPECT_EQ(unknown.verdict, Verdict::unverified);
+  EXPECT_THAT(unknown.detail, ::testing::HasSubstr("missed 2.00 sectors"));
+}
+
+TEST(Preparation, IsSaidInWords) {
+  EXPECT_EQ(to_string(Space::global_cg, preparation_for(Space::global_cg, mebi, 8192, l2, 1)),
+            "a lap");
+  EXPECT_EQ(to_string(Space::texture, preparation_for(Space::texture, 8 * l2, l2 / 16, l2, 1)),
+            "evicted");
+  EXPECT_EQ(to_string(Space::shared, preparation_for(Space::shared, 1024, 8, l2, 1)), "as it is");
+}
+
 TEST(ChaseLoads, TakeTheTimeThatIsWantedInWholeTurns) {
   const auto loads = loads_for(5e5, 250, 64, ~std::uint64_t{0});
   EXPECT_NEAR(loads.slope() * 250, 5e5, 16 * 250);

@@ -34,6 +34,12 @@ class Point:
     row: Row
     low: float
     high: float
+    l2: float | None = None
+    """Bytes, as the driver reports them."""
+    shared_memory: float | None = None
+    """Bytes of an SM, as the driver reports them."""
+    walked: bool | None = None
+    """Whether a lap was walked before; False where all was evicted instead."""
 
 
 def points(rows: Sequence[Row], benchmark: str, curve: str) -> list[Point]:
@@ -42,6 +48,11 @@ def points(rows: Sequence[Row], benchmark: str, curve: str) -> list[Point]:
         (row.case, row.quantity): row
         for row in rows
         if row.quantity in {"load_cycles_nearest", "load_cycles_farthest"} and row.method in INSIDE
+    }
+    beside = {
+        (row.case, row.quantity): row.value
+        for row in rows
+        if row.benchmark == benchmark and row.provenance == "modelled"
     }
     found = []
     for row in rows:
@@ -52,18 +63,63 @@ def points(rows: Sequence[Row], benchmark: str, curve: str) -> list[Point]:
             continue
         near = edges.get((row.case, "load_cycles_nearest"))
         far = edges.get((row.case, "load_cycles_farthest"))
+        footprint = int(numbers[1])
+        walked = beside.get((row.case, "walked_before"))
         found.append(
             Point(
                 curve=row.params.get(curve, "?"),
                 cores=row.params.get("cores", "one"),
                 stride=int(numbers[0]),
-                footprint=int(numbers[1]),
+                footprint=footprint,
                 row=row,
                 low=near.value if near else row.minimum,
                 high=far.value if far else row.maximum,
+                l2=_size(footprint, beside.get((row.case, "footprint_over_l2"))),
+                shared_memory=_size(
+                    footprint, beside.get((row.case, "footprint_over_shared_memory"))
+                ),
+                walked=None if walked is None else walked > 0,
             )
         )
     return sorted(found, key=lambda point: (point.curve, point.cores, point.footprint))
+
+
+def _size(footprint: int, share: float | None) -> float | None:
+    return footprint / share if share else None
+
+
+def marks(found: Sequence[Point]) -> list[tuple[str, float]]:
+    """Footprints to mark: sizes by the driver, and where evicting takes the place of walking."""
+    result = []
+    for name, sizes in (
+        ("shared memory of an SM", {point.shared_memory for point in found}),
+        ("L2", {point.l2 for point in found}),
+    ):
+        known = {round(size) for size in sizes if size is not None}
+        if len(known) == 1:  # of one device
+            result.append((name, float(known.pop())))
+    walked = [point.footprint for point in found if point.walked]
+    evicted = [point.footprint for point in found if point.walked is False]
+    if walked and evicted and max(walked) < min(evicted):
+        result.append(("evicted before", (max(walked) * min(evicted)) ** 0.5))
+    return result
+
+
+def draw_marks(found: Sequence[Point], panel: Axes) -> None:
+    """Thin upright lines with their names beside them, inside what is drawn."""
+    low, high = panel.get_xlim()
+    for name, place in marks(found):
+        if not low < place < high:
+            continue
+        panel.axvline(
+            place, color="#8c8c8c", linewidth=0.7, linestyle=(0, (1.5, 1.5)), zorder=0.5,
+            label="_mark",
+        )  # fmt: skip
+        panel.annotate(
+            name, (place, 0.985), xycoords=("data", "axes fraction"), xytext=(-2, 0),
+            textcoords="offset points", rotation=90, ha="right", va="top", fontsize=6.5,
+            color="#595959",
+        )  # fmt: skip
 
 
 def usual_stride(found: Sequence[Point]) -> int:

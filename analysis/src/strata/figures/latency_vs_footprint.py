@@ -58,6 +58,7 @@ def draw(points: Sequence[Point], axes: AxesGrid) -> None:
     (panel,) = flat(axes)
     spaces = ordered((point.curve for point in points), _SPACES)
     _chase.draw(points, panel, spaces, _colour, _name)
+    _chase.draw_marks(points, panel)
 
 
 def caption(points: Sequence[Point]) -> str:
@@ -68,8 +69,21 @@ def caption(points: Sequence[Point]) -> str:
     return (
         "Time of one load whose address the load before it gave, in random order over slots of "
         f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; "
-        f"{bands}.{_chase.invalid(points)}"
+        f"{bands}.{_marked(points)}{_chase.invalid(points)}"
     )
+
+
+def _marked(points: Sequence[Point]) -> str:
+    names = [name for name, _ in _chase.marks(points)]
+    words = ""
+    if "L2" in names or "shared memory of an SM" in names:
+        words += " Dotted: sizes as the driver reports them."
+    if "evicted before" in names:
+        words += (
+            " A walk starts from what two laps left in the caches; right of the mark (several "
+            "times the L2) all was evicted instead, and every page visited."
+        )
+    return words
 
 
 FIGURE = Figure(
