@@ -3,6 +3,7 @@
 
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
+#include "harness/core/timed.hpp"
 
 #include <fmt/format.h>
 
@@ -465,27 +466,18 @@ double l1_limit(std::string_view compute_capability) {
 
 void report(Session& session, const Collection<Observation>& seen, const Naming& naming,
             double limit, bool limit_is_of_a_cycle) {
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
-  add("bandwidth", "B/s", naming.outside, &Observation::bytes_per_second);
-  add("bandwidth_per_sm", naming.per_core_unit, naming.inside, &Observation::inside);
-  add("bandwidth_per_sm", naming.per_core_unit, naming.outside, &Observation::outside);
+  const Timed timed{session, seen};
+  timed.add("bandwidth", "B/s", naming.outside, &Observation::bytes_per_second);
+  timed.add("bandwidth_per_sm", naming.per_core_unit, naming.inside, &Observation::inside);
+  timed.add("bandwidth_per_sm", naming.per_core_unit, naming.outside, &Observation::outside);
   if (limit > 0) {
-    add("share_of_limit", "1", naming.outside, [&](const Observation& o) {
+    timed.add("share_of_limit", "1", naming.outside, [&](const Observation& o) {
       return (limit_is_of_a_cycle ? o.outside : o.bytes_per_second) / limit;
     });
   }
-  add("grid_time", "s", naming.whole, &Observation::grid_seconds);
-  add("core_clock", "Hz", naming.clock, &Observation::core_hertz);
-  session.add(timer_gate(seen.series(&Observation::inside), naming.inside,
-                         seen.series(&Observation::outside), naming.outside));
-  session.add(clock_gate(seen.series(&Observation::core_hertz)));
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
+  timed.add("grid_time", "s", naming.whole, &Observation::grid_seconds);
+  timed.core_clock(naming.clock, &Observation::core_hertz);
+  timed.timers(&Observation::inside, naming.inside, &Observation::outside, naming.outside);
 }
 
 STRATA_DECLARED(declare);

@@ -4,6 +4,7 @@
 
 #include "harness/core/bank_model.hpp"
 #include "harness/core/gates.hpp"
+#include "harness/core/timed.hpp"
 #include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/particle_chain.hpp"
 #include "micro/pattern/random_cycle.hpp"
@@ -178,39 +179,30 @@ std::uint32_t loads_for(double cycles, std::uint64_t wavefronts) {
 }
 
 void report(Session& session, const Collection<Observation>& seen, const Pattern& pattern) {
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
+  const Timed timed{session, seen};
   const auto gate = [&](auto&& inside, auto&& outside) {
-    session.add(
-        timer_gate(seen.series(inside), "clock64_slope", seen.series(outside), "event_slope"));
+    timed.timers(inside, "clock64_slope", outside, "event_slope");
   };
   if (!pattern.store) {
-    add("shared_load_latency", "cycle", "clock64_slope", &Observation::chain_inside);
-    add("shared_load_latency", "cycle", "event_slope", &Observation::chain_outside);
+    timed.add("shared_load_latency", "cycle", "clock64_slope", &Observation::chain_inside);
+    timed.add("shared_load_latency", "cycle", "event_slope", &Observation::chain_outside);
     gate(&Observation::chain_inside, &Observation::chain_outside);
   }
   const double bytes = double{warp_lanes} * pattern.width;
-  add("warp_access_cycles", "cycle", "clock64_slope", &Observation::inside);
-  add("warp_access_cycles", "cycle", "event_slope", &Observation::outside);
+  timed.add("warp_access_cycles", "cycle", "clock64_slope", &Observation::inside);
+  timed.add("warp_access_cycles", "cycle", "event_slope", &Observation::outside);
   gate(&Observation::inside, &Observation::outside);
-  add("sm_bandwidth", "B/cycle", "clock64_slope",
-      [bytes](const Observation& o) { return bytes / o.inside; });
-  add("bandwidth", "B/s", "event_slope",
-      [bytes](const Observation& o) { return bytes * o.accesses_per_second; });
-  add("core_clock", "Hz", "clock64_over_globaltimer", &Observation::core_hertz);
-  session.add(clock_gate(seen.series(&Observation::core_hertz)));
+  timed.add("sm_bandwidth", "B/cycle", "clock64_slope",
+            [bytes](const Observation& o) { return bytes / o.inside; });
+  timed.add("bandwidth", "B/s", "event_slope",
+            [bytes](const Observation& o) { return bytes * o.accesses_per_second; });
+  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
   session.add(
       Measurement{.quantity = "wavefronts_per_access",
                   .unit = "wavefront",
                   .provenance = Provenance::modelled,
                   .method = "bank_model",
                   .samples = {static_cast<double>(bank_traffic(access_of(pattern)).wavefronts)}});
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
 }
 
 STRATA_DECLARED(declare);

@@ -3,6 +3,7 @@
 
 #include "harness/core/gates.hpp"
 #include "harness/core/lanes.hpp"
+#include "harness/core/timed.hpp"
 #include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
@@ -92,27 +93,19 @@ std::uint32_t rounds_for(double cycles, std::uint64_t sectors) {
 
 void report(Session& session, const Collection<Observation>& seen, const Pattern& pattern,
             std::uint64_t sectors) {
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
+  const Timed timed{session, seen};
   const auto times = [](std::uint64_t bytes) {
     return
         [bytes](const Observation& o) { return o.loads_per_second * static_cast<double>(bytes); };
   };
-  add("warp_load_cycles", "cycle", "clock64_slope", &Observation::inside);
-  add("warp_load_cycles", "cycle", "event_slope", &Observation::outside);
-  add("grid_time", "s", "event", &Observation::grid_seconds);
-  add("useful_bandwidth", "B/s", "event_slope", times(std::uint64_t{warp_lanes} * pattern.width));
-  add("sector_bandwidth", "B/s", "event_slope", times(sectors * sector_bytes));
-  add("core_clock", "Hz", "clock64_over_globaltimer", &Observation::core_hertz);
-  session.add(timer_gate(seen.series(&Observation::inside), "clock64_slope",
-                         seen.series(&Observation::outside), "event_slope"));
-  session.add(clock_gate(seen.series(&Observation::core_hertz)));
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
+  timed.add("warp_load_cycles", "cycle", "clock64_slope", &Observation::inside);
+  timed.add("warp_load_cycles", "cycle", "event_slope", &Observation::outside);
+  timed.add("grid_time", "s", "event", &Observation::grid_seconds);
+  timed.add("useful_bandwidth", "B/s", "event_slope",
+            times(std::uint64_t{warp_lanes} * pattern.width));
+  timed.add("sector_bandwidth", "B/s", "event_slope", times(sectors * sector_bytes));
+  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
+  timed.timers(&Observation::inside, "clock64_slope", &Observation::outside, "event_slope");
 }
 
 STRATA_DECLARED(declare);

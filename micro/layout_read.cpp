@@ -2,6 +2,7 @@
 
 #include "harness/core/error.hpp"
 #include "harness/core/statistics.hpp"
+#include "harness/core/timed.hpp"
 #include "harness/layout/layout.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
@@ -174,38 +175,29 @@ Observation medians(const std::vector<Observation>& of) {
 
 void report(Session& session, const Collection<Observation>& seen, const Methods& methods,
             std::size_t useful_bytes) {
-  const auto add = [&](const char* quantity, const std::string& unit, const std::string& method,
-                       auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
+  const Timed timed{session, seen};
   const auto& unit = methods.cycle_unit;
-  add("warp_read_cycles", unit, methods.inside, &Observation::cycles);
-  add("warp_read_cycles_p5", unit, methods.inside, &Observation::cycles_p5);
-  add("warp_read_cycles_p95", unit, methods.inside, &Observation::cycles_p95);
-  add("warp_read_time", "s", methods.inside,
-      [](const Observation& o) { return o.cycles / o.core_hertz; });
-  add("grid_time", "s", methods.whole, &Observation::grid_seconds);
-  add("useful_bandwidth", "B/s", methods.outside, [useful_bytes](const Observation& o) {
+  timed.add("warp_read_cycles", unit, methods.inside, &Observation::cycles);
+  timed.add("warp_read_cycles_p5", unit, methods.inside, &Observation::cycles_p5);
+  timed.add("warp_read_cycles_p95", unit, methods.inside, &Observation::cycles_p95);
+  timed.add("warp_read_time", "s", methods.inside,
+            [](const Observation& o) { return o.cycles / o.core_hertz; });
+  timed.add("grid_time", "s", methods.whole, &Observation::grid_seconds);
+  timed.add("useful_bandwidth", "B/s", methods.outside, [useful_bytes](const Observation& o) {
     return o.reads_per_second * static_cast<double>(useful_bytes);
   });
-  add("reads_per_second", "1/s", methods.outside, &Observation::reads_per_second);
-  add("core_clock", "Hz", methods.clock, &Observation::core_hertz);
+  timed.add("reads_per_second", "1/s", methods.outside, &Observation::reads_per_second);
+  timed.core_clock(methods.clock, &Observation::core_hertz);
 
-  session.add(clock_gate(seen.series(&Observation::core_hertz)));
   if (session.integer("warps_per_sm") == 1) {
-    add("warp_read_cycles_slowest", unit, methods.slowest, &Observation::cycles_slowest);
-    add("warp_read_cycles_slowest", unit, methods.outside, &Observation::cycles_outside);
-    session.add(timer_gate(seen.series(&Observation::cycles_slowest), methods.slowest,
-                           seen.series(&Observation::cycles_outside), methods.outside));
+    timed.add("warp_read_cycles_slowest", unit, methods.slowest, &Observation::cycles_slowest);
+    timed.add("warp_read_cycles_slowest", unit, methods.outside, &Observation::cycles_outside);
+    timed.timers(&Observation::cycles_slowest, methods.slowest, &Observation::cycles_outside,
+                 methods.outside);
   } else {
     session.add(
         Gate{"timer", Verdict::not_applicable, "two methods are compared for single warps"});
   }
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
 }
 
 }  // namespace strata::layout_read
