@@ -23,7 +23,7 @@ Roll& roll() {
   return all;
 }
 
-[[noreturn]] void refuse(const Benchmark& benchmark, const std::string& what) {
+[[noreturn]] void refuse_declaration(const Benchmark& benchmark, const std::string& what) {
   throw std::logic_error{"benchmark " + in_quotes(benchmark.name) + ": " + what};
 }
 
@@ -31,19 +31,22 @@ void check_words(const Benchmark& benchmark, const std::string& what,
                  std::span<const std::string> words) {
   std::set<std::string_view> seen;
   for (const auto& word : words) {
-    if (!is_canonical_word(word)) refuse(benchmark, what + " has a bad name " + in_quotes(word));
-    if (!seen.insert(word).second) refuse(benchmark, what + " has " + in_quotes(word) + " twice");
+    if (!is_canonical_word(word))
+      refuse_declaration(benchmark, what + " has a bad name " + in_quotes(word));
+    if (!seen.insert(word).second)
+      refuse_declaration(benchmark, what + " has " + in_quotes(word) + " twice");
   }
 }
 
 /// Holds what case ids, sweeps and settings rely on.
 void check(const Benchmark& benchmark) {
   if (!is_canonical_word(benchmark.suite) || !is_canonical_word(benchmark.name)) {
-    refuse(benchmark, "its suite or name cannot stand in a case id");
+    refuse_declaration(benchmark, "its suite or name cannot stand in a case id");
   }
   // --set reads "plan.KEY" as the plan's and cuts "BENCHMARK.AXIS" at the first dot.
   if (benchmark.name == "plan" || benchmark.name.find('.') != std::string::npos) {
-    refuse(benchmark, "its name is 'plan' or holds a dot, which a setting could not tell apart");
+    refuse_declaration(benchmark,
+                       "its name is 'plan' or holds a dot, which a setting could not tell apart");
   }
   std::vector<std::string> names;
   for (const auto& axis : benchmark.axes)
@@ -53,11 +56,12 @@ void check(const Benchmark& benchmark) {
     const std::string what = "axis " + in_quotes(axis.name);
     check_words(benchmark, what, axis.choices);
     check_words(benchmark, what + " by default", axis.defaults);
-    if (axis.choices.empty() && axis.minimum > axis.maximum) refuse(benchmark, what + " is empty");
-    if (axis.defaults.empty()) refuse(benchmark, what + " has no defaults");
+    if (axis.choices.empty() && axis.minimum > axis.maximum)
+      refuse_declaration(benchmark, what + " is empty");
+    if (axis.defaults.empty()) refuse_declaration(benchmark, what + " has no defaults");
     for (const auto& value : axis.defaults) {
       if (axis.canonical(value) != value) {
-        refuse(benchmark, what + " does not have its default " + in_quotes(value));
+        refuse_declaration(benchmark, what + " does not have its default " + in_quotes(value));
       }
     }
   }
@@ -148,12 +152,13 @@ std::vector<Enrolled> merge(const std::vector<Enrolment>& entries) {
     if (is_new) {
       enrolled.benchmark = std::move(declared);
     } else if (const auto field = difference(enrolled.benchmark, declared); !field.empty()) {
-      refuse(declared, "its declarations differ in '" + field + "'");
+      refuse_declaration(declared, "its declarations differ in '" + field + "'");
     }
     auto& slot = backend == Backend::cuda ? enrolled.cuda : enrolled.host;
     if (body == nullptr) continue;  // a declaration alone
     if (slot != nullptr) {
-      refuse(enrolled.benchmark, "enrolled twice for " + std::string{to_string(backend)});
+      refuse_declaration(enrolled.benchmark,
+                         "enrolled twice for " + std::string{to_string(backend)});
     }
     slot = body;
   }

@@ -18,7 +18,7 @@
 namespace strata {
 namespace {
 
-constexpr int schema = 1;
+constexpr int set_schema = 1;
 constexpr std::size_t longest_name = 64;
 constexpr std::size_t longest_line = 200;  // of a title, a meaning or a metric's name
 
@@ -27,9 +27,9 @@ using Names = std::vector<std::string>;
 // --- the file ---
 
 /// Checks the tree of a counter set.
-class Reader {
+class SetReader {
  public:
-  explicit Reader(std::string_view file) : file_{file} {}
+  explicit SetReader(std::string_view file) : file_{file} {}
 
   [[nodiscard]] CounterSet set(const TreeNode& root) const {
     if (root.kind != TreeNode::Kind::mapping) {
@@ -37,7 +37,7 @@ class Reader {
              "a counter set with the keys schema, title and quantities", "start with 'schema: 1'");
     }
     allow_keys(file_, root, "a counter set", {"schema", "title", "quantities"});
-    check_schema(file_, root, schema);
+    check_schema(file_, root, set_schema);
     CounterSet set;
     set.title = line(root, "title");
     const auto& quantities = need_key(file_, root, "quantities", "a list of entries '- name: …'");
@@ -283,7 +283,7 @@ bool is_raw_metric(std::string_view name) {
 }
 
 CounterSet parse_counter_set(std::string_view text, const std::string& file) {
-  auto set = Reader{file}.set(parse_yaml_tree(text, file, "counter set"));
+  auto set = SetReader{file}.set(parse_yaml_tree(text, file, "counter set"));
   set.name = std::filesystem::path{file}.stem().string();
   set.file = file;
   return set;

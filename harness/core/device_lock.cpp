@@ -20,7 +20,7 @@ namespace {
 
 constexpr mode_t for_every_user = 0666;
 
-int open_file(const std::filesystem::path& file, int flags) {
+int open_lock_file(const std::filesystem::path& file, int flags) {
   // O_NOFOLLOW: /tmp is anybody's, and a link laid there must not make us write elsewhere.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
   return ::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, for_every_user);
@@ -32,11 +32,11 @@ UniqueFd open_or_make(const std::filesystem::path& file) {
   constexpr int attempts = 3;  // somebody may make or remove the file between two of our calls
   for (int i = 0; i < attempts; ++i) {
     for (const int mode : {O_RDWR, O_RDONLY}) {
-      if (UniqueFd fd{open_file(file, mode)}) return fd;
+      if (UniqueFd fd{open_lock_file(file, mode)}) return fd;
       if (errno != EACCES && errno != EROFS) break;
     }
     if (errno != ENOENT) return {};
-    if (UniqueFd fd{open_file(file, O_RDWR | O_CREAT | O_EXCL)}) {
+    if (UniqueFd fd{open_lock_file(file, O_RDWR | O_CREAT | O_EXCL)}) {
       (void)::fchmod(fd.get(), for_every_user);  // the umask took the others' part away
       return fd;
     }

@@ -222,7 +222,8 @@ Json parsed(std::string_view text) {
   }
 }
 
-[[noreturn]] void refuse(const std::string& where, std::string_view expected, const Json& found) {
+[[noreturn]] void refuse_json(const std::string& where, std::string_view expected,
+                              const Json& found) {
   throw FormatError{fmt::format("{}: expected {}, found {:.{}}", where, expected, text_of(found),
                                 longest_complaint)};
 }
@@ -231,7 +232,7 @@ Json parsed(std::string_view text) {
 class Fields {
  public:
   Fields(const Json& object, std::string where) : object_{object}, where_{std::move(where)} {
-    if (!object_.is_object()) refuse(where_.empty() ? "text" : where_, "an object", object_);
+    if (!object_.is_object()) refuse_json(where_.empty() ? "text" : where_, "an object", object_);
   }
 
   [[nodiscard]] bool has(const std::string& key) const {
@@ -247,12 +248,12 @@ class Fields {
   [[nodiscard]] Fields object(const std::string& key) const { return {at(key), place(key)}; }
   [[nodiscard]] const Json& array(const std::string& key) const {
     const Json& value = at(key);
-    if (!value.is_array()) refuse(place(key), "a list", value);
+    if (!value.is_array()) refuse_json(place(key), "a list", value);
     return value;
   }
   [[nodiscard]] std::string text(const std::string& key) const {
     const Json& value = at(key);
-    if (!value.is_string()) refuse(place(key), "a string", value);
+    if (!value.is_string()) refuse_json(place(key), "a string", value);
     return value.get<std::string>();
   }
   /// Empty when absent or null.
@@ -261,12 +262,12 @@ class Fields {
   }
   [[nodiscard]] bool flag(const std::string& key) const {
     const Json& value = at(key);
-    if (!value.is_boolean()) refuse(place(key), "true or false", value);
+    if (!value.is_boolean()) refuse_json(place(key), "true or false", value);
     return value.get<bool>();
   }
   [[nodiscard]] double number(const std::string& key) const {
     const Json& value = at(key);
-    if (!value.is_number()) refuse(place(key), "a number", value);
+    if (!value.is_number()) refuse_json(place(key), "a number", value);
     return value.get<double>();
   }
   template <class Integer>
@@ -276,20 +277,20 @@ class Fields {
         value.is_number_integer() &&
         (value.is_number_unsigned() ? std::in_range<Integer>(value.get<std::uint64_t>())
                                     : std::in_range<Integer>(value.get<std::int64_t>()));
-    if (!fits) refuse(place(key), "a whole number in range", value);
+    if (!fits) refuse_json(place(key), "a whole number in range", value);
     return value.get<Integer>();
   }
   /// One of the words that `from` knows.
   template <class From>
   [[nodiscard]] auto word(const std::string& key, From&& from, std::string_view expected) const {
     const auto value = from(text(key));
-    if (!value) refuse(place(key), expected, at(key));
+    if (!value) refuse_json(place(key), expected, at(key));
     return *value;
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& key) const {
     std::vector<std::string> result;
     for (const auto& value : array(key)) {
-      if (!value.is_string()) refuse(place(key), "strings", value);
+      if (!value.is_string()) refuse_json(place(key), "strings", value);
       result.push_back(value.get<std::string>());
     }
     return result;
@@ -316,7 +317,7 @@ class Fields {
         !(value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>()))) {
       return value.get<std::int64_t>();
     }
-    refuse(where, "true, false, a number or a string", value);
+    refuse_json(where, "true, false, a number or a string", value);
   }
 
   const Json& object_;
@@ -341,8 +342,8 @@ Phase phase_of(const Fields& fields) {
   const std::string kind = fields.text("kind");
   if (kind == timed_kind) return Phase::timing;
   constexpr int first_with_counts = 2;
-  if (version < first_with_counts) refuse(fields.place("kind"), "case", fields.at("kind"));
-  if (kind != counted_kind) refuse(fields.place("kind"), "case or counts", fields.at("kind"));
+  if (version < first_with_counts) refuse_json(fields.place("kind"), "case", fields.at("kind"));
+  if (kind != counted_kind) refuse_json(fields.place("kind"), "case or counts", fields.at("kind"));
   return Phase::counting;
 }
 
@@ -395,7 +396,7 @@ Measurement measurement_of(const Fields& fields) {
       fields.word("provenance", provenance_from, "timed, counted, modelled or published");
   m.method = fields.text("method");
   for (const auto& sample : fields.array("samples")) {
-    if (!sample.is_number()) refuse(fields.place("samples"), "numbers", sample);
+    if (!sample.is_number()) refuse_json(fields.place("samples"), "numbers", sample);
     m.samples.push_back(sample.get<double>());
   }
   m.noise = gate_of(fields.object("noise"), "noise");
@@ -407,7 +408,7 @@ CaseRecord record_of(const Fields& fields) {
   record.phase = phase_of(fields);
   record.which = case_of(fields);
   if (const std::string id = record.which.id(); fields.text("case") != id) {
-    refuse(fields.place("case"), id + " as its parameters say", fields.at("case"));
+    refuse_json(fields.place("case"), id + " as its parameters say", fields.at("case"));
   }
   record.status = fields.word("status", status_from, "measured, skipped or failed");
   record.reason = fields.text("reason");
