@@ -14,13 +14,13 @@
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/protocol.hpp"
-#include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
 #include "harness/device/clock.cuh"
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/eviction.hpp"
 #include "harness/device/stream.hpp"
 #include "micro/bandwidth.hpp"
+#include "micro/sm_record.cuh"
 
 #include <cuda_runtime_api.h>
 
@@ -40,16 +40,9 @@ namespace {
 /// How a kernel gets at its arrays: through L1, past it, or in shared memory.
 enum class Space { near, far, shared };
 
-/// What the blocks that ran on one SM leave behind.
-struct SmRecord {
-  unsigned long long first_cycle;
-  unsigned long long first_nanosecond;
-  unsigned long long last_cycle;
-  unsigned long long last_nanosecond;
-  std::uint32_t sum;
-  std::uint32_t blocks;
-};
-constexpr std::uint32_t most_sms = 512;
+using sm_record::most_sms;
+using sm_record::Run;
+using sm_record::SmRecord;
 
 struct Arrays {
   char* to;
@@ -303,15 +296,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
     all = block_sum(weighted);
   }
   if (threadIdx.x == 0) {
-    const std::uint32_t sm = sm_id();
-    if (sm >= most_sms) __trap();
-    SmRecord& mine = records[sm];
-    atomicMin(&mine.first_cycle, static_cast<unsigned long long>(cycles));
-    atomicMin(&mine.first_nanosecond, static_cast<unsigned long long>(nanoseconds));
-    atomicMax(&mine.last_cycle, static_cast<unsigned long long>(end_cycles));
-    atomicMax(&mine.last_nanosecond, static_cast<unsigned long long>(end_nanoseconds));
-    atomicAdd(&mine.sum, all);
-    atomicAdd(&mine.blocks, 1U);
+    sm_record::leave(records, {cycles, nanoseconds}, {end_cycles, end_nanoseconds}, all);
   }
 }
 
@@ -424,8 +409,7 @@ class Streams {
         blank_{most_sms},
         landed_{most_sms},
         wrong_{1} {
-    constexpr SmRecord nothing{~0ULL, ~0ULL, 0, 0, 0, 0};
-    std::ranges::fill(blank_.span(), nothing);
+    std::ranges::fill(blank_.span(), sm_record::blank);
     if (pool_.dirty) pool_.restore();
     if (in_memory_) {
       pool_.dirty = true;
@@ -481,12 +465,6 @@ class Streams {
   }
 
  private:
-  struct Run {
-    double seconds = 0;
-    double cycles = 0;  ///< of the slowest SM, from its first block's start to its last one's end
-    double hertz = 0;
-  };
-
   [[nodiscard]] bool in_place() const { return plan_.shape.operation == Operation::update; }
   [[nodiscard]] std::uint32_t* words_of(std::uint32_t array) const {
     return pool_.words.data() + first_word(plan_, array);
@@ -539,22 +517,7 @@ class Streams {
     landed_.download_from(pool_.records, pool_.stream.get());
     pool_.stream.synchronize();
     verify(what);
-    return slowest(end_.seconds_since(begin_));
-  }
-
-  [[nodiscard]] Run slowest(double seconds) const {
-    Run seen{.seconds = seconds};
-    std::vector<double> hertz;
-    for (const SmRecord& r : landed_.span()) {
-      if (r.blocks == 0) continue;
-      const auto cycles = static_cast<double>(r.last_cycle - r.first_cycle);
-      seen.cycles = std::max(seen.cycles, cycles);
-      hertz.push_back(cycles /
-                      (static_cast<double>(r.last_nanosecond - r.first_nanosecond) * 1e-9));
-    }
-    if (hertz.empty()) throw std::runtime_error{"no block of the launch left a record"};
-    seen.hertz = median(hertz);
-    return seen;
+    return sm_record::run_of(landed_.span(), end_.seconds_since(begin_));
   }
 
   void verify(const Launch& what) {
@@ -562,9 +525,7 @@ class Streams {
       verify_memory(what);
       return;
     }
-    std::uint32_t sum = 0;
-    for (const SmRecord& r : landed_.span())
-      sum += r.sum;
+    const std::uint32_t sum = sm_record::sum_of(landed_.span());
     const std::uint32_t expected = plan_.shape.operation == Operation::read
                                        ? reading_sum(what)
                                        : expected_shared_sum(plan_, what, Line{}, salt_);

@@ -7,6 +7,7 @@
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/statistics.hpp"
+#include "harness/host/reported.hpp"
 #include "harness/host/thread_team.hpp"
 #include "harness/host/topology.hpp"
 #include "harness/host/tsc.hpp"
@@ -152,12 +153,7 @@ Code code_for(Operation operation) {
 /// Words of each array of a core.
 std::uint64_t words_for(const std::string& level, Operation operation, std::size_t cores,
                         const Facts& facts) {
-  const auto bytes = [&](const char* name) {
-    const auto found = facts.find(name);
-    const auto value = found == facts.end() ? 0 : std::get<std::int64_t>(found->second);
-    if (value <= 0) throw Skipped{std::string{"the system does not report "} + name};
-    return static_cast<std::uint64_t>(value);
-  };
+  const auto bytes = [&](const char* name) { return reported_bytes(facts, name); };
   std::uint64_t all = 0;
   if (level == "l1") {
     all = bytes("l1d_bytes") / 2;
@@ -221,18 +217,9 @@ class Streams {
     several.reserve(static_cast<std::size_t>(pairs_));
     for (int i = 0; i < pairs_; ++i)
       several.push_back(observe_pair());
-    const auto middle = [&](double Observation::*value) {
-      std::vector<double> values;
-      values.reserve(several.size());
-      for (const auto& one : several)
-        values.push_back(one.*value);
-      return median(values);
-    };
-    return {.inside = middle(&Observation::inside),
-            .outside = middle(&Observation::outside),
-            .bytes_per_second = middle(&Observation::bytes_per_second),
-            .grid_seconds = middle(&Observation::grid_seconds),
-            .core_hertz = middle(&Observation::core_hertz)};
+    return median_record(several, &Observation::inside, &Observation::outside,
+                         &Observation::bytes_per_second, &Observation::grid_seconds,
+                         &Observation::core_hertz);
   }
 
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {

@@ -8,6 +8,7 @@
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/statistics.hpp"
+#include "harness/core/timed.hpp"
 #include "harness/host/thread_team.hpp"
 #include "harness/host/topology.hpp"
 #include "harness/host/tsc.hpp"
@@ -159,19 +160,9 @@ class Squares {
     several.reserve(pairs);
     for (int i = 0; i < pairs; ++i)
       several.push_back(observe_pair());
-    const auto middle = [&](double HostObservation::*value) {
-      std::vector<double> values;
-      values.reserve(several.size());
-      for (const auto& one : several)
-        values.push_back(one.*value);
-      return median(values);
-    };
-    return {.ticks = middle(&HostObservation::ticks),
-            .ticks_outside = middle(&HostObservation::ticks_outside),
-            .flops = middle(&HostObservation::flops),
-            .flops_of_one = middle(&HostObservation::flops_of_one),
-            .grid_seconds = middle(&HostObservation::grid_seconds),
-            .tick_hertz = middle(&HostObservation::tick_hertz)};
+    return median_record(several, &HostObservation::ticks, &HostObservation::ticks_outside,
+                         &HostObservation::flops, &HostObservation::flops_of_one,
+                         &HostObservation::grid_seconds, &HostObservation::tick_hertz);
   }
 
   [[nodiscard]] static std::vector<double> watched(const HostObservation& seen) {
@@ -268,22 +259,16 @@ void measure(Session& session) {
   ThreadTeam team{allowed_cpus()};
   Squares<Real> squares{code, team};
   const auto seen = collect(squares, session.plan());
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
-  add("flops_per_second", "FLOP/s", "monotonic_slope", &HostObservation::flops);
-  add("flops_per_second_of_one_core", "FLOP/s", "monotonic_slope", &HostObservation::flops_of_one);
-  add("instruction_cycles", "tsc_cycle", "tsc_slope", &HostObservation::ticks);
-  add("instruction_cycles", "tsc_cycle", "monotonic_slope", &HostObservation::ticks_outside);
-  add("grid_time", "s", "monotonic", &HostObservation::grid_seconds);
-  add("core_clock", "Hz", "tsc_over_monotonic", &HostObservation::tick_hertz);
-  session.add(timer_gate(seen.series(&HostObservation::ticks), "tsc_slope",
-                         seen.series(&HostObservation::ticks_outside), "monotonic_slope"));
-  session.add(clock_gate(seen.series(&HostObservation::tick_hertz)));
+  const Timed timed{session, seen};
+  timed.add("flops_per_second", "FLOP/s", "monotonic_slope", &HostObservation::flops);
+  timed.add("flops_per_second_of_one_core", "FLOP/s", "monotonic_slope",
+            &HostObservation::flops_of_one);
+  timed.add("instruction_cycles", "tsc_cycle", "tsc_slope", &HostObservation::ticks);
+  timed.add("instruction_cycles", "tsc_cycle", "monotonic_slope", &HostObservation::ticks_outside);
+  timed.add("grid_time", "s", "monotonic", &HostObservation::grid_seconds);
+  timed.core_clock("tsc_over_monotonic", &HostObservation::tick_hertz);
+  timed.timers(&HostObservation::ticks, "tsc_slope", &HostObservation::ticks_outside,
+               "monotonic_slope");
   session.add(result_gate(squares.checked().words, squares.checked().different,
                           "ends of chains against multiply-adds one at a time"));
   session.fact("instructions", std::string{code.instructions});
@@ -291,7 +276,6 @@ void measure(Session& session) {
   session.fact("operations_of_an_instruction", static_cast<std::int64_t>(2 * code.lanes));
   session.fact("instructions_of_long_run",
                static_cast<std::int64_t>(squares.instructions_of_long_run()));
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
 }
 
 void run(Session& session) {

@@ -3,6 +3,7 @@
 
 #include "harness/core/gates.hpp"
 #include "harness/core/statistics.hpp"
+#include "harness/core/timed.hpp"
 
 #include <fmt/format.h>
 
@@ -100,28 +101,19 @@ Gate linear_gate(std::span<const double> bends, std::uint64_t operations) {
 
 void report(Session& session, const Collection<Observation>& seen,
             std::optional<std::uint64_t> dependent) {
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
-  add("operation_cycles", "cycle", "clock64_slope", &Observation::inside);
-  add("operation_cycles", "cycle", "event_slope", &Observation::outside);
-  add("operation_throughput", "operation/cycle", "clock64_slope",
-      [](const Observation& o) { return warp_lanes / o.inside; });
-  add("operation_rate", "1/s", "event_slope", &Observation::operations_per_second);
-  add("core_clock", "Hz", "clock64_over_globaltimer", &Observation::core_hertz);
-  session.add(timer_gate(seen.series(&Observation::inside), "clock64_slope",
-                         seen.series(&Observation::outside), "event_slope"));
-  session.add(clock_gate(seen.series(&Observation::core_hertz)));
+  const Timed timed{session, seen};
+  timed.add("operation_cycles", "cycle", "clock64_slope", &Observation::inside);
+  timed.add("operation_cycles", "cycle", "event_slope", &Observation::outside);
+  timed.add("operation_throughput", "operation/cycle", "clock64_slope",
+            [](const Observation& o) { return warp_lanes / o.inside; });
+  timed.add("operation_rate", "1/s", "event_slope", &Observation::operations_per_second);
+  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
+  timed.timers(&Observation::inside, "clock64_slope", &Observation::outside, "event_slope");
   const auto bends = seen.series(&Observation::bend);
   if (dependent) {
     session.add(linear_gate(bends, *dependent));
     session.fact("linearity_error_cycles", median(bends));
   }
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
 }
 
 STRATA_DECLARED(declare);

@@ -7,6 +7,7 @@
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/statistics.hpp"
+#include "harness/core/timed.hpp"
 #include "harness/host/pin.hpp"
 #include "harness/host/topology.hpp"
 #include "harness/host/tsc.hpp"
@@ -14,7 +15,6 @@
 #include "micro/instruction_cost.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -97,9 +97,9 @@ struct Span {
 };
 
 /// One operation, timed: long runs, short runs, and their ends.
-class Timed {
+class TimedChains {
  public:
-  Timed(std::unique_ptr<AnyChains> chains, unsigned ilp, double seconds)
+  TimedChains(std::unique_ptr<AnyChains> chains, unsigned ilp, double seconds)
       : chains_{std::move(chains)}, ilp_{ilp} {
     // The first run fetches the code; the least of some is what one takes undisturbed.
     constexpr std::uint64_t trial = 128;
@@ -171,7 +171,7 @@ class Subject {
   void prepare() {}
 
   HostObservation observe() {
-    std::array<HostObservation, pairs> several{};
+    std::vector<HostObservation> several(pairs);
     for (HostObservation& one : several) {
       const Span add = additions_.pair();
       const Span own = timed_.pair();
@@ -182,54 +182,36 @@ class Subject {
              .tick_hertz = timed_.last_hertz(),
              .core_hertz = 1 / add.seconds};
     }
-    const auto middle = [&](double HostObservation::*value) {
-      std::vector<double> values;
-      values.reserve(several.size());
-      for (const auto& one : several)
-        values.push_back(one.*value);
-      return median(values);
-    };
-    return {.ticks = middle(&HostObservation::ticks),
-            .ticks_outside = middle(&HostObservation::ticks_outside),
-            .cycles = middle(&HostObservation::cycles),
-            .seconds = middle(&HostObservation::seconds),
-            .tick_hertz = middle(&HostObservation::tick_hertz),
-            .core_hertz = middle(&HostObservation::core_hertz)};
+    return median_record(several, &HostObservation::ticks, &HostObservation::ticks_outside,
+                         &HostObservation::cycles, &HostObservation::seconds,
+                         &HostObservation::tick_hertz, &HostObservation::core_hertz);
   }
 
   [[nodiscard]] static std::vector<double> watched(const HostObservation& seen) {
     return {seen.ticks, seen.ticks_outside, seen.cycles};
   }
-  [[nodiscard]] const Timed& timed() const { return timed_; }
-  [[nodiscard]] const Timed& additions() const { return additions_; }
+  [[nodiscard]] const TimedChains& timed() const { return timed_; }
+  [[nodiscard]] const TimedChains& additions() const { return additions_; }
 
  private:
-  Timed timed_;
-  Timed additions_;
+  TimedChains timed_;
+  TimedChains additions_;
 };
 
 void report_host(Session& session, const Collection<HostObservation>& seen) {
-  const auto add = [&](const char* quantity, const char* unit, const char* method, auto&& value) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = Provenance::timed,
-                            .method = method,
-                            .samples = seen.series(value)});
-  };
-  add("operation_cycles", "tsc_cycle", "tsc_slope", &HostObservation::ticks);
-  add("operation_cycles", "tsc_cycle", "monotonic_slope", &HostObservation::ticks_outside);
-  add("operation_core_cycles", "cycle", "over_dependent_adds", &HostObservation::cycles);
-  add("operation_time", "s", "monotonic_slope", &HostObservation::seconds);
-  add("operation_throughput", "operation/cycle", "over_dependent_adds",
-      [](const HostObservation& o) { return 1 / o.cycles; });
-  add("operation_rate", "1/s", "monotonic_slope",
-      [](const HostObservation& o) { return 1 / o.seconds; });
-  add("core_clock", "Hz", "tsc_over_monotonic", &HostObservation::tick_hertz);
-  add("core_clock", "Hz", "dependent_adds", &HostObservation::core_hertz);
-  session.add(timer_gate(seen.series(&HostObservation::ticks), "tsc_slope",
-                         seen.series(&HostObservation::ticks_outside), "monotonic_slope"));
-  session.add(clock_gate(seen.series(&HostObservation::tick_hertz)));
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
+  const Timed timed{session, seen};
+  timed.add("operation_cycles", "tsc_cycle", "tsc_slope", &HostObservation::ticks);
+  timed.add("operation_cycles", "tsc_cycle", "monotonic_slope", &HostObservation::ticks_outside);
+  timed.add("operation_core_cycles", "cycle", "over_dependent_adds", &HostObservation::cycles);
+  timed.add("operation_time", "s", "monotonic_slope", &HostObservation::seconds);
+  timed.add("operation_throughput", "operation/cycle", "over_dependent_adds",
+            [](const HostObservation& o) { return 1 / o.cycles; });
+  timed.add("operation_rate", "1/s", "monotonic_slope",
+            [](const HostObservation& o) { return 1 / o.seconds; });
+  timed.core_clock("tsc_over_monotonic", &HostObservation::tick_hertz);
+  timed.add("core_clock", "Hz", "dependent_adds", &HostObservation::core_hertz);
+  timed.timers(&HostObservation::ticks, "tsc_slope", &HostObservation::ticks_outside,
+               "monotonic_slope");
 }
 
 struct Named {

@@ -9,7 +9,7 @@
 #include "harness/core/text.hpp"
 #include "harness/host/tsc.hpp"
 #include "micro/pattern/permuted_cycle.hpp"
-#include "micro/pointer_chase.hpp"
+#include "micro/pointer_chase_host.hpp"
 
 #include <fmt/format.h>
 
@@ -23,9 +23,6 @@
 
 namespace strata::latency_vs_footprint {
 namespace {
-
-using pointer_chase::Loads;
-using pointer_chase::Observation;
 
 constexpr std::uint64_t default_multiple = 128;
 constexpr unsigned default_per_octave = 8;
@@ -80,23 +77,6 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
 // --- the host backend
 // -----------------------------------------------------------------------------
 
-/// A slot of the chain on the host: an address.
-struct Slot {
-  const Slot* next = nullptr;
-};
-
-/// Follows the chain for `loads` loads. Nothing can be skipped: the end depends on every load, and
-/// the asm hides from the compiler that the chain is only read.
-[[gnu::noinline]] const Slot* follow(const Slot* at, std::uint64_t loads) {
-  for (std::uint64_t i = 0; i < loads; i += pointer_chase::unroll) {
-#pragma GCC unroll 16
-    for (std::uint32_t u = 0; u < pointer_chase::unroll; ++u)
-      at = at->next;
-  }
-  asm volatile("" : "+r"(at) : : "memory");
-  return at;
-}
-
 /// Room for the chains, on page boundaries. Not initialised: writing a chain touches what is used.
 class Room {
  public:
@@ -110,105 +90,6 @@ class Room {
     void operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
   };
   std::unique_ptr<std::byte, Free> bytes_;
-};
-
-/// The subject of the protocol: pairs of walks, short and long, along one chain.
-class Chase {
- public:
-  Chase(std::byte* room, std::uint64_t slots, std::uint64_t stride)
-      : room_{room}, stride_{stride}, cycle_{slots, /*seed=*/2009} {
-    Slot* at = std::construct_at(slot(0));
-    for (std::uint64_t step = 1; step <= slots; ++step) {
-      Slot* const next = step < slots ? std::construct_at(slot(step)) : slot(0);
-      at->next = next;
-      at = next;
-    }
-    // What fits into a cache is there from one lap on: a walk goes on where the last one ended.
-    constexpr std::uint64_t most_of_a_lap = 1U << 18U;
-    (void)walk(pointer_chase::in_whole_turns(std::min(slots, most_of_a_lap)));
-    constexpr std::uint32_t pilot_loads = 4096;
-    const Walk pilot = walk(pilot_loads);
-    loads_ = pointer_chase::loads_for(timed_seconds * tsc_hertz(), pilot.ticks / pilot_loads,
-                                      /*warm=*/0, ~std::uint64_t{0});
-  }
-
-  void prepare() {}
-
-  Observation observe() {
-    std::vector<Observation> several;
-    several.reserve(pairs);
-    for (int i = 0; i < pairs; ++i)
-      several.push_back(observe_pair());
-    const auto median_of = [&](double Observation::*value) {
-      std::vector<double> values;
-      values.reserve(several.size());
-      for (const auto& one : several)
-        values.push_back(one.*value);
-      return median(values);
-    };
-    return {.inside = median_of(&Observation::inside),
-            .nearest = median_of(&Observation::nearest),
-            .farthest = median_of(&Observation::farthest),
-            .slowest = median_of(&Observation::slowest),
-            .outside = median_of(&Observation::outside),
-            .seconds = median_of(&Observation::seconds),
-            .core_hertz = median_of(&Observation::core_hertz)};
-  }
-
-  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
-    return {seen.inside, seen.outside};
-  }
-  [[nodiscard]] std::size_t checked() const { return checked_; }
-  [[nodiscard]] std::size_t different() const { return different_; }
-  [[nodiscard]] const Loads& loads() const { return loads_; }
-
- private:
-  static constexpr double timed_seconds = 2e-4;  // shorter than the time between two interrupts
-  static constexpr int pairs = 5;                // of which the median counts: most meet none
-
-  struct Walk {
-    double ticks = 0;
-    double seconds = 0;
-  };
-
-  [[nodiscard]] Slot* slot(std::uint64_t step) const {
-    return static_cast<Slot*>(static_cast<void*>(room_ + cycle_.slot_at(step) * stride_));
-  }
-
-  Observation observe_pair() {
-    const Walk brief = walk(loads_.brief);
-    const Walk full = walk(loads_.full);
-    const double inside = (full.ticks - brief.ticks) / loads_.slope();
-    const double seconds = (full.seconds - brief.seconds) / loads_.slope();
-    return {.inside = inside,
-            .nearest = inside,
-            .farthest = inside,
-            .slowest = inside,
-            .outside = seconds * tsc_hertz(),
-            .seconds = seconds,
-            .core_hertz = full.ticks / full.seconds};
-  }
-
-  Walk walk(std::uint64_t loads) {
-    const Slot* const begin = slot(position_);
-    position_ = (position_ + loads) % cycle_.slots();
-    const double began = monotonic_raw_seconds();
-    const std::uint64_t start = tsc_now();
-    const Slot* const end = follow(begin, loads);
-    const std::uint64_t stop = tsc_now();
-    const double ended = monotonic_raw_seconds();
-    ++checked_;
-    if (end != slot(position_)) ++different_;
-    return {.ticks = static_cast<double>(stop - start), .seconds = ended - began};
-  }
-
-  std::byte* room_;
-  std::uint64_t stride_;
-  PermutedCycle cycle_;
-  std::uint64_t position_ = 0;
-  Loads loads_;
-  std::size_t checked_ = 0;
-  std::size_t different_ = 0;
 };
 
 void run(Session& session) {
@@ -226,14 +107,16 @@ void run(Session& session) {
   const std::uint64_t bytes = footprint <= small_room ? small_room : std::bit_ceil(footprint);
   const Room& room = session.cache().keep<Room>("latency_vs_footprint/" + std::to_string(bytes),
                                                 [&] { return Room{bytes}; });
-  Chase chase{room.data(), footprint / stride, stride};
+  pointer_chase::HostChase chase{pointer_chase::HostPlaces{
+      .room = room.data(), .cycle = {footprint / stride, /*seed=*/2009}, .stride = stride}};
+  // What fits into a cache is there from one lap on.
+  constexpr std::uint64_t most_of_a_lap = 1U << 18U;
+  (void)chase.walk(pointer_chase::in_whole_turns(std::min(chase.slots(), most_of_a_lap)));
+  constexpr std::uint32_t pilot_loads = 4096;
+  chase.size_walks(pilot_loads);
   const auto seen = collect(chase, session.plan());
-  pointer_chase::report(session, seen, 1,
-                        {.unit = "tsc_cycle",
-                         .inside = "tsc_slope",
-                         .outside = "monotonic_slope",
-                         .clock = "tsc_over_monotonic"});
-  session.add(result_gate(chase.checked(), chase.different(), "chain ends against the cycle"));
+  pointer_chase::report(session, seen, 1, pointer_chase::host_timers);
+  session.add(chase.result());
   session.add(level_unverified("no hardware counters on the host"));
   session.fact("loads", static_cast<std::int64_t>(chase.loads().full));
 }

@@ -161,16 +161,10 @@ void summarise(std::vector<double>& reads, Observation& into) {
 }
 
 Observation medians(const std::vector<Observation>& of) {
-  Observation middle;
-  std::vector<double> values(of.size());
-  for (double Observation::*number :
-       {&Observation::cycles, &Observation::cycles_p5, &Observation::cycles_p95,
-        &Observation::cycles_slowest, &Observation::cycles_outside, &Observation::grid_seconds,
-        &Observation::reads_per_second, &Observation::core_hertz}) {
-    std::ranges::transform(of, values.begin(), number);
-    middle.*number = median(values);
-  }
-  return middle;
+  return median_record(of, &Observation::cycles, &Observation::cycles_p5, &Observation::cycles_p95,
+                       &Observation::cycles_slowest, &Observation::cycles_outside,
+                       &Observation::grid_seconds, &Observation::reads_per_second,
+                       &Observation::core_hertz);
 }
 
 void report(Session& session, const Collection<Observation>& seen, const Methods& methods,

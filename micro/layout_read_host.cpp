@@ -7,6 +7,7 @@
 // them.
 #include "harness/core/error.hpp"
 #include "harness/host/pin.hpp"
+#include "harness/host/reported.hpp"
 #include "harness/host/thread_team.hpp"
 #include "harness/host/topology.hpp"
 #include "harness/host/tsc.hpp"
@@ -186,12 +187,7 @@ struct DataSet {
 };
 
 std::uint32_t groups_for(const std::string& residency, const Facts& facts) {
-  const auto bytes = [&](const char* name) {
-    const auto found = facts.find(name);
-    const auto value = found == facts.end() ? 0 : std::get<std::int64_t>(found->second);
-    if (value <= 0) throw Skipped{std::string{"the system does not report "} + name};
-    return static_cast<std::uint64_t>(value);
-  };
+  const auto bytes = [&](const char* name) { return reported_bytes(facts, name); };
   if (residency == "l1") return groups_in(bytes("l1d_bytes") / 2);
   if (residency == "l2") return groups_in(bytes("l2_bytes") / 2);
   if (residency == "l3") return groups_in(bytes("l3_bytes") / 4);

@@ -1,13 +1,9 @@
 // The declaration, the chain and the reports of peer_copy: peer_copy.hpp says what it asks.
 #include "micro/peer_copy.hpp"
 
-#include "harness/core/gates.hpp"
-#include "harness/core/statistics.hpp"
 #include "harness/core/timed.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -16,7 +12,6 @@
 namespace strata::peer_copy {
 namespace {
 
-constexpr double wanted_seconds = 5e-4;  // of a sample
 constexpr std::uint32_t word_bytes = sizeof(std::uint32_t);
 constexpr const char* load_bytes = "4";
 
@@ -87,27 +82,15 @@ double least_seconds(const Copy& copy) {
 }
 
 bool is_brief(const Copy& copy) {
-  return least_seconds(copy) < wanted_seconds;
+  return copy_times::is_brief(least_seconds(copy));
 }
 
 std::uint32_t copies_per_sample(const Copy& copy) {
-  constexpr double for_a_middle = 3;
-  return static_cast<std::uint32_t>(
-      std::max(for_a_middle, std::floor(wanted_seconds / least_seconds(copy))));
+  return copy_times::copies_per_sample(least_seconds(copy));
 }
 
 void report(Session& session, const Collection<Observation>& seen, const Copy& copy) {
-  const auto bytes = static_cast<double>(copy.bytes_moved());
-  const Timed timed{session, seen};
-  const auto events = seen.series(&Observation::event_seconds);
-  const auto walls = seen.series(&Observation::wall_seconds);
-  timed.add("transfer_time", "s", "event", &Observation::event_seconds);
-  timed.add("transfer_time", "s", "wall", &Observation::wall_seconds);
-  timed.add("bandwidth", "B/s", "event",
-            [bytes](const Observation& one) { return bytes / one.event_seconds; });
-  timed.add("bandwidth", "B/s", "wall",
-            [bytes](const Observation& one) { return bytes / one.wall_seconds; });
-  if (median(events) >= same_from_seconds) session.add(timer_gate(events, "event", walls, "wall"));
+  copy_times::report(session, seen, static_cast<double>(copy.bytes_moved()));
 }
 
 Chain::Chain()

@@ -7,20 +7,18 @@
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/protocol.hpp"
-#include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
 #include "harness/device/clock.cuh"
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/eviction.hpp"
 #include "harness/device/stream.hpp"
 #include "harness/device/uuid.hpp"
+#include "micro/copy_timer.cuh"
 #include "micro/peer_copy.hpp"
-#include "micro/starting_gate.cuh"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -195,19 +193,13 @@ struct Payload {
   Side there;
 };
 
-double seconds_between(std::chrono::steady_clock::time_point begin,
-                       std::chrono::steady_clock::time_point end) {
-  return std::chrono::duration<double>(end - begin).count();
-}
-
 class Copier {
  public:
   Copier(const Copy& copy, unsigned sms, Payload& payload)
       : copy_{copy},
         payload_{payload},
         blocks_{sms * blocks_per_sm},
-        begins_(copies_per_sample(copy)),
-        ends_(copies_per_sample(copy)) {
+        timer_{copies_per_sample(copy)} {
     // The first of its kind may make its call wait for the device, which would wait for the host.
     copy_once();
     main_.synchronize();
@@ -219,33 +211,10 @@ class Copier {
   }
 
   Observation observe() {
-    const bool brief = is_brief(copy_);
-    std::vector<double> walls;
-    for (std::size_t i = 0; i < begins_.size(); ++i) {
-      const auto began = std::chrono::steady_clock::now();
-      if (brief) gate_.shut(main_);
-      begins_[i].record(main_.get());
-      copy_once();
-      ends_[i].record(main_.get());
-      gate_.open();
-      main_.synchronize();
-      walls.push_back(seconds_between(began, std::chrono::steady_clock::now()));
-    }
-    if (brief) {
-      // Once more for the caller's clock, without the recording of events and what holds it back.
-      walls.clear();
-      for (std::size_t i = 0; i < begins_.size(); ++i) {
-        const auto began = std::chrono::steady_clock::now();
-        copy_once();
-        main_.synchronize();
-        walls.push_back(seconds_between(began, std::chrono::steady_clock::now()));
-      }
-    }
-    std::vector<double> events;
-    for (std::size_t i = 0; i < begins_.size(); ++i)
-      events.push_back(ends_[i].seconds_since(begins_[i]));
+    const Observation seen =
+        timer_.observe(main_, is_brief(copy_), is_brief(copy_), [this] { copy_once(); });
     check();
-    return {.event_seconds = middle_mean(events), .wall_seconds = middle_mean(walls)};
+    return seen;
   }
 
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
@@ -255,8 +224,8 @@ class Copier {
   [[nodiscard]] Gate result() const {
     return result_gate(checked_, different_, "words on the GPU that took them against those sent");
   }
-  [[nodiscard]] Gate queue() const { return gate_.gate(); }
-  [[nodiscard]] std::size_t copies() const { return begins_.size(); }
+  [[nodiscard]] Gate queue() const { return timer_.queue(); }
+  [[nodiscard]] std::size_t copies() const { return timer_.copies(); }
 
  private:
   /// The whole copy, in the order of the main stream.
@@ -307,13 +276,11 @@ class Copier {
   Copy copy_;
   Payload& payload_;
   unsigned blocks_;
+  copy_times::CopyTimer timer_;
   Stream main_;
   Stream second_;
-  starting_gate::StartingGate gate_;
   Event fork_;
   Event join_;
-  std::vector<Event> begins_;
-  std::vector<Event> ends_;
   std::size_t checked_ = 0;
   std::size_t different_ = 0;
 };

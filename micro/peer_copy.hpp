@@ -24,6 +24,7 @@
 #include "harness/core/protocol.hpp"
 #include "harness/core/session.hpp"
 #include "harness/layout/layout.hpp"
+#include "micro/copy_times.hpp"
 #include "micro/pattern/hashed_words.hpp"
 
 #include <cstdint>
@@ -54,8 +55,6 @@ struct Copy {
 [[nodiscard]] double least_seconds(const Copy& copy);
 /// Whether it may be over so soon that calls and events count beside it.
 [[nodiscard]] bool is_brief(const Copy& copy);
-/// From here on the events around a copy and the caller's clock time the same thing.
-inline constexpr double same_from_seconds = 2e-3;
 /// How many copies one after the other, each waited for, make up a sample: half a millisecond of
 /// them, and at least three.
 [[nodiscard]] std::uint32_t copies_per_sample(const Copy& copy);
@@ -65,11 +64,7 @@ inline constexpr double same_from_seconds = 2e-3;
   return hashed_word(2 * index + (by_peer ? 1U : 0U));
 }
 
-/// The middle of the copies of a sample (middle_mean).
-struct Observation {
-  double event_seconds = 0;
-  double wall_seconds = 0;
-};
+using copy_times::Observation;
 /// Adds the times and the bandwidths, and the timer gate where both time the same.
 void report(Session& session, const Collection<Observation>& seen, const Copy& copy);
 

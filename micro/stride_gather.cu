@@ -10,12 +10,12 @@
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/protocol.hpp"
-#include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
 #include "harness/device/clock.cuh"
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/eviction.hpp"
 #include "harness/device/stream.hpp"
+#include "micro/sm_record.cuh"
 #include "micro/stride_gather.hpp"
 
 #include <cuda_runtime_api.h>
@@ -25,23 +25,15 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <variant>
 #include <vector>
 
 namespace strata::stride_gather {
 namespace {
 
-/// What the blocks that ran on one SM leave behind.
-struct SmRecord {
-  unsigned long long first_cycle;
-  unsigned long long first_nanosecond;
-  unsigned long long last_cycle;
-  unsigned long long last_nanosecond;
-  std::uint32_t sum;
-  std::uint32_t blocks;
-};
-constexpr std::uint32_t most_sms = 512;
+using sm_record::most_sms;
+using sm_record::Run;
+using sm_record::SmRecord;
 
 /// How blocks go over the data. Ordinals count the elements of a pass.
 struct Walk {
@@ -153,15 +145,7 @@ __global__ void __launch_bounds__(threads, wanted_blocks)
   if (threadIdx.x == 0) {
     const std::uint64_t end_cycles = cycles_now();
     const std::uint64_t end_nanoseconds = global_nanoseconds();
-    const std::uint32_t sm = sm_id();
-    if (sm >= most_sms) __trap();
-    SmRecord& mine = records[sm];
-    atomicMin(&mine.first_cycle, static_cast<unsigned long long>(cycles));
-    atomicMin(&mine.first_nanosecond, static_cast<unsigned long long>(nanoseconds));
-    atomicMax(&mine.last_cycle, static_cast<unsigned long long>(end_cycles));
-    atomicMax(&mine.last_nanosecond, static_cast<unsigned long long>(end_nanoseconds));
-    atomicAdd(&mine.sum, all);
-    atomicAdd(&mine.blocks, 1U);
+    sm_record::leave(records, {cycles, nanoseconds}, {end_cycles, end_nanoseconds}, all);
   }
 }
 
@@ -216,16 +200,16 @@ class Sweeps {
         pool_{pool},
         blank_{most_sms},
         landed_{most_sms},
-        brief_sum_{expected_sum(plan, plan.brief)},
         full_sum_{expected_sum(plan, plan.full)} {
-    constexpr SmRecord nothing{~0ULL, ~0ULL, 0, 0, 0, 0};
-    std::ranges::fill(blank_.span(), nothing);
+    std::ranges::fill(blank_.span(), sm_record::blank);
   }
 
   void prepare() {}  // each launch has its own preparation, right before it
 
   Observation observe() {
-    const Run brief = run(plan_.brief, brief_sum_);
+    // Only who times needs the short one, and the host takes a while for it.
+    if (!brief_sum_) brief_sum_ = expected_sum(plan_, plan_.brief);
+    const Run brief = run(plan_.brief, *brief_sum_);
     const Run full = run(plan_.full, full_sum_);
     const auto bytes = static_cast<double>((plan_.loads(plan_.full) - plan_.loads(plan_.brief)) *
                                            plan_.shape.load_bytes());
@@ -302,12 +286,6 @@ class Sweeps {
   }
 
  private:
-  struct Run {
-    double seconds = 0;
-    double cycles = 0;  ///< of the slowest SM, from its first block's start to its last one's end
-    double hertz = 0;
-  };
-
   void launch(const Launch& launch, std::uint32_t turn = 0) {
     const Shape& shape = plan_.shape;
     const Walk walk{.ordinals_of_block = plan_.loads_of_block * lanes,
@@ -344,28 +322,11 @@ class Sweeps {
     landed_.download_from(pool_.records, pool_.stream.get());
     pool_.stream.synchronize();
     verify(expected);
-    return slowest(end_.seconds_since(begin_));
-  }
-
-  [[nodiscard]] Run slowest(double seconds) const {
-    Run seen{.seconds = seconds};
-    std::vector<double> hertz;
-    for (const SmRecord& r : landed_.span()) {
-      if (r.blocks == 0) continue;
-      const auto cycles = static_cast<double>(r.last_cycle - r.first_cycle);
-      seen.cycles = std::max(seen.cycles, cycles);
-      hertz.push_back(cycles /
-                      (static_cast<double>(r.last_nanosecond - r.first_nanosecond) * 1e-9));
-    }
-    if (hertz.empty()) throw std::runtime_error{"no block of the launch left a record"};
-    seen.hertz = median(hertz);
-    return seen;
+    return sm_record::run_of(landed_.span(), end_.seconds_since(begin_));
   }
 
   void verify(std::uint32_t expected) {
-    std::uint32_t sum = 0;
-    for (const SmRecord& r : landed_.span())
-      sum += r.sum;
+    const std::uint32_t sum = sm_record::sum_of(landed_.span());
     ++checked_;
     if (sum != expected) ++different_;
   }
@@ -376,7 +337,7 @@ class Sweeps {
   Pool& pool_;
   PinnedBuffer<SmRecord> blank_;
   PinnedBuffer<SmRecord> landed_;
-  std::uint32_t brief_sum_;
+  std::optional<std::uint32_t> brief_sum_;
   std::uint32_t full_sum_;
   Event begin_;
   Event end_;

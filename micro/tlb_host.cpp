@@ -11,9 +11,8 @@
 #include "harness/core/protocol.hpp"
 #include "harness/host/pin.hpp"
 #include "harness/host/topology.hpp"
-#include "harness/host/tsc.hpp"
 #include "micro/pattern/permuted_cycle.hpp"
-#include "micro/pointer_chase.hpp"
+#include "micro/pointer_chase_host.hpp"
 #include "micro/tlb.hpp"
 
 #include <fmt/format.h>
@@ -30,33 +29,12 @@
 #include <string>
 #include <system_error>
 #include <variant>
-#include <vector>
 
 namespace strata::tlb {
 namespace {
 
-using pointer_chase::Loads;
-using pointer_chase::Observation;
-
 constexpr std::uint64_t small_page = 4096;
 constexpr std::uint64_t huge_page = std::uint64_t{2} << 20U;
-
-/// A slot of the chain: an address.
-struct Slot {
-  const Slot* next = nullptr;
-};
-
-/// Follows the chain for `loads` loads. Nothing can be skipped: the end depends on every load, and
-/// the asm hides from the compiler that the chain is only read.
-[[gnu::noinline]] const Slot* follow(const Slot* at, std::uint64_t loads) {
-  for (std::uint64_t i = 0; i < loads; i += pointer_chase::unroll) {
-#pragma GCC unroll 16
-    for (std::uint32_t u = 0; u < pointer_chase::unroll; ++u)
-      at = at->next;
-  }
-  asm volatile("" : "+r"(at) : : "memory");
-  return at;
-}
 
 /// Addresses for the longest chain, on a boundary of huge pages; memory comes with the first touch.
 class Room {
@@ -122,102 +100,15 @@ class Room {
   std::uint64_t touched_ = 0;
 };
 
-/// The subject of the protocol: pairs of walks, short and long, along one chain.
-class Chase {
- public:
-  Chase(std::byte* room, std::uint64_t slots, std::uint64_t stride)
-      : room_{room}, stride_{stride}, cycle_{slots, /*seed=*/2009} {
-    Slot* at = std::construct_at(slot(0));
-    for (std::uint64_t step = 1; step <= slots; ++step) {
-      Slot* const next = step < slots ? std::construct_at(slot(step)) : slot(0);
-      at->next = next;
-      at = next;
-    }
-    // What can be kept is kept from one lap on: a walk goes on where the last one ended.
-    (void)walk(pointer_chase::in_whole_turns(slots));
-    constexpr std::uint32_t pilot_loads = 512;
-    const Walk pilot = walk(pilot_loads);
-    // A hypervisor that keeps the tables itself may take microseconds for one translation.
-    const double ticks_of_load = pilot.ticks / pilot_loads;
-    const double ticks = std::max(timed_seconds * tsc_hertz(), least_loads * ticks_of_load);
-    loads_ = pointer_chase::loads_for(ticks, ticks_of_load, /*warm=*/0, ~std::uint64_t{0});
+/// Slots in lines of their own, so that they do not share sets of a cache.
+struct Places {
+  std::byte* room = nullptr;
+  PermutedCycle cycle;
+  std::uint64_t stride = 0;
+
+  [[nodiscard]] std::byte* operator()(std::uint64_t step) const {
+    return room + host_offset(cycle.slot_at(step), stride);
   }
-
-  void prepare() {}
-
-  Observation observe() {
-    std::vector<Observation> several;
-    several.reserve(pairs);
-    for (int i = 0; i < pairs; ++i)
-      several.push_back(observe_pair());
-    const auto median_of = [&](double Observation::*value) {
-      std::vector<double> values;
-      values.reserve(several.size());
-      for (const auto& one : several)
-        values.push_back(one.*value);
-      return median(values);
-    };
-    return {.inside = median_of(&Observation::inside),
-            .slowest = median_of(&Observation::slowest),
-            .outside = median_of(&Observation::outside),
-            .seconds = median_of(&Observation::seconds),
-            .core_hertz = median_of(&Observation::core_hertz)};
-  }
-
-  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
-    return {seen.inside, seen.outside};
-  }
-  [[nodiscard]] std::size_t checked() const { return checked_; }
-  [[nodiscard]] std::size_t different() const { return different_; }
-  [[nodiscard]] const Loads& loads() const { return loads_; }
-
- private:
-  static constexpr double timed_seconds = 2e-4;  // shorter than the time between two interrupts
-  static constexpr double least_loads = 256;
-  static constexpr int pairs = 5;  // of which the median counts: most meet none
-
-  struct Walk {
-    double ticks = 0;
-    double seconds = 0;
-  };
-
-  [[nodiscard]] Slot* slot(std::uint64_t step) const {
-    const std::uint64_t index = cycle_.slot_at(step);
-    return static_cast<Slot*>(static_cast<void*>(room_ + host_offset(index, stride_)));
-  }
-
-  Observation observe_pair() {
-    const Walk brief = walk(loads_.brief);
-    const Walk full = walk(loads_.full);
-    const double inside = (full.ticks - brief.ticks) / loads_.slope();
-    const double seconds = (full.seconds - brief.seconds) / loads_.slope();
-    return {.inside = inside,
-            .slowest = inside,
-            .outside = seconds * tsc_hertz(),
-            .seconds = seconds,
-            .core_hertz = full.ticks / full.seconds};
-  }
-
-  Walk walk(std::uint64_t loads) {
-    const Slot* const begin = slot(position_);
-    position_ = (position_ + loads) % cycle_.slots();
-    const double began = monotonic_raw_seconds();
-    const std::uint64_t start = tsc_now();
-    const Slot* const end = follow(begin, loads);
-    const std::uint64_t stop = tsc_now();
-    const double ended = monotonic_raw_seconds();
-    ++checked_;
-    if (end != slot(position_)) ++different_;
-    return {.ticks = static_cast<double>(stop - start), .seconds = ended - began};
-  }
-
-  std::byte* room_;
-  std::uint64_t stride_;
-  PermutedCycle cycle_;
-  std::uint64_t position_ = 0;
-  Loads loads_;
-  std::size_t checked_ = 0;
-  std::size_t different_ = 0;
 };
 
 void run(Session& session) {
@@ -234,16 +125,19 @@ void run(Session& session) {
   const Pin pin{allowed_cpus().front()};
   Room& room = session.cache().keep<Room>("tlb/" + session.param("allocation"),
                                           [huge] { return Room{huge}; });
-  Chase chase{room.data(), footprint / stride, stride};
+  pointer_chase::HostChase chase{
+      Places{.room = room.data(), .cycle = {footprint / stride, /*seed=*/2009}, .stride = stride}};
+  // What can be kept is kept from one lap on.
+  (void)chase.walk(pointer_chase::in_whole_turns(chase.slots()));
+  constexpr std::uint32_t pilot_loads = 512;
+  // A hypervisor that keeps the tables itself may take microseconds for one translation.
+  constexpr double least_loads = 256;
+  chase.size_walks(pilot_loads, least_loads);
   room.verify(footprint);
   const auto seen = collect(chase, session.plan());
   room.verify(footprint);
-  pointer_chase::report(session, seen, 1,
-                        {.unit = "tsc_cycle",
-                         .inside = "tsc_slope",
-                         .outside = "monotonic_slope",
-                         .clock = "tsc_over_monotonic"});
-  session.add(result_gate(chase.checked(), chase.different(), "chain ends against the cycle"));
+  pointer_chase::report(session, seen, 1, pointer_chase::host_timers);
+  session.add(chase.result());
   session.add(level_unverified("no hardware counters on the host"));
   session.fact("loads", static_cast<std::int64_t>(chase.loads().full));
   session.fact("page_bytes", static_cast<std::int64_t>(huge ? huge_page : small_page));

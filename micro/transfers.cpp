@@ -1,12 +1,8 @@
 // The declaration and the report of transfers: transfers.hpp says what it asks.
 #include "micro/transfers.hpp"
 
-#include "harness/core/gates.hpp"
-#include "harness/core/statistics.hpp"
 #include "harness/core/timed.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,8 +10,6 @@
 
 namespace strata::transfers {
 namespace {
-
-constexpr double wanted_seconds = 5e-4;  // of a sample
 
 std::optional<std::string> excludes(const Params& params, Backend /*backend*/) {
   const auto word = [&](const char* axis) -> const std::string& {
@@ -102,27 +96,15 @@ double least_seconds(const Transfer& transfer) {
 }
 
 bool is_brief(const Transfer& transfer) {
-  return least_seconds(transfer) < wanted_seconds;
+  return copy_times::is_brief(least_seconds(transfer));
 }
 
 std::uint32_t transfers_per_sample(const Transfer& transfer) {
-  constexpr double for_a_middle = 3;
-  return static_cast<std::uint32_t>(
-      std::max(for_a_middle, std::floor(wanted_seconds / least_seconds(transfer))));
+  return copy_times::copies_per_sample(least_seconds(transfer));
 }
 
 void report(Session& session, const Collection<Observation>& seen, const Transfer& transfer) {
-  const auto bytes = static_cast<double>(transfer.bytes_moved());
-  const Timed timed{session, seen};
-  const auto events = seen.series(&Observation::event_seconds);
-  const auto walls = seen.series(&Observation::wall_seconds);
-  timed.add("transfer_time", "s", "event", &Observation::event_seconds);
-  timed.add("transfer_time", "s", "wall", &Observation::wall_seconds);
-  timed.add("bandwidth", "B/s", "event",
-            [bytes](const Observation& one) { return bytes / one.event_seconds; });
-  timed.add("bandwidth", "B/s", "wall",
-            [bytes](const Observation& one) { return bytes / one.wall_seconds; });
-  if (median(events) >= same_from_seconds) session.add(timer_gate(events, "event", walls, "wall"));
+  copy_times::report(session, seen, static_cast<double>(transfer.bytes_moved()));
 }
 
 STRATA_DECLARED(declare);

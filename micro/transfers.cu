@@ -5,19 +5,17 @@
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/protocol.hpp"
-#include "harness/core/statistics.hpp"
 #include "harness/device/buffer.hpp"
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/stream.hpp"
+#include "micro/copy_timer.cuh"
 #include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/scattered_pieces.hpp"
-#include "micro/starting_gate.cuh"
 #include "micro/transfers.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -117,19 +115,13 @@ struct Payload {
   HostWords packed;
 };
 
-double seconds_between(std::chrono::steady_clock::time_point begin,
-                       std::chrono::steady_clock::time_point end) {
-  return std::chrono::duration<double>(end - begin).count();
-}
-
 class Carrier {
  public:
   Carrier(const Transfer& transfer, unsigned sms, Payload& payload)
       : transfer_{transfer},
         payload_{payload},
         blocks_{sms * blocks_per_sm},
-        begins_(transfers_per_sample(transfer)),
-        ends_(transfers_per_sample(transfer)) {
+        timer_{transfers_per_sample(transfer)} {
     if (is_held_back(transfer)) {
       // The first of its kind may make its call wait for the device, which would wait for the host.
       carry_once();
@@ -146,33 +138,10 @@ class Carrier {
   }
 
   Observation observe() {
-    const bool held_back = is_held_back(transfer_);
-    std::vector<double> walls;
-    for (std::size_t i = 0; i < begins_.size(); ++i) {
-      const auto began = std::chrono::steady_clock::now();
-      if (held_back) gate_.shut(main_);
-      begins_[i].record(main_.get());
-      carry_once();
-      ends_[i].record(main_.get());
-      gate_.open();
-      main_.synchronize();
-      walls.push_back(seconds_between(began, std::chrono::steady_clock::now()));
-    }
-    if (is_brief(transfer_)) {
-      // Once more for the caller's clock, without the recording of events and what holds it back.
-      walls.clear();
-      for (std::size_t i = 0; i < begins_.size(); ++i) {
-        const auto began = std::chrono::steady_clock::now();
-        carry_once();
-        main_.synchronize();
-        walls.push_back(seconds_between(began, std::chrono::steady_clock::now()));
-      }
-    }
-    std::vector<double> events;
-    for (std::size_t i = 0; i < begins_.size(); ++i)
-      events.push_back(ends_[i].seconds_since(begins_[i]));
+    const Observation seen = timer_.observe(main_, is_held_back(transfer_), is_brief(transfer_),
+                                            [this] { carry_once(); });
     check();
-    return {.event_seconds = middle_mean(events), .wall_seconds = middle_mean(walls)};
+    return seen;
   }
 
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
@@ -182,8 +151,8 @@ class Carrier {
   [[nodiscard]] Gate result() const {
     return result_gate(checked_, different_, "words at their target against those sent");
   }
-  [[nodiscard]] Gate queue() const { return gate_.gate(); }
-  [[nodiscard]] std::size_t transfers() const { return begins_.size(); }
+  [[nodiscard]] Gate queue() const { return timer_.queue(); }
+  [[nodiscard]] std::size_t transfers() const { return timer_.copies(); }
 
  private:
   /// The whole transfer, in the order of the main stream. What of it is the host's is done when
@@ -286,14 +255,12 @@ class Carrier {
   Transfer transfer_;
   Payload& payload_;
   unsigned blocks_;
+  copy_times::CopyTimer timer_;
   DeviceBuffer<std::uint32_t> wrong_{1};
   Stream main_;
   Stream second_;
-  starting_gate::StartingGate gate_;
   Event fork_;
   Event join_;
-  std::vector<Event> begins_;
-  std::vector<Event> ends_;
   std::size_t checked_ = 0;
   std::size_t different_ = 0;
 };

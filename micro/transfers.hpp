@@ -27,6 +27,7 @@
 #include "harness/core/benchmark.hpp"
 #include "harness/core/protocol.hpp"
 #include "harness/core/session.hpp"
+#include "micro/copy_times.hpp"
 
 #include <cstdint>
 
@@ -66,21 +67,11 @@ struct Transfer {
   return is_brief(transfer) && transfer.can_be_queued();
 }
 
-/// From here on the events around a transfer and the caller's clock time the same thing: the cost
-/// of the calls and of waiting, some ten microseconds, is less than half of what the timer gate
-/// allows.
-inline constexpr double same_from_seconds = 2e-3;
-
 /// How many transfers one after the other, each waited for, make up a sample: enough to last half a
 /// millisecond, and three where one does.
 [[nodiscard]] std::uint32_t transfers_per_sample(const Transfer& transfer);
 
-/// The middle of the transfers of a sample (middle_mean): what the host does beside it now and then
-/// is in some of them.
-struct Observation {
-  double event_seconds = 0;
-  double wall_seconds = 0;
-};
+using copy_times::Observation;
 
 /// Adds the times and the bandwidths, and the timer gate where both time the same.
 void report(Session& session, const Collection<Observation>& seen, const Transfer& transfer);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace strata {
 
@@ -23,6 +24,23 @@ struct Interval {
 /// steps, as the median of a coarse timer's values does. Throws std::invalid_argument when there
 /// are none.
 [[nodiscard]] double middle_mean(std::span<const double> samples);
+
+/// A record of which each of `numbers` is the median of that number in several records; the other
+/// members are as they begin. Throws std::invalid_argument when there are no records.
+template <class Record, class... Numbers>
+[[nodiscard]] Record median_record(const std::vector<Record>& several,
+                                   Numbers Record::*... numbers) {
+  Record middle{};
+  const auto take = [&](double Record::*number) {
+    std::vector<double> values;
+    values.reserve(several.size());
+    for (const Record& one : several)
+      values.push_back(one.*number);
+    middle.*number = median(values);
+  };
+  (take(numbers), ...);
+  return middle;
+}
 
 /// Quantile of `probability` in [0, 1] by linear interpolation (type 7: what NumPy and R do by
 /// default). Throws std::invalid_argument when there are no samples or the probability is outside.
