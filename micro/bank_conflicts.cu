@@ -16,6 +16,7 @@
 #include "micro/bank_conflicts.hpp"
 #include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/particle_chain.hpp"
+#include "micro/starting_gate.cuh"
 
 #include <cuda_runtime_api.h>
 
@@ -287,6 +288,12 @@ struct Bench {
   Stream stream;
   Event begin;
   Event end;
+  starting_gate::StartingGate gate;
+
+  template <class Work, class Land>
+  double timed(const Work& work, const Land& land) {
+    return gate.seconds(stream, begin, end, work, land);
+  }
 };
 
 class Conflicts {
@@ -403,26 +410,25 @@ class Conflicts {
 
   double run_many(std::uint32_t rounds) {
     poison(bench_.records);
-    bench_.begin.record(bench_.stream.get());
-    launch_many(rounds);
-    bench_.end.record(bench_.stream.get());
-    bench_.landed.download_from(bench_.records, bench_.stream.get());
-    bench_.stream.synchronize();
+    const double seconds =
+        bench_.timed([&] { launch_many(rounds); },
+                     [&] { bench_.landed.download_from(bench_.records, bench_.stream.get()); });
     check_many(rounds);
-    return bench_.end.seconds_since(bench_.begin);
+    return seconds;
   }
 
   double run_one(std::uint32_t loads) {
     poison(bench_.one);
-    bench_.begin.record(bench_.stream.get());
-    one_<<<1, warp_lanes, 0, bench_.stream.get()>>>(elements_, chain_, loads, bench_.one.data());
-    cuda_check(cudaGetLastError());
-    bench_.end.record(bench_.stream.get());
-    bench_.one_landed.download_from(bench_.one, bench_.stream.get());
-    bench_.stream.synchronize();
+    const double seconds = bench_.timed(
+        [&] {
+          one_<<<1, warp_lanes, 0, bench_.stream.get()>>>(elements_, chain_, loads,
+                                                          bench_.one.data());
+          cuda_check(cudaGetLastError());
+        },
+        [&] { bench_.one_landed.download_from(bench_.one, bench_.stream.get()); });
     ++checked_;
     if (walked().sum != expected_walk(pattern_, windows_, loads)) ++different_;
-    return bench_.end.seconds_since(bench_.begin);
+    return seconds;
   }
   [[nodiscard]] const WarpRecord& walked() const { return bench_.one_landed.span().front(); }
 
@@ -488,6 +494,7 @@ void run(Session& session) {
   report(session, seen, pattern);
   session.add(conflicts.result());
   session.add(conflicts.placement());
+  session.add(bench.gate.gate());
   conflicts.add_code(session);
   session.add(Gate{"model", Verdict::unverified, session.counting_note()});
   session.fact("rounds", static_cast<std::int64_t>(conflicts.rounds()));

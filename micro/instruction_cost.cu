@@ -9,6 +9,7 @@
 #include "harness/device/stream.hpp"
 #include "micro/instruction_cost.hpp"
 #include "micro/operations.cuh"
+#include "micro/starting_gate.cuh"
 
 #include <cuda_runtime_api.h>
 
@@ -261,6 +262,7 @@ class Chains {
                        subject_.tolerance == 0 ? "ends of chains, bit for bit"
                                                : "ends of chains, within the stated error");
   }
+  [[nodiscard]] Gate queue() const { return gate_.gate(); }
   [[nodiscard]] Gate placement() const {
     std::vector<std::uint32_t> sm_of_warp;
     for (const WarpRecord& r : landed_.span())
@@ -303,18 +305,21 @@ class Chains {
 
   double run(std::uint32_t rounds) {
     poison();
-    begin_.record(stream_.get());
-    launch(rounds);
-    end_.record(stream_.get());
-    land(rounds);
-    return end_.seconds_since(begin_);
+    const double seconds = gate_.seconds(
+        stream_, begin_, end_, [&] { launch(rounds); }, [&] { download(); });
+    check(rounds);
+    return seconds;
   }
 
   void land(std::uint32_t rounds) {
-    landed_.download_from(records_, stream_.get());
-    landed_ends_.download_from(ends_, stream_.get());
+    download();
     stream_.synchronize();
     check(rounds);
+  }
+
+  void download() {
+    landed_.download_from(records_, stream_.get());
+    landed_ends_.download_from(ends_, stream_.get());
   }
 
   /// The first warp's ends are held against the host's; every warp must have come to the same.
@@ -382,6 +387,7 @@ class Chains {
   Stream stream_;
   Event begin_;
   Event end_;
+  starting_gate::StartingGate gate_;
   std::uint32_t rounds_ = 1;
   std::map<std::uint64_t, std::array<Word, distinct_lanes>> ends_after_;
   operations::Checked checked_;
@@ -408,6 +414,7 @@ void measure(Session& session, const Subject<Word>& subject, const Shape& shape,
   report(session, seen, dependent ? std::optional{chains_of.shortest()} : std::nullopt);
   session.add(chains_of.result());
   session.add(chains_of.placement());
+  session.add(chains_of.queue());
   session.add(chains_of.code());
   if (space == Space::global) session.add(level_unverified(session.counting_note()));
   session.fact("operations_of_a_loop", static_cast<std::int64_t>(subject.body));

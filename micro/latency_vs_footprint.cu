@@ -258,14 +258,6 @@ void gates_of_code(Session& session, Space space) {
   session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));
 }
 
-/// A load asks for one sector. What L2 does not hold it fetches in larger pieces, and counts each
-/// sector of them as missed.
-double sectors_of_l2_miss(const Facts& facts) {
-  const char* const name = "l2_fetch_granularity_bytes";
-  if (facts.find(name) == facts.end()) return 1;
-  return std::max(1.0, static_cast<double>(number(facts, name)) / double{sector_bytes});
-}
-
 /// Counts a walk through global memory: what it asked for exactly, and who answered.
 template <class Chase, class Settle>
 void count_walk(Session& session, Chase& chase, const Place& place, Settle&& settle) {

@@ -54,6 +54,20 @@ class StartingGate {
     std::atomic_ref<std::uint32_t>{words_.span()[0]}.store(ticket_, std::memory_order_release);
   }
 
+  /// Seconds of what `work` launches on `stream`, and nothing of the calls that queue it. `land`
+  /// queues what belongs to the work and not to its time; returns when all of it is done.
+  template <class Work, class Land>
+  double seconds(Stream& stream, Event& begin, Event& end, const Work& work, const Land& land) {
+    shut(stream);
+    begin.record(stream.get());
+    work();
+    end.record(stream.get());
+    land();
+    open();
+    stream.synchronize();
+    return end.seconds_since(begin);
+  }
+
   /// `queue`: no work went before it was let go. To be asked when nothing is on its way.
   [[nodiscard]] Gate gate() const {
     const std::uint32_t lost = words_.span()[1];

@@ -6,11 +6,13 @@
 #include "harness/core/gates.hpp"
 #include "harness/core/lanes.hpp"
 #include "harness/core/timed.hpp"
+#include "micro/pattern/in_parallel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -110,10 +112,14 @@ class LoadSectors {
 };
 
 std::uint64_t gathered_sectors(const Shape& shape, std::uint32_t loads) {
-  LoadSectors sectors;
-  std::uint64_t asked = 0;
-  for (std::uint32_t load = 0; load < loads; ++load)
-    asked += sectors.count(shape, load);
+  std::atomic<std::uint64_t> asked = 0;
+  in_parallel(loads, [&](std::size_t first, std::size_t last) {
+    LoadSectors sectors;
+    std::uint64_t mine = 0;
+    for (std::size_t load = first; load < last; ++load)
+      mine += sectors.count(shape, static_cast<std::uint32_t>(load));
+    asked += mine;
+  });
   return asked;
 }
 
@@ -128,6 +134,21 @@ std::uint64_t different_sectors(const Shape& shape, std::uint32_t loads) {
   return different;
 }
 
+/// Aligned pieces of memory of that many bytes that the first loads of a pass touch, each counted
+/// once, where elements lie in order.
+std::uint64_t distinct_pieces(const Shape& shape, std::uint64_t loads, std::uint64_t bytes) {
+  const WarpAccess load = first_load(shape);
+  std::uint64_t each = 1;
+  for (std::size_t lane = 1; lane < load.addresses.size(); ++lane) {
+    if (*load.addresses[lane] / bytes != *load.addresses[lane - 1] / bytes) ++each;
+  }
+  // The first piece of a load may be the last one of the load before.
+  const std::uint64_t last = (*load.addresses.back() + shape.width - 1) / bytes;
+  const std::uint64_t next = (*load.addresses.front() + shape.load_span()) / bytes;
+  const std::uint64_t shared = last == next && loads > 0 ? loads - 1 : 0;
+  return loads * each - shared;
+}
+
 /// The weight of a lane in the sum of a launch.
 constexpr std::uint32_t weight(std::uint32_t lane) {
   return 2 * lane + 1;
@@ -136,11 +157,15 @@ constexpr std::uint32_t weight_of_load = lanes * lanes;  // 1 + 3 + 5 + …
 
 /// Of the first `loads` loads of a window.
 std::uint32_t sum_in_window(const Shape& shape, std::uint32_t loads) {
-  std::uint32_t sum = 0;
-  for (std::uint32_t load = 0; load < loads; ++load) {
-    for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      sum += weight(lane) * element_sum(element_of(shape, load * lanes + lane), shape.width);
-  }
+  std::atomic<std::uint32_t> sum = 0;
+  in_parallel(loads, [&](std::size_t first, std::size_t last) {
+    std::uint32_t mine = 0;
+    for (auto load = static_cast<std::uint32_t>(first); load < last; ++load) {
+      for (std::uint32_t lane = 0; lane < lanes; ++lane)
+        mine += weight(lane) * element_sum(element_of(shape, load * lanes + lane), shape.width);
+    }
+    sum += mine;
+  });
   return sum;
 }
 
@@ -280,14 +305,13 @@ Plan plan_for(const Shape& shape, const Limits& limits) {
   return plan;
 }
 
-Sectors sectors_of(const Shape& shape, std::uint64_t loads) {
+Sectors sectors_of(const Shape& shape, std::uint64_t loads, std::uint64_t fetched_at_once) {
   if (shape.pattern != Pattern::gather) {
-    const WarpAccess load = first_load(shape);
-    const std::uint64_t each = traffic(Generation::cc7, load).sectors;
-    const std::uint64_t last = (*load.addresses.back() + shape.width - 1) / sector_bytes;
-    const std::uint64_t next = (*load.addresses.front() + shape.load_span()) / sector_bytes;
-    const std::uint64_t shared = last == next && loads > 0 ? loads - 1 : 0;
-    return {.asked = loads * each, .distinct = loads * each - shared};
+    const std::uint64_t sectors = distinct_pieces(shape, loads, sector_bytes);
+    const std::uint64_t fetches = distinct_pieces(shape, loads, fetched_at_once * sector_bytes);
+    return {.asked = loads * traffic(Generation::cc7, first_load(shape)).sectors,
+            .distinct = sectors,
+            .fetched = fetches * fetched_at_once};
   }
   const std::uint32_t window = windows_loads(shape);
   const std::uint64_t whole = loads / window;
@@ -301,6 +325,7 @@ Sectors sectors_of(const Shape& shape, std::uint64_t loads) {
     sectors.asked += gathered_sectors(shape, rest);
     sectors.distinct += different_sectors(shape, rest);
   }
+  sectors.fetched = sectors.distinct;  // a window is read whole
   return sectors;
 }
 
@@ -350,7 +375,10 @@ std::uint32_t expected_sum(const Plan& plan, const Launch& launch) {
 Gate data_level_gate(Level level, const Sectors& sectors, std::uint64_t laps,
                      const LoadCounts& net) {
   const LoadPrediction predicted{
-      .requests = 0, .sectors = laps * sectors.asked, .repeated_sectors = 0};
+      .requests = 0,
+      .sectors = laps * sectors.asked,
+      .repeated_sectors = 0,
+      .fetched_sectors = level == Level::dram ? laps * sectors.fetched : 0};
   if (level == Level::l2) return level_gate(ServedBy::l2, predicted, net);
   if (sectors.asked == sectors.distinct) return level_gate(ServedBy::dram, predicted, net);
   // L2 may answer the second load of a sector, and memory may have to: nobody knows beforehand.

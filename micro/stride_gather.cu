@@ -237,7 +237,9 @@ class Sweeps {
     verify(full_sum_);
 
     const LoadCounts net = load_counts(counted.whole) - load_counts(counted.overhead);
-    const Sectors sectors = sectors_of(plan_.shape, plan_.distinct_loads(plan_.full));
+    const auto at_once =
+        static_cast<std::uint64_t>(sectors_of_l2_miss(session.device().identity().facts));
+    const Sectors sectors = sectors_of(plan_.shape, plan_.distinct_loads(plan_.full), at_once);
     const std::uint64_t laps = plan_.laps(plan_.full);
     const LoadPrediction predicted{.requests = plan_.loads(plan_.full),
                                    .sectors = laps * sectors.asked,

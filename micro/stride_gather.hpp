@@ -149,8 +149,10 @@ struct Plan {
 struct Sectors {
   std::uint64_t asked = 0;
   std::uint64_t distinct = 0;
+  std::uint64_t fetched = 0;  ///< by an L2 that fetches `fetched_at_once` at a time, aligned
 };
-[[nodiscard]] Sectors sectors_of(const Shape& shape, std::uint64_t loads);
+[[nodiscard]] Sectors sectors_of(const Shape& shape, std::uint64_t loads,
+                                 std::uint64_t fetched_at_once = 1);
 /// What a warp-load asks for on average, over a window, or the beginning of a very large one.
 [[nodiscard]] double sectors_per_load(const Shape& shape);
 

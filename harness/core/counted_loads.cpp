@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 namespace strata {
 namespace {
@@ -36,9 +38,12 @@ struct Shares {
   std::optional<double> dram;  ///< bytes read from memory ÷ bytes asked of L2
 };
 
-Shares shares_of(const LoadCounts& net) {
+Shares shares_of(const LoadCounts& net, const LoadPrediction& predicted) {
+  const double could_miss = predicted.fetched_sectors > 0
+                                ? static_cast<double>(predicted.fetched_sectors)
+                                : net.l2_sectors;
   Shares shares{.l1 = share(net.l1_hit_sectors, net.sectors),
-                .l2 = net.l2_sectors > 0 ? 1 - net.l2_miss_sectors / net.l2_sectors : 0,
+                .l2 = could_miss > 0 ? 1 - net.l2_miss_sectors / could_miss : 0,
                 .dram = std::nullopt};
   if (net.dram_bytes) {
     shares.dram = share(*net.dram_bytes, net.l2_sectors * static_cast<double>(sector_bytes));
@@ -88,7 +93,7 @@ void report(Session& session, const CountedLoads& loads, const LoadCounts& net) 
     rows.counted("sectors_per_request", "sector", net.sectors / net.requests);
   }
   if (requests > 0) rows.modelled("sectors_per_request", "sector", sectors / requests);
-  const Shares shares = shares_of(net);
+  const Shares shares = shares_of(net, predicted);
   rows.counted("l1_hit_share", "1", shares.l1);
   rows.modelled("l1_hit_share", "1", predicted_l1_share(loads.claimed, predicted));
   if (loads.claimed == ServedBy::l1) return;  // next to nothing reaches L2: a share of it is noise
@@ -136,7 +141,7 @@ Gate model_gate(const LoadPrediction& predicted, const LoadCounts& net) {
 
 Gate level_gate(ServedBy claimed, const LoadPrediction& predicted, const LoadCounts& net) {
   if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
-  const Shares shares = shares_of(net);
+  const Shares shares = shares_of(net, predicted);
   const double expected = predicted_l1_share(claimed, predicted);
   std::string detail = fmt::format("L1 served {:.2f} % of the sectors (predicted {:.2f} %)",
                                    percent * shares.l1, percent * expected);
@@ -170,6 +175,13 @@ Generation generation_of(const Facts& device) {
         "the device's compute capability is {}, not of the form 9.0", in_quotes(words))};
   }
   return generation_of(static_cast<int>(*major), static_cast<int>(*minor));
+}
+
+double sectors_of_l2_miss(const Facts& device) {
+  const auto found = device.find("l2_fetch_granularity_bytes");
+  if (found == device.end()) return 1;
+  const auto bytes = static_cast<double>(std::get<std::int64_t>(found->second));
+  return std::max(1.0, bytes / double{sector_bytes});
 }
 
 void count_loads(Session& session, const CountedLoads& loads) {

@@ -44,6 +44,9 @@ struct LoadPrediction {
   std::uint64_t requests = 0;
   std::uint64_t sectors = 0;
   std::uint64_t repeated_sectors = 0;  ///< touched a moment before by the same warp: hits in L1
+  /// Sectors that L2 fetches when it holds none of them; 0: as many as it is asked for. It counts a
+  /// miss for each sector that it fetches, also for the neighbour that comes along unasked.
+  std::uint64_t fetched_sectors = 0;
 };
 
 /// `model`: counted requests and sectors are the predicted ones, exactly.
@@ -70,6 +73,10 @@ struct CountedLoads {
 /// The rules that a device goes by, from its fact `compute_capability` ("9.0"). Throws
 /// std::runtime_error when it has none.
 [[nodiscard]] Generation generation_of(const Facts& device);
+
+/// Sectors that the L2 of a device fetches for one that it misses, from its fact
+/// `l2_fetch_granularity_bytes`; 1 where that is not known.
+[[nodiscard]] double sectors_of_l2_miss(const Facts& device);
 
 /// Counts the work under session.counters(), last of all launched by it, and adds to the session:
 /// each quantity of the counter plan as it was counted; requests, sectors and their ratio for each

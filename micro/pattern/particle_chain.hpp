@@ -8,12 +8,14 @@
 #pragma once
 
 #include "harness/layout/layout.hpp"
+#include "micro/pattern/in_parallel.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -77,17 +79,19 @@ class ParticleChain {
   template <Layout L>
   void fill(std::span<float> words) const {
     const std::size_t n = particles();
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto fields = particle_fields(seed_, i, target(i));
-      for (std::size_t r = 0; r < L::reads.size(); ++r) {
-        const auto first = L::first_word(r, i, n);
-        for (unsigned w = 0; w < L::reads[r].words; ++w) {
-          const int f = L::reads[r].fields[w];
-          words[first + w] =
-              f == padding ? static_cast<float>(1 + i % 1021) : fields[static_cast<std::size_t>(f)];
+    in_parallel(n, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto fields = particle_fields(seed_, i, target(i));
+        for (std::size_t r = 0; r < L::reads.size(); ++r) {
+          const auto first = L::first_word(r, i, n);
+          for (unsigned w = 0; w < L::reads[r].words; ++w) {
+            const int f = L::reads[r].fields[w];
+            words[first + w] = f == padding ? static_cast<float>(1 + i % 1021)
+                                            : fields[static_cast<std::size_t>(f)];
+          }
         }
       }
-    }
+    });
   }
 
  private:
@@ -119,17 +123,20 @@ class ExpectedSums {
   template <Layout L, class Fields>
   static ExpectedSums of(const ParticleChain& chain, std::span<const float> words) {
     ExpectedSums sums;
-    sums.before_.reserve(chain.groups() + 1);
-    std::uint32_t total = 0;
-    for (std::uint32_t p = 0; p < chain.groups(); ++p) {
-      sums.before_.push_back(total);
-      const std::size_t first = std::size_t{chain.group_at(p)} * group_size;
-      for (std::uint32_t lane = 0; lane < group_size; ++lane) {
-        total += lane_weight(lane) *
-                 read_particle<L, Fields>(words.data(), first + lane, chain.particles());
+    sums.before_.assign(chain.groups() + 1, 0);
+    in_parallel(chain.groups(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p) {
+        const std::size_t first =
+            std::size_t{chain.group_at(static_cast<std::uint32_t>(p))} * group_size;
+        std::uint32_t total = 0;
+        for (std::uint32_t lane = 0; lane < group_size; ++lane) {
+          total += lane_weight(lane) *
+                   read_particle<L, Fields>(words.data(), first + lane, chain.particles());
+        }
+        sums.before_[p + 1] = total;
       }
-    }
-    sums.before_.push_back(total);
+    });
+    std::partial_sum(sums.before_.begin(), sums.before_.end(), sums.before_.begin());
     return sums;
   }
 

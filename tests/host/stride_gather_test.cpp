@@ -96,15 +96,20 @@ TEST(StrideGatherSectors, AreThoseOfTheModelLoadByLoad) {
     for (const std::uint32_t loads : {1U, 7U, 64U, 100U}) {
       std::uint64_t asked = 0;
       std::set<std::uint64_t> different;
+      std::set<std::uint64_t> pairs;
       for (std::uint32_t load = 0; load < loads; ++load) {
         const auto one = access(shape, load);
         asked += traffic(Generation::cc7, one).sectors;
-        for (const auto& address : one.addresses)
+        for (const auto& address : one.addresses) {
           different.insert(*address / sector_bytes);
+          pairs.insert(*address / (2 * sector_bytes));
+        }
       }
-      const Sectors sectors = sectors_of(shape, loads);
+      const Sectors sectors = sectors_of(shape, loads, 2);
       ASSERT_EQ(sectors.asked, asked) << shape.width << ' ' << shape.stride << ' ' << loads;
       ASSERT_EQ(sectors.distinct, different.size()) << shape.width << ' ' << shape.locality;
+      ASSERT_EQ(sectors_of(shape, loads).fetched, different.size());
+      if (shape.pattern != Pattern::gather) ASSERT_EQ(sectors.fetched, 2 * pairs.size());
     }
   }
 }
@@ -222,6 +227,16 @@ TEST(StrideGatherLevel, OfRepeatedSectorsWantsEachDifferentOneFromMemory) {
   unknown.dram_bytes.reset();
   EXPECT_EQ(verdict(unknown), Verdict::unverified);
   EXPECT_EQ(verdict(counts(0, 0, 0, 0)), Verdict::failed);
+}
+
+TEST(StrideGatherLevel, OfSectorsWithUnwantedNeighboursWantsBothFromMemory) {
+  constexpr Sectors sectors{.asked = 1'000'000, .distinct = 1'000'000, .fetched = 2'000'000};
+  const double all = 64.0 * 1'000'000;
+  const auto verdict = [&](double missed, double memory) {
+    return data_level_gate(Level::dram, sectors, 1, counts(1e6, 1e6, missed, memory)).verdict;
+  };
+  EXPECT_EQ(verdict(2e6, all), Verdict::passed);
+  EXPECT_EQ(verdict(1e6, all / 2), Verdict::failed) << "half of them were in L2";
 }
 
 TEST(StrideGatherLevel, OfSectorsReadOnceLetsL2HaveNone) {
