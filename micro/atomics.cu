@@ -14,6 +14,7 @@
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/stream.hpp"
 #include "micro/atomics.hpp"
+#include "micro/starting_gate.cuh"
 
 #include <cuda_runtime_api.h>
 
@@ -337,6 +338,7 @@ struct Bench {
   Stream stream;
   Event begin;
   Event end;
+  starting_gate::StartingGate gate;
 };
 
 class Atomics {
@@ -484,16 +486,19 @@ class Atomics {
                     .operations = launch.operations,
                     .area_words = count / launch.blocks,
                     .zero = 0};
-    bench_.begin.record(stream);
-    (launch.chains == 1 ? kernels_.chain : kernels_.many)(
-        launch, work, bench_.words.data(), bench_.left.data(), bench_.records.data(), stream);
-    bench_.end.record(stream);
-    bench_.landed.download_from(bench_.words, stream);
-    bench_.left_landed.download_from(bench_.left, stream);
-    bench_.records_landed.download_from(bench_.records, stream);
-    bench_.stream.synchronize();
+    const double seconds = bench_.gate.seconds(
+        bench_.stream, bench_.begin, bench_.end,
+        [&] {
+          (launch.chains == 1 ? kernels_.chain : kernels_.many)(
+              launch, work, bench_.words.data(), bench_.left.data(), bench_.records.data(), stream);
+        },
+        [&] {
+          bench_.landed.download_from(bench_.words, stream);
+          bench_.left_landed.download_from(bench_.left, stream);
+          bench_.records_landed.download_from(bench_.records, stream);
+        });
     check(launch, count);
-    return bench_.end.seconds_since(bench_.begin);
+    return seconds;
   }
 
   void check(const Launch& launch, std::uint32_t count) {
@@ -544,6 +549,7 @@ void run(Session& session) {
   report(session, seen, kind);
   session.add(atomics.result());
   session.add(atomics.placement());
+  session.add(bench.gate.gate());
   atomics.add_code(session);
   session.fact("operations", static_cast<std::int64_t>(atomics.operations()));
   if (kind.returns) {

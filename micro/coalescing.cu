@@ -119,6 +119,11 @@ __global__ void fill(std::uint32_t* words, std::uint32_t count) {
     words[i] = hashed_word(i);
 }
 
+/// Samples of a case are taken at so many places, one after the other. Where in memory the windows
+/// lie decides how evenly they fall on the slices of L2: an H200 showed up to 7 % between two runs
+/// whose array lay at other addresses, though neither run saw it.
+constexpr std::size_t places = 16;
+
 using Kernel = void (*)(const char*, Elements, Windows, std::uint32_t, std::uint32_t, WarpRecord*);
 
 Kernel kernel_for(std::uint32_t width) {
@@ -136,12 +141,16 @@ Kernel kernel_for(std::uint32_t width) {
   }
 }
 
-/// The array that all patterns read: as large as the widest of them needs.
+/// The array that all patterns read, as large as the widest of them needs, at each of the places.
 struct Field {
-  Field(std::uint32_t warps, std::uint64_t l2) : l2_bytes{l2}, words{words_for(warps, l2)} {
+  Field(std::uint32_t warps, std::uint64_t l2)
+      : l2_bytes{l2}, place_words{words_for(warps, l2)}, words{places * place_words} {
     constexpr unsigned fill_blocks = 1024;
-    fill<<<fill_blocks, threads>>>(words.data(), static_cast<std::uint32_t>(words.size()));
-    cuda_check(cudaGetLastError());
+    for (std::size_t place = 0; place < places; ++place) {
+      fill<<<fill_blocks, threads>>>(words.data() + place * place_words,
+                                     static_cast<std::uint32_t>(place_words));
+      cuda_check(cudaGetLastError());
+    }
     cuda_check(cudaDeviceSynchronize());
   }
   static std::size_t words_for(std::uint32_t warps, std::uint64_t l2) {
@@ -149,10 +158,13 @@ struct Field {
         .width = max_width,
         .elements = lane_elements(max_stride, max_misalignment, Permutation::identity)};
     const std::uint64_t lines = std::uint64_t{warps} * loads_per_round * 2 * max_width;
-    return std::max(windows_for(widest, warps, l2).size(), lines * line_bytes) /
-           sizeof(std::uint32_t);
+    // Whole pages, so that each place has its own.
+    constexpr std::uint64_t page = std::uint64_t{2} << 20U;
+    const std::uint64_t bytes = std::max(windows_for(widest, warps, l2).size(), lines * line_bytes);
+    return (bytes + page - 1) / page * page / sizeof(std::uint32_t);
   }
   std::uint64_t l2_bytes;
+  std::size_t place_words;
   DeviceBuffer<std::uint32_t> words;
   Stream stream;
 };
@@ -173,7 +185,7 @@ class Gather {
     // Warps that read the same windows have the same sum.
     for (std::uint32_t warp = 0; warp * loads_per_round < windows_.count; ++warp)
       sums_.push_back(expected_sum(pattern, windows_, warp));
-    if (windows_.size() > field.words.size_bytes()) {
+    if (windows_.size() > field.place_words * sizeof(std::uint32_t)) {
       throw std::logic_error{"the windows of a pattern do not fit into the array"};
     }
   }
@@ -181,6 +193,7 @@ class Gather {
   void prepare() {}  // each launch has its own preparation, right before it
 
   Observation observe() {
+    place_ = (place_ + 1) % places;
     const std::uint32_t brief = rounds_ / 5;
     const double brief_seconds = run(brief);
     const double brief_cycles = slowest();
@@ -250,7 +263,8 @@ class Gather {
 
   void launch(std::uint32_t rounds) {
     kernel_<<<sms_ * blocks_per_sm, threads, 0, field_.stream.get()>>>(
-        reinterpret_cast<const char*>(field_.words.data()), elements_, windows_, rounds,
+        reinterpret_cast<const char*>(field_.words.data() + place_ * field_.place_words), elements_,
+        windows_, rounds,
         /*advance=*/0, records_.data());
     cuda_check(cudaGetLastError());
   }
@@ -293,6 +307,7 @@ class Gather {
   std::vector<std::uint32_t> sums_;  // of one round, by warp; they repeat
   Event begin_;
   Event end_;
+  std::size_t place_ = 0;
   std::size_t checked_ = 0;
   std::size_t different_ = 0;
 };

@@ -139,7 +139,7 @@ Benchmark declare() {
                      {"far_cycles", "of lines whose home is on the other side; a sample is an SM"},
                      {"crossing_cycles",
                       "what the way to the other side and back adds, of each SM"},
-                     {"near_share", "of all pairs of an SM and a line: those that are near"},
+                     {"near_share", "of the lines: those near an SM; a sample is an SM"},
                      {"sms_of_smaller_side", "SMs of the side that has fewer"},
                      {"fabric_sectors_per_access", "counted between the halves of L2"},
                      {"core_clock", "clock of the core meanwhile"}},
@@ -236,7 +236,7 @@ void report(Session& session, const Collection<Observation>& seen) {
   std::vector<double> near;
   std::vector<double> far;
   std::vector<double> crossing;
-  double near_lines = 0;
+  std::vector<double> share;
   std::size_t right = 0;
   for (std::size_t sm = 0; sm < cycles.rows; ++sm) {
     near.push_back(median_where(cycles, found, sm, true));
@@ -245,7 +245,7 @@ void report(Session& session, const Collection<Observation>& seen) {
     std::size_t beside = 0;
     for (std::size_t line = 0; line < cycles.columns; ++line)
       beside += found.near(sm, line) ? 1 : 0;
-    near_lines += static_cast<double>(beside);
+    share.push_back(static_cast<double>(beside) / static_cast<double>(cycles.columns));
     right += found.row_side[sm] ? 1 : 0;
   }
   // SMs of one side must agree: whoever finds the other side nearer belongs to neither.
@@ -258,8 +258,7 @@ void report(Session& session, const Collection<Observation>& seen) {
   add("far_cycles", "cycle", method, far);
   add("crossing_cycles", "cycle", method, crossing);
   // Of a split, and not of time: they have no noise that a gate could bound.
-  add("near_share", "1", method, {near_lines / static_cast<double>(cycles.rows * cycles.columns)},
-      Provenance::modelled);
+  add("near_share", "1", method, share, Provenance::modelled);
   add("sms_of_smaller_side", "1", method,
       {static_cast<double>(std::min(right, cycles.rows - right))}, Provenance::modelled);
 }

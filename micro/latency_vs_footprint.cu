@@ -306,6 +306,7 @@ void time_walk(Session& session, Chase& chase, const Place& place) {
   pointer_chase::report(session, seen, place.cores, {});
   if (is_global(place.space) || place.space == Space::texture) relate(session, place);
   session.add(chase.result());
+  if (place.space == Space::mapped) session.add(repeat_unverified());
   if (place.cores > 1) session.add(chase.placement(place.cores));
   gates_of_code(session, place.space);
   session.add(level_unverified(is_global(place.space)

@@ -143,6 +143,7 @@ void run(Session& session) {
   const auto seen = collect(launcher, session.plan());
   report(session, seen, how);
   session.add(launcher.result());
+  session.add(repeat_unverified());
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, write_word));
   session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));

@@ -177,7 +177,14 @@ inline constexpr std::uint32_t start = 0x7F4A7C15U;
 }
 /// What a launch adds up: each element times a weight of the lane that must have read it.
 [[nodiscard]] std::uint32_t expected_sum(const Plan& plan, const Launch& launch);
-/// The same of the first `loads` warp-loads of a pass.
+/// What is added to the sum of so many warp-loads when the data begin `words` words further on.
+[[nodiscard]] constexpr std::uint32_t sum_of_move(const Shape& shape, std::uint64_t loads,
+                                                  std::uint64_t words) {
+  constexpr std::uint32_t weight_of_load = lanes * lanes;  // 1 + 3 + 5 + …
+  return static_cast<std::uint32_t>(loads) * weight_of_load * (shape.width / 4) *
+         static_cast<std::uint32_t>(words) * slope;
+}
+/// The sum of the first `loads` warp-loads of a pass.
 [[nodiscard]] std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads);
 
 /// `level`, from counts: nothing came from L1; and from L2 all, or, of data in memory, no less than

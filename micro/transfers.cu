@@ -300,6 +300,7 @@ void run(Session& session) {
   const auto seen = collect(carrier, session.plan());
   report(session, seen, transfer);
   session.add(carrier.result());
+  session.add(repeat_unverified());
   if (is_held_back(transfer)) session.add(carrier.queue());
   if (transfer.memory == Memory::mapped) session.add(code_gate());
   session.fact("transfers_per_sample", static_cast<std::int64_t>(carrier.transfers()));

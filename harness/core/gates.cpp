@@ -49,6 +49,11 @@ Gate level_unverified(const std::string& why) {
   return {"level", Verdict::unverified, "level unverified: " + why};
 }
 
+Gate repeat_unverified() {
+  return {"repeat", Verdict::unverified,
+          "part of the time is the host's: another run may differ by more than the interval says"};
+}
+
 Gate spill_gate(std::size_t local_bytes, int registers) {
   return {"code", passed_if(local_bytes == 0),
           fmt::format("{} registers a thread, {} bytes of local memory", registers, local_bytes)};

@@ -258,6 +258,31 @@ def test_every_pair_of_timers_is_a_point() -> None:
     assert [panel.get_title(loc="left") for panel in canvas.axes] == ["layout_read", "timer_check"]
 
 
+def test_panels_of_many_benchmarks_stand_in_rows(tmp_path: Path) -> None:
+    lines = [
+        case(
+            [
+                measurement("warp_load_cycles", [10 * place]),
+                measurement("warp_load_cycles", [10.1 * place], method="event_slope"),
+            ],
+            benchmark=f"benchmark_{place}",
+            params={"level": "l2"} if place == 1 else {},
+        )
+        for place in range(1, 10)
+    ]
+    canvas = drawn("timer_agreement", load(tmp_path, lines).rows)
+    shown_panels = [panel for panel in canvas.axes if panel.get_visible()]
+    assert [len({panel.get_position().x0 for panel in shown_panels}), len(shown_panels)] == [4, 9]
+    assert len({panel.get_position().y0 for panel in shown_panels}) == 3
+    assert canvas.get_figwidth() < 12
+    for one, two in pairwise(panel.get_tightbbox() for panel in shown_panels):
+        assert one is not None
+        assert two is not None
+        assert not one.overlaps(two)
+    (legend,) = canvas.legends
+    assert [text.get_text() for text in legend.get_texts()][:2] == ["L2", "level not varied"]
+
+
 def test_a_timer_far_off_stays_in_the_panel_and_in_the_caption(tmp_path: Path) -> None:
     line = case(
         [

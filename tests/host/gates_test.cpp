@@ -70,5 +70,12 @@ TEST(LevelUnverified, SaysSoInTheRow) {
   EXPECT_NE(gate.detail.find("level unverified"), std::string::npos);
 }
 
+TEST(RepeatUnverified, LeavesTheRowValidAndSaysWhy) {
+  const Gate gate = repeat_unverified();
+  EXPECT_EQ(gate.gate, "repeat");
+  EXPECT_EQ(gate.verdict, Verdict::unverified);
+  EXPECT_NE(gate.detail.find("host"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace strata

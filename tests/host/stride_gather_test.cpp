@@ -211,6 +211,24 @@ LoadCounts counts(double sectors, double l2, double missed, double memory) {
           .dram_bytes = memory};
 }
 
+TEST(StrideGatherSums, MoveWithTheData) {
+  for (const Shape& shape : some_shapes()) {
+    constexpr std::uint32_t loads = 40;
+    constexpr std::uint64_t moved = 12'345;
+    std::uint32_t sum = 0;
+    std::uint32_t there = 0;
+    for (std::uint32_t n = 0; n < loads * lanes; ++n) {
+      const std::uint32_t weight = 2 * (n % lanes) + 1;
+      const std::uint64_t first = element_of(shape, n) * shape.width / 4;
+      for (std::uint64_t w = 0; w < shape.width / 4; ++w) {
+        sum += weight * word_at(first + w);
+        there += weight * word_at(first + w + moved);
+      }
+    }
+    EXPECT_EQ(there, sum + sum_of_move(shape, loads, moved));
+  }
+}
+
 TEST(StrideGatherLevel, OfRepeatedSectorsWantsEachDifferentOneFromMemory) {
   constexpr Sectors sectors{.asked = 1'000'000, .distinct = 400'000};
   const double all = 32.0 * 400'000;

@@ -13,7 +13,7 @@ import math
 import re
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import BytesIO, StringIO
 from pathlib import Path
 from types import MappingProxyType
@@ -159,7 +159,8 @@ class Row:
     """One quantity of one case by one method: a row of `measurements.csv`.
 
     `value`, `ci_low`, `ci_high`, `minimum` and `maximum` are in `unit`; the interval is None with
-    fewer than six samples.
+    fewer than six samples. `taken` are the samples themselves, in the order of the record; a row of
+    the table has none, and two rows are compared without them.
     """
 
     run: str
@@ -181,6 +182,7 @@ class Row:
     samples: int
     valid: bool
     reasons: str
+    taken: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -401,6 +403,7 @@ def derive(context: Context, case: Case) -> Iterator[Row]:
                 for gate in gates
                 if gate.verdict in ("failed", "unverified")
             ),
+            taken=measurement.samples,
         )
 
 

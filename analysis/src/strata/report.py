@@ -380,7 +380,7 @@ def _figures(
         for suffix, content in images.items():
             _save(out / f"figures/{folder}{figure.name}.{suffix}", content)
         _save(out / f"data/{folder}{figure.name}.csv", _data(figure, items))
-        sources = [figure.source(item) for item in items]
+        sources = {row.key: row for row in map(figure.source, items)}.values()
         yield Drawn(
             name=figure.name,
             title=figure.title,

@@ -69,5 +69,5 @@ CONTRACT = Contract(
             if operation.startswith("add")
         ),
     ),
-    others=("4fillI",),
+    others=("4fillI", "13starting_gate"),
 )

@@ -15,7 +15,13 @@ _LAYOUT_STYLE = {
     "soaoas": ("#009E73", "D"),
     "aosoa32": ("#CC79A7", "v"),
 }
-_LEVEL_COLOUR = {"l1": "#56B4E9", "l2": "#0072B2", "l3": "#009E73", "dram": "#D55E00"}
+_LEVEL_COLOUR = {
+    "shared": "#CC79A7",
+    "l1": "#56B4E9",
+    "l2": "#0072B2",
+    "l3": "#009E73",
+    "dram": "#D55E00",
+}
 _OTHER = ("#666666", "X")
 # Widths are ordered, so their colours are: viridis (made for every eye) without its palest end.
 _WIDTH_STYLE = {

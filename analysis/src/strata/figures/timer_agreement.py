@@ -37,10 +37,17 @@ QUANTITIES = {
 }
 
 MARKERS = ("o", "s", "D", "v")
+COLUMNS = 4
+"""Panels beside each other, at the most."""
 
 
 def _panels(pairs: Sequence[Agreement]) -> list[tuple[str, str]]:
     return sorted({(pair.reference.benchmark, pair.reference.quantity) for pair in pairs})
+
+
+def _level(pair: Agreement) -> str | None:
+    """The level of what was timed, under either of the two names that benchmarks have for it."""
+    return pair.level or pair.reference.params.get("level")
 
 
 def _methods(pairs: Sequence[Agreement]) -> list[str]:
@@ -53,16 +60,19 @@ def _limit(pairs: Sequence[Agreement]) -> float:
 
 
 def grid(pairs: Sequence[Agreement]) -> Grid:
-    """One panel per quantity that was measured twice."""
+    """One panel per quantity that was measured twice, in rows."""
     panels = len(_panels(pairs))
-    return Grid(1, panels, width=1.8 + 3.1 * panels, height=3.2)
+    columns = min(panels, COLUMNS)
+    rows = -(-panels // COLUMNS)
+    return Grid(rows, columns, width=1.8 + 2.5 * columns, height=0.5 + 2.1 * max(rows, 1))
 
 
 def draw(pairs: Sequence[Agreement], axes: AxesGrid) -> None:
     """One point per case, the other method over the in-kernel clock; the band is the gate."""
     methods, limit = _methods(pairs), _limit(pairs)
-    panels = flat(axes)
-    for panel, (benchmark, quantity) in zip(panels, _panels(pairs), strict=True):
+    panels, shown = flat(axes), _panels(pairs)
+    references = len({pair.reference.method for pair in pairs})
+    for panel, (benchmark, quantity) in zip(panels, shown, strict=False):
         here = [
             pair
             for pair in pairs
@@ -72,13 +82,17 @@ def draw(pairs: Sequence[Agreement], axes: AxesGrid) -> None:
         panel.axhline(1, color=GREY, linewidth=0.7, zorder=1)
         _points(here, methods, limit, panel)
         _axes(panel, here, limit)
+        panel.set_xlabel(_words(here[0].reference, named=references > 1))
         panel.set_title(benchmark)
-    panels[0].set_ylabel("other method ÷ in-kernel clock")
+    for panel in panels[len(shown) :]:
+        panel.set_visible(False)
+    for row in axes:
+        row[0].set_ylabel("other method ÷ in-kernel")
     handles: list[Artist] = [
         Patch(facecolor=level_colour(level), label=level_name(level))
-        for level in ordered((pair.level for pair in pairs if pair.level), LEVELS)
+        for level in ordered((level for level in map(_level, pairs) if level), LEVELS)
     ]
-    if any(pair.level is None for pair in pairs):
+    if any(_level(pair) is None for pair in pairs):
         handles.append(Patch(facecolor=level_colour(None), label="level not varied"))
     handles += [
         Line2D([], [], color=INK, marker=marker, linestyle="none", label=method)
@@ -97,7 +111,7 @@ def _points(pairs: Sequence[Agreement], methods: Sequence[str], limit: float, pa
         marker, beyond = MARKERS[methods.index(pair.other.method) % len(MARKERS)], False
         if abs(pair.ratio - 1) > limit:
             marker, beyond = "^" if pair.ratio > 1 else "v", True
-        alike[level_colour(pair.level), marker, beyond, pair.valid].append(pair)
+        alike[level_colour(_level(pair)), marker, beyond, pair.valid].append(pair)
     for (colour, marker, beyond, valid), group in alike.items():
         panel.plot(
             [pair.reference.value for pair in group],
@@ -111,15 +125,19 @@ def _points(pairs: Sequence[Agreement], methods: Sequence[str], limit: float, pa
 
 def _axes(panel: Axes, pairs: Sequence[Agreement], limit: float) -> None:
     values = [pair.reference.value for pair in pairs]
-    first = pairs[0].reference
     panel.set_xscale("log")
     panel.set_xlim(min(values) / 1.5, max(values) * 1.5)
     panel.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if _narrow(values) else (1,)))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_ylim(1 - limit, 1 + limit)
-    quantity = QUANTITIES.get(first.quantity, first.quantity.replace("_", " "))
-    panel.set_xlabel(f"{quantity} ({unit_name(first.unit)}, {first.method})")
+
+
+def _words(row: Row, *, named: bool) -> str:
+    """The quantity with its unit; with its method, where the figure has several."""
+    spelt = row.quantity.removesuffix("_cycles").replace("_per_sm", "_per_SM").replace("_", " ")
+    quantity = QUANTITIES.get(row.quantity, spelt)
+    return f"{quantity} ({unit_name(row.unit)}{f', {row.method}' if named else ''})"
 
 
 def _narrow(values: Sequence[float]) -> bool:
@@ -148,7 +166,7 @@ def cells(pair: Agreement) -> tuple[object, ...]:
     """One line of the data file."""
     one, two = pair.reference, pair.other
     return (
-        one.benchmark, one.quantity, pair.level or "", one.unit, one.method, one.value,
+        one.benchmark, one.quantity, _level(pair) or "", one.unit, one.method, one.value,
         two.method, two.value, pair.ratio, pair.valid, one.case,
     )  # fmt: skip
 
