@@ -14,16 +14,21 @@ namespace {
 
 constexpr std::uint64_t low_half = 0xFFFFFFFFU;
 
-std::optional<std::string> excluded(const Params& params, Backend /*backend*/) {
+std::optional<std::string> excluded(const Params& params, Backend backend) {
   const std::string& operation = params.at("operation");
+  if (backend == Backend::host) {
+    if (params.at("space") == "shared") return "a CPU has no shared memory";
+    if (params.at("target") == "warp") return "a CPU has no warps";
+    if (params.at("returns") == "no" && operation == "add_float") {
+      return "a CPU adds floats by compare and swap, which needs what it returns";
+    }
+  } else if (params.at("target") == "line") {
+    return "words of lanes share lines where they are disjoint";
+  }
   if (params.at("returns") == "no" && (operation == "cas_int" || operation == "exch_int")) {
     return "an exchange is there for what it returns";
   }
   return std::nullopt;
-}
-
-bool is_addition(Operation operation) {
-  return operation != Operation::cas_int && operation != Operation::exch_int;
 }
 
 }  // namespace
@@ -46,13 +51,17 @@ Benchmark declare() {
                 .choices = {"yes", "no"},
                 .defaults = {"yes", "no"}},
                {.name = "target",
-                .meaning = "one word for all lanes, one for each warp, or one for each lane",
-                .choices = {"same", "warp", "disjoint"},
-                .defaults = {"same", "warp", "disjoint"}}},
-      .quantities = {{"atomic_latency", "cycles of a warp's operation that needs the last one"},
+                .meaning = "one word for all lanes (cores of a CPU), one for each warp, one for "
+                           "each core on shared lines, or one for each",
+                .choices = {"same", "warp", "line", "disjoint"},
+                .defaults = {"same", "warp", "line", "disjoint"}}},
+      .quantities = {{"atomic_latency",
+                      "cycles of a warp's, or lone core's, operation that needs "
+                      "the last one"},
                      {"warp_atomic_cycles", "SM cycles of a warp's operation where SMs are full"},
-                     {"atomics_per_cycle", "operations of lanes, of an SM"},
-                     {"atomic_rate", "operations of lanes, of all SMs"},
+                     {"core_atomic_cycles", "cycles of a core's operation where all are at work"},
+                     {"atomics_per_cycle", "operations of lanes, of an SM; of a core of a CPU"},
+                     {"atomic_rate", "operations of lanes, of all SMs; of all cores of a CPU"},
                      {"core_clock", "clock of the core while it worked"}},
       .seconds_per_case = 0.04,
       .excludes = excluded};
@@ -66,6 +75,7 @@ Kind kind_of(const Session& session) {
   kind.returns = session.param("returns") == "yes";
   kind.target = target == "same"   ? Target::same
                 : target == "warp" ? Target::warp
+                : target == "line" ? Target::line
                                    : Target::disjoint;
   kind.operation = operation == "add_int"     ? Operation::add_int
                    : operation == "add_float" ? Operation::add_float
@@ -82,6 +92,7 @@ Placement placement_of(const Kind& kind) {
       return {};
     case Target::warp:
       return {.by_warp = warp_pitch, .by_lane = 0};
+    case Target::line:
     case Target::disjoint:
       return {.by_warp = warp_lanes * width, .by_lane = width};
   }

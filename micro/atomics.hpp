@@ -10,6 +10,10 @@
 // ties the operand to the returned value (an exchange has none: it passes on what it got). Nothing
 // is returned by `returns=no` (red), so that has a rate and no latency.
 //
+// On a CPU the threads are cores and the words lie in memory: one for all of them (`same`), one for
+// each, side by side on lines that they share (`line`) or on lines of their own (`disjoint`). The
+// latency is that of one core alone, whose word nobody else wants; the rate is that of all cores.
+//
 // The result is exact in any order. Integers add up modulo their width; floats are small whole
 // numbers, whose sum stays below 2^24; exchanges only move values about, so a sum over the hashes
 // of all of them stays as it is; of compare and swap the winners count themselves, and the word
@@ -32,7 +36,7 @@ namespace strata::atomics {
 [[nodiscard]] Benchmark declare();
 
 enum class Space { shared, global };
-enum class Target { same, warp, disjoint };
+enum class Target { same, warp, line, disjoint };
 enum class Operation { add_int, add_float, add_int64, cas_int, exch_int };
 
 /// A case.
@@ -56,6 +60,10 @@ inline constexpr std::uint32_t warp_pitch = 128;
 inline constexpr std::uint32_t swap_step = 0x9E3779B1U;
 /// Floats below are whole numbers, and so is every sum of them below this.
 inline constexpr std::uint32_t exact_floats = 1U << 24U;
+
+[[nodiscard]] constexpr bool is_addition(Operation operation) {
+  return operation != Operation::cas_int && operation != Operation::exch_int;
+}
 
 /// Bytes of a word.
 [[nodiscard]] constexpr std::uint32_t width_of(Operation operation) {

@@ -10,6 +10,9 @@
 //
 // Nothing but the kernel of the paper is inside the time, which is that of one launch more among
 // several: its start-up is in it, its first launch is not.
+//
+// On a CPU the order is that of a loop: row by row (coalesced) or column by column (uncoalesced),
+// and a group is what one turn of the loop takes.
 #pragma once
 
 #include "harness/core/benchmark.hpp"

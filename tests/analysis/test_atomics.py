@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from builders import case, load2, measurement
+from builders import case, load, load2, measurement
 from strata import figures
 from strata.figures import atomics
 from strata.records import Row
@@ -83,3 +83,43 @@ def test_data_have_a_cell_for_each_column(tmp_path: Path) -> None:
     for mark in marks:
         assert len(FIGURE.cells(mark)) == len(FIGURE.columns)
         assert FIGURE.cells(mark)[-1] == FIGURE.source(mark).case
+
+
+def of_a_cpu(target: str, returns: str = "yes") -> dict[str, Any]:
+    """One case of the benchmark on a CPU."""
+    found = [measurement("atomics_per_cycle", [0.01], unit="1/tsc_cycle", method="tsc_slope")]
+    if returns == "yes":
+        found += [
+            measurement("atomic_latency", [13.0], unit="tsc_cycle", method="tsc_slope"),
+            measurement("atomic_latency", [13.1], unit="tsc_cycle", method="monotonic_slope"),
+        ]
+    return case(
+        found,
+        benchmark="atomics",
+        backend="host",
+        params={"space": "global", "operation": "add_int", "target": target, "returns": returns},
+    )
+
+
+def test_a_cpu_has_cores_and_no_lanes(tmp_path: Path) -> None:
+    lines = [of_a_cpu("same"), of_a_cpu("line"), of_a_cpu("disjoint"), of_a_cpu("same", "no")]
+    rows = load(tmp_path, lines, backend="host").rows
+    canvas = drawn(rows)
+    latency, rate = canvas.axes
+    assert values(latency, "_valid") == [13] * 3
+    assert values(rate, "_valid") == [0.01] * 4
+    assert latency.get_title(loc="left") == "memory"
+    assert "SM" not in rate.get_xlabel()
+    assert [text.get_text() for text in latency.get_yticklabels()] == [
+        "add int32",
+        "add int32, no return",
+    ]
+    texts = [text.get_text() for legend in canvas.legends for text in legend.get_texts()]
+    assert texts == [
+        "a line for each core",
+        "a word for each core, on shared lines",
+        "one word for all",
+    ]
+    words = FIGURE.caption(FIGURE.prepare(rows))
+    assert "lanes" not in words
+    assert "warp" not in words

@@ -1,6 +1,7 @@
 """The figure of the matrix addition by short words, and the published speed-ups beside it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -146,3 +147,35 @@ def test_the_data_file_has_a_cell_for_each_column() -> None:
             (one.element, one.order, one.group) != (1, "coalesced", 1) or (one.access == "apart")
         )
         assert short_words.source(one).quantity == "kernel_time"
+
+
+def of_a_cpu(rows: Sequence[Row]) -> list[Row]:
+    """The same kernels, slower, as a CPU times them."""
+    method = {"event_slope": "monotonic_slope", "graph_slope": "tsc_slope"}
+    slower = {"B/s": 0.01, "s": 100.0}
+    return [
+        replace(
+            row, backend="host", method=method[row.method], value=slower[row.unit] * row.value,
+            minimum=slower[row.unit] * row.minimum, maximum=slower[row.unit] * row.maximum,
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def test_on_a_cpu_the_orders_are_those_of_a_loop() -> None:
+    kernels = short_words.prepare(of_a_cpu(every()))
+    assert len(kernels) == len(short_words.prepare(every()))
+    with figures.style():
+        canvas = figures.render(short_words.FIGURE, kernels)
+    texts = [text.get_text() for legend in canvas.legends for text in legend.get_texts()]
+    assert texts[:2] == ["row by row", "column by column"]
+    assert texts[-1] == "this CPU"
+    first = canvas.axes[0]
+    assert first.get_xlabel() == "group that a turn of the loop takes (bytes)"
+    assert first.get_ylabel() == "useful bandwidth (GB/s)"
+    words = short_words.caption(kernels)
+    assert "thread" not in words
+    assert "128 MiB" not in words
+    found = short_words.ratio(kernels, short_words.SPEED_UPS[0])
+    assert found is not None
+    assert found.value == pytest.approx(31)

@@ -1,15 +1,20 @@
 #include "micro/atomics.hpp"
 
+#include "harness/core/device.hpp"
+#include "harness/runner/case_runner.hpp"
+#include "micro/atomics_host.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace strata {
@@ -180,7 +185,11 @@ TEST(AtomicsDeclaration, HasNoExchangeThatReturnsNothing) {
   ASSERT_NE(enrolled, nullptr);
   const auto excluded = [&](const char* operation, const char* returns) {
     return enrolled->benchmark
-        .excludes({{"operation", operation}, {"returns", returns}}, Backend::cuda)
+        .excludes({{"operation", operation},
+                   {"returns", returns},
+                   {"space", "global"},
+                   {"target", "same"}},
+                  Backend::cuda)
         .has_value();
   };
   EXPECT_FALSE(excluded("add_float", "no"));
@@ -188,6 +197,189 @@ TEST(AtomicsDeclaration, HasNoExchangeThatReturnsNothing) {
   EXPECT_TRUE(excluded("cas_int", "no"));
   EXPECT_TRUE(excluded("exch_int", "no"));
 }
+
+TEST(AtomicsDeclaration, HasACpuTakePartWithoutSharedMemoryAndWarps) {
+  const auto excluded = [](const char* space, const char* target, const char* operation,
+                           const char* returns, Backend backend) {
+    return declare()
+        .excludes(
+            {{"operation", operation}, {"returns", returns}, {"space", space}, {"target", target}},
+            backend)
+        .has_value();
+  };
+  EXPECT_FALSE(excluded("global", "line", "add_int", "no", Backend::host));
+  EXPECT_FALSE(excluded("global", "same", "add_float", "yes", Backend::host));
+  EXPECT_TRUE(excluded("global", "same", "add_float", "no", Backend::host));
+  EXPECT_TRUE(excluded("shared", "same", "add_int", "yes", Backend::host));
+  EXPECT_TRUE(excluded("global", "warp", "add_int", "yes", Backend::host));
+  EXPECT_TRUE(excluded("global", "line", "add_int", "yes", Backend::cuda));
+}
+
+// --------------------------------------------------------------------------------------- on a CPU
+
+constexpr std::size_t some_cores = 5;
+
+std::vector<Kind> host_kinds() {
+  std::vector<Kind> all;
+  for (const Target target : {Target::same, Target::line, Target::disjoint}) {
+    for (const Operation operation :
+         {Operation::add_int, Operation::add_float, Operation::add_int64, Operation::cas_int,
+          Operation::exch_int})
+      all.push_back({.space = Space::global, .target = target, .operation = operation});
+  }
+  return all;
+}
+
+struct SimulatedCores {
+  std::vector<std::uint64_t> words;
+  std::vector<CoreResult> cores;
+};
+
+/// What cores do that have their turns in some order, some of them more often than others.
+SimulatedCores simulate_cores(const Kind& kind, std::size_t cores, std::uint32_t chains,
+                              std::uint64_t seed) {
+  const std::uint64_t mask =
+      kind.operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
+  SimulatedCores done{.words = std::vector<std::uint64_t>(area_words(kind, cores)),
+                      .cores = std::vector<CoreResult>(cores)};
+  for (std::uint32_t i = 0; i < done.words.size(); ++i)
+    done.words[i] = initial_word(kind.operation, i);
+  std::vector<std::vector<std::uint64_t>> held(cores);
+  std::vector<std::uint32_t> turns;
+  for (std::uint32_t core = 0; core < cores; ++core) {
+    for (std::uint32_t c = 0; c < chains; ++c)
+      held[core].push_back(operand_of(kind.operation, core, c));
+    turns.insert(turns.end(), std::size_t{chains} * (3 + core), core);
+  }
+  for (const std::uint32_t turn : random_order(static_cast<std::uint32_t>(turns.size()), seed)) {
+    const std::uint32_t core = turns[turn];
+    CoreResult& mine = done.cores[core];
+    std::uint64_t& word = done.words.at(word_of_core(kind, core));
+    std::uint64_t& mine_now = held[core][mine.operations++ % chains];
+    const std::uint64_t old = word;
+    if (kind.operation == Operation::exch_int) {
+      word = mine_now;
+      mine_now = old;
+    } else if (kind.operation == Operation::cas_int) {
+      if (old == mine_now) {
+        word = (old + swap_step) & mask;
+        ++mine.left;
+      }
+      mine_now = old;
+    } else {
+      word = (old + mine_now) & mask;
+    }
+  }
+  for (std::size_t core = 0; core < cores; ++core) {
+    for (const std::uint64_t mine : held[core]) {
+      if (kind.operation == Operation::exch_int)
+        done.cores[core].left += hashed_word(static_cast<std::uint32_t>(mine));
+      else if (is_addition(kind.operation))
+        done.cores[core].left += static_cast<std::uint32_t>(mine);
+    }
+  }
+  return done;
+}
+
+TEST(AtomicsOfCores, AreAcceptedInEveryOrderAndWithUnequalShares) {
+  for (const auto& kind : host_kinds()) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      const auto done = simulate_cores(kind, some_cores, in_flight, seed);
+      const auto compared = compare(kind, in_flight, done.words, done.cores);
+      EXPECT_EQ(compared.different, 0U);
+      EXPECT_GE(compared.checked, done.words.size());
+    }
+    const auto alone = simulate_cores(kind, 1, 1, 1);
+    EXPECT_EQ(compare(kind, 1, alone.words, alone.cores).different, 0U);
+  }
+}
+
+TEST(AtomicsOfCores, ShowAWrongWordAndAWrongCore) {
+  for (const auto& kind : host_kinds()) {
+    const auto done = simulate_cores(kind, some_cores, in_flight, 1);
+    for (std::size_t i = 0; i < done.words.size(); i += 3) {
+      auto words = done.words;
+      ++words[i];
+      EXPECT_GE(compare(kind, in_flight, words, done.cores).different, 1U);
+    }
+    auto cores = done.cores;
+    ++cores.back().left;
+    EXPECT_GE(compare(kind, in_flight, done.words, cores).different, 1U);
+    if (!is_addition(kind.operation)) continue;
+    cores = done.cores;
+    cores.front().operations += in_flight;  // it says so, and the word has none of it
+    EXPECT_GE(compare(kind, in_flight, done.words, cores).different, 1U);
+  }
+}
+
+TEST(AtomicsOfCores, ShowASwapThatAloneDidNotWinEverySecondTime) {
+  const Kind kind{.space = Space::global, .target = Target::same, .operation = Operation::cas_int};
+  auto alone = simulate_cores(kind, 1, 1, 1);
+  alone.cores.front().operations += 2;
+  EXPECT_EQ(compare(kind, 1, alone.words, alone.cores).different, 1U);
+}
+
+TEST(AtomicsPlaces, OfCoresShareALineOrTwoOrNone) {
+  for (const Operation operation : {Operation::add_int, Operation::add_int64}) {
+    const std::uint32_t width = width_of(operation);
+    std::set<std::size_t> same;
+    std::set<std::size_t> line;
+    std::set<std::size_t> pairs;
+    for (std::size_t core = 0; core < 8; ++core) {
+      same.insert(word_of_core({.target = Target::same, .operation = operation}, core));
+      line.insert(word_of_core({.target = Target::line, .operation = operation}, core));
+      const Kind kind{.target = Target::disjoint, .operation = operation};
+      pairs.insert(word_of_core(kind, core) * width / core_pitch);
+      EXPECT_EQ(area_words(kind, core + 1) * width, (core + 1) * core_pitch);
+    }
+    EXPECT_EQ(same.size(), 1U);
+    EXPECT_EQ(line.size(), 8U);
+    EXPECT_LE((*line.rbegin() + 1) * width, 64U);
+    EXPECT_EQ(pairs.size(), 8U);
+  }
+  EXPECT_EQ(area_words({.target = Target::line, .operation = Operation::add_int64}, 17), 32U);
+  EXPECT_THROW((void)word_of_core({.target = Target::warp}, 0), std::logic_error);
+}
+
+class AtomicsOnThisCpu : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(AtomicsOnThisCpu, LeaveTheRightWordsBehind) {
+  const auto& [operation, returns] = GetParam();
+  const auto device = open_host_device();
+  Cache cache;
+  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6};
+  for (const char* const target : {"same", "line", "disjoint"}) {
+    const Case which{.suite = "micro",
+                     .benchmark = "atomics",
+                     .backend = Backend::host,
+                     .params = {{"space", "global"},
+                                {"operation", operation},
+                                {"returns", returns},
+                                {"target", target}}};
+    const CaseRecord record = run_case(which, plan, *device, cache);
+    ASSERT_EQ(record.status, Status::measured) << record.reason;
+    std::set<std::string> quantities;
+    for (const auto& m : record.measurements)
+      quantities.insert(m.quantity);
+    EXPECT_EQ(quantities.contains("atomic_latency"), std::string{returns} == "yes");
+    for (const char* const quantity :
+         {"core_atomic_cycles", "atomics_per_cycle", "atomic_rate", "core_clock"})
+      EXPECT_TRUE(quantities.contains(quantity)) << quantity;
+    const auto result = std::ranges::find(record.gates, "result", &Gate::name);
+    ASSERT_NE(result, record.gates.end());
+    EXPECT_EQ(result->verdict, Verdict::passed) << result->detail;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Operations, AtomicsOnThisCpu,
+    testing::Values(std::tuple{"add_int", "yes"}, std::tuple{"add_int", "no"},
+                    std::tuple{"add_int64", "yes"}, std::tuple{"add_int64", "no"},
+                    std::tuple{"add_float", "yes"}, std::tuple{"cas_int", "yes"},
+                    std::tuple{"exch_int", "yes"}),
+    [](const auto& row) {
+      return std::string{std::get<0>(row.param)} + "_" + std::get<1>(row.param);
+    });
 
 }  // namespace
 }  // namespace strata

@@ -1,8 +1,14 @@
 #include "micro/short_words.hpp"
 
+#include "harness/core/device.hpp"
+#include "harness/runner/case_runner.hpp"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace strata {
 namespace {
@@ -69,6 +75,55 @@ TEST(ShortWordsDeclaration, KnowsOnlyGroupsOfWholeElements) {
   EXPECT_TRUE(excluded("1", "1", "apart"));
   EXPECT_FALSE(excluded("1", "4", "apart"));
   EXPECT_TRUE(excluded("4", "2", "together"));
+}
+
+std::vector<Params> host_cases() {
+  const Benchmark b = declare();
+  std::vector<Params> all;
+  for (const auto& element : b.axis("element")->defaults) {
+    for (const auto& order : b.axis("order")->defaults) {
+      for (const auto& group : b.axis("group")->defaults) {
+        for (const auto& access : b.axis("access")->defaults) {
+          const Params params{
+              {"element", element}, {"order", order}, {"group", group}, {"access", access}};
+          if (!b.excludes(params, Backend::host)) all.push_back(params);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(ShortWordsDeclaration, HasACpuTakeGroupsApartDownTheColumnsOnly) {
+  std::size_t apart = 0;
+  for (const Params& params : host_cases()) {
+    if (params.at("access") == "together") continue;
+    EXPECT_EQ(params.at("order"), "uncoalesced");
+    ++apart;
+  }
+  EXPECT_EQ(apart, 9U);
+  EXPECT_EQ(host_cases().size(), 2 * 12U + apart);
+}
+
+TEST(ShortWordsOnThisCpu, AddEveryElementInEveryForm) {
+  const auto device = open_host_device();
+  Cache cache;
+  const Plan plan{.warmups = 0, .min_samples = 1, .max_samples = 1};
+  for (const Params& params : host_cases()) {
+    const Case which{
+        .suite = "micro", .benchmark = "short_words", .backend = Backend::host, .params = params};
+    const CaseRecord record = run_case(which, plan, *device, cache);
+    ASSERT_EQ(record.status, Status::measured) << record.reason;
+    std::set<std::string> keys;
+    for (const auto& m : record.measurements)
+      keys.insert(m.quantity + '/' + m.method);
+    EXPECT_TRUE(keys.contains("kernel_time/tsc_slope"));
+    EXPECT_TRUE(keys.contains("kernel_time/monotonic_slope"));
+    EXPECT_TRUE(keys.contains("useful_bandwidth/monotonic_slope"));
+    const auto result = std::ranges::find(record.gates, "result", &Gate::name);
+    ASSERT_NE(result, record.gates.end());
+    EXPECT_EQ(result->verdict, Verdict::passed) << result->detail;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 """What do lanes pay for wanting the same word? Latency and rate of every atomic operation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.artist import Artist
@@ -30,12 +30,24 @@ _STYLE = {
     "warp": ("#0072B2", "s", "a word for each warp"),
     "same": ("#D55E00", "^", "one word for all"),
 }
+CPU_TARGETS = ("disjoint", "line", "same")
+_CPU_STYLE = {
+    "disjoint": ("#009E73", "o", "a line for each core"),
+    "line": ("#0072B2", "s", "a word for each core, on shared lines"),
+    "same": ("#D55E00", "^", "one word for all"),
+}
 LATENCY = "atomic_latency"
 RATE = "atomics_per_cycle"
 LABELS = {
     LATENCY: "latency of a warp's operation (cycles)",
     RATE: "operations of lanes per SM and cycle",
 }
+_CPU_LABELS = {
+    LATENCY: "latency of a lone core's operation (TSC cycles)",
+    RATE: "operations per core and TSC cycle",
+}
+METHODS = frozenset({"clock64_slope", "tsc_slope"})
+DECADE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +61,30 @@ class Mark:
     row: Row
 
     @property
+    def on_a_cpu(self) -> bool:
+        """Of cores, and not of lanes and their SMs."""
+        return self.row.backend == "host"
+
+    @property
     def name(self) -> str:
         """What stands at its line of the figure."""
-        name = NAMES.get(self.operation, self.operation)
-        return name if self.returns else f"{name}, red"
+        return _name(self.operation, returns=self.returns, on_a_cpu=self.on_a_cpu)
+
+
+def _name(operation: str, *, returns: bool, on_a_cpu: bool) -> str:
+    name = NAMES.get(operation, operation)
+    if returns:
+        return name
+    return f"{name}, no return" if on_a_cpu else f"{name}, red"
+
+
+def _on_a_cpu(marks: Sequence[Mark]) -> bool:
+    return any(mark.on_a_cpu for mark in marks)
+
+
+def _style(marks: Sequence[Mark]) -> Mapping[str, tuple[str, str, str]]:
+    """Colour, marker and words of each target."""
+    return _CPU_STYLE if _on_a_cpu(marks) else _STYLE
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[Mark]:
@@ -69,10 +101,10 @@ def prepare(rows: Sequence[Row]) -> Sequence[Mark]:
         if row.benchmark == BENCHMARK
         and row.provenance == "timed"
         and row.quantity in LABELS
-        and row.method == "clock64_slope"
+        and row.method in METHODS
     ]
     return sorted(
-        (mark for mark in marks if mark.target in _STYLE),
+        (mark for mark in marks if mark.target in _style([mark])),
         key=lambda one: (
             one.space, one.operation, not one.returns, one.target, one.row.quantity, one.row.case,
         ),
@@ -113,10 +145,11 @@ def grid(marks: Sequence[Mark]) -> Grid:
 
 def _panel(marks: Sequence[Mark], lines: Sequence[tuple[str, bool]], panel: Axes) -> None:
     """Marks: medians, with the range of the samples; the targets of an operation on one line."""
+    targets = CPU_TARGETS if _on_a_cpu(marks) else TARGETS
     for mark in marks:
-        colour, marker, _ = _STYLE[mark.target]
+        colour, marker, _ = _style(marks)[mark.target]
         place = lines.index((mark.operation, mark.returns))
-        y = place + 0.22 * (TARGETS.index(mark.target) - 1)
+        y = place + 0.22 * (targets.index(mark.target) - 1)
         row = mark.row
         if row.valid:
             panel.plot([row.minimum, row.maximum], [y, y], color=colour, linewidth=1.0)
@@ -140,10 +173,8 @@ def _panel(marks: Sequence[Mark], lines: Sequence[tuple[str, bool]], panel: Axes
 def draw(marks: Sequence[Mark], axes: AxesGrid) -> None:
     """Spaces beneath each other, latency beside rate."""
     lines = _lines(marks)
-    names = [
-        NAMES.get(operation, operation) + ("" if returns else ", red")
-        for operation, returns in lines
-    ]
+    on_a_cpu = _on_a_cpu(marks)
+    names = [_name(operation, returns=returns, on_a_cpu=on_a_cpu) for operation, returns in lines]
     quantities = _quantities(marks)
     spaces = _spaces(marks)
     for row, space in zip(axes, spaces, strict=True):
@@ -153,17 +184,20 @@ def draw(marks: Sequence[Mark], axes: AxesGrid) -> None:
             panel.set_yticks(range(len(lines)), names if panel is row[0] else [""] * len(lines))
             panel.tick_params(axis="y", length=0)
             if panel is row[0]:
-                panel.set_title(f"{space} memory", loc="left")
+                panel.set_title("memory" if on_a_cpu else f"{space} memory", loc="left")
             if space == spaces[-1]:
-                panel.set_xlabel(LABELS[quantity])
+                panel.set_xlabel((_CPU_LABELS if on_a_cpu else LABELS)[quantity])
     for column, quantity in enumerate(quantities):
         values = [m.row.value for m in marks if m.row.quantity == quantity and m.row.value > 0]
+        low, high = min(values, default=1) / 1.8, max(values, default=1) * 1.8
         for row in axes:
-            row[column].set_xlim(min(values, default=1) / 1.8, max(values, default=1) * 1.8)
+            row[column].set_xlim(low, high)
+            if high < DECADE * low:
+                row[column].xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
     found = {mark.target for mark in marks}
     handles: list[Artist] = [
         Line2D([], [], color=colour, marker=marker, markersize=4.2, linestyle="none", label=label)
-        for target, (colour, marker, label) in _STYLE.items()
+        for target, (colour, marker, label) in _style(marks).items()
         if target in found
     ]
     if any(not mark.row.valid for mark in marks):
@@ -177,6 +211,19 @@ def draw(marks: Sequence[Mark], axes: AxesGrid) -> None:
 
 def caption(marks: Sequence[Mark]) -> str:
     """What is timed, and what is not an instruction."""
+    invalid = invalid_note(
+        f"{mark.space}, {mark.name}, {mark.target}" for mark in marks if not mark.row.valid
+    )
+    if _on_a_cpu(marks):
+        return (
+            "Atomic operations of a CPU. Left: latency where each needs what the one before "
+            "returned, in one core alone, whose word nobody else wants whatever the target. Right: "
+            "how many operations a core finishes in a cycle while all cores are at work, each on a "
+            "line of its own, on a word of its own beside those of others, or all on one word. "
+            "Cycles are those of the time-stamp counter. Where nothing is returned there is no "
+            "latency. Marks: medians; lines: range of the samples. Additions of floats are a loop "
+            f"of compare and swap.{invalid}"
+        )
     return (
         "Atomic operations of a warp. Left: latency where each needs what the one before returned, "
         "in a warp that has the chip to itself. Right: how many operations of lanes an SM finishes "
@@ -184,9 +231,7 @@ def caption(marks: Sequence[Mark]) -> str:
         "one of the whole chip in global memory. Red returns nothing, so it has "
         "no latency. Marks: medians; lines: range of the samples. "
         "Additions of floats and of 64 bits in shared memory are a loop of compare and swap."
-        + invalid_note(
-            f"{mark.space}, {mark.name}, {mark.target}" for mark in marks if not mark.row.valid
-        )
+        f"{invalid}"
     )
 
 

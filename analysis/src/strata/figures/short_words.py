@@ -23,6 +23,10 @@ _FORM: Mapping[str, tuple[Literal["-", "--"], str, float]] = {
     "together": ("-", "o", 4.2),
     "apart": ("--", "s", 3.4),
 }
+_CPU_ORDER = {"coalesced": "row by row", "uncoalesced": "column by column"}
+METHODS = frozenset({"event_slope", "monotonic_slope"})
+"""Of what is drawn: on a GPU, and on a CPU."""
+TERA, GIGA = 1e12, 1e9
 _PUBLISHED = "#000000"
 _APART = 0.12
 """Of the published mark and the measured one, up and down."""
@@ -38,6 +42,11 @@ class Kernel:
     access: str
     time: Row
     bandwidth: Row | None
+
+    @property
+    def on_a_cpu(self) -> bool:
+        """Whose orders are those of a loop, and not of threads."""
+        return self.time.backend == "host"
 
     @property
     def name(self) -> str:
@@ -75,11 +84,11 @@ class Ratio:
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[Kernel]:
-    """Times by events, in the order of the panels."""
+    """Times by events, or by a CPU's clock, in the order of the panels."""
     timed = [
         row
         for row in rows
-        if row.benchmark == BENCHMARK and row.provenance == "timed" and row.method == "event_slope"
+        if row.benchmark == BENCHMARK and row.provenance == "timed" and row.method in METHODS
     ]
     bandwidths = {row.case: row for row in timed if row.quantity == "useful_bandwidth"}
     kernels = [
@@ -104,7 +113,7 @@ def _elements(kernels: Sequence[Kernel]) -> list[int]:
 
 
 def ratio(kernels: Sequence[Kernel], speed_up: SpeedUp, group: int | None = None) -> Ratio | None:
-    """The published ratio on this GPU; of another group where the fast kernel takes `group`."""
+    """The published ratio here; of another group where the fast kernel takes `group`."""
     known = {
         (one.element, one.order, one.group): one.time for one in kernels if one.access == "together"
     }
@@ -126,8 +135,18 @@ def grid(kernels: Sequence[Kernel]) -> Grid:
     return Grid(rows, 2, width=7.6, height=0.9 + 2.3 * rows)
 
 
+def _on_a_cpu(kernels: Sequence[Kernel]) -> bool:
+    return any(one.on_a_cpu for one in kernels)
+
+
+def _scale(kernels: Sequence[Kernel]) -> tuple[float, str]:
+    most = max((one.bandwidth.maximum for one in kernels if one.bandwidth), default=TERA)
+    return (TERA, "TB/s") if most >= TERA else (GIGA, "GB/s")
+
+
 def _bandwidths(kernels: Sequence[Kernel], panel: Axes, element: int) -> None:
     """Lines: medians of valid kernels, with the range of the samples. Hollow: invalid."""
+    scale, unit = _scale(kernels)
     for order, colour in _COLOUR.items():
         for access, (line, marker, size) in _FORM.items():
             here = [
@@ -139,15 +158,15 @@ def _bandwidths(kernels: Sequence[Kernel], panel: Axes, element: int) -> None:
             valid = [(group, row) for group, row in here if row.valid]
             if valid:
                 panel.vlines(
-                    [group for group, _ in valid], [row.minimum / 1e12 for _, row in valid],
-                    [row.maximum / 1e12 for _, row in valid], color=colour, linewidth=1.0,
+                    [group for group, _ in valid], [row.minimum / scale for _, row in valid],
+                    [row.maximum / scale for _, row in valid], color=colour, linewidth=1.0,
                 )  # fmt: skip
                 panel.plot(
-                    [group for group, _ in valid], [row.value / 1e12 for _, row in valid],
+                    [group for group, _ in valid], [row.value / scale for _, row in valid],
                     color=colour, linestyle=line, linewidth=1.1, marker=marker, markersize=size,
                     label="_valid",
                 )  # fmt: skip
-            invalid = [(group, row.value / 1e12) for group, row in here if not row.valid]
+            invalid = [(group, row.value / scale) for group, row in here if not row.valid]
             if invalid:
                 panel.plot(
                     *zip(*invalid, strict=True), linestyle="none", color=colour, marker=marker,
@@ -160,12 +179,13 @@ def _bandwidths(kernels: Sequence[Kernel], panel: Axes, element: int) -> None:
     panel.xaxis.set_major_locator(FixedLocator([1, 2, 4, 8, 16]))
     panel.xaxis.set_major_formatter("{x:.0f}")
     panel.xaxis.set_minor_locator(NullLocator())
-    panel.set_xlabel("group that a thread takes (bytes)")
+    taker = "a turn of the loop" if _on_a_cpu(kernels) else "a thread"
+    panel.set_xlabel(f"group that {taker} takes (bytes)")
     panel.set_yscale("log")
     panel.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     panel.yaxis.set_minor_formatter(NullFormatter())
-    panel.set_ylabel("useful bandwidth (TB/s)")
+    panel.set_ylabel(f"useful bandwidth ({unit})")
 
 
 def _ratios(kernels: Sequence[Kernel], panel: Axes) -> None:
@@ -210,21 +230,24 @@ def _ratios(kernels: Sequence[Kernel], panel: Axes) -> None:
 
 def draw(kernels: Sequence[Kernel], axes: AxesGrid) -> None:
     """Elements first, the ratios last."""
+    on_a_cpu = _on_a_cpu(kernels)
+    names = _CPU_ORDER if on_a_cpu else {}
     elements = _elements(kernels)
     panels = flat(axes)
     for panel, element in zip(panels, elements, strict=False):
         _bandwidths(kernels, panel, element)
     drawn = [row for one in kernels if (row := one.bandwidth) is not None]
     if drawn:
-        low = min(row.minimum for row in drawn) / 1e12
-        high = max(row.maximum for row in drawn) / 1e12
+        scale, _ = _scale(kernels)
+        low = min(row.minimum for row in drawn) / scale
+        high = max(row.maximum for row in drawn) / scale
         for panel in panels[: len(elements)]:
             panel.set_ylim(low / 1.3, high * 1.3)
     _ratios(kernels, panels[len(elements)])
     for panel in panels[len(elements) + 1 :]:
         panel.set_visible(False)
     handles = [
-        Line2D([], [], color=_COLOUR[order], linewidth=1.4, label=order)
+        Line2D([], [], color=_COLOUR[order], linewidth=1.4, label=names.get(order, order))
         for order in _COLOUR
         if any(one.order == order for one in kernels)
     ]
@@ -241,7 +264,10 @@ def draw(kernels: Sequence[Kernel], axes: AxesGrid) -> None:
             [], [], linestyle="none", marker="D", markersize=5.5, color=_PUBLISHED,
             markerfacecolor="#f0e442", label="published, GeForce 8800 GT",
         ),
-        Line2D([], [], linestyle="none", marker="o", markersize=5, color=INK, label="this GPU"),
+        Line2D(
+            [], [], linestyle="none", marker="o", markersize=5, color=INK,
+            label="this CPU" if on_a_cpu else "this GPU",
+        ),
     ]  # fmt: skip
     ratios = [ratio(kernels, speed_up) for speed_up in SPEED_UPS]
     if any(not row.valid for row in drawn) or any(one and not one.valid for one in ratios):
@@ -255,13 +281,25 @@ def caption(kernels: Sequence[Kernel]) -> str:
     more = (
         f" Groups of 16 bytes make the second {wider.value:.3g}×." if wider and wider.valid else ""
     )
+    if _on_a_cpu(kernels):
+        what = (
+            "Additions of two matrices by every core, each its own: bytes of all matrices over the "
+            "time of one addition more; medians, with the range of the samples. Coalesced: row by "
+            "row; uncoalesced: column by column, where alone a group can be taken apart. "
+        )
+        size = "matrices of 2 MiB, three for each core, which is more than most L2 hold"
+    else:
+        what = (
+            "Addition of two matrices: bytes of the three matrices over the time of one launch; "
+            "medians, with the range of the samples. Coalesced: neighbouring threads take "
+            "neighbouring groups. "
+        )
+        size = "matrices of 128 MiB, which no cache holds"
     return (
-        "Addition of two matrices: bytes of the three matrices over the time of one launch; "
-        "medians, with the range of the samples. Coalesced: neighbouring threads take neighbouring "
-        "groups. Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), "
+        f"{what}Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), "
         "section VI-C and Table II (the last in the text only), for matrices of 512 × 512 "
         "elements (section III) on a GeForce 8800 GT of compute capability 1.1, and the same "
-        "ratios here, for matrices of 128 MiB, which no cache holds. They are: 32-bit elements "
+        f"ratios here, for {size}. They are: 32-bit elements "
         "from uncoalesced to coalesced (31×); 8-bit elements from uncoalesced and ungrouped to "
         "coalesced and grouped (43×); 8-bit elements coalesced, from ungrouped to grouped (26×). "
         "The paper does not say how many elements a group of these had; here it is four, the "
