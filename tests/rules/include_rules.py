@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 CORE = {"harness/core"}
+NBODY = {"nbody", "nbody/problem", "nbody/reference"}
 MAY_INCLUDE = {
     "harness/core": CORE,
     "harness/layout": CORE | {"harness/layout"},
@@ -20,7 +21,12 @@ MAY_INCLUDE = {
     "harness/counters": CORE | {"harness/device", "harness/counters"},
     "harness/runner": CORE | {"harness/host", "harness/runner"},
     "harness/cli": CORE | {"harness/host", "harness/layout", "harness/runner", "harness/cli"},
-    "micro/pattern": {"harness/layout", "micro/pattern"},
+    "micro/pattern": CORE | {"harness/layout", "micro/pattern"},
+    "nbody/problem": CORE | {"harness/layout", "nbody/problem"},
+    "nbody/reference": CORE | {"nbody/problem", "nbody/reference"},
+    "nbody/host": CORE | {"harness/host", "harness/layout"} | NBODY | {"nbody/host"},
+    "nbody/rungs": CORE | {"harness/device", "harness/layout"} | NBODY | {"nbody/rungs"},
+    "nbody": CORE | {"harness/host", "harness/device", "harness/layout"} | NBODY,
     "micro": CORE | {"harness/host", "harness/device", "harness/layout", "micro/pattern", "micro"},
 }
 # Compiled by g++ alone on any machine.
@@ -31,6 +37,9 @@ HOST_ONLY = {
     "harness/runner",
     "harness/cli",
     "micro/pattern",
+    "nbody/problem",
+    "nbody/reference",
+    "nbody/host",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 CUDA = re.compile(r"cuda|cupti|nvml|nvtx")
