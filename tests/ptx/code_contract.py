@@ -39,8 +39,11 @@ def contracts() -> dict[str, Contract]:
 
 
 def benchmark_of(mangled: str) -> str | None:
-    """Name the benchmark of a kernel by its namespace: _ZN6strata10coalescing… is coalescing's."""
-    match = re.search(r"_ZN6strata(\d+)", mangled)
+    """Name the benchmark of a kernel by its namespace.
+
+    _ZN6strata10coalescing… is coalescing's, and _ZN6strata5nbody9registers… is the rung registers'.
+    """
+    match = re.search(r"_ZN6strata(?:5nbody)?(\d+)", mangled)
     if match is None:
         return None
     start = match.end()

@@ -1,0 +1,433 @@
+// How a rung on a GPU is judged, timed and counted: step.hpp says what a rung is.
+#include "harness/core/counted_work.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/gates.hpp"
+#include "harness/core/protocol.hpp"
+#include "harness/core/statistics.hpp"
+#include "harness/core/timed.hpp"
+#include "harness/device/buffer.hpp"
+#include "harness/device/clock.cuh"
+#include "harness/device/cuda_check.hpp"
+#include "harness/device/stream.hpp"
+#include "nbody/judge.hpp"
+#include "nbody/step.hpp"
+#include "nbody/with_choice.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace strata::nbody {
+namespace {
+
+constexpr int poison = 0xFF;  // all bits set: not a number
+constexpr unsigned most_sms = 512;
+
+/// Both clocks of an SM.
+struct Stamp {
+  std::uint64_t cycles;
+  std::uint64_t nanoseconds;
+};
+
+/// Every SM that runs one of these blocks leaves the time.
+__global__ void stamp(Stamp* stamps) {
+  const std::uint32_t sm = sm_id();
+  if (sm >= most_sms) __trap();
+  stamps[sm] = {cycles_now(), global_nanoseconds()};
+}
+
+/// A problem, its bodies, and what is right.
+struct Judged {
+  Bodies bodies;
+  std::vector<Pull> pulls;
+  std::optional<Conserved> conserved;
+};
+
+/// Those of a device that have been needed so far: a reference of half a million bodies takes
+/// a second.
+struct Library {
+  std::map<std::string, Judged> of;
+};
+
+const Judged& judged(Session& session, const Problem& problem) {
+  auto& library = session.cache().shared<Library>().of;
+  const std::string key = std::string{to_string(problem.kind)} + '/' +
+                          std::to_string(problem.systems) + '/' + std::to_string(problem.bodies);
+  const auto found = library.find(key);
+  if (found != library.end()) return found->second;
+  Judged made{.bodies = generate(problem), .pulls = {}, .conserved = std::nullopt};
+  made.pulls = judged_pulls(made.bodies);
+  if (problem.kind == Kind::galaxies) made.conserved = conserved(made.bodies, made.pulls);
+  return library.emplace(key, std::move(made)).first->second;
+}
+
+struct Observation {
+  double seconds = 0;         ///< of all steps of a sample, by events
+  double device_seconds = 0;  ///< the same by the timer that all SMs share
+  double copied_seconds = 0;  ///< gravit: by the host's clock, copies to and fro included
+  double core_hertz = 0;
+};
+
+std::vector<float> words_of(const std::string& layout, const Bodies& bodies) {
+  std::vector<float> words;
+  with_layout_named(layout, [&]<class L>() { words = in_layout<L>(bodies); });
+  return words;
+}
+
+Bodies bodies_of(const std::string& layout, std::span<const float> words, const Problem& problem) {
+  Bodies bodies;
+  with_layout_named(
+      layout, [&]<class L>() { bodies = from_layout<L>(words, problem.systems, problem.bodies); });
+  return bodies;
+}
+
+/// The subject of the protocol: some steps from the same beginning.
+class Ascent {
+ public:
+  Ascent(const Problem& problem, const Judged& right, Climber climber, std::string layout,
+         unsigned sms)
+      : problem_{problem},
+        right_{right},
+        climber_{std::move(climber)},
+        layout_{std::move(layout)},
+        sms_{sms},
+        words_{words_of(layout_, right.bodies)},
+        begin_words_{std::span<const float>{words_}},
+        from_{words_.size()},
+        to_{words_.size()},
+        acceleration_{3 * problem.total()},
+        stamps_{2 * std::size_t{most_sms}},
+        stamps_landed_{2 * std::size_t{most_sms}} {
+    if (problem.kind == Kind::gravit) {
+      pinned_in_.emplace(words_.size());
+      pinned_out_.emplace(acceleration_.size());
+      std::ranges::copy(words_, pinned_in_->data());
+    }
+  }
+
+  [[nodiscard]] bool moves() const { return problem_.kind == Kind::galaxies; }
+  [[nodiscard]] std::uint32_t steps() const { return moves() ? galaxies_steps : 1; }
+
+  /// One step of these bodies, judged. Of moving bodies: they start at rest and the step lasts 1,
+  /// so that the new velocities are the accelerations, and the new positions known exactly.
+  [[nodiscard]] std::pair<Error, std::size_t> judge() {
+    if (!moves()) {
+      restore(words_);
+      launch(1, time_step);
+      return {error_of_accelerations(), 0};
+    }
+    Bodies still = right_.bodies;
+    for (const Field f : {Field::vx, Field::vy, Field::vz})
+      std::ranges::fill(still.fields[static_cast<std::size_t>(f)], 0.0F);
+    restore(words_of(layout_, still));
+    launch(1, 1.0F);
+    const Bodies moved = moved_bodies();
+    std::size_t misplaced = 0;
+    for (std::size_t i = 0; i < moved.total(); ++i) {
+      for (const auto& [p, v] : {std::pair{Field::px, Field::vx}, std::pair{Field::py, Field::vy},
+                                 std::pair{Field::pz, Field::vz}}) {
+        if (moved.at(p, i) != moved.at(v, i) + still.at(p, i)) ++misplaced;
+      }
+      if (moved.at(Field::mass, i) != still.at(Field::mass, i)) ++misplaced;
+    }
+    const auto field = [&](Field f) {
+      return std::span<const float>{moved.fields[static_cast<std::size_t>(f)]};
+    };
+    return {error_of(right_.pulls, field(Field::vx), field(Field::vy), field(Field::vz)),
+            misplaced};
+  }
+
+  /// Of the sample that was taken last.
+  [[nodiscard]] Error error_of_accelerations() {
+    const std::vector<float> all = acceleration_.to_host();
+    const std::span<const float> numbers{all};
+    const std::size_t n = problem_.total();
+    return error_of(right_.pulls, numbers.subspan(0, n), numbers.subspan(n, n),
+                    numbers.subspan(2 * n, n));
+  }
+  [[nodiscard]] Bodies moved_bodies() {
+    const auto& last = last_in_from_ ? from_ : to_;
+    return bodies_of(layout_, last.to_host(), problem_);
+  }
+
+  void prepare() {
+    cuda_check(cudaMemcpyAsync(from_.data(), begin_words_.data(), from_.size_bytes(),
+                               cudaMemcpyDeviceToDevice, stream_.get()));
+    to_.poison(poison, stream_.get());
+    acceleration_.poison(poison, stream_.get());
+    stamps_.poison(0, stream_.get());
+    stream_.synchronize();
+  }
+
+  Observation observe() {
+    using Clock = std::chrono::steady_clock;
+    const auto began = Clock::now();
+    if (pinned_in_) pinned_in_->upload_to(from_, stream_.get());
+    stamp<<<2 * sms_, 32, 0, stream_.get()>>>(stamps_.data());
+    cuda_check(cudaGetLastError());
+    begin_.record(stream_.get());
+    run(steps(), time_step);
+    end_.record(stream_.get());
+    stamp<<<2 * sms_, 32, 0, stream_.get()>>>(stamps_.data() + most_sms);
+    cuda_check(cudaGetLastError());
+    if (pinned_out_) pinned_out_->download_from(acceleration_, stream_.get());
+    stream_.synchronize();
+    const std::chrono::duration<double> whole = Clock::now() - began;
+    stamps_landed_.download_from(stamps_, stream_.get());
+    stream_.synchronize();
+    Observation seen{.seconds = end_.seconds_since(begin_),
+                     .device_seconds = 0,
+                     .copied_seconds = whole.count(),
+                     .core_hertz = 0};
+    read_stamps(seen);
+    return seen;
+  }
+
+  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
+    return {seen.seconds, seen.device_seconds};
+  }
+
+  void count(Session& session, const Rung& rung) {
+    prepare();
+    const Counted counted =
+        strata::count(session, {.prepare = [this] { prepare(); },
+                                .work =
+                                    [this] {
+                                      stamp<<<1, 32, 0, stream_.get()>>>(stamps_.data());
+                                      cuda_check(cudaGetLastError());
+                                      run(1, time_step);
+                                    },
+                                .overhead =
+                                    [this] {
+                                      stamp<<<1, 32, 0, stream_.get()>>>(stamps_.data());
+                                      cuda_check(cudaGetLastError());
+                                    }});
+    stream_.synchronize();
+    const double interactions = problem_.interactions();
+    const auto per_interaction = [&](const char* name, const char* unit, double value) {
+      session.add(Measurement{.quantity = name,
+                              .unit = unit,
+                              .provenance = Provenance::counted,
+                              .method = "cupti_net",
+                              .samples = {value / interactions}});
+    };
+    const auto adds = counted.net("fp32_add");
+    const auto multiplies = counted.net("fp32_mul");
+    const auto fused = counted.net("fp32_fma");
+    if (adds && multiplies && fused) {
+      per_interaction("flops_per_interaction", "FLOP", *adds + *multiplies + 2 * *fused);
+    }
+    if (const auto issued = counted.net("executed_instructions")) {
+      constexpr double lanes = 32;
+      per_interaction("instructions_per_interaction", "instruction", *issued * lanes);
+    }
+    if (const auto bytes = counted.net("dram_read_bytes")) {
+      per_interaction("dram_bytes_per_interaction", "B", *bytes);
+    }
+    if (climber_.square_roots > 0) {
+      // Each pair has one, whatever else is in a kernel's beginning and end: at most a few for a
+      // body. That no pair was left out is what they prove.
+      const std::array<Expectation, 1> expected{Expectation{.quantity = "xu_thread_instructions",
+                                                            .predicted = climber_.square_roots,
+                                                            .bound = 16.0 / problem_.bodies}};
+      session.add(model_gate(expected, counted));
+    }
+    const Error error = moves() ? Error{} : error_of_accelerations();
+    if (!moves()) session.add(accuracy_gate(rung, problem_.bodies, error, "accelerations"));
+  }
+
+ private:
+  void restore(const std::vector<float>& words) {
+    from_.upload(words);
+    to_.poison(poison, stream_.get());
+    acceleration_.poison(poison, stream_.get());
+    stream_.synchronize();
+  }
+
+  void launch(std::uint32_t steps, float time) {
+    run(steps, time);
+    stream_.synchronize();
+  }
+
+  void run(std::uint32_t steps, float time) {
+    float* from = from_.data();
+    float* to = to_.data();
+    for (std::uint32_t s = 0; s < steps; ++s) {
+      climber_.launch({.from = from,
+                       .to = moves() ? to : nullptr,
+                       .acceleration = moves() ? nullptr : acceleration_.data(),
+                       .systems = problem_.systems,
+                       .bodies = problem_.bodies,
+                       .softening_squared = softening_squared,
+                       .time_step = time},
+                      stream_.get());
+      std::swap(from, to);
+    }
+    last_in_from_ = from == from_.data();
+  }
+
+  /// From the last SM that had passed the first stamp to the first that reached the second.
+  void read_stamps(Observation& seen) const {
+    const auto stamps = stamps_landed_.span();
+    std::uint64_t first = 0;
+    std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+    std::vector<double> hertz;
+    for (unsigned sm = 0; sm < most_sms; ++sm) {
+      const Stamp& before = stamps[sm];
+      const Stamp& after = stamps[most_sms + sm];
+      if (before.nanoseconds > 0) first = std::max(first, before.nanoseconds);
+      if (after.nanoseconds > 0) last = std::min(last, after.nanoseconds);
+      if (before.nanoseconds == 0 || after.nanoseconds == 0) continue;
+      hertz.push_back(static_cast<double>(after.cycles - before.cycles) /
+                      (static_cast<double>(after.nanoseconds - before.nanoseconds) * 1e-9));
+    }
+    if (hertz.empty()) throw std::runtime_error{"no SM left both stamps"};
+    seen.device_seconds = static_cast<double>(last - first) * 1e-9;
+    seen.core_hertz = median(hertz);
+  }
+
+  Problem problem_;
+  const Judged& right_;
+  Climber climber_;
+  std::string layout_;
+  unsigned sms_;
+  std::vector<float> words_;
+  Stream stream_;
+  DeviceBuffer<float> begin_words_;
+  DeviceBuffer<float> from_;
+  DeviceBuffer<float> to_;
+  DeviceBuffer<float> acceleration_;
+  DeviceBuffer<Stamp> stamps_;
+  PinnedBuffer<Stamp> stamps_landed_;
+  std::optional<PinnedBuffer<float>> pinned_in_;
+  std::optional<PinnedBuffer<float>> pinned_out_;
+  Event begin_;
+  Event end_;
+  bool last_in_from_ = true;
+};
+
+void report(Session& session, const Rung& rung, const Problem& problem, const Ascent& ascent,
+            const Collection<Observation>& seen, unsigned sms) {
+  const Timed timed{session, seen};
+  const double steps = ascent.steps();
+  const double interactions = problem.interactions() * steps;
+  timed.add("interactions_per_second", "1/s", "event",
+            [&](const Observation& o) { return interactions / o.seconds; });
+  timed.add("interactions_per_second", "1/s", "globaltimer",
+            [&](const Observation& o) { return interactions / o.device_seconds; });
+  timed.add("step_time", "s", "event", [&](const Observation& o) { return o.seconds / steps; });
+  timed.add("step_time", "s", "globaltimer",
+            [&](const Observation& o) { return o.device_seconds / steps; });
+  if (problem.kind == Kind::gravit) {
+    timed.add("copied_step_time", "s", "wall", &Observation::copied_seconds);
+    session.add(repeat_unverified());
+  }
+  timed.timers(&Observation::seconds, "event", &Observation::device_seconds, "globaltimer");
+  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
+  const auto modelled = [&](const char* name, const char* unit, const char* method, double value) {
+    session.add(Measurement{.quantity = name,
+                            .unit = unit,
+                            .provenance = Provenance::modelled,
+                            .method = method,
+                            .samples = {value}});
+  };
+  const double rate = interactions / median(seen.series(&Observation::seconds));
+  modelled("nominal_flops_per_second", "FLOP/s", "20_flop", nominal_flops * rate);
+  if (rung.issue_slots > 0) {
+    constexpr double issued_a_cycle = 128;  // lanes: four warps
+    modelled(
+        "issue_limit", "1/s", "issue_slots",
+        sms * issued_a_cycle * median(seen.series(&Observation::core_hertz)) / rung.issue_slots);
+  }
+}
+
+void report_error(Session& session, const Error& error) {
+  const auto add = [&](const char* name, double value) {
+    session.add(Measurement{.quantity = name,
+                            .unit = "1",
+                            .provenance = Provenance::modelled,
+                            .method = "fp64_reference",
+                            .samples = {value}});
+  };
+  if (!error.finite) return;
+  add("relative_rms_error", error.relative_rms);
+  add("relative_maximum_error", error.relative_maximum);
+}
+
+/// What the steps of the last sample did to what must not change.
+void report_drift(Session& session, const Judged& right, const Bodies& moved) {
+  const Conserved& before = *right.conserved;
+  const Conserved after = conserved(moved, judged_pulls(moved));
+  double off = 0;
+  for (std::size_t c = 0; c < after.momentum.size(); ++c)
+    off = std::max(off, std::abs(after.momentum[c] - before.momentum[c]));
+  const double energy = std::abs(after.energy / before.energy - 1);
+  const double momentum = off / before.momentum_scale;
+  if (!std::isfinite(energy) || !std::isfinite(momentum)) {
+    session.add(Gate{"result", Verdict::failed, "after the steps some bodies are nowhere"});
+    return;
+  }
+  for (const auto& [name, value] :
+       {std::pair{"energy_drift", energy}, std::pair{"momentum_drift", momentum}}) {
+    session.add(Measurement{.quantity = name,
+                            .unit = "1",
+                            .provenance = Provenance::modelled,
+                            .method = "fp64_reference",
+                            .samples = {value}});
+  }
+}
+
+}  // namespace
+
+void climb(Session& session, const Rung& rung, MakeClimber make) {
+  const Facts& facts = session.device().identity().facts;
+  const auto sms = static_cast<unsigned>(std::get<std::int64_t>(facts.at("sm_count")));
+  const Problem problem = problem_of(session);
+  const Judged& right = judged(session, problem);
+  const Climber climber = make(session, problem);
+  Ascent ascent{problem, right, climber, session.param("layout"), sms};
+
+  const auto [error, misplaced] = ascent.judge();
+  session.add(accuracy_gate(rung, problem.bodies, error, "accelerations"));
+  if (ascent.moves()) {
+    session.add(result_gate(4 * problem.total(), misplaced, "positions and masses after a step"));
+  }
+  if (session.counters() != nullptr) {
+    ascent.count(session, rung);
+    return;
+  }
+  report_error(session, error);
+  cudaFuncAttributes attributes{};
+  cuda_check(cudaFuncGetAttributes(&attributes, climber.kernel));
+  session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));
+  session.fact("registers", static_cast<std::int64_t>(attributes.numRegs));
+  session.fact("shared_bytes", static_cast<std::int64_t>(attributes.sharedSizeBytes));
+  session.fact("threads", static_cast<std::int64_t>(climber.threads));
+  session.fact("steps", static_cast<std::int64_t>(ascent.steps()));
+  session.fact("change", rung.change);
+  session.fact("before", rung.before);
+
+  const auto seen = collect(ascent, session.plan());
+  report(session, rung, problem, ascent, seen, sms);
+  if (ascent.moves()) {
+    report_drift(session, right, ascent.moved_bodies());
+  } else {
+    session.add(accuracy_gate(rung, problem.bodies, ascent.error_of_accelerations(),
+                              "accelerations of the last sample"));
+  }
+  session.add(Gate{"model", Verdict::unverified, session.counting_note()});
+}
+
+}  // namespace strata::nbody
