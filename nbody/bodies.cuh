@@ -105,11 +105,13 @@ struct Work {
   std::uint32_t total;
   float softening_squared;
   float time_step;
+  std::uint32_t begin;  ///< first body of a system that is computed,
+  std::uint32_t end;    ///< and the one behind the last: a part of them where several GPUs share
 };
 inline Work work_of(const Step& step) {
-  return {step.from,     step.to,      step.acceleration,
-          step.bodies,   step.total(), step.softening_squared,
-          step.time_step};
+  return {
+      step.from,      step.to, step.acceleration, step.bodies, step.total(), step.softening_squared,
+      step.time_step, 0,       step.bodies};
 }
 
 /// Ends a step for body i: moves it, or leaves its acceleration. First the velocity, then the

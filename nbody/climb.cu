@@ -20,7 +20,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,31 +45,6 @@ __global__ void stamp(Stamp* stamps) {
   const std::uint32_t sm = sm_id();
   if (sm >= most_sms) __trap();
   stamps[sm] = {cycles_now(), global_nanoseconds()};
-}
-
-/// A problem, its bodies, and what is right.
-struct Judged {
-  Bodies bodies;
-  std::vector<Pull> pulls;
-  std::optional<Conserved> conserved;
-};
-
-/// Those of a device that have been needed so far: a reference of half a million bodies takes
-/// a second.
-struct Library {
-  std::map<std::string, Judged> of;
-};
-
-const Judged& judged(Session& session, const Problem& problem) {
-  auto& library = session.cache().shared<Library>().of;
-  const std::string key = std::string{to_string(problem.kind)} + '/' +
-                          std::to_string(problem.systems) + '/' + std::to_string(problem.bodies);
-  const auto found = library.find(key);
-  if (found != library.end()) return found->second;
-  Judged made{.bodies = generate(problem), .pulls = {}, .conserved = std::nullopt};
-  made.pulls = judged_pulls(made.bodies);
-  if (problem.kind == Kind::galaxies) made.conserved = conserved(made.bodies, made.pulls);
-  return library.emplace(key, std::move(made)).first->second;
 }
 
 struct Observation {
@@ -119,35 +93,6 @@ class Ascent {
 
   [[nodiscard]] bool moves() const { return problem_.kind == Kind::galaxies; }
   [[nodiscard]] std::uint32_t steps() const { return moves() ? galaxies_steps : 1; }
-
-  /// One step of these bodies, judged. Of moving bodies: they start at rest and the step lasts 1,
-  /// so that the new velocities are the accelerations, and the new positions known exactly.
-  [[nodiscard]] std::pair<Error, std::size_t> judge() {
-    if (!moves()) {
-      restore(words_);
-      launch(1, time_step);
-      return {error_of_accelerations(), 0};
-    }
-    Bodies still = right_.bodies;
-    for (const Field f : {Field::vx, Field::vy, Field::vz})
-      std::ranges::fill(still.fields[static_cast<std::size_t>(f)], 0.0F);
-    restore(words_of(layout_, still));
-    launch(1, 1.0F);
-    const Bodies moved = moved_bodies();
-    std::size_t misplaced = 0;
-    for (std::size_t i = 0; i < moved.total(); ++i) {
-      for (const auto& [p, v] : {std::pair{Field::px, Field::vx}, std::pair{Field::py, Field::vy},
-                                 std::pair{Field::pz, Field::vz}}) {
-        if (moved.at(p, i) != moved.at(v, i) + still.at(p, i)) ++misplaced;
-      }
-      if (moved.at(Field::mass, i) != still.at(Field::mass, i)) ++misplaced;
-    }
-    const auto field = [&](Field f) {
-      return std::span<const float>{moved.fields[static_cast<std::size_t>(f)]};
-    };
-    return {error_of(right_.pulls, field(Field::vx), field(Field::vy), field(Field::vz)),
-            misplaced};
-  }
 
   /// Of the sample that was taken last.
   [[nodiscard]] Error error_of_accelerations() {
@@ -249,18 +194,6 @@ class Ascent {
   }
 
  private:
-  void restore(const std::vector<float>& words) {
-    from_.upload(words);
-    to_.poison(poison, stream_.get());
-    acceleration_.poison(poison, stream_.get());
-    stream_.synchronize();
-  }
-
-  void launch(std::uint32_t steps, float time) {
-    run(steps, time);
-    stream_.synchronize();
-  }
-
   void run(std::uint32_t steps, float time) {
     float* from = from_.data();
     float* to = to_.data();
@@ -389,7 +322,64 @@ void report_drift(Session& session, const Judged& right, const Bodies& moved) {
   }
 }
 
+/// The same against pulls that are known already.
+Judgement judge(const Climber& climber, const std::string& layout, const Problem& problem,
+                const Bodies& bodies, std::span<const Pull> pulls) {
+  const bool moves = problem.kind == Kind::galaxies;
+  Bodies still = bodies;
+  for (const Field f : {Field::vx, Field::vy, Field::vz})
+    std::ranges::fill(still.fields[static_cast<std::size_t>(f)], 0.0F);
+  const std::vector<float> words = words_of(layout, still);
+  const DeviceBuffer<float> from{std::span<const float>{words}};
+  DeviceBuffer<float> to{words.size()};
+  DeviceBuffer<float> acceleration{3 * problem.total()};
+  const Stream stream;
+  to.poison(poison, stream.get());
+  acceleration.poison(poison, stream.get());
+  climber.launch({.from = from.data(),
+                  .to = moves ? to.data() : nullptr,
+                  .acceleration = moves ? nullptr : acceleration.data(),
+                  .systems = problem.systems,
+                  .bodies = problem.bodies,
+                  .softening_squared = softening_squared,
+                  .time_step = 1},
+                 stream.get());
+  stream.synchronize();
+  const std::size_t n = problem.total();
+  if (!moves) {
+    const std::vector<float> all = acceleration.to_host();
+    const std::span<const float> numbers{all};
+    return {
+        error_of(pulls, numbers.subspan(0, n), numbers.subspan(n, n), numbers.subspan(2 * n, n)),
+        0};
+  }
+  const Bodies moved = bodies_of(layout, to.to_host(), problem);
+  Judgement judgement;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (const auto& [p, v] : {std::pair{Field::px, Field::vx}, std::pair{Field::py, Field::vy},
+                               std::pair{Field::pz, Field::vz}}) {
+      if (moved.at(p, i) != moved.at(v, i) + still.at(p, i)) ++judgement.misplaced;
+    }
+    if (moved.at(Field::mass, i) != still.at(Field::mass, i)) ++judgement.misplaced;
+  }
+  const auto field = [&](Field f) {
+    return std::span<const float>{moved.fields[static_cast<std::size_t>(f)]};
+  };
+  judgement.error = error_of(pulls, field(Field::vx), field(Field::vy), field(Field::vz));
+  return judgement;
+}
+
 }  // namespace
+
+std::map<std::string, MakeClimber, std::less<>>& climbers() {
+  static std::map<std::string, MakeClimber, std::less<>> kept;
+  return kept;
+}
+
+Judgement judge(const Climber& climber, const std::string& layout, const Problem& problem,
+                const Bodies& bodies) {
+  return judge(climber, layout, problem, bodies, judged_pulls(bodies));
+}
 
 void climb(Session& session, const Rung& rung, MakeClimber make) {
   const Facts& facts = session.device().identity().facts;
@@ -399,7 +389,8 @@ void climb(Session& session, const Rung& rung, MakeClimber make) {
   const Climber climber = make(session, problem);
   Ascent ascent{problem, right, climber, session.param("layout"), sms};
 
-  const auto [error, misplaced] = ascent.judge();
+  const auto [error, misplaced] =
+      judge(climber, session.param("layout"), problem, right.bodies, right.pulls);
   session.add(accuracy_gate(rung, problem.bodies, error, "accelerations"));
   if (ascent.moves()) {
     session.add(result_gate(4 * problem.total(), misplaced, "positions and masses after a step"));

@@ -65,11 +65,11 @@ inline constexpr double maximum_over_rms = 64;
 inline constexpr double nominal_flops = 20;
 
 /// The names, for what has to be known when the program is compiled.
-inline constexpr std::array<std::string_view, 18> rung_names{
-    "serial",          "openmp",     "cpu_soa",    "simd",       "simd_rsqrt",
-    "cpu_blocked",     "naive",      "tiled",      "one_launch", "fast_math",
-    "unrolled",        "invariants", "block_size", "read_only",  "warp_shuffle",
-    "constant_memory", "registers",  "pair_once"};
+inline constexpr std::array<std::string_view, 20> rung_names{
+    "serial",          "openmp",     "cpu_soa",        "simd",       "simd_rsqrt",
+    "cpu_blocked",     "naive",      "tiled",          "one_launch", "fast_math",
+    "unrolled",        "invariants", "block_size",     "read_only",  "warp_shuffle",
+    "constant_memory", "registers",  "register_banks", "pair_once",  "several_gpus"};
 [[nodiscard]] consteval std::size_t rung_index(std::string_view name) {
   for (std::size_t i = 0; i < rung_names.size(); ++i) {
     if (rung_names[i] == name) return i;

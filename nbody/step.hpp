@@ -7,8 +7,11 @@
 #include "nbody/ladder.hpp"
 #include "nbody/problem/problem.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -44,6 +47,20 @@ struct Climber {
 /// Makes a rung ready: reads its axes. Throws Skipped where the device cannot do it.
 using MakeClimber = Climber (*)(const Session&, const Problem&);
 
+/// How far a rung's accelerations are from the reference, and how many positions and masses of
+/// bodies that it moved are not what its own velocities make them.
+struct Judgement {
+  Error error;
+  std::size_t misplaced = 0;
+};
+/// One step of `bodies` in that layout, on the current device. Of moving bodies: they start at rest
+/// and the step lasts 1, so that the new velocities are the accelerations.
+[[nodiscard]] Judgement judge(const Climber& climber, const std::string& layout,
+                              const Problem& problem, const Bodies& bodies);
+
+/// The rungs that this executable holds for a GPU, by name.
+[[nodiscard]] std::map<std::string, MakeClimber, std::less<>>& climbers();
+
 /// Judges a rung, then times or counts it.
 void climb(Session& session, const Rung& rung, MakeClimber make);
 
@@ -51,6 +68,9 @@ void climb(Session& session, const Rung& rung, MakeClimber make);
 
 /// Enrols a rung on a GPU: `make` is its MakeClimber.
 #define STRATA_RUNG(name, make)                                                             \
+  [[maybe_unused]] static const bool strata_rung_kept =                                     \
+      ::strata::nbody::climbers().emplace(name, make).second;                               \
+                                                                                            \
   [[maybe_unused]] static const bool strata_rung_enrolled = ::strata::detail::enrol(        \
       ::strata::nbody::declare<::strata::nbody::rung_index(name)>, ::strata::Backend::cuda, \
       [](::strata::Session& session) {                                                      \

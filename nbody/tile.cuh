@@ -27,8 +27,10 @@ __device__ __forceinline__ void walk_tiles(const Work& work, std::uint32_t syste
         loaded < work.bodies ? read_posmass<L>(work.from, first + loaded, work.total) : nobody();
     __syncthreads();
 #pragma unroll unroll
-    for (unsigned k = 0; k < block; ++k)
-      pull<Math>(pulls, me, tile[k], work.softening_squared);
+    for (unsigned k = 0; k < block; ++k) {
+      const float4 other = tile[k];  // one load, not one for each use
+      pull<Math>(pulls, me, other, work.softening_squared);
+    }
     __syncthreads();
   }
   if (real) finish<L, moves>(work, first + mine, me, pulls);

@@ -1,8 +1,10 @@
 // The subcommands: each reads its own flags and returns the exit status of the process.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strata {
@@ -61,6 +63,21 @@ struct ModelOptions {
   std::string permutation;  ///< "identity", "reversed" or "random"; empty: identity
 };
 [[nodiscard]] int model_command(const ModelOptions& options);
+
+struct NbodyOptions {
+  std::string problem = "galaxies";
+  std::optional<std::uint32_t> systems;  ///< nothing said: as usual for the problem, here and below
+  std::optional<std::uint32_t> bodies;
+  std::uint64_t seed = 2009;
+  std::string file;
+  std::string other;  ///< what the file is compared with, or where the result goes
+  std::uint32_t steps = 0;
+  /// A plain program in single precision ends 80 steps of 32 × 4096 bodies within 5e-5.
+  double tolerance = 2e-4;
+  bool overwrite = false;
+};
+/// `action`: generate, verify, reference, trimmed-mean or ladder.
+[[nodiscard]] int nbody_command(std::string_view action, const NbodyOptions& options);
 
 /// Hands `arguments` to `python -m strata`. Replaces this process; returns only when it cannot.
 [[nodiscard]] int analysis_command(const std::vector<std::string>& arguments);

@@ -25,6 +25,53 @@ int fail(ExitCode code, std::string_view what) {
   return static_cast<int>(code);
 }
 
+/// The flags of `strata nbody`.
+CLI::App* add_nbody(CLI::App& app, NbodyOptions& options) {
+  auto* group = app.add_subcommand(
+      "nbody", "the n-body ladder: its rungs, and files of bodies, made, moved and compared");
+  group->require_subcommand(1);
+
+  auto* generate = group->add_subcommand("generate", "write a file of bodies, made from a seed");
+  generate->add_option("--problem", options.problem, "galaxies, single or gravit")
+      ->type_name("NAME")
+      ->capture_default_str();
+  generate->add_option("--systems", options.systems, "independent systems (galaxies: 32)");
+  generate->add_option("--bodies", options.bodies,
+                       "of each system (galaxies: 4096, single: 65536, gravit: 40000)");
+  generate->add_option("--seed", options.seed, "the same seed, the same bodies")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  generate->add_option("file", options.file, "where they go")->type_name("FILE")->required();
+
+  auto* reference =
+      group->add_subcommand("reference", "move the bodies of a file in double precision");
+  reference->add_option("file", options.file, "bodies")->type_name("FILE")->required();
+  reference->add_option("out", options.other, "where they go")->type_name("OUT")->required();
+  reference->add_option("--steps", options.steps, "how many steps")->required();
+  for (auto* writes : {generate, reference})
+    writes->add_flag("--overwrite", options.overwrite, "replace the file that is there");
+
+  auto* verify = group->add_subcommand(
+      "verify", "compare two files: header, positions, velocities; exit status 1 if they differ");
+  verify->add_option("file", options.file, "bodies")->type_name("FILE")->required();
+  verify->add_option("reference", options.other, "what they should be")
+      ->type_name("REFERENCE")
+      ->required();
+  verify
+      ->add_option("--tolerance", options.tolerance,
+                   "of a body: its distance from the reference, over the root mean square of all "
+                   "the reference's positions, or velocities")
+      ->capture_default_str();
+
+  auto* trimmed = group->add_subcommand(
+      "trimmed-mean", "of 36 runs, or so: without the two highest and lowest; and the median");
+  trimmed->add_option("file", options.file, "one number a line; standard input if not said")
+      ->type_name("FILE");
+
+  group->add_subcommand("ladder", "every rung: what it changes, who did it first, what to expect");
+  return group;
+}
+
 int command(int argc, char** argv) {
   CLI::App app{"Measures the memory hierarchy of a GPU, or of the CPU where there is none.",
                "strata"};
@@ -150,6 +197,9 @@ int command(int argc, char** argv) {
       "Examples: strata model --generation 1.0-1.1,9.0 --fields all\n"
       "          strata model --width 4 --stride 2 --offset 1");
 
+  NbodyOptions nbody_options;
+  auto* nbody = add_nbody(app, nbody_options);
+
   const std::vector<std::pair<std::string, std::string>> forwarded{
       {"report", "figures, tables and one HTML page of a run"},
       {"summary", "the numbers of a run that a person wants first"},
@@ -183,6 +233,9 @@ int command(int argc, char** argv) {
   if (*list) return list_command(list_options);
   if (*model) return model_command(model_options);
   if (*counters) return counters_command(counters_options);
+  if (*nbody) {
+    return nbody_command(nbody->get_subcommands().front()->get_name(), nbody_options);
+  }
   if (*run) {
     run_options.command.assign(argv, argv + argc);
     return run_command(run_options);

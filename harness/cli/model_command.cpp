@@ -1,5 +1,6 @@
 // strata model: what each generation of GPU would move, by the published rules and with no device.
 #include "harness/cli/commands.hpp"
+#include "harness/cli/page.hpp"
 #include "harness/core/coalescing.hpp"
 #include "harness/core/lanes.hpp"
 #include "harness/core/measurements_csv.hpp"
@@ -164,32 +165,6 @@ Model model_of(const ModelOptions& options) {
     }
   }
   return model;
-}
-
-/// The lines of `text`, none longer than `width`, broken between words.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-  std::vector<std::string> lines{""};
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) {
-      lines.emplace_back();
-    }
-    if (!lines.back().empty()) lines.back() += ' ';
-    lines.back() += word;
-  }
-  return lines;
-}
-
-constexpr std::size_t page = 98;  // columns of text
-
-/// `text` beside `label`, which stands in a column of its own.
-void print_note(std::string_view label, std::string_view text) {
-  constexpr std::size_t column = 12;
-  for (const auto& line : wrapped(text, page - column)) {
-    fmt::print("{:<{}}{}\n", label, column, line);
-    label = {};
-  }
 }
 
 /// The rule of each generation that the model names, and where it is written down.

@@ -44,7 +44,7 @@ struct Problem {
 /// itself, and that of two at one place, finite: 0.
 inline constexpr float softening_squared = 1e-4F;
 /// Of a step of `galaxies`.
-inline constexpr float time_step = 1e-4F;
+inline constexpr float time_step = 1e-5F;
 /// Steps that `galaxies` takes in a sample on a GPU: 80 steps of 32 systems of 4096 bodies are the
 /// 4.3e10 interactions of the report.
 inline constexpr std::uint32_t galaxies_steps = 80;

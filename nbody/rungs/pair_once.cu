@@ -15,6 +15,8 @@
 #include "nbody/rung_kernels.cuh"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 
 namespace strata::nbody::pair_once {
@@ -34,17 +36,28 @@ struct Ring {
   std::uint32_t padded = 0;  ///< bodies, filled up to whole tiles
 };
 
-Ring ring_for(const Problem& problem, unsigned per_thread) {
+/// Cuts each tile's walk into so many pieces that the last round of warps is a full one, as far as
+/// that can be had; a piece costs a group more, for its begin and its end.
+Ring ring_for(const Problem& problem, unsigned per_thread, std::uint32_t warps_at_once) {
   const std::uint32_t tile = lanes * per_thread;
   Ring ring;
   ring.tiles = blocks_for(problem.bodies, tile);
   ring.padded = ring.tiles * tile;
   ring.others = (1 + ring.tiles / 2) * per_thread;
-  // Enough pieces for many warps on every SM, and long enough that their ends do not matter.
-  constexpr double wanted = 132.0 * 16 * 16;
-  const double all = static_cast<double>(problem.systems) * ring.tiles * ring.others;
-  ring.piece = static_cast<std::uint32_t>(std::clamp(all / wanted, 12.0, 128.0));
-  ring.pieces = blocks_for(ring.others, ring.piece);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::uint32_t pieces = warps; pieces <= ring.others && pieces <= 256; pieces += warps) {
+    const std::uint32_t piece = blocks_for(ring.others, pieces);
+    const double jobs = static_cast<double>(problem.systems) * ring.tiles * pieces;
+    const double cost = std::ceil(jobs / warps_at_once) * (piece + 1);
+    if (cost >= best) continue;
+    best = cost;
+    ring.piece = piece;
+    ring.pieces = blocks_for(ring.others, piece);
+  }
+  if (ring.piece == 0) {  // fewer groups than a block has warps
+    ring.piece = 1;
+    ring.pieces = ring.others;
+  }
   return ring;
 }
 
@@ -57,13 +70,15 @@ __host__ __device__ inline std::uint32_t groups_of(std::uint32_t tiles, unsigned
 
 template <Layout L>
 __global__ void __launch_bounds__(block)
-    gather(Work work, std::uint32_t padded, float4* bodies, float4* forces) {
+    gather(Work work, std::uint32_t padded, float4* bodies, float4* turned_bodies, float4* forces) {
   const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
   if (mine >= padded) return;
   const std::uint32_t at = blockIdx.y * padded + mine;
-  bodies[at] = mine < work.bodies
-                   ? read_posmass<L>(work.from, blockIdx.y * work.bodies + mine, work.total)
-                   : nobody();
+  const float4 body = mine < work.bodies
+                          ? read_posmass<L>(work.from, blockIdx.y * work.bodies + mine, work.total)
+                          : nobody();
+  bodies[at] = body;
+  turned_bodies[at] = {body.w, body.x, body.y, body.z};
   forces[at] = nobody();
 }
 
@@ -84,16 +99,21 @@ __device__ __forceinline__ float turned(float value, unsigned lane) {
   return __shfl_sync(whole_warp, value, static_cast<int>((lane + 1) % lanes));
 }
 
+/// Blocks that an SM shall hold: fewer where a thread has more bodies, lest they spill.
+constexpr unsigned blocks_of_sm(unsigned per_thread) {
+  return per_thread <= 4 ? 6 : per_thread <= 8 ? 4 : 3;
+}
+
 template <unsigned per_thread>
-__global__ void __launch_bounds__(warps* lanes, 4)
-    meet(const float4* __restrict__ bodies, float4* forces, Ring ring, float softening_squared) {
+__global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
+    meet(const float4* __restrict__ bodies, const float4* __restrict__ turned_bodies,
+         float4* forces, Ring ring, float softening_squared) {
   const unsigned lane = threadIdx.x % lanes;
-  const std::uint32_t job = blockIdx.x * warps + threadIdx.x / lanes;
-  const std::uint32_t tile = job / ring.pieces;
-  if (tile >= ring.tiles) return;
-  const std::uint32_t piece = job % ring.pieces;
-  bodies += std::size_t{blockIdx.y} * ring.padded;
-  forces += std::size_t{blockIdx.y} * ring.padded;
+  const std::uint32_t tile = blockIdx.x;
+  const std::uint32_t piece = blockIdx.y * warps + threadIdx.x / lanes;
+  bodies += std::size_t{blockIdx.z} * ring.padded;
+  turned_bodies += std::size_t{blockIdx.z} * ring.padded;
+  forces += std::size_t{blockIdx.z} * ring.padded;
   const std::uint32_t groups = groups_of(ring.tiles, per_thread, tile);
   const std::uint32_t begin = piece * ring.piece;
   const std::uint32_t end = min(begin + ring.piece, groups);
@@ -110,7 +130,10 @@ __global__ void __launch_bounds__(warps* lanes, 4)
     std::uint32_t met = tile + g / per_thread;
     if (met >= ring.tiles) met -= ring.tiles;
     const std::uint32_t at = (met * per_thread + g % per_thread) * lanes + lane;
-    float4 other = bodies[at];
+    // Its mass stands first: of two float4 read alike, the same coordinates would lie in the same
+    // register bank, and a subtraction takes two cycles then (rung register_banks).
+    const float4 turned_body = turned_bodies[at];
+    float4 other{turned_body.y, turned_body.z, turned_body.w, turned_body.x};
     Pulls reaction;
 #pragma unroll 1
     for (unsigned turn = 0; turn < lanes; ++turn) {
@@ -155,17 +178,28 @@ __global__ void __launch_bounds__(block)
 }
 
 struct Arrays {
-  explicit Arrays(std::size_t count) : bodies{count}, forces{count} {}
+  explicit Arrays(std::size_t count) : bodies{count}, turned{count}, forces{count} {}
   DeviceBuffer<float4> bodies;
+  DeviceBuffer<float4> turned;  ///< the same, mass first
   DeviceBuffer<float4> forces;
 };
+
+std::uint32_t warps_at_once(void (*kernel)(const float4*, const float4*, float4*, Ring, float)) {
+  int device = 0;
+  int sms = 0;
+  int blocks = 0;
+  cuda_check(cudaGetDevice(&device));
+  cuda_check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, warps * lanes, 0));
+  return static_cast<std::uint32_t>(sms * std::max(blocks, 1)) * warps;
+}
 
 Climber make(const Session& session, const Problem& problem) {
   Climber climber;
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
-  with_number<4, 8, 12>(per_thread, [&]<unsigned n>() {
+  with_number<4, 8, 12, 16>(per_thread, [&]<unsigned n>() {
     with_layout_named(session.param("layout"), [&]<class L>() {
-      const Ring ring = ring_for(problem, n);
+      const Ring ring = ring_for(problem, n, warps_at_once(meet<n>));
       auto arrays = std::make_shared<Arrays>(std::size_t{problem.systems} * ring.padded);
       double met = 0;
       for (std::uint32_t t = 0; t < ring.tiles; ++t)
@@ -176,11 +210,12 @@ Climber make(const Session& session, const Problem& problem) {
                 const Work work = work_of(step);
                 const dim3 all{blocks_for(ring.padded, block), step.systems};
                 gather<L><<<all, block, 0, stream>>>(work, ring.padded, arrays->bodies.data(),
-                                                     arrays->forces.data());
+                                                     arrays->turned.data(), arrays->forces.data());
                 cuda_check(cudaGetLastError());
-                const dim3 jobs{blocks_for(ring.tiles * ring.pieces, warps), step.systems};
+                const dim3 jobs{ring.tiles, blocks_for(ring.pieces, warps), step.systems};
                 meet<n><<<jobs, warps * lanes, 0, stream>>>(
-                    arrays->bodies.data(), arrays->forces.data(), ring, step.softening_squared);
+                    arrays->bodies.data(), arrays->turned.data(), arrays->forces.data(), ring,
+                    step.softening_squared);
                 cuda_check(cudaGetLastError());
                 const auto end = step.moves() ? end_step<L, true> : end_step<L, false>;
                 end<<<all, block, 0, stream>>>(work, ring.padded, arrays->bodies.data(),

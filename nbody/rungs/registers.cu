@@ -1,104 +1,24 @@
 // Rung registers: what does it bring that a thread has several bodies, so that one read from shared
 // memory serves them all?
-//
-// A block has 32 × per_thread bodies; its warps share out the others among themselves, each with a
-// tile of its own, and add up what they found. There is no barrier in the walk. Sums of 256 others
-// go into totals in shared memory.
-#include "nbody/rung_kernels.cuh"
+#include "nbody/several.cuh"
 
 namespace strata::nbody::registers {
 namespace {
 
-constexpr unsigned lanes = 32;
-constexpr unsigned tiles_of_a_sum = 8;
-
 template <unsigned per_thread, unsigned warps, bool moves>
-__global__ void __launch_bounds__(warps* lanes) step_of(Work work) {
-  constexpr unsigned sums = 3 * per_thread;
-  constexpr unsigned unroll = per_thread >= 8 ? 4 : 8;
-  __shared__ float4 tiles[warps][lanes];
-  __shared__ float totals[sums][warps][lanes];
-  const unsigned lane = threadIdx.x % lanes;
-  const unsigned warp = threadIdx.x / lanes;
-  const std::uint32_t first = blockIdx.y * work.bodies;
-  const std::uint32_t group = blockIdx.x * (lanes * per_thread);
-  const auto read = [&](std::uint32_t i) {
-    return i < work.bodies ? read_posmass<Soaoas>(work.from, first + i, work.total) : nobody();
-  };
-  float4 me[per_thread];
-  Pulls pulls[per_thread];
-#pragma unroll
-  for (unsigned b = 0; b < per_thread; ++b) {
-    me[b] = read(group + b * lanes + lane);
-#pragma unroll
-    for (unsigned c = 0; c < 3; ++c)
-      totals[3 * b + c][warp][lane] = 0;
-  }
-  std::uint32_t start = warp * lanes;
-  float4 next = read(start + lane);
-  unsigned walked = 0;
-  const auto keep = [&] {
-#pragma unroll
-    for (unsigned b = 0; b < per_thread; ++b) {
-      totals[3 * b][warp][lane] += pulls[b].x;
-      totals[3 * b + 1][warp][lane] += pulls[b].y;
-      totals[3 * b + 2][warp][lane] += pulls[b].z;
-      pulls[b] = {};
-    }
-  };
-#pragma unroll 1
-  while (start < work.bodies) {
-    tiles[warp][lane] = next;
-    start += warps * lanes;
-    next = read(start + lane);  // on its way while this tile is walked
-    __syncwarp();
-#pragma unroll unroll
-    for (unsigned k = 0; k < lanes; ++k) {
-      const float4 other = tiles[warp][k];
-#pragma unroll
-      for (unsigned b = 0; b < per_thread; ++b)
-        pull<Fast>(pulls[b], me[b], other, work.softening_squared);
-    }
-    __syncwarp();
-    if (++walked % tiles_of_a_sum == 0) keep();
-  }
-  keep();
-  __syncthreads();
-#pragma unroll 1
-  for (unsigned b = warp; b < per_thread; b += warps) {
-    const std::uint32_t i = group + b * lanes + lane;
-    if (i >= work.bodies) continue;
-    float sum[3] = {0, 0, 0};
-    for (unsigned c = 0; c < 3; ++c) {
-      for (unsigned w = 0; w < warps; ++w)
-        sum[c] += totals[3 * b + c][w][lane];
-    }
-    finish<Soaoas, moves>(work, first + i, read(i), {sum[0], sum[1], sum[2]});
-  }
+__global__ void __launch_bounds__(warps* several::lanes) step_of(Work work) {
+  several::walk<per_thread, warps, moves, /*turned=*/false>(work);
 }
 
+struct Kernels {
+  template <unsigned per_thread, unsigned warps, bool moves>
+  static auto of() {
+    return step_of<per_thread, warps, moves>;
+  }
+};
+
 Climber make(const Session& session, const Problem& problem) {
-  Climber climber;
-  const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
-  const auto warps = static_cast<unsigned>(session.whole("warps"));
-  with_number<1, 2, 4, 8>(per_thread, [&]<unsigned n>() {
-    with_number<1, 2, 4, 8>(warps, [&]<unsigned w>() {
-      const bool moves = problem.kind == Kind::galaxies;
-      const auto kernel = moves ? step_of<n, w, true> : step_of<n, w, false>;
-      climber = {.launch =
-                     [kernel](const Step& step, cudaStream_t stream) {
-                       const dim3 grid{blocks_for(step.bodies, lanes * n), step.systems};
-                       kernel<<<grid, w * lanes, 0, stream>>>(work_of(step));
-                       cuda_check(cudaGetLastError());
-                     },
-                 .kernel = reinterpret_cast<const void*>(kernel),
-                 .threads = w * lanes,
-                 .square_roots = static_cast<double>(problem.systems) *
-                                 blocks_for(problem.bodies, lanes * n) * (lanes * n) *
-                                 blocks_for(problem.bodies, lanes) * lanes};
-    });
-  });
-  return climber;
+  return several::climber_of<Kernels>(session, problem);
 }
 
 STRATA_RUNG("registers", make);

@@ -6,8 +6,13 @@ command_test.py STRATA SOURCE_FOLDER
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import math
 import os
+import re
+import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -57,7 +62,8 @@ class Command(unittest.TestCase):
     def test_help_names_every_subcommand_and_the_exit_codes(self) -> None:
         answer = strata("--help")
         self.assertEqual(answer.returncode, 0)
-        for word in ("doctor", "list", "run", "bench", "counters", "model", "report", "130"):
+        words = ("doctor", "list", "run", "bench", "counters", "model", "nbody", "report", "130")
+        for word in words:
             self.assertIn(word, answer.stdout)
         self.assertNotIn("\n  roofline ", answer.stdout, "absent until it works")
 
@@ -151,6 +157,117 @@ class Command(unittest.TestCase):
         for word in ("--layout", "--generation", "--stride", "--format", "compute capability"):
             self.assertIn(word, answer.stdout)
 
+    def nbody(self, *arguments: str | Path, code: int = 0) -> str:
+        """What `strata nbody` prints; when it refuses its input, the one line that says why."""
+        answer = strata("nbody", *map(str, arguments))
+        self.assertEqual(answer.returncode, code, answer.stderr)
+        if code != 2:
+            return answer.stdout
+        self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
+        return answer.stderr
+
+    def bodies(self, name: str = "bodies", *arguments: str) -> Path:
+        file = self.out / name
+        self.nbody("generate", "--systems", "2", "--bodies", "65", *arguments, file)
+        return file
+
+    @staticmethod
+    def signed(content: bytes) -> bytes:
+        """A file of bodies with the checksum that belongs to it."""
+        start, rest = content[:48], content[80:]
+        return start + hashlib.sha256(start + bytes(32) + rest).digest() + rest
+
+    def test_nbody_makes_the_same_bodies_from_the_same_seed(self) -> None:
+        one, again, other = self.bodies(), self.bodies("again"), self.bodies("b", "--seed", "7")
+        self.assertEqual(one.read_bytes(), again.read_bytes())
+        self.assertEqual(self.signed(one.read_bytes()), one.read_bytes())
+        self.assertIn("all 130 agree", self.nbody("verify", one, again, "--tolerance", "0"))
+        self.assertIn("seed (2009 and 7)", self.nbody("verify", one, other, code=1))
+        single = self.out / "single"
+        self.nbody("generate", "--problem", "single", "--bodies", "130", single)
+        self.assertEqual(single.stat().st_size - one.stat().st_size, 130 * 4, "masses")
+
+    def test_nbody_replaces_a_file_only_when_asked(self) -> None:
+        file = self.bodies()
+        self.assertIn("--overwrite", self.nbody("generate", file, code=2))
+        moved = ("reference", file, file, "--steps", "1")
+        self.assertIn("--overwrite", self.nbody(*moved, code=2))
+        self.assertIn("steps 1", self.nbody(*moved, "--overwrite"))
+        self.assertEqual([one.name for one in self.out.iterdir()], [file.name])
+
+    def test_nbody_verify_compares_what_was_moved_in_parts_with_what_was_moved_at_once(
+        self,
+    ) -> None:
+        file, half, whole, parts = (self.bodies(), *(self.out / name for name in "hwp"))
+        self.nbody("reference", file, half, "--steps", "3")
+        self.nbody("reference", half, parts, "--steps", "3")
+        self.nbody("reference", file, whole, "--steps", "6")
+        # Between the parts all is rounded to single precision.
+        self.assertIn("all 130 agree", self.nbody("verify", parts, whole, "--tolerance", "1e-6"))
+        self.nbody("verify", parts, whole, "--tolerance", "0", code=1)
+        self.assertIn("steps (3 and 6)", self.nbody("verify", half, whole, code=1))
+
+    def test_nbody_verify_says_which_body_differs_first_and_which_most(self) -> None:
+        file = self.bodies()
+        content = bytearray(file.read_bytes())
+        for body, axis, number in ((66, 3, 50.0), (67, 1, 2.0), (129, 2, 3.0)):
+            struct.pack_into("<f", content, 80 + 4 * (6 * body + axis), number)
+        changed = self.out / "changed"
+        changed.write_bytes(self.signed(bytes(content)))
+        said = " ".join(self.nbody("verify", changed, file, code=1).split())
+        self.assertIn("positions 2 of 130 differ by more than", said)
+        self.assertIn("first body 2 of system 1;", said)
+        self.assertRegex(said, r"largest difference [\d.]+, of body 64 of system 1 velocities")
+        self.assertIn("velocities 1 of 130 differ", said)
+        self.assertIn("first body 1 of system 1;", said)
+
+    def test_nbody_refuses_a_damaged_file_in_one_line(self) -> None:
+        file = self.bodies()
+        content = file.read_bytes()
+        damaged = self.out / "damaged"
+        for bad, word in (
+            (b"", "STRATANB"),
+            (b"neither bodies\nnor anything else" * 9, "STRATANB"),
+            (content[:-1], "cut short"),
+            (content + b"\n", "added"),
+            (content[:100] + b"\0" + content[101:], "checksum"),
+            (self.signed(content[:12] + b"\2" + content[13:]), "version 2"),
+            (self.signed(content[:-4] + struct.pack("<f", math.nan)), "nan"),
+        ):
+            damaged.write_bytes(bad)
+            said = self.nbody("verify", damaged, file, code=2)
+            self.assertIn("damaged:", said)
+            self.assertIn(word, said)
+
+    def test_nbody_drops_the_two_highest_and_lowest_of_36_runs(self) -> None:
+        runs = self.out / "runs"
+        runs.write_text("\n".join(["1e9", "-5", "900", "0", *map(str, range(1, 33))]))
+        trimmed, median = self.nbody("trimmed-mean", runs).splitlines()
+        self.assertIn(
+            f"mean 16.5, standard deviation {statistics.stdev(range(1, 33)):.6g}", trimmed
+        )
+        self.assertIn("median      16.5, 95 % interval 10 to 23: of all 36", median)
+        runs.write_text("1\n2\n3\n4\n5\n")
+        self.assertIn("mean 3, standard deviation unknown", self.nbody("trimmed-mean", runs))
+        runs.write_text("1\n2\n3\n4\n")
+        self.assertIn("too few", self.nbody("trimmed-mean", runs, code=2))
+        runs.write_text("1\n2\n3 s\n4\n5\n")
+        self.assertIn("runs:3: '3 s'", self.nbody("trimmed-mean", runs, code=2))
+
+    def test_nbody_tells_the_ladder_rung_by_rung(self) -> None:
+        text = self.nbody("ladder")
+        rungs = re.findall(r"^(\w+) \((CPU|GPU)\)$", text, re.MULTILINE)
+        self.assertGreater(len(rungs), 10)
+        before = re.findall(r"^  before    (.+)$", text, re.MULTILINE)
+        self.assertEqual(len(before), len(rungs))
+        first = "none: it is the first"
+        self.assertEqual(before.count(first), 2)
+        self.assertLessEqual(set(before) - {first}, {name for name, _ in rungs})
+        for label in ("question", "change", "source", "expected"):
+            told = re.findall(rf"^  {label} +\S", text, re.MULTILINE)
+            self.assertEqual(len(told), len(rungs), label)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
     def test_a_gpu_that_is_not_there_is_refused_in_one_line(self) -> None:
         answer = strata("run", "quick", "--device", "cuda:99", "--out", str(self.out))
         self.assertEqual(answer.returncode, 3, answer.stderr)
@@ -184,6 +301,19 @@ class Command(unittest.TestCase):
             ["model", "--width", "4", "--permutation", "shuffled"],
             ["model", "--stride", "2"],
             ["model", "--width", "4", "--layout", "soa"],
+            ["nbody"],
+            ["nbody", "generate"],
+            ["nbody", "generate", "--problem", "galaxy", "x"],
+            ["nbody", "generate", "--bodies", "0", "x"],
+            ["nbody", "generate", "--bodies", "4000000000", "x"],
+            ["nbody", "generate", "--seed", "-1", "x"],
+            ["nbody", "generate", "--problem", "single", "--systems", "2", "x"],
+            ["nbody", "generate", "--overwrite", "/dev/null"],
+            ["nbody", "reference", "/no/such/file", "x", "--steps", "1"],
+            ["nbody", "verify", "/no/such/file", "/no/such/file"],
+            ["nbody", "verify", "--tolerance", "nan", "x", "x"],
+            ["nbody", "trimmed-mean", "/no/such/file"],
+            ["nbody", "trimmed-mean"],
         ):
             answer = strata(*arguments)
             self.assertEqual(answer.returncode, 2, f"{arguments}: {answer.stderr}")

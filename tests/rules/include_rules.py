@@ -20,7 +20,9 @@ MAY_INCLUDE = {
     "harness/device": CORE | {"harness/host", "harness/device"},
     "harness/counters": CORE | {"harness/device", "harness/counters"},
     "harness/runner": CORE | {"harness/host", "harness/runner"},
-    "harness/cli": CORE | {"harness/host", "harness/layout", "harness/runner", "harness/cli"},
+    "harness/cli": CORE
+    | {"harness/host", "harness/layout", "harness/runner", "harness/cli"}
+    | NBODY,
     "micro/pattern": CORE | {"harness/layout", "micro/pattern"},
     "nbody/problem": CORE | {"harness/layout", "nbody/problem"},
     "nbody/reference": CORE | {"nbody/problem", "nbody/reference"},

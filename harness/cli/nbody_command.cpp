@@ -1,0 +1,301 @@
+// strata nbody: the bodies of the ladder as files, and the ladder itself, with no device.
+#include "harness/cli/commands.hpp"
+#include "harness/cli/page.hpp"
+#include "harness/core/case.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/refusal.hpp"
+#include "harness/core/statistics.hpp"
+#include "harness/core/text.hpp"
+#include "nbody/ladder.hpp"
+#include "nbody/problem/dataset_file.hpp"
+#include "nbody/problem/problem.hpp"
+#include "nbody/reference/moved.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <istream>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace strata {
+namespace {
+
+using nbody::Bodies;
+using nbody::Dataset;
+
+// --- generate, reference ---
+
+nbody::Existing existing(const NbodyOptions& options) {
+  return options.overwrite ? nbody::Existing::replace : nbody::Existing::keep;
+}
+
+/// The problem that was asked for; what was not said is as its first publication has it.
+nbody::Problem problem_of(const NbodyOptions& options) {
+  struct Usual {
+    nbody::Kind kind;
+    std::uint32_t systems;
+    std::uint32_t bodies;
+  };
+  constexpr std::array usual{Usual{nbody::Kind::galaxies, 32, 4096},
+                             Usual{nbody::Kind::single, 1, 65536},
+                             Usual{nbody::Kind::gravit, 1, 40000}};
+  const auto* const found = std::ranges::find_if(
+      usual, [&](const Usual& one) { return to_string(one.kind) == options.problem; });
+  if (found == usual.end()) {
+    refuse({"--problem"}, "there is no " + in_quotes(options.problem), "galaxies, single, gravit",
+           "say one of these");
+  }
+  const nbody::Problem problem{.kind = found->kind,
+                               .systems = options.systems.value_or(found->systems),
+                               .bodies = options.bodies.value_or(found->bodies),
+                               .seed = options.seed};
+  if (problem.kind != nbody::Kind::galaxies && problem.systems != 1) {
+    refuse({"--systems"}, fmt::format("{} systems of {}", problem.systems, options.problem),
+           "1, as that problem is one system", "leave it out, or say --problem galaxies");
+  }
+  if (problem.total() == 0 || problem.total() > nbody::most_bodies) {
+    refuse({"strata nbody generate"},
+           fmt::format("{} × {} bodies", problem.systems, problem.bodies),
+           fmt::format("1 to {} in all", nbody::most_bodies), "say other --systems or --bodies");
+  }
+  return problem;
+}
+
+/// "32 × 4096 bodies, seed 2009, steps 80".
+std::string summary(const Dataset& dataset) {
+  return fmt::format("{} × {} bodies, seed {}, steps {}", dataset.bodies.systems,
+                     dataset.bodies.bodies, dataset.seed, dataset.steps);
+}
+
+int generate(const NbodyOptions& options) {
+  const nbody::Problem problem = problem_of(options);
+  nbody::check_target(options.file, existing(options));
+  const Dataset dataset{.bodies = nbody::generate(problem), .seed = problem.seed};
+  nbody::write_dataset(options.file, dataset, existing(options));
+  fmt::print("{}: {}\n", one_line(options.file), summary(dataset));
+  return 0;
+}
+
+int reference(const NbodyOptions& options) {
+  Dataset dataset = nbody::read_dataset(options.file);
+  nbody::check_target(options.other, existing(options));
+  dataset = nbody::moved(std::move(dataset), options.steps);
+  nbody::write_dataset(options.other, dataset, existing(options));
+  fmt::print("{}: {}\n", one_line(options.other), summary(dataset));
+  return 0;
+}
+
+// --- verify ---
+
+/// What the headers, and the masses, say differently: the files belong to different datasets.
+std::string strangers(const Dataset& one, const Dataset& other) {
+  std::vector<std::string> words;
+  const auto differ = [&words](std::string_view what, const auto& a, const auto& b) {
+    if (a != b) words.push_back(fmt::format("{} ({} and {})", what, a, b));
+  };
+  differ("systems", one.bodies.systems, other.bodies.systems);
+  differ("bodies", one.bodies.bodies, other.bodies.bodies);
+  differ("floats of a body", one.floats_per_body(), other.floats_per_body());
+  differ("steps", one.steps, other.steps);
+  differ("squared softening", one.softening_squared, other.softening_squared);
+  differ("time step", one.time_step, other.time_step);
+  differ("seed", one.seed, other.seed);
+  constexpr auto mass = static_cast<std::size_t>(Field::mass);
+  if (words.empty() && one.bodies.fields[mass] != other.bodies.fields[mass]) {
+    words.emplace_back("masses");
+  }
+  return joined(words);
+}
+
+/// How far vectors are from those of the reference: a distance over the root mean square length of
+/// all of the reference's, so that one tolerance fits places and velocities of any scale.
+struct Comparison {
+  std::size_t differing = 0;
+  std::size_t first = 0;  ///< that differs
+  std::size_t worst = 0;
+  double largest = 0;  ///< difference: that of `worst`
+};
+
+/// The three fields from `x` on.
+Comparison compared(const Bodies& bodies, const Bodies& reference, Field x, double tolerance) {
+  const auto squared_length = [x](std::size_t i, const auto& component) {
+    double sum = 0;
+    for (int c = 0; c < 3; ++c) {
+      const double number = component(static_cast<Field>(static_cast<int>(x) + c), i);
+      sum += number * number;
+    }
+    return sum;
+  };
+  double whole = 0;
+  for (std::size_t i = 0; i < reference.total(); ++i) {
+    whole += squared_length(
+        i, [&](Field f, std::size_t at) { return static_cast<double>(reference.at(f, at)); });
+  }
+  // All at the origin, or at rest: every difference counts as it is.
+  const double scale = whole > 0 ? std::sqrt(whole / static_cast<double>(reference.total())) : 1;
+  Comparison result;
+  for (std::size_t i = 0; i < reference.total(); ++i) {
+    const double off = std::sqrt(squared_length(i,
+                                                [&](Field f, std::size_t at) {
+                                                  return static_cast<double>(bodies.at(f, at)) -
+                                                         static_cast<double>(reference.at(f, at));
+                                                })) /
+                       scale;
+    if (off > result.largest) {
+      result.largest = off;
+      result.worst = i;
+    }
+    if (off <= tolerance) continue;
+    if (result.differing == 0) result.first = i;
+    ++result.differing;
+  }
+  return result;
+}
+
+/// "body 3 of system 0".
+std::string body_name(const Bodies& bodies, std::size_t i) {
+  return fmt::format("body {} of system {}", i % bodies.bodies, i / bodies.bodies);
+}
+
+void print_comparison(std::string_view what, const Comparison& found, const Bodies& bodies,
+                      double tolerance) {
+  std::string text;
+  if (found.differing == 0) {
+    text = fmt::format("all {} agree within {:g}", bodies.total(), tolerance);
+  } else {
+    text = fmt::format("{} of {} differ by more than {:g}, first {}", found.differing,
+                       bodies.total(), tolerance, body_name(bodies, found.first));
+  }
+  text += found.largest == 0 ? "; no difference"
+                             : fmt::format("; largest difference {:.3g}, of {}", found.largest,
+                                           body_name(bodies, found.worst));
+  print_note(what, text);
+}
+
+int verify(const NbodyOptions& options) {
+  if (!std::isfinite(options.tolerance) || options.tolerance < 0) {
+    refuse({"--tolerance"}, fmt::format("{} is out of range", options.tolerance),
+           "a finite number from 0 on", "say another");
+  }
+  const Dataset dataset = nbody::read_dataset(options.file);
+  const Dataset other = nbody::read_dataset(options.other);
+  if (const std::string different = strangers(dataset, other); !different.empty()) {
+    print_note("header", "not of one dataset: they differ in " + different);
+    return static_cast<int>(ExitCode::failed);
+  }
+  print_note("header", "the same: " + summary(dataset));
+  bool agree = true;
+  for (const auto& [what, x] :
+       {std::pair{"positions", Field::px}, std::pair{"velocities", Field::vx}}) {
+    const Comparison found = compared(dataset.bodies, other.bodies, x, options.tolerance);
+    print_comparison(what, found, dataset.bodies, options.tolerance);
+    agree = agree && found.differing == 0;
+  }
+  return static_cast<int>(agree ? ExitCode::success : ExitCode::failed);
+}
+
+// --- trimmed-mean ---
+
+/// One number a line; lines without anything are passed over.
+std::vector<double> numbers_of(std::istream& stream, std::string_view name) {
+  std::vector<double> numbers;
+  std::string line;
+  for (std::size_t at = 1; std::getline(stream, line); ++at) {
+    constexpr std::string_view blanks = " \t\r";
+    const auto begin = line.find_first_not_of(blanks);
+    if (begin == std::string::npos) continue;
+    const auto end = line.find_last_not_of(blanks) + 1;
+    double number = 0;
+    const auto [stop, error] = std::from_chars(line.data() + begin, line.data() + end, number);
+    if (error != std::errc{} || stop != line.data() + end || !std::isfinite(number)) {
+      refuse({name, at}, in_quotes(line) + " is no finite number", "one number a line",
+             "give the times or rates alone");
+    }
+    numbers.push_back(number);
+  }
+  if (stream.bad()) refuse({name}, "cannot be read", "one number a line", "name another file");
+  return numbers;
+}
+
+std::vector<double> numbers_in(const std::string& file) {
+  if (file.empty() || file == "-") return numbers_of(std::cin, "standard input");
+  std::ifstream stream{file};
+  // A folder opens well and fails at the first read.
+  if (!stream || (stream.peek(), stream.bad())) {
+    refuse({file}, "cannot be read", "a file with one number a line", "name another file");
+  }
+  return numbers_of(stream, file);
+}
+
+int trimmed_mean(const NbodyOptions& options) {
+  constexpr std::size_t dropped = 2;  // at each end: Papadouli et al. 2026, of their 36
+  std::vector<double> numbers = numbers_in(options.file);
+  if (numbers.size() <= 2 * dropped) {
+    refuse({options.file.empty() ? std::string_view{"standard input"} : options.file},
+           fmt::format("too few numbers, {}", numbers.size()), "five or more, one a line",
+           "measure more often");
+  }
+  std::ranges::sort(numbers);
+  const auto kept = std::span<const double>{numbers}.subspan(dropped, numbers.size() - 2 * dropped);
+  const auto count = static_cast<double>(kept.size());
+  const double mean = std::reduce(kept.begin(), kept.end()) / count;
+  double squares = 0;
+  for (const double number : kept)
+    squares += (number - mean) * (number - mean);
+  const std::string deviation =
+      kept.size() < 2 ? "unknown" : fmt::format("{:.6g}", std::sqrt(squares / (count - 1)));
+  print_note(
+      "trimmed",
+      fmt::format("mean {:.6g}, standard deviation {}: {} without the two highest and lowest", mean,
+                  deviation, numbers.size()));
+  const auto interval = median_interval(numbers);
+  print_note("median",
+             fmt::format("{:.6g}, 95 % interval {}: of all {}", median(numbers),
+                         interval ? fmt::format("{:.6g} to {:.6g}", interval->low, interval->high)
+                                  : "unknown, which takes six",
+                         numbers.size()));
+  return 0;
+}
+
+// --- ladder ---
+
+int print_ladder(const NbodyOptions& /*options*/) {
+  bool first = true;
+  for (const nbody::Rung& rung : nbody::ladder()) {
+    if (!first) fmt::print("\n");
+    first = false;
+    fmt::print("{} ({})\n", rung.name, rung.backend == Backend::host ? "CPU" : "GPU");
+    print_note("  before", rung.before.empty() ? "none: it is the first" : rung.before);
+    print_note("  question", rung.question);
+    print_note("  change", rung.change);
+    print_note("  source", rung.source);
+    print_note("  expected", rung.expectation);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int nbody_command(std::string_view action, const NbodyOptions& options) {
+  if (action == "generate") return generate(options);
+  if (action == "verify") return verify(options);
+  if (action == "reference") return reference(options);
+  if (action == "trimmed-mean") return trimmed_mean(options);
+  return print_ladder(options);
+}
+
+}  // namespace strata

@@ -1,0 +1,171 @@
+// Every rung of the n-body ladder that runs on a GPU, in every layout and problem, against double
+// precision: on random bodies and on those that kernels go wrong on. And faults that were planted.
+#include "harness/core/error.hpp"
+#include "harness/core/session.hpp"
+#include "harness/device/cuda_check.hpp"
+#include "harness/runner/case_runner.hpp"
+#include "nbody/bodies.cuh"
+#include "nbody/ladder.hpp"
+#include "nbody/rung_kernels.cuh"
+#include "nbody/step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace strata::nbody {
+namespace {
+
+Device& gpu() {
+  static const auto device = open_cuda_device(0);
+  return *device;
+}
+
+/// What a case would have said of its axes.
+class Asked {
+ public:
+  explicit Asked(Params params) {
+    record_.which = {
+        .suite = "nbody", .benchmark = "x", .backend = Backend::cuda, .params = params};
+  }
+  [[nodiscard]] Session session() { return {plan_, gpu(), cache_, record_, counting_}; }
+
+ private:
+  Plan plan_;
+  Cache cache_;
+  CaseRecord record_;
+  Counting counting_;
+};
+
+/// The axes of a rung's cases, beside the problem: all layouts, all values of its own axes.
+std::vector<Params> all_choices(const Rung& rung) {
+  std::vector<Params> all;
+  for (const std::string& layout : rung.layouts)
+    all.push_back({{"layout", layout}});
+  for (const Axis& axis : rung.axes) {
+    std::vector<Params> more;
+    for (const Params& one : all) {
+      for (const std::string& value : axis.choices) {
+        Params with = one;
+        with[axis.name] = value;
+        more.push_back(with);
+      }
+    }
+    all = more;
+  }
+  return all;
+}
+
+/// Bodies that a rung may go wrong on.
+Bodies hard_bodies(const Problem& problem, const std::string& kind) {
+  Bodies bodies = generate(problem);
+  if (kind == "coincident" && bodies.bodies > 1) {
+    for (const Field f : {Field::px, Field::py, Field::pz})
+      bodies.at(f, 1) = bodies.at(f, 0);
+  }
+  if (kind == "heavy") bodies.at(Field::mass, bodies.total() / 2) = 1e6F;
+  return bodies;
+}
+
+Verdict verdict_of(const Rung& rung, const Climber& climber, const std::string& layout,
+                   const Problem& problem, const Bodies& bodies, std::string& said) {
+  const Judgement found = judge(climber, layout, problem, bodies);
+  const Gate gate = accuracy_gate(rung, problem.bodies, found.error, "accelerations");
+  said = gate.detail;
+  if (found.misplaced > 0) return Verdict::failed;
+  return gate.verdict;
+}
+
+class EveryRung : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryRung, IsRightOnEveryProblemLayoutAndSize) {
+  const Rung& rung = rung_named(GetParam());
+  const MakeClimber make = climbers().at(rung.name);
+  std::size_t judged = 0;
+  for (const Kind kind : {Kind::single, Kind::galaxies}) {
+    for (const std::uint32_t bodies : {1U, 2U, 33U, 257U, 1000U, 2049U}) {
+      for (const std::string hard : {"random", "coincident", "heavy"}) {
+        const Problem problem{
+            .kind = kind, .systems = kind == Kind::galaxies ? 3U : 1U, .bodies = bodies};
+        const Bodies all = hard_bodies(problem, hard);
+        for (Params params : all_choices(rung)) {
+          params["problem"] = std::string{to_string(kind)};
+          params["systems"] = std::to_string(problem.systems);
+          params["bodies"] = std::to_string(bodies);
+          const std::string layout = params.at("layout");
+          Asked asked{params};
+          const Session session = asked.session();
+          std::string said;
+          EXPECT_EQ(verdict_of(rung, make(session, problem), layout, problem, all, said),
+                    Verdict::passed)
+              << rung.name << ' ' << layout << ' ' << to_string(kind) << ' ' << bodies << ' '
+              << hard << ": " << said;
+          ++judged;
+        }
+      }
+    }
+  }
+  EXPECT_GE(judged, 36U);
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Rung& rung : ladder()) {
+    if (rung.backend == Backend::cuda && rung.name != "several_gpus") all.push_back(rung.name);
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ladder, EveryRung, testing::ValuesIn(names()),
+                         [](const auto& info) { return info.param; });
+
+// ---- Planted faults -----------------------------------------------------------------------------
+
+constexpr unsigned block = 128;
+enum class Fault { none, no_barrier, one_loader, no_tail };
+
+template <Fault fault>
+__global__ void __launch_bounds__(block) faulty(Work work) {
+  __shared__ float4 tile[block];
+  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
+  const bool real = mine < work.bodies;
+  const float4 me = real ? read_posmass<Soaoas>(work.from, mine, work.total) : nobody();
+  Pulls pulls;
+  tile[threadIdx.x] = nobody();
+  __syncthreads();
+  const std::uint32_t end = fault == Fault::no_tail ? work.bodies / block * block : work.bodies;
+  for (std::uint32_t start = 0; start < end; start += block) {
+    const std::uint32_t j = start + threadIdx.x;
+    if (fault == Fault::no_barrier && threadIdx.x >= block / 2) __nanosleep(20'000);
+    if (fault != Fault::one_loader || threadIdx.x == 0) {
+      tile[threadIdx.x] =
+          j < work.bodies ? read_posmass<Soaoas>(work.from, j, work.total) : nobody();
+    }
+    if (fault != Fault::no_barrier) __syncthreads();
+    for (unsigned k = 0; k < block; ++k)
+      pull<Fast>(pulls, me, tile[k], work.softening_squared);
+    if (fault != Fault::no_barrier) __syncthreads();
+  }
+  if (real) finish<Soaoas, false>(work, mine, me, pulls);
+}
+
+template <Fault fault>
+Verdict verdict_of_fault() {
+  const Rung& rung = rung_named("unrolled");
+  const Problem problem{.kind = Kind::single, .systems = 1, .bodies = 5 * block + 7};
+  std::string said;
+  return verdict_of(rung, tile_climber(faulty<fault>, block, 1, problem), "soaoas", problem,
+                    generate(problem), said);
+}
+
+TEST(PlantedFaults, AreRefused) {
+  (void)gpu();
+  EXPECT_EQ(verdict_of_fault<Fault::none>(), Verdict::passed);
+  EXPECT_EQ(verdict_of_fault<Fault::no_barrier>(), Verdict::failed);
+  EXPECT_EQ(verdict_of_fault<Fault::one_loader>(), Verdict::failed);
+  EXPECT_EQ(verdict_of_fault<Fault::no_tail>(), Verdict::failed);
+}
+
+}  // namespace
+}  // namespace strata::nbody
