@@ -303,19 +303,20 @@ const Rung& rung_named(std::string_view name) {
   throw std::out_of_range{fmt::format("there is no rung '{}'", name)};
 }
 
-double rms_bound(const Rung& rung, std::uint32_t bodies) {
+double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated) {
   constexpr double rounding = 0x1p-24;
   constexpr double of_a_term = 8;
   constexpr double block = 256;
+  const auto of_a_sum = [&](double terms) { return dominated ? terms : std::sqrt(terms); };
   const double terms = bodies;
   const double sums =
-      rung.sum == Sum::running ? std::sqrt(terms) : std::sqrt(block) + std::sqrt(terms / block);
+      rung.sum == Sum::running ? of_a_sum(terms) : of_a_sum(block) + of_a_sum(terms / block);
   return (rung.approximate ? 2 : 1) * rounding * (of_a_term + sums);
 }
 
 Gate accuracy_gate(const Rung& rung, std::uint32_t bodies, const Error& error,
-                   const std::string& what) {
-  const double bound = rms_bound(rung, bodies);
+                   const std::string& what, bool dominated) {
+  const double bound = rms_bound(rung, bodies, dominated);
   const bool right = error.finite && error.relative_rms <= bound &&
                      error.relative_maximum <= maximum_over_rms * bound;
   return {"result", right ? Verdict::passed : Verdict::failed,

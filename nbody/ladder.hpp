@@ -54,12 +54,16 @@ struct Rung {
 ///   running: 8 + √n          blocks: 8 + √256 + √(n/256)
 /// The largest error of a single body may be 64 times that: where the pulls of all sides nearly
 /// cancel, the sum is small and its error is not.
-[[nodiscard]] double rms_bound(const Rung& rung, std::uint32_t bodies);
+///
+/// Where one body outweighs all others (`dominated`), sums stay near one number and every later
+/// term is rounded at the same place, perhaps each time the same way: then n roundings of a running
+/// sum, and 256 + n/256 of blocks.
+[[nodiscard]] double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated = false);
 inline constexpr double maximum_over_rms = 64;
 
 /// `result`: every number is there, and right within the rung's bound.
 [[nodiscard]] Gate accuracy_gate(const Rung& rung, std::uint32_t bodies, const Error& error,
-                                 const std::string& what);
+                                 const std::string& what, bool dominated = false);
 
 /// Of an interaction, by the peers' convention (GPU Gems 3, ch. 31): what "nominal" means.
 inline constexpr double nominal_flops = 20;
