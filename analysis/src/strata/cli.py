@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from strata import counted, model, tables
+from strata import counted, ladder, model, tables
 from strata.records import Run, RunError, load_run, one_line
 from strata.validate import findings
 
@@ -62,7 +62,7 @@ def summary(
 ) -> None:
     """Say what a run found, in a few sentences and ten numbers."""
     loaded = _load(run)
-    for sentence in model.sentences(loaded.rows):
+    for sentence in (*model.sentences(loaded.rows), *ladder.sentences(loaded.rows)):
         typer.echo(model.plain(sentence))
     typer.echo(counted.proof(loaded))
     _print_table(loaded)

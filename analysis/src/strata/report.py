@@ -21,8 +21,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from strata import counted, figures, model, tables, units
+from strata import counted, figures, ladder, model, tables, units
 from strata.records import VERDICTS, Run, RunError, params_text
+from strata.report_tables import tables_of
 from strata.validate import findings
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -159,18 +160,19 @@ def _save(path: Path, content: bytes) -> None:
 
 def _section(run: Run, key: str, out: Path, folder: str) -> Section:
     anchors = {row.key: f"{key}-{place}" for place, row in enumerate(run.rows, start=1)}
-    shown = [model.headline_table(run)]
-    layouts = model.layout_table(run.rows)
-    if layouts:
-        shown.append(layouts)
     benchmarks = sorted({case.benchmark for case in run.cases})
+    # What all benchmarks of a suite share is told once, under the name of the suite.
+    told = [*benchmarks, *sorted({case.suite for case in run.cases})]
     return Section(
         key=key,
         run=run,
         notices=tuple(_notices(run)),
         facts=tuple(_facts(run)),
-        sentences=tuple(_linked(sentence, anchors) for sentence in model.sentences(run.rows)),
-        tables=tuple(_table(table, run, anchors, out, folder) for table in shown),
+        sentences=tuple(
+            _linked(sentence, anchors)
+            for sentence in (*model.sentences(run.rows), *ladder.sentences(run.rows))
+        ),
+        tables=tuple(_table(table, run, anchors, out, folder) for table in tables_of(run)),
         counts=_counts(run, anchors, out, folder),
         figures=tuple(_figures(run, key, anchors, out, folder)),
         gates=tuple(
@@ -185,7 +187,7 @@ def _section(run: Run, key: str, out: Path, folder: str) -> Section:
         lines=tuple(_lines(run, anchors)),
         methods=tuple(
             f"methods/{name}.html.j2"
-            for name in benchmarks
+            for name in told
             if (TEMPLATES / "methods" / f"{name}.html.j2").is_file()
         ),
         paper="layout_read" in benchmarks,

@@ -1,0 +1,106 @@
+"""Does each step of a report on two K80 still pay?
+
+Table 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone by this run.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from strata import ladder, reference
+from strata.ladder import GIGA, rung_name, size, size_words
+from strata.model import Sentence, Table
+from strata.records import Row, Run
+from strata.report_tables import ReportTable
+from strata.report_tables._rates import NONE, cell, rate_cell
+from strata.units import factor, number
+
+LABEL = "Thessaly"
+FOUR = "four GK210"
+STEPS: Sequence[tuple[str, str, str, tuple[str, ...]]] = (
+    ("serial", "one core", "serial", ("aos",)),
+    ("OpenMP", "all cores", "openmp", ("aos",)),
+    ("GPU tiling", "one GK210, a launch for each system", "tiled", ("aos",)),
+    ("Elimination of system loop", "one GK210, one launch", "one_launch", ("aos",)),
+    ("Use of multiple gpus", FOUR, ladder.SEVERAL, ("soaoas",)),
+    ("SoA", FOUR, "one_launch", ("soa",)),
+    ("faster math computations", FOUR, "fast_math", ("soa", "soaoas")),
+)
+"""Row of the report's Table 1, the hardware it used, the rung that redoes it, and in which layout:
+the first that was measured."""
+
+
+def _own(rates: Mapping[str, Sequence[Row]], rung: str, layouts: Sequence[str]) -> Row | None:
+    """The case that redoes a row of the report."""
+    by_layout: dict[str, list[Row]] = defaultdict(list)
+    for row in rates.get(rung, ()):
+        by_layout[row.params.get("layout", "")].append(row)
+    return next((ladder.best(by_layout[one]) for one in layouts if one in by_layout), None)
+
+
+def _words(row: Row | None, hardware: str) -> Sentence:
+    """Which case it is; on how many GPUs, where the report had four."""
+    if row is None:
+        return NONE
+    many = ladder.gpus(row)
+    shared = f", {many} GPU{'s' if many > 1 else ''}" if hardware == FOUR else ""
+    return (f"{rung_name(row.benchmark)}, {row.params['layout']}{shared}; {size_words(row)}",)
+
+
+def _before(row: Row | None, rates: Sequence[Row], above: Row | None) -> Row | None:
+    """What a step is over: the row above; of several GPUs the same code on one."""
+    if row is None or row.benchmark != ladder.SEVERAL:
+        return above
+    alone = [one for one in rates if ladder.gpus(one) == 1]
+    return ladder.best(alone) if alone and ladder.gpus(row) > 1 else None
+
+
+def _step(row: Row | None, before: Row | None) -> Sentence:
+    """Speed over another case of the same systems."""
+    if row is None or before is None or size(row) != size(before):
+        return NONE
+    return cell(row, factor(row.value / before.value)) if row.valid and before.valid else NONE
+
+
+def make(run: Run) -> Table | None:
+    """The report's rows with this run's galaxies beside them; None where it has none of them."""
+    timed = ladder.Cases(run.rows).having(ladder.RATE)
+    rates = ladder.at_size(timed, "galaxies")
+    theirs = {one.implementation: one.rate for one in reference.nbody() if one.label == LABEL}
+    lines: list[tuple[Sentence, ...]] = []
+    their_last: float | None = None
+    own_last: Row | None = None
+    found = False
+    for name, hardware, rung, layouts in STEPS:
+        row, rate = _own(rates, rung, layouts), theirs[name]
+        over = cell(row, factor(row.value / rate)) if row and row.valid else NONE
+        lines.append(
+            (
+                (name,),
+                (hardware,),
+                (number(rate / GIGA),),
+                (factor(rate / their_last),) if their_last else NONE,
+                _words(row, hardware),
+                rate_cell(row),
+                _step(row, _before(row, rates.get(rung, ()), own_last)),
+                over,
+            )
+        )
+        their_last = rate
+        found = found or row is not None
+        if row is not None and rung != ladder.SEVERAL:
+            own_last = row
+    if not found:
+        return None
+    return Table(
+        name="nbody_thessaly",
+        title="The table of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone",
+        header=(
+            "step", "on two K80 and their host", "their 10⁹ interactions/s", "their step", "here",
+            "10⁹ interactions/s", "our step", "over theirs",
+        ),
+        rows=tuple(lines),
+        numeric=frozenset({2, 3, 5, 6, 7}),
+    )  # fmt: skip
+
+
+TABLE = ReportTable(order=21, make=make)

@@ -1,0 +1,311 @@
+"""The n-body ladder: which case stands for a rung, what a step brought, tables, and their files."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ladder_run
+from builders import load2
+from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts
+from strata import ladder, reference, report, report_tables, tables
+from strata.model import Table, plain
+from strata.records import Run
+from strata.report_tables import nbody_ladder, nbody_thessaly
+from strata.units import SPACE, THIN
+
+SOURCE = Path(__file__).parents[2] / "nbody" / "ladder.cpp"
+
+
+@pytest.fixture(scope="module")
+def gpu(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return ladder_run.gpu_run(tmp_path_factory.mktemp("gpu"))
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return ladder_run.host_run(tmp_path_factory.mktemp("host"))
+
+
+def some(folder: Path, *lines: dict[str, Any]) -> Run:
+    return load2(folder, list(lines))
+
+
+def column(table: Table, name: str) -> dict[str, str]:
+    """One column of a table by its first, spaces plain."""
+    place = table.header.index(name)
+    shown = {plain(row[0]): plain(row[place]) for row in table.rows}
+    return {key: re.sub(f"[{SPACE}{THIN}]", " ", text) for key, text in shown.items()}
+
+
+# --- the ladder of the harness --------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not SOURCE.is_file(), reason="the harness's sources are not here")
+def test_the_rungs_are_those_of_the_harness() -> None:
+    blocks = re.split(r'\{\.name = "', SOURCE.read_text(encoding="utf-8"))[1:]
+    rungs = {}
+    for block in blocks:
+        name, before = block.partition('"')[0], re.search(r'\.before = "(\w*)"', block)
+        if before is None:  # an axis, or no rung
+            continue
+        rungs[name] = ladder.Rung(
+            name,
+            "host" if ".backend = Backend::host" in block else "cuda",
+            before[1],
+            in_blocks=".sum = Sum::blocks" in block,
+            approximate=".approximate = true" in block,
+        )
+    assert rungs == ladder.RUNGS
+    assert list(rungs) == list(ladder.RUNGS)
+
+
+def test_the_bound_is_made_of_roundings() -> None:
+    rounding = 2.0**-24
+    assert ladder.rms_bound("naive", 4096) == (8 + 64) * rounding
+    assert ladder.rms_bound("fast_math", 4096) == 2 * (8 + 64) * rounding
+    assert ladder.rms_bound("registers", 4096) == 2 * (8 + 16 + 4) * rounding
+    assert ladder.rms_bound("unheard_of", 4096) is None
+
+
+# --- which case stands for a rung -----------------------------------------------------------------
+
+
+def test_without_the_suite_there_is_nothing() -> None:
+    assert not ladder.steps([])
+    assert not ladder.published([])
+    assert not ladder.sentences([])
+
+
+def test_rungs_stand_in_order_and_each_by_its_best_case(gpu: Run) -> None:
+    steps = ladder.steps(gpu.rows)
+    assert [step.rung for step in steps] == list(ladder_run.GPU)
+    assert [ladder.size(step.row)[1] for step in steps] == [65536] * 2 + [524288] * 12
+    chosen = {step.rung: step.chosen for step in steps}
+    assert chosen["unrolled"] in ("unroll 32", "unroll 64")
+    assert chosen["pair_once"] == "12 a thread"
+    assert chosen["registers"] == "8 a thread, 4 warps"
+    assert chosen["naive"] == "soaoas"
+    assert chosen["read_only"] == ""
+    assert chosen["several_gpus"] == "GPUs: 2"
+    assert {step.row.method for step in steps} == {"event"}
+
+
+def test_a_step_is_over_the_rung_that_it_changes(gpu: Run) -> None:
+    steps = {step.rung: step for step in ladder.steps(gpu.rows)}
+    assert steps["naive"].speedup is None
+    registers, invariants = steps["registers"], steps["invariants"]
+    assert registers.before == invariants.row
+    assert registers.speedup == pytest.approx(registers.row.value / invariants.row.value)
+    assert steps["tiled"].other is not None
+    assert ladder.size(steps["tiled"].other) == ladder.THESSALY
+
+
+def test_a_step_is_taken_at_the_largest_size_that_both_have(gpu: Run) -> None:
+    steps = {step.rung: step for step in ladder.steps(gpu.rows)}
+    step = steps["one_launch"]
+    assert step.before == steps["tiled"].row
+    assert step.after is not None
+    assert (ladder.size(step.row), ladder.size(step.after)) == ((1, 524288), (1, 65536))
+    assert step.speedup == pytest.approx(step.after.value / steps["tiled"].row.value)
+    table = nbody_ladder.make(gpu)
+    assert table is not None
+    assert column(table, "over the rung before")["one launch"].endswith("× tiled at 65 536 bodies")
+
+
+def test_the_ladder_is_of_the_problem_that_most_rungs_have(host: Run) -> None:
+    steps = ladder.steps(host.rows)
+    assert {ladder.size(step.row) for step in steps} == {(4, 1024)}
+    assert [step.rung for step in steps if step.other] == ["simd_rsqrt", "cpu_blocked"]
+
+
+def test_a_rung_without_that_problem_stands_by_another(tmp_path: Path) -> None:
+    lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("naive", "tiled")]
+    lines.append(rung_case("one_launch", 1e12, GALAXIES, layout="aos"))
+    one_launch = ladder.steps(some(tmp_path, *lines).rows)[-1]
+    assert ladder.size(one_launch.row) == ladder.THESSALY
+    assert one_launch.speedup is None
+
+
+def test_a_rung_that_was_not_measured_is_stepped_over(tmp_path: Path) -> None:
+    lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("naive", "one_launch")]
+    _, step = ladder.steps(some(tmp_path, *lines).rows)
+    assert step.before is not None
+    assert step.before.benchmark == "naive"
+
+
+def test_a_valid_case_stands_before_a_faster_invalid_one(tmp_path: Path) -> None:
+    lines = [
+        rung_case("naive", 2e12, SINGLE, noise="failed", layout="aos"),
+        rung_case("naive", 1e12, SINGLE, layout="soa"),
+        rung_case("tiled", 3e12, SINGLE, noise="failed", layout="soa"),
+    ]
+    naive, tiled = ladder.steps(some(tmp_path, *lines).rows)
+    assert naive.chosen == "soa"
+    assert not tiled.row.valid
+    assert tiled.speedup is None
+
+
+def test_a_rung_without_the_common_size_has_its_own_and_no_step(tmp_path: Path) -> None:
+    lines = [
+        rung_case("naive", 1e12, SMALL, layout="aos"),
+        rung_case("tiled", 2e12, SINGLE, layout="aos"),
+    ]
+    naive, tiled = ladder.steps(some(tmp_path, *lines).rows)
+    assert (ladder.size(naive.row), ladder.size(tiled.row)) == ((1, 65536), (1, 524288))
+    assert tiled.speedup is None
+
+
+def test_without_a_single_system_the_ladder_is_of_many(tmp_path: Path) -> None:
+    other = {"problem": "galaxies", "systems": 4096, "bodies": 4096}
+    lines = [rung_case("tiled", 1e12, place, layout="aos") for place in (GALAXIES, other)]
+    (step,) = ladder.steps(some(tmp_path, *lines).rows)
+    assert ladder.size_words(step.row) == "32 × 4096 bodies"
+    assert step.other is None
+
+
+def test_an_unknown_rung_stands_last(tmp_path: Path) -> None:
+    lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("zzz", "naive")]
+    assert [step.rung for step in ladder.steps(some(tmp_path, *lines).rows)] == ["naive", "zzz"]
+
+
+def test_others_rates_are_those_of_the_chip(gpu: Run, host: Run) -> None:
+    found = {one.label: one for one in ladder.published(gpu.rows)}
+    assert list(found) == ["NVIDIA's sample", "CUDA Handbook"]
+    assert found["NVIDIA's sample"].bodies == 524288
+    assert not ladder.published(host.rows)
+
+
+def test_every_published_rate_has_a_source() -> None:
+    rates = reference.nbody()
+    assert len(rates) > 10
+    for one in rates:
+        assert one.gpu
+        assert one.source
+        assert one.locator
+        assert one.rate > 1e8
+    h200 = rates[0]
+    assert reference.is_of(h200, "nvidia-h200")
+    assert not reference.is_of(h200, "nvidia-h200-nvl")
+    assert not reference.is_of(h200, "nvidia-gh200")
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def test_every_module_of_the_package_is_a_table() -> None:
+    folder = Path(report_tables.__file__).parent
+    assert len(report_tables.discover()) == len(list(folder.glob("[a-z]*.py")))
+
+
+def test_the_ladder_is_told_in_a_table(gpu: Run) -> None:
+    table = nbody_ladder.make(gpu)
+    assert table is not None
+    assert len(table.rows) == len(ladder_run.GPU)
+    assert all(len(row) == len(table.header) for row in table.rows)
+    assert column(table, "change")["one launch"] == "the change of one_launch"
+    assert column(table, "best case")["registers"] == "524 288 bodies; soaoas, 8 a thread, 4 warps"
+    assert column(table, "over the rung before")["naive"] == "–"
+    assert re.fullmatch(
+        r"1\.\d\d× register banks", column(table, "over the rung before")["pair once"]
+    )
+    assert re.fullmatch(
+        r"33\d\d \(33\d\d–33\d\d\)", column(table, "10⁹ interactions/s")["pair once"]
+    )
+    assert column(table, "registers")["pair once"] == "126"
+    assert column(table, "FLOP/interaction")["pair once"] == "12.50"
+    assert column(table, "DRAM bytes/interaction")["one launch"] == "7.6e-5"
+    assert column(table, "relative RMS error")["pair once"] == "3.9e-7"
+    assert column(table, "of issue limit")["naive"] == "–"
+
+
+def test_a_cpu_has_no_columns_of_counters(host: Run) -> None:
+    table = nbody_ladder.make(host)
+    assert table is not None
+    assert table.header == (
+        "rung", "change", "best case", "10⁹ interactions/s", "over the rung before",
+        "one system", "relative RMS error",
+    )  # fmt: skip
+    assert column(table, "10⁹ interactions/s")["serial"].startswith("0.20")
+
+
+def test_a_net_count_stands_before_a_metric(tmp_path: Path) -> None:
+    line = rung_case("naive", 1e12, SINGLE, layout="aos")
+    counted = rung_counts(line, 50, 50)
+    counted["measurements"].append(
+        {**counted["measurements"][-1], "quantity": "dram_bytes_per_interaction",
+         "method": "cupti_net", "samples": [0.25]}
+    )  # fmt: skip
+    table = nbody_ladder.make(some(tmp_path, line, counted))
+    assert table is not None
+    assert column(table, "DRAM bytes/interaction") == {"naive": "2.5e-1"}
+
+
+def test_the_report_on_two_k80_is_redone(gpu: Run) -> None:
+    table = nbody_thessaly.make(gpu)
+    assert table is not None
+    assert [plain(row[0]) for row in table.rows] == [step[0] for step in nbody_thessaly.STEPS]
+    assert column(table, "their 10⁹ interactions/s")["GPU tiling"] == "20.39"
+    assert column(table, "their step")["Elimination of system loop"] == "4.27×"
+    here = column(table, "here")
+    assert here["serial"] == "–"
+    assert here["GPU tiling"] == "tiled, aos; 32 × 4096 bodies"
+    assert here["faster math computations"] == "fast math, soa, 1 GPU; 32 × 4096 bodies"
+    # Several GPUs are compared with one of them, and what follows with what was before.
+    assert here["Use of multiple gpus"] == "several gpus, soaoas, 2 GPUs; 32 × 4096 bodies"
+    assert re.fullmatch(r"(1\.9|2\.0)\d×", column(table, "our step")["Use of multiple gpus"])
+    assert re.fullmatch(r"1\.1\d×", column(table, "our step")["SoA"])
+    assert column(table, "over theirs")["Elimination of system loop"].endswith("×")
+
+
+def test_its_cpu_rows_are_redone_by_a_run_of_a_cpu(host: Run) -> None:
+    table = nbody_thessaly.make(host)
+    assert table is not None
+    assert column(table, "here")["OpenMP"] == "openmp, aos; 4 × 1024 bodies"
+    assert column(table, "here")["SoA"] == "–"
+
+
+def test_one_gpu_is_no_step_over_itself(tmp_path: Path) -> None:
+    line = rung_case("several_gpus", 1e12, GALAXIES, layout="soaoas", gpus=1, per_thread=8)
+    table = nbody_thessaly.make(some(tmp_path, line))
+    assert table is not None
+    assert column(table, "our step")["Use of multiple gpus"] == "–"
+    assert column(table, "here")["Use of multiple gpus"].startswith("several gpus, soaoas, 1 GPU;")
+
+
+def test_without_galaxies_there_is_nothing_to_redo(tmp_path: Path) -> None:
+    assert (
+        nbody_thessaly.make(some(tmp_path, rung_case("tiled", 1e12, SINGLE, layout="aos"))) is None
+    )
+
+
+def test_tables_go_into_papers(gpu: Run) -> None:
+    for table in report_tables.tables_of(gpu):
+        assert tables.markdown(table).count("\n") == len(table.rows) + 2
+        assert tables.latex(table, "a run").isascii()
+
+
+# --- the report -----------------------------------------------------------------------------------
+
+
+def test_the_report_tells_the_ladder_and_its_methods(gpu: Run, tmp_path: Path) -> None:
+    page = report.write([gpu], tmp_path).read_text(encoding="utf-8")
+    assert "<h4>The n-body ladder</h4>" in page
+    assert page.count("<h4>nbody: what does each step") == 1
+    assert "the fastest rung is pair once" in page
+    for stem in ("nbody_ladder", "nbody_thessaly"):
+        assert (tmp_path / "tables" / f"{stem}.md").is_file()
+        assert (tmp_path / "tables" / f"{stem}.tex").is_file()
+    for name in ("ladder", "unroll", "block_size", "stalls", "accuracy"):
+        assert (tmp_path / "figures" / f"nbody_{name}.svg").is_file()
+
+
+def test_the_ladder_in_a_sentence(gpu: Run) -> None:
+    (sentence,) = ladder.sentences(gpu.rows)
+    words = re.sub(f"[{SPACE}{THIN}]", " ", plain(sentence))
+    assert re.fullmatch(
+        r"n-body, 524 288 bodies: the fastest rung is pair once with 33\d\d × 10⁹ interactions/s, "
+        r"5\.\d\d× naive and 8\d % of what it could if a warp issued in every cycle\.",
+        words,
+    )
