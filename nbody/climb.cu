@@ -277,7 +277,7 @@ void report(Session& session, const Rung& rung, const Problem& problem, const As
                             .samples = {value}});
   };
   const double rate = interactions / median(seen.series(&Observation::seconds));
-  modelled("nominal_flops_per_second", "FLOP/s", "20_flop", nominal_flops * rate);
+  modelled("nominal_flops_per_second", "FLOP/s", "flop_20", nominal_flops * rate);
   if (rung.issue_slots > 0) {
     constexpr double issued_a_cycle = 128;  // lanes: four warps
     modelled(

@@ -6,7 +6,7 @@
 namespace strata::nbody {
 
 /// 1 / √x by the special function unit, right to a unit or two in the last place; numbers that are
-/// too small to be normal are 0 (ftz), without which ptxas puts two instructions more around it.
+/// too small to be normal are 0 (ftz), without which ptxas puts three instructions more around it.
 /// Wanted: one MUFU.RSQ.
 __device__ __forceinline__ float fast_rsqrt(float x) {
   float y;

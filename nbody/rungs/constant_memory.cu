@@ -26,8 +26,10 @@ __global__ void __launch_bounds__(block)
   const float4 me = read_posmass<Soaoas>(work.from, i, work.total);
   Pulls pulls;
 #pragma unroll unroll
-  for (std::uint32_t j = 0; j < count; ++j)
-    pull<Fast>(pulls, me, others[j], work.softening_squared);
+  for (std::uint32_t j = 0; j < count; ++j) {
+    const float4 other = others[j];
+    pull<Fast>(pulls, me, other, work.softening_squared);
+  }
   float* const x = work.acceleration + i;
   x[0] = fresh ? pulls.x : x[0] + pulls.x;
   x[work.total] = fresh ? pulls.y : x[work.total] + pulls.y;

@@ -35,11 +35,12 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
     const float4* const end = tile + block;
 #pragma unroll unroll
     for (; other != end; ++other) {
-      const float dx = other->x + away_x;
-      const float dy = other->y + away_y;
-      const float dz = other->z + away_z;
+      const float4 body = *other;  // one load, not one for each use
+      const float dx = body.x + away_x;
+      const float dy = body.y + away_y;
+      const float dz = body.z + away_z;
       const float inverse = fast_rsqrt(fmaf(dx, dx, fmaf(dy, dy, fmaf(dz, dz, softening_squared))));
-      const float strength = other->w * inverse * (inverse * inverse);
+      const float strength = body.w * inverse * (inverse * inverse);
       pulls.x = fmaf(strength, dx, pulls.x);
       pulls.y = fmaf(strength, dy, pulls.y);
       pulls.z = fmaf(strength, dz, pulls.z);

@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
   const float4 me = __ldg(others + mine);
   Pulls pulls;
 #pragma unroll unroll
-  for (std::uint32_t j = 0; j < work.bodies; ++j)
-    pull<Fast>(pulls, me, __ldg(others + j), work.softening_squared);
+  for (const float4 *other = others, *const end = others + work.bodies; other != end; ++other)
+    pull<Fast>(pulls, me, __ldg(other), work.softening_squared);
   finish<Soaoas, moves>(work, first + mine, me, pulls);
 }
 

@@ -356,7 +356,7 @@ void run(Session& session) {
       .quantity = "nominal_flops_per_second",
       .unit = "FLOP/s",
       .provenance = Provenance::modelled,
-      .method = "20_flop",
+      .method = "flop_20",
       .samples = {nominal_flops * interactions / median(seen.series(&Observation::seconds))}});
   session.fact("steps", static_cast<std::int64_t>(fleet.steps()));
   session.fact("change", rung.change);

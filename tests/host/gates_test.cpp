@@ -72,7 +72,7 @@ TEST(LevelUnverified, SaysSoInTheRow) {
 
 TEST(RepeatUnverified, LeavesTheRowValidAndSaysWhy) {
   const Gate gate = repeat_unverified();
-  EXPECT_EQ(gate.gate, "repeat");
+  EXPECT_EQ(gate.name, "repeat");
   EXPECT_EQ(gate.verdict, Verdict::unverified);
   EXPECT_NE(gate.detail.find("host"), std::string::npos);
 }

@@ -109,7 +109,9 @@ TEST(StrideGatherSectors, AreThoseOfTheModelLoadByLoad) {
       ASSERT_EQ(sectors.asked, asked) << shape.width << ' ' << shape.stride << ' ' << loads;
       ASSERT_EQ(sectors.distinct, different.size()) << shape.width << ' ' << shape.locality;
       ASSERT_EQ(sectors_of(shape, loads).fetched, different.size());
-      if (shape.pattern != Pattern::gather) ASSERT_EQ(sectors.fetched, 2 * pairs.size());
+      if (shape.pattern != Pattern::gather) {
+        ASSERT_EQ(sectors.fetched, 2 * pairs.size());
+      }
     }
   }
 }

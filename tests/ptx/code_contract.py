@@ -7,7 +7,7 @@
 A number from a kernel whose loads were merged, narrowed, dropped or spilled, or whose clock is only
 32 bits wide, would be wrong and look right.
 
-What each kernel must hold is declared in contracts/BENCHMARK.py, for micro/BENCHMARK.cu.
+What each kernel must hold is declared in contracts/BENCHMARK.py, for the source BENCHMARK.cu.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from contract import Contract, Kernel
+from sass_listing import Instruction, in_loops, opcodes
 
 CONTRACTS = Path(__file__).with_name("contracts")
 
@@ -42,40 +43,20 @@ def benchmark_of(mangled: str) -> str | None:
     """Name the benchmark of a kernel by its namespace.
 
     _ZN6strata10coalescing… is coalescing's, and _ZN6strata5nbody9registers… is the rung registers'.
+    Of strata::nbody itself there are kernels without a name outside their file: nvcc puts the
+    file's into that of the unnamed namespace, as in _GLOBAL__N__1481b8b9_8_climb_cu_1da9dc80.
     """
     match = re.search(r"_ZN6strata(?:5nbody)?(\d+)", mangled)
     if match is None:
         return None
     start = match.end()
-    return mangled[start : start + int(match[1])]
-
-
-def opcodes(body: str) -> list[tuple[int, str, str]]:
-    """Address, opcode and operands of each instruction of a SASS listing."""
-    return [
-        (int(address, 16), opcode, rest)
-        for address, opcode, rest in re.findall(
-            r"^\s+/\*([0-9a-f]+)\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_.]+)([^;]*);", body, re.MULTILINE
-        )
-    ]
-
-
-def in_loops(instructions: Sequence[tuple[int, str, str]]) -> list[tuple[int, str, str]]:
-    """Those that lie between a backward branch and its target.
-
-    ptxas takes a load whose address does not change out of its loop, even one from volatile asm:
-    the loop then times nothing, and looks very fast.
-    """
-    loops = []
-    for address, opcode, rest in instructions:
-        target = re.search(r"0x([0-9a-f]+)\s*$", rest) if opcode.startswith("BRA") else None
-        if target and int(target[1], 16) < address:
-            loops.append((int(target[1], 16), address))
-    return [one for one in instructions if any(low <= one[0] <= high for low, high in loops)]
+    name = mangled[start : start + int(match[1])]
+    unnamed = re.match(r"_GLOBAL__N__[0-9a-f]+_\d+_(\w+)_cu_", name)
+    return unnamed[1] if unnamed else name
 
 
 def counted(
-    kind: str, wanted: dict[str, int], instructions: Sequence[tuple[int, str, str]]
+    kind: str, wanted: dict[str, int], instructions: Sequence[Instruction]
 ) -> Iterator[str]:
     for pattern, expected in wanted.items():
         found = sum(re.fullmatch(pattern, opcode) is not None for _, opcode, _ in instructions)

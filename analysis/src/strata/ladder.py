@@ -46,6 +46,7 @@ _RUNGS = (
     Rung("simd", "host", "cpu_soa"),
     Rung("simd_rsqrt", "host", "simd", approximate=True),
     Rung("cpu_blocked", "host", "simd_rsqrt", in_blocks=True, approximate=True),
+    Rung("cpu_pair_once", "host", "cpu_blocked", in_blocks=True, approximate=True),
     Rung("naive", "cuda", ""),
     Rung("tiled", "cuda", "naive"),
     Rung("one_launch", "cuda", "tiled"),

@@ -1,0 +1,276 @@
+// Every rung on this CPU, with every kind of its vectors, against double precision.
+#include "harness/core/error.hpp"
+#include "harness/host/topology.hpp"
+#include "harness/runner/case_runner.hpp"
+#include "nbody/host/climb_host.hpp"
+#include "nbody/with_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata::nbody {
+namespace {
+
+struct Sample {
+  std::string name;
+  Bodies bodies;
+  std::vector<Pull> right;
+  bool dominated = false;  ///< by one body
+};
+
+Sample judged(std::string name, Bodies bodies) {
+  auto right = reference_pulls(bodies);
+  return {std::move(name), std::move(bodies), std::move(right)};
+}
+Bodies some(std::uint32_t bodies, std::uint32_t systems = 1) {
+  return generate(
+      {.kind = systems > 1 ? Kind::galaxies : Kind::single, .systems = systems, .bodies = bodies});
+}
+
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> all = [] {
+    std::vector<Sample> made;
+    for (const std::uint32_t n : {1U, 16U, 37U, 100U, 130U})
+      made.push_back(judged(std::to_string(n), some(n)));
+    Bodies together = some(2);
+    for (const Field f : {Field::px, Field::py, Field::pz})
+      together.at(f, 1) = together.at(f, 0);
+    made.push_back(judged("two at one place", std::move(together)));
+    for (const std::uint32_t heavy : {0U, 256U}) {
+      Bodies bodies = some(257);
+      bodies.at(Field::mass, heavy) = 1e6F;
+      made.push_back(judged("heavy " + std::to_string(heavy), std::move(bodies)));
+      made.back().dominated = true;
+    }
+    made.push_back(judged("three systems", some(45, 3)));
+    return made;
+  }();
+  return all;
+}
+
+ThreadTeam& team() {
+  static ThreadTeam threads{allowed_cpus()};
+  return threads;
+}
+
+std::vector<Vectors> known_to_this_cpu() {
+  const Vectors widest = widest_vectors();
+  std::vector<Vectors> all{Vectors::none};
+  if (widest != Vectors::none) all.push_back(Vectors::avx2);
+  if (widest == Vectors::avx512) all.push_back(Vectors::avx512);
+  return all;
+}
+
+std::optional<HostClimber> made(const Rung& rung, Vectors vectors) {
+  try {
+    return host_climber(rung.name)(vectors);
+  } catch (const Skipped&) {
+    return std::nullopt;  // not with these vectors
+  }
+}
+
+std::vector<Rung> rungs_of_the_host() {
+  std::vector<Rung> all;
+  std::ranges::copy_if(ladder(), std::back_inserter(all),
+                       [](const Rung& rung) { return rung.backend == Backend::host; });
+  return all;
+}
+
+class RungOnThisCpu : public testing::TestWithParam<Rung> {};
+
+void expect_right(const Rung& rung, const HostClimber& climber, const std::string& layout,
+                  bool moves) {
+  for (const Sample& sample : samples()) {
+    SCOPED_TRACE(layout + ", " + sample.name + ", " + climber.instructions);
+    const auto judgement =
+        judge_on_host(climber, team(), layout, sample.bodies, moves, sample.right);
+    const Gate gate = accuracy_gate(rung, sample.bodies.bodies, judgement.error, "accelerations",
+                                    sample.dominated);
+    EXPECT_EQ(gate.verdict, Verdict::passed) << gate.detail;
+    EXPECT_EQ(judgement.misplaced, 0U);
+  }
+}
+
+TEST_P(RungOnThisCpu, ComputesWhatDoublePrecisionDoes) {
+  const Rung& rung = GetParam();
+  bool any = false;
+  for (const Vectors vectors : known_to_this_cpu()) {
+    const auto climber = made(rung, vectors);
+    if (!climber) continue;
+    any = true;
+    for (const std::string& layout : rung.layouts) {
+      expect_right(rung, *climber, layout, /*moves=*/false);
+      expect_right(rung, *climber, layout, /*moves=*/true);
+    }
+  }
+  if (!any) GTEST_SKIP() << "this CPU or this build cannot do it";
+}
+
+TEST_P(RungOnThisCpu, DoesTheSameWithMoreThreadsThanBodies) {
+  const Rung& rung = GetParam();
+  ThreadTeam three{std::vector<int>(3, allowed_cpus().front())};
+  for (const Vectors vectors : known_to_this_cpu()) {
+    const auto climber = made(rung, vectors);
+    if (!climber) continue;
+    for (const Sample& sample : samples()) {
+      if (sample.bodies.total() > 40) continue;
+      const auto judgement = judge_on_host(*climber, three, rung.layouts.front(), sample.bodies,
+                                           /*moves=*/true, sample.right);
+      EXPECT_LE(judgement.error.relative_rms, rms_bound(rung, sample.bodies.bodies)) << sample.name;
+      EXPECT_EQ(judgement.misplaced, 0U);
+    }
+  }
+}
+
+/// A climber that computes something else than it is asked.
+using Fault = std::function<HostClimber(const HostClimber&, const std::string& layout)>;
+
+Gate judged_with(const Fault& fault, const Rung& rung, const Sample& sample, bool moves) {
+  const std::string& layout = rung.layouts.front();
+  const auto sound = made(rung, widest_vectors());
+  if (!sound) throw Skipped{"not on this CPU"};
+  const auto judgement =
+      judge_on_host(fault(*sound, layout), team(), layout, sample.bodies, moves, sample.right);
+  return accuracy_gate(rung, sample.bodies.bodies, judgement.error, "accelerations");
+}
+
+/// The accelerations of the last of the bodies never come.
+HostClimber without_tail(const HostClimber& sound, const std::string& /*layout*/) {
+  return {.climb = [sound](std::span<const HostStep> steps, ThreadTeam& threads) {
+    for (const HostStep& step : steps) {
+      const std::size_t last = 3 * step.total() - 1;
+      const float before = step.acceleration[last];
+      sound.climb(std::span{&step, 1}, threads);
+      step.acceleration[last] = before;
+    }
+  }};
+}
+
+/// A body in the middle pulls nobody.
+HostClimber without_a_mass(const HostClimber& sound, const std::string& layout) {
+  return {.climb = [sound, layout](std::span<const HostStep> steps, ThreadTeam& threads) {
+    for (HostStep step : steps) {
+      std::vector<float> words;
+      with_layout_named(layout, [&]<class L>() {
+        words.assign(step.from, step.from + L::words(step.total()));
+        words[word_of<L>(Field::mass, step.total() / 2, step.total())] = 0;
+      });
+      step.from = words.data();
+      sound.climb(std::span{&step, 1}, threads);
+    }
+  }};
+}
+
+/// Bodies that are near each other pull too much.
+HostClimber without_softening(const HostClimber& sound, const std::string& /*layout*/) {
+  return {.climb = [sound](std::span<const HostStep> steps, ThreadTeam& threads) {
+    for (HostStep step : steps) {
+      step.softening_squared /= 2;
+      sound.climb(std::span{&step, 1}, threads);
+    }
+  }};
+}
+
+/// Nothing is done.
+HostClimber idle(const HostClimber& /*sound*/, const std::string& /*layout*/) {
+  return {.climb = [](std::span<const HostStep>, ThreadTeam&) {}};
+}
+
+TEST_P(RungOnThisCpu, IsRefusedWhenItIsWrong) {
+  const Sample& sample = samples().at(3);
+  ASSERT_EQ(sample.bodies.bodies, 100U);
+  if (!made(GetParam(), widest_vectors())) GTEST_SKIP() << "this CPU or build cannot do it";
+  for (const auto& [name, fault] :
+       std::vector<std::pair<std::string, Fault>>{{"the tail is dropped", without_tail},
+                                                  {"a mass is forgotten", without_a_mass},
+                                                  {"half the softening", without_softening},
+                                                  {"nothing is done", idle}}) {
+    EXPECT_EQ(judged_with(fault, GetParam(), sample, /*moves=*/false).verdict, Verdict::failed)
+        << name;
+  }
+  EXPECT_EQ(judged_with(without_a_mass, GetParam(), sample, /*moves=*/true).verdict,
+            Verdict::failed);
+  EXPECT_EQ(judged_with(idle, GetParam(), sample, /*moves=*/true).verdict, Verdict::failed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of_the_host()),
+                         [](const auto& rung) { return rung.param.name; });
+
+TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
+  const Sample& sample = samples().at(2);
+  const HostClimber lazy{.climb = [](std::span<const HostStep> steps, ThreadTeam& threads) {
+    host_climber("serial")(Vectors::none).climb(steps, threads);
+    for (const HostStep& step : steps)
+      step.to[word_of<Aos>(Field::py, 7, step.total())] =
+          step.from[word_of<Aos>(Field::py, 7, step.total())];
+  }};
+  EXPECT_EQ(
+      judge_on_host(lazy, team(), "aos", sample.bodies, /*moves=*/true, sample.right).misplaced,
+      1U);
+}
+
+TEST(HostRungs, SayThatTheyAreNotThere) {
+  EXPECT_THROW((void)host_climber("naive"), std::out_of_range);
+  EXPECT_THROW((void)host_climber("simd")(Vectors::none), Skipped);
+  EXPECT_THROW((void)host_climber("cpu_blocked")(Vectors::none), Skipped);
+}
+
+class MeasuredHostRung : public testing::TestWithParam<const char*> {};
+
+TEST_P(MeasuredHostRung, HasTwoTimersAndWhatItsStepsConserve) {
+  const std::string problem = GetParam();
+  const bool moves = problem == "galaxies";
+  const auto device = open_host_device();
+  Cache cache;
+  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6};
+  const Case which{.suite = "nbody",
+                   .benchmark = "serial",
+                   .backend = Backend::host,
+                   .params = {{"problem", problem},
+                              {"systems", moves ? "3" : "1"},
+                              {"bodies", "48"},
+                              {"layout", "aos"}}};
+  const CaseRecord record = run_case(which, plan, *device, cache);
+  ASSERT_EQ(record.status, Status::measured) << record.reason;
+  std::map<std::string, int> rows;
+  for (const Measurement& m : record.measurements)
+    ++rows[m.quantity];
+  std::map<std::string, int> wanted{
+      {"interactions_per_second", 2},  {"step_time", 2},          {"core_clock", 1},
+      {"nominal_flops_per_second", 1}, {"relative_rms_error", 1}, {"relative_maximum_error", 1}};
+  if (moves) wanted.insert({{"energy_drift", 1}, {"momentum_drift", 1}});
+  EXPECT_EQ(rows, wanted);
+  EXPECT_EQ(std::ranges::count_if(record.gates,
+                                  [](const Gate& gate) {
+                                    return gate.name == "result" && gate.verdict == Verdict::passed;
+                                  }),
+            2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, MeasuredHostRung, testing::Values("galaxies", "single"));
+
+TEST(HostRungs, AreLeftOutWhereAStepTakesTooLong) {
+  const auto device = open_host_device();
+  Cache cache;
+  const Plan plan{.warmups = 0, .min_samples = 6, .max_samples = 6, .time_limit = 1e-7};
+  const Case which{
+      .suite = "nbody",
+      .benchmark = "serial",
+      .backend = Backend::host,
+      .params = {{"problem", "single"}, {"systems", "1"}, {"bodies", "64"}, {"layout", "aos"}}};
+  const CaseRecord record = run_case(which, plan, *device, cache);
+  EXPECT_EQ(record.status, Status::skipped);
+  EXPECT_NE(record.reason.find("would take"), std::string::npos) << record.reason;
+}
+
+}  // namespace
+}  // namespace strata::nbody
