@@ -74,7 +74,7 @@ Error error_of(std::span<const Pull> reference, std::span<const float> x, std::s
 Conserved conserved(const Bodies& bodies, std::span<const Pull> pulls) {
   Conserved sum;
   for (std::size_t i = 0; i < bodies.total(); ++i) {
-    const double mass = static_cast<double>(bodies.at(Field::mass, i));
+    const auto mass = static_cast<double>(bodies.at(Field::mass, i));
     const std::array<double, 3> velocity{static_cast<double>(bodies.at(Field::vx, i)),
                                          static_cast<double>(bodies.at(Field::vy, i)),
                                          static_cast<double>(bodies.at(Field::vz, i))};
