@@ -118,7 +118,8 @@ def draw_marks(found: Sequence[Point], panel: Axes) -> None:
         panel.annotate(
             name, (place, 0.985), xycoords=("data", "axes fraction"), xytext=(-2, 0),
             textcoords="offset points", rotation=90, ha="right", va="top", fontsize=6.5,
-            color="#595959",
+            color="#595959", zorder=4,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85},
         )  # fmt: skip
 
 

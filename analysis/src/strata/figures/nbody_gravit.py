@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from strata import ladder, units
 from strata.figures import AxesGrid, Figure, Grid, flat
@@ -67,7 +67,10 @@ def draw(points: Sequence[Copied], axes: AxesGrid) -> None:
     if any(not point.row.valid for point in points):
         handles.append(hollow_key())
     upper.set_yscale("log")
-    upper.yaxis.set_major_formatter(FuncFormatter(lambda value, _: units.tick(value * 1e3)))
+    in_milliseconds = FuncFormatter(lambda value, _: units.tick(value * 1e3))
+    upper.yaxis.set_major_formatter(in_milliseconds)
+    upper.yaxis.set_minor_formatter(NullFormatter())
+    upper.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     upper.set_ylabel("a step, copies included (ms)")
     lower.set_ylim(bottom=0)
     lower.set_ylabel("of it not the kernel (%)")
