@@ -4,9 +4,9 @@
 #include "harness/core/coalescing.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
+#include "harness/core/in_parallel.hpp"
 #include "harness/core/lanes.hpp"
 #include "harness/core/timed.hpp"
-#include "micro/pattern/in_parallel.hpp"
 
 #include <fmt/format.h>
 

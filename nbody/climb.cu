@@ -1,6 +1,5 @@
 // How a rung on a GPU is judged, timed and counted: step.hpp says what a rung is.
 #include "harness/core/counted_work.hpp"
-#include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
 #include "harness/core/protocol.hpp"
 #include "harness/core/statistics.hpp"
@@ -10,15 +9,14 @@
 #include "harness/device/cuda_check.hpp"
 #include "harness/device/stream.hpp"
 #include "nbody/judge.hpp"
+#include "nbody/judgement.hpp"
 #include "nbody/step.hpp"
-#include "nbody/with_choice.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -54,19 +52,6 @@ struct Observation {
   double core_hertz = 0;
 };
 
-std::vector<float> words_of(const std::string& layout, const Bodies& bodies) {
-  std::vector<float> words;
-  with_layout_named(layout, [&]<class L>() { words = in_layout<L>(bodies); });
-  return words;
-}
-
-Bodies bodies_of(const std::string& layout, std::span<const float> words, const Problem& problem) {
-  Bodies bodies;
-  with_layout_named(
-      layout, [&]<class L>() { bodies = from_layout<L>(words, problem.systems, problem.bodies); });
-  return bodies;
-}
-
 /// The subject of the protocol: some steps from the same beginning.
 class Ascent {
  public:
@@ -96,15 +81,11 @@ class Ascent {
 
   /// Of the sample that was taken last.
   [[nodiscard]] Error error_of_accelerations() {
-    const std::vector<float> all = acceleration_.to_host();
-    const std::span<const float> numbers{all};
-    const std::size_t n = problem_.total();
-    return error_of(right_.pulls, numbers.subspan(0, n), numbers.subspan(n, n),
-                    numbers.subspan(2 * n, n));
+    return error_of(right_.pulls, acceleration_.to_host());
   }
   [[nodiscard]] Bodies moved_bodies() {
     const auto& last = last_in_from_ ? from_ : to_;
-    return bodies_of(layout_, last.to_host(), problem_);
+    return bodies_of(layout_, last.to_host(), problem_.systems, problem_.bodies);
   }
 
   void prepare() {
@@ -189,8 +170,8 @@ class Ascent {
                                                             .bound = 16.0 / problem_.bodies}};
       session.add(model_gate(expected, counted));
     }
-    const Error error = moves() ? Error{} : error_of_accelerations();
-    if (!moves()) session.add(accuracy_gate(rung, problem_.bodies, error, "accelerations"));
+    if (moves()) return;
+    session.add(accuracy_gate(rung, problem_.bodies, error_of_accelerations(), "accelerations"));
   }
 
  private:
@@ -269,56 +250,13 @@ void report(Session& session, const Rung& rung, const Problem& problem, const As
   }
   timed.timers(&Observation::seconds, "event", &Observation::device_seconds, "globaltimer");
   timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
-  const auto modelled = [&](const char* name, const char* unit, const char* method, double value) {
-    session.add(Measurement{.quantity = name,
-                            .unit = unit,
-                            .provenance = Provenance::modelled,
-                            .method = method,
-                            .samples = {value}});
-  };
   const double rate = interactions / median(seen.series(&Observation::seconds));
-  modelled("nominal_flops_per_second", "FLOP/s", "flop_20", nominal_flops * rate);
+  add_modelled(session, "nominal_flops_per_second", "FLOP/s", "flop_20", nominal_flops * rate);
   if (rung.issue_slots > 0) {
     constexpr double issued_a_cycle = 128;  // lanes: four warps
-    modelled(
-        "issue_limit", "1/s", "issue_slots",
+    add_modelled(
+        session, "issue_limit", "1/s", "issue_slots",
         sms * issued_a_cycle * median(seen.series(&Observation::core_hertz)) / rung.issue_slots);
-  }
-}
-
-void report_error(Session& session, const Error& error) {
-  const auto add = [&](const char* name, double value) {
-    session.add(Measurement{.quantity = name,
-                            .unit = "1",
-                            .provenance = Provenance::modelled,
-                            .method = "fp64_reference",
-                            .samples = {value}});
-  };
-  if (!error.finite) return;
-  add("relative_rms_error", error.relative_rms);
-  add("relative_maximum_error", error.relative_maximum);
-}
-
-/// What the steps of the last sample did to what must not change.
-void report_drift(Session& session, const Judged& right, const Bodies& moved) {
-  const Conserved& before = *right.conserved;
-  const Conserved after = conserved(moved, judged_pulls(moved));
-  double off = 0;
-  for (std::size_t c = 0; c < after.momentum.size(); ++c)
-    off = std::max(off, std::abs(after.momentum[c] - before.momentum[c]));
-  const double energy = std::abs(after.energy / before.energy - 1);
-  const double momentum = off / before.momentum_scale;
-  if (!std::isfinite(energy) || !std::isfinite(momentum)) {
-    session.add(Gate{"result", Verdict::failed, "after the steps some bodies are nowhere"});
-    return;
-  }
-  for (const auto& [name, value] :
-       {std::pair{"energy_drift", energy}, std::pair{"momentum_drift", momentum}}) {
-    session.add(Measurement{.quantity = name,
-                            .unit = "1",
-                            .provenance = Provenance::modelled,
-                            .method = "fp64_reference",
-                            .samples = {value}});
   }
 }
 
@@ -326,9 +264,7 @@ void report_drift(Session& session, const Judged& right, const Bodies& moved) {
 Judgement judge(const Climber& climber, const std::string& layout, const Problem& problem,
                 const Bodies& bodies, std::span<const Pull> pulls) {
   const bool moves = problem.kind == Kind::galaxies;
-  Bodies still = bodies;
-  for (const Field f : {Field::vx, Field::vy, Field::vz})
-    std::ranges::fill(still.fields[static_cast<std::size_t>(f)], 0.0F);
+  const Bodies still = at_rest(bodies);
   const std::vector<float> words = words_of(layout, still);
   const DeviceBuffer<float> from{std::span<const float>{words}};
   DeviceBuffer<float> to{words.size()};
@@ -345,28 +281,9 @@ Judgement judge(const Climber& climber, const std::string& layout, const Problem
                   .time_step = 1},
                  stream.get());
   stream.synchronize();
-  const std::size_t n = problem.total();
-  if (!moves) {
-    const std::vector<float> all = acceleration.to_host();
-    const std::span<const float> numbers{all};
-    return {
-        error_of(pulls, numbers.subspan(0, n), numbers.subspan(n, n), numbers.subspan(2 * n, n)),
-        0};
-  }
-  const Bodies moved = bodies_of(layout, to.to_host(), problem);
-  Judgement judgement;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (const auto& [p, v] : {std::pair{Field::px, Field::vx}, std::pair{Field::py, Field::vy},
-                               std::pair{Field::pz, Field::vz}}) {
-      if (moved.at(p, i) != moved.at(v, i) + still.at(p, i)) ++judgement.misplaced;
-    }
-    if (moved.at(Field::mass, i) != still.at(Field::mass, i)) ++judgement.misplaced;
-  }
-  const auto field = [&](Field f) {
-    return std::span<const float>{moved.fields[static_cast<std::size_t>(f)]};
-  };
-  judgement.error = error_of(pulls, field(Field::vx), field(Field::vy), field(Field::vz));
-  return judgement;
+  if (!moves) return {.error = error_of(pulls, acceleration.to_host())};
+  return judgement_of(still, bodies_of(layout, to.to_host(), problem.systems, problem.bodies),
+                      pulls);
 }
 
 }  // namespace
@@ -385,21 +302,18 @@ void climb(Session& session, const Rung& rung, MakeClimber make) {
   const Facts& facts = session.device().identity().facts;
   const auto sms = static_cast<unsigned>(std::get<std::int64_t>(facts.at("sm_count")));
   const Problem problem = problem_of(session);
-  const Judged& right = judged(session, problem);
+  const Judged& right = judged(session, problem, judged_pulls);
   const Climber climber = make(session, problem);
   Ascent ascent{problem, right, climber, session.param("layout"), sms};
 
-  const auto [error, misplaced] =
+  const Judgement first =
       judge(climber, session.param("layout"), problem, right.bodies, right.pulls);
-  session.add(accuracy_gate(rung, problem.bodies, error, "accelerations"));
-  if (ascent.moves()) {
-    session.add(result_gate(4 * problem.total(), misplaced, "positions and masses after a step"));
-  }
+  add_gates(session, rung, problem, first);
   if (session.counters() != nullptr) {
     ascent.count(session, rung);
     return;
   }
-  report_error(session, error);
+  report_error(session, first.error);
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, climber.kernel));
   session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));
@@ -413,7 +327,8 @@ void climb(Session& session, const Rung& rung, MakeClimber make) {
   const auto seen = collect(ascent, session.plan());
   report(session, rung, problem, ascent, seen, sms);
   if (ascent.moves()) {
-    report_drift(session, right, ascent.moved_bodies());
+    const Bodies moved = ascent.moved_bodies();
+    report_drift(session, right.conserved.value(), conserved(moved, judged_pulls(moved)));
   } else {
     session.add(accuracy_gate(rung, problem.bodies, ascent.error_of_accelerations(),
                               "accelerations of the last sample"));

@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace strata::nbody {
 namespace {
@@ -109,27 +107,6 @@ std::vector<Pull> judged_pulls(const Bodies& bodies) {
   }
   check_some(bodies, pulls);
   return pulls;
-}
-
-namespace {
-
-/// Those that have been needed so far.
-struct Library {
-  std::map<std::string, Judged> of;
-};
-
-}  // namespace
-
-const Judged& judged(Session& session, const Problem& problem) {
-  auto& library = session.cache().shared<Library>().of;
-  const std::string key = std::string{to_string(problem.kind)} + '/' +
-                          std::to_string(problem.systems) + '/' + std::to_string(problem.bodies);
-  const auto found = library.find(key);
-  if (found != library.end()) return found->second;
-  Judged made{.bodies = generate(problem), .pulls = {}, .conserved = std::nullopt};
-  made.pulls = judged_pulls(made.bodies);
-  if (problem.kind == Kind::galaxies) made.conserved = conserved(made.bodies, made.pulls);
-  return library.emplace(key, std::move(made)).first->second;
 }
 
 }  // namespace strata::nbody

@@ -2,12 +2,9 @@
 // finds is itself held against the host's reference (reference/gravity.hpp).
 #pragma once
 
-#include "harness/core/session.hpp"
 #include "nbody/problem/problem.hpp"
 #include "nbody/reference/gravity.hpp"
 
-#include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace strata::nbody {
@@ -16,16 +13,5 @@ namespace strata::nbody {
 /// when a body of every few, taken at random, differs from the host's reference by more than 1e-11
 /// of the root mean square.
 [[nodiscard]] std::vector<Pull> judged_pulls(const Bodies& bodies);
-
-/// A problem, its bodies, and what is right.
-struct Judged {
-  Bodies bodies;
-  std::vector<Pull> pulls;
-  std::optional<Conserved> conserved;  ///< galaxies
-};
-
-/// Made on first use and kept as long as the device is open: a reference of half a million bodies
-/// takes a second.
-[[nodiscard]] const Judged& judged(Session& session, const Problem& problem);
 
 }  // namespace strata::nbody

@@ -4,6 +4,7 @@
 
 #include "harness/core/benchmark.hpp"
 #include "harness/core/session.hpp"
+#include "nbody/judgement.hpp"
 #include "nbody/ladder.hpp"
 #include "nbody/problem/problem.hpp"
 
@@ -47,12 +48,6 @@ struct Climber {
 /// Makes a rung ready: reads its axes. Throws Skipped where the device cannot do it.
 using MakeClimber = Climber (*)(const Session&, const Problem&);
 
-/// How far a rung's accelerations are from the reference, and how many positions and masses of
-/// bodies that it moved are not what its own velocities make them.
-struct Judgement {
-  Error error;
-  std::size_t misplaced = 0;
-};
 /// One step of `bodies` in that layout, on the current device. Of moving bodies: they start at rest
 /// and the step lasts 1, so that the new velocities are the accelerations.
 [[nodiscard]] Judgement judge(const Climber& climber, const std::string& layout,

@@ -7,7 +7,6 @@
 #include "harness/core/timed.hpp"
 #include "harness/host/topology.hpp"
 #include "harness/host/tsc.hpp"
-#include "nbody/with_choice.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +14,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -30,19 +28,6 @@ constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 std::map<std::string_view, MakeHostClimber>& roll() {
   static std::map<std::string_view, MakeHostClimber> climbers;
   return climbers;
-}
-
-std::vector<float> words_of(std::string_view layout, const Bodies& bodies) {
-  std::vector<float> words;
-  with_layout_named(layout, [&]<class L>() { words = in_layout<L>(bodies); });
-  return words;
-}
-
-Bodies bodies_of(std::string_view layout, std::span<const float> words, const Bodies& like) {
-  Bodies bodies;
-  with_layout_named(layout,
-                    [&]<class L>() { bodies = from_layout<L>(words, like.systems, like.bodies); });
-  return bodies;
 }
 
 /// Where the bodies of a climb are, and where they go.
@@ -87,9 +72,7 @@ class Ground {
   /// Where the steps that were asked for last leave the bodies.
   [[nodiscard]] std::span<const float> moved() const { return last_in_from_ ? from_ : to_; }
   [[nodiscard]] Error error(std::span<const Pull> right) const {
-    const std::span<const float> all{acceleration_};
-    const std::size_t n = all.size() / 3;
-    return error_of(right, all.subspan(0, n), all.subspan(n, n), all.subspan(2 * n, n));
+    return error_of(right, acceleration_);
   }
 
  private:
@@ -102,30 +85,6 @@ class Ground {
   std::vector<float> acceleration_;
   bool last_in_from_ = true;
 };
-
-/// A problem, its bodies, and what is right.
-struct Judged {
-  Bodies bodies;
-  std::vector<Pull> pulls;
-  std::optional<Conserved> conserved;
-};
-
-/// Those that have been needed so far: every rung is judged by the same.
-struct HostLibrary {
-  std::map<std::string, Judged> of;
-};
-
-const Judged& judged(Session& session, const Problem& problem) {
-  auto& library = session.cache().shared<HostLibrary>().of;
-  const std::string key =
-      fmt::format("{}/{}/{}", to_string(problem.kind), problem.systems, problem.bodies);
-  const auto found = library.find(key);
-  if (found != library.end()) return found->second;
-  Judged made{.bodies = generate(problem), .pulls = {}, .conserved = std::nullopt};
-  made.pulls = reference_pulls(made.bodies);
-  if (problem.kind == Kind::galaxies) made.conserved = conserved(made.bodies, made.pulls);
-  return library.emplace(key, std::move(made)).first->second;
-}
 
 struct Observation {
   double seconds = 0;      ///< of one step, by the system's clock
@@ -190,15 +149,6 @@ class Ascent {
   std::vector<HostStep> steps_;
 };
 
-void modelled(Session& session, const char* name, const char* unit, const char* method,
-              double value) {
-  session.add(Measurement{.quantity = name,
-                          .unit = unit,
-                          .provenance = Provenance::modelled,
-                          .method = method,
-                          .samples = {value}});
-}
-
 void report(Session& session, const Problem& problem, const Collection<Observation>& seen) {
   const Timed timed{session, seen};
   const double interactions = problem.interactions();
@@ -211,29 +161,7 @@ void report(Session& session, const Problem& problem, const Collection<Observati
   timed.timers(&Observation::tsc_seconds, "tsc", &Observation::seconds, "monotonic");
   timed.core_clock("tsc_over_monotonic", &Observation::hertz);
   const double rate = interactions / median(seen.series(&Observation::seconds));
-  modelled(session, "nominal_flops_per_second", "FLOP/s", "flop_20", nominal_flops * rate);
-}
-
-void report_error(Session& session, const Error& error) {
-  if (!error.finite) return;
-  modelled(session, "relative_rms_error", "1", "fp64_reference", error.relative_rms);
-  modelled(session, "relative_maximum_error", "1", "fp64_reference", error.relative_maximum);
-}
-
-/// What the steps of the last sample did to what must not change.
-void report_drift(Session& session, const Conserved& before, const Bodies& moved) {
-  const Conserved after = conserved(moved, reference_pulls(moved));
-  double off = 0;
-  for (std::size_t c = 0; c < after.momentum.size(); ++c)
-    off = std::max(off, std::abs(after.momentum[c] - before.momentum[c]));
-  const double energy = std::abs(after.energy / before.energy - 1);
-  const double momentum = off / before.momentum_scale;
-  if (!std::isfinite(energy) || !std::isfinite(momentum)) {
-    session.add(Gate{"result", Verdict::failed, "after the steps some bodies are nowhere"});
-    return;
-  }
-  modelled(session, "energy_drift", "1", "fp64_reference", energy);
-  modelled(session, "momentum_drift", "1", "fp64_reference", momentum);
+  add_modelled(session, "nominal_flops_per_second", "FLOP/s", "flop_20", nominal_flops * rate);
 }
 
 }  // namespace
@@ -271,31 +199,16 @@ MakeHostClimber host_climber(std::string_view name) {
   return found->second;
 }
 
-HostJudgement judge_on_host(const HostClimber& climber, ThreadTeam& team, std::string_view layout,
-                            const Bodies& bodies, bool moves, std::span<const Pull> right) {
-  Bodies still = bodies;
-  for (const Field f : {Field::vx, Field::vy, Field::vz})
-    std::ranges::fill(still.fields[static_cast<std::size_t>(f)], 0.0F);
+Judgement judge_on_host(const HostClimber& climber, ThreadTeam& team, std::string_view layout,
+                        const Bodies& bodies, bool moves, std::span<const Pull> right) {
+  const Bodies still = at_rest(bodies);
   Ground ground{layout, still, moves};
   const auto steps = ground.steps(1, 1.0F);
   const auto after = ground.moved();
   ground.restore();
   climber.climb(steps, team);
   if (!moves) return {.error = ground.error(right)};
-  const Bodies moved = bodies_of(layout, after, still);
-  HostJudgement judgement;
-  for (std::size_t i = 0; i < moved.total(); ++i) {
-    for (const auto& [p, v] : {std::pair{Field::px, Field::vx}, std::pair{Field::py, Field::vy},
-                               std::pair{Field::pz, Field::vz}}) {
-      if (moved.at(p, i) != moved.at(v, i) + still.at(p, i)) ++judgement.misplaced;
-    }
-    if (moved.at(Field::mass, i) != still.at(Field::mass, i)) ++judgement.misplaced;
-  }
-  const auto field = [&](Field f) {
-    return std::span<const float>{moved.fields[static_cast<std::size_t>(f)]};
-  };
-  judgement.error = error_of(right, field(Field::vx), field(Field::vy), field(Field::vz));
-  return judgement;
+  return judgement_of(still, bodies_of(layout, after, still.systems, still.bodies), right);
 }
 
 void climb_host(Session& session, const Rung& rung, MakeHostClimber make) {
@@ -303,18 +216,13 @@ void climb_host(Session& session, const Rung& rung, MakeHostClimber make) {
   const Problem problem = problem_of(session);
   const std::string& layout = session.param("layout");
   const bool moves = problem.kind == Kind::galaxies;
-  const Judged& right = judged(session, problem);
+  const Judged& right = judged(session, problem, reference_pulls);
   ThreadTeam team{allowed_cpus()};
 
   Ascent ascent{right, climber, team, layout, moves};
   ascent.shape(session.plan());
-  const HostJudgement first =
-      judge_on_host(climber, team, layout, right.bodies, moves, right.pulls);
-  session.add(accuracy_gate(rung, problem.bodies, first.error, "accelerations"));
-  if (moves) {
-    session.add(
-        result_gate(4 * problem.total(), first.misplaced, "positions and masses after a step"));
-  }
+  const Judgement first = judge_on_host(climber, team, layout, right.bodies, moves, right.pulls);
+  add_gates(session, rung, problem, first);
   report_error(session, first.error);
   session.fact("steps", static_cast<std::int64_t>(ascent.steps()));
   session.fact("layout", layout);
@@ -326,8 +234,9 @@ void climb_host(Session& session, const Rung& rung, MakeHostClimber make) {
   const auto seen = collect(ascent, session.plan());
   report(session, problem, seen);
   if (moves) {
-    report_drift(session, right.conserved.value(),
-                 bodies_of(layout, ascent.ground().moved(), right.bodies));
+    const Bodies moved =
+        bodies_of(layout, ascent.ground().moved(), problem.systems, problem.bodies);
+    report_drift(session, right.conserved.value(), conserved(moved, reference_pulls(moved)));
   } else {
     session.add(accuracy_gate(rung, problem.bodies, ascent.ground().error(right.pulls),
                               "accelerations of the last sample"));

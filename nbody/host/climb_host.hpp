@@ -7,6 +7,7 @@
 #include "harness/core/benchmark.hpp"
 #include "harness/core/session.hpp"
 #include "harness/host/thread_team.hpp"
+#include "nbody/judgement.hpp"
 #include "nbody/ladder.hpp"
 #include "nbody/problem/problem.hpp"
 #include "nbody/reference/gravity.hpp"
@@ -53,17 +54,12 @@ using MakeHostClimber = HostClimber (*)(Vectors);
 /// The rungs that this executable has on the CPU. Throws std::out_of_range for another name.
 [[nodiscard]] MakeHostClimber host_climber(std::string_view name);
 
-/// What one step of some bodies was like.
-struct HostJudgement {
-  Error error;                ///< of the accelerations
-  std::size_t misplaced = 0;  ///< positions and masses that a move left wrong
-};
 /// One step of these bodies, into poisoned outputs, held against their reference. Where bodies
 /// move, they start at rest and the step lasts 1, so that the new velocities are the accelerations,
 /// and the new positions known exactly.
-[[nodiscard]] HostJudgement judge_on_host(const HostClimber& climber, ThreadTeam& team,
-                                          std::string_view layout, const Bodies& bodies, bool moves,
-                                          std::span<const Pull> right);
+[[nodiscard]] Judgement judge_on_host(const HostClimber& climber, ThreadTeam& team,
+                                      std::string_view layout, const Bodies& bodies, bool moves,
+                                      std::span<const Pull> right);
 
 /// Judges a rung, then times it.
 void climb_host(Session& session, const Rung& rung, MakeHostClimber make);

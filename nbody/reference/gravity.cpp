@@ -1,8 +1,9 @@
 #include "nbody/reference/gravity.hpp"
 
+#include "harness/core/in_parallel.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 namespace strata::nbody {
 
@@ -31,16 +32,14 @@ Pull reference_pull(const Bodies& bodies, std::size_t i) {
 
 std::vector<Pull> reference_pulls(const Bodies& bodies) {
   std::vector<Pull> pulls(bodies.total());
-  const std::size_t threads =
-      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, pulls.size() / 64 + 1);
-  std::vector<std::jthread> team;
-  for (std::size_t t = 0; t < threads; ++t) {
-    team.emplace_back([&, t] {
-      for (std::size_t i = pulls.size() * t / threads; i < pulls.size() * (t + 1) / threads; ++i)
-        pulls[i] = reference_pull(bodies, i);
-    });
-  }
-  team.clear();
+  constexpr std::size_t worth_a_thread = 64;
+  in_parallel(
+      pulls.size(),
+      [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i)
+          pulls[i] = reference_pull(bodies, i);
+      },
+      worth_a_thread);
   return pulls;
 }
 
@@ -69,6 +68,12 @@ Error error_of(std::span<const Pull> reference, std::span<const float> x, std::s
   error.relative_maximum =
       std::sqrt(worst / scale * static_cast<double>(std::max<std::size_t>(reference.size(), 1)));
   return error;
+}
+
+Error error_of(std::span<const Pull> reference, std::span<const float> accelerations) {
+  const std::size_t n = reference.size();
+  return error_of(reference, accelerations.subspan(0, n), accelerations.subspan(n, n),
+                  accelerations.subspan(2 * n, n));
 }
 
 Conserved conserved(const Bodies& bodies, std::span<const Pull> pulls) {

@@ -1,12 +1,13 @@
 #include "nbody/reference/moved.hpp"
 
+#include "harness/core/in_parallel.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 namespace strata::nbody {
@@ -40,17 +41,6 @@ std::array<double, axes> acceleration(const Fields& fields, const Slice& system,
   return sum;
 }
 
-/// Calls `work` with slices of [0, size), one for each CPU.
-template <class Work>
-void on_all_cpus(std::size_t size, const Work& work) {
-  constexpr std::size_t worth_a_thread = 64;
-  const std::size_t threads =
-      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, size / worth_a_thread + 1);
-  std::vector<std::jthread> team;
-  for (std::size_t t = 0; t < threads; ++t)
-    team.emplace_back(work, Slice{size * t / threads, size * (t + 1) / threads});
-}
-
 }  // namespace
 
 Dataset moved(Dataset dataset, std::uint32_t steps) {
@@ -65,14 +55,18 @@ Dataset moved(Dataset dataset, std::uint32_t steps) {
   const auto step = static_cast<double>(dataset.time_step);
   for (std::uint32_t s = 0; s < steps; ++s) {
     // Velocities change while others are still computed; places, which those read, only after.
-    on_all_cpus(bodies.total(), [&](const Slice& mine) {
-      for (std::size_t i = mine.begin; i < mine.end; ++i) {
-        const std::size_t first = i / bodies.bodies * bodies.bodies;
-        const auto pull = acceleration(fields, {first, first + bodies.bodies}, i, softening);
-        for (std::size_t c = 0; c < axes; ++c)
-          fields[axes + c][i] += step * pull[c];
-      }
-    });
+    constexpr std::size_t worth_a_thread = 64;
+    in_parallel(
+        bodies.total(),
+        [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t first = i / bodies.bodies * bodies.bodies;
+            const auto pull = acceleration(fields, {first, first + bodies.bodies}, i, softening);
+            for (std::size_t c = 0; c < axes; ++c)
+              fields[axes + c][i] += step * pull[c];
+          }
+        },
+        worth_a_thread);
     for (std::size_t c = 0; c < axes; ++c) {
       for (std::size_t i = 0; i < bodies.total(); ++i)
         fields[c][i] += step * fields[axes + c][i];

@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
     if (met >= ring.tiles) met -= ring.tiles;
     const std::uint32_t at = (met * per_thread + g % per_thread) * lanes + lane;
     // Its mass stands first: of two float4 read alike, the same coordinates would lie in the same
-    // register bank, and a subtraction takes two cycles then (rung register_banks).
+    // register bank, which costs some percent (rung register_banks).
     const float4 turned_body = turned_bodies[at];
     float4 other{turned_body.y, turned_body.z, turned_body.w, turned_body.x};
     Pulls reaction;

@@ -2,9 +2,9 @@
 // register file?
 //
 // A float4 is read into four registers that begin at a multiple of four, so x of one body and x of
-// another are in the same of the two banks, and so are y and z: each of the three subtractions of a
-// pair then takes two cycles. Here the tile holds the mass first, and every coordinate is one
-// register further on.
+// another are in the same of the two banks, and so are y and z, and a subtraction may have to read
+// them one after the other. Here the tile holds the mass first, and every coordinate is one
+// register further on. On an H200 that is worth 4 %: far less than a cycle for each subtraction.
 #include "nbody/several.cuh"
 
 namespace strata::nbody::register_banks {

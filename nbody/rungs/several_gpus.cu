@@ -13,6 +13,7 @@
 #include "harness/device/buffer.hpp"
 #include "harness/device/stream.hpp"
 #include "nbody/judge.hpp"
+#include "nbody/judgement.hpp"
 #include "nbody/several.cuh"
 
 #include <algorithm>
@@ -321,22 +322,13 @@ void run(Session& session) {
   if (session.counters() != nullptr) {
     throw Skipped{"counters are read of one GPU: see rung register_banks"};
   }
-  const Judged& right = judged(session, problem);
+  const Judged& right = judged(session, problem, judged_pulls);
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
   {
     Fleet judged_fleet{problem, right, gpus, per_thread};
     const Error error = judged_fleet.judge();
     session.add(accuracy_gate(rung, problem.bodies, error, "accelerations"));
-    for (const auto& [name, value] :
-         {std::pair{"relative_rms_error", error.relative_rms},
-          std::pair{"relative_maximum_error", error.relative_maximum}}) {
-      if (!error.finite) break;
-      session.add(Measurement{.quantity = name,
-                              .unit = "1",
-                              .provenance = Provenance::modelled,
-                              .method = "fp64_reference",
-                              .samples = {value}});
-    }
+    report_error(session, error);
     session.fact("context_seconds", judged_fleet.context_seconds());
   }
   Fleet fleet{problem, right, gpus, per_thread};
@@ -352,12 +344,8 @@ void run(Session& session) {
             [&](const Observation& o) { return interactions / o.copied_seconds; });
   timed.add("step_time", "s", "wall", [&](const Observation& o) { return o.seconds / steps; });
   timed.timers(&Observation::seconds, "wall", &Observation::event_seconds, "event");
-  session.add(Measurement{
-      .quantity = "nominal_flops_per_second",
-      .unit = "FLOP/s",
-      .provenance = Provenance::modelled,
-      .method = "flop_20",
-      .samples = {nominal_flops * interactions / median(seen.series(&Observation::seconds))}});
+  add_modelled(session, "nominal_flops_per_second", "FLOP/s", "flop_20",
+               nominal_flops * interactions / median(seen.series(&Observation::seconds)));
   session.fact("steps", static_cast<std::int64_t>(fleet.steps()));
   session.fact("change", rung.change);
   session.fact("before", rung.before);

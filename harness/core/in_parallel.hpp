@@ -1,4 +1,4 @@
-// Fills large arrays on all CPUs: a gigabyte of particles takes one of them several seconds.
+// Loops over large arrays on all CPUs: a gigabyte of particles takes one of them several seconds.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,10 @@
 namespace strata {
 
 /// Calls work(first, last) for adjoining pieces of 0 … count - 1 in as many threads as there are
-/// CPUs, and returns when all are done. `work` must not throw. What takes less than a thread takes
-/// to start is done here.
+/// CPUs, and returns when all are done. `work` must not throw. `least`: as many are worth a thread;
+/// fewer are done here.
 template <class Work>
-void in_parallel(std::size_t count, const Work& work) {
-  constexpr std::size_t least = std::size_t{1} << 14U;
+void in_parallel(std::size_t count, const Work& work, std::size_t least = std::size_t{1} << 14U) {
   const std::size_t threads =
       std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, count / least + 1);
   if (threads == 1) {
