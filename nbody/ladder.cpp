@@ -364,9 +364,9 @@ Benchmark declare_rung(std::size_t index) {
                 .choices = {"aos", "soa", "aoas", "soaoas", "aosoa32"},
                 .defaults = {rung.layouts.front()}}},
       .data_axes = 3,
-      // Operations only: what one benchmark of a sweep wants is counted of all, and each set more
-      // is passes more. A ladder on its own is worth all of them: --counters memory,flops,issue,…
-      .counter_sets = gpu ? std::vector<std::string>{"flops"} : std::vector<std::string>{},
+      .counter_sets =
+          gpu ? std::vector<std::string>{"flops", "issue", "occupancy", "shared", "stalls"}
+              : std::vector<std::string>{},
       .quantities = {{"interactions_per_second", "N² of each system and step, by each timer"},
                      {"step_time", "of one step of all systems"},
                      {"nominal_flops_per_second",

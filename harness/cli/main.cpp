@@ -202,8 +202,12 @@ int command(int argc, char** argv) {
 
   const std::vector<std::pair<std::string, std::string>> forwarded{
       {"report", "figures, tables and one HTML page of a run"},
+      {"roofline", "attained FLOP/s under the ceilings that the run measured"},
+      {"compare", "what changed between runs; generations side by side"},
       {"summary", "the numbers of a run that a person wants first"},
-      {"validate", "check a run folder against its schema"}};
+      {"validate", "check a run folder against its schema"},
+      {"export", "a run as Google Benchmark's JSON, Parquet or CSV"},
+      {"import", "Google Benchmark's JSON or Nsight Compute's CSV as a run"}};
   std::vector<CLI::App*> analysis;
   for (const auto& [name, what] : forwarded) {
     auto* sub = app.add_subcommand(name, fmt::format("{} (python -m strata {})", what, name));
@@ -216,11 +220,13 @@ int command(int argc, char** argv) {
   std::vector<std::string> worker_counters;
   bool probe = false;
   bool count = false;
+  bool by_benchmark = false;
   auto* worker = app.add_subcommand("worker", "")->group("");  // for `run` alone: not shown
   worker->add_option("--device", worker_device);
   worker->add_option("--counters", worker_counters)->allow_extra_args(false);
   worker->add_flag("--probe", probe);
   worker->add_flag("--count", count);
+  worker->add_flag("--by-benchmark", by_benchmark);
 
   try {
     app.parse(argc, argv);
@@ -246,8 +252,9 @@ int command(int argc, char** argv) {
   }
   if (*worker) {
     const auto request = parse_device_request(worker_device);
-    if (probe) return answer_probe(request, {worker_counters});
-    return count ? count_cases(request, {worker_counters}) : time_cases(request);
+    const CounterSelection selection{.wanted = worker_counters, .by_benchmark = by_benchmark};
+    if (probe) return answer_probe(request, selection);
+    return count ? count_cases(request, selection) : time_cases(request);
   }
   for (auto* sub : analysis) {
     if (!*sub) continue;

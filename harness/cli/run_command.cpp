@@ -53,6 +53,7 @@ WorkerCommand worker_on(const std::string& device, const std::string& task = {},
     command.arguments.emplace_back("--counters");
     command.arguments.push_back(name);
   }
+  if (counters.by_benchmark) command.arguments.emplace_back("--by-benchmark");
   return command;
 }
 

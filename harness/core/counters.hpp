@@ -33,12 +33,15 @@ struct CounterPlan {
   std::vector<std::string> sets;  ///< names, as asked for
   std::vector<CountedQuantity> quantities;
   std::vector<std::string> absent;  ///< "set.quantity: this chip has none of …", one line each
-  std::size_t passes = 0;           ///< how often a piece of work runs to be counted once
+  std::size_t passes = 0;           ///< how often a piece of work runs at most to be counted once
 };
 
 /// What a user asked to be counted: names of sets, files of sets (*.yaml), raw metric names.
 struct CounterSelection {
   std::vector<std::string> wanted;
+  /// A case counts `memory` and what its own benchmark wants, not all that is wanted here: each
+  /// more pass is another run of its work.
+  bool by_benchmark = false;
 };
 
 /// Counters cannot be read here. Not an error of the run: timings go on without.
@@ -106,6 +109,9 @@ class CounterSource {
   /// Counts every range, in one session: one element for each. Empty elements come from a source
   /// that lets somebody else count. Throws std::runtime_error.
   [[nodiscard]] virtual std::vector<Counts> count(std::span<const CountedRange> ranges) = 0;
+  /// From the next session on counts these sets of its plan only, and plan() is theirs. Without
+  /// this it counts all. For sources that have passes().
+  virtual void narrow(const std::vector<std::string>& /*sets*/) {}
   /// Null where a session costs nothing, and each case may have its own.
   [[nodiscard]] virtual CounterPasses* passes() { return nullptr; }
 };

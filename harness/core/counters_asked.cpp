@@ -45,8 +45,8 @@ std::vector<std::string> parse_counters(const std::vector<std::string>& flags) {
 CounterSelection selection_of(const std::vector<std::string>& asked,
                               std::span<const std::string> wanted) {
   if (asked == std::vector<std::string>{counters_none}) return {};
-  if (asked != std::vector<std::string>{counters_auto}) return {asked};
-  CounterSelection selection{{"memory"}};
+  if (asked != std::vector<std::string>{counters_auto}) return {.wanted = asked};
+  CounterSelection selection{.wanted = {"memory"}, .by_benchmark = true};
   selection.wanted.insert(selection.wanted.end(), wanted.begin(), wanted.end());
   return selection;
 }

@@ -19,7 +19,8 @@ inline constexpr const char* counters_none = "none";
 /// others.
 [[nodiscard]] std::vector<std::string> parse_counters(const std::vector<std::string>& flags);
 
-/// What is to be opened: nothing for {"none"}. `wanted` stands beside `memory` for {"auto"}.
+/// What is to be opened: nothing for {"none"}. `wanted` stands beside `memory` for {"auto"}, and
+/// each case counts its own benchmark's part of it.
 [[nodiscard]] CounterSelection selection_of(const std::vector<std::string>& asked,
                                             std::span<const std::string> wanted);
 

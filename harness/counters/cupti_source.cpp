@@ -228,13 +228,10 @@ std::vector<std::string> range_names(const std::vector<std::uint8_t>& image) {
 class CuptiSource final : public CounterSource, public CounterPasses {
  public:
   CuptiSource(int ordinal, const std::string& chip, const CounterSelection& selection)
-      : ordinal_{ordinal}, host_{chip}, plan_{resolve(selection, host_)} {
-    for (const auto& quantity : plan_.quantities)
-      metrics_.push_back(quantity.metric);
-    config_ = host_.config_image(metrics_);
-  }
+      : ordinal_{ordinal}, host_{chip}, now_{&chosen(selection.wanted)} {}
 
-  [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
+  [[nodiscard]] const CounterPlan& plan() const override { return now_->plan; }
+  void narrow(const std::vector<std::string>& sets) override { now_ = &chosen(sets); }
 
   void attach() override {
     const auto nothing = [] {};
@@ -272,9 +269,9 @@ class CuptiSource final : public CounterSource, public CounterPasses {
           fmt::format("{} ranges in a session; {} are the most", most_ranges, capacity)};
     }
     names_.clear();
-    if (image_.empty()) image_ = profiler_->counter_data(metrics_, capacity);
-    profiler_->clear(image_);
-    profiler_->configure(config_, image_, capacity);
+    if (now_->image.empty()) now_->image = profiler_->counter_data(now_->metrics, capacity);
+    profiler_->clear(now_->image);
+    profiler_->configure(now_->config, now_->image, capacity);
   }
 
   void begin_pass() override { profiler_->start(); }
@@ -298,16 +295,16 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   [[nodiscard]] std::map<std::string, Counts, std::less<>> results() override {
     profiler_->decode();
     std::map<std::string, Counts, std::less<>> counted;
-    const auto names = range_names(image_);
+    const auto names = range_names(now_->image);
     if (names.size() != names_.size()) {
       throw std::runtime_error{fmt::format("the profiler kept {} of {} ranges, without a word",
                                            names.size(), names_.size())};
     }
     for (std::size_t index = 0; index < names.size(); ++index) {
-      const auto values = host_.evaluate(image_, index, metrics_);
+      const auto values = host_.evaluate(now_->image, index, now_->metrics);
       Counts& counts = counted[names[index]];
       for (std::size_t i = 0; i < values.size(); ++i)
-        counts.emplace(plan_.quantities[i].name, values[i]);
+        counts.emplace(now_->plan.quantities[i].name, values[i]);
     }
     return counted;
   }
@@ -315,6 +312,27 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   [[nodiscard]] bool broken() const override { return broken_; }
 
  private:
+  /// What is counted together, and what the profiler wants to have for it.
+  struct Chosen {
+    CounterPlan plan;
+    std::vector<std::string> metrics;
+    std::vector<std::uint8_t> config;
+    std::vector<std::uint8_t> image;  // the profiler writes to it as long as it lives
+  };
+
+  /// Made once: the profiler keeps pointers into it.
+  Chosen& chosen(const std::vector<std::string>& wanted) {
+    const auto [place, is_new] = chosen_.try_emplace(wanted);
+    Chosen& made = place->second;
+    if (is_new) {
+      made.plan = resolve({wanted}, host_);
+      for (const auto& quantity : made.plan.quantities)
+        made.metrics.push_back(quantity.metric);
+      made.config = host_.config_image(made.metrics);
+    }
+    return made;
+  }
+
   /// Ranges that every session has room for. The profiler makes its room when it is configured for
   /// the first time: a later session that asks for more loses the ranges beyond, and the count of
   /// dropped ranges stays 0 (CUPTI 13.0).
@@ -322,10 +340,8 @@ class CuptiSource final : public CounterSource, public CounterPasses {
 
   int ordinal_;
   CuptiHost host_;
-  CounterPlan plan_;
-  std::vector<std::string> metrics_;
-  std::vector<std::uint8_t> config_;
-  std::vector<std::uint8_t> image_;           // the profiler writes to it as long as it lives
+  std::map<std::vector<std::string>, Chosen> chosen_;
+  Chosen* now_;
   std::set<std::string, std::less<>> names_;  // of the session: the profiler keeps pointers to them
   std::unique_ptr<RangeProfiler> profiler_;
   bool broken_ = false;

@@ -2,12 +2,14 @@
 
 #include "harness/core/benchmark.hpp"
 #include "harness/core/clock_text.hpp"
+#include "harness/core/counters_asked.hpp"
 #include "harness/runner/case_runner.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,6 +34,18 @@ std::vector<std::string> data_of(const Case& which) {
     }
   }
   return words;
+}
+
+/// What a benchmark wants of what the source was opened with.
+std::vector<std::string> sets_of(const std::string& benchmark,
+                                 const std::vector<std::string>& opened) {
+  const auto wanted =
+      selection_of({counters_auto}, wanted_counter_sets(std::span{&benchmark, 1}, benchmarks()));
+  std::vector<std::string> sets;
+  std::ranges::copy_if(wanted.wanted, std::back_inserter(sets), [&](const std::string& name) {
+    return std::ranges::find(opened, name) != opened.end();
+  });
+  return sets;
 }
 
 /// The source that a case sees: it hands its ranges to the session, or what they counted back.
@@ -180,9 +194,11 @@ std::vector<std::vector<Case>> batches_of(std::span<const Case> cases) {
 }
 
 void count_in_batches(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
-                      CounterSource& source, const BatchEvents& events) {
+                      CounterSource& source, Sets sets, const BatchEvents& events) {
+  const std::vector<std::string> opened = source.plan().sets;
   for (const auto& batch : batches_of(cases)) {
     if (events.stop() || source.passes()->broken()) return;
+    if (sets == Sets::of_benchmark) source.narrow(sets_of(batch.front().benchmark, opened));
     Batch{batch, plan, device, cache, source, events}.count();
   }
 }

@@ -6,6 +6,7 @@
 #include "harness/core/plan.hpp"
 #include "harness/core/session.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -18,6 +19,12 @@ struct BatchEvents {
   std::function<void(const Case&)> begin;      ///< work on this case starts now
   std::function<void(const CaseRecord&)> end;  ///< the case that began last is finished
   std::function<bool()> stop;                  ///< true: nothing more can be counted
+};
+
+/// What a case counts of the sets that the source was opened with.
+enum class Sets : std::uint8_t {
+  all,
+  of_benchmark,  ///< `memory`, and those that its benchmark wants
 };
 
 /// Cases in a session at most, so that what is lost with a worker is little.
@@ -33,6 +40,6 @@ inline constexpr std::size_t most_in_a_batch = 64;
 /// given its record. A case whose work throws breaks the source: its record says so, and the caller
 /// must count the rest in another process.
 void count_in_batches(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
-                      CounterSource& source, const BatchEvents& events);
+                      CounterSource& source, Sets sets, const BatchEvents& events);
 
 }  // namespace strata

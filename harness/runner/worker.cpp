@@ -77,7 +77,7 @@ CountersRefusedMessage refusal_of(const CountersAnswer& answer) {
 }
 
 /// Runs the cases on a device that was introduced. Returns the exit status of the process.
-int run_cases(const WorkerJob& job, Device& device, Counting counting) {
+int run_cases(const WorkerJob& job, Device& device, Counting counting, Sets sets = Sets::all) {
   bool fatal = false;
   Cache cache;
   CounterPasses* const passes = counting.source == nullptr ? nullptr : counting.source->passes();
@@ -88,7 +88,7 @@ int run_cases(const WorkerJob& job, Device& device, Counting counting) {
   };
   const auto stop = [&] { return fatal; };
   if (passes != nullptr) {
-    count_in_batches(job.cases, job.plan, device, cache, *counting.source,
+    count_in_batches(job.cases, job.plan, device, cache, *counting.source, sets,
                      {.begin = begin, .end = end, .stop = stop});
   } else {
     enrol_with_google_benchmark(job.cases, job.plan, device, cache,
@@ -160,7 +160,8 @@ int count_cases(const DeviceRequest& request, const CounterSelection& selection)
     return 0;
   }
   send(introduce(*device));
-  return run_cases(job, *device, {.source = counters.get(), .note = job.note});
+  return run_cases(job, *device, {.source = counters.get(), .note = job.note},
+                   selection.by_benchmark ? Sets::of_benchmark : Sets::all);
 }
 
 }  // namespace strata

@@ -24,6 +24,8 @@
 namespace strata {
 namespace {
 
+const std::vector<std::string> every_set{"memory", "flops"};
+
 /// The counters and the device of this process, opened in the one order that works.
 struct Opened {
   std::unique_ptr<CounterSource> source;
@@ -32,7 +34,7 @@ struct Opened {
 
   Opened() {
     try {
-      source = open_counters({.kind = DeviceRequest::Kind::cuda, .ordinal = 0}, {});
+      source = open_counters({.kind = DeviceRequest::Kind::cuda, .ordinal = 0}, {every_set});
       device = open_cuda_device(0);
       source->attach();
     } catch (const CountersUnavailable& unavailable) {
@@ -297,7 +299,7 @@ TEST_F(Counters, AreTheSameTogetherAsAlone) {
                    .backend = Backend::cuda,
                    .params = {{"residency", "l1"}}});
   std::vector<CaseRecord> together;
-  count_in_batches(cases, Plan{}, device(), cache(), *opened().source,
+  count_in_batches(cases, Plan{}, device(), cache(), *opened().source, Sets::all,
                    {.begin = [](const Case&) {},
                     .end = [&](const CaseRecord& record) { together.push_back(record); },
                     .stop = [] { return false; }});
@@ -310,6 +312,23 @@ TEST_F(Counters, AreTheSameTogetherAsAlone) {
       EXPECT_EQ(samples_of(record, m.quantity), m.samples) << record.which.id();
     }
   }
+}
+
+TEST_F(Counters, AreTheSameOfFewerSets) {
+  const auto params = layout_params("aos", "l2", "all", 32, 1);
+  const auto whole = count("layout_read", params);
+  ASSERT_FALSE(samples_of(whole, "fp32_add").empty());
+  opened().source->narrow({"memory"});
+  const auto narrowed = count("layout_read", params);
+  opened().source->narrow(every_set);
+  const auto again = count("layout_read", params);
+  expect_passed(narrowed);
+  EXPECT_TRUE(samples_of(narrowed, "fp32_add").empty());
+  for (const char* quantity : {"l1_load_requests", "l1_load_sectors"}) {
+    EXPECT_EQ(samples_of(narrowed, quantity), samples_of(whole, quantity)) << quantity;
+    EXPECT_EQ(samples_of(again, quantity), samples_of(whole, quantity)) << quantity;
+  }
+  EXPECT_EQ(samples_of(again, "fp32_add"), samples_of(whole, "fp32_add"));
 }
 
 TEST_F(Counters, SayThatTheyAreBrokenAfterWorkThatThrew) {

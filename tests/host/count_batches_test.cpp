@@ -21,6 +21,7 @@ class FakePasses final : public CounterSource, public CounterPasses {
   [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> /*ranges*/) override {
     throw std::logic_error{"each case has a session of its own, which is what is to be avoided"};
   }
+  void narrow(const std::vector<std::string>& sets) override { narrowed = sets; }
   [[nodiscard]] CounterPasses* passes() override { return this; }
   void begin(std::size_t most_ranges) override {
     calls += "begin;";
@@ -48,12 +49,14 @@ class FakePasses final : public CounterSource, public CounterPasses {
   [[nodiscard]] bool broken() const override { return broken_; }
 
   std::string calls;
+  std::vector<std::string> narrowed;
   std::size_t room = 0;
   bool fail_in_pass = false;
   std::map<std::string, Counts, std::less<>> ran;
 
  private:
-  CounterPlan plan_;
+  CounterPlan plan_{
+      .chip = "GX1", .sets = {"memory", "shared", "flops"}, .quantities = {}, .absent = {}};
   int pass_ = 0;
   bool broken_ = false;
 };
@@ -73,6 +76,7 @@ Benchmark declare() {
             .defaults = {"fine"}},
            {.name = "n", .meaning = "any", .minimum = 0, .maximum = 999, .defaults = {"0"}}},
       .data_axes = 1,
+      .counter_sets = {"shared", "stalls"},
       .quantities = {{"runs", "made up"}}};
 }
 
@@ -109,12 +113,12 @@ struct Told {
   std::string order;
 };
 
-Told count(const std::vector<Case>& cases, FakePasses& source) {
+Told count(const std::vector<Case>& cases, FakePasses& source, Sets sets = Sets::all) {
   works = 0;
   Told told;
   FakeDevice device{Backend::host};
   Cache cache;
-  count_in_batches(cases, Plan{}, device, cache, source,
+  count_in_batches(cases, Plan{}, device, cache, source, sets,
                    {.begin = [&](const Case& which) { told.order += "+" + which.params.at("n"); },
                     .end =
                         [&](const CaseRecord& record) {
@@ -174,13 +178,25 @@ TEST(CountInBatches, FailsEveryCaseOfASessionThatFails) {
   }
 }
 
+TEST(CountInBatches, CountsOfABenchmarkWhatItWantsOfWhatWasOpened) {
+  FakePasses source;
+  (void)count({probe("fine", 1)}, source, Sets::of_benchmark);
+  EXPECT_EQ(source.narrowed, (std::vector<std::string>{"memory", "shared"}));
+}
+
+TEST(CountInBatches, CountsAllThatWasAskedForByName) {
+  FakePasses source;
+  (void)count({probe("fine", 1)}, source, Sets::all);
+  EXPECT_TRUE(source.narrowed.empty());
+}
+
 TEST(CountInBatches, StopsBetweenCasesWhenTold) {
   FakePasses source;
   FakeDevice device{Backend::host};
   Cache cache;
   int begun = 0;
   count_in_batches(std::vector<Case>{probe("fine", 1), probe("fine", 2)}, Plan{}, device, cache,
-                   source,
+                   source, Sets::all,
                    {.begin = [&](const Case&) { ++begun; },
                     .end = [](const CaseRecord&) {},
                     .stop = [&] { return begun > 0; }});

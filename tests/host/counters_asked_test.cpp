@@ -50,6 +50,7 @@ TEST(CountersAsked, AreAlsoThoseThatTheBenchmarksWant) {
   const auto wanted = wanted_counter_sets(Flags{"a", "b", "c", "gone"}, known);
   EXPECT_THAT(wanted, ElementsAre("flops", "shared"));
   EXPECT_THAT(selection_of({"auto"}, wanted).wanted, ElementsAre("memory", "flops", "shared"));
+  EXPECT_TRUE(selection_of({"auto"}, wanted).by_benchmark);
   EXPECT_THAT(wanted_counter_sets(Flags{"b"}, known), IsEmpty());
 }
 
@@ -58,6 +59,7 @@ TEST(CountersAsked, MayBeJoinedByCommasOrSaidOneByOne) {
   EXPECT_EQ(parse_counters({"memory,my/own.yaml,dram__bytes.sum"}), all);
   EXPECT_EQ(parse_counters({"memory", "my/own.yaml,dram__bytes.sum"}), all);
   EXPECT_EQ(selection_of(all, Flags{"shared"}).wanted, all);
+  EXPECT_FALSE(selection_of(all, Flags{"shared"}).by_benchmark);
 }
 
 TEST(CountersAsked, RefuseWhatHasNoMeaning) {
