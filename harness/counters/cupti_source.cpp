@@ -269,7 +269,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
           fmt::format("{} ranges in a session; {} are the most", most_ranges, capacity)};
     }
     names_.clear();
-    if (now_->image.empty()) now_->image = profiler_->counter_data(now_->metrics, capacity);
+    if (configured_ != now_) begin_anew();
     profiler_->clear(now_->image);
     profiler_->configure(now_->config, now_->image, capacity);
   }
@@ -320,6 +320,19 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     std::vector<std::uint8_t> image;  // the profiler writes to it as long as it lives
   };
 
+  /// A profiler that was configured for some metrics takes no image of others (CUPTI 13.0: error
+  /// 999 when the image is initialised): for these it is switched off and on again.
+  void begin_anew() {
+    if (configured_ != nullptr) {
+      profiler_.reset();
+      configured_->image.clear();
+      configured_ = nullptr;
+      profiler_ = std::make_unique<RangeProfiler>(current_context());
+    }
+    now_->image = profiler_->counter_data(now_->metrics, capacity);
+    configured_ = now_;
+  }
+
   /// Made once: the profiler keeps pointers into it.
   Chosen& chosen(const std::vector<std::string>& wanted) {
     const auto [place, is_new] = chosen_.try_emplace(wanted);
@@ -342,6 +355,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   CuptiHost host_;
   std::map<std::vector<std::string>, Chosen> chosen_;
   Chosen* now_;
+  Chosen* configured_ = nullptr;  // what the profiler was configured for
   std::set<std::string, std::less<>> names_;  // of the session: the profiler keeps pointers to them
   std::unique_ptr<RangeProfiler> profiler_;
   bool broken_ = false;
