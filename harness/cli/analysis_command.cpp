@@ -3,13 +3,16 @@
 #include "harness/core/error.hpp"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <spawn.h>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -34,9 +37,8 @@ std::string interpreter(const fs::path& source) {
   return is_there(own) ? own.string() : "python3";
 }
 
-}  // namespace
-
-int analysis_command(const std::vector<std::string>& arguments) {
+/// The words of a call of the analysis package, which is found from now on.
+std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   const fs::path source{source_folder()};
   const fs::path package = source / "analysis" / "src";
   if (is_there(package)) {
@@ -47,16 +49,46 @@ int analysis_command(const std::vector<std::string>& arguments) {
   }
   std::vector<std::string> words{interpreter(source), "-m", "strata"};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (auto& word : words)
     argv.push_back(word.data());
   argv.push_back(nullptr);
-  (void)::execvp(argv[0], argv.data());
+  return argv;
+}
+
+}  // namespace
+
+int analysis_command(const std::vector<std::string>& arguments) {
+  auto words = call_of(arguments);
+  (void)::execvp(words[0].c_str(), pointers_to(words).data());
   throw UsageError{
       fmt::format("cannot start {}: {}; `make setup` makes the Python environment, "
                   "STRATA_PYTHON names another",
                   words[0], std::strerror(errno))};
+}
+
+bool say_first_numbers(const std::string& run) {
+  auto words = call_of({"summary", "--brief", run});
+  posix_spawn_file_actions_t actions{};
+  if (::posix_spawn_file_actions_init(&actions) != 0) return false;
+  pid_t child = -1;
+  const bool started =
+      ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+      ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
+      ::posix_spawnp(&child, words[0].c_str(), &actions, nullptr, pointers_to(words).data(),
+                     environ) == 0;
+  (void)::posix_spawn_file_actions_destroy(&actions);
+  if (!started) return false;
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return false;
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace strata

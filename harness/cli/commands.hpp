@@ -81,5 +81,8 @@ struct NbodyOptions {
 
 /// Hands `arguments` to `python -m strata`. Replaces this process; returns only when it cannot.
 [[nodiscard]] int analysis_command(const std::vector<std::string>& arguments);
+/// Prints the ten numbers of the run in a folder that a person wants first. False where the
+/// analysis package does not start or cannot read the run.
+[[nodiscard]] bool say_first_numbers(const std::string& run);
 
 }  // namespace strata

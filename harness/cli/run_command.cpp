@@ -187,6 +187,13 @@ int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
       c.measured, c.skipped, c.failed, c.missing, c.valid_rows, rows,
       rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
       summary.seconds, counting_in_words(c, folder.context().counters)));
+  // A run is whole without: its numbers wait in the folder.
+  const bool wanted = !quiet && rows > 0 && summary.state != RunState::interrupted;
+  if (wanted && !say_first_numbers(folder.path().string())) {
+    tell(
+        "no summary here: the analysis package does not start; `make setup` installs what it "
+        "needs");
+  }
   if (summary.state == RunState::interrupted) {
     say("interrupted; complete it with: strata run --resume " + folder.path().string());
   }

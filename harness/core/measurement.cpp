@@ -68,6 +68,14 @@ void merge_gate(std::vector<Gate>& gates, const Gate& counted) {
 
 }  // namespace
 
+bool is_row_name(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto fits = [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  };
+  return !text.empty() && is_letter(text.front()) && std::ranges::all_of(text, fits);
+}
+
 std::string_view to_string(Provenance provenance) {
   return word_for<Provenance>(provenances, provenance);
 }

@@ -44,6 +44,11 @@ struct Measurement {
   Gate noise{"noise", Verdict::not_applicable, ""};
 };
 
+/// Whether readers take it for a quantity or a method (results/schema).
+[[nodiscard]] bool is_row_name(std::string_view text);
+inline constexpr const char* row_names_are =
+    "names a quantity or a method: a letter first, then letters, digits, _ and .";
+
 /// A case is timed first, in a process without a profiler; then, where that can be, counted.
 enum class Phase { timing, counting };
 

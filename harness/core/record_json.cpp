@@ -3,6 +3,7 @@
 #include "harness/core/record_json.hpp"
 
 #include "harness/core/run_folder.hpp"
+#include "harness/core/text.hpp"
 #include "harness/core/worker_channel.hpp"
 
 #include <fmt/format.h>
@@ -105,6 +106,11 @@ void check(const CaseRecord& record) {
   }
   std::set<std::pair<std::string, std::string>> rows;
   for (const auto& m : record.measurements) {
+    for (const auto& name : {m.quantity, m.method}) {
+      if (!is_row_name(name)) {
+        throw FormatError{fmt::format("{} {}", in_quotes(name), row_names_are)};
+      }
+    }
     if (m.samples.empty()) throw FormatError{fmt::format("{} has no samples", m.quantity)};
     const bool countable =
         m.provenance == Provenance::counted || m.provenance == Provenance::modelled;

@@ -4,6 +4,7 @@
 #include "harness/core/clock_text.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/gates.hpp"
+#include "harness/core/text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -24,6 +25,9 @@ std::string defect_of(const CaseRecord& record) {
     // A profiler slows down what it watches.
     if (counting && m.provenance == Provenance::timed) {
       return "the benchmark timed " + m.quantity + " while it was counted";
+    }
+    for (const auto& name : {m.quantity, m.method}) {
+      if (!is_row_name(name)) return in_quotes(name) + ' ' + row_names_are;
     }
     if (m.samples.empty()) return m.quantity + " has no samples";
     if (!std::ranges::all_of(m.samples, [](double x) { return std::isfinite(x); })) {

@@ -31,15 +31,15 @@ class FakeCounters final : public CounterSource {
 };
 
 Benchmark declare() {
-  return {
-      .suite = "micro",
-      .name = "runner_probe",
-      .question = "Does the runner keep what a benchmark does?",
-      .axes = {{.name = "does",
-                .meaning = "what happens",
-                .choices = {"fine", "noisy", "skip", "throw", "nan", "nothing", "times", "checks"},
-                .defaults = {"fine"}}},
-      .quantities = {{"time", "made up"}}};
+  return {.suite = "micro",
+          .name = "runner_probe",
+          .question = "Does the runner keep what a benchmark does?",
+          .axes = {{.name = "does",
+                    .meaning = "what happens",
+                    .choices = {"fine", "noisy", "skip", "throw", "nan", "nothing", "times",
+                                "checks", "digit"},
+                    .defaults = {"fine"}}},
+          .quantities = {{"time", "made up"}}};
 }
 
 void count(Session& session) {
@@ -66,6 +66,7 @@ void body(Session& session) {
   const auto& does = session.param("does");
   Measurement m{.quantity = "time", .unit = "s", .method = "made_up", .samples = {}};
   m.samples.assign(7, 1.0);
+  if (does == "digit") m.method = "20_flop";
   if (does == "noisy") m.samples = {1, 2, 1, 2, 1, 2, 1};
   if (does == "nan") m.samples[3] = std::numeric_limits<double>::quiet_NaN();
   if (does == "nothing") return;
@@ -129,6 +130,15 @@ TEST(RunCase, RefusesSamplesThatAreNoNumbersAndBenchmarksThatSayNothing) {
   FakeDevice device{Backend::host};
   EXPECT_EQ(record_of("nan", device).status, Status::failed);
   EXPECT_EQ(record_of("nothing", device).status, Status::failed);
+}
+
+TEST(RunCase, RefusesNamesThatNoReaderTakes) {
+  FakeDevice device{Backend::host};
+  const auto record = record_of("digit", device);
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(
+      record.reason,
+      "'20_flop' names a quantity or a method: a letter first, then letters, digits, _ and .");
 }
 
 TEST(RunCase, TellsATimedCaseWhyItHasNoCounts) {

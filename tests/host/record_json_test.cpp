@@ -129,6 +129,9 @@ TEST(RecordJson, RefusesToWriteWhatTheFormatCannotHold) {
   record.facts["speed"] = std::numeric_limits<double>::infinity();
   EXPECT_THAT(complaint_of([&] { (void)to_json(record); }), HasSubstr("fact speed is inf"));
   record = measured();
+  record.measurements[0].method = "20_flop";
+  EXPECT_THAT(complaint_of([&] { (void)to_json(record); }), HasSubstr("'20_flop' names"));
+  record = measured();
   record.measurements[1].samples.clear();
   EXPECT_EQ(complaint_of([&] { (void)to_json(record); }), "sectors has no samples");
   record = measured();
