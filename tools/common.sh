@@ -39,6 +39,19 @@ llvm_tool() {
   return 1
 }
 
+# The browser that tests/analysis/chromium.py drives: the same names in the same order. A name that does not run is
+# none: Ubuntu has one that only says how to get it.
+a_browser() {
+  local candidate
+  for candidate in "${STRATA_CHROMIUM:-}" chromium chromium-browser google-chrome google-chrome-stable chrome; do
+    if [[ -n $candidate ]] && "$candidate" --version >/dev/null 2>&1; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
 # The compute capabilities of the GPUs here as CMake writes them ("90"); nothing when no GPU answers.
 gpu_architectures() {
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |

@@ -11,7 +11,8 @@
 # matter how they came here. The chosen Python is left in build/python.
 # Exit code 2: something is missing and could not be installed; the message says what mends it.
 #
-# Environment: STRATA_PYTHON names the Python to use; STRATA_OFFLINE=1 forbids every download.
+# Environment: STRATA_PYTHON names the Python to use, STRATA_CHROMIUM the browser of the tests; STRATA_OFFLINE=1
+# forbids every download.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 check_only=false level=run
@@ -74,6 +75,8 @@ missing_linters() {
     llvm_tool $tool >/dev/null || echo "$tool-$llvm_version $tool $llvm_version"
   done
 }
+
+missing_browser() { a_browser >/dev/null || echo "chromium Chromium, which the tests of the report's page drive"; }
 
 # --- Python ---------------------------------------------------------------------------------------------
 
@@ -217,11 +220,13 @@ if [[ -n ${STRATA_PYTHON:-} ]]; then
 fi
 
 needed=$(all_needed)
-wanted=''
-if [[ $level == test ]]; then wanted=$(missing_linters); fi
+wanted=()  # Apart from each other, because one of them may have no package here.
+if [[ $level == test ]]; then wanted=("$(missing_linters)" "$(missing_browser)"); fi
 
 if [[ -n $needed ]]; then list "$needed"; fi
-if [[ -n $wanted ]]; then list "$wanted"; fi
+for some in "${wanted[@]}"; do
+  if [[ -n $some ]]; then list "$some"; fi
+done
 
 if $check_only; then
   [[ -z $needed ]] || die "mend it with: $(mending "$needed")"
@@ -238,10 +243,12 @@ if [[ -n $needed ]]; then
     die "the packages of this system do not provide it: install it by hand, then run this again"
   fi
 fi
-# A machine without the linters can still run every test; the lint step says again what it leaves out.
-if [[ -n $wanted ]] && ! install "$wanted"; then
-  say "going on without; mend it with: $(mending "$wanted")"
-fi
+# A machine without these can still run the other tests; the steps that want them say again what they leave out.
+for some in "${wanted[@]}"; do
+  if [[ -n $some ]] && ! install "$some"; then
+    say "going on without; mend it with: $(mending "$some")"
+  fi
+done
 
 ready_python >/dev/null || install_venv
 python=$(ready_python) || die "the Python packages of $lock were installed, yet .venv/bin/python does not find them all"

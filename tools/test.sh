@@ -17,6 +17,12 @@ step_tidy() { tools/lint.sh tidy; }
 step_analysis() {
   has_module() { "$STRATA_PYTHON" -c "import $1" 2>/dev/null; }
   has_module jsonschema || left_out "the tests that check against the JSON Schema ($STRATA_PYTHON has no jsonschema)"
+  a_browser >/dev/null || left_out "the tests of the report's page in a browser (no Chromium here);" \
+    "mend it with: apt-get install -y chromium, or STRATA_CHROMIUM=<a Chromium or Chrome>"
+  local drawing
+  drawing=$("$STRATA_PYTHON" -c 'import matplotlib; print(matplotlib.__version__)')
+  grep -qF "matplotlib==$drawing " analysis/requirements.lock ||
+    left_out "the comparison of figures with stored images (matplotlib is $drawing, not the locked one)"
   local -a workers=()
   if has_module xdist; then workers=(-n 2); fi
   "$STRATA_PYTHON" -m pytest -c analysis/pyproject.toml "${workers[@]}" tests/analysis

@@ -57,7 +57,7 @@ def test_summary_says_it_in_words_and_ten_numbers() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("L1: With one chain per core, ")
     assert "Synthetic CPU (" in done.stdout
-    assert len(done.stdout.splitlines()) == 4 + 1 + 1 + 10
+    assert len(done.stdout.splitlines()) == 4 + 1 + 1 + 10 + 1
     assert done.stdout.splitlines()[4] == (
         "Level: 0 of 760 rows proved by counters, 760 level unverified."
     )

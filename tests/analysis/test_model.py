@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from builders import GPU_RUN, NAME, case, context, layout_case, load, measurement, write_run
+from builders import NAME, case, context, layout_case, load, measurement, write_run
 from strata import model
 from strata.records import Run, load_run
 
@@ -116,7 +116,6 @@ def test_nothing_measured_gives_nothing_to_show(tmp_path: Path) -> None:
     assert model.agreements(run.rows) == ()
     assert model.sentences(run.rows) == ()
     assert model.layout_table(run.rows) is None
-    assert [h.what for h in model.headlines(run)] == ["valid rows", "cases measured"]
 
 
 def test_factors_compare_with_aos(run: Run) -> None:
@@ -200,15 +199,6 @@ def test_agreement_is_the_ratio_to_the_in_kernel_clock(tmp_path: Path) -> None:
     event, graph = model.agreements(load(tmp_path, [line]).rows)
     assert (event.ratio, event.valid, event.level) == (2, True, "l2")
     assert (graph.ratio, graph.valid) == (1.01, False)
-
-
-def test_headlines_are_at_most_ten_and_the_levels_come_first() -> None:
-    headlines = model.headlines(load_run(GPU_RUN))
-    assert len(headlines) == 10
-    assert headlines[0].what == "L1 latency, cheapest layout"
-    assert headlines[7].remark == "1 of 109 pairs beyond 2 %"
-    assert headlines[8].value == "1072 of 1084"
-    assert headlines[9].remark == "1 skipped, 1 failed"
 
 
 def test_gates_are_counted_by_case_and_noise_by_row(tmp_path: Path) -> None:

@@ -22,7 +22,10 @@ from strata.figures import (
     nbody_gravit,
     nbody_ladder,
     nbody_stalls,
+    nbody_thessaly_throughput,
+    nbody_thessaly_time,
     nbody_unroll,
+    nbody_waterfall,
 )
 from strata.records import Row
 
@@ -37,9 +40,12 @@ FIGURES: dict[str, figures.Figure[Any]] = {
         nbody_accuracy.FIGURE,
         nbody_gravit.FIGURE,
         nbody_gpus.FIGURE,
+        nbody_waterfall.FIGURE,
+        nbody_thessaly_throughput.FIGURE,
+        nbody_thessaly_time.FIGURE,
     )
 }
-OF_A_CPU = ("nbody_ladder", "nbody_accuracy")
+OF_A_CPU = ("nbody_ladder", "nbody_accuracy", "nbody_waterfall", "nbody_thessaly_throughput")
 DRAWN = [(name, "gpu") for name in FIGURES] + [(name, "host") for name in OF_A_CPU]
 each_drawn = pytest.mark.parametrize(("name", "which"), DRAWN)
 
@@ -138,7 +144,7 @@ def test_a_bar_for_each_rung_and_a_mark_for_each_published_rate() -> None:
     assert len(places(panel, "_other")) == len(steps)
     assert len(strokes(panel, "_limit")) == len([step for step in steps if step.limit])
     assert places(panel, "_limit of all") == pytest.approx(
-        [ladder_run.ISSUED / 13 / TERA, ladder_run.ISSUED / 8.8 / TERA]
+        [ladder_run.ISSUED / 13.25 / TERA, ladder_run.ISSUED / 8.875 / TERA]
     )
     names = [text.get_text().strip() for text in panel.get_yticklabels()]
     assert names[:2] == ["naive", "tiled"]
@@ -247,7 +253,7 @@ def test_occupancy_stands_beneath_the_rate_where_it_was_counted(tmp_path: Path) 
 
 
 def test_gravit_is_timed_from_copy_to_copy(tmp_path: Path) -> None:
-    upper, lower = stored("nbody_gravit", "gpu").axes
+    upper, lower, _ = stored("nbody_gravit", "gpu").axes
     lines = [line for line in upper.lines if line.get_label() == "_valid"]
     assert len(lines) == len(nbody_gravit.STYLE)
     assert list(lines[0].get_xdata()) == [40000, 100000, 200000, 500000, 1000000]
@@ -263,6 +269,93 @@ def test_gravit_is_timed_from_copy_to_copy(tmp_path: Path) -> None:
     assert "Invalid, drawn hollow (1): naive, 40" in nbody_gravit.caption(
         nbody_gravit.prepare(rows)
     )
+
+
+def test_gravit_is_told_over_the_papers_first_code(tmp_path: Path) -> None:
+    *_, panel = stored("nbody_gravit", "gpu").axes
+    gains = [line for line in panel.lines if line.get_label() == "_gain"]
+    assert len(gains) == len(nbody_gravit.STYLE) - 1
+    tiled, unrolled = (ladder_run.GPU[rung][0] for rung in ("tiled", "unrolled"))
+    assert max(gains[2].get_ydata()) == pytest.approx(unrolled / tiled, 0.02)
+    theirs = [line for line in panel.lines if line.get_label() == "_published"]
+    assert [line.get_ydata()[0] for line in theirs] == [1.18, 1.27]
+    line = ladder_run.gravit_case("naive", 40000, 1e11, layout="aos")
+    rows = some(tmp_path, line)
+    assert len(drawn("nbody_gravit", rows).axes) == 2
+    assert "Lowest" not in nbody_gravit.caption(nbody_gravit.prepare(rows))
+
+
+# --- the steps ------------------------------------------------------------------------------------
+
+
+def test_a_step_runs_from_the_rate_before_to_the_rate_after() -> None:
+    left, right, *_ = stored("nbody_waterfall", "gpu").axes
+    changes = [one for one in nbody_waterfall.prepare(rows_of("gpu")) if one.problem == "single"]
+    assert lengths(left, "_step") == pytest.approx(
+        [(one.after.rate.value - one.before.rate.value) / TERA for one in changes]
+    )
+    assert places(left, "_predicted") == pytest.approx(
+        [one.before.rate.value / TERA * one.predicted for one in changes if one.predicted]
+    )
+    assert strokes(right, "_measured") == pytest.approx([one.measured for one in changes])
+    names = [text.get_text().split() for text in left.get_yticklabels()]
+    assert names[1] == ["one", "launch", "over", "tiled"]
+
+
+def test_segments_end_at_the_measured_factor() -> None:
+    for change in nbody_waterfall.prepare(rows_of("gpu")):
+        pieces = nbody_waterfall.segments(change)
+        product = 1.0
+        for _, start, end in pieces:
+            product *= end / start
+        assert product == pytest.approx(change.measured)
+        assert pieces[-1][0] == "unexplained"
+
+
+def test_what_was_not_counted_is_not_called_unexplained(tmp_path: Path) -> None:
+    lines = [
+        rung_case("fast_math", 1.2e12, SINGLE, layout="soaoas", slots=18),
+        rung_case("unrolled", 1.8e12, SINGLE, layout="soaoas", slots=14.03, unroll=8),
+    ]
+    canvas = drawn("nbody_waterfall", some(tmp_path, *lines))
+    (_, right) = canvas.axes
+    assert lengths(right, "_uncounted")
+    assert not lengths(right, "_unexplained")
+    assert "not counted" in [text.get_text() for text in right.texts]
+    legend = [text.get_text() for text in canvas.legends[0].get_texts()]
+    assert "not counted" in legend
+    assert "unexplained" not in legend
+
+
+def test_a_cpu_has_no_factors_beside_its_steps() -> None:
+    assert len(stored("nbody_waterfall", "host").axes) == 2
+    words = nbody_waterfall.caption(nbody_waterfall.prepare(rows_of("host")))
+    assert "Right:" not in words
+
+
+# --- a report on two K80 --------------------------------------------------------------------------
+
+
+def test_the_k80_stand_beside_what_redoes_them(tmp_path: Path) -> None:
+    (panel,) = stored("nbody_thessaly_throughput", "gpu").axes
+    assert places(panel, "_published") == [20.39, 87.129, 298.392, 316.94, 391.427]
+    assert len(places(panel, "_valid")) == 5
+    (panel,) = stored("nbody_thessaly_time", "gpu").axes
+    assert places(panel, "_published") == [2.1149, 0.493, 0.148, 0.1358, 0.11]
+    pairs = nbody_thessaly_time.prepare(rows_of("gpu"))
+    rates = nbody_thessaly_throughput.prepare(rows_of("gpu"))
+    for pair, rate in zip(pairs, rates, strict=True):
+        assert pair.own == pytest.approx(80 * 32 * 4096**2 / rate.own)
+        assert pair.better == pytest.approx(rate.better, rel=0.03)
+    words = nbody_thessaly_throughput.caption(rates)
+    assert "Not redone in this run: serial, OpenMP." in words
+    # Other systems than theirs have no time to compare.
+    assert not nbody_thessaly_time.prepare(rows_of("host"))
+    line = rung_case("tiled", 1e11, GALAXIES, layout="aos", noise="failed")
+    rows = some(tmp_path, line)
+    (panel,) = drawn("nbody_thessaly_throughput", rows).axes
+    assert places(panel, "_invalid") == [pytest.approx(100, rel=0.01)]
+    assert "–" in [text.get_text() for text in panel.texts]
 
 
 # --- several GPUs ---------------------------------------------------------------------------------

@@ -620,3 +620,93 @@ def test_reads_a_copy_of_the_folder_the_same(run: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy" / NAME
     shutil.copytree(run, copy)
     assert load_run(copy).rows == load_run(run).rows
+
+
+# --- what was seen before is checked again
+
+
+@pytest.mark.parametrize(
+    ("samples", "words"),
+    [
+        ([], "at least one sample as measurements[0].samples"),
+        ([True], "found true; expected a finite number as measurements[0].samples[0]"),
+        ([1.5, "2"], 'found "2"; expected a finite number as measurements[0].samples[1]'),
+        ([1, None], "found null; expected a finite number as measurements[0].samples[1]"),
+        ({"0": 1.5}, "expected an array as measurements[0].samples"),
+        ([10**400], "expected a finite number as measurements[0].samples[0]"),
+        ([[1.5]], "found [1.5]; expected a finite number as measurements[0].samples[0]"),
+    ],
+)
+def test_samples_of_a_known_quantity_are_checked(run: Path, samples: Any, words: str) -> None:
+    line = layout_case("aoas")
+    line["measurements"][0]["samples"] = samples
+    append(run, json.dumps(line) + "\n")
+    message = refusal(run)
+    assert "samples.jsonl:3: " in message
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("unit", ["cycle"], "expected text as measurements[0].unit"),
+        ("quantity", "Has Space", "as measurements[0].quantity"),
+        ("provenance", "guessed", "as measurements[0].provenance"),
+        ("noise", "passed", 'found "passed"; expected an object as measurements[0].noise'),
+        ("noise", {"verdict": "fine", "detail": ""}, "as measurements[0].noise.verdict"),
+        ("noise", {"verdict": "passed"}, "found no measurements[0].noise.detail"),
+    ],
+)
+def test_words_beside_known_ones_are_checked(run: Path, key: str, value: Any, words: str) -> None:
+    line = layout_case("aoas")
+    line["measurements"][0][key] = value
+    append(run, json.dumps(line) + "\n")
+    assert words in refusal(run)
+
+
+@pytest.mark.parametrize("gate", ["text", 7, ["gate", "verdict", "detail"], {"gate": "g"}])
+def test_gates_beside_known_ones_are_checked(tmp_path: Path, gate: Any) -> None:
+    lines = [layout_case(name, gates=[("timer", "passed", "")]) for name in ("aos", "soa")]
+    run = write_run(tmp_path, lines)
+    line = layout_case("aoas", gates=[("timer", "passed", "")])
+    append(run, json.dumps(line | {"gates": [*line["gates"], gate]}) + "\n")
+    assert "gates[1]" in refusal(run)
+
+
+def test_whole_numbers_are_samples_like_others(tmp_path: Path) -> None:
+    run = load(tmp_path, [layout_case("aos", [3, 1, 2]), layout_case("soa", [3, 1.5, 2])])
+    assert [row.taken for row in run.rows] == [(3.0, 1.0, 2.0), (3.0, 1.5, 2.0)]
+    assert all(type(sample) is float for row in run.rows for sample in row.taken)
+
+
+def test_samples_whose_sum_is_beyond_the_range_are_finite(tmp_path: Path) -> None:
+    run = load(tmp_path, [layout_case("aos"), layout_case("soa", [1.7e308] * 3)])
+    assert run.rows[1].maximum == 1.7e308
+
+
+def test_a_known_metric_of_version_2_is_none_of_version_1(tmp_path: Path) -> None:
+    line = layout_case()
+    found = counts(line, [count("sm__cycles.sum")])
+    run = write_run(tmp_path, [line, found], header=context2())
+    old = layout_case("soa")
+    old["measurements"].append(count("sm__cycles.sum"))
+    append(run, json.dumps(old) + "\n")
+    assert "as measurements[1].quantity" in refusal(run)
+
+
+def test_a_row_that_says_what_the_samples_give_is_theirs(run: Path) -> None:
+    loaded = load_run(run)
+    assert loaded.table is not None
+    assert all(one is two for one, two in zip(loaded.table, loaded.rows, strict=True))
+    edit_table(run, ",100.0,", ",100.00000000000001,")
+    changed = load_run(run)
+    assert changed.table is not None
+    assert changed.table[0] is not changed.rows[0]
+    assert changed.table[1] is changed.rows[1]
+
+
+@pytest.mark.parametrize(("old", "new"), [(",100.0,", ",1e2,"), (",100.0,", ",100,")])
+def test_a_number_may_be_written_in_other_ways(run: Path, old: str, new: str) -> None:
+    edit_table(run, old, new)
+    loaded = load_run(run)
+    assert loaded.table == loaded.rows

@@ -1,17 +1,23 @@
 """The page: self-contained, every link lands, no path of the machine, the same bytes every time."""
 
+import base64
+import json
 import os
 import re
 import subprocess
 import sys
+import zlib
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from builders import (
     COUNTED_RUN,
+    DATA,
     GPU_RUN,
     HOST_RUN,
     context,
@@ -23,7 +29,7 @@ from builders import (
     measurement,
     predicted,
 )
-from strata import report
+from strata import drawing, figures, report
 from strata.records import RunError, load_run
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
@@ -130,9 +136,11 @@ def test_tags_are_closed(folder: Path) -> None:
 
 
 def test_figures_are_inline_and_beside_the_page(one: Path) -> None:
-    assert Page(text(one)).tags["svg"] == 4
+    rows = load_run(GPU_RUN).rows
+    names = sorted(figure.name for figure in figures.discover() if figure.prepare(rows))
+    assert {"bandwidth_vs_warps", "latency_vs_warps", "layout_latency"} <= set(names)
+    assert Page(text(one)).tags["svg"] == len(names)
     assert Page(text(one)).tags["img"] == 0
-    names = ["bandwidth_vs_warps", "latency_vs_warps", "layout_latency", "timer_agreement"]
     starts = {"pdf": b"%PDF", "png": b"\x89PNG", "svg": b"<?xml"}
     assert sorted(path.name for path in (one / "figures").iterdir()) == [
         f"{name}.{suffix}" for name in names for suffix in starts
@@ -140,16 +148,42 @@ def test_figures_are_inline_and_beside_the_page(one: Path) -> None:
     for path in (one / "figures").iterdir():
         assert path.read_bytes().startswith(starts[path.suffix[1:]])
     assert sorted(path.name for path in (one / "data").iterdir()) == [f"{n}.csv" for n in names]
-    assert sorted(path.name for path in (one / "tables").iterdir()) == [
-        f"{name}.{suffix}"
-        for name in ("headlines", "layout_read", "levels")
-        for suffix in ("md", "tex")
-    ]
+    tables = {path.name for path in (one / "tables").iterdir()}
+    for name in ("headlines", "layout_read", "levels"):
+        assert {f"{name}.md", f"{name}.tex"} <= tables
+    assert len(tables) % 2 == 0
 
 
-def test_every_row_has_its_anchor(one: Path) -> None:
-    anchors = [name for name in Page(text(one)).ids if re.fullmatch(r"r1-\d+", name)]
-    assert len(anchors) == len(load_run(GPU_RUN).rows)
+def unpacked(page: str, key: str = "r1") -> dict[str, Any]:
+    """All rows as the script of the page reads them."""
+    found = re.search(rf'<script [^>]*id="{key}-packed">([^<]*)</script>', page)
+    assert found
+    columns: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(found[1])))
+    return columns
+
+
+def test_page_carries_every_row_once(both: Path) -> None:
+    page = text(both)
+    for key, folder in (("r1", GPU_RUN), ("r2", HOST_RUN)):
+        rows, columns = load_run(folder).rows, unpacked(page, key)
+        assert len(columns["value"]) == len(columns["head"]) == len(rows)
+        assert sum(count for _, _, count in columns["cases"]) == len(rows)
+
+
+def test_rows_that_nothing_links_to_have_no_element(one: Path) -> None:
+    page = Page(text(one))
+    anchors = {name for name in page.ids if re.fullmatch(r"r1-\d+", name)}
+    linked = {link[1:] for link in page.links if re.fullmatch(r"#r1-\d+", link)}
+    assert anchors == linked
+    assert 20 < len(anchors) < len(load_run(GPU_RUN).rows) / 4
+
+
+def test_figures_of_many_rows_name_them_for_the_table_of_all(one: Path) -> None:
+    found = re.findall(r'data-run="r1" data-rows="([\d,-]+)"><summary>(\d+) rows', text(one))
+    assert found
+    for spans, many in found:
+        ends = [part.partition("-") for part in spans.split(",")]
+        assert sum(int(last or first) - int(first) + 1 for first, _, last in ends) == int(many)
 
 
 def test_every_number_of_the_summary_is_a_link(one: Path) -> None:
@@ -256,7 +290,6 @@ def test_gates_invalid_rows_skips_and_failures_are_listed(one: Path) -> None:
 def test_runs_stand_in_sections_of_their_own(both: Path) -> None:
     page = Page(text(both))
     assert {"r1", "r2", "r1-summary", "r2-summary"} <= set(page.ids)
-    assert page.tags["svg"] == 8
     for run in (GPU_RUN, HOST_RUN):
         assert (both / "figures" / run.name / "layout_latency.pdf").is_file()
 
@@ -314,7 +347,8 @@ def test_text_of_a_run_cannot_become_markup(tmp_path: Path) -> None:
     run = load(tmp_path, [layout_case(gates=gate)], device__name=evil, device__fact=evil)
     page = report.write([run], tmp_path / "out").read_text("utf-8")
     assert evil not in page
-    assert Page(page).tags["script"] == 1
+    assert Page(page).tags["script"] == 2  # the program, and the rows
+    assert evil in json.dumps(unpacked(page))
 
 
 def test_table_that_differs_from_the_samples_is_noticed(tmp_path: Path) -> None:
@@ -345,7 +379,7 @@ def test_unknown_benchmark_still_gets_its_rows(tmp_path: Path) -> None:
     line["case"] = "micro/novel/cuda"
     run = load(tmp_path, [line | {"measurements": [measurement("warmth", [3.0], unit="K")]}])
     page = report.write([run], tmp_path / "out").read_text("utf-8")
-    assert "warmth" in page
+    assert unpacked(page)["heads"] == [["warmth", "K", "timed", "clock64_slope"]]
     assert Page(page).tags["svg"] == 0
 
 
@@ -368,3 +402,74 @@ def test_same_input_gives_the_same_bytes(one: Path, tmp_path: Path) -> None:
     second = {path.relative_to(again): path.read_bytes() for path in again.rglob("*.*")}
     assert first.keys() == second.keys()
     assert [f"{name}" for name in first if first[name] != second[name]] == []
+
+
+def test_one_process_gives_the_bytes_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = load_run(HOST_RUN)
+    monkeypatch.setattr(drawing, "_cores", lambda: 3)
+    many = report.make([run])
+    monkeypatch.setattr(drawing, "_cores", lambda: 1)
+    alone = report.make([run])
+    assert many.keys() == alone.keys()
+    assert [name for name in many if many[name] != alone[name]] == []
+    assert list(many)[-1] == "report.html"
+
+
+def test_a_figure_that_fails_in_another_process_ends_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> figures.Grid:
+        raise ArithmeticError("this figure cannot be drawn")
+
+    run = load_run(HOST_RUN)
+    broken = [replace(figure, grid=fail) for figure in figures.discover()]
+    monkeypatch.setattr(figures, "discover", lambda: broken)
+    monkeypatch.setattr(drawing, "_cores", lambda: 2)
+    with pytest.raises(ArithmeticError, match="cannot be drawn"):
+        report.write([run], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A synthetic run of 30 000 rows."""
+    folder = tmp_path_factory.mktemp("large")
+    program = DATA / "make_synthetic.py"
+    arguments = [sys.executable, f"{program}", "--rows", "30000", f"{folder}"]
+    subprocess.run(arguments, check=True, capture_output=True)
+    (run,) = folder.iterdir()
+    return run
+
+
+def test_a_page_grows_by_a_few_bytes_a_row(large: Path) -> None:
+    run = load_run(large)
+    assert len(run.rows) == 30_000
+    page = report.make([run])["report.html"].decode()
+    packed = re.search(r'id="r1-packed">([^<]*)</script>', page)
+    assert packed
+    assert len(packed[1]) < 30 * len(run.rows)
+    assert len(page) - len(packed[1]) < 2_500_000  # figures, and what does not grow
+    assert Page(page).tags["tr"] < 1500
+    assert len(unpacked(page)["value"]) == len(run.rows)
+
+
+def test_citations_lead_to_the_sources_that_stand_below(one: Path) -> None:
+    page = Page(text(one))
+    cited = {link for link in page.links if link.startswith("#source-")}
+    listed = {f"#{name}" for name in page.ids if name.startswith("source-")}
+    assert cited == listed
+    assert len(cited) >= 3
+    entries = (one / "references.bib").read_text(encoding="utf-8").count("@")
+    assert entries == len(cited)
+
+
+def test_every_table_sorts(one: Path) -> None:
+    tables = re.findall(r'<table class="([^"]*)"', text(one))
+    assert tables
+    assert all("sortable" in words.split() for words in tables)
+
+
+def test_the_first_numbers_come_first(one: Path) -> None:
+    page = text(one)
+    assert page.index("First numbers") < page.index('class="sentences"')
+    assert (one / "tables" / "headlines.tex").is_file()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata.statistics import Interval, coverage, median_interval, median_rank
+from strata.statistics import Interval, coverage, median_interval, median_rank, spread
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 
@@ -73,3 +73,13 @@ def test_interval_does_not_depend_on_the_order_of_samples(
     shuffled = list(samples)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert median_interval(shuffled) == median_interval(samples)
+
+
+@given(st.lists(finite, min_size=1, max_size=60))
+def test_spread_is_median_interval_and_range_at_once(samples: list[float]) -> None:
+    value, low, high, least, most = spread(samples)
+    assert value == stdlib.median(samples)
+    assert (low, high) == (
+        (interval.low, interval.high) if (interval := median_interval(samples)) else (None, None)
+    )
+    assert (least, most) == (min(samples), max(samples))

@@ -7,16 +7,18 @@ takes them for results. The standard library alone, and none of the code under t
 
     python tests/data/make_synthetic.py             rewrite the runs beside this file
     python tests/data/make_synthetic.py --full DIR  a run of 1200 cases, to look at and to time
+    python tests/data/make_synthetic.py --rows 1000000 DIR   a run of so many rows, to time
 """
 
 import argparse
 import csv
+import itertools
 import json
 import math
 import random
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -458,6 +460,11 @@ def write_table(file: Any, run: str, device: str, lines: Iterable[dict[str, Any]
             *("maximum", "samples", "valid", "reasons"),
         ]
     )
+    write_rows(writer, run, device, lines)
+
+
+def write_rows(writer: Any, run: str, device: str, lines: Iterable[dict[str, Any]]) -> None:
+    """The rows of the table that `lines` give."""
     for line in lines:
         for measurement in line["measurements"]:
             ordered = sorted(measurement["samples"])
@@ -661,11 +668,83 @@ def full(folder: Path) -> None:
     writer.write(folder)
 
 
+METRICS = 52
+"""Counts of a case of a large run, beside its ten timed quantities and the counts of its loads."""
+
+
+def large(folder: Path, rows: int) -> None:
+    """A run of `rows` rows, written case by case: a full sweep of layouts, then points of a plane.
+
+    A case has about 65 rows, as those of a recorded run with counters have.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    writer = CountingWriter(GPU, seed=65)
+    cases: list[str] = []
+    left = rows
+    with (
+        (folder / "samples.jsonl").open("w", encoding="utf-8") as samples,
+        (folder / "measurements.csv").open("w", encoding="utf-8", newline="") as table,
+    ):
+        write_table(table, folder.name, GPU.slug, [])
+        columns = csv.writer(table)
+        for line, counted in large_cases(writer):
+            line["measurements"] = line["measurements"][:left]
+            counted["measurements"] = counted["measurements"][: left - len(line["measurements"])]
+            both = merged(line, counted)
+            for one in (line, counted):
+                samples.write(json.dumps(one, separators=(",", ":")) + "\n")
+            write_rows(columns, folder.name, GPU.slug, [both])
+            cases.append(line["case"])
+            left -= len(both["measurements"])
+            if not left:
+                break
+    context = writer.context(folder.name, cases)
+    (folder / "context.json").write_text(json.dumps(context, indent=1) + "\n", "utf-8")
+
+
+def large_cases(writer: CountingWriter) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Cases without end, each as it was timed and as it was counted."""
+    points = [("all", warps, block) for warps in (1, 2, 4, 8, 16, 32, 64) for block in (32, 256)]
+    for params in plan(GPU.levels, ["all", "posmass"], points):
+        line = writer.layout_read(params, skew=1 + writer.random.gauss(0, 0.004))
+        yield line, with_metrics(writer, writer.layout_counts(line))
+    for place in itertools.count():
+        params = {"column": str(place % 1000), "row": str(place // 1000)}
+        cycles = 40 + writer.random.expovariate(0.01)
+        line = writer.line(
+            "plane",
+            params,
+            gates=[gate("level", "unverified", "level unverified: not counted yet")],
+            measurements=[
+                writer.measurement(f"{name}_cycles", "cycle", method, cycles * factor)
+                for name, factor in (("load", 1), ("store", 2), ("copy", 3), ("warp", 4), ("sm", 5))
+                for method in ("clock64_slope", "event_slope")
+            ],
+        )
+        counted = writer.counts(line, gates=[gate("level", "passed", "L2 99.9 %")], measurements=[])
+        yield line, with_metrics(writer, counted)
+
+
+def with_metrics(writer: CountingWriter, counted: dict[str, Any]) -> dict[str, Any]:
+    """The counts of a case, and those of a chip's own metrics beside them."""
+    counted["measurements"] += [
+        count(f"metric_{number:02}", "1", writer.random.randrange(10**6), "cupti")
+        for number in range(METRICS)
+    ]
+    return counted
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Write the synthetic runs.")
     parser.add_argument("--full", type=Path, metavar="DIR", help="write one full run under DIR")
+    parser.add_argument(
+        "--rows", nargs=2, metavar=("ROWS", "DIR"), help="write one run of so many rows under DIR"
+    )
     arguments = parser.parse_args()
-    if arguments.full:
+    if arguments.rows:
+        rows, folder = arguments.rows
+        large(Path(folder) / f"synthetic-gpu-20260303T000000Z-{rows}", int(rows))
+    elif arguments.full:
         full(arguments.full / "synthetic-gpu-20260101T000000Z-full")
     else:
         small_gpu(HERE / "synthetic-gpu-20260101T000000Z-0000000")

@@ -5,7 +5,7 @@
 # Every fake that could fetch writes its call to a log. No network, no root, nothing outside a temporary folder.
 # shellcheck disable=SC2016  # The fakes expand their variables themselves.
 set -euo pipefail
-unset STRATA_PYTHON STRATA_OFFLINE CMAKE_PREFIX_PATH CXX
+unset STRATA_PYTHON STRATA_CHROMIUM STRATA_OFFLINE CMAKE_PREFIX_PATH CXX
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
@@ -42,6 +42,7 @@ fresh_machine() {
   fake g++ <<<'cat "$box/state/missing-headers"'
   fake clang-format-14 <<<'echo "Debian clang-format version 14.0.6"'
   fake clang-tidy <<<'echo "  LLVM version 14.0.6"'
+  fake chromium <<<'echo "Chromium 156"'
   fake sudo <<<'[[ -e $box/state/sudo ]] && shift && exec "$@"'
   fake apt-get <<'END'
 echo "apt-get $*" >>"$box/log"
@@ -186,6 +187,25 @@ setup 0 test
 says "cannot install clang-format-14"
 says "going on without"
 setup 0 run
+fetches_nothing
+
+begin AsksForTheBrowserApartFromTheLinters
+fake chromium <<<'exit 1'
+setup 0 run
+fetches_nothing
+rm "$box/bin/clang-format-14"
+setup 0 test
+calls "install --no-install-recommends clang-format-14"
+calls "install --no-install-recommends chromium"
+fake google-chrome <<<'echo "Google Chrome 156"'
+fake clang-format-14 <<<'echo "Debian clang-format version 14.0.6"'
+setup 0 test
+fetches_nothing
+
+begin TakesTheBrowserThatIsNamed
+rm "$box/bin/chromium"
+fake my-browser <<<'echo "Chromium 156"'
+STRATA_CHROMIUM=my-browser setup 0 test
 fetches_nothing
 
 begin SaysWhichDevelopmentToolsAPythonLacks

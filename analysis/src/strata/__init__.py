@@ -9,6 +9,28 @@ data flow through them:
 - `strata.figures` draws them, one file a figure;
 - `strata.report` chooses files and style and writes everything;
 - `strata.cli` is the command `python -m strata`.
+
+What a program or a notebook wants first is here: `load_run`, `frame`, `findings`, `export`,
+`bring_in`. analysis/README.md shows them and the rest, and a test runs what it shows.
 """
+
+from strata.interop import bring_in, export
+from strata.records import Case, Context, Gate, Measurement, Row, Run, RunError, frame, load_run
+from strata.validate import findings
+
+__all__ = [
+    "Case",
+    "Context",
+    "Gate",
+    "Measurement",
+    "Row",
+    "Run",
+    "RunError",
+    "bring_in",
+    "export",
+    "findings",
+    "frame",
+    "load_run",
+]
 
 __version__ = "0.1.0"

@@ -1,6 +1,7 @@
-"""The command `python -m strata`: report, summary, validate.
+"""The command `python -m strata`: report, roofline, summary, compare, validate.
 
-Exit codes: 0 done; 2 bad input or usage, with one line on the standard error that says why.
+Exit codes: 0 done; 1 something is slower (compare), or above its roof (roofline); 2 bad input or
+usage, with one line on the standard error that says why.
 """
 
 import sys
@@ -10,11 +11,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from strata import counted, ladder, model, tables
+from strata import counted, headlines, interop, model, tables
 from strata.records import Run, RunError, load_run, one_line
+from strata.sentences import sentences
 from strata.validate import findings
 
 BAD_INPUT = 2
+ABOVE_A_ROOF = 1
 
 app = typer.Typer(
     help="Read Strata's run folders: make a page of them, sum one up, check them.",
@@ -56,16 +59,119 @@ def report(
     typer.echo(f"{page}")
 
 
+@app.command(name="roofline")
+def draw_roofline(
+    runs: Runs,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Folder to write to [RUN/roofline; ./roofline for several runs].",
+        ),
+    ] = None,
+    ceilings: Annotated[
+        Path | None,
+        typer.Option(
+            "--ceilings", metavar="RUN", help="Where a run without ceilings takes them from."
+        ),
+    ] = None,
+    nominal: Annotated[  # noqa: FBT002  (a switch of the command line)
+        bool,
+        typer.Option(
+            "--nominal/--no-nominal", help="Draw 20 operations an interaction beside the counted."
+        ),
+    ] = True,
+) -> None:
+    """Draw kernels under the ceilings of their run; exit code 1 if one lies above its roof."""
+    loaded = [_load(run) for run in runs]
+    lender = _load(ceilings) if ceilings else None
+    folder = out or (runs[0] / "roofline" if len(runs) == 1 else Path("roofline"))
+    from strata import roofline_files  # brings matplotlib
+
+    try:
+        written = roofline_files.write(loaded, folder, ceilings=lender, nominal=nominal)
+    except RunError as error:
+        _fail(f"{error}")
+    except OSError as error:
+        _fail(f"cannot write {error.filename or folder}: {error.strerror}")
+    for one in written:
+        typer.echo(tables.terminal(one.table), nl=False)
+        typer.echo(f"{one.path}")
+    for one in written:
+        for problem in one.problems:
+            typer.echo(f"strata: above its roof: {one_line(problem)}", err=True)
+    if any(one.impossible for one in written):
+        raise typer.Exit(ABOVE_A_ROOF)
+
+
 @app.command()
 def summary(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    *,
+    brief: Annotated[bool, typer.Option("--brief", help="The ten numbers alone.")] = False,
 ) -> None:
     """Say what a run found, in a few sentences and ten numbers."""
     loaded = _load(run)
-    for sentence in (*model.sentences(loaded.rows), *ladder.sentences(loaded.rows)):
+    if brief:
+        _print_table(loaded)
+        return
+    for sentence in sentences(loaded):
         typer.echo(model.plain(sentence))
     typer.echo(counted.proof(loaded))
     _print_table(loaded)
+
+
+@app.command()
+def compare(
+    runs: Runs,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Write tables and a figure there."),
+    ] = None,
+    same: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="RUN", help="Another run of the first one's code and device."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Compare this benchmark or suite alone."),
+    ] = None,
+    false_alarm: Annotated[
+        float, typer.Option(help="Probability of any false alarm in the whole comparison.")
+    ] = 0.01,
+    min_change: Annotated[float, typer.Option(help="Smallest change of interest.")] = 0.01,
+    wander: Annotated[
+        float, typer.Option(help="Spread between runs, assumed where too few rows tell.")
+    ] = 0.003,
+) -> None:
+    """Compare runs with the first: 0 nothing is slower, 1 something is, 2 bad input."""
+    from strata.compare import Settings, output  # brings scipy
+
+    if len(runs) < 2:
+        _fail("found one run; expected two or more to compare")
+    try:
+        settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
+    except ValueError as error:
+        _fail(f"{error}")
+    try:
+        loaded = [output.only(_load(run), only or []) for run in runs]
+        repeats = [output.only(_load(run), only or []) for run in same or []]
+        found = output.comparisons(loaded, settings, same=repeats)
+        beside = output.side_by_side(loaded)
+        if out:
+            output.write(found, beside, out)
+    except RunError as error:
+        _fail(f"{error}")
+    except OSError as error:
+        _fail(f"cannot write {error.filename or out}: {error.strerror}")
+    for warning in output.warnings(found, beside):
+        typer.echo(f"strata: warning: {one_line(warning)}", err=True)
+    output.show(found, beside, typer.echo, drawn=sys.stdout.isatty())
+    if any(one.verdicts()["slower"] for one in found):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -86,6 +192,46 @@ def validate(runs: Runs) -> None:
         raise typer.Exit(BAD_INPUT)
 
 
+@app.command(name="export")
+def write_as(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
+    to: Annotated[
+        interop.Target,
+        typer.Option("--to", help="Format; compare.py of Google Benchmark takes two of the first."),
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Write over FILE.")] = False,  # noqa: FBT002
+) -> None:
+    """Write a run as a file for other tools."""
+    loaded = _load(run)
+    try:
+        typer.echo(f"{interop.export(loaded, file, to=to, force=force)}")
+    except RunError as error:
+        _fail(f"{error}")
+    except OSError as error:
+        _fail(f"cannot write {file}: {error.strerror}")
+
+
+@app.command(name="import")
+def bring_in(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="JSON of Google Benchmark, or CSV of ncu --csv."),
+    ],
+    to: Annotated[
+        Path, typer.Option("--to", metavar="DIR", help="Folder for the run folder.")
+    ] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Write over such a run.")] = False,  # noqa: FBT002
+) -> None:
+    """Make a run folder of another tool's file, and print its path."""
+    try:
+        typer.echo(f"{interop.bring_in(file, to, force=force)}")
+    except RunError as error:
+        _fail(f"{error}")
+    except OSError as error:
+        _fail(f"cannot write {error.filename or to}: {error.strerror}")
+
+
 def _load(folder: Path) -> Run:
     try:
         return load_run(folder)
@@ -100,7 +246,7 @@ def _fail(message: str) -> NoReturn:
 
 def _print_table(run: Run) -> None:
     """The headlines: drawn on a terminal, plain columns elsewhere."""
-    table = model.headline_table(run)
+    table = headlines.table(run)
     title = f"{run.context.device.name} ({run.context.run})"
     if not sys.stdout.isatty():
         typer.echo(f"{title}\n{tables.terminal(table)}", nl=False)

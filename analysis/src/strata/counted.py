@@ -65,6 +65,19 @@ class _Quantities:
         return list(self._rows.values())
 
 
+_last: tuple[tuple[Row, ...], _Quantities] | None = None
+
+
+def _quantities(rows: Iterable[Row]) -> _Quantities:
+    """The rows as an index, kept for whoever asks next: figures and tables share a run's rows."""
+    global _last  # noqa: PLW0603  (what it keeps cannot change: rows and their tuple are frozen)
+    if not isinstance(rows, tuple):
+        return _Quantities(rows)
+    if _last is None or _last[0] is not rows:
+        _last = (rows, _Quantities(rows))
+    return _last[1]
+
+
 def _places(known: Sequence[str], value: str) -> tuple[int, str]:
     return (known.index(value) if value in known else len(known), value)
 
@@ -100,7 +113,7 @@ def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
     Nothing without `layout_traffic`: it says how many bytes a layout uses. A valid count beats
     invalid ones.
     """
-    known = _Quantities(rows)
+    known = _quantities(rows)
     result, used = [], {}
     for row in known.having("layout_traffic", "moved_over_used", "modelled"):
         place = row.params.get("fields", "?"), row.params.get("layout", "?")
@@ -176,7 +189,7 @@ class WarpLoad:
 
 def warp_loads(rows: Iterable[Row]) -> tuple[WarpLoad, ...]:
     """Every case of `coalescing`, by width, permutation, misalignment and stride."""
-    known = _Quantities(rows)
+    known = _quantities(rows)
     cases: dict[str, Row] = {}
     for row in known.all():
         if row.benchmark == "coalescing":
@@ -221,7 +234,7 @@ class Share:
 
 def level_shares(rows: Iterable[Row]) -> tuple[Share, ...]:
     """Every share that `layout_read` counted, by level, share, layout and case."""
-    known = _Quantities(rows)
+    known = _quantities(rows)
     result = [
         Share(
             level=row.params.get("residency", "?"),
@@ -283,7 +296,7 @@ def model_check(run: Run) -> ModelCheck:
 
     Shares are left out: the level gate bounds them, the model gate wants whole numbers equal.
     """
-    known = _Quantities(run.rows)
+    known = _quantities(run.rows)
     differences = []
     for counted in known.all():
         if counted.provenance != "counted" or counted.quantity in SHARES:
@@ -396,7 +409,7 @@ def traffic_table(rows: Sequence[Row]) -> Table | None:
     Counts are those of the L2 cases of `layout_read`, as a range where they differ. None without a
     prediction or a count.
     """
-    known = _Quantities(rows)
+    known = _quantities(rows)
     ratios = {(m.fields, m.layout, m.generation): m for m in moved(rows) if not m.counted}
     counted = {(m.fields, m.layout): m for m in moved(rows) if m.counted}
     requests = _in_l2(known, "sectors_per_request")

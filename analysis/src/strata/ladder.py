@@ -227,7 +227,8 @@ class Step:
         return self.after.value / self.before.value
 
 
-def _place(row: Row) -> Place:
+def place_of(row: Row) -> Place:
+    """Where a case stands: its problem and its size."""
     return row.params.get("problem", "?"), *size(row)
 
 
@@ -242,13 +243,13 @@ def _main_problem(by_rung: Mapping[str, Mapping[Place, Sequence[Row]]]) -> str:
     return max(PROBLEMS, key=lambda problem: have[problem])
 
 
-def _rank(place: Place) -> tuple[bool, int]:
+def place_rank(place: Place) -> tuple[bool, int]:
     """The larger of two places of a problem; for galaxies the report's."""
     problem, systems, bodies = place
     return (systems, bodies) == THESSALY and problem == "galaxies", systems * bodies * bodies
 
 
-def _below(rung: str, by_rung: Mapping[str, object]) -> str | None:
+def rung_below(rung: str, by_rung: Mapping[str, object]) -> str | None:
     """The nearest rung below that was measured."""
     before = RUNGS[rung].before if rung in RUNGS else ""
     while before and before not in by_rung:
@@ -265,12 +266,12 @@ def steps(rows: Sequence[Row]) -> tuple[Step, ...]:
     cases = Cases(rows)
     found: dict[str, dict[Place, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in cases.having(RATE):
-        found[row.benchmark][_place(row)].append(row)
+        found[row.benchmark][place_of(row)].append(row)
     by_rung = {rung: found[rung] for rung in ordered(found, tuple(RUNGS))}
     main = _main_problem(by_rung)
 
     def largest(places: Iterable[Place]) -> Place | None:
-        return max(places, key=lambda place: (place[0] == main, *_rank(place)), default=None)
+        return max(places, key=lambda place: (place[0] == main, *place_rank(place)), default=None)
 
     result = []
     for rung, places in by_rung.items():
@@ -280,7 +281,7 @@ def steps(rows: Sequence[Row]) -> tuple[Step, ...]:
         row = best(places[shown])
         others = [place for place in places if place[0] not in (shown[0], "gravit")]
         beside = largest(others)
-        below = _below(rung, by_rung)
+        below = rung_below(rung, by_rung)
         shared = largest(places.keys() & by_rung[below].keys()) if below else None
         varied = [
             axis
@@ -315,7 +316,9 @@ def published(rows: Sequence[Row]) -> tuple[reference.PublishedRate, ...]:
     largest: dict[str, reference.PublishedRate] = {}
     for one in reference.nbody():
         known = largest.get(one.implementation)
-        if one.problem != "single" or not reference.is_of(one, rows[0].device):
+        if (one.problem, one.precision) != ("single", "fp32"):
+            continue
+        if not reference.is_of(one, rows[0].device):
             continue
         if known is None or (one.bodies or 0) > (known.bodies or 0):
             largest[one.implementation] = one
@@ -348,10 +351,10 @@ def along(rows: Sequence[Row], rung: str, axis: str) -> tuple[AxisPoint, ...]:
         sizes: dict[Place, dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
         for row in rates:
             if row.params.get("problem") == problem and row.params.get(axis, "").isdecimal():
-                sizes[_place(row)][int(row.params[axis])].append(row)
+                sizes[place_of(row)][int(row.params[axis])].append(row)
         if not sizes:
             continue
-        by_value = sizes[max(sizes, key=lambda place: (len(sizes[place]), *_rank(place)))]
+        by_value = sizes[max(sizes, key=lambda place: (len(sizes[place]), *place_rank(place)))]
         for value in sorted(by_value) if len(by_value) > 1 else ():
             row = best(by_value[value])
             result.append(AxisPoint(problem, value, row, cases.get(row, "achieved_occupancy")))
@@ -410,6 +413,7 @@ STATES: Mapping[str, str] = {
     "lg_throttle": "queue of L1 full",
     "dispatch_stall": "dispatch, register ports",
     "barrier": "barrier",
+    "branch_resolving": "branch",
     "imc_miss": "constant cache",
     "no_instruction": "instruction cache",
 }
@@ -438,20 +442,23 @@ def stalls(rows: Sequence[Row]) -> tuple[Stalls, ...]:
     cases = Cases(rows)
     counted = {row.case: row for row in cases.having("stall_all") if row.value > 0}
     rates = [row for row in cases.having(RATE) if row.case in counted]
-    result = []
     by_rung = at_size(rates, "galaxies") | at_size(rates, "single")
-    for rung in ordered(by_rung, tuple(RUNGS)):
-        row = best(by_rung[rung])
-        states = {name: cases.get(row, f"stall_{name}") for name in STATES}
-        result.append(
-            Stalls(
-                rung=rung,
-                states={name: found for name, found in states.items() if found},
-                all_states=counted[row.case],
-                utilisation=cases.get(row, "issue_utilisation"),
-            )
-        )
-    return tuple(result)
+    found = (stalls_of(best(by_rung[rung]), cases) for rung in ordered(by_rung, tuple(RUNGS)))
+    return tuple(one for one in found if one)
+
+
+def stalls_of(row: Row, cases: Cases) -> Stalls | None:
+    """Of the case of a row; None where its stalls were not counted."""
+    whole = cases.get(row, "stall_all")
+    if whole is None or whole.value <= 0:
+        return None
+    states = {name: cases.get(row, f"stall_{name}") for name in STATES}
+    return Stalls(
+        rung=row.benchmark,
+        states={name: found for name, found in states.items() if found},
+        all_states=whole,
+        utilisation=cases.get(row, "issue_utilisation"),
+    )
 
 
 # --- errors ---------------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ def merged(runs: Sequence[Run]) -> tuple[Row, ...]:
     Raises `MergeError` naming the first field that differs, or the case that two runs measured:
     nothing says which of the two is to be drawn.
     """
+    if len(runs) == 1:
+        return runs[0].rows
     measured: dict[str, Run] = {}
     for run in runs:
         first, other = _conditions(runs[0].context), _conditions(run.context)
@@ -257,11 +259,19 @@ class Agreement:
         return self.reference.valid and self.other.valid
 
 
-def agreements(rows: Iterable[Row]) -> tuple[Agreement, ...]:
-    """Every quantity that a case holds by an in-kernel clock and by another method, in one unit."""
-    by_quantity: dict[tuple[str, str], list[Row]] = defaultdict(list)
+def agreements(rows: Sequence[Row]) -> tuple[Agreement, ...]:
+    """Every quantity that a case holds by an in-kernel clock and by another method, in one unit.
+
+    In the order of the rows.
+    """
+    # The rows of a quantity that an in-kernel clock saw; of a counted run they are few.
+    by_quantity: dict[tuple[str, str], list[Row]] = {
+        (row.case, row.quantity): [] for row in rows if row.method in REFERENCE_METHODS
+    }
     for row in rows:
-        by_quantity[row.case, row.quantity].append(row)
+        group = by_quantity.get((row.case, row.quantity))
+        if group is not None:
+            group.append(row)
     result = []
     for group in by_quantity.values():
         reference = next((row for row in group if row.method in REFERENCE_METHODS), None)
@@ -496,91 +506,6 @@ def _bandwidth_cells(point: Point | None, against: float | None) -> tuple[Senten
     where = Cited(f"{point.warps} × {point.block_size}", point.row)
     gain = (Cited(factor(against), point.row),) if against else _NONE
     return ((_cited(point.row),), (where,), gain)
-
-
-def headline_table(run: Run) -> Table:
-    """The headlines of a run as a table."""
-    return Table(
-        name="headlines",
-        title="First numbers",
-        header=("what", "value", "remark"),
-        rows=tuple(
-            ((h.what,), (Cited(h.value, h.row) if h.row else h.value,), (h.remark,))
-            for h in headlines(run)
-        ),
-        numeric=frozenset({1}),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """One of the numbers that a person wants first."""
-
-    what: str
-    value: str
-    remark: str
-    row: Row | None = None
-
-
-def headlines(run: Run) -> tuple[Headline, ...]:
-    """At most ten: per level the cheapest layout and best bandwidth, then how far to trust it."""
-    result: list[Headline] = []
-    whole = [r for r in layout_results(run.rows) if r.fields == "all"]
-    for level in ordered((r.level for r in whole), LEVELS):
-        here = [r for r in whole if r.level == level]
-        timed = [(r.latency.cycles, r) for r in here if r.latency]
-        if timed:
-            row, best = min(timed, key=lambda item: item[0].value)
-            what = f"{level_name(level)} latency, cheapest layout"
-            result.append(_headline(what, row, best.layout, best.latency_factor))
-        loaded = [(r.bandwidth.row, r) for r in here if r.bandwidth]
-        if loaded:
-            row, best = max(loaded, key=lambda item: item[0].value)
-            what = f"{level_name(level)} useful bandwidth, best layout"
-            result.append(_headline(what, row, best.layout, best.bandwidth_factor))
-    clocks = sorted(
-        (row for row in run.rows if row.quantity == "core_clock" and row.valid),
-        key=lambda row: row.value,
-    )
-    if clocks:
-        low, high = clocks[0], clocks[-1]
-        remark = f"{quantity(low.value, low.unit)} to {quantity(high.value, high.unit)}"
-        middle = clocks[len(clocks) // 2]
-        result.append(Headline("core clock", quantity(middle.value, middle.unit), remark, middle))
-    pairs = agreements(run.rows)
-    if pairs:
-        worst = max(pairs, key=lambda pair: abs(pair.ratio - 1))
-        apart = sum(abs(pair.ratio - 1) > TIMER_TOLERANCE for pair in pairs)
-        result.append(
-            Headline(
-                "timers, largest disagreement",
-                f"{100 * (worst.ratio - 1):+.2f} %",
-                f"{apart} of {len(pairs)} pairs beyond {100 * TIMER_TOLERANCE:g} %",
-                worst.other,
-            )
-        )
-    valid = sum(row.valid for row in run.rows)
-    invalid = len(run.rows) - valid
-    flagged = f"{invalid} flagged by a gate" if invalid else "no gate failed"
-    result.append(Headline("valid rows", f"{valid} of {len(run.rows)}", flagged))
-    statuses = Counter(case.status for case in run.cases)
-    result.append(
-        Headline(
-            "cases measured",
-            f"{statuses['measured']} of {len(run.context.sweep.cases)}",
-            f"{statuses['skipped']} skipped, {statuses['failed']} failed",
-        )
-    )
-    return tuple(result[:10])
-
-
-def _headline(what: str, row: Row, layout: str, against: float | None) -> Headline:
-    remark = (
-        layout
-        if against is None or layout == BASELINE
-        else (f"{layout}, {factor(against)} {BASELINE}")
-    )
-    return Headline(what, quantity(row.value, row.unit), remark, row)
 
 
 # --- what to trust --------------------------------------------------------------------------------

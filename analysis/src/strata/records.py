@@ -7,19 +7,22 @@ the package reads a run folder; `results/schema` is its contract.
 """
 
 import csv
+import gc
 import gzip
 import json
 import math
 import re
 import zlib
+from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from io import BytesIO, StringIO
+from io import TextIOWrapper
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, cast
 
-from strata.statistics import median, median_interval
+from strata.statistics import spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,8 +162,8 @@ class Row:
     """One quantity of one case by one method: a row of `measurements.csv`.
 
     `value`, `ci_low`, `ci_high`, `minimum` and `maximum` are in `unit`; the interval is None with
-    fewer than six samples. `taken` are the samples themselves, in the order of the record; a row of
-    the table has none, and two rows are compared without them.
+    fewer than six samples. `taken` are the samples themselves, in the order of the record; a row
+    that only the table has is without them, and two rows are compared without them.
     """
 
     run: str
@@ -376,35 +379,43 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 
 def derive(context: Context, case: Case) -> Iterator[Row]:
     """The rows of one case, in the order of its measurements."""
+    run, device = context.run, context.device.slug
+    told = [_reason(gate) for gate in case.gates if gate.verdict in ("failed", "unverified")]
+    sound = all(gate.verdict != "failed" for gate in case.gates)
+    reasons = "; ".join(told)
     for measurement in case.measurements:
-        gates = (*case.gates, measurement.noise)
-        interval = median_interval(measurement.samples)
+        valid, why, noise = sound, reasons, measurement.noise
+        if noise.verdict in ("failed", "unverified"):
+            valid = valid and noise.verdict != "failed"
+            why = "; ".join([*told, _reason(noise)])
+        samples = measurement.samples
+        value, low, high, least, most = spread(samples)
         yield Row(
-            run=context.run,
-            device=context.device.slug,
-            backend=case.backend,
-            suite=case.suite,
-            benchmark=case.benchmark,
-            case=case.id,
-            params=case.params,
-            quantity=measurement.quantity,
-            unit=measurement.unit,
-            provenance=measurement.provenance,
-            method=measurement.method,
-            value=median(measurement.samples),
-            ci_low=interval.low if interval else None,
-            ci_high=interval.high if interval else None,
-            minimum=min(measurement.samples),
-            maximum=max(measurement.samples),
-            samples=len(measurement.samples),
-            valid=all(gate.verdict != "failed" for gate in gates),
-            reasons="; ".join(
-                f"{gate.name}: {gate.detail or gate.verdict}"
-                for gate in gates
-                if gate.verdict in ("failed", "unverified")
-            ),
-            taken=measurement.samples,
+            run,
+            device,
+            case.backend,
+            case.suite,
+            case.benchmark,
+            case.id,
+            case.params,
+            measurement.quantity,
+            measurement.unit,
+            measurement.provenance,
+            measurement.method,
+            value,
+            low,
+            high,
+            least,
+            most,
+            len(samples),
+            valid,
+            why,
+            samples,
         )
+
+
+def _reason(gate: Gate) -> str:
+    return f"{gate.name}: {gate.detail or gate.verdict}"
 
 
 def params_text(params: Mapping[str, str], separator: str = ";") -> str:
@@ -419,13 +430,21 @@ def case_id(suite: str, benchmark: str, backend: str, params: Mapping[str, str])
 
 
 def frame(run: Run) -> "pd.DataFrame":
-    """The rows of a run as a pandas frame, with one column per parameter in place of `params`."""
+    """The rows of a run as a pandas frame, with one column per parameter in place of `params`.
+
+    A row a row of the run, in its order; numbers in the row's `unit`, parameters as text, None
+    where a row has none. A parameter that is called as a column is (`method` of `async_copy`) has
+    `param_` before its name.
+    """
     import pandas as pd  # dear to import, and only wanted by people at a prompt
 
-    plain = [name for name in COLUMNS if name != "params"]
-    return pd.DataFrame(
-        [{name: getattr(row, name) for name in plain} | dict(row.params) for row in run.rows]
-    )
+    columns: dict[str, list[Any]] = {
+        name: [getattr(row, name) for row in run.rows] for name in COLUMNS if name != "params"
+    }
+    for axis in dict.fromkeys(axis for case in run.cases for axis in case.params):
+        name = f"param_{axis}" if axis in COLUMNS else axis
+        columns[name] = [row.params.get(axis) for row in run.rows]
+    return pd.DataFrame(columns)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -444,29 +463,47 @@ def load_run(folder: Path) -> Run:
             expected=f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})",
             mend="name the folder that strata run printed",
         )
-    context = _context(folder / CONTEXT_FILE)
-    latest = _latest(folder / SAMPLES_FILE)
-    planned = {case: place for place, case in enumerate(context.sweep.cases)}
-    cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
-    table_path = folder / MEASUREMENTS_FILE
-    unfinished = context.state != "complete" and not (
-        table_path.exists() or _packed(table_path).exists()
-    )
-    return Run(
-        folder=folder,
-        context=context,
-        cases=tuple(cases),
-        rows=tuple(row for case in cases for row in derive(context, case)),
-        table=None if unfinished else tuple(_table(table_path)),
-    )
+    with _without_collecting():
+        context = _context(folder / CONTEXT_FILE)
+        latest = _latest(folder / SAMPLES_FILE)
+        planned = {case: place for place, case in enumerate(context.sweep.cases)}
+        cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
+        rows = tuple(row for case in cases for row in derive(context, case))
+        table_path = folder / MEASUREMENTS_FILE
+        unfinished = context.state != "complete" and not (
+            table_path.exists() or _packed(table_path).exists()
+        )
+        return Run(
+            folder=folder,
+            context=context,
+            cases=tuple(cases),
+            rows=rows,
+            table=None if unfinished else tuple(_table(table_path, rows)),
+        )
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """No garbage collection meanwhile: records hold no cycles, and there may be a million of them.
+
+    Each walk over them all takes as long as reading a good part of them.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _packed(path: Path) -> Path:
     return path.with_name(path.name + ".gz")
 
 
-def _read(path: Path) -> bytes:
-    """The bytes of a file of the run folder, or of its packed form where that is what is there."""
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file of the run folder, or its packed form where that is what is there; read bit by bit."""
     packed = _packed(path)
     if packed.exists():
         if path.exists():
@@ -476,9 +513,17 @@ def _read(path: Path) -> bytes:
                 expected="one of the two",
                 mend="remove the one that is out of date",
             )
-        return _unpacked(packed)
+        try:
+            with gzip.open(packed, "rb") as file:
+                yield cast("IO[bytes]", file)
+        except (OSError, EOFError, zlib.error) as error:
+            raise RunError(
+                packed, found=f"{error}", expected="a whole gzip file", mend="fetch it again"
+            ) from None
+        return
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except OSError as error:
         found = "no such file" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
         raise RunError(
@@ -486,13 +531,10 @@ def _read(path: Path) -> bytes:
         ) from None
 
 
-def _unpacked(path: Path) -> bytes:
-    try:
-        return gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        raise RunError(
-            path, found=one_line(f"{error}"), expected="a whole gzip file", mend="fetch it again"
-        ) from None
+def _read(path: Path) -> bytes:
+    """The bytes of a file of the run folder."""
+    with _opened(path) as file:
+        return file.read()
 
 
 def _decode(path: Path, line: int | None, raw: bytes, mend: str) -> str:
@@ -522,12 +564,14 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates)
+"""Made once: `json.loads` would make one for each line."""
+
+
 def _parse(path: Path, line: int | None, text: str, mend: str) -> Any:
     """Strict JSON: no NaN, no Infinity, no key twice."""
     try:
-        return json.loads(
-            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
-        )
+        return _DECODER.decode(text)
     except _NotFiniteError as error:
         raise RunError(
             path, line, found=f"{error}", expected="finite numbers only", mend=mend
@@ -629,9 +673,12 @@ class _Fields:
         return tuple(values)
 
     def objects(self, key: str) -> "Iterator[_Fields]":
-        for place, item in enumerate(self.items(key)):
-            where = f"{self._name(key)}[{place}]"
-            yield _Fields(item, self._path, self._line, self._mend, where)
+        for place in range(len(self.items(key))):
+            yield self.item(key, place)
+
+    def item(self, key: str, place: int) -> "_Fields":
+        where = f"{self._name(key)}[{place}]"
+        return _Fields(self.items(key)[place], self._path, self._line, self._mend, where)
 
     def object(self, key: str) -> "_Fields":
         return _Fields(self._take(key), self._path, self._line, self._mend, self._name(key))
@@ -771,6 +818,23 @@ def _counters(fields: _Fields) -> Counters:
     )
 
 
+class _Known:
+    """What has been checked before in this file: a run says the same words again and again.
+
+    Whatever is not in here takes the way through `_Fields`, which checks it and names its place;
+    what passed is remembered and shared.
+    """
+
+    __slots__ = ("gates", "heads", "params", "words")
+
+    def __init__(self) -> None:
+        self.heads: dict[tuple[Any, ...], Measurement] = {}
+        """By version, quantity, unit, provenance and method: a measurement that has them."""
+        self.gates: dict[tuple[Any, ...], Gate] = {}
+        self.params: set[tuple[Any, Any]] = set()
+        self.words: dict[str, str] = {}
+
+
 def _latest(path: Path) -> dict[str, Case]:
     """The last record of each case, with what was counted after it.
 
@@ -792,7 +856,8 @@ def _latest(path: Path) -> dict[str, Case]:
 def _cases(path: Path) -> "Iterator[tuple[Kind, Case, _Fields]]":
     """Every whole line in file order; a torn last line, which has no line end, is left out."""
     mend = "delete that line and " + RESUME
-    with BytesIO(_read(path)) as file:
+    known = _Known()
+    with _opened(path) as file:
         for number, raw in enumerate(file, start=1):
             if not raw.endswith(b"\n"):
                 return
@@ -800,37 +865,36 @@ def _cases(path: Path) -> "Iterator[tuple[Kind, Case, _Fields]]":
             fields = _Fields(data, path, number, mend)
             version = _version(fields, path, number)
             kind = fields.choice("kind", KINDS[version])
-            yield kind, _case(fields, kind, QUANTITY[version]), fields
+            yield kind, _case(fields, kind, version, known), fields
 
 
-def _case(fields: _Fields, kind: Kind, names: re.Pattern[str]) -> Case:
+def _case(fields: _Fields, kind: Kind, version: int, known: _Known) -> Case:
     status = fields.choice("status", STATUSES)
     params = fields.mapping("params")
     for key, value in params.items():
+        if type(value) is str and (key, value) in known.params:
+            continue
         if not NAME.fullmatch(key) or not isinstance(value, str) or not WORD.fullmatch(value):
             fields.refuse(f"{key}={_shown(value)}", "words as params")
+        known.params.add((key, value))
     measured = status == "measured"
+    words = known.words
+    suite, benchmark = fields.text("suite", NAME), fields.text("benchmark", NAME)
     case = Case(
         id=fields.text("case"),
-        suite=fields.text("suite", NAME),
-        benchmark=fields.text("benchmark", NAME),
+        suite=words.setdefault(suite, suite),
+        benchmark=words.setdefault(benchmark, benchmark),
         backend=fields.choice("backend", BACKENDS),
-        params=params,
+        params=MappingProxyType({k: words.setdefault(v, v) for k, v in params.items()}),
         status=status,
         reason=fields.text("reason"),
         started=fields.text("started", UTC),
         seconds=fields.number("seconds"),
         facts=fields.mapping("facts") if measured or fields.has("facts") else MappingProxyType({}),
-        gates=tuple(
-            _gate(gate, gate.text("gate", NAME))
-            for gate in (fields.objects("gates") if measured or fields.has("gates") else ())
-        ),
-        measurements=tuple(
-            _measurement(measurement, names)
-            for measurement in (
-                fields.objects("measurements") if measured or fields.has("measurements") else ()
-            )
-        ),
+        gates=_gates(fields, known) if measured or fields.has("gates") else (),
+        measurements=_measurements(fields, version, known)
+        if measured or fields.has("measurements")
+        else (),
     )
     if case.measurements and not measured:
         fields.refuse(f"measurements of a {status} case", "measurements of measured cases only")
@@ -840,23 +904,80 @@ def _case(fields: _Fields, kind: Kind, names: re.Pattern[str]) -> Case:
     if case.id != canonical:
         fields.refuse(f"case {case.id}", f"{canonical}, as its parameters say")
     _check_keys(case, fields)
-    timed = [m.quantity for m in case.measurements if m.provenance not in COUNTABLE]
-    if kind == "counts" and timed:
-        fields.refuse(f"{timed[0]} in a line of counts", f"{' or '.join(COUNTABLE)} quantities")
+    if kind == "counts":
+        timed = [m.quantity for m in case.measurements if m.provenance not in COUNTABLE]
+        if timed:
+            fields.refuse(f"{timed[0]} in a line of counts", f"{' or '.join(COUNTABLE)} quantities")
     return case
 
 
 def _check_keys(case: Case, fields: _Fields) -> None:
-    keys = set()
-    for measurement in case.measurements:
-        name = f"{measurement.quantity} by {measurement.method}"
-        if name in keys:
-            fields.refuse(f"{name} twice", "each quantity and method once a case")
-        keys.add(name)
+    keys = {(one.quantity, one.method) for one in case.measurements}
+    if len(keys) == len(case.measurements):
+        return
+    for one in case.measurements:
+        if (one.quantity, one.method) not in keys:
+            fields.refuse(
+                f"{one.quantity} by {one.method} twice", "each quantity and method once a case"
+            )
+        keys.remove((one.quantity, one.method))
+
+
+def _gates(fields: _Fields, known: _Known) -> tuple[Gate, ...]:
+    """The gates of a line, in its order."""
+    gates: list[Gate] = []
+    for place, item in enumerate(fields.items("gates")):
+        try:
+            gate = known.gates[item["gate"], item["verdict"], item["detail"]]
+        except (KeyError, TypeError):
+            checked = fields.item("gates", place)
+            gate = _gate(checked, checked.text("gate", NAME))
+            known.gates[gate.name, gate.verdict, gate.detail] = gate
+        gates.append(gate)
+    return tuple(gates)
 
 
 def _gate(fields: _Fields, name: str) -> Gate:
     return Gate(name=name, verdict=fields.choice("verdict", VERDICTS), detail=fields.text("detail"))
+
+
+def _measurements(fields: _Fields, version: int, known: _Known) -> tuple[Measurement, ...]:
+    """The measurements of a line, in its order."""
+    measurements: list[Measurement] = []
+    for place, item in enumerate(fields.items("measurements")):
+        try:
+            noise = item["noise"]
+            gate = known.gates["noise", noise["verdict"], noise["detail"]]
+            head = known.heads[
+                version, item["quantity"], item["unit"], item["provenance"], item["method"]
+            ]
+            samples = _plain_samples(item["samples"])
+        except (KeyError, TypeError, OverflowError):
+            samples = None
+        if samples is None:
+            one = _measurement(fields.item("measurements", place), QUANTITY[version])
+            known.gates.setdefault(("noise", one.noise.verdict, one.noise.detail), one.noise)
+            known.heads.setdefault(
+                (version, one.quantity, one.unit, one.provenance, one.method), one
+            )
+        else:
+            one = Measurement(head.quantity, head.unit, head.provenance, head.method, samples, gate)
+        measurements.append(one)
+    return tuple(measurements)
+
+
+def _plain_samples(values: Any) -> tuple[float, ...] | None:
+    """Samples that are numbers, at least one, and finite at a glance; else None: look closer."""
+    if type(values) is not list or not values:
+        return None
+    kinds = set(map(type, values))
+    if kinds == {float}:
+        samples = tuple(values)
+    elif kinds <= {int, float}:
+        samples = tuple(map(float, values))
+    else:
+        return None
+    return samples if math.isfinite(sum(samples)) else None
 
 
 def _measurement(fields: _Fields, names: re.Pattern[str]) -> Measurement:
@@ -870,29 +991,125 @@ def _measurement(fields: _Fields, names: re.Pattern[str]) -> Measurement:
     )
 
 
-def _table(path: Path) -> Iterator[Row]:
-    """The rows of `measurements.csv`, checked one by one."""
-    text = _decode(path, None, _read(path), REWRITE)
-    reader = csv.reader(StringIO(text, newline=""), strict=True)
+# --- the table ------------------------------------------------------------------------------------
 
+
+class _Expected:
+    """The rows that the samples give, to be met in the table one after the other.
+
+    A row of the table that says what the samples give is not read twice: most are of this kind, and
+    so a table of a million rows is compared in seconds. All others are read with every check.
+    """
+
+    __slots__ = ("_next", "_params", "_places", "_rows", "_shared", "_texts")
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+        self._next = 0
+        self._params: object = None
+        self._shared: list[str] = []
+        self._places: dict[tuple[str, str, str], int] | None = None
+
+    def same(self, cells: Sequence[str]) -> Row | None:
+        """The next row if the cells of a line say exactly that, else None."""
+        place = self._next
+        if place >= len(self._rows) or len(cells) != len(COLUMNS):
+            return None
+        row = self._rows[place]
+        if row.params is not self._params:
+            self._params = row.params
+            self._shared = [
+                row.run, row.device, row.backend, row.suite, row.benchmark, row.case,
+                params_text(row.params),
+            ]  # fmt: skip
+        if not (
+            cells[7] == row.quantity
+            and cells[9] == row.provenance
+            and cells[10] == row.method
+            and cells[8] == row.unit
+            and cells[17] == ("true" if row.valid else "false")
+            and cells[18] == row.reasons
+            and cells[:7] == self._shared
+            and _NUMBERS.fullmatch(";".join(cells[11:17]))
+            and float(cells[11]) == row.value
+            and float(cells[14]) == row.minimum
+            and float(cells[15]) == row.maximum
+            and int(cells[16]) == row.samples
+            and (float(cells[12]) if cells[12] else None) == row.ci_low
+            and (float(cells[13]) if cells[13] else None) == row.ci_high
+        ):
+            return None
+        self._next = place + 1
+        return row
+
+    def met(self, row: Row) -> None:
+        """A row that was read with every check: what is expected after it follows its own place."""
+        if self._places is None:
+            self._places = {one.key: place for place, one in enumerate(self._rows)}
+        self._next = self._places.get(row.key, self._next - 1) + 1
+
+
+_NUMBERS = re.compile(
+    r"{n};({n})?;({n})?;{n};{n};({c})".format(n=f"(?:{NUMBER.pattern})", c=COUNT.pattern), re.ASCII
+)
+"""Value, interval, range and count of a row, as `NUMBER` and `COUNT` have them."""
+
+
+def _table(path: Path, expected: Sequence[Row]) -> Iterator[Row]:
+    """The rows of `measurements.csv`, checked one by one.
+
+    A row that says what the samples give is the row of the samples itself.
+    """
+    with _opened(path) as file:
+        text = TextIOWrapper(file, encoding="utf-8", newline="")
+        reader = csv.reader(text, strict=True)
+        try:
+            yield from _table_rows(path, reader, _Expected(expected))
+        except UnicodeDecodeError:
+            _decode(path, None, _read(path), REWRITE)  # says where
+            raise
+        finally:
+            text.detach()
+
+
+class _Lines(Protocol):
+    """What `csv.reader` gives."""
+
+    @property
+    def line_num(self) -> int: ...
+    def __iter__(self) -> Iterator[list[str]]: ...
+    def __next__(self) -> list[str]: ...
+
+
+def _table_rows(path: Path, reader: "_Lines", expected: _Expected) -> Iterator[Row]:
     def refuse(found: str, expected: str) -> NoReturn:
         raise RunError(path, reader.line_num, found=found, expected=expected, mend=REWRITE)
 
-    seen: dict[tuple[str, str, str], int] = {}
+    met: list[Row] = []
+    lines = array("Q")
+    seen: dict[tuple[str, str, str], int] | None = None
     try:
-        header = next(reader, [])
-        _check_header(header, refuse)
+        _check_header(next(reader, []), refuse)
         for cells in reader:
-            if len(cells) != len(COLUMNS):
-                refuse(f"{len(cells)} fields", f"{len(COLUMNS)} fields")
-            row = _row(dict(zip(COLUMNS, cells, strict=True)), refuse)
-            if row.key in seen:
-                refuse(
-                    f"{row.quantity} by {row.method} of {row.case} again (first in line "
-                    f"{seen[row.key]})",
-                    "each case, quantity and method once",
-                )
-            seen[row.key] = reader.line_num
+            row = expected.same(cells)
+            if row is None:
+                if len(cells) != len(COLUMNS):
+                    refuse(f"{len(cells)} fields", f"{len(COLUMNS)} fields")
+                row = _row(dict(zip(COLUMNS, cells, strict=True)), refuse)
+                expected.met(row)
+                if seen is None:
+                    seen = {one.key: line for one, line in zip(met, lines, strict=True)}
+            if seen is not None:
+                if row.key in seen:
+                    refuse(
+                        f"{row.quantity} by {row.method} of {row.case} again (first in line "
+                        f"{seen[row.key]})",
+                        "each case, quantity and method once",
+                    )
+                seen[row.key] = reader.line_num
+            else:
+                met.append(row)
+                lines.append(reader.line_num)
             yield row
     except csv.Error as error:
         refuse(f"broken CSV ({error})", "RFC 4180")
@@ -903,6 +1120,11 @@ class _Refusal(Protocol):
 
 
 def _check_header(header: Sequence[str], refuse: _Refusal) -> None:
+    if header and header[0].startswith("\ufeff"):
+        refuse("a byte order mark, as some spreadsheets write it", "UTF-8 text without one")
+    for mark, name in ((";", "';'"), ("\t", "a tab")):
+        if len(header) == 1 and mark in header[0]:
+            refuse(f"{name} between the columns, as some spreadsheets write them", "','")
     missing = [name for name in COLUMNS if name not in header]
     unknown = [name for name in header if name not in COLUMNS]
     if missing:

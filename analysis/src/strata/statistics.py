@@ -6,7 +6,7 @@ from functools import cache
 from math import comb
 from statistics import median
 
-__all__ = ["Interval", "coverage", "median", "median_interval", "median_rank"]
+__all__ = ["Interval", "coverage", "median", "median_interval", "median_rank", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +48,23 @@ def median_interval(samples: Sequence[float]) -> Interval | None:
         return None
     ordered = sorted(samples)
     return Interval(low=ordered[rank - 1], high=ordered[-rank])
+
+
+def spread(
+    samples: Sequence[float],
+) -> tuple[float, float | None, float | None, float, float]:
+    """Median, both ends of its 95 % interval, minimum and maximum, in the unit of the samples.
+
+    The interval is that of `median_interval`, None below six samples. At least one sample.
+    """
+    count = len(samples)
+    if count == 1:
+        (only,) = samples
+        return only, None, None, only, only
+    ordered = sorted(samples)
+    middle = count // 2
+    value = ordered[middle] if count % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    rank = median_rank(count)
+    if rank is None:
+        return value, None, None, ordered[0], ordered[-1]
+    return value, ordered[rank - 1], ordered[-rank], ordered[0], ordered[-1]

@@ -10,7 +10,13 @@ _SMALL = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
 
 _UNITS = {"cycle": "cycles", "tsc_cycle": "TSC cycles", "1": ""}
-_SCALED = {"B/s": "B/s", "Hz": "Hz", "1/s": "/s"}
+_SCALED = {
+    "B/s": "B/s",
+    "Hz": "Hz",
+    "1/s": "/s",
+    "FLOP/s": "FLOP/s",
+    "operation/s": "op/s",
+}
 
 
 def number(value: float) -> str:

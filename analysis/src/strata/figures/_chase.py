@@ -40,6 +40,10 @@ class Point:
     """Bytes of an SM, as the driver reports them."""
     walked: bool | None = None
     """Whether a lap was walked before; False where all was evicted instead."""
+    seconds: float | None = None
+    """Of the same loads, by a timer outside; None where that is not valid."""
+    plateau: float | None = None
+    """The level of the plateau that it lies on, in the unit of `row`."""
 
 
 def points(rows: Sequence[Row], benchmark: str, curve: str) -> list[Point]:
@@ -53,6 +57,11 @@ def points(rows: Sequence[Row], benchmark: str, curve: str) -> list[Point]:
         (row.case, row.quantity): row.value
         for row in rows
         if row.benchmark == benchmark and row.provenance == "modelled"
+    }
+    seconds = {
+        row.case: row.value
+        for row in rows
+        if (row.benchmark, row.quantity, row.unit) == (benchmark, "load_time", "s") and row.valid
     }
     found = []
     for row in rows:
@@ -79,6 +88,7 @@ def points(rows: Sequence[Row], benchmark: str, curve: str) -> list[Point]:
                     footprint, beside.get((row.case, "footprint_over_shared_memory"))
                 ),
                 walked=None if walked is None else walked > 0,
+                seconds=seconds.get(row.case),
             )
         )
     return sorted(found, key=lambda point: (point.curve, point.cores, point.footprint))

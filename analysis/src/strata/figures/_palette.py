@@ -51,6 +51,11 @@ def level_colour(level: str | None) -> str:
     return _LEVEL_COLOUR.get(level or "", _OTHER[0])
 
 
+def level_ink(level: str | None) -> str:
+    """The colour of words about a level: darker where a line's would be too pale to read."""
+    return "#1f75a8" if level == "l1" else level_colour(level)
+
+
 def hollow_key(marker: str = "o") -> Line2D:
     """What a legend shows for invalid points."""
     return Line2D(

@@ -18,6 +18,7 @@ from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, legend_above, level_colour
 from strata.model import level_name, ordered
 from strata.records import Row
+from strata.reference import cite
 from strata.statistics import median
 
 LEVELS = ("dram", "l2", "l1")
@@ -214,7 +215,8 @@ def caption(ceilings: Sequence[Ceiling]) -> str:
     )
     return (
         "Ceilings of reading, after the roofline of van den Braak, Mesman and Corporaal (2010, "
-        "Fig. 3; there the words have 8 bits): accesses of 8 or 16 bytes (words of 4 bytes in "
+        f"Fig. 3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or "
+        "16 bytes (words of 4 bytes in "
         "groups) or of 4 (ungrouped), by lanes in a row (coalesced) or as far apart as measured "
         "(uncoalesced). Bars: the best launch or pattern of each kind; in brackets its width, what "
         "a thread has in flight, and the blocks on an SM × their threads, or the stride in "

@@ -1,6 +1,7 @@
 """How many bytes must be in flight on an SM before a level of memory gives all that it can?
 
-A panel a level: every shape of launch is a point, and the line joins the best of them.
+A panel a level: every shape of launch is a point, and the line joins the best of them. What
+Little's law allows at the latency of the level is a line of its own.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from strata import units
+from strata import little, units
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_beside
 from strata.model import level_name, ordered
@@ -21,6 +22,7 @@ LEVELS = ("shared", "l1", "l2", "dram")
 COLUMNS = 2
 MARKER = 4.0
 TERA = 1e12
+LITTLE = (0, (1, 1.2))
 
 # Okabe and Ito's colours, for every eye; reads are what most is known of.
 _STYLE = {
@@ -34,13 +36,18 @@ _STYLE = {
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The bandwidth of one shape of launch; `limit` is in B/s, None where nobody knows one."""
+    """The bandwidth of one shape of launch; `limit` is in B/s, None where nobody knows one.
+
+    `little` is what its bytes in flight allow of reads at the latency of the level, in B/s; None
+    where the run has no such latency, and of other operations.
+    """
 
     level: str
     operation: str
     in_flight: float
     bandwidth: Row
     limit: float | None
+    little: float | None = None
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[Spot]:
@@ -48,11 +55,16 @@ def prepare(rows: Sequence[Row]) -> Sequence[Spot]:
     mine = [row for row in rows if row.benchmark == "bandwidth" and row.backend == "cuda"]
     in_flight = {row.case: row.value for row in mine if row.quantity == "bytes_in_flight_per_sm"}
     shares = {row.case: row.value for row in mine if row.quantity == "share_of_limit"}
+    sms = little.cores(mine)
+    latencies = little.latencies(rows) if sms else {}
     spots = []
     for row in mine:
         if row.quantity != "bandwidth" or row.case not in in_flight:
             continue
         share = shares.get(row.case)
+        reads = row.params["operation"] == "read"
+        latency = latencies.get(row.params["level"]) if reads else None
+        flying = (sms or 0) * in_flight[row.case]
         spots.append(
             Spot(
                 level=row.params["level"],
@@ -60,6 +72,7 @@ def prepare(rows: Sequence[Row]) -> Sequence[Spot]:
                 in_flight=in_flight[row.case],
                 bandwidth=row,
                 limit=row.value / share if share else None,
+                little=little.allowed(flying, latency) if latency else None,
             )
         )
     return sorted(spots, key=lambda s: (LEVELS.index(s.level), s.operation, s.in_flight))
@@ -122,6 +135,7 @@ def _panel(spots: Sequence[Spot], panel: Axes) -> None:
             )  # fmt: skip
     _ceiling(spots, panel)
     _axis(spots, panel)
+    _little(spots, panel)
 
 
 def _ceiling(spots: Sequence[Spot], panel: Axes) -> None:
@@ -135,10 +149,25 @@ def _ceiling(spots: Sequence[Spot], panel: Axes) -> None:
             f"limit {units.quantity(limit, 'B/s')}", xy=(0.02, limit / TERA),
             xycoords=("axes fraction", "data"), xytext=(0, 2), textcoords="offset points",
             color=INK, fontsize="small", va="bottom",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85},
         )  # fmt: skip
         top = max(top, limit)
     panel.set_ylim(0, 1.16 * top / TERA)
     panel.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+
+
+def _little(spots: Sequence[Spot], panel: Axes) -> None:
+    """Bandwidth in proportion to the bytes in flight, as far as the panel goes."""
+    slopes = [spot.little / spot.in_flight for spot in spots if spot.little is not None]
+    if not slopes:
+        return
+    left, right = panel.get_xlim()
+    places = [left * (right / left) ** (step / 100) for step in range(101)]
+    panel.plot(
+        places, [slopes[0] * place / TERA for place in places],
+        color=INK, linewidth=0.9, linestyle=LITTLE, zorder=1.5, label="_little",
+    )  # fmt: skip
+    panel.set_xlim(left, right)
 
 
 def _axis(spots: Sequence[Spot], panel: Axes) -> None:
@@ -171,6 +200,8 @@ def draw(spots: Sequence[Spot], axes: AxesGrid) -> None:
     ]
     if any(spot.limit for spot in spots):
         handles.append(Line2D([], [], color=INK, linestyle=(0, (5, 2)), label="limit"))
+    if any(spot.little for spot in spots):
+        handles.append(Line2D([], [], color=INK, linestyle=LITTLE, label="Little's law"))
     if any(not spot.bandwidth.valid for spot in spots):
         handles.append(hollow_key())
     if not spots:
@@ -189,13 +220,33 @@ def caption(spots: Sequence[Spot]) -> str:
                 f", {100 * top.bandwidth.value / top.limit:.1f} % of its limit" if top.limit else ""
             )
             tops.append(f"{level_name(level)} {units.quantity(top.bandwidth.value, 'B/s')}{share}")
+    law = (
+        " Little's law: bytes in flight over the latency of a lone dependent load out of the "
+        f"level{_needed(spots)}."
+        if any(spot.little for spot in spots)
+        else ""
+    )
     found = f" Best reads: {'; '.join(tops)}." if tops else ""
     return (
         "Bandwidth of the whole chip against the bytes that each SM has in flight at the most, by "
         "the shape of the launch (threads, accesses of a thread, their width). Points: medians of "
         "launches of one shape, bars: range of the samples; lines join the best. Limits: bus width "
-        f"times clock for device memory, bytes a cycle for L1 and shared memory.{found}"
+        f"times clock for device memory, bytes a cycle for L1 and shared memory.{law}{found}"
         f"{invalid_note(spot.bandwidth.case for spot in spots if not spot.bandwidth.valid)}"
+    )
+
+
+def _needed(spots: Sequence[Spot]) -> str:
+    """How much each level needs in flight for the best that it gave, by the law."""
+    parts = []
+    for level in _levels(spots):
+        here = [s for s in spots if s.level == level and s.little and s.bandwidth.valid]
+        if here:
+            top = max(here, key=lambda spot: spot.bandwidth.value)
+            least = top.in_flight * top.bandwidth.value / (top.little or 1)
+            parts.append(f"{level_name(level)} {units.size(round(least))}")
+    return (
+        f", which asks for at least {', '.join(parts)} an SM for the best of each" if parts else ""
     )
 
 
@@ -204,7 +255,8 @@ def cells(spot: Spot) -> tuple[object, ...]:
     row = spot.bandwidth
     return (
         spot.level, spot.operation, row.params["width"], spot.in_flight, row.value, row.minimum,
-        row.maximum, "" if spot.limit is None else spot.limit, row.valid, row.case,
+        row.maximum, "" if spot.limit is None else spot.limit,
+        "" if spot.little is None else spot.little, row.valid, row.case,
     )  # fmt: skip
 
 
@@ -225,6 +277,7 @@ FIGURE = Figure(
         "minimum",
         "maximum",
         "limit_bytes_per_second",
+        "little_bytes_per_second",
         "valid",
         "case",
     ),

@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import INK, hollow_key, invalid_note, legend_above
 from strata.records import Row
+from strata.reference import cite
 from strata.units import SPACE, short, tick
 
 BENCHMARK = "instruction_cost"
@@ -232,9 +233,10 @@ def caption(costs: Sequence[OperationCost]) -> str:
     return (
         "Left: one warp, one dependent chain. Right: the best of the fuller shapes, every SM at "
         "work; 32 ÷ these cycles are operations of threads in a cycle. Dots: medians; lines: range "
-        "of the samples. Diamonds: cycles per warp on the G80 (Breitbart 2008, Table 2.2), stated "
-        "there for registers as 0, for cached constants as 0 or more, for device memory, which had "
-        "no cache, as 400–600: not drawn. Operations of two words are two instructions."
+        "of the samples. Diamonds: cycles per warp on the G80 (Breitbart 2008, Table 2.2) "
+        f"{cite('breitbart2008structures')}, stated there for registers as 0, for cached constants "
+        "as 0 or more, for device memory, which had no cache, as 400–600: not drawn. Operations of "
+        "two words are two instructions."
         f"{invalid}"
     )
 

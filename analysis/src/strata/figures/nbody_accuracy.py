@@ -125,7 +125,7 @@ def source(point: Accuracy) -> Row:
 FIGURE = Figure(
     name="nbody_accuracy",
     title="n-body: error against double precision",
-    order=204,
+    order=205,
     prepare=prepare,
     grid=grid,
     draw=draw,

@@ -113,7 +113,7 @@ def source(point: AxisPoint) -> Row:
 FIGURE = Figure(
     name="nbody_block_size",
     title="n-body: the size of blocks, and occupancy",
-    order=202,
+    order=204,
     prepare=prepare,
     grid=grid,
     draw=draw,

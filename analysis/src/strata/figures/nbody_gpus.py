@@ -128,7 +128,7 @@ def source(item: Shared) -> Row:
 FIGURE = Figure(
     name="nbody_gpus",
     title="n-body: several GPUs",
-    order=206,
+    order=207,
     prepare=prepare,
     grid=grid,
     draw=draw,

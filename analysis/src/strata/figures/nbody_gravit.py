@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from strata import ladder, units
+from strata import ladder, reference, units
 from strata.figures import AxesGrid, Figure, Grid, flat
-from strata.figures._palette import hollow_key, invalid_note, legend_beside
+from strata.figures._palette import GREY, hollow_key, invalid_note, legend_beside
 from strata.figures._series import series
 from strata.ladder import Copied
+from strata.ladder_seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
 from strata.records import Row
 
 STYLE: Mapping[str, tuple[str, str]] = {
@@ -30,6 +31,11 @@ STYLE: Mapping[str, tuple[str, str]] = {
 """Of the rungs that are drawn: those of the paper, and what came after it."""
 
 
+THEIRS = "#D55E00"
+KEY = "siegel2009gravit"
+MARKERS = ("P", "D")
+
+
 def prepare(rows: Sequence[Row]) -> Sequence[Copied]:
     """One item per rung and number of particles."""
     return [one for one in ladder.copied(rows) if one.rung in STYLE]
@@ -39,14 +45,38 @@ def _rungs(points: Sequence[Copied]) -> list[str]:
     return list(dict.fromkeys(point.rung for point in points))
 
 
-def grid(_: Sequence[Copied]) -> Grid:
-    """The time of a step, and beneath it how much of it is not the kernel."""
-    return Grid(2, 1, width=7.2, height=5.6)
+def gains(points: Sequence[Copied]) -> Mapping[str, Sequence[tuple[int, float]]]:
+    """Speed over the paper's first GPU code by rung: particles, and how many times as fast.
+
+    Copies included, valid steps alone; empty without that code.
+    """
+    base = {
+        point.bodies: point.row.value
+        for point in points
+        if point.rung == GRAVIT_BASE and point.row.valid
+    }
+    found = {
+        rung: [
+            (point.bodies, base[point.bodies] / point.row.value)
+            for point in points
+            if point.rung == rung and point.row.valid and point.bodies in base
+        ]
+        for rung in _rungs(points)
+        if rung != GRAVIT_BASE
+    }
+    return {rung: line for rung, line in found.items() if line}
+
+
+def grid(points: Sequence[Copied]) -> Grid:
+    """The time of a step, how much of it is not the kernel, and the speed over the first code."""
+    rows = 3 if gains(points) else 2
+    return Grid(rows, 1, width=7.2, height=2.7 * rows)
 
 
 def draw(points: Sequence[Copied], axes: AxesGrid) -> None:
     """A line for each rung."""
-    upper, lower = flat(axes)
+    panels = flat(axes)
+    upper, lower = panels[:2]
     handles: list[Artist] = []
     for rung in _rungs(points):
         here = [point for point in points if point.rung == rung]
@@ -64,20 +94,47 @@ def draw(points: Sequence[Copied], axes: AxesGrid) -> None:
             Line2D([], [], color=colour, marker=marker, markersize=4.5,
                    label=ladder.rung_name(rung))
         )  # fmt: skip
+    if len(panels) > 2:
+        handles += _gains(panels[2], points)
     if any(not point.row.valid for point in points):
         handles.append(hollow_key())
     upper.set_yscale("log")
     in_milliseconds = FuncFormatter(lambda value, _: units.tick(value * 1e3))
     upper.yaxis.set_major_formatter(in_milliseconds)
-    upper.yaxis.set_minor_formatter(NullFormatter())
     upper.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    upper.yaxis.set_minor_locator(NullLocator())
     upper.set_ylabel("a step, copies included (ms)")
     lower.set_ylim(bottom=0)
     lower.set_ylabel("of it not the kernel (%)")
-    for panel in (upper, lower):
+    for panel in panels:
         _sizes(panel, points)
-    lower.set_xlabel("particles")
+    panels[-1].set_xlabel("particles")
     legend_beside(upper, handles)
+
+
+def _gains(panel: Axes, points: Sequence[Copied]) -> list[Artist]:
+    """Speed over the first code; the paper's at the left edge. Returns what its marks are."""
+    for rung, line in gains(points).items():
+        colour, marker = STYLE[rung]
+        panel.plot(
+            *zip(*line, strict=True), color=colour, marker=marker, linewidth=1.2, markersize=4.5,
+            label="_gain",
+        )  # fmt: skip
+    panel.axhline(1, color=GREY, linewidth=0.8)
+    edge = 0.91 * min(point.bodies for point in points)
+    handles: list[Artist] = []
+    for (what, gain), marker in zip(GRAVIT_GAINS, MARKERS, strict=True):
+        panel.plot(
+            [edge], [gain], marker=marker, markersize=6, markerfacecolor="white",
+            markeredgecolor=THEIRS, markeredgewidth=1.2, linestyle="none", label="_published",
+        )  # fmt: skip
+        handles.append(
+            Line2D([], [], color=THEIRS, marker=marker, markersize=6, markerfacecolor="white",
+                   linestyle="none", label=f"8800 GTX: {what}")
+        )  # fmt: skip
+    panel.set_ylim(bottom=0)
+    panel.set_ylabel(f"speed over {ladder.rung_name(GRAVIT_BASE)} (×)")
+    return handles
 
 
 def _sizes(panel: Axes, points: Sequence[Copied]) -> None:
@@ -96,12 +153,22 @@ def _sizes(panel: Axes, points: Sequence[Copied]) -> None:
 
 def caption(points: Sequence[Copied]) -> str:
     """What the lines are."""
+    listed = ", ".join(f"{gain:.2f} times ({what})" for what, gain in GRAVIT_GAINS)
+    lowest = (
+        f" Lowest: speed over {ladder.rung_name(GRAVIT_BASE)}, which is their first GPU code, at "
+        "the same number of particles; open marks: theirs."
+        if gains(points)
+        else ""
+    )
     return (
-        "The far-field force of Gravit once, by the best case of some rungs, from the copy of all "
+        f"After Figure 12 of Siegel et al. 2009 {reference.cite(KEY)}, "
+        "levels of optimisation at several problem sizes: "
+        "the far-field force of Gravit once, by the best case of some rungs, from the copy of all "
         "particles to the GPU to that of their accelerations back, by the host's clock. Lines: "
         "medians; bands: range of the samples. Beneath: what is left of that time without the "
-        "kernel's own. After Siegel, Ributzka and Li (2009, Fig. 12), who on an 8800 GTX came from "
-        "their first GPU code to 1.27 times its speed, and to 87 times that of a serial CPU."
+        f"kernel's own.{lowest} On an 8800 GTX they came from their first GPU code to {listed} its "
+        f"speed, and to {GRAVIT_SERIAL} times that of a serial CPU; other values of theirs are "
+        "drawn without numbers."
         + invalid_note(
             f"{ladder.rung_name(point.rung)}, {units.count(point.bodies)}"
             for point in points
@@ -126,8 +193,8 @@ def source(point: Copied) -> Row:
 
 FIGURE = Figure(
     name="nbody_gravit",
-    title="n-body: Gravit's step, copies included",
-    order=205,
+    title="n-body: Gravit's step, copies included (Siegel et al. 2009, Figure 12)",
+    order=206,
     prepare=prepare,
     grid=grid,
     draw=draw,

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from strata import ladder, units
+from strata import ladder, reference, units
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, legend_above
 from strata.ladder import Step
@@ -205,7 +205,8 @@ def caption(steps: Sequence[Step]) -> str:
         listed = "; ".join(
             f"{one.label} ({one.implementation}"
             + (f"; {units.count(one.bodies)} bodies" if one.bodies else "")
-            + f"; {one.source}; {one.locator})"
+            + (f"; in doubt: {one.origin.doubt}" if one.origin.doubt else "")
+            + f"; {one.source}; {one.locator}) {reference.cite(*one.origin.keys)}"
             for one in theirs
         )
         words += f" Others' code: {listed}."

@@ -22,6 +22,7 @@ COLOURS: Mapping[str, str] = {
     "lg_throttle": "#f0b48a",
     "dispatch_stall": "#CC79A7",
     "barrier": "#444444",
+    "branch_resolving": "#9b8ac4",
     "imc_miss": "#F0E442",
     "no_instruction": "#8a6d3b",
     "other": "#c8c8c8",
@@ -122,7 +123,7 @@ def source(one: Stalls) -> Row:
 FIGURE = Figure(
     name="nbody_stalls",
     title="n-body: what warps wait for",
-    order=203,
+    order=202,
     prepare=prepare,
     grid=grid,
     draw=draw,

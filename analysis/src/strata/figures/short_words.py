@@ -15,6 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note
 from strata.records import Row
+from strata.reference import cite
 
 BENCHMARK = "short_words"
 ELEMENTS = (1, 2, 4)
@@ -297,10 +298,10 @@ def caption(kernels: Sequence[Kernel]) -> str:
         size = "matrices of 128 MiB, which no cache holds"
     return (
         f"{what}Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), "
-        "section VI-C and Table II (the last in the text only), for matrices of 512 × 512 "
-        "elements (section III) on a GeForce 8800 GT of compute capability 1.1, and the same "
-        f"ratios here, for {size}. They are: 32-bit elements "
-        "from uncoalesced to coalesced (31×); 8-bit elements from uncoalesced and ungrouped to "
+        f"section VI-C and Table II {cite('vandenbraak2010access')} (the last in the text only), "
+        "for matrices of 512 × 512 elements (section III) on a GeForce 8800 GT of compute "
+        f"capability 1.1, and the same ratios here, for {size}. They are: 32-bit elements from "
+        "uncoalesced to coalesced (31×); 8-bit elements from uncoalesced and ungrouped to "
         "coalesced and grouped (43×); 8-bit elements coalesced, from ungrouped to grouped (26×). "
         "The paper does not say how many elements a group of these had; here it is four, the "
         f"larger of the two vectors that its section V-B allows.{more}"

@@ -96,6 +96,12 @@ def _pair(
         line = fitted.get(group[0].key)
         if line:
             _transfers.curve(line, panel, colour, style)
+        else:  # too few sizes for a fit: what is packed must still be told from what is not
+            known = sorted((point.bytes, point.row.value) for point in group)
+            panel.plot(
+                [one for one, _ in known], [seconds for _, seconds in known], color=colour,
+                linewidth=0.6, linestyle=style, zorder=2, label="_joined",
+            )  # fmt: skip
         _transfers.marks(group, panel, colour, marker)
 
 
@@ -136,6 +142,16 @@ def _handles(
     return handles
 
 
+def _joined(shown: Sequence[Point]) -> str:
+    """What the lines are."""
+    fitted = lines(shown)
+    if not fitted:
+        return "from one size to the next, solid for copies, dashed for packed"
+    words = f"{_transfers.LINE}, fitted by relative errors"
+    apart = {point.key for point in shown} - fitted.keys()
+    return words + ("; thin: from one size to the next, too few for a fit" if apart else "")
+
+
 def _bound(value: float) -> str:
     if value <= 0:
         return "0"
@@ -162,7 +178,7 @@ def caption(shown: Sequence[Point]) -> str:
         "Time to transfer a payload that lies in host memory in many pieces, by its caller's "
         "clock (medians, bars: range of the samples): a copy for each piece, or one copy of what "
         "the host packs before it (unpacks after it), which is inside the time. Lines: "
-        f"{_transfers.LINE}, fitted by relative errors.{pays}{predicted}{_transfers.invalid(shown)}"
+        f"{_joined(shown)}.{pays}{predicted}{_transfers.invalid(shown)}"
     )
 
 

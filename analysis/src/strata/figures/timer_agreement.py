@@ -4,6 +4,7 @@ The in-kernel clock and the timer outside the kernel share nothing but the kerne
 by more than 2 %, one of them did not time what it was meant to.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -11,7 +12,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import (
@@ -127,7 +128,10 @@ def _axes(panel: Axes, pairs: Sequence[Agreement], limit: float) -> None:
     values = [pair.reference.value for pair in pairs]
     panel.set_xscale("log")
     panel.set_xlim(min(values) / 1.5, max(values) * 1.5)
-    panel.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if _narrow(values) else (1,)))
+    by_decades = LogLocator(10, subs=(1, 2, 5) if _narrow(values) else (1,))
+    # Between two of these ticks it would label every other number, one over the next.
+    few = len(_within(panel.get_xlim())) < 2
+    panel.xaxis.set_major_locator(MaxNLocator(3) if few else by_decades)
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_ylim(1 - limit, 1 + limit)
@@ -138,6 +142,15 @@ def _words(row: Row, *, named: bool) -> str:
     spelt = row.quantity.removesuffix("_cycles").replace("_per_sm", "_per_SM").replace("_", " ")
     quantity = QUANTITIES.get(row.quantity, spelt)
     return f"{quantity} ({unit_name(row.unit)}{f', {row.method}' if named else ''})"
+
+
+def _within(limits: tuple[float, float]) -> list[float]:
+    """The numbers 1, 2, 5, 10, … between the limits."""
+    low, high = limits
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [
+        one * 10.0**ten for ten in decades for one in (1, 2, 5) if low <= one * 10.0**ten <= high
+    ]
 
 
 def _narrow(values: Sequence[float]) -> bool:

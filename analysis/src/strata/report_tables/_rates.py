@@ -30,6 +30,11 @@ def _giga(value: float) -> str:
     return number(value / GIGA) if value >= GIGA else f"{value / GIGA:.3f}"
 
 
+def small(value: float) -> str:
+    """A net count for each of many: less than nothing is chance, and none of it is."""
+    return scientific(value) if value > 0 else "0"
+
+
 def scientific(value: float) -> str:
     """`4.1e-7`: what is small, in little room."""
     mantissa, _, exponent = f"{value:.1e}".partition("e")

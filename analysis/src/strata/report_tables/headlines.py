@@ -1,6 +1,6 @@
 """Which numbers does a person want first?"""
 
-from strata import model
+from strata import headlines
 from strata.report_tables import ReportTable
 
-TABLE = ReportTable(order=0, make=model.headline_table)
+TABLE = ReportTable(order=0, make=headlines.table)

@@ -7,7 +7,7 @@ from strata.ladder import Cases, Step, interactions, rung_name
 from strata.model import Sentence, Table
 from strata.records import Case, Row, Run
 from strata.report_tables import ReportTable
-from strata.report_tables._rates import NONE, cell, rate_cell, scientific
+from strata.report_tables._rates import NONE, cell, rate_cell, scientific, small
 from strata.units import factor, number
 
 
@@ -71,7 +71,7 @@ def _line(step: Step, cases: Cases, case: Case | None) -> tuple[Sentence, ...]:
         _fact(case, "registers"),
         cell(instructions, number(instructions.value) if instructions else ""),
         cell(flops, number(flops.value) if flops else ""),
-        cell(dram, scientific(dram_bytes)),
+        cell(dram, small(dram_bytes)),
         cell(error, scientific(error.value) if error else ""),
     )
 

@@ -3,38 +3,16 @@
 Table 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone by this run.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from strata import ladder, reference
+from strata import ladder, ladder_seeds
 from strata.ladder import GIGA, rung_name, size, size_words
+from strata.ladder_seeds import FOUR
 from strata.model import Sentence, Table
 from strata.records import Row, Run
 from strata.report_tables import ReportTable
 from strata.report_tables._rates import NONE, cell, rate_cell
 from strata.units import factor, number
-
-LABEL = "Thessaly"
-FOUR = "four GK210"
-STEPS: Sequence[tuple[str, str, str, tuple[str, ...]]] = (
-    ("serial", "one core", "serial", ("aos",)),
-    ("OpenMP", "all cores", "openmp", ("aos",)),
-    ("GPU tiling", "one GK210, a launch for each system", "tiled", ("aos",)),
-    ("Elimination of system loop", "one GK210, one launch", "one_launch", ("aos",)),
-    ("Use of multiple gpus", FOUR, ladder.SEVERAL, ("soaoas",)),
-    ("SoA", FOUR, "one_launch", ("soa",)),
-    ("faster math computations", FOUR, "fast_math", ("soa", "soaoas")),
-)
-"""Row of the report's Table 1, the hardware it used, the rung that redoes it, and in which layout:
-the first that was measured."""
-
-
-def _own(rates: Mapping[str, Sequence[Row]], rung: str, layouts: Sequence[str]) -> Row | None:
-    """The case that redoes a row of the report."""
-    by_layout: dict[str, list[Row]] = defaultdict(list)
-    for row in rates.get(rung, ()):
-        by_layout[row.params.get("layout", "")].append(row)
-    return next((ladder.best(by_layout[one]) for one in layouts if one in by_layout), None)
 
 
 def _words(row: Row | None, hardware: str) -> Sentence:
@@ -63,33 +41,29 @@ def _step(row: Row | None, before: Row | None) -> Sentence:
 
 def make(run: Run) -> Table | None:
     """The report's rows with this run's galaxies beside them; None where it has none of them."""
-    timed = ladder.Cases(run.rows).having(ladder.RATE)
-    rates = ladder.at_size(timed, "galaxies")
-    theirs = {one.implementation: one.rate for one in reference.nbody() if one.label == LABEL}
+    rates = ladder.at_size(ladder.Cases(run.rows).having(ladder.RATE), "galaxies")
     lines: list[tuple[Sentence, ...]] = []
     their_last: float | None = None
     own_last: Row | None = None
-    found = False
-    for name, hardware, rung, layouts in STEPS:
-        row, rate = _own(rates, rung, layouts), theirs[name]
+    for one in ladder_seeds.thessaly(run.rows):
+        row, rate = one.row, one.rate
         over = cell(row, factor(row.value / rate)) if row and row.valid else NONE
         lines.append(
             (
-                (name,),
-                (hardware,),
+                (one.name,),
+                (one.hardware,),
                 (number(rate / GIGA),),
                 (factor(rate / their_last),) if their_last else NONE,
-                _words(row, hardware),
+                _words(row, one.hardware),
                 rate_cell(row),
-                _step(row, _before(row, rates.get(rung, ()), own_last)),
+                _step(row, _before(row, rates.get(ladder.SEVERAL, ()), own_last)),
                 over,
             )
         )
         their_last = rate
-        found = found or row is not None
-        if row is not None and rung != ladder.SEVERAL:
+        if row is not None and row.benchmark != ladder.SEVERAL:
             own_last = row
-    if not found:
+    if not lines:
         return None
     return Table(
         name="nbody_thessaly",

@@ -1,0 +1,76 @@
+"""What bounds each kernel, arithmetic or the bytes of which level, and how near to it is it?"""
+
+from collections.abc import Sequence
+
+from strata import roofline
+from strata.figures import AxesGrid, Figure, _roofline
+from strata.records import Row
+from strata.reference import cite
+from strata.roofline import FLOP, ONCE, Entry
+
+
+def prepare(rows: Sequence[Row]) -> Sequence[Entry]:
+    """Ceilings and kernels; nothing where one of both is missing."""
+    return roofline.entries(rows, FLOP)
+
+
+def draw(entries: Sequence[Entry], axes: AxesGrid) -> None:
+    """Roofs as lines, each kernel a row of points, one for each level."""
+    _roofline.draw(entries, axes, FLOP)
+
+
+def caption(entries: Sequence[Entry]) -> str:
+    """What lines and points are, what was counted, and what cannot be."""
+    points, ceilings = roofline.points_of(entries), roofline.ceilings_of(entries)
+    words = (
+        "Hierarchical roofline "
+        f"{cite('williams2009roofline', 'yang2020hierarchical')}. Thick: the "
+        "best that was measured, slopes the bandwidth of a level, the flat one "
+        "multiply-adds of 32 bits."
+    )
+    if any(one.lesser for one in ceilings):
+        words += " Dashed: lesser ceilings"
+        if any(one.lesser and one.sloped for one in ceilings):
+            words += (
+                " (ungrouped: words of 4 bytes; uncoalesced: lanes far apart, of bytes that were "
+                f"wanted; after van den Braak et al. {cite('vandenbraak2010access')})"
+            )
+        words += "."
+    if any(one.basis == "theoretical" for one in ceilings):
+        words += " Dotted: what lanes, pins and the clock held allow."
+    if any(one.basis == "counted" for one in points):
+        words += (
+            " Filled: the additions, multiplications and multiply-adds (two) that were counted, "
+            "against the bytes counted on their way through a level, a row for each kernel: L1 and "
+            "shared memory 32 B a sector and 128 B a wavefront (shuffles take the same way; "
+            "constant caches do not), L2 32 B a sector, device memory read and written."
+        )
+        if any(one.basis == "nominal" and one.level != ONCE for one in points):
+            words += " Hollow: the same bytes with the nominal 20 operations of an interaction."
+    if any(one.level == ONCE for one in points):
+        words += (
+            " Touched once: no bytes were counted; hollow, 20 operations of an interaction against "
+            "the bytes that a step cannot do without (each body read once, each result written "
+            "once): no intensity at the level that holds the bodies can be higher."
+        )
+    words += _roofline.sizes(entries) + _roofline.beyond(entries)
+    return words + _roofline.faults(entries)
+
+
+def cells(entry: Entry) -> tuple[object, ...]:
+    """One line of the data file."""
+    return roofline.cells(entry, FLOP)
+
+
+FIGURE = Figure(
+    name="roofline",
+    title="Roofline",
+    order=206,
+    prepare=prepare,
+    grid=_roofline.grid,
+    draw=draw,
+    caption=caption,
+    columns=roofline.COLUMNS,
+    cells=cells,
+    source=_roofline.source,
+)

@@ -1,0 +1,62 @@
+"""Other tools' files: runs out to them, and their results in as runs.
+
+One file a format. What comes in becomes a run folder of schema version 2 with the provenance that
+the file can vouch for; no gate of ours saw it, so every case says `unverified`.
+
+- `strata.interop.google_benchmark`: JSON, out and in;
+- `strata.interop.nsight_compute`: CSV of `ncu --csv`, in;
+- `strata.interop.parquet`: Apache Parquet, out;
+- `strata.interop.plain_csv`: the table of a run as CSV, out.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+from strata.records import Run, RunError
+
+Target = Literal["google-benchmark", "parquet", "csv"]
+"""What a run can be written as."""
+
+
+def export(run: Run, file: Path, *, to: Target, force: bool = False) -> Path:
+    """Write `run` to `file` in the format `to`; the path of the file.
+
+    `file` appears whole or not at all. Raises `RunError` where it is there and not `force`, or
+    where the format needs a package that is not installed, and OSError where it cannot be written.
+    """
+    from strata.interop._files import write_whole
+    from strata.interop.google_benchmark import encode as as_google_benchmark
+    from strata.interop.parquet import encode as as_parquet
+    from strata.interop.plain_csv import encode as as_csv
+
+    formats = {"google-benchmark": as_google_benchmark, "parquet": as_parquet, "csv": as_csv}
+    return write_whole(file, lambda: formats[to](run), force=force)
+
+
+def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
+    """Make a run folder below `folder` of another tool's file; the path of the run folder.
+
+    The format is told by what is in the file. The run's name has the first digits of the file's
+    digest, so that a file makes the same run wherever it is read. Raises `RunError` where the file
+    is of no known format, is damaged, or where the run is there and not `force`; OSError where the
+    folder cannot be written.
+    """
+    from strata.interop._files import read_text
+    from strata.interop._run_folder import write
+    from strata.interop.google_benchmark import decode as of_google_benchmark
+    from strata.interop.nsight_compute import decode as of_nsight_compute
+    from strata.interop.nsight_compute import is_table
+
+    text = read_text(file)
+    if text.lstrip().startswith("{"):
+        return write(of_google_benchmark(text, file), folder, force=force)
+    if is_table(text):
+        return write(of_nsight_compute(text, file), folder, force=force)
+    said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
+    first = next((line for line in text.splitlines() if line.strip()), "")[:60]
+    raise RunError(
+        file,
+        found=said or (f"a file that begins {first!r}" if first else "an empty file"),
+        expected="Google Benchmark's JSON (--benchmark_out_format=json) or the CSV of ncu --csv",
+        mend="write one of the two",
+    )

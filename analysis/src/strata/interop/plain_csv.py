@@ -1,0 +1,29 @@
+"""The table of a run as plain CSV: what `measurements.csv` is, unpacked and for several tools.
+
+RFC 4180, the columns of `results/schema`: numbers in the row's unit with a point, an interval that
+a row does not have is empty, parameters are one column `k=v;k=v`.
+"""
+
+import csv
+from collections.abc import Sequence
+from io import StringIO
+
+from strata.records import COLUMNS, Row, Run, params_text
+
+
+def table(rows: Sequence[Row]) -> bytes:
+    """`rows` as the bytes of a table, in their order, below a line of the columns."""
+    with StringIO(newline="") as text:
+        writer = csv.writer(text)
+        writer.writerow(COLUMNS)
+        for row in rows:
+            cells = {column: getattr(row, column) for column in COLUMNS}
+            cells["params"] = params_text(row.params)
+            cells["valid"] = "true" if row.valid else "false"
+            writer.writerow(["" if cells[one] is None else cells[one] for one in COLUMNS])
+        return text.getvalue().encode()
+
+
+def encode(run: Run) -> bytes:
+    """The rows of `run` as the bytes of a CSV file, derived from the samples."""
+    return table(run.rows)

@@ -1,0 +1,90 @@
+"""The figures of a comparison as images, small ones, stored to be compared with.
+
+    PYTHONPATH=analysis/src python tests/analysis/compare_images.py
+
+draws them anew into tests/data/compare; look at them before they are committed.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+
+from builders import DATA
+from figure_images import DPI, difference, pixels
+from strata import figures
+from strata.compare import Settings, compare, devices, drawing, drawing_devices
+from strata.records import Row, Run, load_run
+
+IMAGES = DATA / "compare"
+
+
+def recorded(device: str, commit: str) -> Run:
+    """A tiny run that was cut from a recorded one."""
+    (folder,) = DATA.glob(f"excerpt-{device}-*-{commit}")
+    return load_run(folder)
+
+
+def moved(row: Row, place: int) -> Row:
+    """The row with a little wander, and every fortieth 40 % up: no run is given twice."""
+    factor = 1 + 0.002 * ((place * 7919) % 11 - 5) / 5
+    factor *= 1.4 if place % 40 == 17 else 1
+    taken = tuple(factor * value for value in row.taken)
+    return replace(
+        row, value=factor * row.value, minimum=min(taken), maximum=max(taken), taken=taken
+    )
+
+
+def moved_pair() -> tuple[Run, Run]:
+    """An excerpt of the H200, and itself moved, built with other flags."""
+    before = recorded("nvidia-h200", "0683d2f")
+    build = replace(before.context.build, flags="-O2")
+    rows = tuple(moved(row, place) for place, row in enumerate(before.rows))
+    context = replace(before.context, run="moved", build=build)
+    return before, replace(before, context=context, rows=rows)
+
+
+def changes() -> Canvas:
+    """The pair, compared."""
+    return drawing.draw([compare(*moved_pair(), Settings())])
+
+
+def side_by_side() -> Canvas:
+    """An H200 and a CPU."""
+    runs = [recorded("nvidia-h200", "0683d2f"), recorded("intel-xeon-processor", "0cf4ff2")]
+    return drawing_devices.draw(devices.side_by_side(runs))
+
+
+DRAWINGS: Mapping[str, Callable[[], Canvas]] = {"changes": changes, "devices": side_by_side}
+
+
+def path_of(name: str) -> Path:
+    """Where the image is stored."""
+    return IMAGES / f"{name}.png"
+
+
+def png(name: str) -> bytes:
+    """The image, drawn."""
+    with figures.style(), BytesIO() as buffer:
+        canvas = DRAWINGS[name]()
+        canvas.set_dpi(DPI)
+        FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})
+        return buffer.getvalue()
+
+
+def main() -> int:
+    IMAGES.mkdir(exist_ok=True)
+    for name in DRAWINGS:
+        path, image = path_of(name), png(name)
+        if not path.exists() or difference(pixels(image), pixels(path.read_bytes())):
+            path.write_bytes(image)
+            sys.stdout.write(f"{path.name}: drawn anew\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""The figures of the tiny runs as images, small ones, stored to be compared with.
+
+    PYTHONPATH=analysis/src python tests/analysis/figure_images.py
+
+draws them anew into tests/data/figures and says which changed. Look at those, and at what git shows
+of them, before they are committed.
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.image import imread
+
+from builders import DATA
+from strata import figures, model
+from strata.records import Row, load_run
+
+RUNS = {
+    re.sub(r"^excerpt-(.*)-\d{8}T\d{6}Z-", r"\1-", run.name): run
+    for run in sorted(DATA.glob("excerpt-*"))
+}
+"""Tiny runs that were cut from recorded ones, by device and commit."""
+
+IMAGES = DATA / "figures"
+LOCK = Path(__file__).parents[2] / "analysis" / "requirements.lock"
+
+DPI = 55
+"""Low: words can still be told from one another, and 50 images take 2 MB."""
+
+LEVEL = 0.15
+"""Two pixels are the same when no colour of theirs differs by more, of 1."""
+SHARE = 2e-4
+"""So many of the pixels may differ: a marker of a figure that moved by its width is more."""
+
+Pixels = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Drawing:
+    """One figure of one of `RUNS`."""
+
+    figure: str
+    run: str
+
+    @property
+    def path(self) -> Path:
+        """Where its image is stored."""
+        return IMAGES / f"{self.figure}-{self.run}.png"
+
+
+@cache
+def items_of(drawing: Drawing) -> Sequence[Any]:
+    """What the figure shows of the run; nothing where the run has no row of it."""
+    (figure,) = (figure for figure in figures.discover() if figure.name == drawing.figure)
+    return figure.prepare(rows_of(drawing.run))
+
+
+@cache
+def rows_of(run: str) -> tuple[Row, ...]:
+    """The rows of a tiny run as a report draws them, read once."""
+    return tuple(model.merged([load_run(RUNS[run])]))
+
+
+def drawings() -> list[Drawing]:
+    """Every figure of every tiny run that has rows of it."""
+    every = [Drawing(figure.name, run) for figure in figures.discover() for run in RUNS]
+    return [drawing for drawing in every if items_of(drawing)]
+
+
+def stored() -> list[Drawing]:
+    """What there are images of."""
+    names = [path.stem.partition("-") for path in IMAGES.glob("*.png")]
+    return sorted(Drawing(figure, run) for figure, _, run in names)
+
+
+def png(drawing: Drawing) -> bytes:
+    """The image, drawn."""
+    (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
+    with figures.style(), BytesIO() as buffer:
+        canvas = figures.render(figure, items_of(drawing))
+        canvas.set_dpi(DPI)
+        FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})
+        return buffer.getvalue()
+
+
+def pixels(image: bytes) -> Pixels:
+    """Height by width by red, green and blue, each from 0 to 1."""
+    with BytesIO(image) as buffer:
+        return np.asarray(imread(buffer, format="png")[..., :3], dtype=np.float64)
+
+
+def difference(found: Pixels, wanted: Pixels) -> str | None:
+    """How two images differ, or None when they show the same."""
+    if found.shape != wanted.shape:
+        (rows, columns), (high, wide) = found.shape[:2], wanted.shape[:2]
+        return f"{columns} × {rows} pixels, not {wide} × {high}"
+    other = np.abs(found - wanted).max(axis=2) > LEVEL
+    if other.mean() <= SHARE:
+        return None
+    down, across = np.nonzero(other)
+    place = f"between ({across.min()}, {down.min()}) and ({across.max()}, {down.max()})"
+    return f"{other.sum()} of {other.size} pixels differ, {place}"
+
+
+def locked() -> str:
+    """The version of matplotlib that the images were drawn with."""
+    (version,) = re.findall(r"^matplotlib==(\S+)", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    return str(version)
+
+
+def redraw() -> Iterator[str]:
+    """Draws what changed; names it."""
+    IMAGES.mkdir(exist_ok=True)
+    wanted = drawings()
+    for drawing in stored():
+        if drawing not in wanted:
+            drawing.path.unlink()
+            yield f"{drawing.path.name}: removed"
+    for drawing in wanted:
+        path, image = drawing.path, png(drawing)
+        old = pixels(path.read_bytes()) if path.exists() else None
+        told = "new" if old is None else difference(pixels(image), old)
+        if told:
+            path.write_bytes(image)
+            yield f"{path.name}: {told}"
+
+
+def main() -> int:
+    if mpl.__version__ != locked():
+        sys.stderr.write(
+            f"matplotlib is {mpl.__version__}; expected {locked()}, as {LOCK.name} has it; "
+            "to mend: make setup-dev\n"
+        )
+        return 2
+    for line in redraw():
+        sys.stdout.write(f"{line}\n")
+    sizes = [path.stat().st_size for path in IMAGES.glob("*.png")]
+    sys.stdout.write(f"{len(sizes)} images, {sum(sizes) / 1e6:.1f} MB\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""analysis/README.md shows what it says: its blocks run in order and print what stands below."""
+
+import io
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from builders import DATA
+
+README = Path(__file__).parents[2] / "analysis" / "README.md"
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:^```\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def beside_the_data(tmp_path: Path) -> Iterator[Path]:
+    """A folder that has the stored runs where the repository has them."""
+    shutil.copytree(DATA, tmp_path / "tests" / "data")
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    yield tmp_path
+    os.chdir(before)
+
+
+def test_every_block_runs_and_prints_what_stands_below_it(beside_the_data: Path) -> None:
+    blocks = BLOCK.findall(README.read_text(encoding="utf-8"))
+    assert len(blocks) >= 7
+    names: dict[str, object] = {}
+    for code, said in blocks:
+        with redirect_stdout(io.StringIO()) as out:
+            exec(compile(code, f"{README}", "exec"), names)  # noqa: S102  (our own page)
+        lines = [line.rstrip() for line in out.getvalue().splitlines()]
+        assert lines == [line.rstrip() for line in said.splitlines()], code
+    assert (beside_the_data / "bandwidth.png").read_bytes().startswith(b"\x89PNG")
+    assert (beside_the_data / "report" / "report.html").is_file()
+
+
+def test_every_module_that_it_names_is_there() -> None:
+    import importlib
+
+    named = set(re.findall(r"`(strata(?:\.\w+)+)`", README.read_text(encoding="utf-8")))
+    assert len(named) > 8
+    for name in named:
+        importlib.import_module(name)
+
+
+def test_every_public_function_of_the_package_says_what_it_does() -> None:
+    """Whatever `strata` offers has a sentence at least."""
+    import strata
+
+    for name in strata.__all__:
+        documented = getattr(strata, name).__doc__
+        assert documented, name
+        assert not documented.startswith(f"{name}("), name

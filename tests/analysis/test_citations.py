@@ -1,0 +1,53 @@
+"""What a page cites is what it lists."""
+
+import pytest
+
+from strata import citations
+from strata.citations import Citations
+
+
+def number(key: str) -> int:
+    return next(one.number for one in citations.sources().values() if one.key == key)
+
+
+def test_a_citation_of_a_known_source_is_a_link() -> None:
+    cites = Citations()
+    first, second = number("siegel2009gravit"), number("wilt2013handbook")
+    text = f"as in [{first}] & [{first}, {second}]"
+    link = '<a href="#source-{0}">{0}</a>'.format
+    assert cites.link(text) == f"as in [{link(first)}] &amp; [{link(first)}, {link(second)}]"
+    assert [one.number for one in cites.used()] == sorted({first, second})
+
+
+@pytest.mark.parametrize("text", ["[9999]", "samples[1]", "[a]", "[1.5]", "x[0][2]", "[]"])
+def test_other_brackets_are_left_alone(text: str) -> None:
+    cites = Citations()
+    assert cites.link(text) == text
+    assert cites.used() == []
+
+
+def test_markup_in_a_text_stays_text() -> None:
+    assert Citations().link("<b>") == "&lt;b&gt;"
+
+
+def test_methods_cite_by_key() -> None:
+    cites = Citations()
+    place = number("david2003order")
+    assert cites.cite("david2003order") == f'[<a href="#source-{place}">{place}</a>]'
+    with pytest.raises(KeyError):
+        cites.cite("nobody1900nothing")
+
+
+def test_numbers_and_keys_are_of_one_source_each() -> None:
+    sources = citations.sources()
+    assert [one.number for one in sources.values()] == list(range(1, len(sources) + 1))
+    assert len({one.key for one in sources.values()}) == len(sources)
+
+
+def test_bibtex_has_an_entry_for_each_source_cited() -> None:
+    cites = Citations()
+    cites.cite("david2003order", "okabe2008color")
+    text = cites.bibtex()
+    assert text.count("@") == 2
+    assert "@book{david2003order," in text
+    assert text.endswith("}\n")

@@ -1,0 +1,347 @@
+"""What a comparison prints, writes and draws, and how the command ends."""
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure as Canvas
+from matplotlib.text import Text
+
+from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, context2, measurement, write_run
+from compare_runs import World, row, run_of, sampled
+from strata import cli, figures
+from strata.compare import (
+    VERDICTS,
+    Comparison,
+    Settings,
+    compare,
+    devices,
+    drawing,
+    drawing_devices,
+    output,
+    words,
+)
+from strata.records import Row, Run, RunError, load_run
+
+SOURCES = Path(__file__).parents[2] / "analysis" / "src"
+SMALL = World(benchmarks=6, cases=30, samples=15, spread=0.002, between=0.0005)
+
+
+def strata(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "strata", "compare", *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": f"{SOURCES}"},
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+    )
+
+
+def written(folder: Path, name: str, factor: float = 1.0, **changes: object) -> Path:
+    """A run of 60 quiet cases of layout_read, the first times `factor`."""
+    rng = np.random.default_rng(21)
+    lines = [
+        case(
+            [
+                measurement(
+                    samples=((factor if place == 0 else 1.0) * rng.normal(100, 0.05, 9)).tolist()
+                )
+            ],
+            params={"size": place},
+            schema_version=2,
+        )
+        for place in range(60)
+    ]
+    return write_run(folder / name, lines, header=context2(run=name, **changes))
+
+
+def found(seed: int = 22) -> Comparison:
+    """Six benchmarks, two slower rows and one faster one."""
+    rng = np.random.default_rng(seed)
+    hurt = {(0, 3): 0.06, (1, 5): 0.05, (2, 7): -0.05}
+    return compare(
+        sampled(SMALL, rng, name="before"), sampled(SMALL, rng, name="after", changed=hurt)
+    )
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_something_slower_is_exit_1_and_named(tmp_path: Path) -> None:
+    before, after = written(tmp_path, "before"), written(tmp_path, "after", 1.2)
+    done = strata(before, after)
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Test Device: after against before"
+    assert lines[1].startswith("slower  layout_read warp_read_cycles (clock64_slope)  size=0 ")
+    assert "+20\u00a0%" in lines[1]
+    assert lines[2].startswith("60 timed rows: 1 slower, 0 faster, 0 changed, ")
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.8])
+def test_nothing_slower_is_exit_0(factor: float, tmp_path: Path) -> None:
+    done = strata(written(tmp_path, "before"), written(tmp_path, "after", factor))
+    assert done.returncode == 0, done.stderr
+
+
+def test_conditions_that_differ_are_a_warning_each_on_the_standard_error(tmp_path: Path) -> None:
+    before = written(tmp_path, "before")
+    after = written(tmp_path, "after", strata__flags="-O2", device__uuid="GPU-2")
+    done = strata(before, after, "-o", tmp_path / "out")
+    lines = done.stderr.splitlines()
+    expected = [
+        "strata: warning: conditions differ, device.uuid: GPU-1 against GPU-2",
+        "strata: warning: conditions differ, strata.flags: -O3 against -O2",
+    ]
+    assert [line for line in lines if "conditions differ" in line] == expected
+    assert lines[0].startswith("strata: warning: two devices of one model")
+    page = (tmp_path / "out" / "compare.md").read_text()
+    assert "**Warning:** conditions differ, strata.flags: -O3 against -O2" in page
+    assert "strata.flags" in (tmp_path / "out" / "compare.tex").read_text()
+
+
+def test_runs_of_the_same_code_are_asked_for_and_taken(tmp_path: Path) -> None:
+    runs = [written(tmp_path, name) for name in ("before", "after", "again")]
+    assert "no runs of the same code" in strata(*runs[:2]).stderr
+    done = strata(*runs[:2], "--same", runs[2])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "from runs of the same code (again)" in done.stdout
+
+
+def test_different_devices_stand_side_by_side(tmp_path: Path) -> None:
+    done = strata(COUNTED_RUN, HOST_RUN, "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "A warp reads 32 particles" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "compare.html",
+        *(f"devices.{kind}" for kind in ("csv", "md", "tex", "svg", "png", "pdf")),
+    }
+
+
+def test_only_the_named_benchmarks_are_compared(tmp_path: Path) -> None:
+    done = strata(GPU_RUN, COUNTED_RUN, "--only", "timer_check", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = list(csv.DictReader(StringIO((tmp_path / "compare.csv").read_text())))
+    assert {line["benchmark"] for line in lines} == {"timer_check"}
+
+
+def test_bad_input_is_one_line_exit_2_and_nothing_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def bad(*arguments: str | Path) -> str:
+        with pytest.raises(SystemExit) as end:
+            cli.main(["compare", *map(str, arguments)])
+        assert end.value.code == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        (line,) = told.err.splitlines()
+        return line
+
+    before, after = written(tmp_path, "before"), written(tmp_path, "after")
+    out = tmp_path / "out"
+    assert "two or more" in bad(before, "-o", out)
+    assert "twice" in bad(before, before, "-o", out)
+    assert "nothing there" in bad(before, tmp_path / "nowhere", "-o", out)
+    assert "no row of tlb" in bad(before, after, "--only", "tlb", "-o", out)
+    assert "false_alarm" in bad(before, after, "--false-alarm", "0", "-o", out)
+    assert "min_change" in bad(before, after, "--min-change", "nan", "-o", out)
+    other = written(tmp_path, "other", device__slug="other")
+    assert "normalised" in bad(before, other, "-o", out)
+    torn = tmp_path / "torn"
+    shutil.copytree(after, torn)
+    (torn / "samples.jsonl").write_text("{}\n")
+    assert "schema_version" in bad(before, torn, "-o", out)
+    assert not out.exists()
+    out.write_text("in the way")
+    assert "cannot write" in bad(before, after, "-o", out)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        runs = [load_run(COUNTED_RUN), load_run(HOST_RUN)]
+        output.write([found()], output.side_by_side(runs), tmp_path / name)
+    files = sorted((tmp_path / "one").iterdir())
+    assert len(files) == 13
+    for file in files:
+        assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes(), file.name
+
+
+def test_the_table_has_every_timed_row_every_changed_count_and_what_was_left_out() -> None:
+    def run(name: str, value: float) -> Run:
+        rows = [
+            row(case=0), row(case=1, valid=name == "before"),
+            row(case=2, taken=[value], provenance="counted"),
+            row(case=3, taken=[1.0], provenance="counted"),
+        ]  # fmt: skip
+        return run_of(rows, name)
+
+    comparison = compare(run("before", 1.0), run("after", 2.0))
+    lines = list(csv.DictReader(StringIO(words.data([comparison]).decode())))
+    assert [(line["case"][-1], line["verdict"], line["reason"]) for line in lines] == [
+        ("0", "undecided", ""),
+        ("2", "changed", ""),
+        ("1", "not compared", "invalid after"),
+    ]
+    assert lines[0]["before"] == "10.0"
+
+
+def test_a_table_for_a_paper_and_a_page_has_the_same_alarms(tmp_path: Path) -> None:
+    comparison = found()
+    output.write([comparison], None, tmp_path)
+    assert comparison.verdicts()["slower"] == 2
+    for kind in ("md", "tex"):
+        text = (tmp_path / f"compare.{kind}").read_text()
+        assert "slower" in text
+        assert all(change.before.params["size"] in text for change in comparison.flagged())
+    assert (tmp_path / "compare.tex").read_text().count(r"\toprule") == 2
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0.00 %"), (0.0004, "+0.04 %"), (-0.0251, "−2.5 %"), (0.31, "+31 %"),
+        (1.5, "2.50×"), (float("inf"), "no limit"), (-0.00001, "0.00 %"),
+    ],
+)  # fmt: skip
+def test_changes_are_written_as_people_say_them(share: float, text: str) -> None:
+    assert words.percent(share).replace("\u00a0", " ") == text
+
+
+def test_the_page_needs_no_network_and_closes_what_it_opens(tmp_path: Path) -> None:
+    output.write(
+        [found()], output.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]), tmp_path
+    )
+    page = (tmp_path / "compare.html").read_text()
+    links = re.findall(r'(?:href|src)="([^"]*)"', page)
+    assert all(link.startswith(("#", "data:")) for link in links)
+    assert "url(http" not in page
+    assert page.count("<svg") == page.count("</svg>") == 2
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in links if len(link) > 1 and link[0] == "#"} <= set(ids)
+    assert page.count("<table") == page.count("</table>") == 3
+    assert "2 slower, 1 faster" in page
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+
+def texts(canvas: Canvas) -> list[Text]:
+    """The words that are drawn: of the ticks those within the axes."""
+    hidden = set()
+    for panel in canvas.axes:
+        low, high = sorted(panel.get_xlim())
+        for tick in [*panel.xaxis.get_major_ticks(), *panel.xaxis.get_minor_ticks()]:
+            if not low <= tick.get_loc() <= high or not panel.axison:
+                hidden.add(tick.label1)
+    shown = [one for one in canvas.findobj(Text) if one.get_text().strip() and one.get_visible()]
+    return [one for one in shown if one not in hidden]
+
+
+def outside(canvas: Canvas) -> list[str]:
+    """The texts that reach beyond the edge of the drawing, drawn at the resolution of the file."""
+    canvas.set_dpi(200)
+    canvas.canvas.draw()
+    page = canvas.bbox.padded(1)
+    found_outside = []
+    for one in texts(canvas):
+        one.set_text(one.get_text().strip())  # the room before a name may lie beyond the edge
+        box = one.get_window_extent()
+        if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1:
+            found_outside.append(one.get_text())
+    return found_outside
+
+
+def test_every_row_is_a_dot_and_every_alarm_is_named() -> None:
+    comparison = found()
+    with figures.style():
+        canvas = drawing.draw([comparison])
+        assert outside(canvas) == []
+    panel = canvas.axes[0]
+    drawn = {f"{line.get_label()}": np.size(line.get_xdata()) for line in panel.lines}
+    assert {verdict: drawn[f"_{verdict}"] for verdict in VERDICTS} == {
+        verdict: comparison.verdicts()[verdict] for verdict in VERDICTS
+    }
+    words_below = canvas.texts[0].get_text()
+    assert "1  slower, +" in words_below
+    assert "3  faster, " in words_below
+
+
+def test_two_comparisons_stand_beside_each_other_and_name_what_differs() -> None:
+    rng = np.random.default_rng(23)
+    runs = [sampled(SMALL, rng, name=name) for name in ("a", "b")]
+    other = run_of(sampled(SMALL, rng).rows, "c", build__flags="-O0")
+    comparisons = output.comparisons([*runs, other], Settings())
+    assert [one.settings.false_alarm for one in comparisons] == [0.005, 0.005]
+    with figures.style():
+        canvas = drawing.draw(comparisons)
+        assert outside(canvas) == []
+    assert "WARNING, conditions differ: strata.flags" in canvas.texts[0].get_text()
+
+
+def test_ten_thousand_rows_stay_a_small_drawing() -> None:
+    rng = np.random.default_rng(24)
+    world = World(benchmarks=20, cases=500, samples=7)
+    comparison = compare(sampled(world, rng, name="a"), sampled(world, rng, name="b"))
+    assert len(comparison.changes) == 10_000
+    assert len(drawing.images([comparison])["svg"]) < 3_000_000
+
+
+# --- devices --------------------------------------------------------------------------------------
+
+
+def rate(value: float, clock: float, *, valid: bool = True) -> list[Row]:
+    """Operations per second of a case and the clock under them."""
+    return [
+        row(
+            "ceilings", 0, [value] * 7, quantity="flops_per_second", unit="FLOP/s", valid=valid,
+            arithmetic="fp32",
+        ),
+        row("ceilings", 0, [clock] * 7, quantity="core_clock", unit="Hz", arithmetic="fp32"),
+    ]  # fmt: skip
+
+
+def test_rates_are_by_the_clock_of_their_case_and_by_what_shares_the_work() -> None:
+    def run(name: str, sms: int, value: float, clock: float) -> Run:
+        return run_of(
+            rate(value, clock), name, device__slug=name, device__facts={"sm_count": sms}
+        )  # fmt: skip
+
+    side = devices.side_by_side([run("a", 100, 25.6e12, 2e9), run("b", 10, 1.28e12, 1e9)])
+    (group,) = side.groups
+    assert group.panel.unit == "FLOP/cycle/SM or core"
+    ((label, numbers),) = group.lines
+    assert label == "fp32"
+    assert [one.value for one in numbers if one] == [pytest.approx(128), pytest.approx(128)]
+
+
+def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:
+    def run(name: str, rows: list[Row]) -> Run:
+        return run_of(rows, name, device__slug=name, device__facts={"sm_count": 1})
+
+    sound = run("a", rate(1e12, 1e9))
+    broken, clockless = run("b", rate(1e12, 1e9, valid=False)), run("c", rate(1e12, 1e9)[:1])
+    for other in (broken, clockless):
+        with pytest.raises(RunError, match="no normalised number"):
+            devices.side_by_side([sound, other])
+        ((_, numbers),) = devices.side_by_side([sound, sound, other]).groups[0].lines
+        assert numbers[2] is None
+
+
+def test_devices_are_drawn_with_all_their_words_inside() -> None:
+    side = devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)])
+    with figures.style():
+        canvas = drawing_devices.draw(side)
+        assert outside(canvas) == []
+    assert len(canvas.axes) == len(side.groups)

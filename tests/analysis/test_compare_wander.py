@@ -1,0 +1,206 @@
+"""The statistics of the comparison: errors of medians, laws of wander, floors, Holm's procedure."""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strata.compare.wander import (
+    LEAST,
+    MIN_ROWS,
+    SHAPES,
+    Decision,
+    Drift,
+    Floor,
+    Floors,
+    Law,
+    caution,
+    fit,
+    holm,
+    median_error,
+)
+
+SHARES = st.floats(1e-9, 0.9)
+LAWS = st.builds(Law, st.floats(1e-4, 1.0), st.sampled_from(SHAPES), st.floats(0.0, 1.0))
+
+
+@pytest.mark.parametrize("count", [7, 15, 51])
+def test_the_error_of_a_median_is_what_medians_of_repeated_samples_spread(count: int) -> None:
+    rng = np.random.default_rng(count)
+    samples = np.exp(rng.normal(1, 0.01, (2000, count)))
+    spread = float(np.log(np.median(samples, axis=1)).std())
+    errors = [median_error(one.tolist()) for one in samples]
+    assert spread * 0.9 < np.mean(errors) < spread * 1.4
+
+
+def test_neighbours_that_depend_on_each_other_widen_the_error() -> None:
+    rng = np.random.default_rng(1)
+    noise = rng.normal(0, 0.01, 400)
+    chained = [noise[0]]
+    for step in noise[1:]:
+        chained.append(0.8 * chained[-1] + 0.6 * step)
+    samples = np.exp(chained)
+    shuffled = rng.permutation(samples)
+    assert median_error(samples.tolist()) > 2 * median_error(shuffled.tolist())
+
+
+def test_one_sample_and_equal_samples_have_no_error_of_their_own() -> None:
+    assert median_error([3.0]) == 0.0
+    assert median_error([3.0] * 40) == 0.0
+
+
+@settings(deadline=None)
+@given(law=LAWS, chance=SHARES)
+def test_half_width_and_chance_undo_each_other(law: Law, chance: float) -> None:
+    width = law.half_width(chance)
+    assert law.chance(width) == pytest.approx(chance, rel=2e-3)
+    assert law.chance(width * 1.5) < chance
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_scale_of_a_law_is_one_sigma_whatever_the_shape(shape: float) -> None:
+    width = Law(0.02, shape, 0.0).half_width(math.erfc(1 / math.sqrt(2)))
+    assert width == pytest.approx(0.02, rel=1e-4)
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.05, 1e-4, 1e-8])
+def test_of_normal_parts_the_law_is_normal(chance: float) -> None:
+    expected = 5 * NormalDist().inv_cdf(1 - chance / 2)
+    assert Law(3.0, 2.0, 4.0).half_width(chance) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("shift", [0.0, 0.5, 2.0])
+def test_rows_are_no_more_often_far_out_than_the_law_says(shape: float, shift: float) -> None:
+    rng = np.random.default_rng(3)
+    count = 400_000
+    own = rng.gamma(1 / shape, 1, count) ** (1 / shape) * rng.choice([-1, 1], count)
+    own /= np.quantile(np.abs(own), math.erf(1 / math.sqrt(2)))
+    moved = np.abs(own + rng.normal(0, shift, count))
+    for chance in (0.05, 0.01, 0.001):
+        beyond = float((moved > Law(1.0, shape, shift).half_width(chance)).mean())
+        assert beyond < 1.2 * chance
+        assert shift or beyond > 0.8 * chance
+
+
+# --- floors ---------------------------------------------------------------------------------------
+
+
+def test_the_fit_gives_back_spread_and_tails() -> None:
+    rng = np.random.default_rng(5)
+    none = np.zeros(4000)
+    spread, shape = fit(rng.normal(0, 0.01, 4000), none, kept=1.0)
+    assert spread == pytest.approx(0.01, rel=0.05)
+    assert shape >= 1.6
+    spread, shape = fit(rng.laplace(0, 0.01, 4000), none, kept=1.0)
+    assert spread == pytest.approx(0.01 * 1.148, rel=0.05)
+    assert 0.8 <= shape <= 1.0
+
+
+def test_the_fit_leaves_out_what_the_samples_explain() -> None:
+    rng = np.random.default_rng(6)
+    errors = np.full(4000, 0.02)
+    changes = rng.normal(0, 0.01, 4000) + rng.normal(0, 0.02, 4000)
+    assert fit(changes, errors, kept=1.0)[0] == pytest.approx(0.01, rel=0.15)
+    assert fit(rng.normal(0, 0.02, 4000), errors * 1.2, kept=1.0)[0] == LEAST
+
+
+def test_one_row_in_thirty_that_changed_does_not_hide_itself() -> None:
+    rng = np.random.default_rng(7)
+    changes = rng.normal(0, 0.01, 300)
+    calm = fit(changes, np.zeros(300), kept=0.95)
+    changes[::30] += 0.3
+    spread, shape = fit(changes, np.zeros(300), kept=0.95)
+    assert spread == pytest.approx(calm[0], rel=0.1)
+    assert shape == calm[1]
+    assert fit(changes, np.zeros(300), kept=1.0)[1] < shape
+
+
+def drift(changes: list[float], group: str = "one") -> Drift:
+    return Drift(
+        changes=np.array(changes),
+        errors=np.zeros(len(changes)),
+        groups=[((group, "fine"), ())] * len(changes),
+    )
+
+
+def test_a_group_of_too_few_rows_has_the_floor_of_a_coarser_one_or_the_assumed() -> None:
+    rng = np.random.default_rng(8)
+    many = drift(rng.normal(0, 0.02, 3 * MIN_ROWS).tolist(), "many")
+    few = drift([0.001] * (MIN_ROWS - 1), "few")
+    floors = Floors([many, few], known=True, assumed=0.5)
+    assert floors.of((("many", "fine"), ())).group == ("many", "fine")
+    assert floors.of((("few", "fine"), ())).group == ()
+    assert floors.of((("few", "fine"), ())).rows == 4 * MIN_ROWS - 1
+    alone = Floors([few], known=True, assumed=0.5)
+    assert alone.of((("few", "fine"), ())) == Floor((), 0, 0.5, 1.0, 0.5)
+
+
+def test_shifts_of_whole_groups_are_seen_apart_from_the_spread_within() -> None:
+    rng = np.random.default_rng(9)
+    drifts = [
+        drift((rng.normal(0, 0.02) + rng.normal(0, 0.003, 100)).tolist(), f"g{i}")
+        for i in range(40)
+    ]
+    for known in (False, True):
+        floors = Floors(drifts, known=known, assumed=0.5)
+        assert floors.shift == pytest.approx(0.02 * caution(40), rel=0.4)
+        assert floors.of((("g3", "fine"), ())).spread == pytest.approx(0.003, rel=0.4)
+
+
+def test_with_few_groups_the_shift_is_assumed() -> None:
+    floors = Floors([drift([0.0] * 30)], known=False, assumed=0.007)
+    assert floors.shift == 0.007
+
+
+# --- deciding -------------------------------------------------------------------------------------
+
+
+def test_holm_by_its_own_example() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005], 0.05) == (True, False, False, True)
+    assert holm([], 0.05) == ()
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(1e-12, 1.0), max_size=60), st.floats(0.001, 0.3))
+def test_holm_alarms_at_the_smallest_chances_and_between_bonferroni_and_none(
+    chances: list[float], rate: float
+) -> None:
+    alarms = holm(chances, rate)
+    inside = [chance for chance, alarm in zip(chances, alarms, strict=True) if alarm]
+    outside = [chance for chance, alarm in zip(chances, alarms, strict=True) if not alarm]
+    assert all(chance <= rate for chance in inside)
+    assert not inside or not outside or max(inside) <= min(outside)
+    assert all(
+        alarm
+        for chance, alarm in zip(chances, alarms, strict=True)
+        if chance <= rate / len(chances)
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(law=LAWS, rows=st.integers(1, 10_000), power=st.floats(0.55, 0.99))
+def test_the_smallest_change_is_found_with_its_power(law: Law, rows: int, power: float) -> None:
+    test = Decision(rows=rows, rate=0.01, least=0.01)
+    smallest = test.smallest(law, power)
+    assert test.power(smallest, law) == pytest.approx(power, abs=0.005)
+    assert test.power(0.5 * smallest, law) < power
+    assert test.edge(law) >= 0.01
+
+
+def test_more_samples_find_a_change_until_only_the_floor_is_left() -> None:
+    test = Decision(rows=500, rate=0.01, least=0.0)
+    calm = Floor((), 100, spread=0.001, shape=2.0, shift=0.0)
+    needed = test.samples(math.log1p(0.02), 0.01, calm, 0.9)
+    assert needed is not None
+
+    def power(count: int) -> float:
+        law = calm.law(0.01 * math.sqrt(math.pi / count))
+        return test.power(math.log1p(0.02), law)
+
+    assert power(needed) >= 0.9 > power(needed - 1)
+    restless = Floor((), 100, spread=0.01, shape=2.0, shift=0.0)
+    assert test.samples(math.log1p(0.02), 0.01, restless, 0.9) is None

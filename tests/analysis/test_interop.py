@@ -1,0 +1,715 @@
+"""Other tools' files: what comes in is a sound run, what goes out is what they read."""
+
+import csv
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median, stdev
+from typing import Any
+
+import pytest
+
+from builders import DATA, GPU_RUN, HOST_RUN, SCHEMAS, case, load, measurement
+from strata import interop
+from strata.cli import main
+from strata.interop import google_benchmark, nsight_compute
+from strata.records import METRIC, Row, Run, RunError, frame, load_run
+from strata.validate import findings
+
+FILES = DATA / "interop"
+GOOGLE = FILES / "google_benchmark.json"
+RAW = FILES / "nsight_compute_raw.csv"
+DETAILS = FILES / "nsight_compute_details.csv"
+SETS = Path(__file__).parents[2] / "harness" / "counters" / "sets"
+COMPARE = Path(os.environ.get("COMPARE_PY", "/usr/share/benchmark/compare.py"))
+"""Google Benchmark's own, as Debian's libbenchmark-tools has it."""
+
+
+def imported(file: Path, folder: Path) -> Run:
+    return load_run(interop.bring_in(file, folder))
+
+
+def rows_of(run: Run, benchmark: str) -> dict[tuple[str, str], Row]:
+    return {(r.quantity, r.method): r for r in run.rows if r.benchmark == benchmark}
+
+
+def command(*words: str | Path) -> int:
+    with pytest.raises(SystemExit) as left:
+        main([f"{word}" for word in words])
+    return int(left.value.code or 0)
+
+
+def changed(file: Path, folder: Path, change: Callable[[str], str]) -> Path:
+    text = file.read_text(encoding="utf-8")
+    other = change(text)
+    assert other != text
+    copy = folder / file.name
+    copy.write_text(other, encoding="utf-8")
+    return copy
+
+
+# --- in: whatever the format ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", [GOOGLE, RAW, DETAILS])
+def test_a_file_becomes_a_run_that_keeps_the_contract(file: Path, tmp_path: Path) -> None:
+    run = imported(file, tmp_path)
+    assert findings(run) == ()
+    assert run.context.state == "complete"
+    # Two files are not taken for kernels of one source.
+    assert run.context.build.source_digest.startswith("import-")
+    for one in run.cases:
+        if one.status == "measured":
+            assert (one.gates[0].name, one.gates[0].verdict) == ("import", "unverified")
+    jsonschema = pytest.importorskip("jsonschema")
+    for name, lines in (
+        ("context.schema.json", [(run.folder / "context.json").read_text()]),
+        ("samples.schema.json", (run.folder / "samples.jsonl").read_text().splitlines()),
+    ):
+        schema = json.loads((SCHEMAS / "v2" / name).read_text())
+        for line in lines:
+            jsonschema.validate(json.loads(line), schema)
+
+
+@pytest.mark.parametrize("file", [GOOGLE, RAW, DETAILS])
+def test_every_command_takes_an_imported_run(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("import", file, "--to", tmp_path) == 0
+    run = Path(capsys.readouterr().out.strip())
+    assert command("validate", run) == 0
+    assert command("summary", run) == 0
+    assert command("report", run, "-o", tmp_path / "report") == 0
+    assert (tmp_path / "report" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("file", [GOOGLE, RAW])
+def test_the_same_file_makes_the_same_bytes(file: Path, tmp_path: Path) -> None:
+    one, two = (interop.bring_in(file, tmp_path / name) for name in ("a", "b"))
+    assert one.name == two.name
+    for path in one.iterdir():
+        assert path.read_bytes() == (two / path.name).read_bytes()
+
+
+def test_a_run_is_not_written_over_unless_forced(tmp_path: Path) -> None:
+    run = interop.bring_in(RAW, tmp_path)
+    (run / "measurements.csv").write_text("mine")
+    with pytest.raises(RunError, match="there already"):
+        interop.bring_in(RAW, tmp_path)
+    assert (run / "measurements.csv").read_text() == "mine"
+    interop.bring_in(RAW, tmp_path, force=True)
+    assert findings(load_run(run)) == ()
+
+
+def test_what_is_no_run_folder_is_never_removed(tmp_path: Path) -> None:
+    run = interop.bring_in(RAW, tmp_path)
+    (run / "context.json").unlink()
+    with pytest.raises(RunError, match="no run folder"):
+        interop.bring_in(RAW, tmp_path, force=True)
+    assert (run / "samples.jsonl").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("nothing.json", "", "an empty file"),
+        ("words.txt", "ID,Kernel Name\n", "a file that begins"),
+        ("list.json", "{]", "broken JSON"),
+        ("other.json", "{}", "no object `context`"),
+        ("none.json", '{"context": {}, "benchmarks": []}', "no benchmark"),
+        ("nameless.json", '{"context": {}, "benchmarks": [{}]}', "benchmarks[0] without a name"),
+        ("error.csv", "==ERROR== ERR_NVGPUCTRPERM\n", "ERR_NVGPUCTRPERM"),
+        ("header.csv", '"ID","Kernel Name"\n', "a table without a launch"),
+    ],
+)
+def test_a_wrong_file_is_one_line_exit_2_and_leaves_nothing(
+    name: str, content: str, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / name
+    file.write_text(content)
+    out = tmp_path / "out"
+    assert command("import", file, "--to", out) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert found in line
+    assert f"{file}" in line
+    assert not out.exists() or not any(out.iterdir())
+
+
+def spoilt(text: str, rng: random.Random) -> str:
+    """`text` cut off, or with a few of its characters replaced."""
+    if rng.random() < 0.3:
+        return text[: rng.randrange(len(text))]
+    for _ in range(rng.randint(1, 6)):
+        place = rng.randrange(len(text))
+        other = rng.choice(['"', ",", "\n", "9", "", " ", "<", "(", ".", "x", '"",""', "\0", "é"])
+        text = text[:place] + other + text[place + rng.randint(0, 3) :]
+    return text
+
+
+def disturbed(data: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """`data` with a few values of another kind."""
+    places: list[Any] = [data, data["context"], *data["benchmarks"]]
+    for _ in range(rng.randint(1, 4)):
+        here = rng.choice(places)
+        if here:
+            here[rng.choice(sorted(here))] = rng.choice(
+                [None, -1, 0, 10**400, 1e308, "", "../x", [], [[]], {"a": 1}, True, float("inf")]
+            )
+    return data
+
+
+@pytest.mark.parametrize("file", [GOOGLE, RAW, DETAILS])
+def test_whatever_is_wrong_with_a_file_it_is_refused_or_makes_a_sound_run(
+    file: Path, tmp_path: Path
+) -> None:
+    rng = random.Random(7)  # noqa: S311  (no secrets)
+    copy = tmp_path / file.name
+    refused = 0
+    for _ in range(60):
+        text = file.read_text(encoding="utf-8")
+        if file is GOOGLE and rng.random() < 0.7:
+            text = json.dumps(disturbed(json.loads(text), rng))
+        copy.write_text(spoilt(text, rng) if rng.random() < 0.5 else text, encoding="utf-8")
+        try:
+            run = interop.bring_in(copy, tmp_path / "out", force=True)
+        except RunError:
+            refused += 1
+        else:
+            assert findings(load_run(run)) == ()
+    assert refused > 5
+
+
+# --- Google Benchmark in --------------------------------------------------------------------------
+
+
+def test_repetitions_of_google_benchmark_are_samples_in_seconds(tmp_path: Path) -> None:
+    run = imported(GOOGLE, tmp_path)
+    assert (run.context.device.name, run.context.backend) == ("unknown", "host")
+    assert run.context.started.startswith("2026-11-21T23:15:38")
+    small, large = [one for one in run.cases if one.benchmark == "bm_copy"]
+    assert small.id == "google_benchmark/bm_copy/host/arg0=64/repeats=3/type=float"
+    theirs = [
+        entry["real_time"] / 1e9
+        for entry in json.loads(GOOGLE.read_text())["benchmarks"]
+        if entry["name"] == "BM_copy<float>/64/repeats:3"
+    ]
+    rows = {(r.quantity, r.method): r for r in run.rows if r.case == small.id}
+    real = rows["real_time", "google_benchmark"]
+    assert list(real.taken) == theirs
+    assert (real.unit, real.provenance, real.value) == ("s", "timed", median(theirs))
+    rate = rows["bytes_per_second", "google_benchmark"]
+    assert (rate.unit, rate.provenance) == ("B/s", "timed")
+    footprint = rows["footprint", "google_benchmark"]
+    assert (footprint.unit, footprint.provenance, footprint.value) == ("unknown", "published", 512)
+    assert large.params["arg0"] == "4096"
+
+
+def test_units_names_errors_and_aggregates_of_google_benchmark(tmp_path: Path) -> None:
+    run = imported(GOOGLE, tmp_path)
+    cases = {one.benchmark: one for one in run.cases}
+    entries = {e["name"]: e for e in json.loads(GOOGLE.read_text())["benchmarks"]}
+    named = cases["bm_named"]
+    assert named.params == {"x": "1", "y_size": "2", "clock": "real_time", "threads": "2"}
+    milliseconds = entries["BM_named/x:1/y size:2/real_time/threads:2"]["real_time"]
+    assert rows_of(run, "bm_named")["real_time", "google_benchmark"].value == milliseconds / 1e3
+    assert (cases["bm_fails"].status, cases["bm_fails"].reason) == ("failed", "no such device")
+    # Nothing but aggregates was kept of it.
+    summed = rows_of(run, "bm_summed")
+    microseconds = entries["BM_summed/repeats:3_median"]["real_time"]
+    assert summed["real_time", "google_benchmark_median"].value == microseconds / 1e6
+    assert summed["real_time", "google_benchmark_median"].samples == 1
+    assert not any("cv" in method or "stddev" in method for _, method in summed)
+
+
+def test_a_repetition_that_failed_makes_the_case_invalid(tmp_path: Path) -> None:
+    data = json.loads(GOOGLE.read_text())
+    data["benchmarks"][1] |= {"error_occurred": True, "error_message": "it fell over"}
+    file = tmp_path / "g.json"
+    file.write_text(json.dumps(data))
+    run = imported(file, tmp_path)
+    row = next(r for r in run.rows if r.quantity == "real_time")
+    assert (row.samples, row.valid) == (2, False)
+    assert "1 of 3 failed: it fell over" in row.reasons
+
+
+def test_an_unknown_time_unit_is_refused(tmp_path: Path) -> None:
+    file = changed(GOOGLE, tmp_path, lambda text: text.replace('"ms"', '"fortnight"'))
+    with pytest.raises(RunError, match=r"'fortnight'.*ns, us, ms, s"):
+        interop.bring_in(file, tmp_path)
+
+
+@pytest.mark.parametrize("date", ["2016/08/02 17:44:46", "2026-11-21T23:15:38", 5, None])
+def test_a_date_without_a_zone_is_no_date(date: object, tmp_path: Path) -> None:
+    data = json.loads(GOOGLE.read_text())
+    data["context"]["date"] = date
+    file = tmp_path / "g.json"
+    file.write_text(json.dumps(data))
+    run = imported(file, tmp_path)
+    assert "-undated-" in run.context.run
+    assert json.loads((run.folder / "context.json").read_text())["imported"]["dated"] is False
+
+
+def test_names_that_become_the_same_stay_two_cases(tmp_path: Path) -> None:
+    def entry(name: str, time: float) -> dict[str, Any]:
+        return {"name": name, "real_time": time, "cpu_time": time, "time_unit": "s"}
+
+    file = tmp_path / "g.json"
+    file.write_text(
+        json.dumps({"context": {}, "benchmarks": [entry("BM a", 1.0), entry("BM_a", 2.0)]})
+    )
+    run = imported(file, tmp_path)
+    assert [one.id for one in run.cases] == [
+        "google_benchmark/bm_a/host",
+        "google_benchmark/bm_a/host/same_name=2",
+    ]
+    assert [r.value for r in run.rows if r.quantity == "real_time"] == [1.0, 2.0]
+
+
+def test_what_strata_bench_called_invalid_stays_invalid(tmp_path: Path) -> None:
+    name = "micro/timer_check/host/residency=l1"
+    entry = {
+        "name": f"{name}/iterations:1/manual_time",
+        "run_name": f"{name}/iterations:1/manual_time",
+        "run_type": "iteration",
+        "real_time": 5.0,
+        "cpu_time": 1.0,
+        "time_unit": "ns",
+        "load_cycles:tsc_slope": 3.6,
+        "label": "INVALID noise: half-width 246.87 % of the median",
+    }
+    file = tmp_path / "g.json"
+    context = {"strata_version": "0.1.0", "device": "Some CPU"}
+    file.write_text(json.dumps({"context": context, "benchmarks": [entry]}))
+    run = imported(file, tmp_path)
+    assert [one.id for one in run.cases] == [name]
+    assert run.context.device.slug == "some-cpu"
+    assert all(not row.valid for row in run.rows)
+    cycles = next(row for row in run.rows if row.quantity == "load_cycles")
+    assert (cycles.method, cycles.unit, cycles.provenance) == ("tsc_slope", "unknown", "published")
+
+
+# --- Google Benchmark out -------------------------------------------------------------------------
+
+
+def document(run: Run) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(google_benchmark.encode(run))
+    return result
+
+
+def structure(entry: dict[str, Any]) -> set[str]:
+    """The keys of an entry that every benchmark has."""
+    return {key for key in entry if key in google_benchmark.NO_COUNTER} - {"label"}
+
+
+def test_the_export_has_the_form_of_a_real_file() -> None:
+    theirs = json.loads(GOOGLE.read_text())
+    ours = document(load_run(GPU_RUN))
+    assert theirs["context"].keys() <= ours["context"].keys()
+    kinds = {"iteration": 0, "aggregate": 0}
+    for kind in kinds:
+        real = next(
+            e for e in theirs["benchmarks"] if e["run_type"] == kind and "repeats" in e["name"]
+        )
+        for entry in ours["benchmarks"]:
+            if entry["run_type"] == kind:
+                kinds[kind] += 1
+                assert structure(entry) == structure(real)
+                assert type(entry["real_time"]) is type(real["real_time"])
+    assert all(kinds.values())
+    suffixes = [e["aggregate_name"] for e in theirs["benchmarks"][3:7]]
+    assert suffixes == ["mean", "median", "stddev", "cv"]
+    first = ours["benchmarks"][0]["repetitions"]
+    assert [e["aggregate_name"] for e in ours["benchmarks"][first : first + 4]] == suffixes
+
+
+def test_aggregates_are_those_of_the_samples() -> None:
+    run = load_run(GPU_RUN)
+    entries = document(run)["benchmarks"]
+    name = entries[0]["run_name"]
+    row = next(r for r in run.rows if r.case == name and r.quantity == "grid_time")
+    here = {e.get("aggregate_name"): e for e in entries if e["run_name"] == name}
+    times = [e["real_time"] for e in entries if e["name"] == name]
+    assert times == pytest.approx([1e9 * sample for sample in row.taken])
+    assert here["median"]["real_time"] == pytest.approx(1e9 * row.value)
+    assert here["stddev"]["real_time"] == pytest.approx(stdev(times))
+    assert here["cv"]["real_time"] == pytest.approx(stdev(times) / (sum(times) / len(times)))
+    assert here["cv"]["aggregate_unit"] == "percentage"
+
+
+def test_cases_that_are_not_valid_or_have_no_time_are_left_out(tmp_path: Path) -> None:
+    def timed(place: int, *rows: dict[str, Any], failed: bool = False) -> dict[str, Any]:
+        gates = [("result", "failed" if failed else "passed", "")]
+        return case(rows, params={"place": place}, gates=gates)
+
+    time = measurement("grid_time", [1e-3, 2e-3], unit="s", method="event")
+    cycles = measurement("load_cycles", [400.0, 200.0])
+    clock = measurement("core_clock", [2e9, 2e9], unit="Hz", method="clock64")
+    run = load(
+        tmp_path,
+        [
+            timed(0, time),
+            timed(1, time, failed=True),
+            timed(2, measurement("useful_bandwidth", [1e9], unit="B/s")),
+            timed(3, cycles, clock),
+            timed(4, cycles),
+        ],
+    )
+    ours = document(run)
+    names = {e["run_name"] for e in ours["benchmarks"]}
+    assert {name.rpartition("=")[2] for name in names} == {"0", "3"}
+    assert ours["context"]["strata_left_out"].startswith("3 of 5 cases")
+    by_clock = [e for e in ours["benchmarks"] if e["name"].endswith("place=3")]
+    assert [e["real_time"] for e in by_clock] == pytest.approx([200.0, 100.0])
+    assert by_clock[0]["label"] == "load_cycles by clock64_slope, by core_clock"
+
+
+@pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
+def test_a_run_goes_out_and_comes_back(folder: Path, tmp_path: Path) -> None:
+    run = load_run(folder)
+    file = interop.export(run, tmp_path / "run.json", to="google-benchmark")
+    back = imported(file, tmp_path)
+    assert findings(back) == ()
+    assert back.context.device.name == run.context.device.name
+    assert back.context.backend == run.context.backend
+    known = {row.key: row for row in run.rows}
+    assert back.rows
+    for row in back.rows:
+        theirs = known[row.key]
+        assert row.value == pytest.approx(theirs.value, rel=1e-12)
+        assert (row.unit, row.provenance, row.params) == (
+            theirs.unit,
+            theirs.provenance,
+            theirs.params,
+        )
+
+
+@pytest.mark.skipif(not COMPARE.is_file(), reason="Google Benchmark's compare.py is not installed")
+def test_their_compare_takes_two_of_ours(tmp_path: Path) -> None:
+    lines = [
+        case(
+            [measurement("grid_time", [time + i * 1e-6 for i in range(9)], unit="s")],
+            params={"place": place},
+        )
+        for place, time in enumerate((1e-3, 2e-3))
+    ]
+    one = interop.export(load(tmp_path, lines), tmp_path / "1.json", to="google-benchmark")
+    text = one.read_text()
+    two = tmp_path / "2.json"
+    data = json.loads(text)
+    for entry in data["benchmarks"]:
+        entry["real_time"] *= 1.02
+    two.write_text(json.dumps(data))
+    done = subprocess.run(
+        [sys.executable, COMPARE, "--no-color", "benchmarks", one, two],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (line,) = [n for n in done.stdout.splitlines() if n.startswith("micro") and "=0_median" in n]
+    assert "+0.0200" in line
+    assert "U Test, Repetitions: 9 vs 9" in done.stdout
+
+
+# --- Nsight Compute -------------------------------------------------------------------------------
+
+
+def test_launches_of_a_kernel_are_samples_by_our_names(tmp_path: Path) -> None:
+    run = imported(RAW, tmp_path)
+    assert [one.id for one in run.cases] == [
+        "ncu/triad/cuda/block=256x1x1/grid=65536x1x1/template=float-4",
+        "ncu/multiply_adds/cuda/block=256x1x1/grid=1056x1x1",
+    ]
+    rows = rows_of(run, "triad")
+    read = rows["dram_read_bytes", "dram__bytes_read.sum"]
+    assert read.taken == (134238976.0, 134226944.0)
+    assert (read.unit, read.provenance) == ("B", "counted")
+    time = rows["gpu_time", "gpu__time_duration.sum"]
+    assert time.taken == pytest.approx((72.448e-6, 72.544e-6))
+    assert (time.unit, time.provenance) == ("s", "counted")
+    fma = rows["fp32_fma", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"]
+    assert (fma.value, fma.unit) == (2.0**24, "instruction")
+    clock = rows["core_clock", "sm__cycles_elapsed.avg.per_second"]
+    assert clock.unit == "Hz"
+    assert clock.value == pytest.approx(1.9776e9, rel=1e-4)
+    other = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+    assert rows[other, other].unit == "%"
+
+
+def test_the_raw_page_tells_the_device(tmp_path: Path) -> None:
+    context = imported(RAW, tmp_path).context
+    assert (context.device.slug, context.device.name) == (
+        "nvidia-h100-80gb-hbm3",
+        "NVIDIA H100 80GB HBM3",
+    )
+    assert context.device.facts["sm_count"] == 132
+    assert context.device.facts["core_clock_peak_hz"] == 1.98e9
+    assert context.device.facts["l2_bytes"] == 52428800
+    assert context.counters is not None
+    assert (context.counters.state, context.counters.passes) == ("counted", 10)
+    assert "fp32_fma" in {one.name for one in context.counters.quantities}
+
+
+def test_nothing_of_a_profiler_is_timed(tmp_path: Path) -> None:
+    for file in (RAW, DETAILS):
+        assert {row.provenance for row in imported(file, tmp_path).rows} == {"counted"}
+
+
+def test_the_details_page_says_what_its_labels_mean(tmp_path: Path) -> None:
+    run = imported(DETAILS, tmp_path)
+    assert run.context.device.name == "unknown"
+    rows = rows_of(run, "triad")
+    assert rows["gpu_time", "gpu__time_duration.sum"].value == pytest.approx(72.416e-6)
+    occupancy = rows["achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active"]
+    assert occupancy.unit == "%"
+    label = "gpu_speed_of_light_throughput.memory_throughput"
+    assert rows[label, label].value == 78.79
+    # Rules give advice, and no number.
+    assert all(METRIC.fullmatch(row.quantity) for row in run.rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value", "spelt", "half"),
+    [
+        ("134,238,976", "byte", 134238976.0, "B", 0.0),
+        ("72,448", "ns", 72.448e-6, "s", 0.0),
+        ("72.45", "us", 72.45e-6, "s", 0.005e-6),
+        ("2.65", "Tbyte/s", 2.65e12, "B/s", 0.005e12),
+        ("2.65", "Tbyte/second", 2.65e12, "B/s", 0.005e12),
+        ("32.77", "Kbyte", 32770.0, "B", 5.0),
+        ("33", "Kbyte", 33000.0, "B", 500.0),
+        ("1.97", "Ghz", 1.97e9, "Hz", 0.005e9),
+        ("1.98", "cycle/nsecond", 1.98e9, "Hz", 0.005e9),
+        ("7", "sector/request", 7.0, "sector/request", 0.0),
+        ("0.61", "inst/cycle", 0.61, "instruction/cycle", 0.005),
+        ("-1.5e3", "", -1500.0, "1", 50.0),
+        ("12", "Minotaur", 12.0, "Minotaur", 0.0),
+    ],
+)
+def test_numbers_come_in_base_units(
+    text: str, unit: str, value: float, spelt: str, half: float
+) -> None:
+    found = nsight_compute.reading_of(text, unit)
+    assert found is not None
+    reading, name = found
+    assert reading.value == pytest.approx(value, rel=1e-15)
+    assert name == spelt
+    assert reading.resolution == pytest.approx(half)
+
+
+@pytest.mark.parametrize("text", ["", "n/a", "nan", "no data", "PolicySpread", "7 (1; 2)", "inf"])
+def test_what_is_no_number_is_no_row(text: str) -> None:
+    assert nsight_compute.reading_of(text, "byte") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["134.238.976", "33,37", "1'000", "1\u202f000", "1,2345", "12,34,567"]
+)
+def test_a_number_of_another_locale_is_refused(text: str, tmp_path: Path) -> None:
+    file = changed(RAW, tmp_path, lambda page: page.replace("134,238,976", text))
+    with pytest.raises(RunError, match=r"raw\.csv:8: .*LC_ALL=C"):
+        interop.bring_in(file, tmp_path)
+
+
+def test_too_few_digits_are_not_valid(tmp_path: Path) -> None:
+    def coarse(page: str) -> str:
+        return page.replace('"33.33"', '"0.02"').replace('"33.27"', '"0.02"')
+
+    run = imported(changed(RAW, tmp_path, coarse), tmp_path)
+    metric = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+    row = rows_of(run, "triad")[metric, metric]
+    assert (row.valid, "too few digits" in row.reasons) == (False, True)
+    assert rows_of(run, "triad")["fp32_fma", fma_metric()].valid
+
+
+def fma_metric() -> str:
+    return "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+
+
+def test_a_page_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+    file = changed(RAW, tmp_path, lambda page: page[: len(page) - 60])
+    with pytest.raises(RunError, match=r"raw\.csv:10: found a row"):
+        interop.bring_in(file, tmp_path)
+
+
+def test_two_devices_are_two_runs(tmp_path: Path) -> None:
+    file = changed(
+        RAW, tmp_path, lambda page: page.replace('"(1056, 1, 1)","0"', '"(1056, 1, 1)","1"')
+    )
+    with pytest.raises(RunError, match="more than one device: 0, 1"):
+        interop.bring_in(file, tmp_path)
+
+
+def test_a_summary_of_kernels_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text(
+        '"Process ID","Kernel Name","Invocations","Section Name","Metric Name","Metric Unit",'
+        '"Minimum","Maximum","Average"\n'
+        '"1","a","2","GPU Speed Of Light Throughput","Duration","us","1","3","2"\n'
+    )
+    with pytest.raises(RunError, match="--print-summary"):
+        interop.bring_in(file, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("signature", "bare", "arguments"),
+    [
+        ("void triad<float, 4>(const T1 *, T1, int)", "triad", "<float, 4>"),
+        ("multiply_adds(float *, int)", "multiply_adds", ""),
+        ("void (anonymous namespace)::step<8>(Bodies, int)", "anonymous::step", "<8>"),
+        ("void <unnamed>::step(Bodies)", "anonymous::step", ""),
+        ("std::pair<int, int> a::f<b::c<int>, 3>(d)", "a::f", "<b::c<int>, 3>"),
+        ("triad", "triad", ""),
+        ("_Z5triadPKfPfi", "_Z5triadPKfPfi", ""),
+    ],
+)
+def test_kernels_are_named_by_their_function(signature: str, bare: str, arguments: str) -> None:
+    assert nsight_compute.kernel_words(signature) == (bare, arguments)
+
+
+def test_our_names_are_those_of_the_counter_sets() -> None:
+    theirs = set()
+    for path in SETS.glob("*.yaml"):
+        text = path.read_text(encoding="utf-8")
+        for entry in re.finditer(
+            r"- name: (\w+)\n\s+unit: (.+)\n\s+meaning: .+\n\s+metrics: \[(.+)\]", text
+        ):
+            for metric in entry[3].split(","):
+                theirs.add((metric.strip(), entry[1], entry[2].strip('"'), path.stem))
+        assert text.count("- name:") == len({q for _, q, _, s in theirs if s == path.stem})
+    ours = {
+        (metric, known.quantity, known.unit, known.set)
+        for metric, known in nsight_compute.known_metrics().items()
+    }
+    assert theirs == {one for one in ours if one[3] != "nsight_compute"}
+
+
+# --- Parquet --------------------------------------------------------------------------------------
+
+needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
+
+
+@needs_pyarrow
+@pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
+def test_parquet_gives_back_the_frame(folder: Path, tmp_path: Path) -> None:
+    import pandas as pd
+
+    run = load_run(folder)
+    file = interop.export(run, tmp_path / "run.parquet", to="parquet")
+    back, ours = pd.read_parquet(file), frame(run)
+    assert list(back.columns) == list(ours.columns)
+    assert len(back) == len(run.rows)
+    for column in ours.columns:
+        mine = [None if pd.isna(value) else value for value in ours[column]]
+        theirs = [None if pd.isna(value) else value for value in back[column]]
+        assert mine == theirs, column
+    assert back["valid"].dtype == bool
+    assert back["samples"].dtype == "int64"
+    for name in ("value", "ci_low", "ci_high", "minimum", "maximum"):
+        assert back[name].dtype == "float64"
+    again = interop.export(run, tmp_path / "again.parquet", to="parquet")
+    assert again.read_bytes() == file.read_bytes()
+
+
+def test_a_parameter_named_like_a_column_takes_no_columns_place(tmp_path: Path) -> None:
+    lines = [
+        case([measurement(method="clock64_slope")], params={"method": "bulk"}),
+        case([measurement(method="event_slope")], params={"layout": "aos"}),
+    ]
+    table = frame(load(tmp_path, lines))
+    assert list(table["method"]) == ["clock64_slope", "event_slope"]
+    assert table["param_method"][0] == "bulk"
+    assert table["layout"][1] == "aos"
+
+
+@needs_pyarrow
+def test_an_interval_that_no_row_has_is_still_a_number(tmp_path: Path) -> None:
+    import pandas as pd
+
+    run = load(tmp_path, [case([measurement(samples=[1.0])], params={"layout": "aos"})])
+    back = pd.read_parquet(interop.export(run, tmp_path / "r.parquet", to="parquet"))
+    assert back["ci_low"].dtype == "float64"
+    assert math.isnan(back["ci_low"][0])
+
+
+@needs_pyarrow
+def test_a_parameter_of_skipped_cases_alone_is_still_text(tmp_path: Path) -> None:
+    import pandas as pd
+
+    lines = [
+        case([measurement()], params={"layout": "aos"}),
+        case([], params={"layout": "aos", "cluster": 2}, status="skipped", reason="no such unit"),
+    ]
+    file = interop.export(load(tmp_path, lines), tmp_path / "r.parquet", to="parquet")
+    cluster = pd.read_parquet(file)["cluster"]
+    assert isinstance(cluster.dtype, pd.StringDtype)
+    assert cluster.isna().all()
+
+
+def test_without_pyarrow_one_line_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("strata.interop.parquet.find_spec", lambda _: None)
+    file = tmp_path / "run.parquet"
+    assert command("export", GPU_RUN, file, "--to", "parquet") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "pip install pyarrow" in line
+    assert not file.exists()
+
+
+def test_an_export_writes_over_nothing_unless_forced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.json"
+    file.write_text("mine")
+    words = ("export", GPU_RUN, file, "--to", "google-benchmark")
+    assert command(*words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--force" in line
+    assert file.read_text() == "mine"
+    assert command(*words, "--force") == 0
+    assert json.loads(file.read_text())["benchmarks"]
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_export_into_a_missing_folder_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "missing" / "run.json"
+    assert command("export", GPU_RUN, file, "--to", "google-benchmark") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("strata: cannot write")
+
+
+def test_a_table_goes_out_as_the_contract_has_it(tmp_path: Path) -> None:
+    run = load_run(GPU_RUN)
+    file = interop.export(run, tmp_path / "run.csv", to="csv")
+    with file.open(encoding="utf-8", newline="") as text:
+        rows = list(csv.reader(text))
+    with (GPU_RUN / "measurements.csv").open(encoding="utf-8", newline="") as text:
+        theirs = list(csv.reader(text))
+    assert rows[0] == theirs[0]
+    assert len(rows) == len(theirs)
+    for mine, other in zip(rows, theirs, strict=True):
+        assert [number(cell) for cell in mine] == [number(cell) for cell in other]
+
+
+def number(cell: str) -> object:
+    """A cell as a number where it is one: two writers may spell it differently."""
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def test_the_table_of_metrics_is_plain_csv() -> None:
+    with nsight_compute.METRICS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len({row["metric"] for row in rows}) == len(rows)

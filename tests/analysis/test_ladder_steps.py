@@ -1,0 +1,505 @@
+"""The steps of n-body: what they are taken apart into, what was predicted, what moved."""
+
+import math
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ladder_run
+from builders import case, count, load2, measurement
+from ladder_run import CLOCK, GALAXIES, HOST_GALAXIES, SINGLE, SMALL, SMS, rung_case, rung_counts
+from strata import ladder, ladder_steps
+from strata.ladder import Cases
+from strata.ladder_steps import FACTORS, KERNELS, Change
+from strata.model import Table, plain
+from strata.records import Run
+from strata.report_tables import nbody_rungs, nbody_steps, nbody_unroll
+from strata.units import SPACE, THIN
+
+NBODY = Path(__file__).parents[2] / "nbody"
+needs_sources = pytest.mark.skipif(
+    not (NBODY / "ladder.cpp").is_file(), reason="the harness's sources are not here"
+)
+
+
+@pytest.fixture(scope="module")
+def gpu(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return ladder_run.gpu_run(tmp_path_factory.mktemp("gpu"))
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return ladder_run.host_run(tmp_path_factory.mktemp("host"))
+
+
+def some(folder: Path, *lines: dict[str, Any]) -> Run:
+    return load2(folder, list(lines))
+
+
+def step(run: Run, rung: str, problem: str = "single", **machine: int) -> Change:
+    (found,) = (
+        one
+        for one in ladder_steps.changes(run.rows, **machine)
+        if (one.rung, one.problem) == (rung, problem)
+    )
+    return found
+
+
+def words(table: Table, name: str) -> list[str]:
+    place = table.header.index(name)
+    return [re.sub(f"[{SPACE}{THIN}]", " ", plain(row[place])) for row in table.rows]
+
+
+def pair(
+    instructions: tuple[float, float] = (18.2, 14.2),
+    utilisation: tuple[float, float] = (68, 79),
+    rates: tuple[float, float] = (1.2e12, 1.8e12),
+    **changes: Any,
+) -> list[dict[str, Any]]:
+    """A step from fast_math to unrolled, both counted."""
+    lines = []
+    steps: tuple[tuple[str, dict[str, Any]], ...] = (("fast_math", {}), ("unrolled", {"unroll": 8}))
+    for place, (rung, axes) in enumerate(steps):
+        line = rung_case(
+            rung, rates[place], SMALL, slots=KERNELS[rung].issue_slots, layout="soaoas",
+            **axes, **changes,
+        )  # fmt: skip
+        lines += [line, rung_counts(line, 24, utilisation[place], instructions[place])]
+    return lines
+
+
+def without(lines: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
+    for line in lines:
+        line["measurements"] = [one for one in line["measurements"] if one["quantity"] not in names]
+    return lines
+
+
+# --- what the code of a rung says -----------------------------------------------------------------
+
+
+@needs_sources
+def test_issue_slots_are_those_of_the_harness() -> None:
+    blocks = re.split(r'\{\.name = "', (NBODY / "ladder.cpp").read_text(encoding="utf-8"))[1:]
+    stated = {
+        block.partition('"')[0]: float(found[1])
+        for block in blocks
+        if (found := re.search(r"\.issue_slots = ([\d.]+)", block))
+    }
+    ours = {name: one.issue_slots for name, one in KERNELS.items() if one.issue_slots}
+    assert ours == {name: slots for name, slots in stated.items() if slots}
+
+
+@needs_sources
+def test_a_kernel_is_cut_as_its_source_says() -> None:
+    for name, kernel in KERNELS.items():
+        source = NBODY / "rungs" / f"{name}.cu"
+        text = source.read_text(encoding="utf-8")
+        block = re.search(r"constexpr unsigned block = (\d+);", text)
+        if kernel.block:
+            assert block, name
+            assert int(block[1]) == kernel.block, name
+        assert kernel.by_system == ("system < step.systems" in text), name
+
+
+@needs_sources
+def test_operations_of_a_pair_are_those_of_the_story() -> None:
+    story = (NBODY / "ladder.cpp").read_text(encoding="utf-8")
+    assert "21 operations on vectors for two interactions instead of 17 for one" in story
+    assert pytest.approx(34 / 21) == ladder_steps.OPERATIONS
+
+
+def test_every_rung_of_a_gpu_has_a_kernel() -> None:
+    assert set(KERNELS) == {name for name, rung in ladder.RUNGS.items() if rung.backend == "cuda"}
+
+
+# --- blocks and SMs -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("blocks", "share"),
+    [(1, 1 / 132), (16, 16 / 132), (132, 1), (133, 133 / 264), (256, 256 / 264), (264, 1)],
+)
+def test_sms_wait_for_the_last_block(blocks: int, share: float) -> None:
+    assert ladder_steps.share_at_work(blocks, 132) == pytest.approx(share)
+
+
+def test_without_blocks_or_sms_there_is_no_share() -> None:
+    assert ladder_steps.share_at_work(0, 132) is None
+    assert ladder_steps.share_at_work(16, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("rung", "place", "axes", "blocks"),
+    [
+        ("tiled", GALAXIES, {}, 16),
+        ("one_launch", GALAXIES, {}, 512),
+        ("block_size", SMALL, {"block_size": 1024}, 64),
+        ("registers", SMALL, {"per_thread": 8, "warps": 4}, 256),
+        ("several_gpus", SMALL, {"per_thread": 8, "gpus": 2}, 128),
+        ("several_gpus", GALAXIES, {"per_thread": 8, "gpus": 2}, 256),
+        ("pair_once", SMALL, {"per_thread": 16}, 0),
+    ],
+)
+def test_a_launch_is_cut_into_blocks(
+    rung: str, place: dict[str, Any], axes: dict[str, Any], blocks: int, tmp_path: Path
+) -> None:
+    run = some(tmp_path, rung_case(rung, 1e12, place, layout="soaoas", **axes))
+    cases = Cases(run.rows)
+    (row,) = cases.having(ladder.RATE)
+    assert ladder_steps.blocks_at_once(row, cases) == blocks
+
+
+def test_blocks_of_each_pair_once_are_counted(tmp_path: Path) -> None:
+    line = rung_case("pair_once", 3e12, SMALL, layout="soaoas", per_thread=16)
+    counted = rung_counts(line, 17, 84)
+    counted["measurements"].append(count("launched_blocks", 897, unit="block", method="sm__ctas"))
+    cases = Cases(some(tmp_path, line, counted).rows)
+    (row,) = cases.having(ladder.RATE)
+    assert ladder_steps.blocks_at_once(row, cases) == 897 - 1 - 2 * 256
+
+
+def test_sms_are_found_from_limits(gpu: Run, host: Run, tmp_path: Path) -> None:
+    assert ladder_steps.sms_of(gpu.rows) == SMS
+    assert ladder_steps.sms_of(host.rows) == 0
+    # A harness with other issue slots.
+    line = rung_case("fast_math", 1e12, SMALL, slots=17.3, layout="soaoas")
+    assert ladder_steps.sms_of(some(tmp_path, line).rows) == 0
+
+
+# --- a step taken apart ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_factors_and_the_rest_multiply_to_what_was_measured(seed: int, tmp_path: Path) -> None:
+    some_of = random.Random(seed)  # noqa: S311  (cases, not a secret)
+    lines = pair(
+        (some_of.uniform(9, 50), some_of.uniform(9, 50)),
+        (some_of.uniform(10, 99), some_of.uniform(10, 99)),
+        (some_of.uniform(1e11, 3e12), some_of.uniform(1e11, 3e12)),
+    )
+    one = step(some(tmp_path, *lines), "unrolled")
+    assert set(one.factors) == {"instructions", "issue", "sms", "clock"}
+    assert one.unexplained is not None
+    product = math.prod(one.factors.values()) * one.unexplained
+    assert product == pytest.approx(one.measured, rel=1e-12)
+    assert one.low <= one.measured <= one.high
+
+
+def test_a_rate_that_is_made_of_its_factors_leaves_nothing(tmp_path: Path) -> None:
+    share = 256 / 264
+    instructions, utilisation = (18.2, 14.2), (68.0, 79.0)
+    rates = [
+        32 * SMS * share * CLOCK * used / 25 / each
+        for used, each in zip(utilisation, instructions, strict=True)
+    ]
+    one = step(some(tmp_path, *pair(instructions, utilisation, (rates[0], rates[1]))), "unrolled")
+    assert one.factors["instructions"] == pytest.approx(18.2 / 14.2)
+    assert one.factors["issue"] == pytest.approx(79 / 68)
+    assert one.factors["sms"] == pytest.approx(1)
+    # The made-up samples scatter by 0.4 %.
+    assert one.unexplained == pytest.approx(1, rel=0.008)
+
+
+def test_a_missing_counter_is_one_factor_less_and_no_other(tmp_path: Path) -> None:
+    whole = step(some(tmp_path / "a", *pair()), "unrolled")
+    for missing, name in (
+        ("instructions_per_interaction", "instructions"),
+        ("executed_per_cycle", "issue"),
+        ("core_clock", "clock"),
+    ):
+        one = step(some(tmp_path / name, *without(pair(), missing)), "unrolled", sms=SMS)
+        assert set(one.factors) == set(whole.factors) - {name}
+        assert all(one.factors[kept] == whole.factors[kept] for kept in one.factors)
+        assert one.unexplained == pytest.approx(
+            one.measured / math.prod(whole.factors[kept] for kept in one.factors)
+        )
+        assert one.counted == (name == "clock")
+
+
+def test_a_counter_of_one_case_alone_gives_no_factor(tmp_path: Path) -> None:
+    fast, fast_counts, unrolled, _ = pair()
+    one = step(some(tmp_path, fast, fast_counts, unrolled), "unrolled")
+    assert not {"instructions", "issue"} & set(one.factors)
+    assert not one.moved
+    assert not one.counted
+
+
+def test_without_known_sms_there_is_no_share(tmp_path: Path) -> None:
+    one = step(some(tmp_path, *without(pair(), "issue_limit")), "unrolled")
+    assert set(one.factors) == {"instructions", "issue", "clock"}
+
+
+def test_invalid_rows_never_enter(tmp_path: Path) -> None:
+    assert not ladder_steps.changes(some(tmp_path / "a", *pair(noise="failed")).rows)
+    # A failed gate of one case takes its counts with it, and the step that it ends.
+    lines = pair()
+    lines[2]["gates"] = [{"gate": "result", "verdict": "failed", "detail": "wrong"}]
+    assert not ladder_steps.changes(some(tmp_path / "b", *lines).rows)
+    # An invalid best case gives way to a slower one.
+    slower = rung_case("unrolled", 1.5e12, SMALL, slots=14.03, layout="soaoas", unroll=4)
+    one = step(some(tmp_path / "c", *lines, slower), "unrolled")
+    assert one.after.rate.params["unroll"] == "4"
+
+
+def test_a_clock_that_did_not_hold_is_no_factor(tmp_path: Path) -> None:
+    lines = pair()
+    for one in lines[0]["measurements"]:
+        if one["quantity"] == "core_clock":
+            one["noise"]["verdict"] = "failed"
+    assert "clock" not in step(some(tmp_path, *lines), "unrolled", sms=SMS).factors
+
+
+def test_time_stamps_of_a_cpu_are_no_clock(tmp_path: Path) -> None:
+    lines = [
+        rung_case(rung, rate, HOST_GALAXIES, backend="host", layout="aos")
+        for rung, rate in (("serial", 1e9), ("openmp", 2e9))
+    ]
+    for line in lines:
+        line["measurements"].append(
+            measurement("core_clock", [2.6e9] * 7, unit="Hz", method="tsc_over_monotonic")
+        )
+    assert not step(load2(tmp_path, lines, backend="host"), "openmp", "galaxies").factors
+
+
+def test_a_cpu_has_no_factors(host: Run) -> None:
+    for one in ladder_steps.changes(host.rows):
+        assert not one.factors
+        assert one.unexplained is None
+
+
+# --- which cases a step compares ------------------------------------------------------------------
+
+
+def test_a_step_stays_at_one_place_and_in_one_layout(gpu: Run) -> None:
+    for one in ladder_steps.changes(gpu.rows):
+        before, after = one.before.rate, one.after.rate
+        assert ladder.place_of(before) == ladder.place_of(after)
+        assert before.params["layout"] == after.params["layout"] == "soaoas"
+        assert before.benchmark == ladder.RUNGS[one.rung].before
+        assert before.valid
+        assert after.valid
+
+
+def test_a_counted_size_comes_before_a_larger_one(tmp_path: Path) -> None:
+    large = [
+        rung_case("fast_math", 2e12, SINGLE, layout="soaoas", slots=14),
+        rung_case("unrolled", 2e12, SINGLE, layout="soaoas", slots=14, unroll=8),
+    ]
+    run = some(tmp_path / "a", *pair(), *large)
+    assert ladder.size(step(run, "unrolled").after.rate) == (1, 65536)
+    run = some(tmp_path / "b", *without(pair(), "executed_per_cycle"), *large)
+    assert ladder.size(step(run, "unrolled").after.rate) == (1, 524288)
+
+
+def test_where_the_layout_is_the_change_it_differs(tmp_path: Path) -> None:
+    lines = [
+        rung_case("openmp", 1e9, HOST_GALAXIES, backend="host", layout="aos"),
+        rung_case("cpu_soa", 2e9, HOST_GALAXIES, backend="host", layout="soa"),
+    ]
+    run = load2(tmp_path, lines, backend="host")
+    one = step(run, "cpu_soa", "galaxies")
+    assert one.measured == pytest.approx(2, rel=0.02)
+
+
+def test_what_several_gpus_do_on_one_is_no_step(tmp_path: Path) -> None:
+    lines = [
+        rung_case("register_banks", 2e12, SINGLE, layout="soaoas", per_thread=8, warps=8),
+        rung_case("several_gpus", 2e12, SINGLE, layout="soaoas", per_thread=8, gpus=1),
+    ]
+    assert not ladder_steps.changes(some(tmp_path / "a", *lines).rows)
+    lines.append(rung_case("several_gpus", 3.9e12, SINGLE, layout="soaoas", per_thread=8, gpus=2))
+    one = step(some(tmp_path / "b", *lines), "several_gpus", sms=SMS)
+    assert one.factors["gpus"] == 2
+    assert one.predicted == pytest.approx(2, rel=0.04)
+    assert one.rule == "gpus"
+
+
+# --- predictions ----------------------------------------------------------------------------------
+
+
+def test_issue_limits_predict_where_slots_are_used(tmp_path: Path) -> None:
+    one = step(some(tmp_path / "a", *pair()), "unrolled")
+    assert one.rule == "limits"
+    assert one.predicted == pytest.approx(18 / 14.03)
+    slow = step(some(tmp_path / "b", *pair(rates=(0.8e12, 1.8e12))), "unrolled")
+    assert (slow.predicted, slow.rule) == (None, "")
+
+
+def test_counted_instructions_predict_without_limits(tmp_path: Path) -> None:
+    lines = without(pair(), "issue_limit")
+    one = step(some(tmp_path / "a", *lines), "unrolled", sms=SMS)
+    assert one.rule == "instructions"
+    assert one.predicted == pytest.approx(18.2 / 14.2)
+    waiting = without(pair(utilisation=(49, 79)), "issue_limit")
+    assert step(some(tmp_path / "b", *waiting), "unrolled", sms=SMS).predicted is None
+    uncounted = without(pair(), "issue_limit", "instructions_per_interaction")
+    assert step(some(tmp_path / "c", *uncounted), "unrolled", sms=SMS).predicted is None
+
+
+def test_a_prediction_does_not_know_the_rate_that_it_predicts(tmp_path: Path) -> None:
+    rates = ((1.2e12, 1.8e12), (1.2e12, 0.3e12))
+    slow, fast = (
+        step(some(tmp_path / f"{place}", *pair(rates=both)), "unrolled").predicted
+        for place, both in enumerate(rates)
+    )
+    assert slow == fast
+
+
+def test_one_launch_is_predicted_by_its_blocks(tmp_path: Path) -> None:
+    lines = [
+        rung_case("tiled", 4e10, GALAXIES, layout="aos"),
+        rung_case("one_launch", 7e11, GALAXIES, layout="aos"),
+    ]
+    run = some(tmp_path, *lines)
+    one = step(run, "one_launch", "galaxies", sms=SMS)
+    assert one.predicted == pytest.approx(512 / 528 / (16 / 132))
+    assert one.rule == "launch"
+    assert one.factors["sms"] == one.predicted
+    assert one.unexplained == pytest.approx(one.measured / 8, rel=1e-3)
+    assert step(run, "one_launch", "galaxies").predicted is None
+
+
+def test_a_cpu_is_predicted_by_its_cores(host: Run) -> None:
+    assert step(host, "openmp", "galaxies", cores=2).predicted == 2
+    assert step(host, "openmp", "galaxies").predicted is None
+    assert step(host, "simd", "galaxies", cores=2).predicted is None
+
+
+# --- what moved -----------------------------------------------------------------------------------
+
+
+def test_the_counters_that_moved_most_are_told(tmp_path: Path) -> None:
+    one = step(some(tmp_path, *pair((18.2, 9.1), (68, 79))), "unrolled")
+    assert [moved.words for moved in one.moved] == ["instructions/interaction", "issue slots used"]
+    assert one.moved[0].ratio == pytest.approx(0.5)
+    told = plain(ladder_steps.moved_words(one))
+    assert told.startswith("instructions/interaction 18.2 → 9.1; issue slots used 68 → 79 %; ")
+    assert "most waited for: arithmetic pipe full 20 → 20 %" in told
+
+
+def test_nothing_of_nothing_has_not_moved(tmp_path: Path) -> None:
+    lines = pair()
+    for place, line in enumerate(lines[1::2]):
+        line["measurements"].append(
+            count("dram_bytes_per_interaction", (1e-6, 9e-4)[place], unit="B", method="cupti_net")
+        )
+    one = step(some(tmp_path, *lines), "unrolled")
+    assert "DRAM bytes/interaction" not in [moved.words for moved in one.moved]
+
+
+def test_loads_are_told_for_each_interaction(tmp_path: Path) -> None:
+    lines = pair()
+    for place, line in enumerate(lines[1::2]):
+        requests = (4 * 65536**2 / 32, 4 * 65536**2 / 32 / 256)[place]
+        line["measurements"].append(
+            count("l1_load_requests", requests, unit="request", method="l1tex__t_requests.sum")
+        )
+    moved = step(some(tmp_path, *lines), "unrolled").moved[0]
+    assert (moved.words, moved.before) == ("global loads/interaction", 4)
+    assert moved.after == pytest.approx(1 / 64)
+
+
+# --- bytes of a sector ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rung", "sectors", "used"),
+    [
+        # A float4 of 16 bytes for each warp and body, alone in its sector.
+        ("naive", 2048 * 65536, 16.0),
+        ("tiled", 256 * 65536 / 2, 32.0),
+        # Fewer sectors than the bytes that were used.
+        ("tiled", 256 * 65536 / 4, None),
+        ("constant_memory", 256 * 65536 / 2, None),
+    ],
+)
+def test_bytes_used_of_a_sector(
+    rung: str, sectors: float, used: float | None, tmp_path: Path
+) -> None:
+    own = 65536 * 12 / 32  # each thread its own position
+    line = rung_case(rung, 1e12, SMALL, layout="soaoas")
+    counted = rung_counts(line, 50, 50)
+    counted["measurements"].append(
+        count("l1_load_sectors", sectors + own, unit="sector", method="l1tex__t_sectors.sum")
+    )
+    cases = Cases(some(tmp_path, line, counted).rows)
+    (row,) = cases.having(ladder.RATE)
+    found = ladder_steps.bytes_used_per_sector(row, cases)
+    assert found == (None if used is None else pytest.approx(used, rel=1e-3))
+
+
+# --- tables and sentences -------------------------------------------------------------------------
+
+
+def test_every_step_stands_in_a_table(gpu: Run) -> None:
+    table = nbody_steps.make(gpu)
+    assert table is not None
+    assert len(table.rows) == len(ladder_steps.changes(gpu.rows))
+    assert all(len(row) == len(table.header) for row in table.rows)
+    assert set(FACTORS.values()) <= set(table.header)
+    at = words(table, "rung").index("pair once")
+    assert re.fullmatch(r"1\.4\d\d× \(1\.4\d\d–1\.\d{3}\)", words(table, "measured")[at])
+    assert words(table, "predicted")[at] == "1.49× (issue limits)"
+    assert all(re.fullmatch(r"\d\.\d\d×", text) for text in words(table, "unexplained"))
+
+
+def test_a_cpu_has_a_table_of_measured_and_predicted_steps(host: Run) -> None:
+    table = nbody_steps.make(host)
+    assert table is not None
+    assert table.header == ("rung", "over", "where", "measured", "predicted")
+    assert "2.00× (cores)" in words(table, "predicted")
+
+
+def test_one_rung_has_no_steps(tmp_path: Path) -> None:
+    run = some(tmp_path, rung_case("naive", 1e12, SINGLE, layout="aos"))
+    assert nbody_steps.make(run) is None
+    assert nbody_rungs.make(run) is not None
+
+
+def test_every_rung_stands_in_a_table_with_what_it_uses(gpu: Run, host: Run) -> None:
+    table = nbody_rungs.make(gpu)
+    assert table is not None
+    assert words(table, "rung") == [ladder.rung_name(rung) for rung in ladder_run.GPU]
+    assert words(table, "registers")[-2] == "126"
+    assert words(table, "counted TFLOP/s")[-2].startswith("41.")
+    assert "over serial" not in table.header
+    table = nbody_rungs.make(host)
+    assert table is not None
+    assert "registers" not in table.header
+    assert words(table, "over serial")[:2] == ["1.00×", "2.00×"]
+
+
+def test_no_rate_of_an_invalid_rung_is_told(tmp_path: Path) -> None:
+    line = rung_case("naive", 1e12, SMALL, layout="aos", noise="failed")
+    table = nbody_rungs.make(some(tmp_path, line, rung_counts(line, 50, 50)))
+    assert table is not None
+    assert "counted TFLOP/s" not in table.header
+
+
+def test_unrolling_stands_beside_what_others_found(gpu: Run, tmp_path: Path) -> None:
+    table = nbody_unroll.make(gpu)
+    assert table is not None
+    assert words(table, "bodies of a turn") == [
+        "1", "2", "4", "8", "16", "32", "64", "128", "256 (all)",
+    ]  # fmt: skip
+    assert words(table, "over one")[0] == "1.00×"
+    assert words(table, "theirs") == ["–", "–", "1.18×", "–", "–", "–", "–", "1.18×", "–"]
+    assert nbody_unroll.make(some(tmp_path, rung_case("naive", 1e12, SMALL, layout="aos"))) is None
+
+
+def test_the_seeds_steps_are_told_where_they_were_counted(gpu: Run, host: Run) -> None:
+    told = [plain(one) for one in ladder_steps.sentences(gpu.rows)]
+    assert len(told) == len(ladder_steps.SEEDS)
+    assert (
+        "loop-invariant code motion (Siegel et al. 2009: with occupancy 6 %) pays noth" in told[3]
+    )
+    assert "unrolling (Siegel et al. 2009: 1.18×; Handbook, Table 14.2: 1.18×) pays" in told[2]
+    assert not ladder_steps.sentences(host.rows)
+
+
+def test_other_suites_are_left_alone(tmp_path: Path) -> None:
+    run = some(tmp_path, case([count("interactions_per_second", 1, unit="1/s")]))
+    assert not ladder_steps.changes(run.rows)

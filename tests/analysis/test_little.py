@@ -1,0 +1,172 @@
+"""Little's law: the latency of a level, how many SMs there are, and the line in the figure."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from builders import case, load, measurement
+from strata import figures, little
+from strata.figures import bandwidth_surface, latency_vs_footprint
+from strata.plateaus import STEP
+from strata.records import Row
+
+KIB = 1024
+L2 = 64 * KIB * KIB
+SMS = 10
+CLOCK = 2e9
+SECONDS = {"global_ca": 16e-9, "shared": 12e-9, "global_cg": 140e-9}
+
+
+def walk(
+    space: str, footprint: int, seconds: float, *, failed: bool = False, **params: Any
+) -> dict[str, Any]:
+    rows = [
+        measurement("load_cycles", [CLOCK * seconds], method="clock64_slope"),
+        measurement("load_time", [seconds], unit="s", method="event_slope"),
+        measurement("footprint_over_l2", [footprint / L2], unit="1", method="driver")
+        | {"provenance": "modelled"},
+    ]
+    place = {"space": space, "footprint": footprint, "stride": 128, "cores": "one"}
+    gates = [("result", "failed" if failed else "passed", "")]
+    return case(rows, benchmark="latency_vs_footprint", params=place | params, gates=gates)
+
+
+def stream(
+    flying: float, bandwidth: float, *, level: str = "l2", operation: str = "read", sms: float = SMS
+) -> dict[str, Any]:
+    rows = [
+        measurement("bandwidth", [bandwidth], unit="B/s", method="event_slope"),
+        measurement(
+            "bandwidth_per_sm", [bandwidth / sms / CLOCK], unit="B/cycle", method="event_slope"
+        ),
+        measurement("core_clock", [CLOCK], unit="Hz", method="clock64_over_globaltimer"),
+        measurement("bytes_in_flight_per_sm", [flying], unit="B", method="launch_shape")
+        | {"provenance": "modelled"},
+    ]
+    params = {"level": level, "operation": operation, "width": 16, "in_flight": round(flying)}
+    return case(rows, benchmark="bandwidth", params=params)
+
+
+def walks() -> list[dict[str, Any]]:
+    lines = []
+    for power in range(10, 33):
+        size = 2**power
+        lines.append(walk("global_ca", size, 16e-9 if size <= 128 * KIB else 140e-9))
+        lines.append(walk("global_cg", size, 140e-9 if size < L2 else 350e-9))
+    lines += [walk("shared", 2**power, 12e-9) for power in range(10, 17)]
+    return lines
+
+
+def rows(folder: Path, lines: Sequence[dict[str, Any]]) -> Sequence[Row]:
+    return load(folder, lines).rows
+
+
+def test_each_level_has_the_latency_of_a_walk_inside_it(tmp_path: Path) -> None:
+    found = little.latencies(rows(tmp_path, walks()))
+    assert {level: one.seconds for level, one in found.items()} == pytest.approx(
+        {"shared": 12e-9, "l1": 16e-9, "l2": 140e-9, "dram": 350e-9}
+    )
+    assert found["dram"].row.quantity == "load_time"
+
+
+def test_what_is_invalid_or_walked_by_all_has_no_say(tmp_path: Path) -> None:
+    lines = [
+        walk("shared", 1024, 12e-9),
+        walk("shared", 2048, 99e-9, failed=True),
+        walk("shared", 4096, 99e-9, cores="several"),
+    ]
+    found = little.latencies(rows(tmp_path, lines))
+    assert {level: one.seconds for level, one in found.items()} == {"shared": 12e-9}
+    assert little.latencies(()) == {}
+
+
+def test_sms_follow_from_the_rates_of_one_and_of_all(tmp_path: Path) -> None:
+    lines = [stream(2.0**power, 1e12) for power in range(12, 15)]
+    assert little.cores(rows(tmp_path, lines)) == SMS
+    assert little.cores(rows(tmp_path, [stream(4096, 1e12, sms=SMS + 0.5)])) is None
+    assert little.cores(()) is None
+
+
+def test_the_law_and_its_inverse() -> None:
+    one = little.Latency("l2", 100e-9, row=None)  # type: ignore[arg-type]
+    assert little.allowed(1e6, one) == pytest.approx(1e13)
+    assert little.needed(1e13, one) == pytest.approx(1e6)
+
+
+def test_the_line_is_in_the_figure_and_its_data(tmp_path: Path) -> None:
+    lines = [
+        *walks(),
+        stream(4096, 2e11),
+        stream(65536, 9e11),
+        stream(65536, 7e11, operation="copy"),
+    ]
+    spots = bandwidth_surface.prepare(rows(tmp_path, lines))
+    by_shape = {(s.operation, s.in_flight): s.little for s in spots}
+    assert by_shape["read", 4096.0] == pytest.approx(SMS * 4096 / 140e-9)
+    assert by_shape["copy", 65536.0] is None
+    with figures.style():
+        canvas = figures.render(bandwidth_surface.FIGURE, spots)
+    (line,) = [one for one in canvas.axes[0].lines if one.get_label() == "_little"]
+    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    assert y == pytest.approx(SMS * x / 140e-9 / 1e12)
+    caption = bandwidth_surface.FIGURE.caption(spots)
+    assert "Little's law" in caption
+    assert "L2 12.3\N{NO-BREAK SPACE}KiB" in caption
+    place = bandwidth_surface.FIGURE.columns.index("little_bytes_per_second")
+    assert bandwidth_surface.FIGURE.cells(spots[0])[place] in {s.little for s in spots} | {""}
+
+
+def test_without_a_latency_there_is_no_line(tmp_path: Path) -> None:
+    spots = bandwidth_surface.prepare(rows(tmp_path, [stream(4096, 2e11)]))
+    assert [spot.little for spot in spots] == [None]
+    assert "Little" not in bandwidth_surface.FIGURE.caption(spots)
+
+
+# --- plateaus in the figure of latencies ----------------------------------------------------------
+
+
+def test_plateaus_are_labelled_with_cycles_time_and_size(tmp_path: Path) -> None:
+    points = latency_vs_footprint.FIGURE.prepare(rows(tmp_path, walks()))
+    with figures.style():
+        canvas = figures.render(latency_vs_footprint.FIGURE, points)
+    (panel,) = canvas.axes
+    said = {text.get_text().replace("\N{NO-BREAK SPACE}", " ") for text in panel.texts}
+    assert "32 cycles, 16.0 ns\nto 128 KiB" in said
+    assert "280 cycles, 140 ns\nfrom 256 KiB on" in said
+    caption = latency_vs_footprint.FIGURE.caption(points).replace("\N{NO-BREAK SPACE}", " ")
+    assert "past L1 280 cycles (140 ns) to 32 MiB, 700 cycles (350 ns) from 64 MiB on" in caption
+    assert "shared 24 cycles (12.0 ns) throughout" in caption
+
+
+def test_points_know_their_plateau_and_their_time(tmp_path: Path) -> None:
+    points = latency_vs_footprint.FIGURE.prepare(rows(tmp_path, walks()))
+    columns = latency_vs_footprint.FIGURE.columns
+    for point in points:
+        cells = dict(zip(columns, latency_vs_footprint.FIGURE.cells(point), strict=True))
+        assert cells["load_seconds"] == pytest.approx(point.row.value / CLOCK)
+        assert abs(float(f"{cells['plateau']}") / point.row.value - 1) < STEP
+
+
+def test_a_slope_has_no_label(tmp_path: Path) -> None:
+    lines = [walk("global_ca", 2**power, 1e-9 * 1.5**power) for power in range(10, 24)]
+    points = latency_vs_footprint.FIGURE.prepare(rows(tmp_path, lines))
+    assert {point.plateau for point in points} == {None}
+    with figures.style():
+        canvas = figures.render(latency_vs_footprint.FIGURE, points)
+    assert not [t for t in canvas.axes[0].texts if "cycles" in t.get_text()]
+    assert "Plateaus" not in latency_vs_footprint.FIGURE.caption(points)
+
+
+def test_labels_lie_inside_the_figure(tmp_path: Path) -> None:
+    points = latency_vs_footprint.FIGURE.prepare(rows(tmp_path, walks()))
+    with figures.style():
+        canvas = figures.render(latency_vs_footprint.FIGURE, points)
+        (panel,) = canvas.axes
+        whole = panel.get_window_extent()
+        for text in panel.texts:
+            box = text.get_window_extent()
+            assert whole.x0 <= box.x0 <= box.x1 <= whole.x1, text.get_text()
+            assert whole.y0 <= box.y0 <= box.y1 <= whole.y1, text.get_text()

@@ -1,0 +1,264 @@
+"""The page as a browser shows it: nothing cut, nothing overlaps, tables sort, links land.
+
+The reports are of the tiny runs that fill every figure, so every figure is looked at. What is
+looked for stands in page_audit.js; a page with one fault of each kind proves that it is found.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chromium
+from figure_images import RUNS, drawings
+from strata import report
+from strata.records import load_run
+
+pytestmark = pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
+
+AUDIT = Path(__file__).with_name("page_audit.js").read_text(encoding="utf-8")
+OPEN = "for (const details of document.querySelectorAll('details')) details.open = true"
+
+SLACK = 1.0
+"""Points by which outlines of two labels may reach into each other, or out of their figure."""
+
+LETTERS = 5.5
+"""Pixels that the letters of a figure have at the least, however narrow the window."""
+
+PAPER = 718
+"""CSS pixels between the margins of a sheet of A4, at 96 to the inch and a centimetre each."""
+
+LARGEST = max(RUNS, key=lambda run: sum(path.stat().st_size for path in RUNS[run].iterdir()))
+REPORTS = {"one": [LARGEST], "several": [run for run in RUNS if run != LARGEST]}
+"""The run with the most figures, and the others on a page together."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[chromium.Chromium]:
+    with chromium.running() as running:
+        yield running
+
+
+@pytest.fixture(scope="session", params=REPORTS)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report, written once, whichever process of the tests asks first."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    out = root / f"page-{request.param}"
+    with (root / f"page-{request.param}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (out / "report.html").exists():
+            report.write([load_run(RUNS[run]) for run in REPORTS[request.param]], out)
+    return out
+
+
+@pytest.fixture
+def page(browser: chromium.Chromium, folder: Path) -> Iterator[chromium.Page]:
+    """The page of the report; whatever a test does with it, it fetches and complains of nothing."""
+    address = (folder / "report.html").as_uri()
+    opened = chromium.Page(browser, address, width=1024, height=900)
+    opened.run(AUDIT)
+    yield opened
+    assert opened.troubles() == []
+    asked = {asked.partition("#")[0] for asked in opened.requests()}
+    assert asked == {address}
+    opened.close()
+
+
+def sound(found: dict[str, Any]) -> None:
+    """Fails with every fault, a line each."""
+    if found["faults"]:
+        pytest.fail("\n".join([f"{len(found['faults'])} faults", *found["faults"]]), pytrace=False)
+
+
+def audit(page: chromium.Page, **options: Any) -> dict[str, int]:
+    """Fails with what is wrong with the page as it stands; returns how much was looked at."""
+    found = page.run(f"audit({json.dumps({'slack': SLACK, 'least': LETTERS} | options)})")
+    sound(found)
+    size: dict[str, int] = found["size"]
+    return size
+
+
+@pytest.mark.parametrize("width", [400, 1024, 1920])
+def test_nothing_is_cut_and_nothing_overlaps(page: chromium.Page, folder: Path, width: int) -> None:
+    page.resize(width, 900)
+    audit(page)
+    page.run(OPEN)
+    size = audit(page)
+    runs = REPORTS[folder.name.removeprefix("page-")]
+    assert size["figures"] == sum(drawing.run in runs for drawing in drawings())
+    assert size["labels"] > 10 * size["figures"]
+    assert size["texts"] > 500
+
+
+def test_nothing_fades_in_the_dark(page: chromium.Page) -> None:
+    page.media(dark=True)
+    page.run(OPEN)
+    assert audit(page, colours=True)["texts"] > 500
+
+
+def test_nothing_is_lost_on_paper(page: chromium.Page) -> None:
+    page.media("print", dark=True)
+    page.resize(PAPER, 900)
+    assert audit(page, print=True)["texts"] > 300
+
+
+def test_tables_sort(page: chromium.Page) -> None:
+    page.run(OPEN)
+    found = page.run("auditTables('table.sortable')")
+    sound(found)
+    assert found["sorted"] > 20
+
+
+def test_all_rows_can_be_seen_sorted_and_reached(page: chromium.Page, folder: Path) -> None:
+    page.resize(400, 900)
+    (count, *_) = [len(load_run(RUNS[run]).rows) for run in REPORTS[folder.name[5:]]]
+    seen = "document.querySelector('#r1-viewer table') !== null"
+    assert not page.run(seen)
+    page.run("document.querySelector('#r1-viewer button').click()")
+    wait(page, seen)
+    audit(page)
+    found = page.run("auditTables('#r1-viewer table', {whole: false})")
+    sound(found)
+    assert found["sorted"] == 11
+    number = page.run(
+        f"(() => {{ for (let number = {count}; ; number--)"
+        "if (!document.getElementById(`r1-${number}`)) return number; })()"
+    )
+    page.run(f"location.hash = '#r1-{number}'")
+    here = "document.querySelector('#r1-viewer tr.here')"
+    wait(page, f"{here} !== null")
+    assert page.run(f"{here}.cells[0].textContent") == f"{number}"
+    wait(page, f"(r => 0 <= r.top && r.bottom <= innerHeight)({here}.getBoundingClientRect())")
+
+
+def wait(page: chromium.Page, condition: str) -> None:
+    """Returns when the condition holds; fails when it does not within ten seconds."""
+    assert page.run(
+        "(async () => { for (let i = 0; i < 200; i++) {"
+        f"if ({condition}) return true; await new Promise(done => setTimeout(done, 50)); }}"
+        "return false; })()"
+    ), condition
+
+
+def test_a_heading_is_selected_by_mouse_and_keyboard(page: chromium.Page) -> None:
+    middle = page.run(
+        "(() => { const head = document.querySelector('table.sortable th');"
+        "head.scrollIntoView({block: 'center', behavior: 'instant'});"
+        "const r = head.getBoundingClientRect(); return [r.x + 10, r.y + r.height / 2]; })()"
+    )
+    state = "document.querySelector('table.sortable th').getAttribute('aria-sort')"
+    assert page.run(state) is None
+    page.click(*middle)
+    assert page.run(state) == "ascending"
+    page.run("document.querySelector('table.sortable th').focus()")
+    page.press("Enter", 13, "\r")
+    assert page.run(state) == "descending"
+
+
+def test_every_link_brings_its_target_into_sight(page: chromium.Page, folder: Path) -> None:
+    found = page.run("auditLinks(40)")
+    sound(found)
+    assert found["links"] > 100
+    assert found["followed"] >= 40
+    beside = page.run("[...document.querySelectorAll('a')].map(a => a.getAttribute('href'))")
+    files = {address for address in beside if not address.startswith("#")}
+    assert len(files) > 10
+    assert [address for address in files if not (folder / address).is_file()] == []
+
+
+def test_whoever_hears_the_page_finds_their_way(page: chromium.Page) -> None:
+    found = page.run("auditMarkup()")
+    sound(found)
+    assert found["elements"] > 1000
+
+
+FAULTS = {
+    "the page is 9": "<div style='width: 900px; height: 9px'></div>",
+    'beyond the window: "far" in p': "<p style='position: absolute; left: 395px; width: 99px'>far",
+    'cut by div.box: "a long line"': "<div class=box style='width: 20px; overflow: hidden'>"
+    "<span style='white-space: nowrap'>a long line</span></div>",
+    'overlap: "one"': "<p>one</p><p style='margin-top: -28px'>two</p>",
+    'faint: "grey" in p': "<p style='color: #999'>grey</p>",
+    'figure "x": no text found in it': "<svg aria-label=x viewBox='0 0 100 50'></svg>",
+    'figure "x": "out" (90': "<svg aria-label=x viewBox='0 0 100 50'>"
+    "<text x=90 y=20 textLength=25 font-size=10>out</text></svg>",
+    'figure "x": "one" and "two" overlap by': "<svg aria-label=x viewBox='0 0 100 50'>"
+    "<text x=10 y=20 font-size=10>one</text><text x=20 y=22 font-size=10>two</text></svg>",
+    'figure "x": "tiny" has letters of 4.0 px': "<svg aria-label=x viewBox='0 0 100 50' width=100>"
+    "<text x=10 y=20 font-size=4>tiny</text></svg>",
+    'figure "x": "pale" is faint': "<svg aria-label=x viewBox='0 0 100 50'>"
+    "<text x=10 y=20 font-size=10 fill='#ccc'>pale</text></svg>",
+}
+
+
+@pytest.mark.parametrize("told", [None, *FAULTS])
+def test_a_fault_is_found(browser: chromium.Chromium, told: str | None, tmp_path: Path) -> None:
+    text = "<!DOCTYPE html><body style='font: 16px/1.2 sans-serif'><main><p>sound</p>"
+    path = tmp_path / "page.html"
+    path.write_text(text + (FAULTS[told] if told else ""), encoding="utf-8")
+    page = chromium.Page(browser, path.as_uri(), width=400, height=900)
+    page.run(AUDIT)
+    faults = page.run("audit({slack: 1, least: 5.5})")["faults"]
+    page.close()
+    if told is None:
+        assert faults == []
+    else:
+        assert [fault for fault in faults if fault.startswith(told)], faults
+
+
+def test_a_table_out_of_order_is_found(browser: chromium.Chromium, tmp_path: Path) -> None:
+    cells = "".join(f"<tr><td>{text}</td></tr>" for text in ("900 MB/s", "1.5 GB/s", "20 kB/s"))
+    path = tmp_path / "page.html"
+    path.write_text(
+        '<!DOCTYPE html><table class=x><thead><tr><th onclick="this.ariaSort = this.ariaSort === '
+        f"'ascending' ? 'descending' : 'ascending'\">rate<tbody>{cells}</table>"
+        "<a href='#nowhere'>x</a>",
+        encoding="utf-8",
+    )
+    page = chromium.Page(browser, path.as_uri(), width=400, height=900)
+    page.run(AUDIT)
+    first, *_ = page.run("auditTables('table.x')")["faults"]
+    assert first == 'table "rate", "rate" ascending: "1.5 GB/s" next to "20 kB/s"'
+    assert page.run("auditLinks(9)")["faults"] == ["1 links lead nowhere, the first #nowhere"]
+    page.close()
+
+
+def test_markup_without_names_is_found(browser: chromium.Chromium, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<!DOCTYPE html><h1>x</h1><h3 id=a>y</h3><p id=a><svg></svg><input><table><th>z</table>",
+        encoding="utf-8",
+    )
+    page = chromium.Page(browser, path.as_uri(), width=400, height=900)
+    page.run(AUDIT)
+    assert page.run("auditMarkup()")["faults"] == [
+        "2 elements are called a",
+        "the page names no language",
+        "the page has no title",
+        'heading "y" of level 3 follows one of level 1',
+        "svg: a drawing without role and label",
+        "input has no name",
+        'heading "z" of a table has no scope',
+    ]
+    page.close()
+
+
+def test_what_a_page_asks_for_and_complains_of_is_seen(
+    browser: chromium.Chromium, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<!DOCTYPE html><img src='https://strata.invalid/x.png'><script>nothing.at.all</script>",
+        encoding="utf-8",
+    )
+    page = chromium.Page(browser, path.as_uri(), width=400, height=900)
+    page.run("new Promise(done => setTimeout(done, 100))")
+    assert page.requests() == [path.as_uri(), "https://strata.invalid/x.png"]
+    assert any("nothing is not defined" in told or "Uncaught" in told for told in page.troubles())
+    page.close()

@@ -1,0 +1,206 @@
+"""Properties: whatever staircase is drawn, its knees come back; where there is none, none is."""
+
+from itertools import pairwise
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from strata.plateaus import OCTAVES, STEP, Plateau, find, knees, noise
+
+STEPS = 8
+"""Points of an octave, as the sweeps have them."""
+SOME = settings(max_examples=60, deadline=None)
+
+
+def grid(octaves: float, steps: int = STEPS) -> list[float]:
+    """Footprints in bytes from 1 KiB on, evenly spaced on a logarithmic axis."""
+    return [1024 * 2 ** (place / steps) for place in range(round(octaves * steps) + 1)]
+
+
+@st.composite
+def staircases(draw: st.DrawFn) -> tuple[list[float], list[float]]:
+    """Levels that rise, and for each but the last how many octaves it lasts."""
+    count = draw(st.integers(2, 5))
+    first = draw(st.floats(1.0, 400.0))
+    rises = draw(st.lists(st.floats(1.4, 10.0), min_size=count - 1, max_size=count - 1))
+    lengths = draw(st.lists(st.floats(1.5, 6.0), min_size=count, max_size=count))
+    levels = [first]
+    for rise in rises:
+        levels.append(levels[-1] * rise)
+    return levels, lengths
+
+
+def climb(
+    levels: list[float], lengths: list[float], steps: int = STEPS
+) -> tuple[list[float], list[float], list[float]]:
+    """The places of a staircase, its values there, and its knees: the last place of a level."""
+    edges = np.cumsum(lengths)
+    xs = grid(float(edges[-1]), steps)
+    ys = [
+        levels[min(int(np.searchsorted(edges, log2(x / 1024), side="left")), len(levels) - 1)]
+        for x in xs
+    ]
+    true = [x for (x, y), (_, after) in pairwise(zip(xs, ys, strict=True)) if after > y]
+    return xs, ys, true
+
+
+def noisy(ys: list[float], share: float, seed: int) -> list[float]:
+    rng = np.random.default_rng(seed)
+    return [float(y) for y in np.array(ys) * (1 + rng.uniform(-share, share, len(ys)))]
+
+
+@SOME
+@given(staircases(), st.floats(0, 0.02), st.integers(0, 2**31), st.integers(6, 16))
+def test_a_staircase_gives_back_its_knees(
+    stairs: tuple[list[float], list[float]], share: float, seed: int, steps: int
+) -> None:
+    levels, lengths = stairs
+    xs, ys, true = climb(levels, lengths, steps)
+    found = find(xs, noisy(ys, share, seed))
+    assert len(found) == len(levels)
+    for one, level in zip(found, levels, strict=True):
+        assert one.level == pytest.approx(level, rel=share + 1e-9)
+    for knee, place in zip(knees(found), true, strict=True):
+        assert abs(log2(knee.last / place)) <= 1.001 / steps
+        assert knee.first >= knee.last
+        assert knee.after > knee.before
+
+
+@SOME
+@given(staircases(), st.floats(0, 0.02), st.integers(0, 2**31))
+def test_a_ramp_between_two_levels_belongs_to_neither(
+    stairs: tuple[list[float], list[float]], share: float, seed: int
+) -> None:
+    levels, lengths = stairs
+    low, high = levels[:2]
+    octaves = lengths[0]
+    xs = grid(3 * octaves)
+    place = [log2(x / 1024) / octaves for x in xs]
+    ys = [low * (high / low) ** min(max(p - 1, 0), 1) for p in place]
+    found = find(xs, noisy(ys, share, seed))
+    # What is as steep as a tolerance an octave may be read as a step on the way, never as none.
+    assert found[0].first == xs[0]
+    assert found[-1].last == xs[-1]
+    assert found[0].level == pytest.approx(low, rel=STEP)
+    assert found[-1].level == pytest.approx(high, rel=STEP)
+    assert all(one.last < other.first for one, other in pairwise(found))
+
+
+@SOME
+@given(
+    st.floats(1.0, 1000.0),
+    st.floats(0, 0.05),
+    st.integers(0, 2**31),
+    st.floats(2, 26),
+)
+@example(2263.0, 0.05, 1, 18.0)
+def test_a_flat_noisy_line_has_no_knee(
+    level: float, share: float, seed: int, octaves: float
+) -> None:
+    xs = grid(octaves)
+    found = find(xs, noisy([level] * len(xs), share, seed))
+    assert knees(found) == ()
+
+
+def test_normal_noise_makes_no_knee_either() -> None:
+    """Of 1000 flat lines with noise that is now and then large, none has a knee."""
+    rng = np.random.default_rng(5)
+    xs = grid(20)
+    for _ in range(1000):
+        ys = 300 * np.exp(rng.normal(0, 0.01, len(xs)))
+        found = find(xs, [float(y) for y in ys])
+        assert len(found) == 1
+
+
+def test_a_plateau_is_whole_however_noisy_it_is() -> None:
+    """The tolerance follows the noise: of 300 lines with noise of ± 8 %, each is one plateau."""
+    xs = grid(12)
+    for seed in range(300):
+        (one,) = find(xs, noisy([500.0] * len(xs), 0.08, seed))
+        assert one.points >= 0.95 * len(xs)
+
+
+@SOME
+@given(staircases(), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_units_of_either_axis_change_nothing(
+    stairs: tuple[list[float], list[float]], across: float, along: float
+) -> None:
+    xs, ys, _ = climb(*stairs)
+    one = find(xs, ys)
+    other = find([across * x for x in xs], [along * y for y in ys])
+    assert [(p.start, p.stop) for p in one] == [(p.start, p.stop) for p in other]
+
+
+@SOME
+@given(staircases(), st.floats(0, 0.05), st.integers(0, 2**31))
+def test_plateaus_lie_apart_and_are_made_of_their_points(
+    stairs: tuple[list[float], list[float]], share: float, seed: int
+) -> None:
+    xs, clean, _ = climb(*stairs)
+    ys = noisy(clean, share, seed)
+    found = find(xs, ys)
+    assert all(one.stop < other.start for one, other in pairwise(found))
+    for one in found:
+        here = ys[one.start : one.stop + 1]
+        assert (one.first, one.last) == (xs[one.start], xs[one.stop])
+        assert (one.low, one.high, one.points) == (min(here), max(here), len(here))
+        assert one.low <= one.level <= one.high
+    for knee in knees(found):
+        assert max(knee.after / knee.before, knee.before / knee.after) > 1 + STEP / 2
+
+
+def test_one_outlier_does_not_part_a_plateau() -> None:
+    xs = grid(10)
+    ys = [280.0] * len(xs)
+    ys[40] = 500.0
+    (one,) = find(xs, ys)
+    assert (one.first, one.last, one.level, one.high) == (xs[0], xs[-1], 280.0, 500.0)
+
+
+def test_a_steady_slope_has_no_plateau() -> None:
+    xs = grid(10)
+    assert find(xs, [x**0.5 for x in xs]) == ()
+
+
+def test_a_short_stretch_is_no_plateau() -> None:
+    xs = grid(4)
+    ys = [10.0 if log2(x / 1024) < OCTAVES / 2 else 100.0 for x in xs]
+    (one,) = find(xs, ys)
+    assert one.level == 100.0
+
+
+def test_few_points_are_no_curve() -> None:
+    assert find([], []) == ()
+    assert find([1, 2, 4], [5, 5, 5]) == ()
+    assert noise([1.0, 2.0, 1.0]) == 0
+    assert knees(()) == ()
+
+
+def test_noise_is_that_of_the_points_whatever_the_steps() -> None:
+    rng = np.random.default_rng(3)
+    ys = [float(y) for y in np.exp(rng.normal(0, 0.01, 400))]
+    assert noise(ys) == pytest.approx(0.01, rel=0.2)
+    stairs = [y * 2 ** (place // 50) for place, y in enumerate(ys)]
+    assert noise(stairs) == pytest.approx(noise(ys), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("xs", "ys", "said"),
+    [
+        ([1.0, 2.0], [1.0], "2 places of 1 points"),
+        ([0.0, 1.0], [1.0, 1.0], "not positive"),
+        ([1.0, 2.0], [1.0, float("nan")], "not positive"),
+        ([2.0, 2.0], [1.0, 1.0], "do not ascend"),
+    ],
+)
+def test_what_is_no_curve_is_refused(xs: list[float], ys: list[float], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        find(xs, ys)
+
+
+def test_a_plateau_says_how_many_points_it_has() -> None:
+    one = Plateau(first=1.0, last=4.0, level=2.0, low=1.0, high=3.0, start=5, stop=9)
+    assert one.points == 5

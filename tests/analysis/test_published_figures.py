@@ -1,0 +1,634 @@
+"""Own numbers beside published ones: what is compared, what is left out, how it is drawn."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from strata import figures, published, reference, report_tables, tables
+from strata.figures import (
+    published_bandwidth,
+    published_constant,
+    published_latency,
+    vandenbraak_roofline,
+)
+from strata.model import Cited, Table, plain
+from strata.published import Mark
+from strata.records import Row, Run
+from strata.report_tables import (
+    breitbart_costs,
+    published_geometry,
+    published_instructions,
+    vandenbraak_matrix,
+)
+
+FIGURES: Mapping[str, figures.Figure[Any]] = {
+    "published_latency": published_latency.FIGURE,
+    "published_constant": published_constant.FIGURE,
+    "published_bandwidth": published_bandwidth.FIGURE,
+    "vandenbraak_roofline": vandenbraak_roofline.FIGURE,
+}
+TABLES = {
+    "vandenbraak_matrix": vandenbraak_matrix.TABLE,
+    "breitbart_costs": breitbart_costs.TABLE,
+    "published_instructions": published_instructions.TABLE,
+    "published_geometry": published_geometry.TABLE,
+}
+MIB = 2**20
+L2 = 40 * MIB
+BYTES = 3 * 128 * MIB
+"""Of three matrices."""
+
+
+# --- a made-up run --------------------------------------------------------------------------------
+
+
+def row(
+    benchmark: str,
+    quantity: str,
+    value: float,
+    *,
+    unit: str = "cycle",
+    method: str = "clock64_slope",
+    provenance: str = "timed",
+    backend: str = "cuda",
+    valid: bool = True,
+    **params: Any,
+) -> Row:
+    """One row of a device that nobody has published anything of."""
+    words = {key: f"{value}" for key, value in sorted(params.items())}
+    case = "/".join(["micro", benchmark, backend, *(f"{k}={v}" for k, v in words.items())])
+    return Row(
+        run="r", device="test-device", backend=cast("Any", backend), suite="micro",
+        benchmark=benchmark, case=case, params=words, quantity=quantity, unit=unit,
+        provenance=cast("Any", provenance), method=method, value=value, ci_low=None, ci_high=None,
+        minimum=0.99 * value, maximum=1.01 * value, samples=7, valid=valid,
+        reasons="" if valid else "noise",
+    )  # fmt: skip
+
+
+def chase(space: str, footprint: int, cycles: float, **changes: Any) -> list[Row]:
+    """One point of the chase, and its footprint over the L2."""
+    place: dict[str, Any] = {
+        "space": space,
+        "footprint": footprint,
+        "cores": "one",
+        "stride": 128,
+    } | changes
+    return [
+        row("latency_vs_footprint", "load_cycles", cycles, **place),
+        row("latency_vs_footprint", "load_cycles", 9 * cycles, method="event_slope", **place),
+        row(
+            "latency_vs_footprint", "footprint_over_l2", footprint / L2, unit="1", method="driver",
+            provenance="modelled", **place,
+        ),
+    ]  # fmt: skip
+
+
+def latencies() -> list[Row]:
+    """Every space at footprints within and beyond what stands for a level."""
+    rows = []
+    for space, staircase in {
+        "shared": {1024: 23.0, 16384: 24.0, 32768: 25.0},
+        "global_ca": {1024: 31.0, 16384: 32.0, 65536: 33.0},
+        "global_cg": {
+            1024: 270.0, 4 * MIB: 280.0, 8 * MIB: 290.0, 64 * MIB: 500.0, 160 * MIB: 680.0,
+            320 * MIB: 690.0,
+        },
+        "constant": {512: 27.0, 1024: 28.0, 4096: 97.0, 16384: 98.0, 65536: 99.0},
+    }.items():  # fmt: skip
+        for footprint, cycles in staircase.items():
+            rows += chase(space, footprint, cycles)
+    rows += chase("global_cg", 2 * MIB, 1.0, cores="several")
+    return [*rows, row("l2_partition", "far_cycles", 488.0, method="double_centred_split")]
+
+
+def bandwidths() -> list[Row]:
+    """Two launches of each level, and of DRAM the shares of its pins."""
+    rows = []
+    for launch, factor in ((1, 0.5), (2, 1.0)):
+        for level, best in {"shared": 128, "l1": 127, "l2": 36}.items():
+            rows.append(
+                row("bandwidth", "bandwidth_per_sm", best * factor, unit="B/cycle",
+                    method="event_slope", level=level, operation="read", width=16, launch=launch)
+            )  # fmt: skip
+        for operation, share in {"read": 0.96, "copy": 0.88}.items():
+            place: dict[str, Any] = {
+                "level": "dram",
+                "operation": operation,
+                "width": 16,
+                "launch": launch,
+            }
+            rows += [
+                row("bandwidth", "share_of_limit", share * factor, unit="1", method="event_slope",
+                    **place),
+                row("bandwidth", "bandwidth", 4e12 * share * factor, unit="B/s",
+                    method="event_slope", in_flight=8, blocks_per_sm=2, block_size=512, **place),
+            ]  # fmt: skip
+    return rows
+
+
+def costs() -> list[Row]:
+    """A chain, and full SMs, of every operation."""
+    rows = []
+    for place, operation in enumerate(
+        (*published.INSTRUCTIONS, "fmin_fmax", "imin_imax", "rcp_approx", "load_shared",
+         "load_constant", "barrier"), start=1,
+    ):  # fmt: skip
+        for warps, cycles in ((1, 10.0 + place), (32, 0.5 * place)):
+            shape: dict[str, Any] = {"operation": operation, "ilp": 1, "warps_per_sm": warps}
+            rows += [
+                row("instruction_cost", "operation_cycles", cycles, **shape),
+                row("instruction_cost", "operation_rate", 3.2e13 / cycles, unit="1/s",
+                    method="event_slope", **shape),
+            ]  # fmt: skip
+    return rows
+
+
+def geometry() -> list[Row]:
+    found = {
+        "l1_size": ("size", 217 * 1024), "l1_line": ("line", 128), "l1_sector": ("sector", 32),
+        "l2_size": ("size", 20 * MIB), "l2_line": ("line", 128), "l2_sector": ("sector", 64),
+        "constant_l1_size": ("size", 2112),
+    }  # fmt: skip
+    rows = [
+        row("cache_geometry", quantity, value, unit="B", method="change_point", property=name,
+            carveout=0)
+        for name, (quantity, value) in found.items()
+    ]  # fmt: skip
+    rows.append(
+        row("cache_geometry", "size", 20 * 1024, unit="B", method="change_point",
+            property="l1_size", carveout=228)
+    )  # fmt: skip
+    rows.append(
+        row("cache_geometry", "reported", L2, unit="B", method="cudaDevAttrL2CacheSize",
+            provenance="published", property="l2_size", carveout=0)
+    )  # fmt: skip
+    return rows
+
+
+ADDITIONS = {
+    (4, "uncoalesced", 4): 1000e-6,
+    (4, "coalesced", 4): 120e-6,
+    (4, "coalesced", 16): 100e-6,
+    (1, "uncoalesced", 1): 4800e-6,
+    (1, "uncoalesced", 4): 1050e-6,
+    (1, "coalesced", 1): 360e-6,
+    (1, "coalesced", 4): 120e-6,
+    (1, "coalesced", 16): 96e-6,
+}
+"""Seconds of a launch by element, order and group."""
+
+
+def additions(*, invalid: tuple[int, str, int] | None = None) -> list[Row]:
+    rows = []
+    for (element, order, group), seconds in ADDITIONS.items():
+        place: dict[str, Any] = {
+            "element": element,
+            "order": order,
+            "group": group,
+            "access": "together",
+        }
+        for quantity, value, unit in (
+            ("kernel_time", seconds, "s"),
+            ("useful_bandwidth", BYTES / seconds, "B/s"),
+        ):
+            rows.append(
+                row("short_words", quantity, value, unit=unit, method="event_slope",
+                    valid=(element, order, group) != invalid, **place)
+            )  # fmt: skip
+    return rows
+
+
+@cache
+def every() -> tuple[Row, ...]:
+    return (*latencies(), *bandwidths(), *costs(), *geometry(), *additions())
+
+
+def run(rows: Sequence[Row]) -> Run:
+    """What a table asks of a run."""
+    return cast("Run", SimpleNamespace(rows=tuple(rows)))
+
+
+def drawn(name: str, rows: Sequence[Row]) -> Any:
+    figure = FIGURES[name]
+    with figures.style():
+        canvas = figures.render(figure, figure.prepare(rows))
+        canvas.draw_without_rendering()
+    return canvas
+
+
+@cache
+def stored(name: str) -> Any:
+    return drawn(name, every())
+
+
+def points(panel: Any, label: str) -> list[tuple[float, float]]:
+    """The marks of one kind."""
+    return [
+        (float(x), float(y))
+        for line in panel.lines
+        if line.get_label() == label
+        for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
+    ]
+
+
+# --- every figure and table -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_without_its_rows_there_is_no_figure(name: str) -> None:
+    assert not FIGURES[name].prepare([])
+    assert not FIGURES[name].prepare([replace(one, backend="host") for one in every()])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_without_its_rows_there_is_no_table(name: str) -> None:
+    assert TABLES[name] in report_tables.discover()
+    assert TABLES[name].make(run([])) is None
+    assert TABLES[name].make(run([replace(one, backend="host") for one in every()])) is None
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_text_lies_on_the_canvas_and_none_on_another(name: str) -> None:
+    canvas = stored(name)
+    (legend,) = canvas.legends
+    titles = [panel._left_title for panel in canvas.axes]
+    for panel in canvas.axes:
+        low, high = sorted(panel.get_ylim())
+        ticks = [
+            tick.label1 for tick in panel.yaxis.get_major_ticks() if low <= tick.get_loc() <= high
+        ]
+        texts = [*ticks, panel.xaxis.label, panel.yaxis.label, *panel.texts]
+        extents = [
+            text.get_window_extent()
+            for text in (*texts, *titles, *legend.get_texts())
+            if text.get_text()
+        ]
+        for extent in extents:
+            assert canvas.bbox.x0 - 1 <= extent.x0 <= extent.x1 <= canvas.bbox.x1 + 1
+            assert canvas.bbox.y0 - 1 <= extent.y0 <= extent.y1 <= canvas.bbox.y1 + 1
+        beside = [text.get_window_extent() for text in (*panel.texts, *titles, *legend.get_texts())]
+        for place, one in enumerate(beside):
+            assert not any(one.overlaps(two) for two in beside[place + 1 :])
+        lines = [text.get_window_extent() for text in ticks if text.get_text()]
+        assert not any(one.overlaps(two) for one, two in pairwise(lines))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_data_file_has_a_cell_for_each_column(name: str) -> None:
+    figure = FIGURES[name]
+    for item in figure.prepare(every()):
+        assert len(figure.cells(item)) == len(figure.columns)
+        assert figure.cells(item)[-1] == figure.source(item).case
+
+
+@pytest.mark.parametrize("name", ["published_constant", "vandenbraak_roofline"])
+def test_the_same_rows_give_the_same_bytes(name: str) -> None:
+    figure = FIGURES[name]
+    items = figure.prepare(every())
+    with figures.style():
+        one, two = (figures.images(figures.render(figure, items)) for _ in range(2))
+    assert one == two
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_order_of_rows_does_not_matter(name: str) -> None:
+    figure = FIGURES[name]
+    backwards = figure.prepare(tuple(reversed(every())))
+    assert list(map(figure.cells, backwards)) == list(map(figure.cells, figure.prepare(every())))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_numbers_of_a_caption_are_in_the_bibliography(name: str) -> None:
+    caption = FIGURES[name].caption(FIGURES[name].prepare(every()))
+    found = [
+        int(one) for group in re.findall(r"\[([\d, ]+)\]", caption) for one in group.split(",")
+    ]
+    assert found
+    assert set(found) <= {one.number for one in reference.bibliography()}
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if name.startswith("published")])
+def test_a_caption_lists_every_source_that_is_drawn(name: str) -> None:
+    """A page lists the sources that its texts cite: a number in a drawing alone would dangle."""
+    marks = FIGURES[name].prepare(every())
+    keys = {mark.published.origin.keys[0] for mark in marks if mark.published}
+    assert f"Sources: {reference.cite(*keys)}." in FIGURES[name].caption(marks)
+
+
+# --- latencies ------------------------------------------------------------------------------------
+
+
+def test_the_rows_that_stand_for_levels() -> None:
+    found = {panel: one.value for panel, one in published.own_latencies(every()).items()}
+    assert found == {
+        "shared": 24, "l1": 32, "l2": 280, "l2_far": 488, "dram": 680, "constant_l1": 28,
+        "constant_l15": 98,
+    }  # fmt: skip
+
+
+def test_an_invalid_row_stands_for_nothing() -> None:
+    rows = [replace(one, valid=one.value not in (24.0, 488.0)) for one in latencies()]
+    found = published.own_latencies(rows)
+    assert found["shared"].value == 23
+    assert "l2_far" not in found
+    marks = published.latency_marks(rows, tuple(published.LATENCIES))
+    assert "l2_far" not in {mark.panel for mark in marks}
+
+
+def marks_of(panel: str) -> list[Mark]:
+    return [
+        mark for mark in published.latency_marks(every(), (panel,)) if mark.published is not None
+    ]
+
+
+def test_published_latencies_stand_as_they_are_printed() -> None:
+    far = {(mark.gpu, mark.value): mark for mark in marks_of("l2_far")}
+    split = far["A100 PCIe 40GB", 356.6]
+    assert not split.doubt
+    assert split.citation == reference.cite("luo2025hopper")
+    assert [mark.value for mark in far.values() if not mark.doubt] == [356.6]
+    (quoted,) = [mark for mark in marks_of("dram") if mark.gpu == "GeForce 8800 GT"]
+    assert (quoted.low, quoted.value, quoted.high) == (400, 500, 600)
+    assert quoted.doubt
+
+
+def test_what_is_no_load_or_has_no_cycles_is_left_out() -> None:
+    for panel in published.LATENCIES:
+        for mark in marks_of(panel):
+            assert isinstance(mark.published, reference.PublishedLatency)
+            assert mark.published.unit == "cycles"
+            assert "conflict" not in mark.published.metric
+            assert "store" not in mark.published.metric
+            assert "mean" not in mark.published.metric
+    assert "G80 (GeForce 8800)" not in {mark.gpu for mark in marks_of("dram")}  # cycles per warp
+    assert "RTX 3090" not in {mark.gpu for mark in marks_of("l1")}  # nanoseconds
+    assert max(mark.high for mark in marks_of("dram")) <= 1200  # no first access: 1029 of V100
+    assert 1029 not in {mark.value for mark in marks_of("dram")}
+
+
+def test_generations_stand_in_order_and_the_own_mark_first() -> None:
+    marks = published.latency_marks(every(), ("l1",))
+    assert marks[0].published is None
+    assert (marks[0].value, marks[0].gpu) == (32, "test-device")
+    order = [published.GENERATIONS.index(mark.generation) for mark in marks[1:]]
+    assert order == sorted(order)
+
+
+def test_every_generation_of_the_tables_has_a_place() -> None:
+    named = {
+        one.architecture
+        for load in (reference.latencies, reference.bandwidths, reference.geometries,
+                     reference.instructions)
+        for one in load()
+    }  # fmt: skip
+    assert named <= set(published.GENERATIONS)
+
+
+def test_open_and_grey_marks_are_the_published_ones_and_those_in_doubt() -> None:
+    canvas = stored("published_latency")
+    marks = published_latency.prepare(every())
+    assert len(canvas.axes) == 5
+    for panel, name in zip(canvas.axes, published_latency.PANELS, strict=True):
+        here = [mark for mark in marks if mark.panel == name]
+        trusted = [mark for mark in here if mark.published and not mark.doubt]
+        doubted = [mark for mark in here if mark.doubt]
+        assert sorted(x for x, _ in points(panel, "_published")) == sorted(m.value for m in trusted)
+        assert sorted(x for x, _ in points(panel, "_doubtful")) == sorted(m.value for m in doubted)
+        assert points(panel, "_valid") == [(here[0].own.value, 0.0)]
+        for line in panel.lines:
+            if line.get_label() in ("_published", "_doubtful"):
+                assert line.get_markerfacecolor() == "white"
+
+
+def test_citations_stand_beside_their_line() -> None:
+    (panel, *_) = stored("published_latency").axes
+    texts = {text.get_text() for text in panel.texts}
+    both = [reference.source(key).number for key in ("mt4g2026", "jia2018volta")]
+    assert f"[{', '.join(map(str, sorted(both)))}]" in texts  # V100 PCIe
+    assert "24" in texts  # the own one
+
+
+def test_doubts_are_told_once_with_their_sources() -> None:
+    caption = published_latency.caption(published_latency.prepare(every()))
+    assert caption.count("a mix of near and far hits") == 1
+    assert "superseded by the same authors" in caption
+
+
+# --- bandwidths -----------------------------------------------------------------------------------
+
+
+def test_the_best_launch_stands_for_a_level() -> None:
+    found = {panel: one.value for panel, one in published.own_bandwidths(every()).items()}
+    assert found == {"shared": 128, "l1": 127, "l2": 36, "dram_read": 0.96, "dram_copy": 0.88}
+    own = [mark for mark in published.bandwidth_marks(every()) if mark.published is None]
+    assert {mark.panel: mark.value for mark in own}["dram_read"] == 96
+
+
+def bandwidth_of(panel: str, gpu: str) -> list[float]:
+    return [
+        mark.value
+        for mark in published.bandwidth_marks(every())
+        if (mark.panel, mark.gpu) == (panel, gpu) and mark.published
+    ]
+
+
+def test_rates_are_made_comparable() -> None:
+    assert bandwidth_of("l1", "V100 PCIe") == [108.3]  # printed so
+    assert bandwidth_of("l2", "A100 PCIe 40GB") == pytest.approx([2007.9 / 108])  # over its SMs
+    assert bandwidth_of("shared", "GTX 480") == pytest.approx([4 * 15.94])  # words of 4 B
+    assert bandwidth_of("dram_read", "H100 PCIe") == pytest.approx([100 * 1942 / 2039, 97.5], 1e-3)
+    assert bandwidth_of("dram_copy", "K80 (one GPU, ECC off)") == pytest.approx(
+        [100 * 203.91 / 240.5]
+    )
+    (gib,) = bandwidth_of("dram_read", "H100 SXM 80GB")
+    assert gib == pytest.approx(100 * 2561.0 * 2**30 / 1e9 / 3352.3)
+
+
+def test_rates_that_cannot_be_made_comparable_are_left_out() -> None:
+    marks = published.bandwidth_marks(every())
+    here = {(mark.panel, mark.gpu) for mark in marks}
+    assert ("dram_read", "Quadro RTX 6000") not in here  # in a state of its own
+    assert ("dram_copy", "RX 6900 XT") not in here  # its pins are not listed
+    assert ("dram_read", "A100 80GB") not in here
+    assert ("l2", "V100") not in here  # whose clock is not told
+    for mark in marks:
+        if mark.panel.startswith("dram") and mark.published:
+            assert 0 < mark.value < 100
+            assert "jia2018volta" not in mark.published.origin.keys  # GiB/s or GB/s?
+
+
+# --- instructions and caches ----------------------------------------------------------------------
+
+
+def columns_of(table: Table | None, name: str) -> dict[str, str]:
+    assert table is not None
+    place = table.header.index(name)
+    return {plain(line[0]): plain(line[place]) for line in table.rows}
+
+
+def cited(table: Table) -> list[Cited]:
+    return [
+        part for line in table.rows for cell in line for part in cell if isinstance(part, Cited)
+    ]
+
+
+def test_instructions_are_compared_with_the_same_ones() -> None:
+    table = published_instructions.make(run(every()))
+    volta = columns_of(table, f"V100 {reference.cite('jia2018volta')}")
+    assert (volta["FADD"], volta["IMAD"], volta["DFMA"], volta["MUFU.RSQ"]) == ("4", "5", "8", "–")
+    pascal = columns_of(table, f"P100 {reference.cite('jia2018volta')}")
+    assert pascal["IMAD"] == "–"  # emulated there
+    doubtful = columns_of(table, f"RTX 6000D {reference.cite('rtx6000d2026')}")
+    assert doubtful["FFMA"] == "4.44 (in doubt)"
+    assert columns_of(table, "here")["FADD"] == "11.00"
+    assert columns_of(table, "sources")["MUFU.EX2"] == reference.cite("connolly2026tu102")
+    assert not any("G80" in name for name in table.header) if table else False
+
+
+def test_others_names_of_instructions_are_in_the_table() -> None:
+    known = {one.instruction for one in reference.instructions()}
+    for _, theirs in published.INSTRUCTIONS.values():
+        assert set(theirs) <= known
+
+
+def test_the_costs_of_the_g80_stand_beside_ours() -> None:
+    table = breitbart_costs.make(run(every()))
+    assert table is not None
+    assert len(table.rows) == 15
+    printed = [plain(line[1]) for line in table.rows]
+    assert printed == [
+        *["4"] * 7, "16", "16", "0", "≥4", "400 - 600", "≥ 0 (cached)", "400 - 600 (else)",
+        "4 + possible waiting time",
+    ]  # fmt: skip
+    here = {plain(line[2]): (plain(line[3]), plain(line[4])) for line in table.rows}
+    assert here["FADD"] == ("0.5", "11")
+    assert here["a load that misses the L2"] == ("–", "680")
+    pair = published.own_cost(every(), "fmin_fmax", chain=True)
+    assert pair is not None
+    assert float(here["FMNMX: half of a pair"][1]) == pytest.approx(pair.value / 2)
+
+
+def test_printed_costs_are_those_of_the_tables() -> None:
+    """What the table prints of the G80 stands in results/reference as well."""
+    listed = {
+        one.instruction: one.latency_cycles.text
+        for one in reference.instructions()
+        if one.origin.keys == ("breitbart2008structures",)
+    }
+    assert listed["FADD"] == listed["bitwise/compare/min/max"] == "4"
+    assert listed["reciprocal / reciprocal square root"] == "16"
+    levels = {
+        one.level: one.value.text
+        for one in reference.latencies()
+        if one.origin.keys == ("breitbart2008structures",)
+    }
+    assert levels == {"dram": "400-600", "shared": ">=4", "constant_l1": ">=0"}
+
+
+def test_caches_stand_with_their_sources() -> None:
+    table = published_geometry.make(run(every()))
+    assert table is not None
+    size = columns_of(table, "L1")
+    assert size["here"] == "217 KiB".replace(" ", "\u00a0")
+    assert plain(table.rows[0][4]) == "40\u00a0MiB"  # by the driver
+    assert plain(table.rows[0][5]) == "20\u00a0MiB"  # as an SM sees it
+    assert plain(table.rows[0][8]) == "2.06\u00a0KiB"
+    assert size[f"V100 PCIe {reference.cite('jia2018volta')}"] == "32\u00a0KiB to 128\u00a0KiB"
+    behind = columns_of(table, "the one behind it")
+    assert behind[f"V100 PCIe {reference.cite('jia2018volta')}"] == "≥\u00a064\u00a0KiB"
+    assert behind[f"V100 PCIe {reference.cite('mt4g2026')}"] == ">\u00a064\u00a0KiB"
+    doubtful = columns_of(table, "L2")[f"RTX 5080 {reference.cite('jarmusch2025blackwell')}"]
+    assert doubtful == "65\u00a0MiB (in doubt)"
+    assert len(table.rows) == 21
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_become_text_and_their_numbers_know_their_rows(name: str) -> None:
+    table = TABLES[name].make(run(every()))
+    assert table is not None
+    assert {len(line) for line in table.rows} == {len(table.header)}
+    assert tables.markdown(table).count("\n") == len(table.rows) + 2
+    assert tables.latex(table, "made up").isascii()
+    assert cited(table)
+    assert {part.row.key for part in cited(table)} <= {one.key for one in every()}
+
+
+# --- van den Braak --------------------------------------------------------------------------------
+
+
+def test_the_matrix_rows_of_table_ii() -> None:
+    table = vandenbraak_matrix.make(run(every()))
+    assert table is not None
+    assert [plain(line[1]) for line in table.rows] == ["2.06 ms", "1.02 ms", "0.634 ms"]
+    assert [plain(line[3]) for line in table.rows] == ["31×", "43×", "26×"]
+    assert [plain(line[6]) for line in table.rows] == ["8.33×", "40.0×", "3.00×"]
+    assert [plain(line[7]) for line in table.rows] == ["10.0×", "50.0×", "3.75×"]
+
+
+def test_a_ratio_of_an_invalid_kernel_is_not_told() -> None:
+    table = vandenbraak_matrix.make(run(additions(invalid=(1, "coalesced", 4))))
+    assert table is not None
+    assert [plain(line[6]) for line in table.rows] == ["8.33×", "–", "–"]
+    assert plain(table.rows[1][5]).endswith("(invalid)")
+
+
+def items() -> dict[str, vandenbraak_roofline.Item]:
+    return {one.label: one for one in vandenbraak_roofline.prepare(every())}
+
+
+def test_kernels_stand_at_their_additions() -> None:
+    one = items()["32 bits, coalesced"]
+    assert one.intensity == pytest.approx(1 / 12)
+    assert one.rate == pytest.approx(32 * MIB / 120e-6)
+    assert one.published == pytest.approx(512 * 512 / 0.067e-3)
+    assert items()["8 bits, coalesced, grouped"].rate == pytest.approx(128 * MIB / 120e-6)
+    assert items()["8 bits, uncoalesced, grouped"].published is None  # not printed
+
+
+def test_the_published_ratios_are_those_of_the_paper() -> None:
+    rates = {label: one.published or math.nan for label, one in items().items()}
+    assert rates["32 bits, coalesced"] / rates["32 bits, uncoalesced"] == pytest.approx(31, 0.02)
+    grouped = rates["8 bits, coalesced, grouped"]
+    assert grouped / rates["8 bits, uncoalesced, ungrouped"] == pytest.approx(43, 0.02)
+    assert grouped / rates["8 bits, coalesced, ungrouped"] == pytest.approx(26, 0.02)
+
+
+def test_roofs_are_arithmetic_and_what_is_left_of_dram() -> None:
+    roofs = {label: one for label, one in items().items() if one.kernel is None}
+    assert list(roofs) == [
+        "integer additions", "DRAM", "DRAM, 4 B of each sector", "DRAM, 1 B of each sector",
+    ]  # fmt: skip
+    whole = roofs["DRAM"].rate
+    assert whole == pytest.approx(4e12 * 0.96)
+    assert roofs["DRAM, 4 B of each sector"].rate == pytest.approx(whole / 8)
+    assert roofs["DRAM, 1 B of each sector"].rate == pytest.approx(whole / 32)
+    for kernel in items().values():
+        if kernel.kernel and kernel.intensity:
+            assert kernel.rate <= whole * kernel.intensity
+
+
+def test_without_roofs_the_kernels_are_drawn_alone() -> None:
+    canvas = drawn("vandenbraak_roofline", additions())
+    (panel,) = canvas.axes
+    assert len(points(panel, "_valid")) == 6
+    assert len(points(panel, "_published")) == 5
+    assert not [line for line in panel.lines if line.get_label() == "_roof"]
+
+
+def test_an_invalid_kernel_is_hollow_and_owned_up_to() -> None:
+    rows = additions(invalid=(4, "coalesced", 4))
+    (panel,) = drawn("vandenbraak_roofline", rows).axes
+    assert len(points(panel, "_invalid")) == 1
+    assert len(points(panel, "_valid")) == 5
+    (line,) = [line for line in panel.lines if line.get_label() == "_invalid"]
+    assert line.get_markerfacecolor() == "white"
+    caption = vandenbraak_roofline.caption(vandenbraak_roofline.prepare(rows))
+    assert "Invalid, drawn hollow (1): 32 bits, coalesced." in caption

@@ -1,0 +1,337 @@
+"""Others' figures: no row lost, each with its source, ranges and bounds read, the bibliography."""
+
+import csv
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from strata import reference
+from strata.reference import Published, ReferenceTableError, Span, span
+
+ROOT = Path(__file__).parents[2]
+TABLES = ROOT / "results" / "reference"
+
+COUNTS: dict[str, tuple[Callable[[], Sequence[Published]], int, int]] = {
+    "latency.csv": (reference.latencies, 274, 89),
+    "bandwidth.csv": (reference.bandwidths, 205, 63),
+    "cache_geometry.csv": (reference.geometries, 91, 5),
+    "instruction_latency.csv": (reference.instructions, 191, 19),
+    "nbody.csv": (reference.nbody, 27, 8),
+    "gpus.csv": (reference.gpus, 42, 6),
+}
+"""Rows that were collected, and those of them that are in doubt: more may be added, none lost."""
+
+RUN_FOR_STRATA = 4
+"""Rows of nbody.csv that nobody published: programs of others, run for Strata."""
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_no_row_is_lost(name: str) -> None:
+    load, rows, doubtful = COUNTS[name]
+    found = load()
+    assert len(found) >= rows
+    assert sum(bool(row.origin.doubt) for row in found) >= doubtful
+    with (TABLES / name).open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(found)
+
+
+def test_every_table_is_counted() -> None:
+    assert {path.name for path in TABLES.glob("*.csv")} == {*COUNTS, "sources.csv"}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_every_row_has_a_source_in_the_bibliography_and_a_place_in_it(name: str) -> None:
+    for row in COUNTS[name][0]():
+        assert reference.source_of(row) in reference.bibliography()
+        assert reference.source_of(row) == reference.sources_of(row)[0]
+        assert row.origin.text
+        assert row.origin.locator or name == "gpus.csv"  # whose sources name the place themselves
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_the_source_of_a_row_is_the_one_that_it_names(name: str) -> None:
+    """Its first key and its words speak of the same paper."""
+    for row in COUNTS[name][0]():
+        named = reference.source_of(row)
+        arxiv = re.findall(r"arXiv:(\d{4}\.\d{4,5})", row.origin.text)
+        if len(arxiv) == 1 and name != "gpus.csv":
+            assert arxiv[0] in named.text, row
+        url = re.findall(r"https://[^\s,)]+", row.origin.text)
+        if len(url) == 1 and named.url.startswith("https://github.com") and name != "gpus.csv":
+            assert url[0].rstrip(".") in named.text, row
+
+
+def test_every_source_is_of_a_row_or_of_a_method() -> None:
+    cited = {key for load, *_ in COUNTS.values() for row in load() for key in row.origin.keys}
+    methods = {
+        "david2003order",
+        "ding2019instruction",
+        "higham2002accuracy",
+        "okabe2008color",
+        "siegel2009gravit",
+        "williams2009roofline",
+        "yang2020hierarchical",
+    }
+    assert {one.key for one in reference.bibliography()} - cited == methods
+
+
+def test_tiers_are_those_of_the_readme() -> None:
+    tiers: dict[str, set[str]] = {}
+    for load, *_ in COUNTS.values():
+        for row in load():
+            tiers.setdefault(row.origin.keys[0], set()).add(row.origin.tier)
+    assert tiers["jia2018volta"] == tiers["mt4g2026"] == tiers["breitbart2008structures"] == {"A"}
+    assert tiers["luo2025hopper"] == tiers["jia2019turing"] == {"B"}
+    assert tiers["nbodyoutputs"] == tiers["devicequery"] == {"C"}
+    assert tiers["rtx6000d2026"] == {""}
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("28", 28, 28),
+        ("8.04", 8.04, 8.04),
+        ("2.039e+10", 2.039e10, 2.039e10),
+        ("400-600", 400, 600),
+        ("32..128 KiB", 32768, 131072),
+        ("16 or 32", 16, 32),
+        (">=4", 4, None),
+        (">65536", 65536, None),
+        ("4 + wait", 4, None),
+        ("", None, None),
+    ],
+)
+def test_ranges_and_bounds_are_read(text: str, low: float | None, high: float | None) -> None:
+    found = span(text)
+    assert found == Span(text, low, high)
+    assert found.value == (low if low == high else None)
+    assert found.bounds == (None if low is None or high is None else (low, high))
+
+
+@pytest.mark.parametrize("text", ["600-400", "about 4", "4 cycles", "nan", "-3", "1,5", "<4"])
+def test_what_is_no_number_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        span(text)
+
+
+def test_known_rows_are_read_as_they_are_printed() -> None:
+    (near,) = [
+        row
+        for row in reference.latencies()
+        if row.metric == "far-partition hit" and row.gpu == "A100 PCIe 40GB"
+    ]
+    assert (near.level, near.value.value, near.unit) == ("l2_far", 356.6, "cycles")
+    assert not near.origin.doubt
+    dram = [row for row in reference.latencies() if row.origin.keys == ("vandenbraak2010access",)]
+    assert [row.value.bounds for row in dram] == [(400, 600)]
+    assert dram[0].origin.doubt
+    (l2,) = [r for r in reference.geometries() if (r.gpu, r.level) == ("RTX 5080", "l2")]
+    assert l2.size_bytes.value == 65 * 2**20
+    assert l2.origin.doubt == "65 MB as printed"
+    (h200,) = [gpu for gpu in reference.gpus() if gpu.gpu == "H200 SXM"]
+    assert (h200.sm_count, h200.dram_peak_gbs, h200.l2_bytes) == (132, 4800, None)
+    k80 = [r.rate for r in reference.nbody() if r.label == "Thessaly" and r.gpu == "Tesla K80"]
+    assert k80 == [2.039e10, 8.7129e10, 2.98392e11, 3.1694e11, 3.91427e11]
+
+
+def test_what_was_run_for_strata_is_told_apart() -> None:
+    own = [row for row in reference.nbody() if row.locator.startswith("run for Strata")]
+    assert len(own) == RUN_FOR_STRATA
+    assert {row.gpu for row in own} == {"H200"}
+
+
+GOOD = "gpu,architecture,level,metric,value,unit,method,tier,doubt,key,source,locator\n"
+ROW = "X,Y,l1,load_latency,28,cycles,chase,A,,jia2018volta,Jia,Table 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("gpu,level\nX,l1\n", ":1: found columns gpu,level; expected gpu,architecture"),
+        ("", ":1: found columns none"),
+        (GOOD + "X,Y\n", ":2: found 2 cells; expected 12"),
+        (GOOD + ROW.replace(",28,", ",fast,"), ":2: found 'fast' under value"),
+        (GOOD + ROW.replace(",28,", ",,"), ":2: found '' under value"),
+        (GOOD + ROW + ROW.replace(",l1,", ",l9,"), ":3: found 'l9' under level; expected one of"),
+        (GOOD + ROW.replace(",cycles,", ",weeks,"), "found 'weeks' under unit"),
+        (GOOD + ROW.replace(",A,", ",Z,"), "found 'Z' under tier"),
+        (GOOD + ROW.replace("jia2018volta", "jia1918"), "found the key 'jia1918'"),
+        (GOOD + ROW.replace(",Jia,", ",,"), "found nothing under source"),
+        (GOOD + ROW.replace(",Table 1", ","), "found nothing under locator"),
+    ],
+)
+def test_a_broken_table_is_refused_in_one_line(tmp_path: Path, text: str, found: str) -> None:
+    path = tmp_path / "latency.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ReferenceTableError) as error:
+        reference.read_latencies(path)
+    message = f"{error.value}"
+    assert found in message
+    assert "to mend: " in message
+    assert "\n" not in message
+
+
+def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReferenceTableError, match="No such file"):
+        reference.read_latencies(tmp_path / "latency.csv")
+    path = tmp_path / "latency.csv"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ReferenceTableError, match="UTF-8"):
+        reference.read_latencies(path)
+
+
+def test_a_sound_table_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "latency.csv"
+    path.write_text(GOOD + ROW, encoding="utf-8")
+    (row,) = reference.read_latencies(path)
+    assert row.origin.keys == ("jia2018volta",)
+
+
+# --- the bibliography -----------------------------------------------------------------------------
+
+
+def test_numbers_are_places_in_the_alphabet() -> None:
+    sources = reference.bibliography()
+    assert [one.number for one in sources] == list(range(1, len(sources) + 1))
+    first = [re.split(r",| and | et al|\. ", one.text.casefold())[0] for one in sources]
+    assert first == sorted(first)
+    assert len({one.key for one in sources}) == len(sources) == 56
+
+
+def test_numbers_do_not_depend_on_the_order_of_the_file(tmp_path: Path) -> None:
+    head, *rows = (TABLES / "sources.csv").read_text(encoding="utf-8").splitlines()
+    path = tmp_path / "sources.csv"
+    path.write_text("\n".join([head, *reversed(rows)]) + "\n", encoding="utf-8")
+    assert reference.read_bibliography(path) == reference.bibliography()
+
+
+def test_citations() -> None:
+    jia, wilt = reference.source("jia2018volta"), reference.source("wilt2013handbook")
+    assert reference.cite("jia2018volta") == f"[{jia.number}]"
+    assert (
+        reference.cite("wilt2013handbook", "jia2018volta", "jia2018volta")
+        == f"[{jia.number}, {wilt.number}]"
+    )
+    assert jia.text == (
+        "Jia, Maggioni, Staiger and Scarpazza. Dissecting the NVIDIA Volta GPU Architecture via "
+        "Microbenchmarking. 2018. arXiv:1804.06826. Read as the PDF in "
+        "github.com/nikhilkhandelwal07/CA_Paper."
+    )
+    assert jia.short == "Jia et al. 2018"
+    assert jia.url == "https://arxiv.org/abs/1804.06826"
+    with pytest.raises(KeyError):
+        reference.cite("nobody1900")
+
+
+REQUIRED = {
+    "article": {"author", "title", "journal", "year"},
+    "book": {"author", "title", "publisher", "year"},
+    "incollection": {"author", "title", "booktitle", "publisher", "year"},
+    "inproceedings": {"author", "title", "booktitle", "year"},
+    "mastersthesis": {"author", "title", "school", "year"},
+    "misc": {"title"},
+    "techreport": {"author", "title", "institution", "year"},
+}
+
+
+def fields(entry: str) -> tuple[str, str, dict[str, str]]:
+    """Kind, key and fields of an entry; braces must match, as BibTeX wants."""
+    head = re.match(r"@(\w+)\{([a-z0-9]+),\n", entry)
+    assert head
+    assert entry.endswith("\n}")
+    depth, found, start, name = 1, {}, head.end(), ""
+    for place in range(head.end(), len(entry)):
+        letter, before = entry[place], entry[place - 1]
+        if before == "\\":
+            continue
+        if letter == "{":
+            if depth == 1:
+                match = re.fullmatch(r"\s*(\w+) = ", entry[start:place])
+                assert match, entry
+                name, start = match[1], place + 1
+            depth += 1
+        elif letter == "}":
+            depth -= 1
+            if depth == 1:
+                assert name not in found
+                found[name] = entry[start:place]
+                assert entry[place + 1] == ","
+                start = place + 2
+    assert depth == 0
+    return head[1], head[2], found
+
+
+@pytest.mark.parametrize("one", reference.bibliography(), ids=lambda one: one.key)
+def test_entries_of_bibtex_are_whole(one: reference.Source) -> None:
+    kind, key, found = fields(one.bibtex)
+    assert key == one.key
+    assert REQUIRED[kind] <= found.keys()
+    assert all(found.values())
+    for name, text in found.items():
+        if name not in ("url", "doi"):
+            assert not re.search(r"(?<!\\)[&%$#_^~]", text), text
+        assert text.isascii(), text
+    assert found["title"].startswith("{")
+    assert re.fullmatch(r"\d{4}|", found.get("year", ""))
+    assert ("eprint" in found) == (found.get("archiveprefix") == "arXiv")
+    if "doi" in found:
+        assert found["doi"] in one.text
+
+
+def test_a_file_for_bibtex_has_every_entry_once() -> None:
+    text = reference.bibtex(reference.bibliography())
+    assert re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE) == [
+        one.key for one in reference.bibliography()
+    ]
+
+
+def test_the_seeds_are_sources() -> None:
+    keys = {one.key for one in reference.bibliography()}
+    assert keys >= {
+        "siegel2009gravit", "vandenbraak2010access", "breitbart2008structures",
+        "papadouli2026nbody", "wilt2013handbook",
+    }  # fmt: skip
+
+
+HEAD = "key,kind,author,title,year,where,publisher,number,pages,eprint,doi,url,note\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("a,misc,,T,,W,,,,,,,\na,misc,,T,,W,,,,,,,\n", ":3: found the key 'a' twice"),
+        ("A b,misc,,T,,W,,,,,,,\n", "found the key 'A b'"),
+        ("a,poem,,T,,W,,,,,,,\n", "found 'poem' under kind"),
+        ("a,misc,,,,W,,,,,,,\n", "found nothing under title"),
+        ("a,misc,,T,,,,,,,,,\n", "found no place of 'a'"),
+        ("a,misc,,T,,,,,,12.3,,,\n", "found the eprint '12.3'"),
+    ],
+)
+def test_a_broken_bibliography_is_refused(tmp_path: Path, rows: str, found: str) -> None:
+    path = tmp_path / "sources.csv"
+    path.write_text(HEAD + rows, encoding="utf-8")
+    with pytest.raises(ReferenceTableError, match=re.escape(found)):
+        reference.read_bibliography(path)
+
+
+# --- the package ----------------------------------------------------------------------------------
+
+
+def test_the_tables_have_one_home_and_a_wheel_carries_it() -> None:
+    analysis = ROOT / "analysis"
+    setuptools = tomllib.loads((analysis / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert (analysis / setuptools["package-dir"]["strata.reference.data"]).resolve() == TABLES
+    assert "*.csv" in setuptools["package-data"]["strata.reference.data"]
+    assert setuptools["packages"]["find"]["where"] == ["src"]  # and finds `data` there, by name
+    assert (analysis / "src" / "strata" / "reference" / "data" / "__init__.py").is_file()
+    assert not list((analysis / "src" / "strata" / "reference").rglob("*.csv"))
+
+
+def test_the_tables_are_found() -> None:
+    assert reference.folder() == TABLES

@@ -1,0 +1,209 @@
+"""Cut recorded runs down to tiny ones that still fill every figure.
+
+    PYTHONPATH=analysis/src python tests/data/make_excerpt.py results/nvidia-h200/RUN …
+
+Each RUN becomes tests/data/excerpt-RUN. Left are: of an axis with many values a few, the first and
+the last among them; of the cases that were skipped one per benchmark; of many samples of one
+quantity a few, in their order; and of what the chip itself counted, before anything was made of
+it, that of the n-body suite and of a few cases of each other benchmark. The table follows from the
+samples that are left, and the sweep names the cases that are left. Gates say what they said
+of the whole run.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from strata.records import COLUMNS, Run, load_run, params_text
+
+HERE = Path(__file__).resolve().parent
+
+Params = Mapping[str, str]
+
+FEW = 5
+"""Values that are left of an axis of numbers, unless `LEFT` says otherwise."""
+
+COUNTED = 6
+"""Cases of a benchmark outside the n-body suite that keep what the chip itself counted."""
+
+SAMPLES = 6
+"""Samples that are left of a quantity: enough for its interval."""
+
+PLACES = {"l2_partition"}
+"""Benchmarks whose samples stand for places: there are as many as the device has."""
+
+LEFT: Mapping[str, Mapping[str, int | tuple[str, ...]]] = {
+    # Curves whose steps are looked for: enough points on either side of each.
+    "latency_vs_footprint": {"footprint": 18},
+    "tlb": {"footprint": 20},
+    "cache_geometry": {"carveout": 11},
+    # Axes of a figure that is drawn for every value of them.
+    "bandwidth": {"in_flight": 3},
+    "block_size": {"block_size": 5},
+    "bank_conflicts": {"stride": ("1", "2", "4", "8", "16", "31", "32")},
+    "coalescing": {"stride": ("1", "2", "4", "8", "16", "33", "128"), "misalignment": 4},
+    "issue_mix": {"multiply_adds": 6},
+    "layout_read": {"block_size": ("32",), "warps_per_sm": 3},
+    "several_gpus": {"gpus": 4},
+    "stride_gather": {"stride": 7, "locality": 8},
+    "transfers": {"bytes": 6, "pieces": 4},
+    "unrolled": {"unroll": 9},
+}
+"""How many values are left of an axis of a benchmark, or which; these axes come first."""
+
+
+def spread(values: Sequence[str], count: int) -> set[str]:
+    """`count` of the values, evenly spaced in their order, the first and the last among them."""
+    if len(values) <= count:
+        return set(values)
+    if count == 1:
+        return {values[-1]}
+    last = len(values) - 1
+    return {values[round(place * last / (count - 1))] for place in range(count)}
+
+
+def number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def thinned(benchmark: str, cases: Mapping[str, Params]) -> set[str]:
+    """The ids of the cases of one benchmark that are left.
+
+    Axis by axis: cases that differ in nothing else keep a few of its values, so that an axis whose
+    values depend on another one keeps the ends of each of its ranges.
+    """
+    left = dict(cases)
+    rules = LEFT.get(benchmark, {})
+    axes = sorted({name for params in cases.values() for name in params} - set(rules))
+    for axis in (*rules, *axes):
+        if any(number(params.get(axis, "0")) is None for params in cases.values()):
+            continue
+        rule = rules.get(axis, FEW)
+        if isinstance(rule, tuple):
+            left = {case: params for case, params in left.items() if params[axis] in rule}
+            continue
+        groups: dict[tuple[tuple[str, str], ...], dict[str, str]] = defaultdict(dict)
+        for case, params in left.items():
+            rest = tuple(sorted((key, value) for key, value in params.items() if key != axis))
+            groups[rest][params.get(axis, "0")] = case
+        kept: set[str] = set()
+        for group in groups.values():
+            kept |= {group[value] for value in spread(sorted(group, key=float), rule)}
+        left = {case: params for case, params in left.items() if case in kept}
+    return set(left)
+
+
+def chosen(lines: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The ids of all cases that are left of the lines of a run."""
+    latest = {line["case"]: line for line in lines if line["kind"] == "case"}
+    measured: dict[str, dict[str, Params]] = defaultdict(dict)
+    skipped: dict[str, str] = {}
+    for case, line in latest.items():
+        if line["status"] == "measured":
+            measured[line["benchmark"]][case] = line["params"]
+        else:
+            skipped.setdefault(line["benchmark"], case)
+    result = set(skipped.values())
+    for benchmark, cases in measured.items():
+        result |= thinned(benchmark, cases)
+    return result
+
+
+def raw_of(metrics: Collection[str], lines: Sequence[dict[str, Any]]) -> set[tuple[str, str]]:
+    """(case, metric) of the chip's own counts that are left out."""
+    cases: dict[str, list[str]] = defaultdict(list)
+    for line in lines:
+        if line["kind"] == "counts" and line["suite"] != "nbody":
+            cases[line["benchmark"]].append(line["case"])
+    result: set[tuple[str, str]] = set()
+    for some in cases.values():
+        result |= {
+            (case, metric) for case in set(some) - spread(some, COUNTED) for metric in metrics
+        }
+    return result
+
+
+def read(path: Path) -> str:
+    packed = path.with_name(path.name + ".gz")
+    raw = gzip.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
+    return raw.decode("utf-8")
+
+
+def pack(path: Path, text: str) -> None:
+    path.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
+
+
+def some(samples: Sequence[float]) -> list[float]:
+    """`SAMPLES` of the samples, evenly spaced, in their order."""
+    places = sorted(int(place) for place in spread([f"{i}" for i in range(len(samples))], SAMPLES))
+    return [samples[place] for place in places]
+
+
+def table(run: Run) -> str:
+    """The table that follows from the samples of a run."""
+    buffer = StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    for row in run.rows:
+        cells = {name: getattr(row, name) for name in COLUMNS}
+        cells["params"] = params_text(row.params)
+        cells["valid"] = f"{row.valid}".lower()
+        writer.writerow(["" if cell is None else cell for cell in cells.values()])
+    return buffer.getvalue()
+
+
+def cut(run: Path, out: Path) -> Path:
+    """Writes the excerpt of a run under `out`; returns its folder."""
+    header = json.loads((run / "context.json").read_text(encoding="utf-8"))
+    lines = [json.loads(text) for text in read(run / "samples.jsonl").splitlines()]
+    cases = chosen(lines)
+    lines = [line for line in lines if line["case"] in cases]
+    metrics = {quantity["metric"] for quantity in header.get("counters", {}).get("quantities", ())}
+    without = raw_of(metrics, lines)
+    for line in lines:
+        line["measurements"] = [
+            one if line["benchmark"] in PLACES else one | {"samples": some(one["samples"])}
+            for one in line.get("measurements", ())
+            if (line["case"], one["method"]) not in without
+        ]
+    header["run"] = f"excerpt-{header['run']}"
+    header["sweep"]["cases"] = [case for case in header["sweep"]["cases"] if case in cases]
+
+    folder = out / str(header["run"])
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        path.unlink()
+    written = [json.dumps(line, separators=(",", ":")) + "\n" for line in lines]
+    pack(folder / "samples.jsonl.gz", "".join(written))
+    context = folder / "context.json"
+    # A run that is not complete may lack its table.
+    context.write_text(json.dumps(header | {"state": "running"}), encoding="utf-8")
+    pack(folder / "measurements.csv.gz", table(load_run(folder)))
+    context.write_text(json.dumps(header, indent=1) + "\n", encoding="utf-8")
+    return folder
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Cut recorded runs down to tiny ones.")
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run folder")
+    parser.add_argument("--out", type=Path, default=HERE, metavar="DIR", help="where they go")
+    arguments = parser.parse_args()
+    for run in arguments.runs:
+        folder = cut(run, arguments.out)
+        size = sum(path.stat().st_size for path in folder.iterdir())
+        sys.stdout.write(f"{folder}: {size / 1e3:.0f} kB\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
