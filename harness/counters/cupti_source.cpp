@@ -355,7 +355,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   CuptiHost host_;
   std::map<std::vector<std::string>, Chosen> chosen_;
   Chosen* now_;
-  Chosen* configured_ = nullptr;  // what the profiler was configured for
+  Chosen* configured_ = nullptr;              // what the profiler was configured for
   std::set<std::string, std::less<>> names_;  // of the session: the profiler keeps pointers to them
   std::unique_ptr<RangeProfiler> profiler_;
   bool broken_ = false;

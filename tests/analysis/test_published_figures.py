@@ -263,7 +263,9 @@ def test_every_text_lies_on_the_canvas_and_none_on_another(name: str) -> None:
     for panel in canvas.axes:
         low, high = sorted(panel.get_ylim())
         ticks = [
-            tick.label1 for tick in panel.yaxis.get_major_ticks() if low <= tick.get_loc() <= high
+            tick.label1
+            for tick in panel.yaxis.get_major_ticks()
+            if low <= tick.get_loc() <= high and tick.label1.get_visible()
         ]
         texts = [*ticks, panel.xaxis.label, panel.yaxis.label, *panel.texts]
         extents = [
@@ -417,7 +419,7 @@ def test_citations_stand_beside_their_line() -> None:
 
 
 def test_doubts_are_told_once_with_their_sources() -> None:
-    caption = published_latency.caption(published_latency.prepare(every()))
+    caption = published_latency.FIGURE.caption(published_latency.prepare(every()))
     assert caption.count("a mix of near and far hits") == 1
     assert "superseded by the same authors" in caption
 

@@ -1,6 +1,6 @@
 """A line for each GPU, a panel for each level: the run's own number and those of others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.artist import Artist
@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-from strata.figures import AxesGrid, Grid, flat
+from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, legend_above
 from strata.published import GENERATIONS, Mark
 from strata.records import Row
@@ -86,9 +86,9 @@ def draw(marks: Sequence[Mark], axes: AxesGrid, panels: Mapping[str, Panel]) -> 
             else MaxNLocator(4, integer=True, prune="upper")
         )
         axis.set_ylim(bottom, -0.7)
-        axis.set_yticks(list(places.values()), [""] * len(places))
+        axis.set_yticks(list(places.values()))
         axis.yaxis.set_minor_locator(NullLocator())
-        axis.tick_params(axis="y", length=0)
+        axis.tick_params(axis="y", length=0, labelleft=axis is shown[0])
         axis.tick_params(axis="x", labelsize=6.5)
         axis.grid(visible=True, axis="both", linewidth=0.4, color="#e4e4e4")
         axis.set_axisbelow(True)
@@ -187,6 +187,30 @@ def _doubts(marks: Sequence[Mark]) -> str:
         return ""
     listed = "; ".join(f"{reason} {citations(found)}" for reason, found in reasons.items())
     return f" In doubt: {listed}."
+
+
+def figure(
+    *,
+    name: str,
+    title: str,
+    order: int,
+    panels: Mapping[str, Panel],
+    prepare: Callable[[Sequence[Row]], Sequence[Mark]],
+    caption: str,
+) -> Figure[Mark]:
+    """The figure of these panels; its sources and their doubts come behind the caption."""
+    return Figure(
+        name=name,
+        title=title,
+        order=order,
+        prepare=prepare,
+        grid=grid,
+        draw=lambda marks, axes: draw(marks, axes, panels),
+        caption=lambda marks: caption + sources(marks),
+        columns=COLUMNS,
+        cells=lambda mark: cells(mark, panels[mark.panel].unit),
+        source=source,
+    )
 
 
 def cells(mark: Mark, unit: str) -> tuple[object, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from strata import published
-from strata.figures import AxesGrid, Figure, _published
+from strata.figures import _published
 from strata.figures._published import Panel
 from strata.published import Mark
 from strata.records import Row
@@ -19,35 +19,16 @@ def prepare(rows: Sequence[Row]) -> Sequence[Mark]:
     return published.latency_marks(rows, tuple(PANELS))
 
 
-def draw(marks: Sequence[Mark], axes: AxesGrid) -> None:
-    """A panel for each cache."""
-    _published.draw(marks, axes, PANELS)
-
-
-def caption(marks: Sequence[Mark]) -> str:
-    """What is compared, and the sources with their doubts."""
-    return (
-        "Cycles of one dependent load of a constant whose address is in a register. Filled, with "
-        "the line through all GPUs: this run (largest footprint of 1 KiB, and between 8 and "
-        "24 KiB). Open: as published, with numbers of the bibliography; each cycle is one of the "
-        f"clock of its own GPU.{_published.sources(marks)}"
-    )
-
-
-def cells(mark: Mark) -> tuple[object, ...]:
-    """One line of the data file."""
-    return _published.cells(mark, PANELS[mark.panel].unit)
-
-
-FIGURE = Figure(
+FIGURE = _published.figure(
     name="published_constant",
     title="Constant caches beside those of other GPUs",
     order=302,
+    panels=PANELS,
     prepare=prepare,
-    grid=_published.grid,
-    draw=draw,
-    caption=caption,
-    columns=_published.COLUMNS,
-    cells=cells,
-    source=_published.source,
+    caption=(
+        "Cycles of one dependent load of a constant whose address is in a register. Filled, with "
+        "the line through all GPUs: this run (largest footprint of 1 KiB, and between 8 and "
+        "24 KiB). Open: as published, with numbers of the bibliography; each cycle is one of the "
+        "clock of its own GPU."
+    ),
 )
