@@ -501,7 +501,8 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
     ]
     if first is not top and first.row.params.get("problem") == top.row.params.get("problem"):
         gain = factor(top.row.value / first.row.value)
-        parts += [", ", Cited(gain, first.row), f" {rung_name(first.rung)}"]
+        other = "" if size(first.row) == size(top.row) else f" of {size_words(first.row)}"
+        parts += [", ", Cited(gain, first.row), f" {rung_name(first.rung)}{other}"]
     if top.limit:
         parts += [
             " and ",
