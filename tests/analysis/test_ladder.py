@@ -308,6 +308,7 @@ def test_the_ladder_in_a_sentence(gpu: Run) -> None:
     words = re.sub(f"[{SPACE}{THIN}]", " ", plain(sentence))
     assert re.fullmatch(
         r"n-body, 524 288 bodies: the fastest rung is pair once with 33\d\d × 10⁹ interactions/s, "
-        r"5\.\d\d× naive of 65 536 bodies and 8\d % of what it could if a warp issued in every cycle\.",
+        r"5\.\d\d× naive of 65 536 bodies and 8\d % of what it could if a warp issued in "
+        r"every cycle\.",
         words,
     )
