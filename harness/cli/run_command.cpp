@@ -181,12 +181,6 @@ int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
     if (quiet) tell(fmt::format("failed: {}", failure));
   }
   const auto rows = c.valid_rows + c.invalid_rows;
-  say(fmt::format(
-      "{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"
-      "; {:.1f} s; {}",
-      c.measured, c.skipped, c.failed, c.missing, c.valid_rows, rows,
-      rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
-      summary.seconds, counting_in_words(c, folder.context().counters)));
   // A run is whole without: its numbers wait in the folder.
   const bool wanted = !quiet && rows > 0 && summary.state != RunState::interrupted;
   if (wanted && !say_first_numbers(folder.path().string())) {
@@ -194,6 +188,12 @@ int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
         "no summary here: the analysis package does not start; `make setup` installs what it "
         "needs");
   }
+  say(fmt::format(
+      "{} measured, {} skipped, {} failed, {} still to do; {} of {} rows valid ({:.1f} %)"
+      "; {:.1f} s; {}",
+      c.measured, c.skipped, c.failed, c.missing, c.valid_rows, rows,
+      rows == 0 ? 0.0 : 100.0 * static_cast<double>(c.valid_rows) / static_cast<double>(rows),
+      summary.seconds, counting_in_words(c, folder.context().counters)));
   if (summary.state == RunState::interrupted) {
     say("interrupted; complete it with: strata run --resume " + folder.path().string());
   }

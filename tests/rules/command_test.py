@@ -62,10 +62,20 @@ class Command(unittest.TestCase):
     def test_help_names_every_subcommand_and_the_exit_codes(self) -> None:
         answer = strata("--help")
         self.assertEqual(answer.returncode, 0)
-        words = ("doctor", "list", "run", "bench", "counters", "model", "nbody", "report", "130")
-        for word in words:
-            self.assertIn(word, answer.stdout)
-        self.assertNotIn("\n  roofline ", answer.stdout, "absent until it works")
+        words = ("doctor", "list", "run", "bench", "counters", "model", "nbody", "report")
+        forwarded = ("roofline", "compare", "summary", "validate", "export", "import")
+        for word in (*words, *forwarded):
+            self.assertIn(f"\n  {word} ", answer.stdout)
+        self.assertIn("130", answer.stdout)
+
+    def test_a_run_ends_with_its_first_numbers_unless_it_is_to_be_quiet(self) -> None:
+        flags = ("--device", "host", "--filter", "timer_check", "--set", "plan.min_samples=6",
+                 "--set", "plan.max_samples=6")  # fmt: skip
+        for more, times in (((), 1), (("--quiet",), 0)):
+            answer = strata("run", "quick", *flags, "--out", str(self.out / f"{times}"), *more)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertEqual(answer.stdout.count("\ncases measured "), times, answer.stdout)
+            self.assertNotIn("no summary here", answer.stderr)
 
     def test_doctor_ends_well_and_says_what_is_missing(self) -> None:
         answer = strata("doctor")
