@@ -5,7 +5,8 @@ usage, with one line on the standard error that says why.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -48,12 +49,8 @@ def report(
     folder = out or (runs[0] / "report" if len(runs) == 1 else Path("report"))
     from strata import report as writer  # brings matplotlib: half a second that only this needs
 
-    try:
+    with _told(folder):
         page = writer.write(loaded, folder)
-    except (RunError, model.MergeError) as error:
-        _fail(f"{error}")
-    except OSError as error:
-        _fail(f"cannot write {error.filename or folder}: {error.strerror}")
     for run in loaded:
         _print_table(run)
     typer.echo(f"{page}")
@@ -90,12 +87,8 @@ def draw_roofline(
     folder = out or (runs[0] / "roofline" if len(runs) == 1 else Path("roofline"))
     from strata import roofline_files  # brings matplotlib
 
-    try:
+    with _told(folder):
         written = roofline_files.write(loaded, folder, ceilings=lender, nominal=nominal)
-    except RunError as error:
-        _fail(f"{error}")
-    except OSError as error:
-        _fail(f"cannot write {error.filename or folder}: {error.strerror}")
     for one in written:
         typer.echo(tables.terminal(one.table), nl=False)
         typer.echo(f"{one.path}")
@@ -156,17 +149,13 @@ def compare(
         settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
     except ValueError as error:
         _fail(f"{error}")
-    try:
+    with _told(out):
         loaded = [output.only(_load(run), only or []) for run in runs]
         repeats = [output.only(_load(run), only or []) for run in same or []]
         found = output.comparisons(loaded, settings, same=repeats)
         beside = output.side_by_side(loaded)
         if out:
             output.write(found, beside, out)
-    except RunError as error:
-        _fail(f"{error}")
-    except OSError as error:
-        _fail(f"cannot write {error.filename or out}: {error.strerror}")
     for warning in output.warnings(found, beside):
         typer.echo(f"strata: warning: {one_line(warning)}", err=True)
     output.show(found, beside, typer.echo, drawn=sys.stdout.isatty())
@@ -224,12 +213,8 @@ def bring_in(
     force: Annotated[bool, typer.Option("--force", help="Write over such a run.")] = False,  # noqa: FBT002
 ) -> None:
     """Make a run folder of another tool's file, and print its path."""
-    try:
+    with _told(to):
         typer.echo(f"{interop.bring_in(file, to, force=force)}")
-    except RunError as error:
-        _fail(f"{error}")
-    except OSError as error:
-        _fail(f"cannot write {error.filename or to}: {error.strerror}")
 
 
 def _load(folder: Path) -> Run:
@@ -237,6 +222,17 @@ def _load(folder: Path) -> Run:
         return load_run(folder)
     except RunError as error:
         _fail(f"{error}")
+
+
+@contextmanager
+def _told(place: Path | None) -> Iterator[None]:
+    """Ends the command with one line for what cannot be used, or not written below `place`."""
+    try:
+        yield
+    except (RunError, model.MergeError) as error:
+        _fail(f"{error}")
+    except OSError as error:
+        _fail(f"cannot write {error.filename or place}: {error.strerror}")
 
 
 def _fail(message: str) -> NoReturn:

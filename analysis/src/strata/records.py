@@ -646,7 +646,7 @@ class _Fields:
         return value
 
     def number(self, key: str) -> float:
-        value = _finite(self._take(key))
+        value = finite(self._take(key))
         if value is None or value < 0:
             self._wrong(key, "a finite number, 0 or more")
         return value
@@ -685,7 +685,7 @@ class _Fields:
 
     def samples(self, key: str) -> tuple[float, ...]:
         values = self.items(key)
-        result = tuple(map(_finite, values))
+        result = tuple(map(finite, values))
         if not result:
             self._wrong(key, "at least one sample")
         for place, (value, raw) in enumerate(zip(result, values, strict=True)):
@@ -700,7 +700,8 @@ class _Fields:
         return key in self._data
 
 
-def _finite(value: Any) -> float | None:
+def finite(value: object) -> float | None:
+    """A number of a JSON file as it is; None for what is none, true and false, NaN and infinity."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     try:

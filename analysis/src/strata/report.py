@@ -24,10 +24,10 @@ from strata import all_rows, counted, model, tables, units
 from strata.citations import Citations
 from strata.drawing import Drawing, drawn
 from strata.headlines import NAME as HEADLINES
-from strata.records import VERDICTS, Row, Run, RunError, params_text
+from strata.records import VERDICTS, Row, Run, params_text
 from strata.report_tables import tables_of
 from strata.sentences import sentences
-from strata.validate import findings, refuse_unusable
+from strata.validate import findings, refuse_repeated, refuse_unusable
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -159,21 +159,26 @@ def write(runs: Sequence[Run], out: Path) -> Path:
     return out / "report.html"
 
 
+def environment() -> Environment:
+    """What makes pages of the templates: texts are escaped, a missing value is an error."""
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
 def make(runs: Sequence[Run]) -> dict[str, bytes]:
     """The files of the report of `runs`, by their path below its folder; the page comes last.
 
     Raises `RunError` as `write` does.
     """
-    names = [run.context.run for run in runs]
     for run in runs:
         refuse_unusable(run)
-        if names.count(run.context.run) > 1:
-            raise RunError(
-                run.folder,
-                found=f"the run {run.context.run} twice",
-                expected="each run once",
-                mend="name it once",
-            )
+    refuse_repeated(runs)
     places = [all_rows.Places(run.rows) for run in runs]
     cites = Citations()
     files: dict[str, bytes] = {}
@@ -183,16 +188,12 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
             folder = f"{run.context.run}/" if len(runs) > 1 else ""
             writers.append(_Writer(run, _Links(run, f"r{number}", known, cites), files, folder))
         sections = [writer.section(here) for writer, here in zip(writers, drawings(), strict=True)]
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    page = environment.get_template("report.html.j2").render(
-        sections=sections, title=_title(runs), verdicts=VERDICTS, cite=cites.cite, cites=cites
+    page = (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            sections=sections, title=_title(runs), verdicts=VERDICTS, cite=cites.cite, cites=cites
+        )
     )
     files["references.bib"] = cites.bibtex().encode()
     files["report.html"] = page.encode()

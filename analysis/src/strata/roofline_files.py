@@ -18,6 +18,7 @@ from strata.figures import roofline_instructions as of_instructions
 from strata.model import Table
 from strata.records import Device, Run, RunError
 from strata.roofline import FLOP, INSTRUCTION, Entry
+from strata.validate import refuse_repeated
 
 MEASURE = "measure those as well (strata run)"
 BORROW = f"{MEASURE}, or name a run of this device that has ceilings with --ceilings"
@@ -95,15 +96,8 @@ def _caption(figure: figures.Figure[Entry], entries: Sequence[Entry], runs: Sequ
 
 
 def _check(runs: Sequence[Run], ceilings: Run | None) -> None:
-    names = [run.context.run for run in runs]
+    refuse_repeated(runs)
     for run in runs:
-        if names.count(run.context.run) > 1:
-            raise RunError(
-                run.folder,
-                found=f"the run {run.context.run} twice",
-                expected="each run once",
-                mend="name it once",
-            )
         if ceilings and not _may_be_one(ceilings.context.device, run.context.device):
             raise RunError(
                 ceilings.folder,

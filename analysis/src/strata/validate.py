@@ -34,6 +34,19 @@ def findings(run: Run) -> tuple[str, ...]:
     return tuple(map(one_line, (*_context(run), *_plan(run), *_table(run))))
 
 
+def refuse_repeated(runs: Sequence[Run]) -> None:
+    """Raises `RunError` where one of `runs` is given twice."""
+    names = Counter(run.context.run for run in runs)
+    for run in runs:
+        if names[run.context.run] > 1:
+            raise RunError(
+                run.folder,
+                found=f"the run {run.context.run} twice",
+                expected="each run once",
+                mend="name it once",
+            )
+
+
 def refuse_unusable(run: Run) -> None:
     """Raises `RunError` for a run that loads, but that nothing should be drawn from.
 

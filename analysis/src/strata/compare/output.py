@@ -19,6 +19,7 @@ from strata.compare.changes import Comparison, Settings, compare
 from strata.compare.conditions import kinship
 from strata.model import Table, plain
 from strata.records import Run, RunError
+from strata.validate import refuse_repeated
 
 SHOWN = 30
 """So many alarms stand on a terminal; the files have them all."""
@@ -44,20 +45,6 @@ def only(run: Run, names: Sequence[str]) -> Run:
     return replace(run, rows=kept)
 
 
-def once(runs: Sequence[Run]) -> None:
-    """Raises `RunError` where a run is given twice."""
-    seen: set[str] = set()
-    for run in runs:
-        if run.context.run in seen:
-            raise RunError(
-                run.folder,
-                found=f"the run {run.context.run} twice",
-                expected="each run once",
-                mend="name it once",
-            )
-        seen.add(run.context.run)
-
-
 def comparisons(
     runs: Sequence[Run], settings: Settings, *, same: Sequence[Run] = ()
 ) -> tuple[Comparison, ...]:
@@ -66,7 +53,7 @@ def comparisons(
     False alarms come at the declared rate in all of them together. Raises `RunError` where runs are
     given twice or have no row in common.
     """
-    once([*runs, *same])
+    refuse_repeated([*runs, *same])
     first, *later = runs
     related = [run for run in later if kinship(first.context, run.context) != "other"]
     if not related:
@@ -80,7 +67,7 @@ def side_by_side(runs: Sequence[Run]) -> devices.Devices | None:
 
     Raises `RunError` where runs are given twice or have nothing in common.
     """
-    once(runs)
+    refuse_repeated(runs)
     if all(kinship(runs[0].context, run.context) != "other" for run in runs[1:]):
         return None
     return devices.side_by_side(runs)

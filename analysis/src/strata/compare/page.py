@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from strata.compare import devices, words
 from strata.compare.changes import Comparison
 from strata.model import Table, plain
-from strata.report import TEMPLATES, inline_svg
+from strata.report import environment, inline_svg
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +37,11 @@ def page(
     if beside:
         tables = tuple(devices.table(beside, group) for group in beside.groups)
         parts.append(Part(devices.title(beside), (), devices.warnings(beside), tables))
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["plain"] = plain
+    templates = environment()
+    templates.filters["plain"] = plain
     shown: list[Markup] = [
         inline_svg(svg.decode(), f"d{place}-", "Comparison")
         for place, svg in enumerate(drawings, start=1)
     ]
-    template = environment.get_template("compare.html.j2")
+    template = templates.get_template("compare.html.j2")
     return template.render(title="Strata: comparison", parts=parts, drawings=shown).encode()

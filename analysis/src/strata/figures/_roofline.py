@@ -1,7 +1,7 @@
 """How a roofline is drawn, whichever of its forms: axes by the ceilings, every kernel by name."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from matplotlib.artist import Artist
@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from strata import ladder, roofline, units
-from strata.figures import AxesGrid, Grid, flat
+from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, legend_above, level_colour, level_ink
 from strata.model import ordered
 from strata.records import Row
@@ -390,3 +390,21 @@ def sizes(entries: Sequence[Entry]) -> str:
 def source(entry: Entry) -> Row:
     """The row that a ceiling or a point shows."""
     return entry.row
+
+
+def figure(
+    *, name: str, title: str, order: int, form: str, caption: Callable[[Sequence[Entry]], str]
+) -> Figure[Entry]:
+    """The figure of one form; nothing where ceilings or kernels are missing."""
+    return Figure(
+        name=name,
+        title=title,
+        order=order,
+        prepare=lambda rows: roofline.entries(rows, form),
+        grid=grid,
+        draw=lambda entries, axes: draw(entries, axes, form),
+        caption=caption,
+        columns=roofline.COLUMNS,
+        cells=lambda entry: roofline.cells(entry, form),
+        source=source,
+    )

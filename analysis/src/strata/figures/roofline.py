@@ -3,20 +3,9 @@
 from collections.abc import Sequence
 
 from strata import roofline
-from strata.figures import AxesGrid, Figure, _roofline
-from strata.records import Row
+from strata.figures import _roofline
 from strata.reference import cite
 from strata.roofline import FLOP, ONCE, Entry
-
-
-def prepare(rows: Sequence[Row]) -> Sequence[Entry]:
-    """Ceilings and kernels; nothing where one of both is missing."""
-    return roofline.entries(rows, FLOP)
-
-
-def draw(entries: Sequence[Entry], axes: AxesGrid) -> None:
-    """Roofs as lines, each kernel a row of points, one for each level."""
-    _roofline.draw(entries, axes, FLOP)
 
 
 def caption(entries: Sequence[Entry]) -> str:
@@ -57,20 +46,4 @@ def caption(entries: Sequence[Entry]) -> str:
     return words + _roofline.faults(entries)
 
 
-def cells(entry: Entry) -> tuple[object, ...]:
-    """One line of the data file."""
-    return roofline.cells(entry, FLOP)
-
-
-FIGURE = Figure(
-    name="roofline",
-    title="Roofline",
-    order=206,
-    prepare=prepare,
-    grid=_roofline.grid,
-    draw=draw,
-    caption=caption,
-    columns=roofline.COLUMNS,
-    cells=cells,
-    source=_roofline.source,
-)
+FIGURE = _roofline.figure(name="roofline", title="Roofline", order=206, form=FLOP, caption=caption)

@@ -3,20 +3,9 @@
 from collections.abc import Sequence
 
 from strata import roofline
-from strata.figures import AxesGrid, Figure, _roofline
-from strata.records import Row
+from strata.figures import _roofline
 from strata.reference import cite
 from strata.roofline import INSTRUCTION, LOADS, Entry
-
-
-def prepare(rows: Sequence[Row]) -> Sequence[Entry]:
-    """Ceilings and kernels; nothing where one of both is missing."""
-    return roofline.entries(rows, INSTRUCTION)
-
-
-def draw(entries: Sequence[Entry], axes: AxesGrid) -> None:
-    """Roofs as lines, each kernel a row of points, one for each level."""
-    _roofline.draw(entries, axes, INSTRUCTION)
 
 
 def caption(entries: Sequence[Entry]) -> str:
@@ -44,20 +33,10 @@ def caption(entries: Sequence[Entry]) -> str:
     return words + _roofline.faults(entries)
 
 
-def cells(entry: Entry) -> tuple[object, ...]:
-    """One line of the data file."""
-    return roofline.cells(entry, INSTRUCTION)
-
-
-FIGURE = Figure(
+FIGURE = _roofline.figure(
     name="roofline_instructions",
     title="Instruction roofline",
     order=207,
-    prepare=prepare,
-    grid=_roofline.grid,
-    draw=draw,
+    form=INSTRUCTION,
     caption=caption,
-    columns=roofline.COLUMNS,
-    cells=cells,
-    source=_roofline.source,
 )

@@ -14,7 +14,6 @@ its cases, quantities and units.
 """
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +38,7 @@ from strata.records import (
     Run,
     RunError,
     case_id,
+    finite,
 )
 
 TOOL = "Google Benchmark"
@@ -460,13 +460,13 @@ def _measurements(
         yield from _times(entries, method, file, units, ours=ours)
         present = Counter(key for entry in entries for key in entry if key not in NO_COUNTER)
         for key in present:
-            samples = [number for e in entries if (number := _number(e.get(key))) is not None]
+            samples = [number for e in entries if (number := finite(e.get(key))) is not None]
             if samples and len(samples) == present[key]:
                 yield _author(key, method, samples, units)
     if good and "median" in aggregates:
         middle = aggregates["median"]
         for key in middle:
-            number = _number(middle[key])
+            number = finite(middle[key])
             if key not in NO_COUNTER and key not in good[0] and number is not None:
                 yield _author(key, f"{METHOD}_median", [number], units)
 
@@ -522,18 +522,8 @@ def _one(
     )
 
 
-def _number(value: object) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def _seconds(entry: Mapping[str, Any], key: str, file: Path) -> float | None:
-    value = _number(entry.get(key))
+    value = finite(entry.get(key))
     unit = entry.get("time_unit", "ns")
     if not isinstance(unit, str) or unit not in PER_SECOND:
         known = ", ".join(PER_SECOND)
