@@ -23,7 +23,7 @@ endif()
 
 # One digest over everything that decides what a kernel does, what is counted of it and what that is compared with.
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/micro/* ${SOURCE}/nbody/* ${SOURCE}/harness/counters/*
-  ${SOURCE}/harness/core/bank_model.cpp ${SOURCE}/harness/core/coalescing.cpp ${SOURCE}/harness/device/* ${SOURCE}/harness/layout/*)
+  ${SOURCE}/harness/model/* ${SOURCE}/harness/measure/* ${SOURCE}/harness/cuda/* ${SOURCE}/harness/cpu/*)
 list(SORT sources)
 set(all "")
 foreach(source IN LISTS sources)
@@ -39,7 +39,7 @@ endif()
 string(STRIP "${FLAGS}" FLAGS)
 string(REPLACE ";" " " ARCHITECTURES "${ARCHITECTURES}")
 set(content "// Generated at build time.
-#include \"harness/core/build_info.hpp\"
+#include \"harness/record/build_info.hpp\"
 
 namespace strata {
 

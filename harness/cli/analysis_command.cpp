@@ -1,6 +1,6 @@
+#include "harness/case/error.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/core/build_info.hpp"
-#include "harness/core/error.hpp"
+#include "harness/record/build_info.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>

@@ -1,13 +1,13 @@
+#include "harness/case/benchmark.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/core/benchmark.hpp"
-#include "harness/core/build_info.hpp"
-#include "harness/core/counters.hpp"
-#include "harness/core/counters_asked.hpp"
-#include "harness/core/device.hpp"
-#include "harness/core/error.hpp"
-#include "harness/core/sweep.hpp"
-#include "harness/runner/device_counters.hpp"
-#include "harness/runner/enrolment.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/counters/counters_asked.hpp"
+#include "harness/record/build_info.hpp"
+#include "harness/record/device.hpp"
+#include "harness/run/device_counters.hpp"
+#include "harness/run/enrolment.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>

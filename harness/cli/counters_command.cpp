@@ -1,14 +1,14 @@
 // What can be counted: which sets, by which metric of the chip, in how many passes. Needs no GPU
 // where a chip is named.
+#include "harness/case/error.hpp"
+#include "harness/case/expression.hpp"
+#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/core/counter_catalogue.hpp"
-#include "harness/core/counter_set.hpp"
-#include "harness/core/counters.hpp"
-#include "harness/core/device.hpp"
-#include "harness/core/error.hpp"
-#include "harness/core/expression.hpp"
-#include "harness/core/measurements_csv.hpp"
-#include "harness/core/text.hpp"
+#include "harness/counters/counter_catalogue.hpp"
+#include "harness/counters/counter_set.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/record/device.hpp"
+#include "harness/record/measurements_csv.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

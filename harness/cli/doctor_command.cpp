@@ -1,8 +1,8 @@
+#include "harness/case/benchmark.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/core/benchmark.hpp"
-#include "harness/core/build_info.hpp"
-#include "harness/core/counters.hpp"
-#include "harness/core/device.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/record/build_info.hpp"
+#include "harness/record/device.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
+#include "harness/case/benchmark.hpp"
+#include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/core/benchmark.hpp"
-#include "harness/core/sweep.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // strata: one command. This file knows the flags, the other files of the folder do the work.
+#include "harness/case/error.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/core/build_info.hpp"
-#include "harness/core/counters.hpp"
-#include "harness/core/device.hpp"
-#include "harness/core/error.hpp"
-#include "harness/runner/worker.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/record/build_info.hpp"
+#include "harness/record/device.hpp"
+#include "harness/run/worker.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
 // strata model: what each generation of GPU would move, by the published rules and with no device.
+#include "harness/case/refusal.hpp"
+#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/page.hpp"
-#include "harness/core/coalescing.hpp"
-#include "harness/core/lanes.hpp"
-#include "harness/core/measurements_csv.hpp"
-#include "harness/core/refusal.hpp"
-#include "harness/core/text.hpp"
-#include "harness/layout/layout.hpp"
-#include "harness/layout/warp_reads.hpp"
+#include "harness/model/coalescing.hpp"
+#include "harness/model/lanes.hpp"
+#include "harness/model/layout.hpp"
+#include "harness/model/warp_reads.hpp"
+#include "harness/record/measurements_csv.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

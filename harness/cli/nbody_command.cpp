@@ -1,15 +1,15 @@
 // strata nbody: the bodies of the ladder as files, and the ladder itself, with no device.
+#include "harness/case/case.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/refusal.hpp"
+#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/page.hpp"
-#include "harness/core/case.hpp"
-#include "harness/core/error.hpp"
-#include "harness/core/refusal.hpp"
-#include "harness/core/statistics.hpp"
-#include "harness/core/text.hpp"
-#include "nbody/ladder.hpp"
-#include "nbody/problem/dataset_file.hpp"
-#include "nbody/problem/problem.hpp"
-#include "nbody/reference/moved.hpp"
+#include "harness/record/statistics.hpp"
+#include "nbody/gravity/ladder.hpp"
+#include "nbody/gravity/problem/dataset_file.hpp"
+#include "nbody/gravity/problem/problem.hpp"
+#include "nbody/gravity/reference/moved.hpp"
 
 #include <fmt/format.h>
 

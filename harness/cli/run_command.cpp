@@ -1,13 +1,13 @@
+#include "harness/case/benchmark.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/core/benchmark.hpp"
-#include "harness/core/build_info.hpp"
-#include "harness/core/counters_asked.hpp"
-#include "harness/core/device_lock.hpp"
-#include "harness/core/error.hpp"
-#include "harness/core/progress.hpp"
-#include "harness/core/run_folder.hpp"
-#include "harness/core/supervisor.hpp"
-#include "harness/core/sweep.hpp"
+#include "harness/counters/counters_asked.hpp"
+#include "harness/measure/device_lock.hpp"
+#include "harness/record/build_info.hpp"
+#include "harness/record/run_folder.hpp"
+#include "harness/run/progress.hpp"
+#include "harness/run/supervisor.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 #include "harness/counters/cupti_absence.hpp"
 
-#include "harness/core/counters.hpp"
-#include "harness/core/measurement.hpp"
+#include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_host.hpp"
-#include "harness/device/driver.hpp"
-#include "harness/device/nvml.hpp"
-#include "harness/device/uuid.hpp"
+#include "harness/cuda/driver.hpp"
+#include "harness/cuda/nvml.hpp"
+#include "harness/cuda/uuid.hpp"
+#include "harness/record/measurement.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -1,7 +1,7 @@
-// What the loaded CUPTI, the driver and NVML add to harness/core/counter_absence.hpp.
+// What the loaded CUPTI, the driver and NVML add to harness/counters/counter_absence.hpp.
 #pragma once
 
-#include "harness/core/counter_absence.hpp"
+#include "harness/counters/counter_absence.hpp"
 
 #include <optional>
 #include <string>

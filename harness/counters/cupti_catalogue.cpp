@@ -1,11 +1,11 @@
 // Chips and their metrics as the rest of the harness asks for them.
-#include "harness/core/counter_catalogue.hpp"
-#include "harness/core/counters.hpp"
-#include "harness/core/error.hpp"
+#include "harness/case/error.hpp"
+#include "harness/counters/counter_catalogue.hpp"
+#include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_absence.hpp"
 #include "harness/counters/cupti_check.hpp"
 #include "harness/counters/cupti_host.hpp"
-#include "harness/device/driver.hpp"
+#include "harness/cuda/driver.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

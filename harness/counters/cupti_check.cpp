@@ -1,6 +1,6 @@
 #include "harness/counters/cupti_check.hpp"
 
-#include "harness/core/text.hpp"
+#include "harness/case/text.hpp"
 
 #include <cstdio>
 #include <string>

@@ -1,8 +1,8 @@
 #include "harness/counters/cupti_host.hpp"
 
-#include "harness/core/counters.hpp"
-#include "harness/core/error.hpp"
-#include "harness/core/text.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/text.hpp"
+#include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_check.hpp"
 
 #include <cupti_profiler_host.h>

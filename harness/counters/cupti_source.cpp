@@ -2,15 +2,15 @@
 // ourselves ("user ranges, user replay"). The profiler's own replay would save and restore what a
 // kernel writes, and with it disturb the very caches that are counted; here every pass begins with
 // the preparation that the timed runs have.
-#include "harness/core/counter_absence.hpp"
-#include "harness/core/counter_set.hpp"
-#include "harness/core/counters.hpp"
-#include "harness/core/error.hpp"
+#include "harness/case/error.hpp"
+#include "harness/counters/counter_absence.hpp"
+#include "harness/counters/counter_set.hpp"
+#include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_absence.hpp"
 #include "harness/counters/cupti_check.hpp"
 #include "harness/counters/cupti_host.hpp"
-#include "harness/device/cuda_check.hpp"
-#include "harness/device/driver.hpp"
+#include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/driver.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

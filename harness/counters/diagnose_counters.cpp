@@ -1,7 +1,7 @@
 // What `strata doctor` says of counters: each GPU is tried, because permission, another profiler
 // and a shared slice show for certain in a trial alone.
-#include "harness/core/counter_absence.hpp"
-#include "harness/core/counters.hpp"
+#include "harness/counters/counter_absence.hpp"
+#include "harness/counters/counters.hpp"
 
 #include <cuda_runtime_api.h>
 

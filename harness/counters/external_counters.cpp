@@ -1,8 +1,8 @@
 // A source for a profiler outside of this process: the same work as in-process counting does, once,
 // inside an NVTX range that the profiler can tell from the preparations.
-#include "harness/core/counters.hpp"
-#include "harness/device/cuda_check.hpp"
-#include "harness/device/nvtx_range.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/nvtx_range.hpp"
 
 #include <cuda_runtime_api.h>
 

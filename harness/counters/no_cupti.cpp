@@ -1,7 +1,7 @@
 // Stands in for the counters in a build without CUPTI, and says so.
-#include "harness/core/build_info.hpp"
-#include "harness/core/counter_absence.hpp"
-#include "harness/core/counters.hpp"
+#include "harness/counters/counter_absence.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/record/build_info.hpp"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // Stands in for the source that lets a profiler outside count, in a build without CUDA.
-#include "harness/core/counter_absence.hpp"
-#include "harness/core/counters.hpp"
+#include "harness/counters/counter_absence.hpp"
+#include "harness/counters/counters.hpp"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 // a copy.
 #pragma once
 
-#include "harness/layout/layout.hpp"
+#include "harness/model/layout.hpp"
 
 #include <cstdint>
 

@@ -7,8 +7,8 @@
 // the order of summation does not matter, and device and host must agree to the last bit.
 #pragma once
 
-#include "harness/core/in_parallel.hpp"
-#include "harness/layout/layout.hpp"
+#include "harness/case/in_parallel.hpp"
+#include "harness/model/layout.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
 #include <array>

@@ -2,7 +2,7 @@
 // chain.
 #pragma once
 
-#include "harness/core/split_mix.hpp"
+#include "harness/model/split_mix.hpp"
 
 #include <cstdint>
 #include <numeric>

@@ -15,7 +15,7 @@ from strata.records import Run
 from strata.report_tables import nbody_ladder, nbody_thessaly
 from strata.units import SPACE, THIN
 
-SOURCE = Path(__file__).parents[2] / "nbody" / "ladder.cpp"
+SOURCE = Path(__file__).parents[2] / "nbody" / "gravity" / "ladder.cpp"
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from strata.records import Run
 from strata.report_tables import nbody_rungs, nbody_steps, nbody_unroll
 from strata.units import SPACE, THIN
 
-NBODY = Path(__file__).parents[2] / "nbody"
+NBODY = Path(__file__).parents[2] / "nbody" / "gravity"
 needs_sources = pytest.mark.skipif(
     not (NBODY / "ladder.cpp").is_file(), reason="the harness's sources are not here"
 )

@@ -1,5 +1,5 @@
 // Our names of CUPTI's results, against those of the library itself.
-#include "harness/core/counter_absence.hpp"
+#include "harness/counters/counter_absence.hpp"
 
 #include <cupti_result.h>
 

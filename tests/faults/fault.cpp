@@ -1,9 +1,9 @@
 // What happens to a run when a benchmark does what no benchmark should, or when its counters do?
 // One kind of misbehaviour a case, or a counter set; only the test executable has them.
-#include "harness/core/benchmark.hpp"
-#include "harness/core/error.hpp"
-#include "harness/core/session.hpp"
-#include "harness/runner/device_counters.hpp"
+#include "harness/case/benchmark.hpp"
+#include "harness/case/error.hpp"
+#include "harness/measure/session.hpp"
+#include "harness/run/device_counters.hpp"
 
 #include <sys/resource.h>
 

@@ -1,9 +1,9 @@
 // libFuzzer target: any bytes are a sweep or are refused in one line. Needs clang; host only.
 //
 //   sweep_fuzz -max_len=20000 -timeout=10 CORPUS sweeps
-#include "harness/core/error.hpp"
-#include "harness/core/sweep.hpp"
-#include "harness/core/text.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/sweep.hpp"
+#include "harness/case/text.hpp"
 
 #include <cstddef>
 #include <cstdint>

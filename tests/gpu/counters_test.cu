@@ -1,14 +1,14 @@
 // Counting on a real GPU: the model against the hardware, and the level gate against cases that
 // claim a level that did not serve them. A program of its own: counters come before the context.
-#include "harness/core/counted_loads.hpp"
-#include "harness/core/error.hpp"
-#include "harness/device/buffer.hpp"
-#include "harness/device/cuda_check.hpp"
-#include "harness/device/eviction.hpp"
-#include "harness/device/stream.hpp"
-#include "harness/runner/case_runner.hpp"
-#include "harness/runner/count_batches.hpp"
-#include "micro/layout_read.hpp"
+#include "harness/case/error.hpp"
+#include "harness/cuda/buffer.hpp"
+#include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/eviction.hpp"
+#include "harness/cuda/stream.hpp"
+#include "harness/measure/counted_loads.hpp"
+#include "harness/run/case_runner.hpp"
+#include "harness/run/count_batches.hpp"
+#include "micro/access/layout_read.hpp"
 
 #include <cuda_runtime_api.h>
 

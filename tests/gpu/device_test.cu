@@ -1,16 +1,16 @@
 // The CUDA part on a real GPU: errors, buffers, timers, clocks, eviction, the device itself.
-#include "harness/core/counter_catalogue.hpp"
-#include "harness/core/counters.hpp"
-#include "harness/core/device.hpp"
-#include "harness/core/error.hpp"
-#include "harness/device/buffer.hpp"
-#include "harness/device/clock.cuh"
-#include "harness/device/cuda_check.hpp"
-#include "harness/device/eviction.hpp"
-#include "harness/device/nvml.hpp"
-#include "harness/device/settle.hpp"
-#include "harness/device/stream.hpp"
-#include "harness/device/timer.hpp"
+#include "harness/case/error.hpp"
+#include "harness/counters/counter_catalogue.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/cuda/buffer.hpp"
+#include "harness/cuda/clock.cuh"
+#include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/eviction.hpp"
+#include "harness/cuda/nvml.hpp"
+#include "harness/cuda/settle.hpp"
+#include "harness/cuda/stream.hpp"
+#include "harness/cuda/timer.hpp"
+#include "harness/record/device.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,7 @@
 // layout_read and timer_check on the GPU: what must hold of every measurement, whatever its value.
-#include "harness/core/error.hpp"
-#include "harness/core/statistics.hpp"
-#include "harness/runner/case_runner.hpp"
+#include "harness/case/error.hpp"
+#include "harness/record/statistics.hpp"
+#include "harness/run/case_runner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // Every rung of the n-body ladder that runs on a GPU, in every layout and problem, against double
 // precision: on random bodies and on those that kernels go wrong on. And faults that were planted.
-#include "harness/core/error.hpp"
-#include "harness/core/session.hpp"
-#include "harness/device/cuda_check.hpp"
-#include "harness/runner/case_runner.hpp"
-#include "nbody/bodies.cuh"
-#include "nbody/ladder.hpp"
-#include "nbody/rung_kernels.cuh"
-#include "nbody/step.hpp"
+#include "harness/case/error.hpp"
+#include "harness/cuda/cuda_check.hpp"
+#include "harness/measure/session.hpp"
+#include "harness/run/case_runner.hpp"
+#include "nbody/gravity/bodies.cuh"
+#include "nbody/gravity/ladder.hpp"
+#include "nbody/gravity/rung_kernels.cuh"
+#include "nbody/gravity/step.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "micro/async_copy.hpp"
+#include "micro/transfer/async_copy.hpp"
 
 #include "micro/pattern/hashed_words.hpp"
 

@@ -1,8 +1,8 @@
-#include "micro/atomics.hpp"
+#include "micro/compute/atomics.hpp"
 
-#include "harness/core/device.hpp"
-#include "harness/runner/case_runner.hpp"
-#include "micro/atomics_host.hpp"
+#include "harness/record/device.hpp"
+#include "harness/run/case_runner.hpp"
+#include "micro/compute/atomics_host.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
 #include <gtest/gtest.h>

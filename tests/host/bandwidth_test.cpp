@@ -1,6 +1,6 @@
-#include "micro/bandwidth.hpp"
+#include "micro/bandwidth/bandwidth.hpp"
 
-#include "harness/core/error.hpp"
+#include "harness/case/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "micro/bank_conflicts.hpp"
+#include "micro/access/bank_conflicts.hpp"
 
-#include "harness/core/bank_model.hpp"
+#include "harness/model/bank_model.hpp"
 #include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/particle_chain.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/core/bank_model.hpp"
+#include "harness/model/bank_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/core/benchmark.hpp"
+#include "harness/case/benchmark.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "micro/cache_geometry.hpp"
+#include "micro/latency/cache_geometry.hpp"
 
-#include "harness/core/error.hpp"
+#include "harness/case/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

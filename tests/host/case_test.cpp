@@ -1,4 +1,4 @@
-#include "harness/core/case.hpp"
+#include "harness/case/case.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The arithmetic of this CPU, really measured: its ends are those of multiply-adds one at a time.
-#include "harness/core/device.hpp"
-#include "harness/runner/case_runner.hpp"
-#include "micro/ceilings.hpp"
+#include "harness/record/device.hpp"
+#include "harness/run/case_runner.hpp"
+#include "micro/compute/ceilings.hpp"
 
 #include <gtest/gtest.h>
 

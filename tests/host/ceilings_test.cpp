@@ -1,6 +1,6 @@
-#include "micro/ceilings.hpp"
+#include "micro/compute/ceilings.hpp"
 
-#include "micro/ceilings_forms.hpp"
+#include "micro/compute/ceilings_forms.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "harness/core/change_point.hpp"
+#include "harness/model/change_point.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "harness/core/lanes.hpp"
-#include "micro/coalescing.hpp"
+#include "harness/model/lanes.hpp"
+#include "micro/access/coalescing.hpp"
 #include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/particle_chain.hpp"
 

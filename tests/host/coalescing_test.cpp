@@ -1,6 +1,6 @@
-#include "harness/core/coalescing.hpp"
+#include "harness/model/coalescing.hpp"
 
-#include "harness/core/case.hpp"
+#include "harness/case/case.hpp"
 
 #include <gtest/gtest.h>
 

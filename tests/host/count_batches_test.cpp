@@ -1,8 +1,8 @@
-#include "harness/runner/count_batches.hpp"
+#include "harness/run/count_batches.hpp"
 
 #include "fakes.hpp"
-#include "harness/core/benchmark.hpp"
-#include "harness/core/error.hpp"
+#include "harness/case/benchmark.hpp"
+#include "harness/case/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "harness/core/counted_work.hpp"
+#include "harness/measure/counted_work.hpp"
 
 #include "fakes.hpp"
-#include "harness/core/error.hpp"
+#include "harness/case/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

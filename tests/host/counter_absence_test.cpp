@@ -1,5 +1,5 @@
 // Every situation in which counters cannot be read, played with faked codes and faked texts.
-#include "harness/core/counter_absence.hpp"
+#include "harness/counters/counter_absence.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "harness/core/counter_set.hpp"
+#include "harness/counters/counter_set.hpp"
 
-#include "harness/core/builtin_counter_sets.hpp"
-#include "harness/core/counter_catalogue.hpp"
-#include "harness/core/counters.hpp"
-#include "harness/core/error.hpp"
+#include "harness/case/error.hpp"
+#include "harness/counters/builtin_counter_sets.hpp"
+#include "harness/counters/counter_catalogue.hpp"
+#include "harness/counters/counters.hpp"
 #include "temporary_folder.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
-#include "harness/core/counters_asked.hpp"
+#include "harness/counters/counters_asked.hpp"
 
-#include "harness/core/error.hpp"
+#include "harness/case/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What a user may ask for, and what comes of it.
-#include "harness/core/device.hpp"
-#include "harness/core/error.hpp"
+#include "harness/case/error.hpp"
+#include "harness/record/device.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // A device and a source of counts that pretend, for tests of what uses them.
 #pragma once
 
-#include "harness/core/counters.hpp"
-#include "harness/core/device.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/record/device.hpp"
 
 #include <span>
 #include <string>

@@ -1,4 +1,4 @@
-#include "harness/core/gates.hpp"
+#include "harness/record/gates.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // The CPU as a device, and what it stands on: pinning, thread teams, eviction, folder names.
-#include "harness/core/device.hpp"
-#include "harness/host/host_evict.hpp"
-#include "harness/host/pin.hpp"
-#include "harness/host/slug.hpp"
-#include "harness/host/thread_team.hpp"
-#include "harness/host/topology.hpp"
+#include "harness/cpu/host_evict.hpp"
+#include "harness/cpu/pin.hpp"
+#include "harness/cpu/slug.hpp"
+#include "harness/cpu/thread_team.hpp"
+#include "harness/cpu/topology.hpp"
+#include "harness/record/device.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Instructions of this CPU: the loops do what their types say, and chains prove their length.
-#include "harness/core/device.hpp"
-#include "harness/runner/case_runner.hpp"
-#include "micro/instruction_cost.hpp"
+#include "harness/record/device.hpp"
+#include "harness/run/case_runner.hpp"
+#include "micro/compute/instruction_cost.hpp"
 
 #include <gtest/gtest.h>
 

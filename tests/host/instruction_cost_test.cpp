@@ -1,4 +1,4 @@
-#include "micro/instruction_cost.hpp"
+#include "micro/compute/instruction_cost.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

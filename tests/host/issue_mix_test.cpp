@@ -1,4 +1,4 @@
-#include "micro/issue_mix.hpp"
+#include "micro/compute/issue_mix.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

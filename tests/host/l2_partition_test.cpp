@@ -1,4 +1,4 @@
-#include "micro/l2_partition.hpp"
+#include "micro/latency/l2_partition.hpp"
 
 #include "micro/pattern/hashed_words.hpp"
 

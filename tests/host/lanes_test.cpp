@@ -1,4 +1,4 @@
-#include "harness/core/lanes.hpp"
+#include "harness/model/lanes.hpp"
 
 #include <gtest/gtest.h>
 

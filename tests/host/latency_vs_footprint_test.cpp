@@ -1,9 +1,9 @@
-#include "micro/latency_vs_footprint.hpp"
+#include "micro/latency/latency_vs_footprint.hpp"
 
-#include "harness/core/octaves.hpp"
+#include "harness/case/octaves.hpp"
+#include "micro/latency/pointer_chase.hpp"
 #include "micro/pattern/cycle_walks.hpp"
 #include "micro/pattern/permuted_chain.hpp"
-#include "micro/pointer_chase.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "micro/launch_overhead.hpp"
+#include "micro/transfer/launch_overhead.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "micro/layout_read.hpp"
+#include "micro/access/layout_read.hpp"
 
-#include "harness/core/error.hpp"
-#include "harness/core/sweep.hpp"
-#include "harness/runner/case_runner.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/sweep.hpp"
+#include "harness/run/case_runner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/layout/layout.hpp"
+#include "harness/model/layout.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "harness/core/measurement.hpp"
+#include "harness/record/measurement.hpp"
 
-#include "harness/core/session.hpp"
+#include "harness/measure/session.hpp"
 
 #include <gtest/gtest.h>
 

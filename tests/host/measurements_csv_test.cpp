@@ -1,4 +1,4 @@
-#include "harness/core/measurements_csv.hpp"
+#include "harness/record/measurements_csv.hpp"
 
 #include <gtest/gtest.h>
 

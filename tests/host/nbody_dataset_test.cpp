@@ -1,8 +1,8 @@
-#include "harness/core/error.hpp"
-#include "harness/core/sha256.hpp"
-#include "nbody/problem/dataset_file.hpp"
-#include "nbody/reference/gravity.hpp"
-#include "nbody/reference/moved.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/sha256.hpp"
+#include "nbody/gravity/problem/dataset_file.hpp"
+#include "nbody/gravity/reference/gravity.hpp"
+#include "nbody/gravity/reference/moved.hpp"
 #include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>

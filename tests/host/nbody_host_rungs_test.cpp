@@ -1,9 +1,9 @@
 // Every rung on this CPU, with every kind of its vectors, against double precision.
-#include "harness/core/error.hpp"
-#include "harness/host/topology.hpp"
-#include "harness/runner/case_runner.hpp"
-#include "nbody/host/climb_host.hpp"
-#include "nbody/with_choice.hpp"
+#include "harness/case/error.hpp"
+#include "harness/cpu/topology.hpp"
+#include "harness/run/case_runner.hpp"
+#include "nbody/gravity/host/climb_host.hpp"
+#include "nbody/gravity/with_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "nbody/problem/problem.hpp"
+#include "nbody/gravity/problem/problem.hpp"
 #include "tests/host/fakes.hpp"
 
 #include <gtest/gtest.h>

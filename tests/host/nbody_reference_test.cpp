@@ -1,5 +1,5 @@
-#include "nbody/ladder.hpp"
-#include "nbody/reference/gravity.hpp"
+#include "nbody/gravity/ladder.hpp"
+#include "nbody/gravity/reference/gravity.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // NvmlDevice against libraries that stand in for NVML: the right GPU under any numbering, and no
 // fact where there is none to be had.
-#include "harness/device/nvml.hpp"
+#include "harness/cuda/nvml.hpp"
 
 #include "fake_nvml.hpp"
 

@@ -1,6 +1,6 @@
-#include "micro/peer_copy.hpp"
+#include "micro/transfer/peer_copy.hpp"
 
-#include "harness/core/benchmark.hpp"
+#include "harness/case/benchmark.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/core/progress.hpp"
+#include "harness/run/progress.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

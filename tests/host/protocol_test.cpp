@@ -1,4 +1,4 @@
-#include "harness/core/protocol.hpp"
+#include "harness/measure/protocol.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "harness/core/record_json.hpp"
+#include "harness/record/record_json.hpp"
 
-#include "harness/core/run_folder.hpp"
-#include "harness/core/worker_channel.hpp"
+#include "harness/record/run_folder.hpp"
+#include "harness/run/worker_channel.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "harness/core/run_folder.hpp"
+#include "harness/record/run_folder.hpp"
 
-#include "harness/core/clock_text.hpp"
-#include "harness/core/error.hpp"
-#include "harness/core/record_json.hpp"
+#include "harness/case/error.hpp"
+#include "harness/record/clock_text.hpp"
+#include "harness/record/record_json.hpp"
 #include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "harness/core/sha256.hpp"
+#include "harness/case/sha256.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "micro/short_words.hpp"
+#include "micro/access/short_words.hpp"
 
-#include "harness/core/device.hpp"
-#include "harness/runner/case_runner.hpp"
+#include "harness/record/device.hpp"
+#include "harness/run/case_runner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/core/statistics.hpp"
+#include "harness/record/statistics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "micro/stride_gather.hpp"
+#include "micro/access/stride_gather.hpp"
 
-#include "harness/core/error.hpp"
-#include "harness/core/lanes.hpp"
+#include "harness/case/error.hpp"
+#include "harness/model/lanes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // The supervisor against workers that do what workers must not do. The worker is this executable
 // itself, started again with other arguments: see main() at the end.
-#include "harness/core/supervisor.hpp"
+#include "harness/run/supervisor.hpp"
 
-#include "harness/core/clock_text.hpp"
-#include "harness/core/device_lock.hpp"
-#include "harness/core/record_json.hpp"
+#include "harness/measure/device_lock.hpp"
+#include "harness/record/clock_text.hpp"
+#include "harness/record/record_json.hpp"
 #include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>

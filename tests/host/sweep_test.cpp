@@ -1,9 +1,9 @@
-#include "harness/core/sweep.hpp"
+#include "harness/case/sweep.hpp"
 
-#include "harness/core/builtin_sweeps.hpp"
-#include "harness/core/error.hpp"
-#include "harness/core/sha256.hpp"
-#include "harness/core/text.hpp"
+#include "harness/case/builtin_sweeps.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/sha256.hpp"
+#include "harness/case/text.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "harness/core/timed.hpp"
+#include "harness/measure/timed.hpp"
 
 #include "tests/host/fakes.hpp"
 

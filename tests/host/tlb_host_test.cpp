@@ -1,8 +1,8 @@
 // Translations of this CPU: which chains it follows, and where their words lie.
-#include "harness/core/device.hpp"
-#include "harness/core/text.hpp"
-#include "harness/runner/case_runner.hpp"
-#include "micro/tlb.hpp"
+#include "harness/case/text.hpp"
+#include "harness/record/device.hpp"
+#include "harness/run/case_runner.hpp"
+#include "micro/latency/tlb.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "micro/tlb.hpp"
+#include "micro/latency/tlb.hpp"
 
-#include "harness/core/text.hpp"
+#include "harness/case/text.hpp"
 
 #include <gtest/gtest.h>
 

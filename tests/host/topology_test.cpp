@@ -1,5 +1,5 @@
 // The description of a machine, from trees of files that stand for machines.
-#include "harness/host/topology.hpp"
+#include "harness/cpu/topology.hpp"
 
 #include <gtest/gtest.h>
 

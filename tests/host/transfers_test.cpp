@@ -1,4 +1,4 @@
-#include "micro/transfers.hpp"
+#include "micro/transfer/transfers.hpp"
 
 #include "micro/pattern/scattered_pieces.hpp"
 

@@ -1,8 +1,8 @@
 // The CPU's counter and its calibration.
-#include "harness/host/tsc.hpp"
+#include "harness/cpu/tsc.hpp"
 
-#include "harness/host/pin.hpp"
-#include "harness/host/topology.hpp"
+#include "harness/cpu/pin.hpp"
+#include "harness/cpu/topology.hpp"
 
 #include <gtest/gtest.h>
 

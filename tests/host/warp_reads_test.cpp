@@ -1,7 +1,7 @@
-#include "harness/layout/warp_reads.hpp"
+#include "harness/model/warp_reads.hpp"
 
-#include "harness/core/counters.hpp"
-#include "harness/runner/case_runner.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/run/case_runner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -170,7 +170,7 @@ def banks_shared(listing: str) -> Iterator[str]:
 
 
 def several(name: str, bodies: int, warps: int, more: Complaints) -> Kernel:
-    """A kernel of nbody/several.cuh: so many bodies a thread, so many warps a block."""
+    """A kernel of nbody/gravity/several.cuh: so many bodies a thread, so many warps a block."""
     turns = 4 if bodies >= 8 else 8
     return fast(
         name,

@@ -1,7 +1,7 @@
 """Fail when a source includes what its folder may not know about.
 
-One way only: core knows nothing of devices, benchmarks never know each other's suites, and no
-third-party header reaches nvcc.
+One way only: what is measured knows nothing of devices, benchmarks never know each other's suites,
+only the command knows them all, and no third-party header reaches nvcc.
 """
 
 from __future__ import annotations
@@ -11,37 +11,46 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-CORE = {"harness/core"}
-NBODY = {"nbody", "nbody/problem", "nbody/reference"}
+BASE = {"harness/case", "harness/record", "harness/model"}
+MEASURE = BASE | {"harness/counters", "harness/measure"}
+CPU = MEASURE | {"harness/cpu"}
+CUDA_ROOM = CPU | {"harness/cuda"}
+MICRO = CUDA_ROOM | {"micro/pattern"}
+GRAVITY = {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
 MAY_INCLUDE = {
-    "harness/core": CORE,
-    "harness/layout": CORE | {"harness/layout"},
-    "harness/host": CORE | {"harness/host"},
-    "harness/device": CORE | {"harness/host", "harness/device"},
-    "harness/counters": CORE | {"harness/device", "harness/counters"},
-    "harness/runner": CORE | {"harness/host", "harness/runner"},
-    "harness/cli": CORE
-    | {"harness/host", "harness/layout", "harness/runner", "harness/cli"}
-    | NBODY,
-    "micro/pattern": CORE | {"harness/layout", "micro/pattern"},
-    "nbody/problem": CORE | {"harness/layout", "nbody/problem"},
-    "nbody/reference": CORE | {"nbody/problem", "nbody/reference"},
-    "nbody/host": CORE | {"harness/host", "harness/layout"} | NBODY | {"nbody/host"},
-    "nbody/rungs": CORE | {"harness/device", "harness/layout"} | NBODY | {"nbody/rungs"},
-    "nbody": CORE | {"harness/host", "harness/device", "harness/layout"} | NBODY,
-    "micro": CORE | {"harness/host", "harness/device", "harness/layout", "micro/pattern", "micro"},
+    "harness/case": {"harness/case", "harness/counters"},
+    "harness/record": {"harness/case", "harness/record", "harness/counters", "harness/run"},
+    "harness/model": BASE,
+    "harness/counters": BASE | {"harness/cuda", "harness/counters"},
+    "harness/measure": MEASURE,
+    "harness/cpu": CPU,
+    "harness/cuda": CUDA_ROOM,
+    "harness/run": CPU | {"harness/run"},
+    "harness/cli": CPU | {"harness/run", "harness/cli"} | GRAVITY,
+    "micro/pattern": BASE | {"micro/pattern"},
+    **{
+        f"micro/{room}": MICRO | {f"micro/{room}"}
+        for room in ("latency", "bandwidth", "access", "compute", "transfer")
+    },
+    "nbody/gravity/problem": MEASURE | {"nbody/gravity/problem"},
+    "nbody/gravity/reference": BASE | GRAVITY,
+    "nbody/gravity/host": CPU | GRAVITY | {"nbody/gravity/host"},
+    "nbody/gravity/rungs": CUDA_ROOM | GRAVITY | {"nbody/gravity/rungs"},
+    "nbody/gravity": CUDA_ROOM | GRAVITY,
 }
 # Compiled by g++ alone on any machine.
 HOST_ONLY = {
-    "harness/core",
-    "harness/layout",
-    "harness/host",
-    "harness/runner",
+    "harness/case",
+    "harness/record",
+    "harness/model",
+    "harness/measure",
+    "harness/cpu",
+    "harness/run",
     "harness/cli",
     "micro/pattern",
-    "nbody/problem",
-    "nbody/reference",
-    "nbody/host",
+    "nbody/gravity/problem",
+    "nbody/gravity/reference",
+    "nbody/gravity/host",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 CUDA = re.compile(r"cuda|cupti|nvml|nvtx")

@@ -334,7 +334,7 @@ def merged(timed: Case, counted: Case) -> Case:
     place of the unverified one of its name, and a gate that failed in either phase stays failed.
     Where counting failed or was skipped, the timings stay as they are and the level gate, if
     unverified, says why. A case that was not timed stays as it is. The harness does the same
-    (`merged` in harness/core/measurement.hpp).
+    (`merged` in harness/record/measurement.hpp).
     """
     if timed.status != "measured":
         return timed

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contract import Contract, Kernel
 
 # Layout and fields -> scalar and 16-byte loads of one read. From the layouts' declarations in
-# harness/layout/layout.hpp: a read is issued when it holds a wanted field.
+# harness/model/layout.hpp: a read is issued when it holds a wanted field.
 READS = {
     ("Aos", "AllFields"): (7, 0),
     ("Aos", "Posmass"): (4, 0),

@@ -1,0 +1,173 @@
+#include "harness/case/benchmark.hpp"
+
+#include "harness/case/text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+namespace strata {
+namespace {
+
+/// What was enrolled before main. Function-local, so that it exists before whoever enrols first.
+struct Roll {
+  std::vector<detail::Enrolment> entries;
+  bool closed = false;  // somebody has seen the list: it can no longer change
+};
+
+Roll& roll() {
+  static Roll all;
+  return all;
+}
+
+[[noreturn]] void refuse_declaration(const Benchmark& benchmark, const std::string& what) {
+  throw std::logic_error{"benchmark " + in_quotes(benchmark.name) + ": " + what};
+}
+
+void check_words(const Benchmark& benchmark, const std::string& what,
+                 std::span<const std::string> words) {
+  std::set<std::string_view> seen;
+  for (const auto& word : words) {
+    if (!is_canonical_word(word))
+      refuse_declaration(benchmark, what + " has a bad name " + in_quotes(word));
+    if (!seen.insert(word).second)
+      refuse_declaration(benchmark, what + " has " + in_quotes(word) + " twice");
+  }
+}
+
+/// Holds what case ids, sweeps and settings rely on.
+void check(const Benchmark& benchmark) {
+  if (!is_canonical_word(benchmark.suite) || !is_canonical_word(benchmark.name)) {
+    refuse_declaration(benchmark, "its suite or name cannot stand in a case id");
+  }
+  // --set reads "plan.KEY" as the plan's and cuts "BENCHMARK.AXIS" at the first dot.
+  if (benchmark.name == "plan" || benchmark.name.find('.') != std::string::npos) {
+    refuse_declaration(benchmark,
+                       "its name is 'plan' or holds a dot, which a setting could not tell apart");
+  }
+  std::vector<std::string> names;
+  for (const auto& axis : benchmark.axes)
+    names.push_back(axis.name);
+  check_words(benchmark, "its list of axes", names);
+  for (const auto& axis : benchmark.axes) {
+    const std::string what = "axis " + in_quotes(axis.name);
+    check_words(benchmark, what, axis.choices);
+    check_words(benchmark, what + " by default", axis.defaults);
+    if (axis.choices.empty() && axis.minimum > axis.maximum)
+      refuse_declaration(benchmark, what + " is empty");
+    if (axis.defaults.empty()) refuse_declaration(benchmark, what + " has no defaults");
+    for (const auto& value : axis.defaults) {
+      if (axis.canonical(value) != value) {
+        refuse_declaration(benchmark, what + " does not have its default " + in_quotes(value));
+      }
+    }
+  }
+}
+
+/// Two functions are told apart by their type, and by their address where they are plain functions.
+bool same_rule(const Benchmark& a, const Benchmark& b) {
+  using Plain = std::optional<std::string> (*)(const Params&, Backend);
+  if (a.excludes.target_type() != b.excludes.target_type()) return false;
+  const auto* const first = a.excludes.target<Plain>();
+  const auto* const second = b.excludes.target<Plain>();
+  return first == nullptr || *first == *second;
+}
+
+/// The first field in which two declarations of one name differ, or empty.
+std::string difference(const Benchmark& a, const Benchmark& b) {
+  if (a.suite != b.suite) return "suite";
+  if (a.question != b.question) return "question";
+  if (a.axes != b.axes) return "axes";
+  if (a.data_axes != b.data_axes) return "data_axes";
+  if (a.quantities != b.quantities) return "quantities";
+  if (a.seconds_per_case != b.seconds_per_case) return "seconds_per_case";
+  if (!same_rule(a, b)) return "excludes";
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string> Axis::canonical(std::string_view text) const {
+  if (!choices.empty()) {
+    const auto found = std::find(choices.begin(), choices.end(), text);
+    return found == choices.end() ? std::nullopt : std::optional{*found};
+  }
+  const auto number = whole_number(text);
+  if (!number || *number < minimum || *number > maximum) return std::nullopt;
+  return std::string{text};
+}
+
+bool Axis::before(const std::string& a, const std::string& b) const {
+  if (choices.empty()) return whole_number(a) < whole_number(b);
+  return std::find(choices.begin(), choices.end(), a) <
+         std::find(choices.begin(), choices.end(), b);
+}
+
+std::string Axis::describe() const {
+  if (!choices.empty()) return joined(choices);
+  return "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
+}
+
+const Axis* Benchmark::axis(std::string_view axis_name) const {
+  const auto found = std::find_if(
+      axes.begin(), axes.end(), [&](const Axis& candidate) { return candidate.name == axis_name; });
+  return found == axes.end() ? nullptr : &*found;
+}
+
+const std::vector<Enrolled>& benchmarks() {
+  static const std::vector<Enrolled> all = [] {
+    roll().closed = true;
+    return detail::merge(roll().entries);
+  }();
+  return all;
+}
+
+const Enrolled* find_benchmark(std::string_view name) {
+  const auto& all = benchmarks();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Enrolled& one) { return one.benchmark.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+namespace detail {
+
+bool enrol(Benchmark (*declare)(), Backend backend, Body body) {
+  // `declare` is not called here: what it uses may not be initialised yet.
+  if (roll().closed) throw std::logic_error{"a benchmark was enrolled after the list was read"};
+  roll().entries.push_back({declare, backend, body});
+  return true;
+}
+
+std::vector<Enrolled> merge(const std::vector<Enrolment>& entries) {
+  std::map<std::string, Enrolled> by_name;
+  for (const auto& [declare, backend, body] : entries) {
+    auto declared = declare();
+    check(declared);
+    const std::string name = declared.name;
+    const auto [at, is_new] = by_name.try_emplace(name);
+    auto& enrolled = at->second;
+    if (is_new) {
+      enrolled.benchmark = std::move(declared);
+    } else if (const auto field = difference(enrolled.benchmark, declared); !field.empty()) {
+      refuse_declaration(declared, "its declarations differ in '" + field + "'");
+    }
+    auto& slot = backend == Backend::cuda ? enrolled.cuda : enrolled.host;
+    if (body == nullptr) continue;  // a declaration alone
+    if (slot != nullptr) {
+      refuse_declaration(enrolled.benchmark,
+                         "enrolled twice for " + std::string{to_string(backend)});
+    }
+    slot = body;
+  }
+  std::vector<Enrolled> all;
+  all.reserve(by_name.size());
+  for (auto& [name, enrolled] : by_name)
+    all.push_back(std::move(enrolled));
+  return all;
+}
+
+}  // namespace detail
+}  // namespace strata

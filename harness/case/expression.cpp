@@ -1,0 +1,84 @@
+// With sanitizers, g++ 12 warns of <regex> itself (GCC bug 105562), wherever it is instantiated.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+#include "harness/case/expression.hpp"
+
+#include "harness/case/refusal.hpp"
+#include "harness/case/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+
+namespace strata {
+namespace {
+
+/// The product of the counts in {n}, {n,} and {n,m}: how many times the expression can unfold.
+std::size_t unfolding(std::string_view expression, std::size_t most) {
+  std::size_t product = 1;
+  for (auto open = expression.find('{'); open != std::string_view::npos;
+       open = expression.find('{', open + 1)) {
+    std::size_t largest = 1;
+    std::size_t number = 0;
+    for (const char c : expression.substr(open + 1)) {
+      if (c >= '0' && c <= '9') {
+        number = std::min(10 * number + static_cast<std::size_t>(c - '0'), most);
+        largest = std::max(largest, number);
+      } else if (c == ',') {
+        number = 0;
+      } else {
+        break;
+      }
+    }
+    product = std::min(product * largest, most);
+  }
+  return product;
+}
+
+[[noreturn]] void refuse_pattern(std::string_view shown, const std::regex_error& error) {
+  refuse({shown}, one_line(error.what()),
+         "an ECMAScript regular expression without back-references",
+         "correct it; a character that stands for itself may need a '\\' before it");
+}
+
+}  // namespace
+
+struct Expression::Compiled {
+  std::regex pattern;
+  std::string shown;  // for messages
+};
+
+Expression::Expression(std::string_view flag, const std::string& text) {
+  // libstdc++ walks an expression by recursion, as deep as it has states.
+  constexpr std::size_t most_states = 4000;
+  auto shown = fmt::format("{} {}", flag, in_quotes(text));
+  if (text.size() > max_expression_length ||
+      text.size() * unfolding(text, most_states) > most_states) {
+    refuse({shown}, "an expression too large to match",
+           fmt::format("at most {} characters and small counts in {{}}", max_expression_length),
+           "shorten it");
+  }
+  auto flags = std::regex::ECMAScript | std::regex::nosubs;
+#ifdef __GLIBCXX__
+  // Matches in linear time and without recursion over the text; has no back-references.
+  flags |= std::regex_constants::__polynomial;
+#endif
+  try {
+    compiled_ = std::make_shared<const Compiled>(Compiled{std::regex{text, flags}, shown});
+  } catch (const std::regex_error& error) {
+    refuse_pattern(shown, error);
+  }
+}
+
+bool Expression::found_in(const std::string& text) const {
+  try {
+    return std::regex_search(text, compiled_->pattern);
+  } catch (const std::regex_error& error) {
+    refuse_pattern(compiled_->shown, error);
+  }
+}
+
+}  // namespace strata

@@ -1,0 +1,101 @@
+// Our own, because no library that offers it is on every machine that builds this, and a digest of
+// a small file needs no speed.
+#include "harness/case/sha256.hpp"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace strata {
+namespace {
+
+constexpr std::size_t block_bytes = 64;
+constexpr std::size_t rounds = 64;
+
+using State = std::array<std::uint32_t, 8>;
+
+// The first 32 bits of the fractional parts of the square roots of the first 8 primes, and of the
+// cube roots of the first 64 (FIPS 180-4, sections 5.3.3 and 4.2.2).
+constexpr State initial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+constexpr std::array<std::uint32_t, rounds> constants = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+/// The state after one block of 64 bytes.
+State compress(const State& before, std::string_view block) {
+  std::array<std::uint32_t, rounds> schedule{};
+  const std::span w{schedule};
+  for (std::size_t t = 0; t < 16; ++t) {
+    for (const char byte : block.substr(4 * t, 4)) {
+      w[t] = w[t] << 8U | static_cast<unsigned char>(byte);
+    }
+  }
+  for (std::size_t t = 16; t < rounds; ++t) {
+    const auto near = std::rotr(w[t - 2], 17) ^ std::rotr(w[t - 2], 19) ^ w[t - 2] >> 10U;
+    const auto far = std::rotr(w[t - 15], 7) ^ std::rotr(w[t - 15], 18) ^ w[t - 15] >> 3U;
+    w[t] = near + w[t - 7] + far + w[t - 16];
+  }
+  auto [a, b, c, d, e, f, g, h] = before;
+  const std::span k{constants};
+  for (std::size_t t = 0; t < rounds; ++t) {
+    const auto mixed_e = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+    const auto mixed_a = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+    const auto choice = (e & f) ^ (~e & g);
+    const auto majority = (a & b) ^ (a & c) ^ (b & c);
+    const auto first = h + mixed_e + choice + k[t] + w[t];
+    const auto second = mixed_a + majority;
+    h = g;
+    g = f;
+    f = e;
+    e = d + first;
+    d = c;
+    c = b;
+    b = a;
+    a = first + second;
+  }
+  return {before[0] + a, before[1] + b, before[2] + c, before[3] + d,
+          before[4] + e, before[5] + f, before[6] + g, before[7] + h};
+}
+
+}  // namespace
+
+std::string sha256(std::string_view bytes) {
+  State state = initial;
+  auto rest = bytes;
+  for (; rest.size() >= block_bytes; rest.remove_prefix(block_bytes)) {
+    state = compress(state, rest.substr(0, block_bytes));
+  }
+  // A one bit, zeros to fill the block, the length in bits as the last 8 bytes.
+  std::string tail{rest};
+  tail.push_back('\x80');
+  while (tail.size() % block_bytes != block_bytes - 8)
+    tail.push_back('\0');
+  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    tail.push_back(
+        static_cast<char>(static_cast<unsigned char>(bits >> static_cast<unsigned>(shift))));
+  }
+  for (std::string_view t = tail; !t.empty(); t.remove_prefix(block_bytes)) {
+    state = compress(state, t.substr(0, block_bytes));
+  }
+
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const auto word : state) {
+    for (int shift = 28; shift >= 0; shift -= 4) {
+      text.push_back(digits[word >> static_cast<unsigned>(shift) & 0xFU]);
+    }
+  }
+  return text;
+}
+
+}  // namespace strata

@@ -1,0 +1,169 @@
+#include "harness/case/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+#include <vector>
+
+namespace strata {
+namespace {
+
+constexpr std::size_t shown_characters = 48;  // of what was found: enough to find it again
+constexpr std::size_t longest_name = 64;      // a longer word is no mistyped name
+
+/// One character at the start of a text.
+struct Character {
+  std::size_t bytes = 0;  // 0: not UTF-8
+  std::uint32_t code = 0;
+};
+
+struct Form {
+  std::uint32_t mask;   // of the lead byte
+  std::uint32_t lead;   // what the masked byte is
+  std::size_t bytes;    // of the whole character
+  std::uint32_t least;  // smallest code that needs this form
+};
+
+Character first_character(std::string_view text) {
+  static constexpr auto forms = {Form{0x80, 0x00, 1, 0x0}, Form{0xE0, 0xC0, 2, 0x80},
+                                 Form{0xF0, 0xE0, 3, 0x800}, Form{0xF8, 0xF0, 4, 0x10000}};
+  const auto lead = static_cast<unsigned char>(text.front());
+  for (const auto& form : forms) {
+    if ((lead & form.mask) != form.lead) continue;
+    if (text.size() < form.bytes) return {};
+    std::uint32_t code = lead & ~form.mask;
+    for (const char c : text.substr(1, form.bytes - 1)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if ((byte & 0xC0U) != 0x80U) return {};
+      code = code << 6U | (byte & 0x3FU);
+    }
+    const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+    if (code < form.least || code > 0x10FFFF || surrogate) return {};
+    return {form.bytes, code};
+  }
+  return {};
+}
+
+bool is_control(std::uint32_t code) {
+  const bool line_or_paragraph_separator = code == 0x2028 || code == 0x2029;
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || line_or_paragraph_separator;
+}
+
+/// At most `most` characters of `text`, escaped; moves `text` past them.
+std::string take_escaped(std::string_view& text, std::size_t most) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  for (std::size_t taken = 0; taken < most && !text.empty(); ++taken) {
+    const auto [bytes, code] = first_character(text);
+    const auto all = text.substr(0, std::max<std::size_t>(bytes, 1));
+    if (bytes == 0 || is_control(code)) {
+      for (const char c : all) {
+        const auto byte = static_cast<unsigned char>(c);
+        out.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
+      }
+    } else {
+      out.append(all);
+    }
+    text.remove_prefix(all.size());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto bytes = first_character(text.substr(at)).bytes;
+    if (bytes == 0) return at;
+    at += bytes;
+  }
+  return std::nullopt;
+}
+
+std::size_t line_of(std::string_view text, std::size_t offset) {
+  const auto before = text.substr(0, offset);
+  return 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+}
+
+std::string one_line(std::string_view text) {
+  return take_escaped(text, text.size());
+}
+
+std::string in_quotes(std::string_view text) {
+  const auto start = take_escaped(text, shown_characters);
+  return "'" + start + (text.empty() ? "'" : "…'");
+}
+
+std::string joined(std::span<const std::string> words) {
+  std::string out;
+  for (const auto& word : words) {
+    if (!out.empty()) out += ", ";
+    out += word;
+  }
+  return out;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // Three rows of the usual table: a swap of neighbours looks two rows back.
+  std::vector<std::size_t> before_last(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> now(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j)
+    now[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before_last.swap(last);
+    last.swap(now);
+    now[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      now[j] = std::min({replaced, last[j] + 1, now[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        now[j] = std::min(now[j], before_last[j - 2] + 1);
+      }
+    }
+  }
+  return now[b.size()];
+}
+
+std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> names) {
+  constexpr std::size_t telling_prefix = 3;  // "warps" for "warps_per_sm"; "w" could be anything
+  if (word.empty() || word.size() > longest_name) return std::nullopt;
+  std::optional<std::string> nearest;
+  std::size_t least = 0;
+  for (const auto& name : names) {
+    const bool starts_so = word.size() >= telling_prefix && name.starts_with(word);
+    const std::size_t distance = starts_so ? 1 : edit_distance(word, name);
+    // About one slip in three letters is a slip; more is another word.
+    if (distance > (std::max(word.size(), name.size()) + 2) / 3) continue;
+    if (!nearest || distance < least) {
+      nearest = name;
+      least = distance;
+    }
+  }
+  return nearest;
+}
+
+std::optional<long long> whole_number(std::string_view text) {
+  const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
+  if (digits.starts_with('0') && text != "0") return std::nullopt;
+  long long value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+std::string place_text(std::string_view file, unsigned line, std::string_view function) {
+  // The last two parts of the path.
+  const auto name = file.rfind('/');
+  if (name != std::string_view::npos && name != 0) {
+    const auto folder = file.rfind('/', name - 1);
+    if (folder != std::string_view::npos) file.remove_prefix(folder + 1);
+  }
+  std::string text{file};
+  text.append(":").append(std::to_string(line));
+  return text.append(" in ").append(function);
+}
+
+}  // namespace strata

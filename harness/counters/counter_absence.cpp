@@ -1,0 +1,429 @@
+#include "harness/counters/counter_absence.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <unistd.h>
+
+namespace strata {
+namespace {
+
+namespace mend {
+// NVIDIA, "ERR_NVGPUCTRPERM: Permission issue with Performance Counters".
+constexpr std::string_view administrator =
+    "run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0 (an option of the "
+    "kernel module nvidia)";
+constexpr std::string_view container =
+    "start the container with --cap-add=SYS_ADMIN and be root in it, or load the host's driver "
+    "with NVreg_RestrictProfilingToAdminUsers=0";
+constexpr std::string_view capability =
+    "run with the capability CAP_SYS_ADMIN, or load the driver with "
+    "NVreg_RestrictProfilingToAdminUsers=0";
+constexpr std::string_view provider =
+    "ask whoever runs the machine that holds the GPU to allow profiling there";
+constexpr std::string_view busy =
+    "end the other profiler: dcgmi profile --pause where DCGM watches the GPU, else the ncu or "
+    "nsys that holds it";
+constexpr std::string_view tool_around =
+    "start strata without nsys, ncu, cuda-gdb or another CUDA tool around it, or let ncu count: "
+    "strata bench --counters external";
+constexpr std::string_view legacy =
+    "leave out the library that uses CUPTI's old event or metric API (LD_PRELOAD or "
+    "CUDA_INJECTION64_PATH brings it in)";
+// CUPTI, "Special Configurations": isolated compute instances can be profiled, shared ones cannot.
+constexpr std::string_view mig =
+    "use a compute instance as large as its GPU instance, or turn MIG off: nvidia-smi -mig 0";
+constexpr std::string_view vgpu_kind =
+    "use a GPU that is passed through whole, or a type of vGPU that can be profiled";
+constexpr std::string_view vgpu_off =
+    "have the hypervisor allow it: the vGPU's plugin parameter enable_profiling=1";
+constexpr std::string_view wsl =
+    "allow GPU performance counters to all users in the NVIDIA Control Panel of Windows "
+    "(Developer), or measure on a Linux of its own";
+constexpr std::string_view confidential =
+    "put the GPU into the developer mode of confidential computing (devtools), or turn it off";
+constexpr std::string_view crypto_mining = "use another GPU: mining processors have no counters";
+constexpr std::string_view sli = "turn SLI off in the driver's settings";
+constexpr std::string_view mps = "end MPS while counting: echo quit | nvidia-cuda-mps-control";
+constexpr std::string_view old_chip = "use a GPU of compute capability 7.5 or later";
+constexpr std::string_view new_chip = "build with a newer CUDA toolkit, whose CUPTI knows the chip";
+constexpr std::string_view driver =
+    "update the driver, or build with the CUDA toolkit that the driver belongs to";
+constexpr std::string_view library =
+    "have the loader find the libcupti of the CUDA toolkit that this was built with (see "
+    "LD_LIBRARY_PATH), or build again";
+constexpr std::string_view no_cupti =
+    "build again where the CUDA toolkit has CUPTI (libcupti and cupti_range_profiler.h)";
+constexpr std::string_view no_cuda =
+    "build again where a CUDA compiler (nvcc) and CUPTI are installed";
+constexpr std::string_view no_gpu =
+    "count on a machine with an NVIDIA GPU: strata doctor says what is missing here";
+constexpr std::string_view memory = "free memory of host and GPU: nvidia-smi lists who holds it";
+constexpr std::string_view hardware =
+    "see the kernel's log (dmesg) for lines with Xid, and load the driver again";
+constexpr std::string_view unclear =
+    "see the kernel's log (dmesg), and whether ncu can read counters here";
+}  // namespace mend
+
+constexpr std::array every_mend{
+    mend::administrator, mend::container,    mend::capability,    mend::provider,  mend::busy,
+    mend::tool_around,   mend::legacy,       mend::mig,           mend::vgpu_kind, mend::vgpu_off,
+    mend::wsl,           mend::confidential, mend::crypto_mining, mend::sli,       mend::mps,
+    mend::old_chip,      mend::new_chip,     mend::driver,        mend::library,   mend::no_cupti,
+    mend::no_cuda,       mend::no_gpu,       mend::memory,        mend::hardware,  mend::unclear};
+
+Absence absence(std::string reason, std::string_view step) {
+  return {std::move(reason), std::string{step}};
+}
+
+/// What follows "KEY" and its colon on the line that begins with it.
+std::optional<std::string_view> value_of(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.starts_with(key)) continue;
+    line.remove_prefix(key.size());
+    if (!line.starts_with(':')) continue;
+    line.remove_prefix(1);
+    const auto first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return std::string_view{};
+    line.remove_prefix(first);
+    return line.substr(0, line.find_last_not_of(" \t\r") + 1);
+  }
+  return std::nullopt;
+}
+
+/// Effective capabilities, a bit each; empty when the text does not have them.
+std::optional<std::uint64_t> capabilities(std::string_view process_status) {
+  const auto digits = value_of(process_status, "CapEff");
+  if (!digits) return std::nullopt;
+  std::uint64_t mask = 0;
+  constexpr int hexadecimal = 16;
+  const auto [end, error] =
+      std::from_chars(digits->data(), digits->data() + digits->size(), mask, hexadecimal);
+  if (error != std::errc{} || end != digits->data() + digits->size()) return std::nullopt;
+  return mask;
+}
+
+/// The whole text of a file of /proc; empty when it cannot be read.
+std::string text_of(const char* file) {
+  std::ifstream in{file};
+  return {std::istreambuf_iterator<char>{in}, std::istreambuf_iterator<char>{}};
+}
+
+bool is_present(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+/// Empty when not set.
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? "" : value;
+}
+
+/// The mending step for a process that the driver takes for an ordinary user's.
+std::string_view permission_mend(const CounterEnvironment& environment) {
+  if (environment.container) return mend::container;
+  return environment.effective_user == 0 ? mend::capability : mend::administrator;
+}
+
+Absence explain_privileges(const CounterEnvironment& environment) {
+  const auto admin_only = is_admin_only(environment);
+  if (admin_only && !*admin_only) {
+    return absence(
+        "permission to read hardware counters is refused, although the driver's "
+        "parameters give it to every user (RmProfilingAdminOnly: 0)",
+        mend::provider);
+  }
+  if (auto denied = explain_environment(environment)) return *std::move(denied);
+  if (environment.container) {
+    return absence(
+        "the driver lets only administrators read hardware counters, and to the host "
+        "this container's user is none",
+        mend::container);
+  }
+  return absence("the driver lets only administrators read hardware counters",
+                 permission_mend(environment));
+}
+
+/// What the environment makes likely where the code says little.
+std::optional<Absence> explain_by_environment(const CounterEnvironment& environment) {
+  if (is_wsl(environment)) {
+    return absence("the driver gives no hardware counters under WSL", mend::wsl);
+  }
+  if (environment.mig.value_or(false)) {
+    return absence("the GPU is cut by MIG, and this slice shares its counters with others",
+                   mend::mig);
+  }
+  if (environment.driver_cuda_version > 0 &&
+      environment.driver_cuda_version < environment.cupti_cuda_version) {
+    return absence(
+        "the NVIDIA driver knows CUDA " + cuda_version_text(environment.driver_cuda_version) +
+            " only, this CUPTI is of CUDA " + cuda_version_text(environment.cupti_cuda_version),
+        mend::driver);
+  }
+  if (environment.mps) {
+    return absence("the GPU is used through MPS, which shares it with other processes", mend::mps);
+  }
+  return std::nullopt;
+}
+
+std::string with_tool(std::string text, const CounterEnvironment& environment) {
+  if (environment.injection.empty()) return text;
+  return std::move(text) + " (CUDA_INJECTION64_PATH is " + environment.injection + ')';
+}
+
+Absence explain_code(int code, const CounterEnvironment& environment) {
+  using namespace cupti_result;
+  switch (code) {
+    case insufficient_privileges:
+      return explain_privileges(environment);
+    case hardware_busy:
+      return absence("another profiler holds the hardware counters of this GPU", mend::busy);
+    case multiple_subscribers:
+      return absence(with_tool("this process runs under another CUDA tool, and CUPTI serves one "
+                               "at a time",
+                               environment),
+                     mend::tool_around);
+    case disabled:
+      return absence(with_tool("another profiler in this process has disabled CUPTI", environment),
+                     mend::tool_around);
+    case old_profiler_api:
+    case legacy_profiler:
+      return absence(
+          "something in this process uses an old profiling API of CUPTI, which rules "
+          "the new one out",
+          mend::legacy);
+    case mig_device:
+      return absence("this slice of a GPU (MIG) shares its counters with others", mend::mig);
+    case virtual_device:
+      return absence("this virtual GPU (vGPU) cannot be profiled", mend::vgpu_kind);
+    case virtual_device_privileges:
+      return absence("the hypervisor does not let this virtual GPU (vGPU) be profiled",
+                     mend::vgpu_off);
+    case wsl_device:
+      return absence("the driver gives no hardware counters under WSL", mend::wsl);
+    case confidential_computing:
+      return absence("confidential computing is on, which closes the hardware counters",
+                     mend::confidential);
+    case crypto_mining:
+      return absence("this GPU is a mining processor (CMP)", mend::crypto_mining);
+    case sli_device:
+      return absence("this GPU is part of an SLI group", mend::sli);
+    case mps:
+      return absence("the GPU is used through MPS, which shares it with other processes",
+                     mend::mps);
+    case invalid_chip_name:
+      return absence("this CUPTI does not know the chip", mend::new_chip);
+    case out_of_memory:
+      return absence("CUPTI found no memory for the counters", mend::memory);
+    case hardware:
+      return absence("the GPU's performance monitor answered with an error", mend::hardware);
+    case size_not_sufficient:
+      return absence("libcupti expects other structures than this build has", mend::library);
+    case api_not_implemented:
+      return absence("this libcupti lacks a call that counting needs", mend::library);
+    default:
+      break;
+  }
+  if (auto likely = explain_by_environment(environment)) return *std::move(likely);
+  if (code == not_initialized) {
+    return absence("CUPTI cannot reach the NVIDIA driver", mend::no_gpu);
+  }
+  return absence("hardware counters cannot be read", mend::unclear);
+}
+
+}  // namespace
+
+std::string_view cupti_result_name(int code) {
+  // In order of their numbers, from 0 on.
+  static constexpr std::array<std::string_view, 47> names{
+      "CUPTI_SUCCESS",
+      "CUPTI_ERROR_INVALID_PARAMETER",
+      "CUPTI_ERROR_INVALID_DEVICE",
+      "CUPTI_ERROR_INVALID_CONTEXT",
+      "CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID",
+      "CUPTI_ERROR_INVALID_EVENT_ID",
+      "CUPTI_ERROR_INVALID_EVENT_NAME",
+      "CUPTI_ERROR_INVALID_OPERATION",
+      "CUPTI_ERROR_OUT_OF_MEMORY",
+      "CUPTI_ERROR_HARDWARE",
+      "CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT",
+      "CUPTI_ERROR_API_NOT_IMPLEMENTED",
+      "CUPTI_ERROR_MAX_LIMIT_REACHED",
+      "CUPTI_ERROR_NOT_READY",
+      "CUPTI_ERROR_NOT_COMPATIBLE",
+      "CUPTI_ERROR_NOT_INITIALIZED",
+      "CUPTI_ERROR_INVALID_METRIC_ID",
+      "CUPTI_ERROR_INVALID_METRIC_NAME",
+      "CUPTI_ERROR_QUEUE_EMPTY",
+      "CUPTI_ERROR_INVALID_HANDLE",
+      "CUPTI_ERROR_INVALID_STREAM",
+      "CUPTI_ERROR_INVALID_KIND",
+      "CUPTI_ERROR_INVALID_EVENT_VALUE",
+      "CUPTI_ERROR_DISABLED",
+      "CUPTI_ERROR_INVALID_MODULE",
+      "CUPTI_ERROR_INVALID_METRIC_VALUE",
+      "CUPTI_ERROR_HARDWARE_BUSY",
+      "CUPTI_ERROR_NOT_SUPPORTED",
+      "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED",
+      "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE",
+      "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES",
+      "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS",
+      "CUPTI_ERROR_CDP_TRACING_NOT_SUPPORTED",
+      "CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED",
+      "CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE",
+      "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES",
+      "CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED",
+      "CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE",
+      "CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED",
+      "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",
+      "CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES",
+      "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED",
+      "CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED",
+      "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED",
+      "CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED",
+      "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED",
+      "CUPTI_ERROR_INVALID_CHIP_NAME"};
+  if (code == cupti_result::unknown) return "CUPTI_ERROR_UNKNOWN";
+  const auto index = static_cast<std::size_t>(code);
+  return code >= 0 && index < names.size() ? names.at(index) : "unknown CUPTI result";
+}
+
+CounterEnvironment read_environment() {
+  CounterEnvironment environment;
+  environment.driver_parameters = text_of("/proc/driver/nvidia/params");
+  environment.process_status = text_of("/proc/self/status");
+  environment.kernel_version = text_of("/proc/version");
+  environment.effective_user = geteuid();
+  environment.container = is_present("/.dockerenv") || is_present("/run/.containerenv") ||
+                          is_present("/run/systemd/container") || !variable("container").empty() ||
+                          !variable("KUBERNETES_SERVICE_HOST").empty();
+  environment.wsl_graphics = is_present("/dev/dxg");
+  const std::string pipes = variable("CUDA_MPS_PIPE_DIRECTORY");
+  environment.mps =
+      is_present(std::filesystem::path{pipes.empty() ? "/tmp/nvidia-mps" : pipes} / "control");
+  environment.injection = variable("CUDA_INJECTION64_PATH");
+  return environment;
+}
+
+bool is_wsl(const CounterEnvironment& environment) {
+  const std::string& kernel = environment.kernel_version;
+  return environment.wsl_graphics || kernel.find("microsoft") != std::string::npos ||
+         kernel.find("Microsoft") != std::string::npos;
+}
+
+std::optional<bool> is_admin_only(const CounterEnvironment& environment) {
+  const auto value = value_of(environment.driver_parameters, "RmProfilingAdminOnly");
+  if (!value || value->empty()) return std::nullopt;
+  return *value != "0";
+}
+
+bool is_administrator(const CounterEnvironment& environment) {
+  // linux/capability.h. The driver asks for the first; from version 565 on, the second will do.
+  constexpr unsigned cap_sys_admin = 21;
+  constexpr unsigned cap_perfmon = 38;
+  const auto mask = capabilities(environment.process_status);
+  if (!mask) return environment.effective_user == 0;
+  return ((*mask >> cap_sys_admin | *mask >> cap_perfmon) & 1U) != 0;
+}
+
+std::optional<Absence> explain_environment(const CounterEnvironment& environment) {
+  if (!is_admin_only(environment).value_or(false) || is_administrator(environment)) {
+    return std::nullopt;
+  }
+  std::string who = "this user is none";
+  if (environment.container) {
+    who = "this container lacks CAP_SYS_ADMIN";
+  } else if (environment.effective_user == 0) {
+    who = "this root lacks CAP_SYS_ADMIN";
+  }
+  return absence(
+      "the driver lets only administrators read hardware counters "
+      "(RmProfilingAdminOnly: 1), and " +
+          who,
+      permission_mend(environment));
+}
+
+std::optional<Absence> explain_support(const SupportFlags& flags) {
+  const auto refused = [](Support level) {
+    return level == Support::unsupported || level == Support::disabled;
+  };
+  if (refused(flags.wsl)) {
+    return absence("the driver gives no hardware counters under WSL", mend::wsl);
+  }
+  if (flags.virtual_gpu == Support::disabled) {
+    return absence("the hypervisor does not let this virtual GPU (vGPU) be profiled",
+                   mend::vgpu_off);
+  }
+  if (flags.virtual_gpu == Support::unsupported) {
+    return absence("this virtual GPU (vGPU) cannot be profiled", mend::vgpu_kind);
+  }
+  if (refused(flags.confidential_computing)) {
+    return absence("confidential computing is on, which closes the hardware counters",
+                   mend::confidential);
+  }
+  if (refused(flags.crypto_mining)) {
+    return absence("this GPU is a mining processor (CMP)", mend::crypto_mining);
+  }
+  if (refused(flags.sli)) return absence("this GPU is part of an SLI group", mend::sli);
+  if (refused(flags.architecture)) {
+    return absence("this GPU is older than CUPTI's range profiler", mend::old_chip);
+  }
+  if (refused(flags.overall)) {
+    return absence("CUPTI says that this device cannot be profiled, and not why", mend::unclear);
+  }
+  return std::nullopt;
+}
+
+Absence explain_counters(int code, std::string_view what, const CounterEnvironment& environment) {
+  Absence found = explain_code(code, environment);
+  found.reason.append(" (").append(what).append(": ").append(cupti_result_name(code));
+  found.reason.append(", ").append(std::to_string(code)).append(")");
+  return found;
+}
+
+std::string cuda_version_text(int version) {
+  return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+}
+
+Absence explain_chip(std::string_view chip, std::string_view cupti_version,
+                     std::span<const std::string> known) {
+  std::string reason{"CUPTI of CUDA "};
+  reason.append(cupti_version).append(" does not know the chip ").append(chip);
+  if (!known.empty()) {
+    reason.append(", the last of the ").append(std::to_string(known.size()));
+    reason.append(" that it knows is ").append(known.back());
+  }
+  return absence(std::move(reason), mend::new_chip);
+}
+
+std::optional<Absence> explain_library(unsigned built_for, unsigned found) {
+  if (found >= built_for) return std::nullopt;
+  return absence("libcupti does not fit: version " + std::to_string(found) +
+                     " was loaded, this build needs " + std::to_string(built_for),
+                 mend::library);
+}
+
+Absence no_cupti_in_this_build(bool without_cuda) {
+  return without_cuda ? absence("this build has no CUDA part", mend::no_cuda)
+                      : absence("this build has no CUPTI", mend::no_cupti);
+}
+
+Absence no_gpu_to_count_on(std::string_view detail) {
+  return absence("there is no GPU to count on: " + std::string{detail}, mend::no_gpu);
+}
+
+std::span<const std::string_view> counter_mends() {
+  return every_mend;
+}
+
+}  // namespace strata

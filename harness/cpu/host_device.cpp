@@ -1,0 +1,297 @@
+// The CPU as a device: what it is made of, how it is doing, and what `strata doctor` says of it.
+#include "harness/cpu/slug.hpp"
+#include "harness/cpu/topology.hpp"
+#include "harness/cpu/tsc.hpp"
+#include "harness/record/device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+namespace strata {
+namespace {
+
+/// Vector instruction sets that this CPU and its system offer.
+struct Simd {
+  bool avx2 = false;
+  bool avx512f = false;
+};
+
+Simd simd() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return {.avx2 = static_cast<bool>(__builtin_cpu_supports("avx2")),
+          .avx512f = static_cast<bool>(__builtin_cpu_supports("avx512f"))};
+#else
+  return {};
+#endif
+}
+
+std::optional<double> load_average() {
+  std::array<double, 1> load{};
+  if (getloadavg(load.data(), static_cast<int>(load.size())) < 1) return std::nullopt;
+  return load[0];
+}
+
+std::optional<std::string> governor(int cpu) {
+  std::ifstream in{"/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                   "/cpufreq/scaling_governor"};
+  std::string name;
+  if (in >> name) return name;
+  return std::nullopt;
+}
+
+/// The fastest "cpu MHz" of /proc/cpuinfo: the other cores may be asleep.
+std::optional<double> reported_clock_hertz() {
+  std::ifstream in{"/proc/cpuinfo"};
+  double megahertz = 0;
+  for (std::string line; std::getline(in, line);) {
+    const auto colon = line.find(':');
+    if (!line.starts_with("cpu MHz") || colon == std::string::npos) continue;
+    std::istringstream value{line.substr(colon + 1)};
+    if (double one = 0; value >> one) megahertz = std::max(megahertz, one);
+  }
+  constexpr double mega = 1e6;
+  return megahertz > 0 ? std::optional{megahertz * mega} : std::nullopt;
+}
+
+/// What settling came to.
+struct Settled {
+  bool steady = false;
+  double seconds = 0;
+  double ticks_per_add = 0;  // of the last piece: how fast the core ran, in ticks of its counter
+};
+
+/// Ticks of the counter for one addition that waits for the one before: the least of some pieces,
+/// as a piece that an interrupt or another process cut in two says nothing of the core's clock.
+double ticks_per_add() {
+  constexpr int pieces = 16;
+  constexpr int adds = 1 << 16;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t sum = 1;
+  for (int piece = 0; piece < pieces; ++piece) {
+    const std::uint64_t began = tsc_now();
+    for (int i = 0; i < adds; ++i) {
+      sum += sum;
+      asm volatile("" : "+r"(sum));  // one add each, none folded into a shift
+    }
+    least = std::min(least, tsc_now() - began);
+  }
+  return static_cast<double>(least) / adds;
+}
+
+Settled settle_core() {
+  constexpr double bound = 0.01;
+  constexpr double steady_seconds = 0.1;
+  constexpr double longest_seconds = 1;
+  Settled result;
+  const double began = monotonic_raw_seconds();
+  double steady_since = began;
+  double low = 0;
+  double high = 0;
+  double tick_low = 0;
+  double tick_high = 0;
+  while (!result.steady && result.seconds < longest_seconds) {
+    const double piece_began = monotonic_raw_seconds();
+    const auto ticks = static_cast<double>(tsc_now());
+    result.ticks_per_add = ticks_per_add();
+    const double now = monotonic_raw_seconds();
+    const double hertz = (static_cast<double>(tsc_now()) - ticks) / (now - piece_began);
+
+    low = std::min(low, result.ticks_per_add);
+    high = std::max(high, result.ticks_per_add);
+    tick_low = std::min(tick_low, hertz);
+    tick_high = std::max(tick_high, hertz);
+    if (low <= 0 || high > low * (1 + bound) || tick_high > tick_low * (1 + bound)) {
+      // The core's clock or the counter moved: this piece is the first of a new stretch.
+      low = high = result.ticks_per_add;
+      tick_low = tick_high = hertz;
+      steady_since = piece_began;
+    }
+    result.steady = now - steady_since >= steady_seconds;
+    result.seconds = now - began;
+  }
+  return result;
+}
+
+Facts describe(const HostInfo& host) {
+  Facts facts{{"cores", std::int64_t{host.cores}},
+              {"tsc_hz", tsc_hertz()},
+              {"invariant_tsc", has_invariant_tsc()}};
+  const auto add_cache = [&](const char* name, int level) {
+    if (const auto bytes = data_cache_bytes(host.caches, level)) facts[name] = *bytes;
+  };
+  add_cache("l1d_bytes", 1);
+  add_cache("l2_bytes", 2);
+  add_cache("l3_bytes", 3);
+  if (!host.caches.empty() && host.caches.front().line_bytes > 0) {
+    facts["line_bytes"] = host.caches.front().line_bytes;
+  }
+  if (host.memory_bytes > 0) facts["memory_bytes"] = host.memory_bytes;
+#if defined(__x86_64__)
+  const Simd vectors = simd();
+  facts["avx2"] = vectors.avx2;
+  facts["avx512f"] = vectors.avx512f;
+#endif
+  for (const auto& [name, value] : host.more)
+    facts[name] = value;
+  return facts;
+}
+
+class HostDevice final : public Device {
+ public:
+  HostDevice() : cpu_{allowed_cpus().front()} {
+    const HostInfo host = describe_host();
+    identity_.name = host.cpu;
+    identity_.slug = slug(host.cpu);
+    identity_.facts = describe(host);
+  }
+
+  [[nodiscard]] Backend backend() const override { return Backend::host; }
+  [[nodiscard]] const DeviceIdentity& identity() const override { return identity_; }
+
+  [[nodiscard]] Facts conditions() override {
+    Facts facts;
+    if (const auto load = load_average()) facts["load_average"] = *load;
+    if (const auto hertz = reported_clock_hertz()) facts["core_clock_hz"] = *hertz;
+    if (auto name = governor(cpu_)) facts["governor"] = std::move(*name);
+    return facts;
+  }
+
+  [[nodiscard]] Facts timer_facts() override {
+    const TscCalibration& calibration = tsc_calibration();
+    Facts facts{{"tsc_hz", calibration.hertz},
+                {"tsc_relative_spread", calibration.relative_spread},
+                {"invariant_tsc", has_invariant_tsc()}};
+    if (settled_) {
+      facts["settled"] = settled_->steady;
+      facts["settling_seconds"] = settled_->seconds;
+      facts["ticks_per_add"] = settled_->ticks_per_add;
+    }
+    return facts;
+  }
+
+  void settle() override { settled_ = settle_core(); }
+  void begin_case(const std::string& /*id*/) override {}
+  void end_case() override {}
+  [[nodiscard]] std::string poisoned() override { return {}; }
+
+ private:
+  int cpu_;
+  DeviceIdentity identity_;
+  std::optional<Settled> settled_;
+};
+
+Finding ok(std::string what, std::string detail) {
+  return {Finding::State::ok, std::move(what), std::move(detail), {}};
+}
+Finding warning(std::string what, std::string detail, std::string mend) {
+  return {Finding::State::warning, std::move(what), std::move(detail), std::move(mend)};
+}
+
+/// "32 KiB", "1.5 MiB".
+std::string size_text(std::int64_t bytes) {
+  constexpr double step = 1024;
+  std::ostringstream text;
+  const double kibi = static_cast<double>(bytes) / step;
+  if (kibi < step) {
+    text << kibi << " KiB";
+  } else if (kibi < step * step) {
+    text << kibi / step << " MiB";
+  } else {
+    text << kibi / step / step << " GiB";
+  }
+  return text.str();
+}
+
+Finding diagnose_cores(const HostInfo& host) {
+  std::string detail = host.cpu + ", " + std::to_string(host.cores) +
+                       (host.cores == 1 ? " core" : " cores") + " for this process";
+  const Simd vectors = simd();
+  if (vectors.avx512f) {
+    detail += ", AVX-512";
+  } else if (vectors.avx2) {
+    detail += ", AVX2";
+  }
+  const auto limit = host.more.find("cpu_limit");
+  if (limit != host.more.end()) {
+    const double cpus = std::get<double>(limit->second);
+    std::ostringstream text;
+    text << detail << ", of whose time a control group grants " << cpus;
+    if (cpus < host.cores) {
+      return warning("CPU", text.str(),
+                     "measurements on all cores are throttled: raise the limit of the container");
+    }
+    detail = text.str();
+  }
+  return ok("CPU", detail);
+}
+
+Finding diagnose_caches(const HostInfo& host) {
+  std::string detail;
+  for (const auto& cache : host.caches) {
+    if (cache.kind == "instruction") continue;
+    if (!detail.empty()) detail += ", ";
+    detail += 'L' + std::to_string(cache.level) + ' ' + size_text(cache.bytes);
+  }
+  if (detail.empty()) {
+    return {Finding::State::absent, "CPU caches", "the system does not tell their sizes",
+            "cases that need a cache's size are skipped"};
+  }
+  return ok("CPU caches", detail);
+}
+
+Finding diagnose_counter() {
+  const TscCalibration& calibration = tsc_calibration();
+  constexpr double mega = 1e6;
+  std::ostringstream text;
+  text.precision(1);
+  text << std::fixed << calibration.hertz / mega << " MHz, ";
+  if (!has_invariant_tsc()) {
+    return warning("CPU counter", text.str() + "not said to tick at a constant rate",
+                   "cycles on this CPU are not comparable between clocks");
+  }
+  return ok("CPU counter", text.str() + "constant rate");
+}
+
+Finding diagnose_load(const HostInfo& host) {
+  constexpr double busy = 0.5;  // of one core
+  const auto load = load_average();
+  if (!load) return {Finding::State::absent, "CPU load", "the system does not tell it", ""};
+  std::ostringstream text;
+  text << "load average " << *load << " on " << host.cores
+       << (host.cores == 1 ? " core" : " cores");
+  if (*load < busy) return ok("CPU load", text.str());
+  return warning("CPU load", text.str(),
+                 "other work disturbs measurements of the CPU: end it first");
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open_host_device() {
+  return std::make_unique<HostDevice>();
+}
+
+std::vector<Finding> diagnose_host() {
+  const HostInfo host = describe_host();
+  std::vector<Finding> findings{diagnose_cores(host), diagnose_caches(host), diagnose_counter(),
+                                diagnose_load(host)};
+  if (const auto name = governor(allowed_cpus().front())) {
+    if (*name == "performance") {
+      findings.push_back(ok("CPU governor", *name));
+    } else {
+      findings.push_back(warning("CPU governor", *name,
+                                 "clocks may move while measuring; the performance governor holds "
+                                 "them, if you may set it"));
+    }
+  }
+  return findings;
+}
+
+}  // namespace strata

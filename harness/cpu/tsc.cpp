@@ -1,0 +1,93 @@
+#include "harness/cpu/tsc.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace strata {
+namespace {
+
+/// The two clocks at one moment.
+struct Stamp {
+  double ticks = 0;
+  double seconds = 0;
+};
+
+/// Reads the counter before and after the clock, several times over, and keeps the reading that
+/// took least: an interrupt between the two would shift one against the other.
+Stamp stamp() {
+  constexpr int tries = 16;
+  Stamp best;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (int i = 0; i < tries; ++i) {
+    const std::uint64_t before = tsc_now();
+    const double seconds = monotonic_raw_seconds();
+    const std::uint64_t width = tsc_now() - before;
+    if (width < least) {
+      least = width;
+      best = {.ticks = static_cast<double>(before) + static_cast<double>(width) / 2,
+              .seconds = seconds};
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+double monotonic_raw_seconds() noexcept {
+  timespec now{};
+  (void)clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+TscCalibration calibrate_tsc(int windows, double window_seconds) {
+  if (windows < 1 || !(window_seconds > 0)) {
+    throw std::invalid_argument{"calibration needs at least one window of some length"};
+  }
+  std::vector<double> hertz;
+  Stamp from = stamp();
+  for (int w = 0; w < windows; ++w) {
+    while (monotonic_raw_seconds() - from.seconds < window_seconds) {
+      // Spins: a CPU that slept might wake with another clock.
+    }
+    const Stamp to = stamp();
+    hertz.push_back((to.ticks - from.ticks) / (to.seconds - from.seconds));
+    from = to;
+  }
+  std::sort(hertz.begin(), hertz.end());
+  const double median = hertz[hertz.size() / 2];
+  return {.hertz = median,
+          .relative_spread = (hertz.back() - hertz.front()) / median,
+          .windows = windows};
+}
+
+const TscCalibration& tsc_calibration() {
+  static const TscCalibration calibration = calibrate_tsc();
+  return calibration;
+}
+
+double tsc_hertz() {
+  return tsc_calibration().hertz;
+}
+
+bool has_invariant_tsc() noexcept {
+#if defined(__x86_64__)
+  constexpr unsigned power_management = 0x80000007U;
+  constexpr unsigned invariant_bit = 1U << 8U;
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(power_management, &eax, &ebx, &ecx, &edx) != 0 && (edx & invariant_bit) != 0;
+#else
+  return true;  // aarch64's generic timer by its architecture, a clock elsewhere
+#endif
+}
+
+}  // namespace strata

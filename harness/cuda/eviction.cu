@@ -1,0 +1,158 @@
+#include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/eviction.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+namespace strata {
+namespace {
+
+// Twice the cache would do for a replacement rule that drops the oldest line. The rule is not
+// published; were it random, a sweep of twice the cache would spare a fifth of the lines, one of
+// four times a fiftieth. Four times 60 MB takes 60 us to read.
+constexpr std::size_t caches = 4;
+constexpr std::size_t least_bytes = std::size_t{32} << 20U;  // a device that reports no L2 size
+
+// The chip may have its L2 in two halves, each holding copies for its own SMs. Eight laps, each
+// with the pieces handed to other blocks, leave a line unread by one of the halves once in a
+// hundred.
+constexpr unsigned touch_laps = 8;
+
+constexpr unsigned threads = 512;
+constexpr unsigned blocks_per_sm = 4;  // 2048 threads: a full SM wherever an SM holds that many
+constexpr unsigned unroll = 8;         // loads in flight in each thread
+
+/// Wanted: LDG.E.128 with the bits of .cg, which cache in L2 only. Volatile: never dropped or
+/// narrowed.
+__device__ __forceinline__ uint4 load_past_l1(const uint4* at) {
+  uint4 v;
+  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(at));
+  return v;
+}
+
+__device__ __forceinline__ std::uint32_t fold(uint4 v) {
+  return v.x ^ v.y ^ v.z ^ v.w;
+}
+
+/// Data that look random, so that neither the memory nor the wires see a run of zeros.
+__global__ void fill(uint4* data, std::size_t count) {
+  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
+    std::uint32_t x = static_cast<std::uint32_t>(i) * 0x9E3779B9U + 0x7F4A7C15U;
+    x ^= x >> 16U;
+    x *= 0x85EBCA6BU;
+    x ^= x >> 13U;
+    data[i] = make_uint4(x, x * 0xC2B2AE35U, ~x, x ^ 0x27D4EB2FU);
+  }
+}
+
+/// Reads `count` quads, each block a contiguous piece: the pattern that comes closest to the
+/// memory's rate. The sum of all is stored if it is one value in 2^32, so the reads are needed and
+/// none writes.
+__global__ void __launch_bounds__(threads)
+    sweep(const uint4* data, std::size_t count, unsigned laps, std::uint32_t* sink) {
+  const std::size_t piece = (count + gridDim.x - 1) / gridDim.x;
+  std::uint32_t sum = 0;
+  for (unsigned lap = 0; lap < laps; ++lap) {
+    // Neighbouring blocks tend to sit on neighbouring SMs: laps jump by an odd share of the grid.
+    const unsigned turn = (blockIdx.x + lap * (gridDim.x / 3 + 1)) % gridDim.x;
+    const std::size_t begin = min(turn * piece, count);
+    const std::size_t end = min(begin + piece, count);
+    std::size_t i = begin + threadIdx.x;
+    for (; i + (unroll - 1) * threads < end; i += unroll * threads) {
+      uint4 v[unroll];
+#pragma unroll
+      for (unsigned u = 0; u < unroll; ++u)
+        v[u] = load_past_l1(data + i + u * threads);
+#pragma unroll
+      for (unsigned u = 0; u < unroll; ++u)
+        sum ^= fold(v[u]);
+    }
+    for (; i < end; i += threads)
+      sum ^= fold(load_past_l1(data + i));
+  }
+  if (sum == 0xA5C3F00DU) *sink = sum;
+}
+
+/// The few bytes before and after the whole quads of a range.
+__global__ void read_edges(const unsigned char* head, unsigned head_bytes,
+                           const unsigned char* tail, unsigned tail_bytes, std::uint32_t* sink) {
+  std::uint32_t sum = 0;
+  const auto load = [&](const unsigned char* at) {
+    std::uint32_t byte;
+    asm volatile("ld.global.cg.u8 %0, [%1];" : "=r"(byte) : "l"(at));
+    sum += byte;
+  };
+  if (threadIdx.x < head_bytes) load(head + threadIdx.x);
+  if (threadIdx.x < tail_bytes) load(tail + threadIdx.x);
+  if (sum == 0xA5C3F00DU) *sink = sum;  // two bytes never add up to it
+}
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  cuda_check(cudaGetDevice(&device));
+  cuda_check(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+std::size_t buffer_quads() {
+  const auto l2 = static_cast<std::size_t>(std::max(attribute(cudaDevAttrL2CacheSize), 0));
+  return std::max(caches * l2, least_bytes) / sizeof(uint4);
+}
+
+}  // namespace
+
+Eviction::Eviction()
+    : buffer_{buffer_quads()},
+      blocks_{blocks_per_sm * static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount))} {
+  sink_.poison(0, nullptr);
+  fill<<<blocks_, threads>>>(buffer_.data(), buffer_.size());
+  cuda_check(cudaGetLastError());
+  // The end of the buffer is dirty in L2 now: two sweeps write it back, whatever the replacement
+  // rule.
+  evict(nullptr);
+  evict(nullptr);
+  cuda_check(cudaDeviceSynchronize());  // users' streams do not wait for the default stream
+}
+
+void Eviction::evict(cudaStream_t stream) const {
+  sweep<<<blocks_, threads, 0, stream>>>(buffer_.data(), buffer_.size(), 1, sink_.data());
+  cuda_check(cudaGetLastError());
+}
+
+void Eviction::touch(const void* data, std::size_t bytes, cudaStream_t stream) const {
+  constexpr std::uintptr_t quad = sizeof(uint4);
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t end = begin + bytes;
+  const std::uintptr_t first = std::min((begin + quad - 1) / quad * quad, end);
+  const std::uintptr_t last = std::max(end / quad * quad, first);
+  if (first != begin || last != end) {
+    read_edges<<<1, 2 * quad, 0, stream>>>(reinterpret_cast<const unsigned char*>(begin),
+                                           static_cast<unsigned>(first - begin),
+                                           reinterpret_cast<const unsigned char*>(last),
+                                           static_cast<unsigned>(end - last), sink_.data());
+    cuda_check(cudaGetLastError());
+  }
+  if (first == last) return;
+  sweep<<<blocks_, threads, 0, stream>>>(reinterpret_cast<const uint4*>(first),
+                                         (last - first) / quad, touch_laps, sink_.data());
+  cuda_check(cudaGetLastError());
+}
+
+bool reset_persisting_l2() {
+  if (attribute(cudaDevAttrMaxPersistingL2CacheSize) <= 0) return false;
+  for (const cudaError_t status :
+       {cudaCtxResetPersistingL2Cache(), cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0)}) {
+    if (status == cudaSuccess) continue;
+    if (is_sticky(status)) throw CudaError{status, std::source_location::current()};
+    (void)cudaGetLastError();  // a refusal must not surface at the next launch check
+    return false;
+  }
+  return true;
+}
+
+}  // namespace strata

@@ -1,0 +1,61 @@
+// What the driver's management library tells of one GPU: clocks, throttling, power, temperature,
+// ECC.
+//
+// The library is loaded when asked for: the program starts without it. Whatever it cannot tell (an
+// older driver, a virtual GPU, a missing right) is a fact that is absent, never an error and never
+// a zero.
+#pragma once
+
+#include "harness/record/measurement.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace strata {
+
+/// Bits of the throttle reasons that mean that the clock is lower than the work would have it:
+/// software power cap, hardware slowdown, software thermal, hardware thermal, hardware power brake.
+inline constexpr std::uint64_t throttling_bits = 0x4U | 0x8U | 0x20U | 0x40U | 0x80U;
+
+/// One GPU in NVML, found by its UUID: NVML counts all GPUs of the machine by bus, CUDA those that
+/// CUDA_VISIBLE_DEVICES shows, in another order.
+class NvmlDevice {
+ public:
+  static constexpr const char* default_library = "libnvidia-ml.so.1";
+
+  /// `uuid`: five groups of hexadecimal digits, with or without "GPU-" or "MIG-" before them. Never
+  /// throws for want of a library or a device: absence() says so.
+  explicit NvmlDevice(std::string_view uuid, const std::string& library = default_library);
+  NvmlDevice(const NvmlDevice&) = delete;
+  NvmlDevice& operator=(const NvmlDevice&) = delete;
+  NvmlDevice(NvmlDevice&&) noexcept;
+  NvmlDevice& operator=(NvmlDevice&&) noexcept;
+  ~NvmlDevice();
+
+  /// Why nothing is known, in one line; empty when the device was found.
+  [[nodiscard]] const std::string& absence() const;
+  /// The UUID as NVML has it, "GPU-…" or "MIG-…"; empty when the device was not found.
+  [[nodiscard]] const std::string& uuid() const;
+  /// Version of the driver ("580.65.06"); known even where the device is not.
+  [[nodiscard]] std::optional<std::string> driver_version() const;
+
+  /// As they are now: sm_clock_hz, memory_clock_hz, throttle_reasons (the mask as it is),
+  /// throttled, power_watts, temperature_celsius, ecc, ecc_corrected_errors, ecc_uncorrected_errors
+  /// (both since the driver was loaded).
+  [[nodiscard]] Facts conditions() const;
+  /// What does not change while it is measured: sm_clock_max_hz, memory_clock_max_hz, mig,
+  /// persistence_mode, power_limit_watts.
+  [[nodiscard]] Facts limits() const;
+
+ private:
+  struct Library;
+  std::unique_ptr<Library> library_;
+  std::string absence_;
+  std::string uuid_;
+  void* device_ = nullptr;
+};
+
+}  // namespace strata

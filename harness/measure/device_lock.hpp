@@ -1,0 +1,29 @@
+// One run at a time on one device: two that share it measure each other.
+#pragma once
+
+#include "harness/case/unique_fd.hpp"
+#include "harness/record/device.hpp"
+
+#include <filesystem>
+
+namespace strata {
+
+/// Holds a device for this process until destroyed or the process ends, however it ends: the lock
+/// is the kernel's, so the file that stays behind is never stale.
+class DeviceLock {
+ public:
+  /// Locks <folder>/strata-<uuid or slug>.lock. Throws DeviceUnavailable, in one line: which
+  /// process holds the device, or why the file cannot be used and how to mend that.
+  [[nodiscard]] static DeviceLock acquire(
+      const DeviceIdentity& device,
+      const std::filesystem::path& folder = std::filesystem::temp_directory_path());
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  DeviceLock() = default;
+  UniqueFd fd_;
+  std::filesystem::path path_;
+};
+
+}  // namespace strata

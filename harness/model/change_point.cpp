@@ -1,0 +1,233 @@
+#include "harness/model/change_point.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+namespace strata {
+namespace {
+
+constexpr std::size_t least_behind = 3;  // positions: two may be outliers
+
+/// A whole number in [0, bound), the same with every standard library: distributions differ.
+std::size_t below(std::mt19937_64& random, std::size_t bound) {
+  return static_cast<std::size_t>(random() % bound);
+}
+
+/// Rank of each value, from 1 on; equal ones share the mean of theirs.
+std::vector<double> midranks(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && values[order[end]] == values[order[begin]])
+      ++end;
+    for (std::size_t i = begin; i < end; ++i)
+      ranks[order[i]] = static_cast<double>(begin + 1 + end) / 2;
+    begin = end;
+  }
+  return ranks;
+}
+
+/// The largest standardised Mann-Whitney statistic of all splits, signed so that a rise is
+/// positive: pairs across the split that rise less pairs that fall, ÷ what ranks in random order
+/// scatter by.
+double largest_rise(const std::vector<double>& ranks) {
+  const auto n = static_cast<double>(ranks.size());
+  double sum = 0;
+  double most = 0;
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    sum += ranks[i - 1];
+    const auto k = static_cast<double>(i);
+    const double rising = k * (n + 1) - 2 * sum;
+    most = std::max(most, rising / std::sqrt(k * (n - k)));  // a common factor orders nothing
+  }
+  return most;
+}
+
+void require_samples(std::span<const ScanPoint> scan) {
+  for (const auto& point : scan) {
+    if (point.samples.empty()) throw std::invalid_argument{"a position without samples"};
+    for (const double sample : point.samples) {
+      if (!std::isfinite(sample)) throw std::invalid_argument{"a sample that is not finite"};
+    }
+  }
+}
+
+std::vector<double> medians_of(std::span<const ScanPoint> scan) {
+  std::vector<double> medians;
+  medians.reserve(scan.size());
+  for (const auto& point : scan)
+    medians.push_back(median(point.samples));
+  return medians;
+}
+
+/// Five standard deviations of a normal distribution, from the median absolute deviation: a shift
+/// that scatter alone makes once in millions.
+constexpr double scatter_bound = 5 * 1.4826;
+
+struct Level {
+  double value = 0;
+  double bound = 0;
+};
+
+/// Of the first positions' samples; the scatter is that of everything observed there.
+Level level_of(std::span<const ScanPoint> first, double least_shift) {
+  std::vector<double> all;
+  for (const auto& point : first)
+    all.insert(all.end(), point.samples.begin(), point.samples.end());
+  const double value = median(all);
+  for (double& sample : all)
+    sample = std::abs(sample - value);
+  return {.value = value, .bound = std::max(least_shift, scatter_bound * median(all))};
+}
+
+struct Split {
+  std::size_t before = 0;
+  std::size_t against = 0;
+};
+
+/// The split that the fewest positions contradict; the first of several.
+Split best_split(const std::vector<double>& medians, const Level& level) {
+  const auto is_away = [&](double value) { return value - level.value > level.bound; };
+  // With nothing before it, every position at the level contradicts.
+  auto against = static_cast<std::size_t>(
+      std::ranges::count_if(medians, [&](double value) { return !is_away(value); }));
+  Split best{.before = 0, .against = against};
+  for (std::size_t k = 1; k <= medians.size(); ++k) {
+    if (is_away(medians[k - 1])) {
+      ++against;
+    } else {
+      --against;
+    }
+    if (against < best.against) best = {.before = k, .against = against};
+  }
+  return best;
+}
+
+std::span<const ScanPoint> first_of(std::span<const ScanPoint> scan, const ChangeRule& rule) {
+  if (rule.baseline == 0 || rule.baseline > scan.size()) {
+    throw std::invalid_argument{"a scan needs positions before the change"};
+  }
+  return scan.first(rule.baseline);
+}
+
+/// The ends of the middle 95 % of `before`, when the samples of each position are drawn anew.
+std::pair<std::size_t, std::size_t> interval_of_place(std::span<const ScanPoint> scan,
+                                                      const ChangeRule& rule) {
+  constexpr std::size_t draws = 200;
+  constexpr std::size_t left_out = draws / 40;  // 2.5 % at each end
+  std::mt19937_64 random{1979};                 // NOLINT(cert-msc51-cpp): the same answer each time
+  std::vector<std::size_t> places;
+  std::vector<ScanPoint> drawn{scan.begin(), scan.end()};
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    for (std::size_t p = 0; p < scan.size(); ++p) {
+      for (double& sample : drawn[p].samples)
+        sample = scan[p].samples[below(random, scan[p].samples.size())];
+    }
+    const Level level = level_of(first_of(drawn, rule), rule.least_shift);
+    places.push_back(best_split(medians_of(drawn), level).before);
+  }
+  std::ranges::sort(places);
+  return {places[left_out], places[draws - 1 - left_out]};
+}
+
+}  // namespace
+
+double rise_confidence(std::span<const double> series) {
+  for (const double value : series) {
+    if (!std::isfinite(value)) throw std::invalid_argument{"a value that is not finite"};
+  }
+  if (series.size() < 2) return 0;
+  constexpr int permutations = 1999;
+  constexpr double rounding = 1e-12;
+  std::vector<double> ranks = midranks(series);
+  const double observed = largest_rise(ranks);
+  std::mt19937_64 random{2009};  // NOLINT(cert-msc51-cpp): the same answer each time
+  int as_large = 1;              // the observed order is one of them
+  for (int i = 0; i < permutations; ++i) {
+    for (std::size_t n = ranks.size(); n > 1; --n)
+      std::swap(ranks[n - 1], ranks[below(random, n)]);
+    if (largest_rise(ranks) >= observed * (1 - rounding)) ++as_large;
+  }
+  return 1 - static_cast<double>(as_large) / (permutations + 1);
+}
+
+ChangePoint find_rise(std::span<const ScanPoint> scan, const ChangeRule& rule) {
+  require_samples(scan);
+  const Level level = level_of(first_of(scan, rule), rule.least_shift);
+  const auto medians = medians_of(scan);
+  const Split split = best_split(medians, level);
+  ChangePoint change{.outcome = ChangeOutcome::found,
+                     .confidence = rise_confidence(medians),
+                     .before = split.before,
+                     .low = split.before,
+                     .high = split.before,
+                     .level = level.value,
+                     .least_shift = level.bound,
+                     .against = split.against};
+  if (change.confidence < rule.confidence || split.before == scan.size()) {
+    change.outcome = ChangeOutcome::none;
+  } else if (split.before < rule.baseline) {
+    change.outcome = ChangeOutcome::too_early;
+  } else if (scan.size() - split.before < least_behind) {
+    change.outcome = ChangeOutcome::too_late;
+  } else if (static_cast<double>(split.against) >
+             rule.contradicting * static_cast<double>(scan.size())) {
+    change.outcome = ChangeOutcome::unclear;
+  } else {
+    const auto [low, high] = interval_of_place(scan, rule);
+    change.low = std::min(low, split.before);
+    change.high = std::max(high, split.before);
+  }
+  return change;
+}
+
+std::vector<std::size_t> rise_of_each_repetition(std::span<const ScanPoint> scan,
+                                                 const ChangeRule& rule) {
+  require_samples(scan);
+  const std::size_t repetitions = scan.empty() ? 0 : scan.front().samples.size();
+  std::vector<std::size_t> places;
+  for (std::size_t r = 0; r < repetitions; ++r) {
+    std::vector<ScanPoint> one;
+    for (const auto& point : scan) {
+      if (point.samples.size() != repetitions) {
+        throw std::invalid_argument{"positions with different numbers of repetitions"};
+      }
+      one.push_back({.x = point.x, .samples = {point.samples[r]}});
+    }
+    const Level level = level_of(first_of(one, rule), rule.least_shift);
+    places.push_back(best_split(medians_of(one), level).before);
+  }
+  return places;
+}
+
+std::string describe(const ChangePoint& change) {
+  const auto what = [&] {
+    switch (change.outcome) {
+      case ChangeOutcome::found:
+        return "a change";
+      case ChangeOutcome::none:
+        return "no change";
+      case ChangeOutcome::too_early:
+        return "a change before the positions that were looked at";
+      case ChangeOutcome::too_late:
+        return "a change at the end of the positions that were looked at";
+      case ChangeOutcome::unclear:
+        return "a change that several positions contradict";
+    }
+    return "nothing";
+  };
+  return fmt::format("{} (confidence {:.4f}, {} positions against it)", what(), change.confidence,
+                     change.against);
+}
+
+}  // namespace strata

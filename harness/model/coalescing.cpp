@@ -1,0 +1,280 @@
+#include "harness/model/coalescing.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace strata {
+namespace {
+
+using Lanes = std::span<const std::optional<std::uint64_t>>;
+
+constexpr unsigned half_warp = 16;
+constexpr std::uint64_t smallest_transaction = 32;
+
+// Where sources differ or are silent, and what was decided:
+//
+// 1.0 and 1.1, not coalesced. The guide says "16 separate 32-byte memory transactions" of a
+// half-warp. Its Figure F-1 shows one for each word (7 + 8 + 8 + 8 + 1 when misaligned), and the
+// CUDA C Best Practices Guide says "a separate transaction results for each element requested", so
+// a lane that takes no part costs nothing here. When the half-warp is coalesced, the guide sends
+// the whole 64, 128 or 2 × 128 bytes, however few lanes take part.
+//
+// 3.x. The guide of 4.2 knows 3.0 alone and says that it behaves as 2.x, which holds for how a warp
+// is split. The Kepler Tuning Guide says what L1 is for: "reserved only for local memory accesses
+// […]. Global loads are cached in L2 only".
+//
+// 5.x and 6.x. No guide says how these chips split a warp, so they are modelled as 3.x. The Best
+// Practices Guide counts the sectors of the whole warp from 6.0 on; that differs only when lanes of
+// two requests of an 8- or 16-byte access share a sector. An NVIDIA engineer wrote (developer
+// forum, thread 49571) that L1 takes 8, 4 or 2 lanes at once on these chips. A count on one of them
+// would settle it; there is none.
+//
+// 7.x and later. The guides give the sectors; that a load is one request at every width, they do
+// not say. An engineer does (developer forum, thread 165293: "a single request is sent to L1TEX"),
+// and counters agree: on an H200, for 16800 of 16800 patterns of width, stride, misalignment and
+// order of the lanes (benchmark `coalescing`), sectors are the distinct ones of the whole warp,
+// with one request for each load. Wavefronts are a lower bound: there too, none of 420 counted
+// cases needed fewer (their lanes read different words), and strides of a power of two need many
+// more, as L1's data lie in 32 banks.
+constexpr std::array<GenerationInfo, 6> rules{{
+    {Generation::cc1_0, "1.0-1.1", "G80, G92: 8800 GTX",
+     "A half-warp whose lane k reads word k of one aligned segment takes one transaction of 64 "
+     "bytes "
+     "(4-byte words) or 128 (8-byte words), or two of 128 (16-byte words); any other half-warp "
+     "takes one of 32 bytes for each active lane.",
+     "CUDA C Programming Guide 4.2, F.3.2.1 and Figure F-1; van den Braak et al. 2010, III-A"},
+    {Generation::cc1_2, "1.2-1.3", "GT200: GTX 280",
+     "Each segment that a half-warp touches (32 bytes for 1-byte words, 64 for 2-byte words, else "
+     "128) takes one transaction, halved down to 32 bytes as long as only one half is used.",
+     "CUDA C Programming Guide 4.2, F.3.2.2 and Figure F-1; van den Braak et al. 2010, III-A"},
+    {Generation::cc2, "2.x", "Fermi: GTX 480",
+     "A load is one request, two with 8-byte words, four with 16-byte words; each 128-byte line of "
+     "a "
+     "request is one transaction through L1 (compiled to cache in L2 alone: each 32-byte sector).",
+     "CUDA C Programming Guide 4.2, F.4.2 and Figure F-1"},
+    {Generation::cc3, "3.x", "Kepler: K40",
+     "Requests as 2.x; global loads pass L1 by, so each 32-byte sector of a request is one "
+     "transaction.",
+     "CUDA C Programming Guide 4.2, F.4.2 and F.5.2; Kepler Tuning Guide, L1 Cache"},
+    {Generation::cc5, "5.x-6.x", "Maxwell, Pascal: P100",
+     "Requests as 3.x; each 32-byte sector of a request is one transaction, whether L1 may keep it "
+     "or not.",
+     "CUDA C++ Programming Guide 13.0, 20.4.2 and 20.5.2; CUDA C++ Best Practices Guide 12.4, "
+     "9.2.1"},
+    {Generation::cc7, "7.x", "Volta and later: V100, H200",
+     "A load is one request at every width; each distinct 32-byte sector of the whole warp is one "
+     "transaction.",
+     "CUDA C++ Best Practices Guide 12.4, 9.2.1; one request a load: counted on an H200"},
+}};
+
+void check(const WarpAccess& access) {
+  constexpr std::array widths{1U, 2U, 4U, 8U, 16U};
+  if (std::ranges::find(widths, access.width) == widths.end()) {
+    throw std::invalid_argument("no lane reads " + std::to_string(access.width) +
+                                " bytes at once; expected 1, 2, 4, 8 or 16");
+  }
+  for (const auto& address : access.addresses) {
+    if (address && *address % access.width != 0) {
+      throw std::invalid_argument("address " + std::to_string(*address) +
+                                  " is no multiple of the width, " + std::to_string(access.width));
+    }
+  }
+}
+
+std::uint64_t active(Lanes lanes) {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(lanes, [](const auto& address) { return address.has_value(); }));
+}
+
+/// The aligned blocks of `size` bytes that the lanes touch, each once. No word lies in two of them,
+/// because words are aligned and no block is smaller than a word.
+std::vector<std::uint64_t> blocks(Lanes lanes, std::uint64_t size) {
+  std::vector<std::uint64_t> touched;
+  for (const auto& address : lanes) {
+    if (address) touched.push_back(*address / size);
+  }
+  std::ranges::sort(touched);
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  return touched;
+}
+
+struct Moved {
+  std::uint64_t transactions = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// 1.0 and 1.1: does lane k read word k of an aligned segment? For 16-byte words that is two
+/// consecutive segments of 128 bytes, so it need not begin at a multiple of 256.
+bool in_sequence(Lanes half, unsigned width) {
+  if (width < 4) return false;
+  const std::uint64_t alignment = std::min(std::uint64_t{half_warp} * width, line_bytes);
+  std::optional<std::uint64_t> segment;
+  for (std::size_t lane = 0; lane < half.size(); ++lane) {
+    if (!half[lane]) continue;
+    const std::uint64_t before = lane * width;
+    if (*half[lane] < before) return false;  // the segment would begin below address 0
+    const std::uint64_t begin = *half[lane] - before;
+    if (begin % alignment != 0 || begin != segment.value_or(begin)) return false;
+    segment = begin;
+  }
+  return true;
+}
+
+Moved move_1_0(Lanes half, unsigned width) {
+  if (!in_sequence(half, width)) return {active(half), smallest_transaction * active(half)};
+  return {width == 16 ? 2U : 1U, std::uint64_t{half_warp} * width};
+}
+
+/// 1.2 and 1.3. The guide serves the segment of the lowest active lane, then that of the lowest
+/// lane that is left, and so on; the order changes neither number nor size.
+Moved move_1_2(Lanes half, unsigned width) {
+  const std::uint64_t segment = width == 1 ? 32 : width == 2 ? 64 : 128;
+  Moved moved;
+  for (const std::uint64_t which : blocks(half, segment)) {
+    std::uint64_t low = ~std::uint64_t{0};
+    std::uint64_t high = 0;
+    for (const auto& address : half) {
+      if (!address || *address / segment != which) continue;
+      low = std::min(low, *address);
+      high = std::max(high, *address);
+    }
+    std::uint64_t size = segment;
+    while (size > smallest_transaction && low / (size / 2) == high / (size / 2))
+      size /= 2;
+    ++moved.transactions;
+    moved.bytes += size;
+  }
+  return moved;
+}
+
+Moved move(Generation generation, Lanes request, unsigned width) {
+  switch (generation) {
+    case Generation::cc1_0:
+      return move_1_0(request, width);
+    case Generation::cc1_2:
+      return move_1_2(request, width);
+    case Generation::cc2: {
+      const auto lines = blocks(request, line_bytes).size();
+      return {lines, lines * line_bytes};
+    }
+    case Generation::cc3:
+    case Generation::cc5:
+    case Generation::cc7:
+      break;
+  }
+  const auto sectors = blocks(request, sector_bytes).size();
+  return {sectors, sectors * sector_bytes};
+}
+
+/// Lanes that the pipeline takes at once.
+unsigned lanes_of_a_request(Generation generation, unsigned width) {
+  switch (generation) {
+    case Generation::cc1_0:
+    case Generation::cc1_2:
+      return half_warp;
+    case Generation::cc2:
+    case Generation::cc3:
+    case Generation::cc5:
+      return std::min(warp_lanes, static_cast<unsigned>(line_bytes) / width);
+    case Generation::cc7:
+      break;
+  }
+  return warp_lanes;
+}
+
+/// Calls `visit` with the lanes of each request in which some lane takes part.
+template <class Visit>
+void for_each_request(Generation generation, const WarpAccess& access, Visit&& visit) {
+  const Lanes lanes{access.addresses};
+  const unsigned step = lanes_of_a_request(generation, access.width);
+  for (unsigned first = 0; first < warp_lanes; first += step) {
+    const Lanes request = lanes.subspan(first, step);
+    if (active(request) > 0) visit(request);
+  }
+}
+
+}  // namespace
+
+std::span<const GenerationInfo> generations() {
+  return rules;
+}
+
+const GenerationInfo& info_of(Generation generation) {
+  const auto* const found = std::ranges::find(rules, generation, &GenerationInfo::generation);
+  if (found == rules.end()) throw std::logic_error("a generation without rules");
+  return *found;
+}
+
+std::optional<Generation> generation_from(std::string_view name) {
+  const auto* const found = std::ranges::find(rules, name, &GenerationInfo::name);
+  if (found == rules.end()) return std::nullopt;
+  return found->generation;
+}
+
+Generation generation_of(int major, int minor) {
+  if (major < 1 || (major == 1 && minor < 2)) return Generation::cc1_0;
+  if (major == 1) return Generation::cc1_2;
+  if (major == 2) return Generation::cc2;
+  if (major < 5) return Generation::cc3;
+  return major < 7 ? Generation::cc5 : Generation::cc7;
+}
+
+double Traffic::moved_over_used() const {
+  return bytes_used == 0 ? 0 : static_cast<double>(bytes_moved) / static_cast<double>(bytes_used);
+}
+
+Traffic& Traffic::operator+=(const Traffic& other) {
+  requests += other.requests;
+  transactions += other.transactions;
+  sectors += other.sectors;
+  lines += other.lines;
+  wavefronts += other.wavefronts;
+  bytes_moved += other.bytes_moved;
+  bytes_used += other.bytes_used;
+  return *this;
+}
+
+Traffic traffic(Generation generation, const WarpAccess& access) {
+  check(access);
+  Traffic sum;
+  for_each_request(generation, access, [&](Lanes request) {
+    const Moved moved = move(generation, request, access.width);
+    ++sum.requests;
+    sum.transactions += moved.transactions;
+    sum.bytes_moved += moved.bytes;
+    sum.sectors += blocks(request, sector_bytes).size();
+    sum.lines += blocks(request, line_bytes).size();
+  });
+  // A pass hands at most 128 bytes to the lanes, even where several lanes get the same ones.
+  if (generation == Generation::cc7) {
+    sum.wavefronts = (active(access.addresses) * access.width + line_bytes - 1) / line_bytes;
+  }
+  sum.bytes_used = blocks(access.addresses, access.width).size() * access.width;
+  return sum;
+}
+
+double SequenceTraffic::repeated_share() const {
+  if (total.sectors == 0) return 0;
+  return static_cast<double>(repeated_sectors) / static_cast<double>(total.sectors);
+}
+
+SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> accesses) {
+  SequenceTraffic sum;
+  std::set<std::uint64_t> seen;
+  for (const WarpAccess& access : accesses) {
+    sum.total += traffic(generation, access);
+    for_each_request(generation, access, [&](Lanes request) {
+      for (const std::uint64_t sector : blocks(request, sector_bytes))
+        sum.repeated_sectors += seen.contains(sector) ? 1 : 0;
+    });
+    // Only now: what another request of the same access touches is not an earlier access.
+    for (const std::uint64_t sector : blocks(access.addresses, sector_bytes))
+      seen.insert(sector);
+  }
+  return sum;
+}
+
+}  // namespace strata

@@ -1,0 +1,89 @@
+#include "harness/record/gates.hpp"
+
+#include "harness/record/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace strata {
+namespace {
+
+Verdict passed_if(bool held) {
+  return held ? Verdict::passed : Verdict::failed;
+}
+
+}  // namespace
+
+Gate result_gate(std::size_t checked, std::size_t different, const std::string& what) {
+  if (checked == 0) return {"result", Verdict::failed, "nothing was checked"};
+  if (different == 0) return {"result", Verdict::passed, fmt::format("{} {}", checked, what)};
+  return {"result", Verdict::failed, fmt::format("{} of {} {} differ", different, checked, what)};
+}
+
+Gate timer_gate(std::span<const double> first, const std::string& first_method,
+                std::span<const double> second, const std::string& second_method) {
+  if (first.empty() || second.empty()) {
+    return {"timer", Verdict::unverified, "a second method gave no samples"};
+  }
+  const double a = median(first);
+  const double b = median(second);
+  const double ratio = a / b - 1;
+  return {"timer", passed_if(std::isfinite(ratio) && std::abs(ratio) <= timer_bound),
+          fmt::format("{} {:.5g} against {} {:.5g}: {:+.2f} % (bound {:.0f} %)", first_method, a,
+                      second_method, b, 100 * ratio, 100 * timer_bound)};
+}
+
+Gate clock_gate(std::span<const double> hertz) {
+  if (hertz.empty()) return {"clock", Verdict::unverified, "the core clock was not sampled"};
+  const auto [low, high] = std::ranges::minmax(hertz);
+  const double spread = high / low - 1;
+  return {"clock", passed_if(std::isfinite(spread) && spread <= clock_bound),
+          fmt::format("{:.1f} to {:.1f} MHz: {:.2f} % (bound {:.0f} %)", low / 1e6, high / 1e6,
+                      100 * spread, 100 * clock_bound)};
+}
+
+Gate level_unverified(const std::string& why) {
+  return {"level", Verdict::unverified, "level unverified: " + why};
+}
+
+Gate repeat_unverified() {
+  return {"repeat", Verdict::unverified,
+          "part of the time is the host's: another run may differ by more than the interval says"};
+}
+
+Gate spill_gate(std::size_t local_bytes, int registers) {
+  return {"code", passed_if(local_bytes == 0),
+          fmt::format("{} registers a thread, {} bytes of local memory", registers, local_bytes)};
+}
+
+Gate placement_gate(std::span<const std::uint32_t> core_of_warp, std::size_t expected_cores,
+                    int expected_warps) {
+  if (core_of_warp.empty()) return {"placement", Verdict::failed, "no warp said where it ran"};
+  std::map<std::uint32_t, int> on;
+  for (const auto core : core_of_warp)
+    ++on[core];
+  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto [fewest, most] = std::minmax_element(on.begin(), on.end(), by_count);
+  const bool held = on.size() == expected_cores && fewest->second == expected_warps &&
+                    most->second == expected_warps;
+  return {"placement", passed_if(held),
+          fmt::format("{} to {} warps on each of {} cores (expected {} on {})", fewest->second,
+                      most->second, on.size(), expected_warps, expected_cores)};
+}
+
+Gate noise_gate(std::span<const double> samples, double bound) {
+  const auto interval = median_interval(samples);
+  if (!interval) {
+    return {"noise", Verdict::failed,
+            fmt::format("{} samples are too few for an interval", samples.size())};
+  }
+  const double width = relative_half_width(*interval, median(samples));
+  return {
+      "noise", passed_if(width <= bound),
+      fmt::format("half-width {:.2f} % of the median (bound {:.2f} %)", 100 * width, 100 * bound)};
+}
+
+}  // namespace strata

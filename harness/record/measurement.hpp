@@ -1,0 +1,84 @@
+#pragma once
+
+#include "harness/case/case.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace strata {
+
+/// How a number came about.
+enum class Provenance { timed, counted, modelled, published };
+[[nodiscard]] std::string_view to_string(Provenance provenance);
+[[nodiscard]] std::optional<Provenance> provenance_from(std::string_view text);
+
+/// What a check found. `unverified`: it could not be made here; the row stays valid and says so.
+enum class Verdict { passed, failed, unverified, not_applicable };
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+[[nodiscard]] std::optional<Verdict> verdict_from(std::string_view text);
+
+/// One check of one case: "result", "timer", "level", "model", "clock", "code", "placement" or
+/// "noise".
+struct Gate {
+  std::string name;
+  Verdict verdict = Verdict::unverified;
+  std::string detail;  ///< the figures behind the verdict, in one line
+};
+
+/// A scalar that describes a case, a device or a condition; never a measured quantity.
+using Fact = std::variant<bool, std::int64_t, double, std::string>;
+using Facts = std::map<std::string, Fact, std::less<>>;
+
+/// The raw samples of one quantity of one case. Key of a row: case, quantity, method.
+struct Measurement {
+  std::string quantity;  ///< "warp_read_cycles"
+  std::string unit;      ///< "cycle", "s", "B/s", "Hz", "1/s"
+  Provenance provenance = Provenance::timed;
+  std::string method;           ///< "clock64_slope", "event_slope", …
+  std::vector<double> samples;  ///< in the order taken, unfiltered, finite
+  Gate noise{"noise", Verdict::not_applicable, ""};
+};
+
+/// Whether readers take it for a quantity or a method (results/schema).
+[[nodiscard]] bool is_row_name(std::string_view text);
+inline constexpr const char* row_names_are =
+    "names a quantity or a method: a letter first, then letters, digits, _ and .";
+
+/// A case is timed first, in a process without a profiler; then, where that can be, counted.
+enum class Phase { timing, counting };
+
+enum class Status { measured, skipped, failed };
+[[nodiscard]] std::string_view to_string(Status status);
+[[nodiscard]] std::optional<Status> status_from(std::string_view text);
+
+/// All that one run knows about one case: a line of samples.jsonl.
+struct CaseRecord {
+  Case which;
+  Phase phase = Phase::timing;
+  Status status = Status::failed;
+  std::string reason;   ///< why it was skipped or failed; empty when measured
+  std::string started;  ///< UTC, ISO 8601
+  double seconds = 0;   ///< wall time spent on the case
+  Facts facts;
+  std::vector<Gate> gates;
+  std::vector<Measurement> measurements;
+
+  /// No gate of the case failed, nor the noise gate of `m`.
+  [[nodiscard]] bool is_valid(const Measurement& m) const;
+  /// "gate: detail" of each failed or unverified gate that concerns `m`, joined by "; ".
+  [[nodiscard]] std::string reasons(const Measurement& m) const;
+};
+
+/// One record of a case that was timed and then counted. What was counted is added to what was
+/// timed; a gate that only counters can decide takes the place of the unverified one of its name,
+/// and a gate that failed in either phase stays failed. Where counting failed or was skipped, the
+/// timings stay as they are and the level gate, if unverified, says why. A case that was not timed
+/// stays as it is.
+[[nodiscard]] CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted);
+
+}  // namespace strata

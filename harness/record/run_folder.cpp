@@ -1,0 +1,499 @@
+#include "harness/record/run_folder.hpp"
+
+#include "harness/case/error.hpp"
+#include "harness/record/clock_text.hpp"
+#include "harness/record/measurements_csv.hpp"
+#include "harness/record/record_json.hpp"
+#include "harness/run/subprocess.hpp"
+
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace strata {
+namespace {
+
+constexpr std::string_view context_file = "context.json";
+constexpr std::string_view samples_file = "samples.jsonl";
+constexpr std::string_view packed_samples_file = "samples.jsonl.gz";
+constexpr std::string_view measurements_file = "measurements.csv";
+
+constexpr mode_t file_mode = 0666;  // what the umask leaves of it
+
+/// write() alone survives the death of any process, and costs microseconds. fdatasync is for the
+/// death of the machine and costs up to tens of milliseconds of disk traffic, next to a case of 80:
+/// so a machine that goes down (a GPU can take it along) costs at most this much of a run.
+constexpr std::chrono::seconds sync_interval{5};
+
+std::string_view how_to_mend(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space, then complete the run with strata run --resume";
+    case EFBIG:
+      return "raise the limit on file sizes (ulimit -f), then complete the run with strata run "
+             "--resume";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose a folder that you may write to (--out)";
+    case EIO:
+      return "the disk or its network failed; look at the kernel's log, then complete the run with "
+             "strata run --resume";
+    case EPIPE:
+      return "whoever reads it is gone; write to a plain file";
+    default:
+      return "mend that, then complete the run with strata run --resume";
+  }
+}
+
+[[noreturn]] void fail(const std::filesystem::path& file, std::string_view what, int error) {
+  throw RunFolderError{fmt::format("{}: {}: {}; {}", file.string(), what,
+                                   std::generic_category().message(error), how_to_mend(error))};
+}
+
+UniqueFd open_file(const std::filesystem::path& file, int flags) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
+  UniqueFd fd{::open(file.c_str(), flags | O_CLOEXEC, file_mode)};
+  if (!fd) fail(file, "cannot be opened", errno);
+  return fd;
+}
+
+/// How many bytes were written; all of them, or errno says why not.
+std::size_t write_some(int fd, std::string_view text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const auto count = ::write(fd, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) errno = EIO;  // never for a file; but then errno would be an old one
+    if (count <= 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
+void write_whole(int fd, const std::filesystem::path& file, std::string_view text) {
+  const std::size_t done = write_some(fd, text);
+  if (done == text.size()) return;
+  const int error = errno;
+  fail(file, fmt::format("only {} of {} bytes could be written", done, text.size()), error);
+}
+
+void sync(int fd, const std::filesystem::path& file) {
+  // EINVAL, EROFS: a file of a kind that cannot be synced. Anything else is lost data: network file
+  // systems and quotas first say so here.
+  if (::fdatasync(fd) != 0 && errno != EINVAL && errno != EROFS) {
+    fail(file, "cannot be brought to the disk", errno);
+  }
+}
+
+/// Removes a temporary file unless it was given its name.
+class Temporary {
+ public:
+  explicit Temporary(std::filesystem::path target)
+      : target_{std::move(target)},
+        path_{target_.parent_path() / fmt::format(".{}.new", target_.filename().string())},
+        fd_{open_file(path_, O_WRONLY | O_CREAT | O_TRUNC)} {}
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  Temporary(Temporary&&) = delete;
+  Temporary& operator=(Temporary&&) = delete;
+  ~Temporary() {
+    if (fd_) (void)::unlink(path_.c_str());
+  }
+
+  void write(std::string_view text) { write_whole(fd_.get(), target_, text); }
+  /// The new content takes the place of the old in one step: no reader ever sees half of it.
+  void publish() {
+    sync(fd_.get(), target_);
+    if (::rename(path_.c_str(), target_.c_str()) != 0) fail(target_, "cannot be replaced", errno);
+    fd_.reset();
+  }
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path path_;
+  UniqueFd fd_;
+};
+
+std::string read_text(const std::filesystem::path& file) {
+  std::ifstream stream{file, std::ios::binary};
+  if (!stream)
+    throw UsageError{fmt::format("{}: cannot be read; expected a run folder's", file.string())};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// Gives each whole line and its number. A torn last line is left out.
+void for_each_line(const std::filesystem::path& file,
+                   const std::function<void(const std::string&, std::size_t)>& take) {
+  std::ifstream stream{file, std::ios::binary};
+  if (!stream) throw UsageError{fmt::format("{}: cannot be read", file.string())};
+  std::string line;
+  for (std::size_t number = 1; std::getline(stream, line) && !stream.eof(); ++number) {
+    take(line, number);
+  }
+}
+
+CaseRecord record_at(const std::filesystem::path& file, const std::string& line,
+                     std::size_t number) {
+  try {
+    return record_from_json(line);
+  } catch (const FormatError& error) {
+    throw UsageError{
+        fmt::format("{}:{}: {}; expected a finished case; delete that line and resume "
+                    "the run, or measure again",
+                    file.string(), number, error.what())};
+  }
+}
+
+off_t size_of(int fd, const std::filesystem::path& file) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) fail(file, "cannot be looked at", errno);
+  return status.st_size;
+}
+
+/// Where the last whole line ends.
+off_t whole_lines(int fd, const std::filesystem::path& file, off_t size) {
+  constexpr off_t step = 4096;
+  std::array<char, step> text{};
+  for (off_t end = size; end > 0;) {
+    const off_t start = std::max<off_t>(0, end - step);
+    const auto wanted = static_cast<std::size_t>(end - start);
+    const auto count = ::pread(fd, text.data(), wanted, start);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 || static_cast<std::size_t>(count) != wanted) {
+      fail(file, "cannot be read", count < 0 ? errno : EIO);
+    }
+    const std::string_view part{text.data(), wanted};
+    if (const auto newline = part.rfind('\n'); newline != std::string_view::npos) {
+      return start + static_cast<off_t>(newline) + 1;
+    }
+    end = start;
+  }
+  return 0;
+}
+
+std::vector<Case> cases_of(const SweepInfo& sweep, const std::filesystem::path& file) {
+  std::vector<Case> cases;
+  cases.reserve(sweep.cases.size());
+  for (const auto& id : sweep.cases) {
+    auto which = case_from_id(id);
+    if (!which) {
+      throw UsageError{
+          fmt::format("{}: sweep.cases holds '{}'; expected the id of a case: "
+                      "suite/benchmark/backend/key=value/…",
+                      file.string(), id)};
+    }
+    cases.push_back(std::move(*which));
+  }
+  return cases;
+}
+
+/// A case's last timed record, and what was counted after it.
+struct CaseLines {
+  CaseRecord timed;
+  std::optional<CaseRecord> counted;
+
+  [[nodiscard]] CaseRecord merged() const {
+    return counted ? strata::merged(timed, *counted) : timed;
+  }
+};
+
+/// In the order of `cases`, then the others by id.
+std::vector<CaseLines> read_lines(const std::filesystem::path& file,
+                                  const std::vector<std::string>& cases) {
+  std::map<std::string, CaseLines, std::less<>> latest;
+  for_each_line(file, [&](const std::string& line, std::size_t number) {
+    CaseRecord record = record_at(file, line, number);
+    std::string id = record.which.id();
+    if (record.phase == Phase::timing) {
+      latest.insert_or_assign(std::move(id), CaseLines{std::move(record), std::nullopt});
+    } else if (const auto found = latest.find(id); found != latest.end()) {
+      found->second.counted = std::move(record);
+    }
+  });
+  std::vector<CaseLines> result;
+  result.reserve(latest.size());
+  for (const auto& id : cases) {
+    if (auto found = latest.extract(id)) result.push_back(std::move(found.mapped()));
+  }
+  for (auto& [id, lines] : latest)
+    result.push_back(std::move(lines));
+  return result;
+}
+
+/// Which of the counts says what came of counting a case that was measured.
+std::size_t RunCounts::*counter_of(const std::optional<CaseRecord>& counted) {
+  if (!counted) return &RunCounts::uncounted;
+  switch (counted->status) {
+    case Status::measured:
+      return &RunCounts::counted;
+    case Status::skipped:
+      return &RunCounts::counting_skipped;
+    case Status::failed:
+      break;
+  }
+  return &RunCounts::counting_failed;
+}
+
+void count(RunCounts& counts, const CaseLines& lines, const CaseRecord& record) {
+  switch (record.status) {
+    case Status::measured:
+      ++counts.measured;
+      ++(counts.*counter_of(lines.counted));
+      break;
+    case Status::skipped:
+      ++counts.skipped;
+      break;
+    case Status::failed:
+      ++counts.failed;
+      break;
+  }
+  for (const auto& m : record.measurements) {
+    ++(record.is_valid(m) ? counts.valid_rows : counts.invalid_rows);
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(RunState state) {
+  switch (state) {
+    case RunState::running:
+      return "running";
+    case RunState::complete:
+      return "complete";
+    case RunState::interrupted:
+      return "interrupted";
+    case RunState::aborted:
+      return "aborted";
+  }
+  return "running";
+}
+
+std::string_view to_string(CountersInfo::State state) {
+  switch (state) {
+    case CountersInfo::State::counted:
+      return "counted";
+    case CountersInfo::State::not_asked:
+      return "not_asked";
+    case CountersInfo::State::unavailable:
+      return "unavailable";
+    case CountersInfo::State::external:
+      return "external";
+  }
+  return "unavailable";
+}
+
+std::string run_name(const RunContext& context) {
+  constexpr std::size_t short_hash = 7;  // as git shows it
+  const std::string& commit = context.strata.commit;
+  return fmt::format("{}-{}-{}", context.device.slug.empty() ? "unknown" : context.device.slug,
+                     compact_utc(context.started),
+                     commit.empty() ? "nogit" : commit.substr(0, short_hash));
+}
+
+RunFolder RunFolder::create(const std::filesystem::path& parent, RunContext context) {
+  RunFolder folder;
+  if (context.started.empty()) context.started = utc_text();
+  context.state = RunState::running;
+  folder.cases_ = cases_of(context.sweep, context_file);
+  std::error_code error;
+  std::filesystem::create_directories(parent, error);
+  if (error) fail(parent, "cannot be made", error.value());
+  const std::string name = run_name(context);
+  context.run = name;
+  // The folder that did not exist before is ours alone, even when two runs start in one second.
+  for (int next = 2; !std::filesystem::create_directory(parent / context.run, error); ++next) {
+    if (error && error != std::errc::file_exists) {
+      fail(parent / context.run, "cannot be made", error.value());
+    }
+    context.run = fmt::format("{}-{}", name, next);
+  }
+  folder.path_ = parent / context.run;
+  folder.context_ = std::move(context);
+  folder.write_context();
+  folder.open_samples();
+  return folder;
+}
+
+RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
+  RunFolder folder;
+  // "runs/x/" names the same folder as "runs/x".
+  folder.path_ = run.has_filename() ? run : run.parent_path();
+  const auto file = folder.path_ / context_file;
+  if (!std::filesystem::is_regular_file(file)) {
+    throw UsageError{
+        fmt::format("{}: not the folder of a run: it has no {}; expected a folder that "
+                    "strata run printed",
+                    run.string(), context_file)};
+  }
+  try {
+    folder.context_ = context_from_json(read_text(file));
+  } catch (const FormatError& error) {
+    throw UsageError{fmt::format("{}: {}", file.string(), error.what())};
+  }
+  folder.cases_ = cases_of(folder.context_.sweep, file);
+  if (const auto packed = folder.path_ / packed_samples_file; std::filesystem::exists(packed)) {
+    throw UsageError{
+        fmt::format("{}: the samples of this run are packed; expected {}; unpack them "
+                    "with: gunzip {}",
+                    run.string(), samples_file, packed.string())};
+  }
+  folder.open_samples();
+  const auto samples = folder.path_ / samples_file;
+  const off_t size = size_of(folder.samples_.get(), samples);
+  const off_t whole = whole_lines(folder.samples_.get(), samples, size);
+  if (whole != size) {
+    folder.repair_ = fmt::format(
+        "{}: the last line was torn when the run was cut off; removed its {} "
+        "bytes, its case will be measured again",
+        samples.string(), size - whole);
+  }
+  for_each_line(samples, [&](const std::string& line, std::size_t number) {
+    folder.note_status(record_at(samples, line, number));
+  });
+  // Only now, when everything else is known to be the folder of a run.
+  if (whole != size && ::ftruncate(folder.samples_.get(), whole) != 0) {
+    fail(samples, "its torn last line cannot be cut off", errno);
+  }
+  folder.reopened_ = true;
+  return folder;
+}
+
+void RunFolder::open_samples() {
+  const auto file = path_ / samples_file;
+  samples_ = open_file(file, O_RDWR | O_APPEND | O_CREAT);
+  if (::flock(samples_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw UsageError{
+        fmt::format("{}: another process is writing this run; wait for it to end", path_.string())};
+  }
+  synced_ = std::chrono::steady_clock::now();
+}
+
+std::vector<Case> RunFolder::remaining() const {
+  std::vector<Case> left;
+  std::ranges::copy_if(cases_, std::back_inserter(left), [&](const Case& which) {
+    const auto found = statuses_.find(which.id());
+    return found == statuses_.end() || found->second == Status::failed;
+  });
+  return left;
+}
+
+std::vector<Case> RunFolder::uncounted() const {
+  std::vector<Case> left;
+  std::ranges::copy_if(cases_, std::back_inserter(left), [&](const Case& which) {
+    const std::string id = which.id();
+    const auto timed = statuses_.find(id);
+    if (timed == statuses_.end() || timed->second != Status::measured) return false;
+    const auto counted = counted_.find(id);
+    return counted == counted_.end() || counted->second == Status::failed;
+  });
+  return left;
+}
+
+void RunFolder::note_status(const CaseRecord& record) {
+  const std::string id = record.which.id();
+  if (record.phase == Phase::counting) {
+    if (statuses_.contains(id)) counted_[id] = record.status;
+    return;
+  }
+  statuses_[id] = record.status;
+  counted_.erase(id);
+}
+
+void RunFolder::start() {
+  if (!reopened_) return;
+  context_.resumed.push_back(utc_text());
+  context_.state = RunState::running;
+  context_.finished.clear();
+  write_context();
+  reopened_ = false;
+}
+
+void RunFolder::append(const CaseRecord& record) {
+  const std::string line = to_json(record) + "\n";
+  const auto file = path_ / samples_file;
+  const IgnoredSignal over_the_limit{SIGXFSZ};  // else a limit on file sizes kills the process
+  const off_t before = size_of(samples_.get(), file);
+  const std::size_t done = write_some(samples_.get(), line);
+  if (done != line.size()) {
+    const int error = errno;
+    // Half a line would end the file for every reader; taking it back needs no space.
+    [[maybe_unused]] const int taken_back = ::ftruncate(samples_.get(), before);
+    fail(file,
+         fmt::format("only {} of the {} bytes of {} could be written", done, line.size(),
+                     record.which.id()),
+         error);
+  }
+  note_status(record);
+  if (const auto now = std::chrono::steady_clock::now(); now - synced_ >= sync_interval) {
+    sync(samples_.get(), file);
+    synced_ = std::chrono::steady_clock::now();
+  }
+}
+
+void RunFolder::update(RunContext context) {
+  context_ = std::move(context);
+  write_context();
+}
+
+void RunFolder::write_context() {
+  const IgnoredSignal over_the_limit{SIGXFSZ};
+  Temporary file{path_ / context_file};
+  file.write(to_json(context_));
+  file.publish();
+}
+
+RunCounts RunFolder::write_measurements() {
+  const IgnoredSignal over_the_limit{SIGXFSZ};
+  sync(samples_.get(), path_ / samples_file);
+  RunCounts counts;
+  std::string text = csv_header();
+  for (const auto& lines : read_lines(path_ / samples_file, context_.sweep.cases)) {
+    const CaseRecord record = lines.merged();
+    count(counts, lines, record);
+    text += csv_rows(context_.run, context_.device.slug, record);
+  }
+  counts.missing = static_cast<std::size_t>(std::ranges::count_if(
+      context_.sweep.cases, [&](const std::string& id) { return !statuses_.contains(id); }));
+  Temporary file{path_ / measurements_file};
+  file.write(text);
+  file.publish();
+  return counts;
+}
+
+RunCounts RunFolder::finish(RunState state, Facts after) {
+  const RunCounts counts = write_measurements();
+  context_.state = state;
+  context_.finished = utc_text();
+  if (!after.empty()) context_.clocks_after = std::move(after);
+  write_context();
+  return counts;
+}
+
+std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
+                                     const std::vector<std::string>& cases) {
+  std::vector<CaseRecord> records;
+  for (const auto& lines : read_lines(file, cases))
+    records.push_back(lines.merged());
+  return records;
+}
+
+}  // namespace strata

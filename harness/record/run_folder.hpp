@@ -1,0 +1,210 @@
+// The folder of one run: context.json, samples.jsonl, measurements.csv. What a run has finished
+// survives whatever ends it: each case is one whole line, written at once, before the next begins.
+#pragma once
+
+#include "harness/case/case.hpp"
+#include "harness/case/plan.hpp"
+#include "harness/case/unique_fd.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/record/device.hpp"
+#include "harness/record/measurement.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata {
+
+/// A file of the run could not be read or written; what() names it, what went wrong and how to mend
+/// it, in one line.
+class RunFolderError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How this executable came about.
+struct BuildInfo {
+  std::string version;
+  std::string commit;  ///< full hash; empty outside a repository
+  bool dirty = false;
+  std::string source_digest;
+  std::string build_type;
+  std::string compiler;
+  std::string cuda_compiler;  ///< empty in a build without CUDA
+  std::string flags;
+  std::string cuda_architectures;
+};
+
+/// One cache of the host's CPU.
+struct HostCache {
+  int level = 0;
+  std::string kind;  ///< "data", "instruction" or "unified"
+  std::int64_t bytes = 0;
+  std::int64_t line_bytes = 0;
+  int shared_by = 0;  ///< logical cores that share it; 0 when not known
+};
+
+/// The machine around the device.
+struct HostInfo {
+  std::string cpu;
+  int cores = 0;  ///< logical cores that this process may use
+  std::string os;
+  std::string kernel;
+  std::int64_t memory_bytes = 0;
+  std::vector<HostCache> caches;
+  Facts more;  ///< further keys of the same object; none of those above
+};
+
+/// The sweep as it was expanded: what the run set out to do.
+struct SweepInfo {
+  std::string name;
+  std::string file;
+  std::string digest;
+  Plan plan;
+  std::vector<std::string> cases;  ///< ids, in the order in which they run
+};
+
+/// What came of the hardware counters in a run.
+struct CountersInfo {
+  enum class State {
+    counted,      ///< the counting phase began and was not refused; each case says what came of it
+    not_asked,    ///< --counters none
+    unavailable,  ///< for `reason`: they cannot be had, or the run was cut off before
+    external      ///< a profiler outside counted
+  };
+  std::vector<std::string> asked;  ///< as the user said it: "auto", "none", or names
+  State state = State::not_asked;
+  std::string reason;           ///< empty when counted or not asked
+  std::string mend;             ///< what a person can do about it; empty when nothing
+  CounterPlan plan;             ///< empty where counters could not be opened
+  double counting_seconds = 0;  ///< wall time of the counting phase, over all sessions of the run
+  double timing_seconds = 0;    ///< the same of the timing phase
+};
+[[nodiscard]] std::string_view to_string(CountersInfo::State state);
+
+enum class RunState { running, complete, interrupted, aborted };
+[[nodiscard]] std::string_view to_string(RunState state);
+
+/// context.json: what was measured, with what, under which conditions.
+struct RunContext {
+  std::string run;  ///< name of the folder; RunFolder::create gives it
+  BuildInfo strata;
+  std::string started;               ///< UTC; RunFolder::create fills it in when empty
+  std::string finished;              ///< UTC; empty (null in the file) until the run has ended
+  std::vector<std::string> resumed;  ///< UTC: when the run was taken up again
+  RunState state = RunState::running;
+  std::vector<std::string> command;
+  Backend backend = Backend::host;
+  DeviceIdentity device;  ///< no fact may be called slug, name or uuid
+  HostInfo host;
+  Facts libraries;  ///< driver, runtime, CUPTI, …
+  SweepInfo sweep;
+  CountersInfo counters;
+  Facts clocks_before;
+  Facts clocks_after;
+  Facts timer;
+};
+
+/// The text of context.json. Throws FormatError for numbers that are not finite.
+[[nodiscard]] std::string to_json(const RunContext& context);
+/// Throws FormatError.
+[[nodiscard]] RunContext context_from_json(std::string_view text);
+
+/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" stands in for a commit that is not known.
+[[nodiscard]] std::string run_name(const RunContext& context);
+
+/// What a run has come to, by the last line of each case and what was counted after it.
+struct RunCounts {
+  std::size_t measured = 0;
+  std::size_t skipped = 0;
+  std::size_t failed = 0;
+  std::size_t missing = 0;  ///< in the sweep, not in the samples
+  std::size_t counted = 0;  ///< of the measured ones, as are the next three
+  std::size_t counting_skipped = 0;
+  std::size_t counting_failed = 0;
+  std::size_t uncounted = 0;   ///< counting was never tried
+  std::size_t valid_rows = 0;  ///< of the merged records
+  std::size_t invalid_rows = 0;
+};
+
+/// The one writer of a run's files. Throws RunFolderError when a file cannot be written; what was
+/// written before stays readable.
+class RunFolder {
+ public:
+  /// Makes `parent`/<run name>/ (and `parent`) and writes context.json with state `running`. Where
+  /// a folder of that name is, takes the next free of -2, -3, …
+  [[nodiscard]] static RunFolder create(const std::filesystem::path& parent, RunContext context);
+
+  /// Opens a run to complete it, and changes nothing but this: a last line that a kill left torn is
+  /// cut off, and repair() says so. Throws UsageError when `run` is not the folder of a run, is of
+  /// another schema version, is damaged before its last line or is being written by another
+  /// process.
+  [[nodiscard]] static RunFolder open_for_resume(const std::filesystem::path& run);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const RunContext& context() const { return context_; }
+  /// What open_for_resume had to mend, in one line; empty when nothing.
+  [[nodiscard]] const std::string& repair() const { return repair_; }
+
+  /// Every case of the sweep, in its order.
+  [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
+  /// The cases of the sweep that have not been measured or skipped yet: those that have no line,
+  /// and those whose last line says that they failed.
+  [[nodiscard]] std::vector<Case> remaining() const;
+  /// The cases of the sweep that were measured and not counted since, nor skipped in counting. One
+  /// whose counting failed is tried again.
+  [[nodiscard]] std::vector<Case> uncounted() const;
+  /// Case id → status of its last timed record.
+  [[nodiscard]] const std::map<std::string, Status, std::less<>>& statuses() const {
+    return statuses_;
+  }
+
+  /// Marks the run as running; one that was opened to be resumed, as resumed now. To be called
+  /// before the first append of a session.
+  void start();
+
+  /// Adds one line to samples.jsonl. Either the whole line is in the file or none of it.
+  /// Throws FormatError, the file untouched, for a record that the format cannot hold.
+  void append(const CaseRecord& record);
+
+  /// Replaces the context and rewrites context.json; the old one stays until the new one is whole.
+  void update(RunContext context);
+
+  /// Writes measurements.csv anew from samples.jsonl.
+  RunCounts write_measurements();
+
+  /// Ends the run: measurements.csv, then context.json with this state, the time, and the
+  /// conditions `after`; when those are not known, what an earlier session found stays.
+  RunCounts finish(RunState state, Facts after);
+
+ private:
+  RunFolder() = default;
+  void open_samples();
+  void write_context();
+  void note_status(const CaseRecord& record);
+
+  std::filesystem::path path_;
+  RunContext context_;
+  std::vector<Case> cases_;
+  std::string repair_;
+  bool reopened_ = false;
+  UniqueFd samples_;
+  std::map<std::string, Status, std::less<>> statuses_;
+  std::map<std::string, Status, std::less<>> counted_;  ///< the same of counts since then
+  std::chrono::steady_clock::time_point synced_;
+};
+
+/// The last record of each case in samples.jsonl, merged with what was counted after it, in the
+/// order of `cases`, then the others by id. Counts belong to the last record before them: a case
+/// that is timed again has lost them, and counts of a case without a record are ignored, as is a
+/// torn last line. Throws UsageError naming file and line for anything else that is not a record.
+[[nodiscard]] std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
+                                                   const std::vector<std::string>& cases);
+
+}  // namespace strata

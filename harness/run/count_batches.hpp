@@ -1,0 +1,45 @@
+// Counting many cases in one session of the profiler, for profilers that are slow to start.
+#pragma once
+
+#include "harness/case/case.hpp"
+#include "harness/case/plan.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/measure/session.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace strata {
+
+/// What is told while cases are counted.
+struct BatchEvents {
+  std::function<void(const Case&)> begin;      ///< work on this case starts now
+  std::function<void(const CaseRecord&)> end;  ///< the case that began last is finished
+  std::function<bool()> stop;                  ///< true: nothing more can be counted
+};
+
+/// What a case counts of the sets that the source was opened with.
+enum class Sets : std::uint8_t {
+  all,
+  of_benchmark,  ///< `memory`, and those that its benchmark wants
+};
+
+/// Cases in a session at most, so that what is lost with a worker is little.
+inline constexpr std::size_t most_in_a_batch = 64;
+
+/// The cases in pieces that are counted together: neighbours of one benchmark that read the same
+/// data (Benchmark::data_axes), most_in_a_batch at most.
+[[nodiscard]] std::vector<std::vector<Case>> batches_of(std::span<const Case> cases);
+
+/// Counts `cases`, batch by batch. A benchmark's body runs once in every pass, up to the end of its
+/// call of count(), which leaves it; and once more, uncounted, with what was counted: this run is
+/// checked like any other and gives the record. A body that leaves otherwise in the first pass has
+/// given its record. A case whose work throws breaks the source: its record says so, and the caller
+/// must count the rest in another process.
+void count_in_batches(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
+                      CounterSource& source, Sets sets, const BatchEvents& events);
+
+}  // namespace strata

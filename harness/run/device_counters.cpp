@@ -1,0 +1,15 @@
+#include "harness/run/device_counters.hpp"
+
+#include <string>
+
+namespace strata {
+
+std::unique_ptr<CounterSource> open_device_counters(const DeviceRequest& device,
+                                                    const CounterSelection& selection) {
+  if (device.kind == DeviceRequest::Kind::host) {
+    throw CountersUnavailable{std::string{host_has_no_counters}, {}};
+  }
+  return open_counters(device, selection);
+}
+
+}  // namespace strata

@@ -1,0 +1,221 @@
+#include "harness/run/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace strata {
+namespace {
+
+constexpr double redraw_seconds = 0.1;  // faster is unreadable and costs the machine that measures
+constexpr double log_seconds = 5;       // between two lines of a log
+constexpr double quiet_seconds = 30;    // a log says so when one case takes this long
+constexpr std::size_t deciles = 10;
+constexpr int usual_width = 80;
+
+constexpr std::string_view erase_line = "\r\x1b[K";
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<long long>(std::max(0.0, seconds));
+  if (whole >= 3600) {
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  }
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+/// Text that moves no cursor: control characters become spaces.
+std::string plain(std::string_view text) {
+  std::string result{text};
+  std::ranges::replace_if(
+      result, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' ');
+  return result;
+}
+
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // nobody reads it: the run goes on
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+int terminal_width(int fd) {
+  winsize size{};
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): ioctl has no other form
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual_width;
+}
+
+bool can_move_cursor(int fd) {
+  const char* terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): one thread
+  return ::isatty(fd) == 1 && terminal != nullptr && *terminal != '\0' &&
+         std::string_view{terminal} != "dumb";
+}
+
+}  // namespace
+
+ProgressOptions progress_on(int fd) {
+  ProgressOptions options;
+  options.style =
+      can_move_cursor(fd) ? ProgressOptions::Style::terminal : ProgressOptions::Style::log;
+  options.write = [fd](std::string_view text) { write_all(fd, text); };
+  options.now = [] {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+    return now.count();
+  };
+  options.width = [fd] { return terminal_width(fd); };
+  return options;
+}
+
+Progress::Progress(ProgressOptions options) : options_{std::move(options)} {
+  if (!options_.write) options_.style = ProgressOptions::Style::none;
+  if (!options_.now) options_.now = [] { return 0.0; };
+  if (!options_.width) options_.width = [] { return usual_width; };
+}
+
+Progress::~Progress() {
+  // An exception may have passed by: the next text must not continue our line.
+  if (drawn_) options_.write("\n");
+}
+
+void Progress::start(std::span<const Case> cases, std::size_t done, std::string phase) {
+  finish();
+  running_ = true;
+  phase_ = std::move(phase);
+  costs_.clear();
+  failed_ = 0;
+  skipped_ = 0;
+  invalid_ = 0;
+  total_ = cases.size() + done;
+  done_ = done;
+  decile_ = total_ == 0 ? 0 : done_ * deciles / total_;
+  for (const auto& which : cases)
+    ++costs_[which.benchmark].remaining;
+  started_ = options_.now();
+  show(true);
+}
+
+void Progress::begin_case(const Case& which) {
+  current_ = which.id();
+  case_started_ = options_.now();
+  if (options_.style == ProgressOptions::Style::terminal) show(false);
+}
+
+void Progress::end_case(const CaseRecord& record) {
+  ++done_;
+  auto& cost = costs_[record.which.benchmark];
+  // What a case costs from here, with all that its worker did around it, is what the rest will
+  // cost; but a hang or a skip says nothing about its neighbours.
+  if (record.status == Status::measured) {
+    cost.seconds += current_.empty() ? record.seconds : options_.now() - case_started_;
+    ++cost.finished;
+  }
+  if (cost.remaining > 0) --cost.remaining;
+  current_.clear();
+  failed_ += record.status == Status::failed ? 1 : 0;
+  skipped_ += record.status == Status::skipped ? 1 : 0;
+  const bool invalid =
+      std::ranges::any_of(record.measurements, [&](const auto& m) { return !record.is_valid(m); });
+  invalid_ += record.status == Status::measured && invalid ? 1 : 0;
+  show(false);
+}
+
+void Progress::note(const std::string& text) {
+  if (options_.style == ProgressOptions::Style::none) return;
+  const bool terminal = options_.style == ProgressOptions::Style::terminal;
+  options_.write(fmt::format("{}{}\n", terminal ? erase_line : "", plain(text)));
+  drawn_ = false;
+  if (terminal && running_) draw();
+}
+
+void Progress::tick() {
+  if (options_.style == ProgressOptions::Style::terminal) show(false);
+  if (options_.style == ProgressOptions::Style::log && running_ &&
+      options_.now() - shown_ >= quiet_seconds) {
+    show(true);
+  }
+}
+
+void Progress::finish() {
+  if (!running_) return;
+  current_.clear();
+  show(true);
+  if (drawn_) options_.write("\n");
+  drawn_ = false;
+  running_ = false;
+}
+
+double Progress::seconds_left() const {
+  double seconds = 0;
+  std::size_t finished = 0;
+  for (const auto& [name, cost] : costs_) {
+    seconds += cost.seconds;
+    finished += cost.finished;
+  }
+  if (finished == 0) return std::nan("");
+  const double usual = seconds / static_cast<double>(finished);
+  double left = 0;
+  for (const auto& [name, cost] : costs_) {
+    const double each =
+        cost.finished > 0 ? cost.seconds / static_cast<double>(cost.finished) : usual;
+    left += each * static_cast<double>(cost.remaining);
+  }
+  return left;
+}
+
+std::string Progress::line() const {
+  const std::size_t percent = total_ == 0 ? 100 : 100 * done_ / total_;
+  std::string text = fmt::format("{}{}{}/{} {} %  {} elapsed", phase_, phase_.empty() ? "" : " ",
+                                 done_, total_, percent, duration(options_.now() - started_));
+  const double left = seconds_left();
+  if (done_ < total_ && std::isfinite(left)) text += fmt::format(", {} left", duration(left));
+  if (failed_ > 0) text += fmt::format(", {} failed", failed_);
+  if (invalid_ > 0) text += fmt::format(", {} invalid", invalid_);
+  if (skipped_ > 0) text += fmt::format(", {} skipped", skipped_);
+  return text;
+}
+
+void Progress::draw() {
+  // The last column stays free: a character there makes some terminals wrap at once.
+  const auto room = static_cast<std::size_t>(std::max(1, options_.width() - 1));
+  std::string text = line();
+  constexpr std::string_view cut = "...";
+  constexpr std::size_t gap = 2;
+  constexpr std::size_t worth_showing = 12;
+  if (!current_.empty() && text.size() + gap + worth_showing <= room) {
+    const std::size_t space = room - text.size() - gap;
+    text.append(gap, ' ');
+    // The end of an id tells neighbours apart.
+    text += current_.size() <= space
+                ? current_
+                : fmt::format("{}{}", cut, current_.substr(current_.size() - space + cut.size()));
+  }
+  if (text.size() > room) text.resize(room);
+  options_.write(fmt::format("\r{}\x1b[K", text));
+  drawn_ = true;
+}
+
+void Progress::show(bool always) {
+  if (!running_ || options_.style == ProgressOptions::Style::none) return;
+  const double now = options_.now();
+  if (options_.style == ProgressOptions::Style::terminal) {
+    if (!always && drawn_ && now - shown_ < redraw_seconds) return;
+    draw();
+  } else {
+    const std::size_t decile = total_ == 0 ? deciles : done_ * deciles / total_;
+    if (!always && decile == decile_ && now - shown_ < log_seconds) return;
+    decile_ = decile;
+    options_.write(fmt::format("{}{}{}\n", line(), current_.empty() ? "" : "  ", current_));
+  }
+  shown_ = now;
+}
+
+}  // namespace strata

@@ -1,0 +1,231 @@
+#include "harness/run/subprocess.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace strata {
+namespace {
+
+[[noreturn]] void fail(int error, const std::string& what) {
+  throw std::system_error{error, std::generic_category(), what};
+}
+
+void check(int result, const char* what) {
+  if (result != 0) fail(result, what);  // the posix_spawn family returns the error
+}
+
+/// Moves a descriptor out of the way of those that the child gets as 0 to 3: one of ours may have
+/// such a number when we were started with stdin or stdout closed.
+UniqueFd out_of_the_way(UniqueFd fd) {
+  constexpr int lowest = 10;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): fcntl has no other form
+  UniqueFd moved{::fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest)};
+  if (!moved) fail(errno, "duplicating a descriptor");
+  return moved;
+}
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+};
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(errno, "making a pipe");
+  UniqueFd read{ends[0]};
+  UniqueFd write{ends[1]};
+  // Only our end: the worker wants to wait while we are slow, not to lose what it says.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): fcntl has no other form
+  if (::fcntl(read.get(), F_SETFL, O_NONBLOCK) != 0) fail(errno, "preparing a pipe");
+  return {out_of_the_way(std::move(read)), out_of_the_way(std::move(write))};
+}
+
+/// A file without a name that holds `text`, to be read from its start. A pipe would take 64 KiB and
+/// then make us wait for a worker that is not reading yet.
+UniqueFd file_with(std::string_view text) {
+  UniqueFd fd{::memfd_create("strata-orders", MFD_CLOEXEC)};
+  if (!fd) fail(errno, "making a file for the worker's orders");
+  while (!text.empty()) {
+    const auto count = ::write(fd.get(), text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail(errno, "writing the worker's orders");
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  if (::lseek(fd.get(), 0, SEEK_SET) != 0) fail(errno, "rewinding the worker's orders");
+  return out_of_the_way(std::move(fd));
+}
+
+class FileActions {
+ public:
+  FileActions() { check(::posix_spawn_file_actions_init(&actions_), "preparing a worker"); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  FileActions(FileActions&&) = delete;
+  FileActions& operator=(FileActions&&) = delete;
+  ~FileActions() { (void)::posix_spawn_file_actions_destroy(&actions_); }
+
+  void give(const UniqueFd& fd, int as) {
+    check(::posix_spawn_file_actions_adddup2(&actions_, fd.get(), as), "preparing a worker");
+  }
+  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+class Attributes {
+ public:
+  Attributes() {
+    check(::posix_spawnattr_init(&attributes_), "preparing a worker");
+    sigset_t none{};
+    sigset_t all{};
+    (void)::sigemptyset(&none);
+    (void)::sigfillset(&all);
+    // Neither what we ignore nor what we block is the worker's business.
+    check(::posix_spawnattr_setsigmask(&attributes_, &none), "preparing a worker");
+    check(::posix_spawnattr_setsigdefault(&attributes_, &all), "preparing a worker");
+    check(::posix_spawnattr_setpgroup(&attributes_, 0), "preparing a worker");
+    constexpr int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
+    check(::posix_spawnattr_setflags(&attributes_, static_cast<short>(flags)),
+          "preparing a worker");
+  }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  Attributes(Attributes&&) = delete;
+  Attributes& operator=(Attributes&&) = delete;
+  ~Attributes() { (void)::posix_spawnattr_destroy(&attributes_); }
+
+  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+}  // namespace
+
+std::string Ending::describe() const {
+  if (signal == 0) return fmt::format("worker exited with status {}", status);
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("worker killed by signal {}", signal)
+                         : fmt::format("worker killed by signal {} (SIG{})", signal, name);
+}
+
+IgnoredSignal::IgnoredSignal(int signal) : signal_{signal} {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;  // NOLINT: a union inside and a cast, both of the C library's making
+  (void)::sigaction(signal_, &ignore, &before_);
+}
+
+IgnoredSignal::~IgnoredSignal() {
+  (void)::sigaction(signal_, &before_, nullptr);
+}
+
+Subprocess Subprocess::start(const WorkerCommand& command, std::string_view input) {
+  const UniqueFd orders = file_with(input);
+  Pipe channel = make_pipe();
+  Pipe output = make_pipe();
+  FileActions actions;
+  actions.give(orders, STDIN_FILENO);
+  actions.give(output.write, STDOUT_FILENO);
+  actions.give(output.write, STDERR_FILENO);
+  actions.give(channel.write, worker_channel_fd);
+  const Attributes attributes;
+  std::vector<std::string> words = command.arguments;
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (auto& word : words)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+  Subprocess child;
+  // Not fork: where a library of this process has threads, only a child that execs at once is safe.
+  if (const int error = ::posix_spawn(&child.pid_, command.executable.c_str(), actions.get(),
+                                      attributes.get(), argv.data(), environ);
+      error != 0) {
+    child.pid_ = -1;
+    fail(error, "starting " + command.executable);
+  }
+  child.channel_ = std::move(channel.read);
+  child.output_ = std::move(output.read);
+  return child;
+}
+
+Subprocess::Subprocess(Subprocess&& other) noexcept
+    : pid_{std::exchange(other.pid_, -1)},
+      ending_{std::exchange(other.ending_, std::nullopt)},
+      channel_{std::move(other.channel_)},
+      output_{std::move(other.output_)} {}
+
+Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
+  if (this != &other) {
+    Subprocess old{std::move(*this)};  // ends what this one held
+    pid_ = std::exchange(other.pid_, -1);
+    ending_ = std::exchange(other.ending_, std::nullopt);
+    channel_ = std::move(other.channel_);
+    output_ = std::move(other.output_);
+  }
+  return *this;
+}
+
+Subprocess::~Subprocess() {
+  (void)end();
+}
+
+std::optional<Ending> Subprocess::ended() {
+  if (pid_ < 0 || ending_) return ending_;
+  siginfo_t info{};
+  // Look first, reap after: while the child is a zombie its number is still its own, so the group
+  // that is killed in between cannot be a stranger's.
+  const int looked = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+  if (looked == 0 && info.si_pid == 0) return std::nullopt;  // NOLINT: siginfo_t is made of unions
+  if (looked == 0) (void)::kill(-pid_, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  ending_ = WIFSIGNALED(status) ? Ending{.status = 0, .signal = WTERMSIG(status)}
+                                : Ending{.status = WEXITSTATUS(status), .signal = 0};
+  return ending_;
+}
+
+std::optional<Ending> Subprocess::wait(std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds step{2};
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    if (auto how = ended()) return how;
+    if (pid_ < 0 || std::chrono::steady_clock::now() >= deadline) return std::nullopt;
+    std::this_thread::sleep_for(step);
+  }
+}
+
+std::optional<Ending> Subprocess::end(std::chrono::milliseconds patience) {
+  if (pid_ < 0 || ending_) return ending_;
+  if (auto how = ended()) return how;
+  (void)::kill(-pid_, SIGKILL);
+  return wait(patience);
+}
+
+void become_worker() {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): prctl has no other form
+  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have died before that line; then nobody holds the other end of the channel.
+  pollfd channel{.fd = worker_channel_fd, .events = POLLOUT, .revents = 0};
+  if (::poll(&channel, 1, 0) == 1 && (channel.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
+    constexpr int no_parent = 2;
+    std::_Exit(no_parent);
+  }
+}
+
+}  // namespace strata

@@ -1,0 +1,591 @@
+#include "harness/run/supervisor.hpp"
+
+#include "harness/record/clock_text.hpp"
+#include "harness/record/record_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <unistd.h>
+#include <utility>
+#include <variant>
+
+namespace strata {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Clock::duration seconds(double count) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{count});
+}
+
+// --- being told to stop
+// ---------------------------------------------------------------------------
+
+// A signal handler reaches nothing but globals.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<int> stop_requests{0};
+std::atomic<int> stop_pipe{-1};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void on_stop(int /*signal*/) {
+  const int error = errno;
+  // The second one is for a run that cannot even end: a disk that hangs while the table is written.
+  // The worker dies with us.
+  if (stop_requests.fetch_add(1) > 0) ::_exit(static_cast<int>(ExitCode::interrupted));
+  const char byte = 0;
+  [[maybe_unused]] const auto written = ::write(stop_pipe.load(), &byte, 1);
+  errno = error;
+}
+
+/// Catches SIGINT, SIGTERM and SIGHUP while it lives. One that is ignored stays ignored: nohup and
+/// shells that start a job in the background mean it.
+class StopSignals {
+ public:
+  StopSignals() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+      throw std::system_error{errno, std::generic_category(), "making a pipe for signals"};
+    }
+    read_ = UniqueFd{ends[0]};
+    write_ = UniqueFd{ends[1]};
+    stop_requests = 0;
+    stop_pipe = write_.get();
+    for (auto& [signal, before] : caught_) {
+      (void)::sigaction(signal, nullptr, &before);
+      // NOLINTBEGIN: a union inside and a cast, both of the C library's making
+      if (before.sa_handler == SIG_IGN) continue;
+      struct sigaction action {};
+      action.sa_handler = on_stop;
+      // NOLINTEND
+      (void)::sigaction(signal, &action, nullptr);
+    }
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  StopSignals(StopSignals&&) = delete;
+  StopSignals& operator=(StopSignals&&) = delete;
+  ~StopSignals() {
+    for (const auto& [signal, before] : caught_)
+      (void)::sigaction(signal, &before, nullptr);
+    stop_pipe = -1;
+  }
+
+  [[nodiscard]] static bool requested() { return stop_requests.load() > 0; }
+  /// Becomes readable when a signal comes, so that none is slept through.
+  [[nodiscard]] int fd() const { return read_.get(); }
+
+ private:
+  struct Caught {
+    int signal;
+    struct sigaction before;
+  };
+  std::array<Caught, 3> caught_{{{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}}};
+  UniqueFd read_;
+  UniqueFd write_;
+};
+
+// --- what a worker prints
+// -------------------------------------------------------------------------
+
+/// The last of what a worker says on stdout and stderr: the words that explain its death.
+class LastWords {
+ public:
+  void hear(int fd) {
+    old_ = text_.size();
+    std::array<char, 16384> buffer{};
+    constexpr int turns = 64;  // a worker that never stops talking must not hold us
+    for (int i = 0; i < turns && !closed_; ++i) {
+      const auto count = ::read(fd, buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+      if (count <= 0) {
+        closed_ = true;
+        return;
+      }
+      text_.append(buffer.data(), static_cast<std::size_t>(count));
+      if (text_.size() > longest_) {
+        const std::size_t surplus = text_.size() - longest_;
+        text_.erase(0, surplus);
+        old_ -= std::min(old_, surplus);
+      }
+    }
+  }
+  /// Forgets what was heard before the last hear(). What came with it may be newer than the message
+  /// that asks us to forget: nothing orders two pipes.
+  void forget() {
+    text_.erase(0, old_);
+    old_ = 0;
+  }
+  [[nodiscard]] bool closed() const { return closed_; }
+
+  /// "; last output: …" in one line, or nothing.
+  [[nodiscard]] std::string quoted() const {
+    std::string words;
+    for (const char c : text_) {
+      const bool space = (c >= 0 && c <= ' ') || c == '\x7f';
+      if (!space) words += c;
+      if (space && !words.empty() && words.back() != ' ') words += ' ';
+    }
+    while (!words.empty() && words.back() == ' ')
+      words.pop_back();
+    return words.empty() ? words : "; last output: " + words;
+  }
+
+ private:
+  static constexpr std::size_t longest_ = 400;
+  std::string text_;
+  std::size_t old_ = 0;  ///< bytes of it that were there before the last hear()
+  bool closed_ = false;
+};
+
+/// Sleeps until one of them has something, or the time is over.
+void sleep_on(std::array<int, 3> descriptors, Clock::duration longest) {
+  std::array<pollfd, 3> watched{};
+  std::ranges::transform(descriptors, watched.begin(), [](int fd) {
+    return pollfd{.fd = fd, .events = POLLIN, .revents = 0};  // poll skips a negative one
+  });
+  const auto time = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
+  (void)::poll(watched.data(), watched.size(), static_cast<int>(std::max<long>(time, 0)));
+}
+
+constexpr std::chrono::milliseconds tick{
+    500};  // of the progress line, and of looking for a dead worker
+
+Ending end(Subprocess& worker) {
+  const auto how = worker.end();
+  if (!how) {
+    throw SupervisionError{
+        fmt::format("worker {} cannot be killed: it hangs inside the driver; nothing more can be "
+                    "measured on this device until it is reset",
+                    worker.pid())};
+  }
+  return *how;
+}
+
+// --- the sweep
+// ------------------------------------------------------------------------------------
+
+/// Why counting ended before its last case.
+struct Refusal {
+  std::string reason;
+  std::string mend;
+};
+
+/// One phase of a sweep: the same cases, the same care, whether they are timed or counted.
+class Supervision {
+ public:
+  Supervision(const SuperviseOptions& options, Phase phase, RunFolder& folder, Progress& progress,
+              const StopSignals& stop)
+      : options_{options},
+        worker_{phase == Phase::counting ? options.counter.value() : options.worker},
+        phase_{phase},
+        folder_{folder},
+        progress_{progress},
+        stop_{stop} {}
+
+  void run(const std::vector<Case>& cases) {
+    if (cases.empty()) return;
+    const Clock::time_point began = Clock::now();
+    pending_.assign(cases.begin(), cases.end());
+    while (!pending_.empty() && !gave_up_ && !StopSignals::requested())
+      Worker{*this}.watch();
+    spent_ = std::chrono::duration<double>(Clock::now() - began).count();
+  }
+
+  [[nodiscard]] bool interrupted() const { return !pending_.empty() && !gave_up_; }
+  /// Why counting was given up; timing never is.
+  [[nodiscard]] const std::optional<Refusal>& gave_up() const { return gave_up_; }
+  [[nodiscard]] double seconds_spent() const { return spent_; }
+  [[nodiscard]] const Facts& conditions_after() const { return after_; }
+  [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
+
+ private:
+  /// One worker, from its start to its end.
+  class Worker {
+   public:
+    explicit Worker(Supervision& all)
+        : all_{all},
+          process_{Subprocess::start(all.worker_,
+                                     to_json(WorkerJob{all.options_.plan,
+                                                       {all.pending_.begin(), all.pending_.end()},
+                                                       all.options_.note}) +
+                                         "\n")} {
+      allow(all.options_.start_allowance);
+    }
+
+    void watch() {
+      for (;;) {
+        const auto now = Clock::now();
+        sleep_on({all_.stop_.fd(), process_.channel(), words_.closed() ? -1 : process_.output()},
+                 std::min<Clock::duration>(tick, std::max(deadline_ - now, Clock::duration{})));
+        // Asked before reading: whatever was on its way by then is read, and written down.
+        const bool stopping = StopSignals::requested();
+        words_.hear(process_.output());
+        const auto batch = reader_.read(process_.channel());
+        for (const auto& line : batch.lines) {
+          if (const auto complaint = take(line); !complaint.empty()) {
+            (void)end(process_);
+            return lost("malformed worker output: " + complaint);
+          }
+        }
+        if (stopping) return (void)end(process_);
+        if (batch.closed) return lost(last_ending().describe());
+        // Only when there was nothing to read: we may have been stopped (Ctrl-Z) ourselves, with
+        // the answer in the pipe all the while.
+        if (batch.bytes == 0 && Clock::now() >= deadline_) return late();
+        // A dead worker whose child still holds the pipe: this ends the child, and so the pipe.
+        if (batch.bytes == 0) (void)process_.ended();
+        all_.progress_.tick();
+      }
+    }
+
+   private:
+    enum class Stage { starting, between, measuring, leaving };
+
+    void allow(double allowance) {
+      allowance_ = allowance;
+      deadline_ = Clock::now() + seconds(allowance);
+    }
+
+    /// What is wrong with the line; empty when nothing.
+    std::string take(const LineReader::Line& line) {
+      if (stage_ == Stage::leaving) return {};
+      if (line.too_long) return fmt::format("a line of more than {} bytes", line.text.size());
+      try {
+        return std::visit([&](const auto& message) { return hear(message); },
+                          message_from_json(line.text));
+      } catch (const FormatError& error) {
+        return error.what();
+      }
+    }
+
+    std::string hear(const DeviceMessage& message) {
+      all_.meet(message);
+      return {};
+    }
+
+    std::string hear(const RefusedMessage& message) {
+      refusal_ = Refusal{message.reason, {}};
+      leave();
+      return {};
+    }
+
+    std::string hear(const CountersRefusedMessage& message) {
+      if (all_.phase_ != Phase::counting) return "counters that nobody asked for";
+      refusal_ = Refusal{message.reason, message.mend};
+      leave();
+      return {};
+    }
+
+    std::string hear(const BeginMessage& message) {
+      // Cases that are counted together take turns in each pass: the last that began is at work.
+      if (in_flight_ && all_.phase_ == Phase::timing) {
+        return fmt::format("{} begins within another case", message.id);
+      }
+      const auto found = std::ranges::find(all_.pending_, message.id, &Case::id);
+      if (found == all_.pending_.end()) return fmt::format("{} begins unasked", message.id);
+      in_flight_ = *found;
+      began_ = utc_text();
+      began_at_ = Clock::now();
+      words_.forget();
+      const double more = began_any_ ? 0 : all_.options_.first_case_allowance;
+      allow(all_.options_.plan.time_limit + more);
+      stage_ = Stage::measuring;
+      began_any_ = true;
+      all_.fruitless_ = 0;
+      all_.progress_.begin_case(*in_flight_);
+      return {};
+    }
+
+    std::string hear(const CaseMessage& message) {
+      if (!in_flight_ || !(message.record.which == *in_flight_)) {
+        return fmt::format("a record of {}, which is not being measured",
+                           message.record.which.id());
+      }
+      if (message.record.phase != all_.phase_) {
+        return fmt::format("{} was {}, which was not asked for", message.record.which.id(),
+                           all_.phase_ == Phase::counting ? "timed" : "counted");
+      }
+      in_flight_.reset();
+      all_.settle(message.record);
+      if (message.fatal) {
+        leave();
+      } else {
+        // After the last case its end message is to come: the device's conditions after the sweep.
+        stage_ = Stage::between;
+        allow(all_.pending_.empty() ? all_.options_.end_allowance : all_.options_.plan.time_limit);
+      }
+      return {};
+    }
+
+    std::string hear(const EndMessage& message) {
+      if (in_flight_) return "an end within a case";
+      all_.after_ = message.conditions;
+      leave();
+      return {};
+    }
+
+    void leave() {
+      stage_ = Stage::leaving;
+      allow(all_.options_.end_allowance);
+    }
+
+    Ending last_ending() {
+      // The pipe may close a moment before the process is gone.
+      constexpr std::chrono::seconds moment{2};
+      if (const auto how = process_.wait(moment)) return *how;
+      return end(process_);
+    }
+
+    void late() {
+      (void)end(process_);
+      switch (stage_) {
+        case Stage::starting:
+          return lost(fmt::format("worker did not open its device within {:g} s", allowance_));
+        case Stage::measuring:
+          return lost(fmt::format("time limit: no result after {:g} s", allowance_));
+        case Stage::between:
+        case Stage::leaving:
+          return lost(fmt::format("worker did not go on within {:g} s", allowance_));
+      }
+    }
+
+    /// The worker is gone. Whose doing was it?
+    void lost(const std::string& how) {
+      words_.hear(process_.output());
+      if (in_flight_) {
+        const std::chrono::duration<double> spent = Clock::now() - began_at_;
+        CaseRecord record;
+        record.which = *in_flight_;
+        record.phase = all_.phase_;
+        record.status = Status::failed;
+        record.reason = fmt::format("{}{}{}", how, during(how), words_.quoted());
+        record.started = began_;
+        record.seconds = spent.count();
+        all_.settle(record);
+      } else if (!began_any_ && !all_.pending_.empty()) {
+        all_.nothing_begun(refusal_, how + words_.quoted());
+      }
+    }
+
+    static std::string_view during(const std::string& how) {
+      return how.starts_with("worker exited") ? " during this case" : "";
+    }
+
+    Supervision& all_;
+    Subprocess process_;
+    LineReader reader_;
+    LastWords words_;
+    Stage stage_ = Stage::starting;
+    double allowance_ = 0;
+    Clock::time_point deadline_;
+    std::optional<Case> in_flight_;
+    std::string began_;
+    Clock::time_point began_at_;
+    bool began_any_ = false;
+    std::optional<Refusal> refusal_;
+  };
+
+  /// The device is open: the one that the run was begun on?
+  void meet(const DeviceMessage& message) {
+    RunContext context = folder_.context();
+    if (context.device.slug.empty()) {
+      context.device = message.identity;
+    } else if (context.device.slug != message.identity.slug ||
+               context.device.uuid != message.identity.uuid) {
+      throw DeviceUnavailable{fmt::format(
+          "the run {} was begun on {} ({}), but the device here is {} ({}); one run is one device: "
+          "start a new run",
+          context.run, context.device.slug, context.device.uuid, message.identity.slug,
+          message.identity.uuid)};
+    }
+    if (context.host.cpu.empty()) context.host = message.host;
+    if (context.libraries.empty()) context.libraries = message.libraries;
+    if (context.timer.empty()) context.timer = message.timer;
+    if (context.clocks_before.empty()) context.clocks_before = message.conditions;
+    context.backend = message.backend;
+    folder_.update(std::move(context));
+  }
+
+  /// A case has come to its record: written down before anything else happens.
+  void settle(const CaseRecord& record) {
+    folder_.append(record);
+    pending_.erase(std::ranges::find(pending_, record.which));
+    if (phase_ == Phase::counting && record.status == Status::measured) has_counts();
+    if (record.status == Status::failed) {
+      failures_.push_back(fmt::format("{}: {}{}", record.which.id(),
+                                      phase_ == Phase::counting ? "counting: " : "",
+                                      record.reason));
+      progress_.note("failed: " + failures_.back());
+    }
+    progress_.end_case(record);
+  }
+
+  /// Said as soon as it is true: nobody knows how the run will end.
+  void has_counts() {
+    if (folder_.context().counters.state == CountersInfo::State::counted) return;
+    RunContext context = folder_.context();
+    context.counters.state = CountersInfo::State::counted;
+    context.counters.reason.clear();
+    context.counters.mend.clear();
+    folder_.update(std::move(context));
+  }
+
+  void nothing_begun(const std::optional<Refusal>& refusal, const std::string& how) {
+    constexpr int patience =
+        2;  // one may be bad luck: another process was still leaving the device
+    if (++fruitless_ < patience) return;
+    if (phase_ == Phase::counting) {
+      gave_up_ = refusal ? *refusal
+                         : Refusal{"two workers in a row died before any case: " + how,
+                                   "strata doctor says more"};
+      return;
+    }
+    if (refusal) throw DeviceUnavailable{refusal->reason};
+    throw SupervisionError{
+        fmt::format("two workers in a row died before any case: {}; strata doctor says more", how)};
+  }
+
+  const SuperviseOptions& options_;
+  const WorkerCommand& worker_;
+  Phase phase_;
+  RunFolder& folder_;
+  Progress& progress_;
+  const StopSignals& stop_;
+  std::deque<Case> pending_;
+  int fruitless_ = 0;  ///< workers in a row that began no case
+  std::optional<Refusal> gave_up_;
+  double spent_ = 0;
+  Facts after_;
+  std::vector<std::string> failures_;
+};
+
+/// Counts what was timed and not yet counted, and says in the context what came of it.
+void count_what_was_timed(Supervision& counting, RunFolder& folder, Progress& progress) {
+  const auto cases = folder.uncounted();
+  if (!cases.empty()) {
+    const auto measured = std::ranges::count(folder.statuses(), Status::measured,
+                                             [](const auto& entry) { return entry.second; });
+    progress.start(cases, static_cast<std::size_t>(measured) - cases.size(), "counting");
+    counting.run(cases);
+  }
+  RunContext context = folder.context();
+  CountersInfo& counters = context.counters;
+  counters.counting_seconds += counting.seconds_spent();
+  if (const auto& refusal = counting.gave_up()) {
+    counters.state = CountersInfo::State::unavailable;
+    counters.reason = refusal->reason;
+    counters.mend = refusal->mend;
+  } else if (!counting.interrupted()) {
+    counters.state = CountersInfo::State::counted;
+    counters.reason.clear();
+    counters.mend.clear();
+  }
+  folder.update(std::move(context));
+}
+
+RunState state_of(const RunFolder& folder, bool interrupted) {
+  const auto missing = [&](const Case& which) { return !folder.statuses().contains(which.id()); };
+  return interrupted || std::ranges::any_of(folder.cases(), missing) ? RunState::interrupted
+                                                                     : RunState::complete;
+}
+
+ExitCode exit_code_of(const RunCounts& counts, bool interrupted) {
+  if (interrupted) return ExitCode::interrupted;
+  const bool failed = counts.failed > 0 || counts.counting_failed > 0;
+  return failed ? ExitCode::failed : ExitCode::success;
+}
+
+}  // namespace
+
+RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progress& progress) {
+  const auto started = Clock::now();
+  const IgnoredSignal broken_pipe{SIGPIPE};  // whoever watches our progress may leave
+  const StopSignals stop;
+  folder.start();
+  Supervision timing{options, Phase::timing, folder, progress, stop};
+  std::optional<Supervision> counting;
+  if (options.counter) counting.emplace(options, Phase::counting, folder, progress, stop);
+  progress.start(options.cases,
+                 folder.cases().size() - std::min(folder.cases().size(), options.cases.size()));
+  try {
+    timing.run(options.cases);
+    RunContext context = folder.context();
+    context.counters.timing_seconds += timing.seconds_spent();
+    folder.update(std::move(context));
+    if (counting && !timing.interrupted()) count_what_was_timed(*counting, folder, progress);
+  } catch (...) {
+    progress.finish();
+    try {
+      (void)folder.finish(RunState::aborted, timing.conditions_after());
+    } catch (const RunFolderError&) {  // NOLINT(bugprone-empty-catch): the first error is the cause
+    }
+    throw;
+  }
+  progress.finish();
+  RunSummary summary;
+  const bool interrupted = timing.interrupted() || (counting && counting->interrupted());
+  summary.state = state_of(folder, interrupted);
+  summary.counts = folder.finish(summary.state, timing.conditions_after());
+  summary.failures = timing.failures();
+  if (counting) {
+    summary.failures.insert(summary.failures.end(), counting->failures().begin(),
+                            counting->failures().end());
+  }
+  summary.exit_code = exit_code_of(summary.counts, interrupted);
+  summary.seconds = std::chrono::duration<double>(Clock::now() - started).count();
+  return summary;
+}
+
+DeviceMessage probe(const WorkerCommand& worker, double seconds_allowed) {
+  Subprocess process = Subprocess::start(worker, "");
+  LineReader reader;
+  LastWords words;
+  const auto deadline = Clock::now() + seconds(seconds_allowed);
+  for (;;) {
+    sleep_on({-1, process.channel(), words.closed() ? -1 : process.output()},
+             std::min<Clock::duration>(tick, deadline - Clock::now()));
+    words.hear(process.output());
+    const auto batch = reader.read(process.channel());
+    for (const auto& line : batch.lines) {
+      try {
+        auto message = message_from_json(line.text);
+        if (auto* device = std::get_if<DeviceMessage>(&message)) return std::move(*device);
+        if (const auto* refused = std::get_if<RefusedMessage>(&message)) {
+          throw DeviceUnavailable{refused->reason};
+        }
+      } catch (const FormatError& error) {
+        throw DeviceUnavailable{
+            fmt::format("the device cannot be asked: malformed worker output: {}", error.what())};
+      }
+    }
+    if (batch.closed) {
+      constexpr std::chrono::seconds moment{2};
+      const auto how = process.wait(moment);
+      words.hear(process.output());
+      throw DeviceUnavailable{fmt::format("the device cannot be asked: {}{}",
+                                          (how ? *how : end(process)).describe(), words.quoted())};
+    }
+    if (batch.bytes == 0 && Clock::now() >= deadline) {
+      throw DeviceUnavailable{
+          fmt::format("the device cannot be asked: no answer within {:g} s", seconds_allowed)};
+    }
+    if (batch.bytes == 0) (void)process.ended();
+  }
+}
+
+}  // namespace strata

@@ -1,0 +1,167 @@
+#include "harness/run/worker.hpp"
+
+#include "harness/case/error.hpp"
+#include "harness/cpu/topology.hpp"
+#include "harness/run/count_batches.hpp"
+#include "harness/run/device_counters.hpp"
+#include "harness/run/enrolment.hpp"
+#include "harness/run/subprocess.hpp"
+#include "harness/run/worker_channel.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata {
+namespace {
+
+/// Google Benchmark runs the cases; the records travel on the channel, not through its reporter.
+class SilentReporter final : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override { return true; }
+  void ReportRuns(const std::vector<Run>& /*runs*/) override {}
+};
+
+Facts library_facts() {
+  return {{"google_benchmark", std::string{STRATA_BENCHMARK_VERSION}}};
+}
+
+DeviceMessage introduce(Device& device) {
+  return {.backend = device.backend(),
+          .identity = device.identity(),
+          .conditions = device.conditions(),
+          .timer = device.timer_facts(),
+          .host = describe_host(),
+          .libraries = library_facts(),
+          .counters = std::nullopt};
+}
+
+/// Opens the device, or tells the parent why not.
+std::unique_ptr<Device> open_or_refuse(const DeviceRequest& request) {
+  try {
+    return open_device(request);
+  } catch (const std::exception& error) {
+    send(RefusedMessage{error.what()});
+    return nullptr;
+  }
+}
+
+/// Does one step towards counting. Null answer: it went well.
+template <class Step>
+std::optional<CountersAnswer> complaint_of(Step&& step) {
+  CountersAnswer answer;
+  try {
+    std::forward<Step>(step)();
+    return std::nullopt;
+  } catch (const CountersUnavailable& unavailable) {
+    answer.reason = unavailable.what();
+    answer.mend = unavailable.mend();
+  } catch (const UsageError& error) {
+    answer.bad_selection = error.what();
+  } catch (const std::exception& error) {
+    answer.reason = error.what();  // counters never end a run, whatever is wrong with them
+  }
+  return answer;
+}
+
+CountersRefusedMessage refusal_of(const CountersAnswer& answer) {
+  // The probe tells the user of a bad selection; it comes here when its file changed since.
+  return {.reason = answer.bad_selection.empty() ? answer.reason : answer.bad_selection,
+          .mend = answer.mend};
+}
+
+/// Runs the cases on a device that was introduced. Returns the exit status of the process.
+int run_cases(const WorkerJob& job, Device& device, Counting counting, Sets sets = Sets::all) {
+  bool fatal = false;
+  Cache cache;
+  CounterPasses* const passes = counting.source == nullptr ? nullptr : counting.source->passes();
+  const auto begin = [](const Case& which) { send(BeginMessage{which.id()}); };
+  const auto end = [&](const CaseRecord& record) {
+    fatal = !device.poisoned().empty() || (passes != nullptr && passes->broken());
+    send(CaseMessage{.record = record, .fatal = fatal});
+  };
+  const auto stop = [&] { return fatal; };
+  if (passes != nullptr) {
+    count_in_batches(job.cases, job.plan, device, cache, *counting.source, sets,
+                     {.begin = begin, .end = end, .stop = stop});
+  } else {
+    enrol_with_google_benchmark(job.cases, job.plan, device, cache,
+                                {.begin = begin, .end = end, .stop = stop}, std::move(counting));
+    SilentReporter reporter;
+    benchmark::RunSpecifiedBenchmarks(&reporter, ".");
+  }
+  // Nothing on a poisoned device can be freed: destructors would only add their own complaints.
+  if (fatal) std::_Exit(static_cast<int>(ExitCode::failed));
+  send(EndMessage{device.conditions()});
+  return 0;
+}
+
+}  // namespace
+
+int answer_probe(const DeviceRequest& request, const CounterSelection& selection) {
+  become_worker();
+  const bool counting = !selection.wanted.empty();
+  std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
+  std::unique_ptr<CounterSource> counters;
+  std::optional<CountersAnswer> complaint;
+  if (counting) {
+    complaint = complaint_of([&] { counters = open_device_counters(request, selection); });
+  }
+  device = open_or_refuse(request);
+  if (!device) return static_cast<int>(ExitCode::no_device);
+  if (counters) complaint = complaint_of([&] { counters->attach(); });
+  DeviceMessage message = introduce(*device);
+  if (counting) {
+    message.counters = complaint.value_or(CountersAnswer{});
+    if (!complaint) message.counters->plan = counters->plan();
+    // Asked for any device, it is the CPU for want of a GPU: that is why.
+    const bool for_want_of_a_gpu =
+        request.kind == DeviceRequest::Kind::any && device->backend() == Backend::host;
+    if (complaint && complaint->bad_selection.empty() && for_want_of_a_gpu) {
+      message.counters->reason = host_has_no_counters;
+      message.counters->mend.clear();
+    }
+  }
+  send(message);
+  return 0;
+}
+
+int time_cases(const DeviceRequest& request) {
+  become_worker();
+  const WorkerJob job = read_job(0);
+  const auto device = open_or_refuse(request);
+  if (!device) return static_cast<int>(ExitCode::no_device);
+  device->settle();
+  send(introduce(*device));
+  return run_cases(job, *device, {.source = nullptr, .note = job.note});
+}
+
+int count_cases(const DeviceRequest& request, const CounterSelection& selection) {
+  become_worker();
+  const WorkerJob job = read_job(0);
+  std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
+  std::unique_ptr<CounterSource> counters;
+  if (const auto complaint =
+          complaint_of([&] { counters = open_device_counters(request, selection); })) {
+    send(refusal_of(*complaint));
+    return 0;
+  }
+  // A clock that moves changes no count: the device need not settle.
+  device = open_or_refuse(request);
+  if (!device) return static_cast<int>(ExitCode::no_device);
+  if (const auto complaint = complaint_of([&] { counters->attach(); })) {
+    send(refusal_of(*complaint));
+    return 0;
+  }
+  send(introduce(*device));
+  return run_cases(job, *device, {.source = counters.get(), .note = job.note},
+                   selection.by_benchmark ? Sets::of_benchmark : Sets::all);
+}
+
+}  // namespace strata

@@ -1,0 +1,119 @@
+// What does a bank conflict cost? Shared memory lies in 32 banks of 4 bytes, and a bank gives one
+// word at a time: a warp whose lanes want k words of one bank waits for k wavefronts.
+//
+// The lanes of a warp access elements of 4, 8 or 16 bytes, a stride apart. The bank model says how
+// many wavefronts that takes; the hardware counts them. Two costs are timed: of a load alone, in a
+// warp that has the chip to itself and whose loaded words are the addresses of its next loads; and
+// of an access where 32 warps on every SM have eight of them in flight.
+//
+// Inside the second time that is not an access: an addition for each word, or for two or three of
+// them where it takes three operands, and the loop around eight accesses. They issue beside the
+// accesses. A store writes what follows from the address and the round, so that all warps may write
+// the same words and what is there in the end is known.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "harness/measure/protocol.hpp"
+#include "harness/measure/session.hpp"
+#include "harness/model/coalescing.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace strata::bank_conflicts {
+
+[[nodiscard]] Benchmark declare();
+
+inline constexpr std::uint32_t word_bytes = 4;
+/// Largest stride and width that the axes allow.
+inline constexpr std::uint32_t max_stride = 33;
+inline constexpr std::uint32_t max_width = 16;
+/// Bytes from the first lane's element to the end of the last one's, of the largest pattern.
+inline constexpr std::uint32_t max_span = ((warp_lanes - 1) * max_stride + 1) * max_width;
+
+// --- many warps
+
+/// Accesses of a warp in one round, none of which waits for another.
+inline constexpr std::uint32_t accesses_per_round = 8;
+inline constexpr std::uint32_t warps_per_sm = 32;
+/// From one access of a round to the next, and from a warp to the next: once around the banks, so
+/// that the pattern falls on them as before.
+inline constexpr std::uint32_t shift_bytes = 128;
+inline constexpr std::uint32_t shift_words = shift_bytes / word_bytes;
+/// Words of shared memory that a block accesses.
+inline constexpr std::uint32_t field_words =
+    (max_span + (warps_per_sm - 1 + accesses_per_round - 1) * shift_bytes) / word_bytes;
+
+// --- one warp
+
+/// Loads of the chain between two branches.
+inline constexpr std::uint32_t unroll = 16;
+/// Words of shared memory that chains live in: all that a block has without asking.
+inline constexpr std::uint32_t chain_words = 48 * 1024 / word_bytes;
+inline constexpr std::uint32_t max_windows = 15;
+
+/// The pattern of a case.
+struct Pattern {
+  std::uint32_t width = word_bytes;                  ///< bytes of an element
+  bool store = false;                                ///< else loads
+  std::array<std::uint32_t, warp_lanes> elements{};  ///< of each lane
+};
+enum class Sharing { none, pairs, all };
+[[nodiscard]] Pattern make_pattern(std::uint32_t width, std::uint32_t stride, Sharing sharing,
+                                   bool store);
+[[nodiscard]] Pattern pattern_of(const Session& session);
+[[nodiscard]] WarpAccess access_of(const Pattern& pattern);
+
+/// Where a chain walks: every lane from its element of one window to that of the next.
+struct Windows {
+  std::uint32_t count = 0;  ///< odd, so that a walk does not end where it began
+  std::uint32_t bytes = 0;  ///< from one to the next: a multiple of shift_bytes
+  std::array<std::uint32_t, max_windows> next{};  ///< a cycle through all windows
+};
+[[nodiscard]] Windows windows_for(const Pattern& pattern);
+
+/// What a warp leaves behind that followed the chain for `loads` loads from window 0 on: where it
+/// ended, and the words that came along with the addresses, weighted by lane_weight.
+[[nodiscard]] std::uint32_t expected_walk(const Pattern& pattern, const Windows& windows,
+                                          std::uint32_t loads);
+
+/// What the lanes of warp `warp` of a block load in one round, weighted by lane_weight.
+[[nodiscard]] std::uint32_t expected_loads(const Pattern& pattern, std::uint32_t warp);
+
+/// Words are stored as hashed_word of their index, and this much more in every round.
+inline constexpr std::uint32_t store_change = 0x85EBCA6BU;
+/// What a block finds in its field after `rounds` ≥ 1 rounds of stores: word i weighted by
+/// lane_weight(i), summed over the words i that lanes of a warp add up (i ÷ 32 ≡ warp, mod 32).
+/// Words that no store reaches are hashed_word(field_words + i), as they were.
+class StoredField {
+ public:
+  explicit StoredField(const Pattern& pattern);
+  [[nodiscard]] std::uint32_t sum(std::uint32_t warp, std::uint32_t rounds) const {
+    return first_[warp] + (rounds - 1) * change_[warp];
+  }
+
+ private:
+  std::array<std::uint32_t, warps_per_sm> first_{};
+  std::array<std::uint32_t, warps_per_sm> change_{};
+};
+
+/// Rounds of the long launch of many warps, a multiple of 5, and loads of the long chain, a
+/// multiple of 5 × unroll: about `cycles` of work each.
+[[nodiscard]] std::uint32_t rounds_for(double cycles, std::uint64_t wavefronts);
+[[nodiscard]] std::uint32_t loads_for(double cycles, std::uint64_t wavefronts);
+
+/// What two pairs of launches, short and long, showed.
+struct Observation {
+  double chain_inside = 0;   ///< cycles of a load of the chain, by the clock of its SM
+  double chain_outside = 0;  ///< the same by the timer outside
+  double inside = 0;         ///< SM cycles of an access among many, by the clock of the slowest SM
+  double outside = 0;        ///< the same by the timer outside
+  double accesses_per_second = 0;  ///< of warps, all SMs
+  double core_hertz = 0;
+};
+
+/// Adds every quantity that a launch tells, and the timer and clock gates. Stores have no chain.
+void report(Session& session, const Collection<Observation>& seen, const Pattern& pattern);
+
+}  // namespace strata::bank_conflicts

@@ -1,0 +1,81 @@
+// How many sectors does a warp-load move, and what does it cost, for each pattern of addresses?
+//
+// Every warp of a full chip reads windows of an array from L2, all lanes by one load at a time; the
+// pattern says which element of the window each lane reads. The loads bypass L1 (ld.global.cg), so
+// each one asks L2 for every sector that it touches, and all have what they ask for in L2. The
+// coalescing model says how many sectors that is; the hardware counts them.
+//
+// Inside the time that is not a load: an integer addition for each word read and for each address,
+// which issue beside the loads.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "harness/measure/protocol.hpp"
+#include "harness/measure/session.hpp"
+#include "harness/model/coalescing.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace strata::coalescing {
+
+[[nodiscard]] Benchmark declare();
+
+/// Loads of a warp in one round, all in flight together; each from a window of its own.
+inline constexpr std::uint32_t loads_per_round = 4;
+inline constexpr std::uint32_t warps_per_sm = 32;
+/// Largest stride, misalignment and width that the axes allow.
+inline constexpr std::uint32_t max_stride = 128;
+inline constexpr std::uint32_t max_misalignment = 31;
+inline constexpr std::uint32_t max_width = 16;
+
+/// The pattern of a case.
+struct Pattern {
+  std::uint32_t width = 4;                           ///< bytes of an element
+  std::array<std::uint64_t, warp_lanes> elements{};  ///< of each lane, from the window's start
+};
+[[nodiscard]] Pattern pattern_of(const Session& session);
+/// One load of it, from a window that starts a line.
+[[nodiscard]] WarpAccess load_of(const Pattern& pattern);
+
+/// Where the windows of a pattern lie.
+struct Windows {
+  std::uint32_t count = 0;  ///< a multiple of loads_per_round
+  std::uint32_t bytes = 0;  ///< from one to the next: whole lines, and an odd number of them
+  [[nodiscard]] constexpr std::uint64_t size() const { return std::uint64_t{count} * bytes; }
+};
+/// One window for each load of a round of `warps` warps, or as many as hold a quarter of an L2 of
+/// `l2_bytes` in lines that are read. Windows stand as close as they can. Both make for an even
+/// load on the slices of L2: with few windows far apart the fullest slice, which is another one in
+/// each process, decides how long all take.
+[[nodiscard]] Windows windows_for(const Pattern& pattern, std::uint32_t warps,
+                                  std::uint64_t l2_bytes);
+
+/// The window that load `load` of a round of warp `warp` reads.
+[[nodiscard]] constexpr std::uint32_t window_of(std::uint32_t warp, std::uint32_t load,
+                                                std::uint32_t windows) {
+  return (warp * loads_per_round + load) % windows;
+}
+
+/// What the lanes of warp `warp` sum up in one round, weighted by lane_weight.
+[[nodiscard]] std::uint32_t expected_sum(const Pattern& pattern, const Windows& windows,
+                                         std::uint32_t warp);
+
+/// Rounds of a timed launch: enough to take about `cycles`, given that a load takes an SM at least
+/// a cycle for each two sectors, or four.
+[[nodiscard]] std::uint32_t rounds_for(double cycles, std::uint64_t sectors);
+
+/// What one pair of launches, short and long, showed.
+struct Observation {
+  double inside = 0;   ///< SM cycles of a warp-load, by the clock of the slowest SM
+  double outside = 0;  ///< the same by the timer outside
+  double grid_seconds = 0;
+  double loads_per_second = 0;  ///< warp-loads, all SMs
+  double core_hertz = 0;
+};
+
+/// Adds every timed quantity and the timer and clock gates.
+void report(Session& session, const Collection<Observation>& seen, const Pattern& pattern,
+            std::uint64_t sectors);
+
+}  // namespace strata::coalescing

@@ -1,0 +1,67 @@
+// What do uncoalesced accesses and short words cost on this GPU? Van den Braak, Mesman and
+// Corporaal (2010) asked it of a GPU of 2008, with a matrix addition.
+//
+// C = A + B, a thread an element, in the two orders of their Fig. 6: neighbouring threads take
+// neighbouring elements (coalesced, 6b), or elements that lie as far apart as there are blocks
+// (uncoalesced, 6a). Elements of 8, 16 and 32 bits, and groups of them: a thread takes a group of
+// neighbours, element by element (apart) or by one vector access (together). Their tool got from
+// one element a thread to vectors by inter-thread grouping, and from apart to together by
+// intra-thread grouping.
+//
+// Nothing but the kernel of the paper is inside the time, which is that of one launch more among
+// several: its start-up is in it, its first launch is not.
+//
+// On a CPU the order is that of a loop: row by row (coalesced) or column by column (uncoalesced),
+// and a group is what one turn of the loop takes.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "harness/measure/session.hpp"
+
+#include <cstdint>
+
+namespace strata::short_words {
+
+[[nodiscard]] Benchmark declare();
+
+inline constexpr std::uint32_t threads = 256;  // of a block
+inline constexpr std::uint64_t matrix_bytes = 128U << 20U;
+
+/// What the axes set; sizes in bytes.
+struct Form {
+  std::uint32_t element = 4;
+  std::uint32_t group = 4;  ///< that a thread takes
+  bool together = true;     ///< by one access to each matrix
+  bool coalesced = true;
+
+  [[nodiscard]] constexpr std::uint32_t blocks() const {
+    return static_cast<std::uint32_t>(matrix_bytes / group / threads);
+  }
+  [[nodiscard]] constexpr std::uint32_t access() const { return together ? group : element; }
+  /// From the group of a thread, or block, to that of the next.
+  [[nodiscard]] constexpr std::uint32_t thread_step() const { return coalesced ? 1 : blocks(); }
+  [[nodiscard]] constexpr std::uint32_t block_step() const { return coalesced ? threads : 1; }
+};
+[[nodiscard]] Form form_of(const Session& session);
+
+/// Word `index` of A and of B: A's from 0 on, B's behind it, of one array of hashed words.
+inline constexpr std::uint32_t matrix_words = matrix_bytes / sizeof(std::uint32_t);
+
+/// The sum, element by element, of words that hold elements of `element` bytes; nothing is carried
+/// from one element into the next.
+[[nodiscard]] constexpr std::uint32_t sum_of_elements(std::uint32_t a, std::uint32_t b,
+                                                      std::uint32_t element) {
+  const std::uint32_t top = element == 1 ? 0x80808080U : element == 2 ? 0x80008000U : 0x80000000U;
+  return ((a & ~top) + (b & ~top)) ^ ((a ^ b) & top);
+}
+
+/// Requests and sectors of the loads of a launch, and sectors of its stores, by the coalescing
+/// model.
+struct Prediction {
+  std::uint64_t load_requests = 0;
+  std::uint64_t load_sectors = 0;
+  std::uint64_t store_sectors = 0;
+};
+[[nodiscard]] Prediction predicted(const Form& form);
+
+}  // namespace strata::short_words

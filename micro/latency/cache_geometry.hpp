@@ -1,0 +1,181 @@
+// How large is each cache, how long are its lines, and how much does a miss bring in?
+//
+// Size: one thread walks a chain with one word in each line, in random order and lap after lap. As
+// long as the chain fits, every load hits. One line more than fits is one miss a lap at least,
+// whatever the rule by which the cache drops lines, so the size is the largest footprint whose mean
+// latency is still that of a hit. A coarse search over octaves finds the neighbourhood; then
+// windows of a few dozen footprints close in, down to steps of one line, the last one in several
+// repetitions. Where the latency leaves its level is decided by harness/model/change_point.hpp.
+//
+// Line: the footprint stays a little larger than the cache and the stride grows. While a stride is
+// at most a line, every line of the footprint is touched, and they do not fit; with a longer stride
+// some are left out, and the rest fits.
+//
+// Sector: what one miss brings in. A word of a place that nobody touched is loaded, then one a
+// little further on, by itself, between two readings of the clock: a hit or a miss.
+//
+// A property that shows no change with confidence has no row, and a reason.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "harness/measure/session.hpp"
+#include "harness/model/change_point.hpp"
+#include "micro/pattern/hashed_words.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata::cache_geometry {
+
+[[nodiscard]] Benchmark declare();
+
+enum class Property {
+  l1_size,
+  l1_line,
+  l1_sector,
+  l2_size,
+  l2_line,
+  l2_sector,
+  constant_l1_size,
+  constant_l1_line,
+  constant_l15_size,
+};
+inline constexpr std::array<std::string_view, 9> property_names{
+    "l1_size",   "l1_line",          "l1_sector",        "l2_size",          "l2_line",
+    "l2_sector", "constant_l1_size", "constant_l1_line", "constant_l15_size"};
+[[nodiscard]] std::optional<Property> property_from(std::string_view name);
+/// "size", "line" or "sector": the quantity that a property is.
+[[nodiscard]] std::string_view quantity_of(Property property);
+
+/// How L1 and shared memory share one memory, by compute capability.
+struct Carveouts {
+  std::uint64_t unified_kib = 0;     ///< L1 and shared memory together
+  std::vector<unsigned> shared_kib;  ///< what shared memory may take of it
+};
+/// CUDA C++ Programming Guide 13.0, section "Compute Capabilities": shared memory of each. Nothing
+/// for a capability ("9.0") that the table does not have.
+[[nodiscard]] std::optional<Carveouts> carveouts_of(std::string_view compute_capability);
+
+/// What cudaFuncAttributePreferredSharedMemoryCarveout must be for a carve-out of `kib`, where
+/// shared memory takes `most_kib` at most: percent, rounded down, because the driver takes the next
+/// larger step that the chip has.
+[[nodiscard]] int carveout_percent(unsigned kib, unsigned most_kib);
+/// Bytes of dynamic shared memory that no smaller carve-out has room for, and this one has: a KiB
+/// of each block is the system's own from compute capability 8.0 on.
+[[nodiscard]] std::uint64_t bytes_that_force(unsigned kib, std::uint64_t most_of_a_block);
+
+/// Mean cycles of a load of a walk over `footprint` bytes with a word every `stride` bytes.
+using Walk = std::function<double(std::uint64_t footprint, std::uint64_t stride, unsigned lap)>;
+
+/// Where a size is looked for.
+struct Search {
+  std::uint64_t least = 0;    ///< footprint that fits for certain
+  std::uint64_t most = 0;     ///< largest one walked
+  std::uint64_t granule = 0;  ///< footprints and last steps are multiples of it
+  std::uint64_t stride = 0;   ///< of the walk: a line
+  /// Whether a walk meets every slot: then one line that does not fit shows, and else a share of
+  /// the rise must.
+  bool whole_laps = true;
+  double least_share = 0;  ///< of the rise from hit to miss: what a footprint costs less of, fits
+};
+
+/// A size that was found, and everything that was seen on the way to it.
+struct Found {
+  std::uint64_t bytes = 0;        ///< the largest that fits
+  std::uint64_t least = 0;        ///< lower end of the 95 % interval: this one fits
+  std::uint64_t most = 0;         ///< upper end: this one does not
+  std::vector<double> estimates;  ///< of each repetition
+  double hit = 0;                 ///< cycles of a load below
+  double miss = 0;                ///< of the largest footprint walked
+  ChangePoint change;             ///< in the last window
+  std::vector<ScanPoint> window;
+  unsigned walks = 0;
+};
+
+/// Finds the largest footprint that fits, the last window in `repetitions` repetitions. Throws
+/// Skipped with the reason where there is no change, or none with confidence.
+[[nodiscard]] Found find_size(const Search& search, const Walk& walk, unsigned repetitions);
+/// The same without the last windows: within a fifth or so, for a walk that must not fit.
+[[nodiscard]] Found find_roughly(const Search& search, const Walk& walk);
+
+/// The strides that tell lines apart: from `least` to `most` in steps of `step`, without those
+/// that a power of two of sets would not spread over all of them (multiples of `alias`).
+[[nodiscard]] std::vector<std::uint64_t> strides_of(std::uint64_t least, std::uint64_t most,
+                                                    std::uint64_t step, std::uint64_t alias);
+/// The footprint for telling strides apart: larger than the cache by one part in `parts`. The first
+/// stride that is longer than a line must leave out more lines than that.
+[[nodiscard]] constexpr std::uint64_t footprint_beyond(std::uint64_t size, std::uint64_t parts) {
+  return size + size / parts;
+}
+
+/// Finds the line of a cache that `footprint` does not fit into. Throws Skipped as find_size does.
+[[nodiscard]] Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
+                              const Walk& walk, unsigned repetitions);
+
+/// What a probe of neighbours does: at place `place_of(t)`, in random order, trial t loads the
+/// first word and then the one `distance_of(t)` bytes on. Plain data: the kernel takes it by value.
+struct Neighbours {
+  std::uint32_t distances = 64;  ///< 0, step, 2 × step, …
+  std::uint32_t step = 4;        ///< bytes
+  std::uint32_t trials = 16;     ///< of each distance
+  std::uint32_t spacing = 0;     ///< bytes from place to place, more than the largest distance
+  std::uint32_t turn = 0;        ///< moves the order, launch by launch
+
+  [[nodiscard]] constexpr std::uint32_t places() const { return distances * trials; }
+  [[nodiscard]] constexpr std::uint64_t bytes() const { return std::uint64_t{places()} * spacing; }
+  /// A bijection of the trials, for a power of two of them: an odd factor and a shift.
+  [[nodiscard]] constexpr std::uint32_t place_of(std::uint32_t t) const {
+    return ((t + turn) * 0x9E3779B1U) & (places() - 1);
+  }
+  [[nodiscard]] constexpr std::uint32_t distance_of(std::uint32_t t) const {
+    return (place_of(t) + turn) % distances * step;
+  }
+  /// Bytes from the first place to the word that trial t loads first, and the one it times.
+  [[nodiscard]] constexpr std::uint64_t first_of(std::uint32_t t) const {
+    return std::uint64_t{place_of(t)} * spacing;
+  }
+  [[nodiscard]] constexpr std::uint64_t second_of(std::uint32_t t) const {
+    return first_of(t) + distance_of(t);
+  }
+};
+
+/// Word `index` of the memory that neighbours are looked at in: never all ones, which a kernel
+/// takes for impossible.
+[[nodiscard]] STRATA_HD constexpr std::uint32_t word_of(std::uint32_t index) {
+  return hashed_word(index) & 0x7FFFFFFFU;
+}
+/// How a kernel puts together what its trials load, so that no load can be left out.
+[[nodiscard]] STRATA_HD constexpr std::uint32_t joined(std::uint32_t sum, std::uint32_t first,
+                                                       std::uint32_t second) {
+  constexpr std::uint32_t factor = 0x85EBCA6BU;
+  return (sum + first) * factor + second;
+}
+/// What a kernel's trials must come to.
+[[nodiscard]] std::uint32_t sum_of_trials(const Neighbours& plan);
+
+/// The scan over distances of what the trials of each repetition took, in the order of the trials.
+[[nodiscard]] std::vector<ScanPoint> scan_of(const Neighbours& first,
+                                             const std::vector<std::vector<std::uint64_t>>& cycles);
+/// Finds the distance at which hits end. Throws Skipped as find_size does.
+[[nodiscard]] Found find_sector(std::vector<ScanPoint> scan);
+
+/// What somebody says of a property, and who.
+struct Reported {
+  std::uint64_t bytes = 0;
+  const char* by = "";
+};
+/// What the driver, the programming guide or the operating system says; nothing where nobody does.
+[[nodiscard]] std::optional<Reported> reported(Property property, unsigned carveout_kib,
+                                               Backend backend, const Facts& device);
+
+/// Adds everything that was found, and what is reported of it, to the session.
+void report(Session& session, Property property, const Found& found);
+
+}  // namespace strata::cache_geometry

@@ -1,0 +1,268 @@
+// The declaration, the split and the report of l2_partition: l2_partition.hpp says what it asks.
+#include "micro/latency/l2_partition.hpp"
+
+#include "harness/record/gates.hpp"
+#include "harness/record/statistics.hpp"
+#include "micro/pattern/hashed_words.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace strata::l2_partition {
+namespace {
+
+constexpr std::uint64_t line_bytes = 128;
+
+/// Takes off what a row and what a column have throughout.
+void centre(Matrix& m) {
+  const auto rows = static_cast<double>(m.rows);
+  const auto columns = static_cast<double>(m.columns);
+  std::vector<double> of_row(m.rows);
+  std::vector<double> of_column(m.columns);
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    for (std::size_t c = 0; c < m.columns; ++c) {
+      of_row[r] += m.at(r, c) / columns;
+      of_column[c] += m.at(r, c) / rows;
+    }
+  }
+  const double all = std::accumulate(of_row.begin(), of_row.end(), 0.0) / rows;
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    for (std::size_t c = 0; c < m.columns; ++c)
+      m.cells[r * m.columns + c] += all - of_row[r] - of_column[c];
+  }
+}
+
+/// The largest singular value and its vectors.
+struct Pattern {
+  double strength = 0;
+  std::vector<double> rows;
+  std::vector<double> columns;
+};
+
+double normalise(std::vector<double>& v) {
+  const double length = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+  if (length > 0) {
+    for (double& x : v)
+      x /= length;
+  }
+  return length;
+}
+
+/// By power iteration: far from exact where two patterns are equally strong, which then are none.
+Pattern pattern_of(const Matrix& m) {
+  constexpr int turns = 24;
+  Pattern result{.rows = std::vector<double>(m.rows), .columns = std::vector<double>(m.columns)};
+  for (std::size_t c = 0; c < m.columns; ++c) {
+    constexpr double half = 2147483648.0;
+    result.columns[c] = hashed_word(static_cast<std::uint32_t>(c)) / half - 1;
+  }
+  for (int i = 0; i < turns; ++i) {
+    for (std::size_t r = 0; r < m.rows; ++r) {
+      result.rows[r] = 0;
+      for (std::size_t c = 0; c < m.columns; ++c)
+        result.rows[r] += m.at(r, c) * result.columns[c];
+    }
+    (void)normalise(result.rows);
+    std::ranges::fill(result.columns, 0.0);
+    for (std::size_t r = 0; r < m.rows; ++r) {
+      for (std::size_t c = 0; c < m.columns; ++c)
+        result.columns[c] += m.at(r, c) * result.rows[r];
+    }
+    result.strength = normalise(result.columns);
+  }
+  return result;
+}
+
+/// Share of the variance that the best division into two groups explains.
+double apart(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto count = static_cast<double>(values.size());
+  const double all = std::accumulate(values.begin(), values.end(), 0.0);
+  double squares = 0;
+  for (const double x : values)
+    squares += (x - all / count) * (x - all / count);
+  if (!(squares > 0)) return 0;
+  double best = 0;
+  double below = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    below += values[i - 1];
+    const auto left = static_cast<double>(i);
+    const double distance = below / left - (all - below) / (count - left);
+    best = std::max(best, left * (count - left) / count * distance * distance);
+  }
+  return best / squares;
+}
+
+std::vector<bool> signs(const std::vector<double>& values) {
+  std::vector<bool> sides;
+  sides.reserve(values.size());
+  for (const double x : values)
+    sides.push_back(x > 0);
+  return sides;
+}
+
+/// The cells of each row in another order.
+Matrix shuffled(const Matrix& m, std::uint32_t& state) {
+  Matrix result = m;
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    for (std::size_t c = m.columns - 1; c > 0; --c) {
+      const std::size_t other = hashed_word(++state) % (c + 1);
+      std::swap(result.cells[r * m.columns + c], result.cells[r * m.columns + other]);
+    }
+  }
+  return result;
+}
+
+double median_where(const Matrix& m, const Split& split, std::size_t row, bool near) {
+  std::vector<double> values;
+  for (std::size_t c = 0; c < m.columns; ++c) {
+    if (split.near(row, c) == near) values.push_back(m.at(row, c));
+  }
+  return median(values);
+}
+
+}  // namespace
+
+Benchmark declare() {
+  return {
+      .suite = "micro",
+      .name = "l2_partition",
+      .question = "Is L2 one cache or two, and what does it cost to reach the other half?",
+      .axes = {},
+      .quantities = {{"partitions", "that lines and SMs fall into: 1 or 2"},
+                     {"access_cycles", "an exchange in L2, median of all SMs and lines"},
+                     {"near_cycles", "of lines whose home is on the SM's side; a sample is an SM"},
+                     {"far_cycles", "of lines whose home is on the other side; a sample is an SM"},
+                     {"crossing_cycles",
+                      "what the way to the other side and back adds, of each SM"},
+                     {"near_share", "of the lines: those near an SM; a sample is an SM"},
+                     {"sms_of_smaller_side", "SMs of the side that has fewer"},
+                     {"fabric_sectors_per_access", "counted between the halves of L2"},
+                     {"core_clock", "clock of the core meanwhile"}},
+      .seconds_per_case = 0.2,
+      .excludes = [](const Params& /*params*/, Backend backend) -> std::optional<std::string> {
+        if (backend == Backend::host) return "the caches of a CPU have no such halves";
+        return std::nullopt;
+      }};
+}
+
+std::vector<std::uint64_t> offsets() {
+  // One line of each of as many equal pieces of the room.
+  constexpr std::uint64_t piece = room_bytes / lines;
+  std::vector<std::uint64_t> result;
+  result.reserve(lines);
+  for (std::uint32_t i = 0; i < lines; ++i)
+    result.push_back(i * piece + hashed_word(i) % (piece / line_bytes) * line_bytes);
+  return result;
+}
+
+Matrix median_of(std::span<const Matrix> several) {
+  Matrix result = several.front();
+  std::vector<double> values(several.size());
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    std::ranges::transform(several, values.begin(), [i](const Matrix& m) { return m.cells[i]; });
+    result.cells[i] = median(values);
+  }
+  return result;
+}
+
+Split split(const Matrix& cycles) {
+  constexpr std::size_t least = 4;
+  Split result{.row_side = std::vector<bool>(cycles.rows),
+               .column_side = std::vector<bool>(cycles.columns)};
+  if (cycles.rows < least || cycles.columns < least) return result;
+  Matrix centred = cycles;
+  centre(centred);
+  const Pattern pattern = pattern_of(centred);
+  if (!(pattern.strength > 0)) return result;
+  constexpr int times = 199;
+  int as_strong = 0;
+  std::uint32_t state = 0;
+  for (int i = 0; i < times; ++i) {
+    Matrix by_chance = shuffled(centred, state);
+    centre(by_chance);
+    if (pattern_of(by_chance).strength >= pattern.strength) ++as_strong;
+  }
+  result.p_value = (1.0 + as_strong) / (1.0 + times);
+  result.rows_apart = apart(pattern.rows);
+  result.columns_apart = apart(pattern.columns);
+  // A product of both weights above zero: slower than row and column alone would have it, so far.
+  result.row_side = signs(pattern.rows);
+  result.column_side = signs(pattern.columns);
+  result.column_side.flip();
+  result.two = result.p_value <= p_bound && result.rows_apart >= apart_bound &&
+               result.columns_apart >= apart_bound;
+  return result;
+}
+
+void report(Session& session, const Collection<Observation>& seen) {
+  const char* const inside = "clock64_slope";
+  const auto add = [&](const char* quantity, const char* unit, const char* method,
+                       std::vector<double> samples, Provenance provenance = Provenance::timed) {
+    session.add(Measurement{.quantity = quantity,
+                            .unit = unit,
+                            .provenance = provenance,
+                            .method = method,
+                            .samples = std::move(samples)});
+  };
+  const auto hertz = seen.series(&Observation::core_hertz);
+  add("access_cycles", "cycle", inside,
+      seen.series([](const Observation& o) { return median(o.cycles.cells); }));
+  add("core_clock", "Hz", "clock64_over_globaltimer", hertz);
+  session.add(timer_gate(seen.series(&Observation::slowest), inside,
+                         seen.series(&Observation::outside), "event_slope"));
+  session.add(clock_gate(hertz));
+
+  std::vector<Matrix> matrices;
+  for (const Observation& one : seen.kept)
+    matrices.push_back(one.cycles);
+  const Matrix cycles = median_of(matrices);
+  const Split found = split(cycles);
+  constexpr const char* method = "double_centred_split";
+  // A pattern that is there but falls into no two groups may be one of distances: no number then.
+  if (found.two || found.p_value > p_bound) {
+    add("partitions", "1", method, {found.two ? 2.0 : 1.0}, Provenance::modelled);
+  }
+  session.fact("p_value", found.p_value);
+  session.fact("sms_apart", found.rows_apart);
+  session.fact("lines_apart", found.columns_apart);
+  session.fact("stopped_by", std::string{to_string(seen.stop)});
+  if (!found.two) return;  // near and far would be words without meaning
+
+  std::vector<double> near;
+  std::vector<double> far;
+  std::vector<double> crossing;
+  std::vector<double> share;
+  std::size_t right = 0;
+  for (std::size_t sm = 0; sm < cycles.rows; ++sm) {
+    near.push_back(median_where(cycles, found, sm, true));
+    far.push_back(median_where(cycles, found, sm, false));
+    crossing.push_back(far.back() - near.back());
+    std::size_t beside = 0;
+    for (std::size_t line = 0; line < cycles.columns; ++line)
+      beside += found.near(sm, line) ? 1 : 0;
+    share.push_back(static_cast<double>(beside) / static_cast<double>(cycles.columns));
+    right += found.row_side[sm] ? 1 : 0;
+  }
+  // SMs of one side must agree: whoever finds the other side nearer belongs to neither.
+  const auto contrary = static_cast<std::size_t>(
+      std::ranges::count_if(crossing, [](double more) { return !(more > 0); }));
+  session.add(Gate{"model", contrary == 0 ? Verdict::passed : Verdict::failed,
+                   std::to_string(contrary) + " of " + std::to_string(cycles.rows) +
+                       " SMs reach the lines of the other side as quickly as their own"});
+  add("near_cycles", "cycle", method, near);
+  add("far_cycles", "cycle", method, far);
+  add("crossing_cycles", "cycle", method, crossing);
+  // Of a split, and not of time: they have no noise that a gate could bound.
+  add("near_share", "1", method, share, Provenance::modelled);
+  add("sms_of_smaller_side", "1", method,
+      {static_cast<double>(std::min(right, cycles.rows - right))}, Provenance::modelled);
+}
+
+STRATA_DECLARED(declare);
+
+}  // namespace strata::l2_partition

@@ -1,0 +1,81 @@
+// Is L2 one cache or two, and what does it cost to reach the other half?
+//
+// Chips of late have an L2 in two partitions. Each line has its home in one of them; the other may
+// hold a copy for the SMs beside it, so that loads which are repeated are served nearby and show
+// nothing. An atomic operation is done where the line has its home. So every SM exchanges the word
+// of each of some hundred lines, chosen by hash, for itself, many times: each word holds its own
+// address, and what comes back is where the next exchange goes. That gives a matrix of SMs × lines.
+//
+// What an SM needs more than others for every line, and what every SM needs more for one line, is
+// taken off. If there are two partitions, what is left has one pattern: lines of one half are
+// quick for one group of SMs and slow for the other, and the other way round. The two groups are
+// the signs of the largest singular vectors; they count if chance does not make such a pattern (a
+// test by permutation) and if both vectors fall into two clusters instead of a gradient.
+//
+// Inside the number: the work of the exchange itself, which the difference of far and near has not.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "harness/measure/protocol.hpp"
+#include "harness/measure/session.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace strata::l2_partition {
+
+[[nodiscard]] Benchmark declare();
+
+inline constexpr std::uint32_t lines = 256;
+inline constexpr std::uint64_t room_bytes = std::uint64_t{16} << 20U;  ///< they are spread over
+inline constexpr std::uint32_t turn = 4;         ///< exchanges that stand side by side in the code
+inline constexpr std::uint32_t brief_turns = 2;  ///< of each line in the short launch
+inline constexpr std::uint32_t full_turns = 6;
+
+/// Byte offsets of the lines in their room, all different and on line boundaries.
+[[nodiscard]] std::vector<std::uint64_t> offsets();
+
+/// Cycles of an access: rows are SMs, columns lines.
+struct Matrix {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<double> cells;
+  [[nodiscard]] double at(std::size_t row, std::size_t column) const {
+    return cells[row * columns + column];
+  }
+};
+
+/// Cell by cell the median; all of one size, one at least.
+[[nodiscard]] Matrix median_of(std::span<const Matrix> several);
+
+/// What the pattern says.
+struct Split {
+  bool two = false;
+  double p_value = 1;        ///< that rows in random order show as strong a pattern
+  double rows_apart = 0;     ///< share of the variance of the SMs' weights that two groups explain
+  double columns_apart = 0;  ///< the same of the lines' weights
+  std::vector<bool> row_side;  ///< of each SM; meaningful where there are two
+  std::vector<bool> column_side;
+  [[nodiscard]] bool near(std::size_t row, std::size_t column) const {
+    return row_side[row] == column_side[column];
+  }
+};
+/// Bounds of Split for there to be two: weights spread evenly give 0.75 apart, normal ones 0.64.
+inline constexpr double p_bound = 0.01;
+inline constexpr double apart_bound = 0.85;
+[[nodiscard]] Split split(const Matrix& cycles);
+
+/// What a pair of launches, short and long, showed.
+struct Observation {
+  Matrix cycles;       ///< of one access, by the clocks of the SMs
+  double slowest = 0;  ///< of one access, by the SM that took longest over all lines
+  double outside = 0;  ///< the same by the timer outside
+  double core_hertz = 0;
+};
+
+/// Adds what the split says, and the timer and clock gates.
+void report(Session& session, const Collection<Observation>& seen);
+
+}  // namespace strata::l2_partition

@@ -1,0 +1,44 @@
+// How much memory do the address translations that a device keeps cover, and what does a load cost
+// whose translation it has to fetch?
+//
+// One thread follows a chain with one word in each page-sized slot, in random order. The words pass
+// L1 by and all of their lines stay in L2, each at another place within its slot so that they
+// spread over the sets: what changes with the footprint is the translation alone.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace strata::tlb {
+
+[[nodiscard]] Benchmark declare();
+
+inline constexpr std::uint64_t least_footprint = std::uint64_t{16} << 20U;
+inline constexpr std::uint64_t most_footprint = std::uint64_t{128} << 30U;
+/// On the host, where chains take memory of their own.
+inline constexpr std::uint64_t least_host_footprint = std::uint64_t{64} << 10U;
+inline constexpr std::uint64_t most_host_footprint = std::uint64_t{256} << 20U;
+/// Four times as many pages as the translations that a core keeps today.
+inline constexpr std::uint64_t most_host_slots = std::uint64_t{1} << 13U;
+inline constexpr std::string_view small_pages = "small_pages";
+inline constexpr std::string_view huge_pages = "huge_pages";
+
+/// Where the word of slot `index` lies on the host, from the start: at lines of the slots that
+/// spread evenly over the sets of L1, and over those of L2 where pages are huge.
+[[nodiscard]] constexpr std::uint64_t host_offset(std::uint64_t index, std::uint64_t stride) {
+  constexpr std::uint64_t line = 64;
+  constexpr std::uint64_t lines_of_page = 64;
+  return index * stride + (index + index / lines_of_page) * line % stride;
+}
+
+/// Lines of so many slots are 32 MiB: about half of the L2 of a large GPU, and no more than the
+/// half that is next to an SM where it has two.
+inline constexpr std::uint64_t most_slots = std::uint64_t{1} << 18U;
+
+/// Loads right before the clock: the whole chain once where that takes no long time; the pages of a
+/// longer one were visited by the other threads before.
+[[nodiscard]] std::uint32_t warm_loads_for(std::uint64_t slots);
+
+}  // namespace strata::tlb

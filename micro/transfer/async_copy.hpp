@@ -1,0 +1,103 @@
+// What does it cost to bring a tile into shared memory, by each way that the chip has?
+//
+// `registers`: threads load from global memory and store to shared memory, 16 bytes each time.
+// `cp_async_4`, `_8`, `_16`: the same without a register between (cp.async, compute
+// capability 8.0). `bulk`: one thread asks the copy engine of the SM for the whole tile
+// (cp.async.bulk, 9.0). `tensor`: the same by coordinates, through a map that tells the engine
+// where rows of a matrix lie (cp.async.bulk.tensor, 9.0); a tile is a row, or as many rows of 1 KiB
+// as it has, and so the same bytes. `distributed`: threads load from the shared memory of another
+// block of their cluster and store to their own (ld.shared::cluster, 9.0).
+//
+// `latency`: one block, one tile at a time, from the first instruction that asks for it until all
+// threads may read it; where the next tile lies is known only from a word of the last one, so that
+// nothing overlaps. Inside the number: one load of a word from shared memory and the barriers that
+// keep a tile from being overwritten while it is read. `bandwidth`: a block on every SM, several
+// tiles on their way at once (only `registers` and `distributed` have no more in flight than a
+// thread has registers for), and a barrier for each tile.
+//
+// Loads bypass L1 where the instruction can (16 bytes); tiles are visited such that those that
+// cannot find nothing of theirs in it.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "harness/measure/protocol.hpp"
+#include "harness/measure/session.hpp"
+#include "harness/model/layout.hpp"
+
+#include <cstdint>
+
+namespace strata::async_copy {
+
+[[nodiscard]] Benchmark declare();
+
+enum class Method { registers, cp_async_4, cp_async_8, cp_async_16, bulk, distributed, tensor };
+[[nodiscard]] Method method_of(const Session& session);
+/// Compute capability that it needs: 75, 80 or 90.
+[[nodiscard]] int needs(Method method);
+
+/// Tiles of a bandwidth case that are on their way at once.
+inline constexpr std::uint32_t stages = 4;
+inline constexpr std::uint32_t threads = 256;
+inline constexpr std::uint32_t smallest_streamed = 1024;
+inline constexpr std::uint32_t largest_streamed = 32768;
+
+/// Tiles of `bytes` bytes, one every `pitch` bytes, `count` of them.
+struct Tiles {
+  std::uint32_t bytes = 0;
+  std::uint32_t pitch = 0;
+  std::uint32_t count = 0;
+
+  [[nodiscard]] STRATA_HD constexpr std::uint64_t size() const {
+    return std::uint64_t{count} * pitch;
+  }
+  /// The tile that block `block` of `blocks` copies in round `round`. All blocks go through all
+  /// tiles, side by side.
+  [[nodiscard]] STRATA_HD constexpr std::uint32_t tile(std::uint32_t block, std::uint32_t blocks,
+                                                       std::uint32_t round) const {
+    return static_cast<std::uint32_t>((block + std::uint64_t{round} * blocks) % count);
+  }
+  /// The index of a tile's first word in the array.
+  [[nodiscard]] STRATA_HD constexpr std::uint32_t first_word(std::uint32_t tile) const {
+    return static_cast<std::uint32_t>(std::uint64_t{tile} * pitch / sizeof(std::uint32_t));
+  }
+};
+/// The matrix that a tensor map shows the copy engine: a tile is so many whole rows of it.
+struct Rows {
+  std::uint32_t bytes = 0;      ///< of a row that are of the tile: at most 256 words
+  std::uint32_t pitch = 0;      ///< from a row to the next
+  std::uint32_t of_a_tile = 1;  ///< rows
+};
+inline constexpr std::uint32_t widest_row = 1024;
+[[nodiscard]] constexpr Rows rows_of(const Tiles& tiles) {
+  if (tiles.bytes <= widest_row) return {.bytes = tiles.bytes, .pitch = tiles.pitch};
+  return {.bytes = widest_row, .pitch = widest_row, .of_a_tile = tiles.bytes / widest_row};
+}
+
+/// As many tiles as `footprint` bytes hold; small ones stand apart, so that no two of them share
+/// what a miss brings in.
+[[nodiscard]] Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint);
+
+/// What the last words of the tiles of a latency case add up to.
+[[nodiscard]] std::uint32_t expected_sum(const Tiles& tiles, std::uint32_t rounds);
+/// The same where every round copies the same tile.
+[[nodiscard]] std::uint32_t expected_sum_of_one(const Tiles& tiles, std::uint32_t tile,
+                                                std::uint32_t rounds);
+
+/// Rounds of a long launch, a multiple of 5; a fifth of them are a short one. Enough for hundreds
+/// of steps of the timer, given what is least in flight; at most `most`.
+[[nodiscard]] std::uint32_t latency_rounds(std::uint32_t bytes);
+[[nodiscard]] std::uint32_t stream_rounds(std::uint32_t bytes, std::uint64_t most);
+
+/// What one pair of launches, short and long, showed.
+struct Observation {
+  double inside = 0;            ///< SM cycles of a tile, by the clock of the slowest SM
+  double outside = 0;           ///< the same by the timer outside
+  double tiles_per_second = 0;  ///< all SMs together
+  double core_hertz = 0;
+};
+
+/// Adds the quantities and the timer and clock gates.
+void report(Session& session, const Collection<Observation>& seen, bool latency,
+            std::uint32_t bytes);
+
+}  // namespace strata::async_copy

@@ -1,0 +1,79 @@
+// What does it cost to bring bytes to the GPU and back?
+//
+// A payload lies in host memory and is wanted on the device, or the other way round, or both at
+// once. Copies go through the runtime (cudaMemcpyAsync) from pageable or from page-locked memory;
+// `mapped` has a kernel read or write page-locked memory itself. The payload may be one piece or
+// many, each in a place of its own on the host: then either each piece is a copy (`packing=none`),
+// all of them one after the other on a stream, or the host gathers them into one buffer and sends
+// that (`packing=packed`). Many small copies against a packed one is the choice behind Breitbart's
+// data structure (2008, chapter 4): "initializing a DMA transfer has a relative high cost, whereas
+// transferring the data itself is cheap".
+//
+// The time is what the transfer takes on the device, between two events around it, and what it
+// costs its caller, from the first call to the end of the wait for it. These are two quantities and
+// not two timings of one: a small transfer is over long before its caller knows. Where a transfer
+// takes so long that calls and waiting are nothing beside it, they must agree. The host's gathering
+// and scattering are inside both.
+//
+// One piece of page-locked memory needs nothing of the host once its calls are made. Where they
+// count for anything, they are made before the first event happens, and wait behind a kernel that
+// the host lets go: the device's time has no call in it. In all other transfers the host has a part
+// (it copies pageable memory itself, packs, or makes thousands of calls), and what the device waits
+// for it is inside the device's time.
+//
+// The data have just been written or checked on the host, so that what fits is in its caches.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "harness/measure/protocol.hpp"
+#include "harness/measure/session.hpp"
+#include "micro/transfer/copy_times.hpp"
+
+#include <cstdint>
+
+namespace strata::transfers {
+
+[[nodiscard]] Benchmark declare();
+
+inline constexpr long long most_bytes = 1LL << 30U;
+inline constexpr long long most_pieces = 4096;
+
+enum class Memory { pageable, pinned, mapped };
+
+/// What is transferred, and how.
+struct Transfer {
+  Memory memory = Memory::pinned;
+  bool to_device = true;
+  bool to_host = false;
+  std::uint64_t bytes = 0;  ///< of one direction
+  std::uint32_t pieces = 1;
+  bool packed = false;
+
+  /// Whether calls alone make it, so few that a stream holds them all: it can wait as a whole.
+  [[nodiscard]] bool can_be_queued() const { return memory != Memory::pageable && pieces == 1; }
+  [[nodiscard]] std::uint64_t bytes_moved() const {
+    return bytes * (static_cast<unsigned>(to_device) + static_cast<unsigned>(to_host));
+  }
+};
+[[nodiscard]] Transfer transfer_of(const Session& session);
+
+/// About how long it takes; only ever too short on the machines that are known.
+[[nodiscard]] double least_seconds(const Transfer& transfer);
+
+/// Whether it may be over so soon that calls and events count beside it.
+[[nodiscard]] bool is_brief(const Transfer& transfer);
+/// Whether its calls are made beforehand and wait.
+[[nodiscard]] inline bool is_held_back(const Transfer& transfer) {
+  return is_brief(transfer) && transfer.can_be_queued();
+}
+
+/// How many transfers one after the other, each waited for, make up a sample: enough to last half a
+/// millisecond, and three where one does.
+[[nodiscard]] std::uint32_t transfers_per_sample(const Transfer& transfer);
+
+using copy_times::Observation;
+
+/// Adds the times and the bandwidths, and the timer gate where both time the same.
+void report(Session& session, const Collection<Observation>& seen, const Transfer& transfer);
+
+}  // namespace strata::transfers

@@ -1,0 +1,109 @@
+#include "nbody/gravity/judgement.hpp"
+
+#include "harness/record/gates.hpp"
+#include "nbody/gravity/with_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace strata::nbody {
+namespace {
+
+/// Those that have been needed so far: every rung is judged by the same.
+struct Library {
+  std::map<std::string, Judged> of;
+};
+
+}  // namespace
+
+std::vector<float> words_of(std::string_view layout, const Bodies& bodies) {
+  std::vector<float> words;
+  with_layout_named(layout, [&]<class L>() { words = in_layout<L>(bodies); });
+  return words;
+}
+
+Bodies bodies_of(std::string_view layout, std::span<const float> words, std::uint32_t systems,
+                 std::uint32_t bodies) {
+  Bodies result;
+  with_layout_named(layout, [&]<class L>() { result = from_layout<L>(words, systems, bodies); });
+  return result;
+}
+
+const Judged& judged(Session& session, const Problem& problem,
+                     std::vector<Pull> (*pulls_of)(const Bodies&)) {
+  auto& library = session.cache().shared<Library>().of;
+  const std::string key =
+      fmt::format("{}/{}/{}", to_string(problem.kind), problem.systems, problem.bodies);
+  const auto found = library.find(key);
+  if (found != library.end()) return found->second;
+  Judged made{.bodies = generate(problem), .pulls = {}, .conserved = std::nullopt};
+  made.pulls = pulls_of(made.bodies);
+  if (problem.kind == Kind::galaxies) made.conserved = conserved(made.bodies, made.pulls);
+  return library.emplace(key, std::move(made)).first->second;
+}
+
+Bodies at_rest(Bodies bodies) {
+  for (const Field f : {Field::vx, Field::vy, Field::vz})
+    std::ranges::fill(bodies.fields[static_cast<std::size_t>(f)], 0.0F);
+  return bodies;
+}
+
+Judgement judgement_of(const Bodies& still, const Bodies& moved, std::span<const Pull> right) {
+  Judgement judgement;
+  for (std::size_t i = 0; i < moved.total(); ++i) {
+    for (const auto& [p, v] : {std::pair{Field::px, Field::vx}, std::pair{Field::py, Field::vy},
+                               std::pair{Field::pz, Field::vz}}) {
+      if (moved.at(p, i) != moved.at(v, i) + still.at(p, i)) ++judgement.misplaced;
+    }
+    if (moved.at(Field::mass, i) != still.at(Field::mass, i)) ++judgement.misplaced;
+  }
+  const auto field = [&](Field f) {
+    return std::span<const float>{moved.fields[static_cast<std::size_t>(f)]};
+  };
+  judgement.error = error_of(right, field(Field::vx), field(Field::vy), field(Field::vz));
+  return judgement;
+}
+
+void add_gates(Session& session, const Rung& rung, const Problem& problem,
+               const Judgement& judgement) {
+  session.add(accuracy_gate(rung, problem.bodies, judgement.error, "accelerations"));
+  if (problem.kind != Kind::galaxies) return;
+  session.add(
+      result_gate(4 * problem.total(), judgement.misplaced, "positions and masses after a step"));
+}
+
+void add_modelled(Session& session, const char* quantity, const char* unit, const char* method,
+                  double value) {
+  session.add(Measurement{.quantity = quantity,
+                          .unit = unit,
+                          .provenance = Provenance::modelled,
+                          .method = method,
+                          .samples = {value}});
+}
+
+void report_error(Session& session, const Error& error) {
+  if (!error.finite) return;
+  add_modelled(session, "relative_rms_error", "1", "fp64_reference", error.relative_rms);
+  add_modelled(session, "relative_maximum_error", "1", "fp64_reference", error.relative_maximum);
+}
+
+void report_drift(Session& session, const Conserved& before, const Conserved& after) {
+  double off = 0;
+  for (std::size_t c = 0; c < after.momentum.size(); ++c)
+    off = std::max(off, std::abs(after.momentum[c] - before.momentum[c]));
+  const double energy = std::abs(after.energy / before.energy - 1);
+  const double momentum = off / before.momentum_scale;
+  if (!std::isfinite(energy) || !std::isfinite(momentum)) {
+    session.add(Gate{"result", Verdict::failed, "after the steps some bodies are nowhere"});
+    return;
+  }
+  add_modelled(session, "energy_drift", "1", "fp64_reference", energy);
+  add_modelled(session, "momentum_drift", "1", "fp64_reference", momentum);
+}
+
+}  // namespace strata::nbody

@@ -1,0 +1,58 @@
+// What is asked of every rung, whatever it runs on: is it right, and what did its steps do to what
+// must not change? Host only.
+#pragma once
+
+#include "harness/measure/session.hpp"
+#include "nbody/gravity/ladder.hpp"
+#include "nbody/gravity/problem/problem.hpp"
+#include "nbody/gravity/reference/gravity.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace strata::nbody {
+
+/// The bodies in the layout of that name, and back. Throw Skipped for a name that no layout has.
+[[nodiscard]] std::vector<float> words_of(std::string_view layout, const Bodies& bodies);
+[[nodiscard]] Bodies bodies_of(std::string_view layout, std::span<const float> words,
+                               std::uint32_t systems, std::uint32_t bodies);
+
+/// A problem, its bodies, and what is right.
+struct Judged {
+  Bodies bodies;
+  std::vector<Pull> pulls;
+  std::optional<Conserved> conserved;  ///< galaxies
+};
+/// Made on first use and kept as long as the device is open: a reference of half a million bodies
+/// takes a second. `pulls_of`: the reference of this device.
+[[nodiscard]] const Judged& judged(Session& session, const Problem& problem,
+                                   std::vector<Pull> (*pulls_of)(const Bodies&));
+
+/// What one step of some bodies was like.
+struct Judgement {
+  Error error;                ///< of the accelerations
+  std::size_t misplaced = 0;  ///< positions and masses that a move left wrong
+};
+/// The same bodies without velocities. A step of length 1 from there makes the new velocities the
+/// accelerations, and the new positions known exactly.
+[[nodiscard]] Bodies at_rest(Bodies bodies);
+/// Of such a step.
+[[nodiscard]] Judgement judgement_of(const Bodies& still, const Bodies& moved,
+                                     std::span<const Pull> right);
+
+/// The gates of a judgement.
+void add_gates(Session& session, const Rung& rung, const Problem& problem,
+               const Judgement& judgement);
+
+/// Rows that are worked out: one number, without noise.
+void add_modelled(Session& session, const char* quantity, const char* unit, const char* method,
+                  double value);
+/// The two relative errors, where there are any.
+void report_error(Session& session, const Error& error);
+/// What steps did to energy and momentum; the gate `result` fails where bodies are nowhere.
+void report_drift(Session& session, const Conserved& before, const Conserved& after);
+
+}  // namespace strata::nbody

@@ -1,0 +1,281 @@
+#include "nbody/gravity/problem/dataset_file.hpp"
+
+#include "harness/case/refusal.hpp"
+#include "harness/case/sha256.hpp"
+#include "harness/case/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <fstream>
+#include <ios>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace strata::nbody {
+namespace {
+
+constexpr std::string_view magic = "STRATANB";
+constexpr std::uint32_t byte_order = 0x01020304;
+constexpr std::uint32_t byte_order_swapped = 0x04030201;
+constexpr std::uint32_t format_version = 1;
+constexpr std::size_t digest_at = 48;
+constexpr std::size_t digest_bytes = 32;
+constexpr std::size_t header_bytes = digest_at + digest_bytes;
+constexpr std::uint32_t floats_without_mass = field_count - 1;
+
+constexpr std::string_view make_it_again = "generate or compute the file again";
+constexpr std::array<std::string_view, field_count> field_names{"px", "py", "pz",  "vx",
+                                                                "vy", "vz", "mass"};
+
+template <std::unsigned_integral Number>
+void append(std::string& bytes, Number number) {
+  for (std::size_t k = 0; k < sizeof(Number); ++k)
+    bytes.push_back(static_cast<char>(static_cast<unsigned char>(number >> (8 * k))));
+}
+void append(std::string& bytes, float number) {
+  append(bytes, std::bit_cast<std::uint32_t>(number));
+}
+
+/// Takes numbers off the front of what is left.
+class Numbers {
+ public:
+  explicit Numbers(std::string_view bytes) : left_{bytes} {}
+  template <std::unsigned_integral Number>
+  Number take() {
+    Number number = 0;
+    for (std::size_t k = 0; k < sizeof(Number); ++k)
+      number |= static_cast<Number>(Number{static_cast<unsigned char>(left_[k])} << (8 * k));
+    left_.remove_prefix(sizeof(Number));
+    return number;
+  }
+  float take_float() { return std::bit_cast<float>(take<std::uint32_t>()); }
+
+ private:
+  std::string_view left_;
+};
+
+/// SHA-256 of a file whose own digest is 0, as the bytes that a digest has in the file.
+std::string digest_of(std::string_view file) {
+  const std::string digits = sha256(file);
+  std::string bytes;
+  for (std::size_t at = 0; at < digits.size(); at += 2) {
+    unsigned byte = 0;
+    std::from_chars(digits.data() + at, digits.data() + at + 2, byte, 16);
+    bytes.push_back(static_cast<char>(byte));
+  }
+  return bytes;
+}
+
+[[noreturn]] void fail(const std::filesystem::path& file, std::string_view what, int error) {
+  throw std::runtime_error{
+      fmt::format("{}: {}: {}; choose a place that you may write to, with room",
+                  one_line(file.string()), what, std::generic_category().message(error))};
+}
+
+/// Refuses softening, time step and bodies that no step could start from.
+void check_numbers(const Dataset& dataset, std::string_view name, std::string_view mend) {
+  for (const auto& [what, number] : {std::pair{"squared softening", dataset.softening_squared},
+                                     std::pair{"time step", dataset.time_step}}) {
+    if (std::isfinite(number) && number > 0) continue;
+    refuse({name}, fmt::format("the {} is {}", what, number), "a finite number above 0", mend);
+  }
+  const Bodies& bodies = dataset.bodies;
+  for (std::size_t i = 0; i < bodies.total(); ++i) {
+    for (std::size_t f = 0; f < field_count; ++f) {
+      const float number = bodies.fields[f][i];
+      if (std::isfinite(number)) continue;
+      refuse({name},
+             fmt::format("{} of body {} of system {} is {}", field_names[f], i % bodies.bodies,
+                         i / bodies.bodies, number),
+             "finite numbers", mend);
+    }
+  }
+}
+
+std::string encoded(const Dataset& dataset) {
+  const std::uint32_t floats = dataset.floats_per_body();
+  std::string bytes{magic};
+  bytes.reserve(header_bytes + dataset.bodies.total() * floats * sizeof(float));
+  for (const std::uint32_t number : {byte_order, format_version, dataset.bodies.systems,
+                                     dataset.bodies.bodies, floats, dataset.steps})
+    append(bytes, number);
+  append(bytes, dataset.softening_squared);
+  append(bytes, dataset.time_step);
+  append(bytes, dataset.seed);
+  bytes.append(digest_bytes, '\0');
+  for (std::size_t i = 0; i < dataset.bodies.total(); ++i) {
+    for (std::size_t f = 0; f < floats; ++f)
+      append(bytes, dataset.bodies.fields[f][i]);
+  }
+  bytes.replace(digest_at, digest_bytes, digest_of(bytes));
+  return bytes;
+}
+
+/// What the header says of the bytes after it.
+struct Shape {
+  std::uint32_t systems = 0;
+  std::uint32_t bodies = 0;
+  std::uint32_t floats = 0;
+
+  [[nodiscard]] std::uint64_t total() const { return std::uint64_t{systems} * bodies; }
+};
+
+/// Of a file of `size` bytes that begins with `start`; refuses what is no such file.
+Shape shape_of(std::string_view start, std::uint64_t size, std::string_view name) {
+  if (!start.starts_with(magic)) {
+    refuse({name}, "begins with " + in_quotes(start.substr(0, magic.size())),
+           fmt::format("a file of bodies, which begins with '{}'", magic),
+           "make one with strata nbody generate");
+  }
+  if (start.size() < header_bytes) {
+    refuse({name}, fmt::format("ends inside its header, at byte {}", size),
+           fmt::format("{} bytes of header", header_bytes), make_it_again);
+  }
+  Numbers numbers{start.substr(magic.size())};
+  if (const auto order = numbers.take<std::uint32_t>(); order != byte_order) {
+    refuse({name},
+           order == byte_order_swapped ? std::string{"its bytes are in big-endian order"}
+                                       : fmt::format("its mark of byte order is {:#010x}", order),
+           fmt::format("little-endian, with the mark {:#010x}", byte_order), make_it_again);
+  }
+  if (const auto version = numbers.take<std::uint32_t>(); version != format_version) {
+    refuse({name}, fmt::format("has version {} of the format", version),
+           fmt::format("version {}", format_version),
+           version > format_version ? "read it with the strata that wrote it, which is newer"
+                                    : make_it_again);
+  }
+  Shape shape;
+  shape.systems = numbers.take<std::uint32_t>();
+  shape.bodies = numbers.take<std::uint32_t>();
+  shape.floats = numbers.take<std::uint32_t>();
+  if (shape.total() == 0 || shape.total() > most_bodies) {
+    refuse({name}, fmt::format("has {} × {} bodies", shape.systems, shape.bodies),
+           fmt::format("1 to {} in all", most_bodies), make_it_again);
+  }
+  if (shape.floats != floats_without_mass && shape.floats != field_count) {
+    refuse({name}, fmt::format("has bodies of {} floats", shape.floats), "6, or 7 with a mass",
+           make_it_again);
+  }
+  const std::uint64_t wanted = header_bytes + shape.total() * shape.floats * sizeof(float);
+  if (size != wanted) {
+    refuse({name}, fmt::format("has {} bytes", size),
+           fmt::format("{} for {} × {} bodies of {} floats", wanted, shape.systems, shape.bodies,
+                       shape.floats),
+           size < wanted ? "it is cut short: copy it again, or make it again"
+                         : "something was added: copy it again, or make it again");
+  }
+  return shape;
+}
+
+Dataset decoded(std::string_view file, const Shape& shape) {
+  Numbers header{file.substr(magic.size() + 5 * sizeof(std::uint32_t))};
+  Dataset dataset;
+  dataset.bodies = empty_bodies(shape.systems, shape.bodies);
+  dataset.steps = header.take<std::uint32_t>();
+  dataset.softening_squared = header.take_float();
+  dataset.time_step = header.take_float();
+  dataset.seed = header.take<std::uint64_t>();
+  Numbers numbers{file.substr(header_bytes)};
+  for (std::size_t i = 0; i < dataset.bodies.total(); ++i) {
+    dataset.bodies.at(Field::mass, i) = 1;
+    for (std::size_t f = 0; f < shape.floats; ++f)
+      dataset.bodies.fields[f][i] = numbers.take_float();
+  }
+  return dataset;
+}
+
+}  // namespace
+
+std::uint32_t Dataset::floats_per_body() const {
+  const auto& masses = bodies.fields[static_cast<std::size_t>(Field::mass)];
+  const bool unit = std::ranges::all_of(masses, [](float mass) { return mass == 1; });
+  return unit ? floats_without_mass : static_cast<std::uint32_t>(field_count);
+}
+
+void check_target(const std::filesystem::path& file, Existing existing) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(file, error);
+  if (!std::filesystem::exists(status)) return;
+  if (!std::filesystem::is_regular_file(status)) {
+    refuse({file.string()}, "is no plain file", "the name of a new file", "choose another name");
+  }
+  if (existing == Existing::keep) {
+    refuse({file.string()}, "is there already", "the name of a new file",
+           "choose another name, or say --overwrite");
+  }
+}
+
+void write_dataset(const std::filesystem::path& file, const Dataset& dataset, Existing existing) {
+  const std::size_t total = dataset.bodies.total();
+  const bool whole = std::ranges::all_of(
+      dataset.bodies.fields, [total](const auto& field) { return field.size() == total; });
+  if (!whole || total == 0 || total > most_bodies) {
+    throw std::invalid_argument{fmt::format("no file can have these {} bodies", total)};
+  }
+  const std::string name = file.string();
+  check_numbers(dataset, name, "nothing was written; take fewer steps");
+  check_target(file, existing);
+
+  const auto temporary =
+      file.parent_path() / fmt::format(".{}.{}.new", file.filename().string(), ::getpid());
+  errno = 0;  // streams leave it to the system calls below them
+  std::ofstream stream{temporary, std::ios::binary | std::ios::trunc};
+  if (!stream) fail(file, "cannot be written", errno);
+  const std::string bytes = encoded(dataset);
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  std::error_code ignored;
+  if (!stream) {
+    const int error = errno;
+    std::filesystem::remove(temporary, ignored);
+    fail(file, "cannot be written", error);
+  }
+  std::error_code error;
+  std::filesystem::rename(temporary, file, error);
+  if (!error) return;
+  std::filesystem::remove(temporary, ignored);
+  fail(file, "cannot be given its name", error.value());
+}
+
+Dataset read_dataset(const std::filesystem::path& file) {
+  const std::string name = file.string();
+  std::error_code error;
+  const bool plain = std::filesystem::is_regular_file(file, error);
+  const auto size = plain ? std::filesystem::file_size(file, error) : 0;
+  std::ifstream stream{file, std::ios::binary};
+  if (!plain || error || !stream) {
+    refuse({name}, plain ? "cannot be read" : "is no file", "a file of bodies",
+           "make one with strata nbody generate");
+  }
+  // The header first: what it says must agree with the size before so much memory is taken.
+  std::string bytes(std::min<std::uint64_t>(size, header_bytes), '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  const Shape shape = shape_of(bytes, size, name);
+  bytes.resize(size);
+  stream.read(bytes.data() + header_bytes, static_cast<std::streamsize>(size - header_bytes));
+  if (!stream) refuse({name}, "cannot be read to its end", "a whole file", "copy it again");
+
+  const std::string digest = bytes.substr(digest_at, digest_bytes);
+  bytes.replace(digest_at, digest_bytes, digest_bytes, '\0');
+  if (digest_of(bytes) != digest) {
+    refuse({name}, "its checksum is not that of what it holds", "a file as it was written",
+           "it is damaged: copy it again, or make it again");
+  }
+  Dataset dataset = decoded(bytes, shape);
+  check_numbers(dataset, name, make_it_again);
+  return dataset;
+}
+
+}  // namespace strata::nbody

@@ -1,0 +1,101 @@
+// The bodies that a rung moves: which problem, how many, where they are and how heavy.
+//
+// Bodies are made here, from a seed, the same on every machine; a file of them is
+// dataset_file.hpp's. Host only.
+#pragma once
+
+#include "harness/measure/session.hpp"
+#include "harness/model/layout.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata::nbody {
+
+/// What is computed.
+///   galaxies  S independent systems, each body of mass 1; each step accelerates and moves them
+///             (Papadouli, Markovitsis, Sanchez Cabrera 2026: S = 32)
+///   single    one system with masses; accelerations only (CUDA Handbook 14, GPU Gems 3 ch. 31)
+///   gravit    one system; from the copy to the device to the copy back (Siegel et al. 2009, IV)
+enum class Kind { galaxies, single, gravit };
+[[nodiscard]] std::string_view to_string(Kind kind);
+
+/// A problem, without its bodies.
+struct Problem {
+  Kind kind = Kind::single;
+  std::uint32_t systems = 1;
+  std::uint32_t bodies = 1;  ///< of each system
+  std::uint64_t seed = 2009;
+
+  [[nodiscard]] std::size_t total() const { return std::size_t{systems} * bodies; }
+  /// Pairs (i, j) of a step, i = j included: the peers count N² for each system.
+  [[nodiscard]] double interactions() const {
+    return static_cast<double>(systems) * bodies * static_cast<double>(bodies);
+  }
+  bool operator==(const Problem&) const = default;
+};
+
+/// Squared softening length ε², in squared units of the cube's edge. It keeps a body's force upon
+/// itself, and that of two at one place, finite: 0.
+inline constexpr float softening_squared = 1e-4F;
+/// Of a step of `galaxies`.
+inline constexpr float time_step = 1e-5F;
+/// Steps that `galaxies` takes in a sample on a GPU: 80 steps of 32 systems of 4096 bodies are the
+/// 4.3e10 interactions of the report.
+inline constexpr std::uint32_t galaxies_steps = 80;
+
+/// The seven numbers of each body, field by field in the order of Field. Body i of system s is at
+/// s × bodies + i.
+struct Bodies {
+  std::uint32_t systems = 1;
+  std::uint32_t bodies = 0;  ///< of each system
+  std::array<std::vector<float>, field_count> fields;
+
+  [[nodiscard]] std::size_t total() const { return std::size_t{systems} * bodies; }
+  [[nodiscard]] float& at(Field f, std::size_t i) { return fields[static_cast<std::size_t>(f)][i]; }
+  [[nodiscard]] float at(Field f, std::size_t i) const {
+    return fields[static_cast<std::size_t>(f)][i];
+  }
+  bool operator==(const Bodies&) const = default;
+};
+/// So many bodies, all numbers 0.
+[[nodiscard]] Bodies empty_bodies(std::uint32_t systems, std::uint32_t bodies);
+
+/// Positions uniform in the unit cube, velocities uniform in ±0.5; masses 1 (galaxies) or uniform
+/// in [0.5, 1.5).
+[[nodiscard]] Bodies generate(const Problem& problem);
+
+/// The problem that a case's axes `problem`, `systems` and `bodies` name.
+[[nodiscard]] Problem problem_of(const Session& session);
+
+/// The bodies as layout L has them: L::words(total) words. Padding words get 1.
+template <Layout L>
+[[nodiscard]] std::vector<float> in_layout(const Bodies& bodies) {
+  const std::size_t n = bodies.total();
+  std::vector<float> words(L::words(n), 1.0F);
+  for (std::size_t f = 0; f < field_count; ++f) {
+    for (std::size_t i = 0; i < n; ++i)
+      words[word_of<L>(static_cast<Field>(f), i, n)] = bodies.fields[f][i];
+  }
+  return words;
+}
+
+/// The other way.
+template <Layout L>
+[[nodiscard]] Bodies from_layout(std::span<const float> words, std::uint32_t systems,
+                                 std::uint32_t bodies) {
+  Bodies result = empty_bodies(systems, bodies);
+  const std::size_t n = result.total();
+  for (std::size_t f = 0; f < field_count; ++f) {
+    for (std::size_t i = 0; i < n; ++i)
+      result.fields[f][i] = words[word_of<L>(static_cast<Field>(f), i, n)];
+  }
+  return result;
+}
+
+}  // namespace strata::nbody

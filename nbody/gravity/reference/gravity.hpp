@@ -1,0 +1,49 @@
+// What every rung is judged by: the plain double sum, in double precision. Host only.
+//
+//   a_i = Σ_j m_j (r_j − r_i) / (|r_j − r_i|² + ε²)^(3/2)        (CUDA Handbook, eq. 14-1 ff.)
+#pragma once
+
+#include "nbody/gravity/problem/problem.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace strata::nbody {
+
+/// Accelerations in double precision, x y z, and the potential Σ_j −m_j/√(r² + ε²), j ≠ i.
+struct Pull {
+  std::array<double, 3> acceleration{};
+  double potential = 0;
+};
+
+/// Of body i, by all of its system.
+[[nodiscard]] Pull reference_pull(const Bodies& bodies, std::size_t i);
+
+/// Of every body, on all CPUs.
+[[nodiscard]] std::vector<Pull> reference_pulls(const Bodies& bodies);
+
+/// How far computed accelerations are from the reference.
+struct Error {
+  double relative_rms = 0;      ///< √(Σ|a − ref|² / Σ|ref|²)
+  double relative_maximum = 0;  ///< largest |a − ref| ÷ root mean square of |ref|
+  bool finite = true;
+};
+/// `x`, `y`, `z`: one number a body each.
+[[nodiscard]] Error error_of(std::span<const Pull> reference, std::span<const float> x,
+                             std::span<const float> y, std::span<const float> z);
+
+/// The same of three arrays of as many numbers, one behind the other.
+[[nodiscard]] Error error_of(std::span<const Pull> reference, std::span<const float> accelerations);
+
+/// Energy and momentum of all systems together, in double precision.
+struct Conserved {
+  double energy = 0;
+  std::array<double, 3> momentum{};
+  double momentum_scale = 0;  ///< Σ m|v|: what a drift of momentum is set against
+};
+[[nodiscard]] Conserved conserved(const Bodies& bodies, std::span<const Pull> pulls);
+
+}  // namespace strata::nbody

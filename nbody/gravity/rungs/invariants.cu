@@ -1,0 +1,61 @@
+// Rung invariants: what does it bring to take out of the inner loop, by hand, what does not change
+// in it? (Siegel et al. 2009, IV-A)
+//
+// The reader's position is negated before the loop, the softening is copied out of the kernel's
+// parameters into a register, and the tile is walked by a pointer instead of an index.
+#include "nbody/gravity/rung_kernels.cuh"
+#include "nbody/gravity/tile.cuh"
+
+namespace strata::nbody::invariants {
+namespace {
+
+constexpr unsigned block = 256;
+constexpr unsigned unroll = 32;
+
+template <bool moves>
+__global__ void __launch_bounds__(block) step_of(Work work) {
+  __shared__ float4 tile[block];
+  const std::uint32_t first = blockIdx.y * work.bodies;
+  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
+  const bool real = mine < work.bodies;
+  const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
+  const float away_x = -me.x;
+  const float away_y = -me.y;
+  const float away_z = -me.z;
+  const float softening_squared = work.softening_squared;
+  Pulls pulls;
+#pragma unroll 1
+  for (std::uint32_t start = 0; start < work.bodies; start += block) {
+    const std::uint32_t loaded = start + threadIdx.x;
+    tile[threadIdx.x] = loaded < work.bodies
+                            ? read_posmass<Soaoas>(work.from, first + loaded, work.total)
+                            : nobody();
+    __syncthreads();
+    const float4* other = tile;
+    const float4* const end = tile + block;
+#pragma unroll unroll
+    for (; other != end; ++other) {
+      const float4 body = *other;  // one load, not one for each use
+      const float dx = body.x + away_x;
+      const float dy = body.y + away_y;
+      const float dz = body.z + away_z;
+      const float inverse = fast_rsqrt(fmaf(dx, dx, fmaf(dy, dy, fmaf(dz, dz, softening_squared))));
+      const float strength = body.w * inverse * (inverse * inverse);
+      pulls.x = fmaf(strength, dx, pulls.x);
+      pulls.y = fmaf(strength, dy, pulls.y);
+      pulls.z = fmaf(strength, dz, pulls.z);
+    }
+    __syncthreads();
+  }
+  if (real) finish<Soaoas, moves>(work, first + mine, me, pulls);
+}
+
+Climber make(const Session&, const Problem& problem) {
+  return tile_climber(problem.kind == Kind::galaxies ? step_of<true> : step_of<false>, block,
+                      Fast::square_roots, problem);
+}
+
+STRATA_RUNG("invariants", make);
+
+}  // namespace
+}  // namespace strata::nbody::invariants
