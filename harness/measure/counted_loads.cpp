@@ -80,25 +80,46 @@ class Rows {
   Session& session_;
 };
 
-void report(Session& session, const CountedLoads& loads, const LoadCounts& net) {
-  Rows rows{session};
-  const auto& predicted = loads.predicted;
+void report_reads(Rows& rows, const LoadsOfWork& work, const LoadCounts& net) {
+  const auto& predicted = work.predicted;
   const auto requests = static_cast<double>(predicted.requests);
   const auto sectors = static_cast<double>(predicted.sectors);
-  rows.counted("requests_per_read", "request", net.requests / loads.reads);
-  rows.modelled("requests_per_read", "request", requests / loads.reads);
-  rows.counted("sectors_per_read", "sector", net.sectors / loads.reads);
-  rows.modelled("sectors_per_read", "sector", sectors / loads.reads);
+  rows.counted("requests_per_read", "request", net.requests / work.reads);
+  rows.modelled("requests_per_read", "request", requests / work.reads);
+  rows.counted("sectors_per_read", "sector", net.sectors / work.reads);
+  rows.modelled("sectors_per_read", "sector", sectors / work.reads);
   if (net.requests > 0) {
     rows.counted("sectors_per_request", "sector", net.sectors / net.requests);
   }
   if (requests > 0) rows.modelled("sectors_per_request", "sector", sectors / requests);
   const Shares shares = shares_of(net, predicted);
+  const ServedBy claimed = work.served_by.value();
   rows.counted("l1_hit_share", "1", shares.l1);
-  rows.modelled("l1_hit_share", "1", predicted_l1_share(loads.claimed, predicted));
-  if (loads.claimed == ServedBy::l1) return;  // next to nothing reaches L2: a share of it is noise
+  rows.modelled("l1_hit_share", "1", predicted_l1_share(claimed, predicted));
+  if (claimed == ServedBy::l1) return;  // next to nothing reaches L2: a share of it is noise
   rows.counted("l2_hit_share", "1", shares.l2);
   if (shares.dram) rows.counted("dram_share", "1", *shares.dram);
+}
+
+/// Of loads of one lane each. L2 counts sectors_of_miss missed sectors for each that was asked for
+/// and not there: those that it fetches at once.
+void report_single_loads(Rows& rows, const LoadsOfWork& work, const LoadCounts& net) {
+  rows.counted("requests_per_load", "request", net.requests / work.reads);
+  rows.modelled("requests_per_load", "request", 1);
+  rows.counted("sectors_per_load", "sector", net.sectors / work.reads);
+  rows.modelled("sectors_per_load", "sector", 1);
+  if (net.sectors > 0) rows.counted("l1_hit_share", "1", net.l1_hit_sectors / net.sectors);
+  // Beside loads that stay in L1 next to nothing reaches L2: a share of it would be noise.
+  if (net.l2_sectors <= level_bound * net.sectors) return;
+  const double missed = net.l2_miss_sectors / net.l2_sectors;
+  rows.counted("l2_missed_sectors_per_load", "sector", missed);
+  if (missed / work.sectors_of_miss <= 1 + level_bound) {
+    rows.counted("l2_hit_share", "1", std::max(1 - missed / work.sectors_of_miss, 0.0));
+  }
+  if (net.dram_bytes) {
+    rows.counted("dram_share", "1",
+                 *net.dram_bytes / (net.l2_sectors * static_cast<double>(sector_bytes)));
+  }
 }
 
 }  // namespace
@@ -184,12 +205,52 @@ double sectors_of_l2_miss(const Facts& device) {
   return std::max(1.0, bytes / double{sector_bytes});
 }
 
+void report_loads(Session& session, LoadRows rows, const LoadsOfWork& work, const LoadCounts& net) {
+  Rows added{session};
+  if (rows == LoadRows::per_read) report_reads(added, work, net);
+  if (rows == LoadRows::per_load) report_single_loads(added, work, net);
+}
+
+Gate store_level_gate(const StorePrediction& stores, const Counted& counted) {
+  const auto reached = counted.net("l2_store_sectors");
+  if (!reached) return {"level", Verdict::unverified, "stores that reach L2 were not counted"};
+  const auto stored = static_cast<double>(stores.sectors);
+  bool held = std::abs(*reached - stored) <= level_bound * stored;
+  std::string detail =
+      fmt::format("{:.2f} % of the stored sectors reached L2", percent * *reached / stored);
+  if (const auto out = counted.net("dram_write_bytes")) {
+    const double bytes = stored * static_cast<double>(sector_bytes);
+    if (stores.claimed == ServedBy::dram) {
+      held = held && *out >= (1 - level_bound) * bytes - static_cast<double>(stores.l2_bytes);
+      detail += fmt::format(", {:.2f} % of them went on to memory (all but what L2 may keep back)",
+                            percent * *out / bytes);
+    } else {
+      held = held && (*out <= level_bound * bytes || *out <= stray_bytes);
+      detail += fmt::format(", {:.2f} % of them went on to memory", percent * *out / bytes);
+    }
+  }
+  detail += fmt::format(" (bound {:.0f} %)", percent * level_bound);
+  return {"level", held ? Verdict::passed : Verdict::failed, detail};
+}
+
+Gate both(const Gate& one, const Gate& other) {
+  const auto either = [&](Verdict verdict) {
+    return one.verdict == verdict || other.verdict == verdict;
+  };
+  const Verdict verdict = either(Verdict::failed)       ? Verdict::failed
+                          : either(Verdict::unverified) ? Verdict::unverified
+                                                        : Verdict::passed;
+  return {one.name, verdict, one.detail + "; " + other.detail};
+}
+
 void count_loads(Session& session, const CountedLoads& loads) {
   const Counted counted =
       count(session, {.prepare = loads.prepare, .work = loads.work, .overhead = loads.overhead});
   const LoadCounts other = load_counts(counted.overhead);
   const LoadCounts net = load_counts(counted.whole) - other;
-  report(session, loads, net);
+  report_loads(session, LoadRows::per_read,
+               {.predicted = loads.predicted, .served_by = loads.claimed, .reads = loads.reads},
+               net);
   session.add(model_gate(loads.predicted, net));
   session.add(level_gate(loads.claimed, loads.predicted, net));
   session.fact("overhead_requests", static_cast<std::int64_t>(other.requests));

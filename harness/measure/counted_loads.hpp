@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/counters/counters.hpp"
+#include "harness/measure/counted_work.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"
 
@@ -57,6 +58,28 @@ struct LoadPrediction {
 /// stray_bytes are nobody's.
 [[nodiscard]] Gate level_gate(ServedBy claimed, const LoadPrediction& predicted,
                               const LoadCounts& net);
+
+/// Rows of what loads asked for and who had it: of one read of a warp or of one load of a lane.
+enum class LoadRows : std::uint8_t { none, per_read, per_load };
+struct LoadsOfWork {
+  LoadPrediction predicted;
+  std::optional<ServedBy> served_by;
+  double reads = 1;            ///< rows are of one of these
+  double sectors_of_miss = 1;  ///< that L2 fetches for one that it misses
+};
+void report_loads(Session& session, LoadRows rows, const LoadsOfWork& work, const LoadCounts& net);
+
+/// What stores must come to.
+struct StorePrediction {
+  ServedBy claimed = ServedBy::l2;
+  std::uint64_t sectors = 0;   ///< stored in all
+  std::uint64_t l2_bytes = 0;  ///< that L2 may keep back
+};
+/// `level`: what was stored reached L2 once, sector for sector, and went on to memory where the
+/// case claims so: all but what L2 may still hold; or stayed in L2.
+[[nodiscard]] Gate store_level_gate(const StorePrediction& stores, const Counted& counted);
+/// One gate that says what both say, as strict as the stricter one.
+[[nodiscard]] Gate both(const Gate& one, const Gate& other);
 
 /// A piece of work whose loads are counted.
 struct CountedLoads {

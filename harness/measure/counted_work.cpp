@@ -84,8 +84,7 @@ Gate model_gate(std::span<const Expectation> expected, const Counted& counted) {
   return gate;
 }
 
-Counted count_and_compare(Session& session, const CountedWork& work, const Modelled& model) {
-  auto counted = count(session, work);
+void report_expected(Session& session, const Modelled& model, const Counted& counted) {
   const CounterPlan& plan = session.counters()->plan();
   for (const auto& one : model.expected) {
     const auto* const quantity = planned(plan, one.quantity);
@@ -101,6 +100,11 @@ Counted count_and_compare(Session& session, const CountedWork& work, const Model
     add(Provenance::counted, "cupti_net", *net);
     add(Provenance::modelled, model.method, one.predicted);
   }
+}
+
+Counted count_and_compare(Session& session, const CountedWork& work, const Modelled& model) {
+  auto counted = count(session, work);
+  report_expected(session, model, counted);
   session.add(model_gate(model.expected, counted));
   return counted;
 }

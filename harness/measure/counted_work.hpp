@@ -54,6 +54,8 @@ struct Modelled {
   std::string unit;    ///< singular, for the row's name: "load"
   double units = 1;    ///< how many of them the work did
 };
+/// The rows alone.
+void report_expected(Session& session, const Modelled& model, const Counted& counted);
 Counted count_and_compare(Session& session, const CountedWork& work, const Modelled& model);
 
 }  // namespace strata

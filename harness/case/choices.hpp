@@ -1,0 +1,84 @@
+// The values of an axis, named once: their names make the axis, their types the kernels.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "harness/case/case.hpp"
+#include "harness/case/text.hpp"
+
+#include <array>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strata {
+
+/// Names and what they stand for, in canonical order:
+///   inline constexpr Choices levels{std::pair{"l1", Level::l1}, std::pair{"l2", Level::l2}};
+template <class T, std::size_t count>
+struct Choices {
+  std::array<std::pair<const char*, T>, count> all;
+
+  template <class... Pairs>
+  constexpr Choices(Pairs... pairs) : all{{{pairs.first, pairs.second}...}} {}  // NOLINT
+
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> texts;
+    for (const auto& [name, value] : all)
+      texts.emplace_back(name);
+    return texts;
+  }
+  /// Throws std::invalid_argument for a name that is none of them.
+  [[nodiscard]] constexpr T of(std::string_view text) const {
+    for (const auto& [name, value] : all) {
+      if (text == name) return value;
+    }
+    throw std::invalid_argument{"no such choice: " + std::string{text}};
+  }
+  [[nodiscard]] constexpr const char* name_of(T wanted) const {
+    for (const auto& [name, value] : all) {
+      if (value == wanted) return name;
+    }
+    return "";
+  }
+  [[nodiscard]] Axis axis(std::string name, std::string meaning) const {
+    return {.name = std::move(name),
+            .meaning = std::move(meaning),
+            .choices = names(),
+            .defaults = names()};
+  }
+  [[nodiscard]] Axis axis(std::string name, std::string meaning,
+                          std::vector<std::string> defaults) const {
+    return {.name = std::move(name),
+            .meaning = std::move(meaning),
+            .choices = names(),
+            .defaults = std::move(defaults)};
+  }
+};
+template <class First, class... Rest>
+Choices(First, Rest...) -> Choices<typename First::second_type, 1 + sizeof...(Rest)>;
+
+/// The whole number that `params` give an axis. Throws std::out_of_range when they give none.
+template <class T>
+[[nodiscard]] T number_of(const Params& params, std::string_view axis) {
+  const auto found = params.find(axis);
+  const auto value = found == params.end() ? std::nullopt : whole_number(found->second);
+  if (!value) throw std::out_of_range{"no whole number for axis " + std::string{axis}};
+  return static_cast<T>(*value);
+}
+
+/// Calls use.template operator()<v>() for the one of `values` that is `value`, so that a number of
+/// the run time chooses among kernels. Throws std::logic_error when it is none of them.
+template <auto... values, class Value, class Use>
+decltype(auto) with_value(const Value& value, Use&& use) {
+  using Result = std::common_type_t<decltype(use.template operator()<values>())...>;
+  Result result{};
+  const bool found =
+      ((value == values ? (result = use.template operator()<values>(), true) : false) || ...);
+  if (!found) throw std::logic_error{"no kernel was compiled for a value of an axis"};
+  return result;
+}
+
+}  // namespace strata

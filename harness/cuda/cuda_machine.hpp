@@ -1,0 +1,100 @@
+// The engine's view of a CUDA device: one stream, events around launches, a gate that holds them,
+// stamps and outputs that are poisoned before a launch and brought to the host after it.
+#pragma once
+
+#include "harness/cuda/buffer.hpp"
+#include "harness/cuda/stream.hpp"
+#include "harness/measure/machine.hpp"
+#include "harness/measure/session.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace strata {
+
+/// What a launch leaves in device memory beside its stamps.
+class OutputBase {
+ public:
+  OutputBase() = default;
+  OutputBase(const OutputBase&) = delete;
+  OutputBase& operator=(const OutputBase&) = delete;
+  OutputBase(OutputBase&&) = delete;
+  OutputBase& operator=(OutputBase&&) = delete;
+  virtual ~OutputBase() = default;
+  virtual void poison(cudaStream_t stream) = 0;
+  virtual void land(cudaStream_t stream) = 0;
+};
+template <class T>
+class Output final : public OutputBase {
+ public:
+  static constexpr int poison_byte = 0xA5;
+  explicit Output(std::size_t count) : device_{count}, host_{count} {}
+  [[nodiscard]] T* data() const noexcept { return device_.data(); }  ///< on the device
+  [[nodiscard]] std::span<T> landed() const noexcept { return host_.span(); }
+  [[nodiscard]] std::size_t size() const noexcept { return device_.size(); }
+  void poison(cudaStream_t stream) override { device_.poison(poison_byte, stream); }
+  void land(cudaStream_t stream) override { host_.download_from(device_, stream); }
+
+ private:
+  DeviceBuffer<T> device_;
+  PinnedBuffer<T> host_;
+};
+
+class CudaMachine final : public Machine {
+ public:
+  enum class Stamps { by_writer, merged_by_sm };
+
+  /// With room for the stamps of `writers`; merged by SM, `writers` is not needed, and stamps()
+  /// holds those of the SMs that took part.
+  CudaMachine(Session& session, std::size_t writers, Stamps stamps = Stamps::by_writer);
+  ~CudaMachine() override;
+  CudaMachine(const CudaMachine&) = delete;
+  CudaMachine& operator=(const CudaMachine&) = delete;
+  CudaMachine(CudaMachine&&) = delete;
+  CudaMachine& operator=(CudaMachine&&) = delete;
+
+  /// Everything is launched on this stream.
+  [[nodiscard]] const Stream& stream() const;
+  /// Where the kernel writes its stamps, in device memory.
+  [[nodiscard]] Stamp* device_stamps() const;
+  /// Device memory for `count` elements that a launch writes, held as long as the machine.
+  template <class T>
+  Output<T>& output(std::size_t count) {
+    auto one = std::make_unique<Output<T>>(count);
+    Output<T>& result = *one;
+    outputs_.push_back(std::move(one));
+    return result;
+  }
+
+  [[nodiscard]] const TimerNames& names() const override;
+  [[nodiscard]] double outside_hertz(double core_hertz) const override { return core_hertz; }
+  void evict() override;
+  void touch(const void* data, std::size_t bytes) override;
+  void poison() override;
+  void launch(const std::function<void()>& work) override;
+  [[nodiscard]] double time(const std::function<void()>& work, bool held) override;
+  void land() override;
+  [[nodiscard]] std::span<const Stamp> stamps() const override { return landed_stamps_; }
+  [[nodiscard]] KernelCode code(const void* kernel) const override;
+  [[nodiscard]] std::optional<Gate> queue() const override;
+
+ private:
+  struct Tools;
+  void queue_landing();
+  void take_stamps();
+
+  Session& session_;
+  Tools& tools_;
+  bool merged_;
+  bool held_ = false;
+  DeviceBuffer<Stamp> stamps_;
+  PinnedBuffer<Stamp> stamps_host_;
+  std::unique_ptr<PinnedBuffer<Stamp>> blank_;  // merged stamps start from it
+  std::vector<Stamp> landed_stamps_;
+  std::vector<std::unique_ptr<OutputBase>> outputs_;
+};
+
+}  // namespace strata

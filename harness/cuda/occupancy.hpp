@@ -1,0 +1,69 @@
+// How many blocks of a kernel an SM holds, and how to make it hold exactly so many.
+#pragma once
+
+#include "harness/cuda/cuda_check.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace strata {
+
+/// Dynamic shared memory that the kernel may be launched with.
+inline void allow_shared_bytes(const void* kernel, std::size_t bytes) {
+  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(bytes)));
+}
+
+/// Percent of the SM's memory that shared memory takes; the rest is L1. A hint to the driver.
+inline void prefer_carveout(const void* kernel, int percent) {
+  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
+}
+inline void prefer_l1(const void* kernel) {
+  prefer_carveout(kernel, cudaSharedmemCarveoutMaxL1);
+}
+/// `part` of `whole` bytes in percent, rounded up.
+[[nodiscard]] constexpr int percent_of(std::uint64_t part, std::uint64_t whole) {
+  return static_cast<int>(std::min<std::uint64_t>((100 * part + whole - 1) / whole, 100));
+}
+
+[[nodiscard]] inline std::uint32_t resident_blocks(const void* kernel, unsigned threads,
+                                                   std::size_t dynamic_bytes = 0) {
+  int blocks = 0;
+  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, kernel, static_cast<int>(threads), dynamic_bytes));
+  return static_cast<std::uint32_t>(blocks);
+}
+
+[[nodiscard]] inline int device_attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  cuda_check(cudaGetDevice(&device));
+  cuda_check(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+/// Lets `kernel` ask for so much dynamic shared memory that no two of its blocks fit on one SM, and
+/// returns that number of bytes: as many blocks as there are SMs then have an SM each.
+[[nodiscard]] inline std::size_t bytes_to_be_alone(const void* kernel) {
+  constexpr int beyond_half = 1024;
+  constexpr int own = 256;  // more than any kernel that asks for this declares
+  const int bytes =
+      std::min(device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 + beyond_half,
+               device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - own);
+  allow_shared_bytes(kernel, static_cast<std::size_t>(bytes));
+  return static_cast<std::size_t>(bytes);
+}
+
+/// Bytes of device memory that a benchmark may take: 80 % of what is free.
+[[nodiscard]] inline std::uint64_t free_bytes_to_use() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cuda_check(cudaMemGetInfo(&free, &total));
+  constexpr std::uint64_t parts = 5;
+  return std::uint64_t{free} / parts * (parts - 1);
+}
+
+}  // namespace strata

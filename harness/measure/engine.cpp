@@ -1,0 +1,319 @@
+#include "harness/measure/engine.hpp"
+
+#include "harness/case/error.hpp"
+#include "harness/record/gates.hpp"
+#include "harness/record/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace strata {
+namespace {
+
+constexpr std::uint32_t first_salt = 0x51ED270BU;
+constexpr std::uint32_t salt_step = 0x9E3779B9U;
+
+std::string name_of(const Method& method, const TimerNames& names) {
+  switch (method.timer) {
+    case By::inside:
+      return names.inside;
+    case By::outside:
+      return names.outside;
+    case By::whole:
+      return names.whole;
+    case By::clock:
+      return names.clock;
+    case By::named:
+      break;
+  }
+  return method.name;
+}
+
+/// "B/cycle" in the device's cycles.
+std::string unit_of(std::string unit, const TimerNames& names) {
+  constexpr std::string_view cycle = "cycle";
+  if (unit.ends_with(cycle)) unit.replace(unit.size() - cycle.size(), cycle.size(), names.cycle);
+  return unit;
+}
+
+std::vector<Value> watched(const Experiment& experiment) {
+  if (!experiment.watch.empty()) return experiment.watch;
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < experiment.slopes.size(); ++i) {
+    values.push_back(cycles_of(i));
+    values.push_back(outside_of(i));
+  }
+  return values;
+}
+
+/// Of each number its own median over several observations.
+Sample medians(const std::vector<Sample>& several) {
+  Sample middle = several.front();
+  const auto take = [&](auto&& number) {
+    std::vector<double> values;
+    values.reserve(several.size());
+    for (Sample one : several)
+      values.push_back(number(one));
+    number(middle) = median(values);
+  };
+  for (std::size_t i = 0; i < middle.slopes.size(); ++i) {
+    for (double Inside::*const part :
+         {&Inside::cycles, &Inside::slowest, &Inside::low, &Inside::high, &Inside::hertz})
+      take([&](Sample& o) -> double& { return o.slopes[i].inside.*part; });
+    for (double Seen::*const part : {&Seen::outside, &Seen::seconds, &Seen::full_seconds})
+      take([&](Sample& o) -> double& { return o.slopes[i].*part; });
+    for (std::size_t cell = 0; cell < middle.slopes[i].inside.cells.size(); ++cell)
+      take([&](Sample& o) -> double& { return o.slopes[i].inside.cells[cell]; });
+  }
+  for (std::size_t n = 0; n < middle.numbers.size(); ++n)
+    take([&](Sample& o) -> double& { return o.numbers[n]; });
+  return middle;
+}
+
+/// The stamps of the last launch.
+std::span<const Stamp> stamps_of(const Machine& machine, const Slope& slope) {
+  return slope.writers == 0 ? machine.stamps() : machine.stamps().first(slope.writers);
+}
+
+/// Launches the slopes of an experiment: the subject of the protocol.
+class Launches {
+ public:
+  Launches(Machine& machine, Experiment& experiment)
+      : machine_{machine}, experiment_{experiment}, watched_{strata::watched(experiment)} {}
+
+  void decide_lengths() {
+    for (Slope& slope : experiment_.slopes) {
+      if (slope.size) {
+        slope.lengths = slope.size([&](const Length& length) { return run(slope, length); });
+      }
+    }
+  }
+
+  void prepare() {
+    if (experiment_.prepare) experiment_.prepare();
+  }
+
+  Sample observe() {
+    std::vector<Sample> several;
+    for (int i = 0; i < experiment_.pairs; ++i)
+      several.push_back(observe_once());
+    return several.size() == 1 ? std::move(several.front()) : medians(several);
+  }
+
+  [[nodiscard]] std::vector<double> watched(const Sample& seen) const {
+    std::vector<double> values;
+    values.reserve(watched_.size());
+    for (const Value& value : watched_)
+      values.push_back(value(seen));
+    return values;
+  }
+
+  /// The state that a launch starts from, with nothing of an earlier one left to pass for its own.
+  void make_ready(const Slope& slope, const Call& call,
+                  const std::function<void(const Call&)>& prepare) {
+    if (prepare) prepare(call);
+    if (slope.start == Start::evicted) machine_.evict();
+    if (slope.start == Start::in_l2) machine_.touch(slope.data, slope.bytes);
+    machine_.poison();
+  }
+
+  void verify(const Slope& slope, const Call& call) {
+    if (slope.verify) {
+      slope.verify(call, stamps_of(machine_, slope), experiment_.tally);
+    }
+  }
+
+  [[nodiscard]] Call call_of(const Length& length) {
+    salt_ += salt_step;
+    return {.length = length, .salt = salt_};
+  }
+
+ private:
+  Launched run(const Slope& slope, const Length& length) {
+    const Call call = call_of(length);
+    make_ready(slope, call, slope.prepare);
+    const double seconds = machine_.time([&] { slope.launch(call); }, slope.held);
+    verify(slope, call);
+    const auto stamps = stamps_of(machine_, slope);
+    return {.length = length, .seconds = seconds, .stamps = {stamps.begin(), stamps.end()}};
+  }
+
+  Sample observe_once() {
+    Sample seen;
+    for (const Slope& slope : experiment_.slopes) {
+      const Launched brief = run(slope, slope.lengths.brief);
+      const Launched full = run(slope, slope.lengths.full);
+      Seen one{.inside = slope.window.read(brief, full), .full_seconds = full.seconds};
+      one.seconds = (full.seconds - brief.seconds) / (full.length.work - brief.length.work);
+      one.outside = one.seconds * machine_.outside_hertz(one.inside.hertz);
+      seen.slopes.push_back(std::move(one));
+    }
+    if (experiment_.observe) seen.numbers = experiment_.observe();
+    return seen;
+  }
+
+  Machine& machine_;
+  Experiment& experiment_;
+  std::vector<Value> watched_;
+  std::uint32_t salt_ = first_salt;
+};
+
+void add_counted_loads(Session& session, const CountPlan& plan, const Counted& counted, Gate& model,
+                       std::optional<Gate>& level) {
+  const LoadCounts other = load_counts(counted.overhead);
+  LoadCounts net = load_counts(counted.whole) - other;
+  report_loads(session, plan.rows,
+               {.predicted = *plan.loads,
+                .served_by = plan.served_by,
+                .reads = plan.reads,
+                .sectors_of_miss = plan.sectors_of_miss},
+               net);
+  model = model_gate(*plan.loads, net);
+  if (plan.memory_is_no_proof) net.dram_bytes.reset();
+  if (plan.served_by) level = level_gate(*plan.served_by, *plan.loads, net);
+  if (plan.rows == LoadRows::per_read) {
+    session.fact("overhead_requests", static_cast<std::int64_t>(other.requests));
+    session.fact("overhead_sectors", static_cast<std::int64_t>(other.sectors));
+  }
+}
+
+void judge_counts(Session& session, const CountPlan& plan, const Counted& counted) {
+  std::optional<Gate> model;
+  std::optional<Gate> level;
+  if (plan.loads) add_counted_loads(session, plan, counted, model.emplace(), level);
+  if (plan.stores) {
+    const Expectation stores{.quantity = "l1_store_sectors",
+                             .predicted = static_cast<double>(plan.stores->sectors)};
+    Gate of_stores = model_gate({&stores, 1}, counted);
+    Gate level_of_stores = store_level_gate(*plan.stores, counted);
+    model = model ? both(*model, of_stores) : of_stores;
+    level = level ? both(*level, level_of_stores) : level_of_stores;
+  }
+  if (!plan.expected.empty()) {
+    report_expected(
+        session,
+        {.expected = plan.expected, .method = plan.model, .unit = plan.unit, .units = plan.units},
+        counted);
+    Gate of_others = model_gate(plan.expected, counted);
+    model = model ? both(*model, of_others) : of_others;
+  }
+  if (model) session.add(*model);
+  if (level) session.add(*level);
+  if (plan.more) plan.more(session, counted);
+}
+
+void count_once(Session& session, Machine& machine, Experiment& experiment) {
+  if (!experiment.counts) throw Skipped{experiment.not_counted};
+  const CountPlan& plan = *experiment.counts;
+  const Slope& slope = experiment.slopes.at(plan.slope);
+  Launches launches{machine, experiment};
+  const Call work = launches.call_of(plan.length);
+  const Call none{.length = plan.none, .salt = work.salt};
+  const auto& prepare = plan.prepare ? plan.prepare : slope.prepare;
+  const Counted counted =
+      count(session, {.prepare = [&] { launches.make_ready(slope, work, prepare); },
+                      .work = [&] { machine.launch([&] { slope.launch(work); }); },
+                      .overhead = [&] { machine.launch([&] { slope.launch(none); }); }});
+  machine.land();
+  launches.verify(slope, work);
+  judge_counts(session, plan, counted);
+  session.add(
+      result_gate(experiment.tally.checked, experiment.tally.different, experiment.checked));
+}
+
+Gate placement_of(const Placement& placement, std::span<const Stamp> stamps) {
+  std::vector<std::uint32_t> core_of_warp;
+  for (const Stamp& stamp : stamps) {
+    const std::size_t warps = placement.of_tag == 0 ? 1 : std::size_t{stamp.tag} * placement.of_tag;
+    core_of_warp.insert(core_of_warp.end(), warps, stamp.core);
+  }
+  return placement_gate(core_of_warp, placement.cores, placement.per_core);
+}
+
+Gate gate_of(const Unproved& unproved, std::span<const Stamp> stamps, const std::string& note) {
+  if (unproved.refuted) {
+    if (const auto evidence = unproved.refuted(stamps)) {
+      return {unproved.gate, Verdict::failed, *evidence};
+    }
+  }
+  const std::string& why = unproved.why.empty() ? note : unproved.why;
+  if (unproved.gate == "level") return level_unverified(why);
+  return {unproved.gate, Verdict::unverified, why};
+}
+
+/// What the launches left behind, and what the compiler made of the kernels.
+void judge_launches(Session& session, const Machine& machine, const Experiment& experiment) {
+  const auto stamps =
+      experiment.slopes.empty() ? machine.stamps() : stamps_of(machine, experiment.slopes.back());
+  session.add(
+      result_gate(experiment.tally.checked, experiment.tally.different, experiment.checked));
+  if (experiment.placement) session.add(placement_of(*experiment.placement, stamps));
+  if (const auto queue = machine.queue()) session.add(*queue);
+  for (const void* kernel : experiment.kernels) {
+    const KernelCode code = machine.code(kernel);
+    session.add(spill_gate(code.local_bytes, code.registers));
+  }
+  if (!experiment.unproved.gate.empty()) {
+    session.add(gate_of(experiment.unproved, stamps, session.counting_note()));
+  }
+  if (!experiment.slopes.empty()) session.fact("window", experiment.slopes.back().window.name);
+}
+
+}  // namespace
+
+void report(Session& session, const TimerNames& names, const Experiment& experiment,
+            const Collection<Sample>& seen) {
+  session.fact("stopped_by", std::string{to_string(seen.stop)});
+  const auto add = [&](const std::string& quantity, const std::string& unit, std::string method,
+                       std::vector<double> samples) {
+    session.add(Measurement{.quantity = quantity,
+                            .unit = unit_of(unit, names),
+                            .provenance = Provenance::timed,
+                            .method = std::move(method),
+                            .samples = std::move(samples)});
+  };
+  for (const Row& row : experiment.rows)
+    add(row.quantity, row.unit, name_of(row.method, names), seen.series(row.value));
+  for (const TimerPair& pair : experiment.timers) {
+    session.add(timer_gate(seen.series(pair.first), name_of(pair.first_method, names),
+                           seen.series(pair.second), name_of(pair.second_method, names)));
+  }
+  if (!experiment.timers_apart.empty()) {
+    session.add(Gate{"timer", Verdict::not_applicable, experiment.timers_apart});
+  }
+  if (experiment.has_clock) {
+    const auto hertz = seen.series(experiment.core_hertz.value_or(
+        [](const Sample& one) { return one.slopes.back().inside.hertz; }));
+    session.add(clock_gate(hertz));
+    add("core_clock", "Hz", names.clock, hertz);
+  }
+  for (const Constant& one : experiment.constants) {
+    session.add(Measurement{.quantity = one.quantity,
+                            .unit = unit_of(one.unit, names),
+                            .provenance = one.provenance,
+                            .method = one.method,
+                            .samples = {one.value}});
+  }
+  if (experiment.partly_host_time) session.add(repeat_unverified());
+}
+
+void measure(Session& session, Machine& machine, Experiment& experiment) {
+  if (session.counters() != nullptr) {
+    count_once(session, machine, experiment);
+    return;
+  }
+  Launches launches{machine, experiment};
+  launches.decide_lengths();
+  const auto seen = collect(launches, session.plan());
+  report(session, machine.names(), experiment, seen);
+  judge_launches(session, machine, experiment);
+  if (experiment.facts) {
+    for (auto& [name, value] : experiment.facts(experiment))
+      session.fact(name, value);
+  }
+}
+
+}  // namespace strata

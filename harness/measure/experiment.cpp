@@ -1,0 +1,157 @@
+#include "harness/measure/experiment.hpp"
+
+#include "harness/record/statistics.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace strata {
+namespace {
+
+double cycles_of(const Stamp& stamp) {
+  return static_cast<double>(stamp.cycles[1] - stamp.cycles[0]);
+}
+double seconds_of(const Stamp& stamp) {
+  constexpr double nano = 1e-9;
+  return static_cast<double>(stamp.nanoseconds[1] - stamp.nanoseconds[0]) * nano;
+}
+
+double work_between(const Launched& brief, const Launched& full) {
+  return full.length.work - brief.length.work;
+}
+
+double slowest_of(const Launched& launched) {
+  double most = 0;
+  for (const Stamp& stamp : launched.stamps)
+    most = std::max(most, cycles_of(stamp));
+  return most;
+}
+
+double median_hertz(const Launched& launched) {
+  std::vector<double> hertz;
+  hertz.reserve(launched.stamps.size());
+  for (const Stamp& stamp : launched.stamps)
+    hertz.push_back(cycles_of(stamp) / seconds_of(stamp));
+  return median(hertz);
+}
+
+/// The clock as the slope of the sums over all writers.
+double hertz_of_sums(const Launched& brief, const Launched& full) {
+  double cycles = 0;
+  double seconds = 0;
+  for (const Stamp& stamp : full.stamps) {
+    cycles += cycles_of(stamp);
+    seconds += seconds_of(stamp);
+  }
+  for (const Stamp& stamp : brief.stamps) {
+    cycles -= cycles_of(stamp);
+    seconds -= seconds_of(stamp);
+  }
+  return cycles / seconds;
+}
+
+Inside all_alike(double cycles, double hertz) {
+  return {.cycles = cycles,
+          .slowest = cycles,
+          .low = cycles,
+          .high = cycles,
+          .hertz = hertz,
+          .cells = {}};
+}
+
+double median_window_of_sms(const Launched& launched, std::size_t writers) {
+  std::vector<double> of_sms;
+  for (std::size_t first = 0; first + writers <= launched.stamps.size(); first += writers) {
+    std::uint64_t begin = launched.stamps[first].cycles[0];
+    std::uint64_t end = launched.stamps[first].cycles[1];
+    for (std::size_t i = first; i < first + writers; ++i) {
+      begin = std::min(begin, launched.stamps[i].cycles[0]);
+      end = std::max(end, launched.stamps[i].cycles[1]);
+    }
+    of_sms.push_back(static_cast<double>(end - begin));
+  }
+  return median(of_sms);
+}
+
+}  // namespace
+
+Lengths fifth_and_whole(std::uint32_t rounds, double work_of_round) {
+  const std::uint32_t brief = rounds / 5;
+  return {.brief = {.rounds = brief, .work = brief * work_of_round},
+          .full = {.rounds = rounds, .work = rounds * work_of_round}};
+}
+
+Window slowest_writer() {
+  return {.name = "slowest writer", .read = [](const Launched& brief, const Launched& full) {
+            return all_alike((slowest_of(full) - slowest_of(brief)) / work_between(brief, full),
+                             median_hertz(full));
+          }};
+}
+
+Window slowest_writer_by_sums() {
+  return {.name = "slowest writer", .read = [](const Launched& brief, const Launched& full) {
+            return all_alike((slowest_of(full) - slowest_of(brief)) / work_between(brief, full),
+                             hertz_of_sums(brief, full));
+          }};
+}
+
+Window median_sm(std::size_t writers) {
+  return {.name = "median SM", .read = [writers](const Launched& brief, const Launched& full) {
+            return all_alike(
+                (median_window_of_sms(full, writers) - median_window_of_sms(brief, writers)) /
+                    work_between(brief, full),
+                median_hertz(full));
+          }};
+}
+
+Window each_core() {
+  return {.name = "each core", .read = [](const Launched& brief, const Launched& full) {
+            const double work = work_between(brief, full);
+            std::vector<double> each;
+            for (const Stamp& stamp : full.stamps) {
+              const auto same = full.stamps.size() == 1
+                                    ? brief.stamps.begin()
+                                    : std::ranges::find(brief.stamps, stamp.core, &Stamp::core);
+              if (same == brief.stamps.end()) {
+                throw std::runtime_error{"two launches ran on different cores"};
+              }
+              each.push_back((cycles_of(stamp) - cycles_of(*same)) / work);
+            }
+            return Inside{.cycles = median(each),
+                          .slowest = (slowest_of(full) - slowest_of(brief)) / work,
+                          .low = *std::ranges::min_element(each),
+                          .high = *std::ranges::max_element(each),
+                          .hertz = median_hertz(full),
+                          .cells = {}};
+          }};
+}
+
+Value of_slope(std::function<double(const Seen&)> value, std::size_t index) {
+  return [value = std::move(value), index](const Sample& seen) {
+    return value(seen.slopes.at(index));
+  };
+}
+
+Value cycles_of(std::size_t index, double scale) {
+  return of_slope([scale](const Seen& seen) { return seen.inside.cycles * scale; }, index);
+}
+
+Value outside_of(std::size_t index, double scale) {
+  return of_slope([scale](const Seen& seen) { return seen.outside * scale; }, index);
+}
+
+Value number_at(std::size_t index) {
+  return [index](const Sample& seen) { return seen.numbers.at(index); };
+}
+
+void add_both(Experiment& experiment, const std::string& quantity, const std::string& unit,
+              std::size_t slope, double scale) {
+  experiment.rows.push_back({quantity, unit, By::inside, cycles_of(slope, scale)});
+  experiment.rows.push_back({quantity, unit, By::outside, outside_of(slope, scale)});
+  experiment.timers.push_back(
+      {of_slope([scale](const Seen& seen) { return seen.inside.slowest * scale; }, slope),
+       By::inside, outside_of(slope, scale), By::outside});
+}
+
+}  // namespace strata

@@ -1,0 +1,42 @@
+// What is known of a device, as types: the only place that looks facts up by their names.
+#pragma once
+
+#include "harness/record/measurement.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace strata {
+
+/// Sizes in bytes.
+struct GpuFacts {
+  unsigned sms = 0;
+  std::string compute_capability;  ///< "9.0"
+  int major = 0;
+  int minor = 0;
+  std::uint64_t l2_bytes = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t shared_per_sm = 0;
+  std::uint64_t shared_per_block = 0;        ///< at most, opted into
+  std::optional<double> core_clock_peak;     ///< Hz
+  std::optional<double> dram_pin_bandwidth;  ///< B/s
+  std::optional<std::uint64_t> l2_fetch_granularity;
+};
+/// Throws Skipped that names a fact that the device does not report.
+[[nodiscard]] GpuFacts gpu_facts(const Facts& facts);
+
+/// Sizes in bytes; what the system does not tell is absent.
+struct CpuFacts {
+  std::optional<std::uint64_t> l1_bytes;  ///< data
+  std::optional<std::uint64_t> l2_bytes;
+  std::optional<std::uint64_t> l3_bytes;
+  std::optional<std::uint64_t> memory_bytes;
+  std::optional<std::uint64_t> line_bytes;
+};
+[[nodiscard]] CpuFacts cpu_facts(const Facts& facts);
+
+/// The size called `name` ("l2_bytes"). Throws Skipped where the system does not tell it.
+[[nodiscard]] std::uint64_t need(const std::optional<std::uint64_t>& bytes, const char* name);
+
+}  // namespace strata
