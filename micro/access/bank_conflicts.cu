@@ -12,10 +12,10 @@
 #include "harness/cuda/timer.hpp"
 #include "harness/measure/counted_work.hpp"
 #include "harness/model/bank_model.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/statistics.hpp"
 #include "micro/access/bank_conflicts.hpp"
-#include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
 #include <cuda_runtime_api.h>

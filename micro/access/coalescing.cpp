@@ -3,8 +3,8 @@
 
 #include "harness/measure/timed.hpp"
 #include "harness/model/lanes.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/gates.hpp"
-#include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
 #include <algorithm>

@@ -10,10 +10,10 @@
 #include "harness/cuda/stream.hpp"
 #include "harness/measure/counted_loads.hpp"
 #include "harness/model/lanes.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/statistics.hpp"
 #include "micro/access/coalescing.hpp"
-#include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
 #include <cuda_runtime_api.h>

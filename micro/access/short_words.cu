@@ -7,9 +7,9 @@
 #include "harness/measure/counted_work.hpp"
 #include "harness/measure/protocol.hpp"
 #include "harness/measure/timed.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/gates.hpp"
 #include "micro/access/short_words.hpp"
-#include "micro/pattern/hashed_words.hpp"
 
 #include <cuda_runtime_api.h>
 

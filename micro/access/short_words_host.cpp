@@ -21,10 +21,10 @@
 #include "harness/cpu/tsc.hpp"
 #include "harness/measure/protocol.hpp"
 #include "harness/measure/timed.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/statistics.hpp"
 #include "micro/access/short_words.hpp"
-#include "micro/pattern/hashed_words.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -26,6 +26,7 @@
 #include "harness/measure/counted_work.hpp"
 #include "harness/measure/protocol.hpp"
 #include "harness/measure/session.hpp"
+#include "harness/model/word_patterns.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -125,28 +126,8 @@ struct Plan {
 inline constexpr std::uint32_t shared_of_kernel = 256;
 inline constexpr std::uint32_t shared_of_system = 1024;
 
-/// Words that lie on a line: word i is i × slope + start, modulo 2^32. Sums over ranges of them are
-/// known without a loop, and what copies, triads and updates leave behind is a line again.
-struct Line {
-  std::uint32_t slope = 0x9E3779B1U;
-  std::uint32_t start = 0x7F4A7C15U;
-
-  [[nodiscard]] constexpr std::uint32_t word(std::uint64_t i) const {
-    return static_cast<std::uint32_t>(i) * slope + start;
-  }
-  /// The line as it is seen from word `first` on.
-  [[nodiscard]] constexpr Line from(std::uint64_t first) const { return {slope, word(first)}; }
-  /// Of `count` words from word `first` on.
-  [[nodiscard]] constexpr std::uint32_t sum(std::uint64_t first, std::uint64_t count) const {
-    // One of two neighbours is even: the product is halved without a remainder.
-    const std::uint64_t a = count;
-    const std::uint64_t b = count == 0 ? 0 : count - 1;
-    const std::uint64_t triangle = a % 2 == 0 ? a / 2 * b : b / 2 * a;
-    return slope * static_cast<std::uint32_t>(first * count + triangle) +
-           static_cast<std::uint32_t>(count) * start;
-  }
-  bool operator==(const Line&) const = default;
-};
+/// What the arrays hold: a line, and a line again after every operation.
+using Line = LinearWords;
 /// What memory holds that nothing was written to since it was last checked.
 inline constexpr Line poison{.slope = 0, .start = 0xA5A5A5A5U};
 /// What an update adds to each word, and what a triad multiplies its second array by.

@@ -25,7 +25,7 @@
 #include "harness/measure/protocol.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"
-#include "micro/pattern/hashed_words.hpp"
+#include "harness/model/word_patterns.hpp"
 
 #include <cstdint>
 #include <span>

@@ -3,8 +3,8 @@
 #include "micro/compute/issue_mix.hpp"
 
 #include "harness/measure/timed.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/gates.hpp"
-#include "micro/pattern/hashed_words.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "harness/model/coalescing.hpp"
-#include "micro/pattern/hashed_words.hpp"
+#include "harness/model/word_patterns.hpp"
 
 #include <algorithm>
 #include <array>

@@ -20,7 +20,7 @@
 #include "harness/case/benchmark.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/change_point.hpp"
-#include "micro/pattern/hashed_words.hpp"
+#include "harness/model/word_patterns.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,9 +1,9 @@
 // The declaration, the split and the report of l2_partition: l2_partition.hpp says what it asks.
 #include "micro/latency/l2_partition.hpp"
 
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/statistics.hpp"
-#include "micro/pattern/hashed_words.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 #include "micro/transfer/async_copy.hpp"
 
 #include "harness/measure/timed.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/gates.hpp"
-#include "micro/pattern/hashed_words.hpp"
 
 #include <algorithm>
 #include <array>

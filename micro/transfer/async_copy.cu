@@ -12,8 +12,8 @@
 #include "harness/cuda/driver.hpp"
 #include "harness/cuda/eviction.hpp"
 #include "harness/cuda/stream.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/gates.hpp"
-#include "micro/pattern/hashed_words.hpp"
 #include "micro/transfer/async_copy.hpp"
 
 #include <cuda.h>

@@ -24,7 +24,7 @@
 #include "harness/measure/protocol.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/layout.hpp"
-#include "micro/pattern/hashed_words.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "micro/transfer/copy_times.hpp"
 
 #include <cstdint>

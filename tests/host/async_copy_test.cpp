@@ -1,6 +1,6 @@
 #include "micro/transfer/async_copy.hpp"
 
-#include "micro/pattern/hashed_words.hpp"
+#include "harness/model/word_patterns.hpp"
 
 #include <gtest/gtest.h>
 

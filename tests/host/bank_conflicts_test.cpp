@@ -1,7 +1,7 @@
 #include "micro/access/bank_conflicts.hpp"
 
 #include "harness/model/bank_model.hpp"
-#include "micro/pattern/hashed_words.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
 #include <gtest/gtest.h>

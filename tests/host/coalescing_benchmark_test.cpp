@@ -1,6 +1,6 @@
 #include "harness/model/lanes.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "micro/access/coalescing.hpp"
-#include "micro/pattern/hashed_words.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "micro/latency/l2_partition.hpp"
 
-#include "micro/pattern/hashed_words.hpp"
+#include "harness/model/word_patterns.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

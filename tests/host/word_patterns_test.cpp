@@ -1,4 +1,4 @@
-#include "micro/pattern/hashed_words.hpp"
+#include "harness/model/word_patterns.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +39,12 @@ TEST(HashedElements, OfSeveralWordsAreTheirSum) {
   EXPECT_EQ(hashed_element(7, 8), hashed_word(14) + hashed_word(15));
   EXPECT_EQ(hashed_element(7, 16),
             hashed_word(28) + hashed_word(29) + hashed_word(30) + hashed_word(31));
+}
+
+TEST(HashedWords, AreEveryStepthWordOfWhichTheMaskLeavesSomeBits) {
+  EXPECT_EQ(HashedWords{}.word(7), hashed_word(7));
+  EXPECT_EQ((HashedWords{.step = 2, .first = 1}.word(7)), hashed_word(15));
+  EXPECT_EQ(HashedWords{.mask = 0xFF}.word(7), hashed_word(7) & 0xFFU);
 }
 
 }  // namespace
