@@ -6,6 +6,7 @@
 #include "harness/cuda/clock.cuh"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/eviction.hpp"
+#include "harness/cuda/fill.hpp"
 #include "harness/cuda/nvml.hpp"
 #include "harness/cuda/settle.hpp"
 #include "harness/cuda/stream.hpp"
@@ -174,6 +175,41 @@ TEST(PinnedBuffer, CopiesThroughAStream) {
   EXPECT_TRUE(std::equal(words.begin(), words.end(), back.span().begin()));
   PinnedBuffer<std::uint32_t> shorter{words.size() - 1};
   EXPECT_THROW(shorter.download_from(device, stream.get()), std::length_error);
+}
+
+// ---- words that follow from their index
+
+TEST(Fill, WritesEachWordOnceAndNoneBehindTheLast) {
+  constexpr std::size_t count = (1U << 20U) + 7;  // more than the grid has threads, no multiple
+  const HashedWords pattern{.step = 3, .first = 5};
+  DeviceBuffer<std::uint32_t> words{count + 1};
+  words.poison(0, nullptr);
+  fill(words.data(), count, pattern, nullptr);
+  const std::vector<std::uint32_t> seen = words.to_host();
+  for (std::size_t i = 0; i < count; ++i)
+    ASSERT_EQ(seen[i], pattern.word(i)) << i;
+  EXPECT_EQ(seen[count], 0U);
+}
+
+TEST(WordCheck, CountsTheWordsThatDiffer) {
+  std::vector<std::uint32_t> host(100'000);
+  for (std::size_t i = 0; i < host.size(); ++i)
+    host[i] = LinearWords{}.word(i) + (i % 1000 == 999 ? 1 : 0);
+  DeviceBuffer<std::uint32_t> words{host};
+  WordCheck check;
+  EXPECT_EQ(check.different(words.data(), words.size(), LinearWords{}, nullptr), 100U);
+  EXPECT_EQ(check.different(words.data(), 999, LinearWords{}, nullptr), 0U);
+  EXPECT_EQ(check.different(words.data(), words.size(), HashedWords{}, nullptr), host.size());
+}
+
+TEST(WordCheck, LeavesTheNextPatternBehind) {
+  const LinearWords poison{.slope = 0, .start = 0xA5A5A5A5U};
+  DeviceBuffer<std::uint32_t> words{100'000};
+  WordCheck check;
+  fill(words.data(), words.size(), LinearWords{}, nullptr);
+  EXPECT_EQ(check.different_and_refill(words.data(), words.size(), LinearWords{}, poison, nullptr),
+            0U);
+  EXPECT_EQ(check.different(words.data(), words.size(), poison, nullptr), 0U);
 }
 
 __global__ void add_one(std::uint32_t* counter) {

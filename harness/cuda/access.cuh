@@ -1,0 +1,226 @@
+// Loads and stores of one chosen instruction each: the state space, the cache operator and the
+// width are the caller's, and nvcc neither splits, widens, drops nor reorders them. Every asm here
+// is volatile and clobbers memory. ptxas has two ways around that. It takes a load whose address
+// never changes out of a loop: let the address depend on something that only the run decides. It
+// narrows a vector load of which it sees an end unused: use every word.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace strata {
+
+/// State space and cache operator of an access, with the SASS that it compiles to on sm_90.
+enum class Access {
+  global,              ///< LDG.E, STG.E
+  global_ca,           ///< LDG.E.STRONG.SM: cached in L1 and L2
+  global_cg,           ///< LDG.E.STRONG.GPU: cached in L2, L1 is passed by
+  global_nc,           ///< LDG.E.CONSTANT: the read-only path through L1
+  global_volatile,     ///< LDG.E.STRONG.SYS: no cache of the GPU may answer for host memory
+  global_relaxed_sys,  ///< the same, as the memory model has it
+  shared,              ///< LDS, STS
+  shared_cluster,      ///< LD.E: the shared memory of another block of the cluster
+};
+
+/// An address in shared memory is 32 bits wide (shared_address), any other a pointer.
+constexpr bool is_shared(Access access) {
+  return access == Access::shared || access == Access::shared_cluster;
+}
+template <Access access>
+using LoadAddress = std::conditional_t<is_shared(access), std::uint32_t, const void*>;
+template <Access access>
+using StoreAddress = std::conditional_t<is_shared(access), std::uint32_t, void*>;
+
+/// Registers that an access of so many bytes takes.
+constexpr unsigned words_of(unsigned bytes) {
+  return bytes < 4 ? 1 : bytes / 4;
+}
+
+namespace detail {
+/// What stands between "ld" and the type.
+template <Access access>
+inline constexpr char suffix[] = "";
+template <>
+inline constexpr char suffix<Access::global>[] = ".global";
+template <>
+inline constexpr char suffix<Access::global_ca>[] = ".global.ca";
+template <>
+inline constexpr char suffix<Access::global_cg>[] = ".global.cg";
+template <>
+inline constexpr char suffix<Access::global_nc>[] = ".global.nc";
+template <>
+inline constexpr char suffix<Access::global_volatile>[] = ".volatile.global";
+template <>
+inline constexpr char suffix<Access::global_relaxed_sys>[] = ".relaxed.sys.global";
+template <>
+inline constexpr char suffix<Access::shared>[] = ".shared";
+template <>
+inline constexpr char suffix<Access::shared_cluster>[] = ".shared::cluster";
+}  // namespace detail
+
+/// The address of `at`, which lies in shared memory, in the window of shared memory.
+__device__ __forceinline__ std::uint32_t shared_address(const void* at) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
+}
+
+/// Loads `bytes` bytes from `at` into w[0] to w[words_of(bytes) - 1]. One or two bytes fill the low
+/// end of a word of zeros. 32 bytes exist from sm_100 on; elsewhere the words are left as they are.
+template <Access access, unsigned bytes>
+__device__ __forceinline__ void load(std::uint32_t* w, LoadAddress<access> at) {
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16 ||
+                (!is_shared(access) && (bytes == 1 || bytes == 2 || bytes == 32)));
+  if constexpr (is_shared(access)) {
+    if constexpr (bytes == 4) {
+      asm volatile("ld%1.u32 %0, [%2];"
+                   : "=r"(w[0])
+                   : "C"(detail::suffix<access>), "r"(at)
+                   : "memory");
+    } else if constexpr (bytes == 8) {
+      asm volatile("ld%2.v2.u32 {%0, %1}, [%3];"
+                   : "=r"(w[0]), "=r"(w[1])
+                   : "C"(detail::suffix<access>), "r"(at)
+                   : "memory");
+    } else {
+      asm volatile("ld%4.v4.u32 {%0, %1, %2, %3}, [%5];"
+                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                   : "C"(detail::suffix<access>), "r"(at)
+                   : "memory");
+    }
+  } else if constexpr (bytes == 1) {
+    asm volatile("ld%1.u8 %0, [%2];"
+                 : "=r"(w[0])
+                 : "C"(detail::suffix<access>), "l"(at)
+                 : "memory");
+  } else if constexpr (bytes == 2) {
+    asm volatile("ld%1.u16 %0, [%2];"
+                 : "=r"(w[0])
+                 : "C"(detail::suffix<access>), "l"(at)
+                 : "memory");
+  } else if constexpr (bytes == 4) {
+    asm volatile("ld%1.u32 %0, [%2];"
+                 : "=r"(w[0])
+                 : "C"(detail::suffix<access>), "l"(at)
+                 : "memory");
+  } else if constexpr (bytes == 8) {
+    asm volatile("ld%2.v2.u32 {%0, %1}, [%3];"
+                 : "=r"(w[0]), "=r"(w[1])
+                 : "C"(detail::suffix<access>), "l"(at)
+                 : "memory");
+  } else if constexpr (bytes == 16) {
+    asm volatile("ld%4.v4.u32 {%0, %1, %2, %3}, [%5];"
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                 : "C"(detail::suffix<access>), "l"(at)
+                 : "memory");
+  } else {
+#if __CUDA_ARCH__ >= 1000
+    asm volatile("ld%8.v8.u32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%9];"
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]), "=r"(w[4]), "=r"(w[5]),
+                   "=r"(w[6]), "=r"(w[7])
+                 : "C"(detail::suffix<access>), "l"(at)
+                 : "memory");
+#endif
+  }
+}
+
+/// The same into floats, which then need no move from one kind of register to the other.
+template <Access access, unsigned bytes>
+__device__ __forceinline__ void load(float* v, LoadAddress<access> at) {
+  static_assert(bytes == 4 || (!is_shared(access) && (bytes == 8 || bytes == 16)));
+  if constexpr (is_shared(access)) {
+    asm volatile("ld%1.f32 %0, [%2];"
+                 : "=f"(v[0])
+                 : "C"(detail::suffix<access>), "r"(at)
+                 : "memory");
+  } else if constexpr (bytes == 4) {
+    asm volatile("ld%1.f32 %0, [%2];"
+                 : "=f"(v[0])
+                 : "C"(detail::suffix<access>), "l"(at)
+                 : "memory");
+  } else if constexpr (bytes == 8) {
+    asm volatile("ld%2.v2.f32 {%0, %1}, [%3];"
+                 : "=f"(v[0]), "=f"(v[1])
+                 : "C"(detail::suffix<access>), "l"(at)
+                 : "memory");
+  } else {
+    asm volatile("ld%4.v4.f32 {%0, %1, %2, %3}, [%5];"
+                 : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+                 : "C"(detail::suffix<access>), "l"(at)
+                 : "memory");
+  }
+}
+
+/// One word.
+template <Access access, class Word = std::uint32_t>
+__device__ __forceinline__ Word load_word(LoadAddress<access> at) {
+  Word word;
+  load<access, sizeof(Word)>(&word, at);
+  return word;
+}
+
+/// One step of a pointer chase: `at` becomes the address that is stored there.
+template <Access access>
+__device__ __forceinline__ void follow(std::uint64_t& at) {
+  static_assert(!is_shared(access));
+  asm volatile("ld%1.u64 %0, [%0];" : "+l"(at) : "C"(detail::suffix<access>) : "memory");
+}
+template <Access access>
+__device__ __forceinline__ void follow(std::uint32_t& at) {
+  static_assert(is_shared(access));
+  asm volatile("ld%1.u32 %0, [%0];" : "+r"(at) : "C"(detail::suffix<access>) : "memory");
+}
+
+/// The word of constant memory `offset` bytes behind the beginning of `table`, a __constant__
+/// array. No PTX names the instruction: the empty asm keeps the load where it stands. Wanted: LDC
+/// R, c[0x3][R], where threads know the offset and the compiler does not; a uniform one would go by
+/// another cache (LDCU, ULDC).
+__device__ __forceinline__ std::uint32_t load_constant(const std::uint32_t* table,
+                                                       std::uint32_t offset) {
+  std::uint32_t word =
+      *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(table) + offset);
+  asm volatile("" : "+r"(word) : : "memory");
+  return word;
+}
+
+/// Stores w[0] to w[words_of(bytes) - 1] to `at`, the low end of w[0] where `bytes` is 1 or 2. 32
+/// bytes exist from sm_100 on; elsewhere nothing is stored.
+template <Access access, unsigned bytes>
+__device__ __forceinline__ void store(StoreAddress<access> at, const std::uint32_t* w) {
+  static_assert(access == Access::global || access == Access::shared);
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16 ||
+                (!is_shared(access) && (bytes == 1 || bytes == 2 || bytes == 32)));
+  if constexpr (is_shared(access)) {
+    if constexpr (bytes == 4) {
+      asm volatile("st.shared.u32 [%0], %1;" : : "r"(at), "r"(w[0]) : "memory");
+    } else if constexpr (bytes == 8) {
+      asm volatile("st.shared.v2.u32 [%0], {%1, %2};" : : "r"(at), "r"(w[0]), "r"(w[1]) : "memory");
+    } else {
+      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+                   :
+                   : "r"(at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])
+                   : "memory");
+    }
+  } else if constexpr (bytes == 1) {
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(at), "r"(w[0]) : "memory");
+  } else if constexpr (bytes == 2) {
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(at), "r"(w[0]) : "memory");
+  } else if constexpr (bytes == 4) {
+    asm volatile("st.global.u32 [%0], %1;" : : "l"(at), "r"(w[0]) : "memory");
+  } else if constexpr (bytes == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(at), "r"(w[0]), "r"(w[1]) : "memory");
+  } else if constexpr (bytes == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])
+                 : "memory");
+  } else {
+#if __CUDA_ARCH__ >= 1000
+    asm volatile("st.global.v8.u32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};"
+                 :
+                 : "l"(at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(w[4]), "r"(w[5]),
+                   "r"(w[6]), "r"(w[7])
+                 : "memory");
+#endif
+  }
+}
+
+}  // namespace strata
