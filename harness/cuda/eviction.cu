@@ -1,5 +1,8 @@
+#include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/eviction.hpp"
+#include "harness/cuda/fill.hpp"
+#include "harness/cuda/reduce.cuh"
 
 #include <cuda_runtime_api.h>
 
@@ -23,30 +26,18 @@ constexpr unsigned threads = 512;
 constexpr unsigned blocks_per_sm = 4;  // 2048 threads: a full SM wherever an SM holds that many
 constexpr unsigned unroll = 8;         // loads in flight in each thread
 
-/// Wanted: LDG.E.128 with the bits of .cg, which cache in L2 only. Volatile: never dropped or
-/// narrowed.
-__device__ __forceinline__ uint4 load_past_l1(const uint4* at) {
-  uint4 v;
-  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(at));
-  return v;
+struct Quad {
+  std::uint32_t word[4];
+};
+
+__device__ __forceinline__ Quad load_quad(const uint4* at) {
+  Quad q;
+  load<Access::global_cg, sizeof(Quad)>(q.word, at);
+  return q;
 }
 
-__device__ __forceinline__ std::uint32_t fold(uint4 v) {
-  return v.x ^ v.y ^ v.z ^ v.w;
-}
-
-/// Data that look random, so that neither the memory nor the wires see a run of zeros.
-__global__ void fill(uint4* data, std::size_t count) {
-  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
-    std::uint32_t x = static_cast<std::uint32_t>(i) * 0x9E3779B9U + 0x7F4A7C15U;
-    x ^= x >> 16U;
-    x *= 0x85EBCA6BU;
-    x ^= x >> 13U;
-    data[i] = make_uint4(x, x * 0xC2B2AE35U, ~x, x ^ 0x27D4EB2FU);
-  }
+__device__ __forceinline__ std::uint32_t fold(const Quad& q) {
+  return q.word[0] ^ q.word[1] ^ q.word[2] ^ q.word[3];
 }
 
 /// Reads `count` quads, each block a contiguous piece: the pattern that comes closest to the
@@ -63,32 +54,32 @@ __global__ void __launch_bounds__(threads)
     const std::size_t end = min(begin + piece, count);
     std::size_t i = begin + threadIdx.x;
     for (; i + (unroll - 1) * threads < end; i += unroll * threads) {
-      uint4 v[unroll];
+      Quad v[unroll];
 #pragma unroll
       for (unsigned u = 0; u < unroll; ++u)
-        v[u] = load_past_l1(data + i + u * threads);
+        v[u] = load_quad(data + i + u * threads);
 #pragma unroll
       for (unsigned u = 0; u < unroll; ++u)
         sum ^= fold(v[u]);
     }
     for (; i < end; i += threads)
-      sum ^= fold(load_past_l1(data + i));
+      sum ^= fold(load_quad(data + i));
   }
-  if (sum == 0xA5C3F00DU) *sink = sum;
+  keep_loads(sum, sink);
 }
 
 /// The few bytes before and after the whole quads of a range.
 __global__ void read_edges(const unsigned char* head, unsigned head_bytes,
                            const unsigned char* tail, unsigned tail_bytes, std::uint32_t* sink) {
   std::uint32_t sum = 0;
-  const auto load = [&](const unsigned char* at) {
+  const auto add = [&](const unsigned char* at) {
     std::uint32_t byte;
-    asm volatile("ld.global.cg.u8 %0, [%1];" : "=r"(byte) : "l"(at));
+    load<Access::global_cg, 1>(&byte, at);
     sum += byte;
   };
-  if (threadIdx.x < head_bytes) load(head + threadIdx.x);
-  if (threadIdx.x < tail_bytes) load(tail + threadIdx.x);
-  if (sum == 0xA5C3F00DU) *sink = sum;  // two bytes never add up to it
+  if (threadIdx.x < head_bytes) add(head + threadIdx.x);
+  if (threadIdx.x < tail_bytes) add(tail + threadIdx.x);
+  keep_loads(sum, sink);  // two bytes never add up to what it stores
 }
 
 int attribute(cudaDeviceAttr which) {
@@ -110,8 +101,9 @@ Eviction::Eviction()
     : buffer_{buffer_quads()},
       blocks_{blocks_per_sm * static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount))} {
   sink_.poison(0, nullptr);
-  fill<<<blocks_, threads>>>(buffer_.data(), buffer_.size());
-  cuda_check(cudaGetLastError());
+  // Words that look random: neither the memory nor the wires see a run of zeros.
+  fill(reinterpret_cast<std::uint32_t*>(buffer_.data()), buffer_.size_bytes() / 4, HashedWords{},
+       nullptr);
   // The end of the buffer is dirty in L2 now: two sweeps write it back, whatever the replacement
   // rule.
   evict(nullptr);

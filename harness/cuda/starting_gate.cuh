@@ -2,6 +2,7 @@
 // then the device's alone: the calls that queue it have long returned when the first event happens.
 #pragma once
 
+#include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/clock.cuh"
 #include "harness/cuda/cuda_check.hpp"
@@ -22,8 +23,7 @@ static __global__ void hold(const std::uint32_t* word, std::uint32_t ticket, std
                             std::uint32_t* lost) {
   const std::uint64_t began = global_nanoseconds();
   while (true) {
-    std::uint32_t seen = 0;
-    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
+    const auto seen = load_word<Access::global_relaxed_sys>(word);
     if (static_cast<std::int32_t>(seen - ticket) >= 0) return;
     if (global_nanoseconds() - began > patience) {
       *lost = ticket;

@@ -4,9 +4,12 @@
 // that keep them, and one more for each address, of a number that is 0 and that only the host
 // knows: a load whose address never changes is taken out of the loop by ptxas, volatile asm or not,
 // and the loop then times nothing. A launch of no rounds is the same kernel without loads.
+#include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/clock.cuh"
 #include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/fill.hpp"
+#include "harness/cuda/reduce.cuh"
 #include "harness/cuda/stream.hpp"
 #include "harness/measure/counted_loads.hpp"
 #include "harness/model/lanes.hpp"
@@ -45,29 +48,12 @@ struct Elements {
   std::uint32_t of[warp_lanes];
 };
 
-/// The words of an element, added up. `.cg`: cached in L2, not in L1. Wanted: LDG.E of the
-/// element's width, .STRONG.GPU, which is how L1 is passed by.
+/// The words of an element, added up. Past L1, which has other rules.
 template <unsigned width>
-__device__ __forceinline__ std::uint32_t load(const char* at) {
-  static_assert(width == 1 || width == 2 || width == 4 || width == 8 || width == 16);
-  std::uint32_t a = 0;
-  std::uint32_t b = 0;
-  std::uint32_t c = 0;
-  std::uint32_t d = 0;
-  if constexpr (width == 1) {
-    asm volatile("ld.global.cg.u8 %0, [%1];" : "=r"(a) : "l"(at));
-  } else if constexpr (width == 2) {
-    asm volatile("ld.global.cg.u16 %0, [%1];" : "=r"(a) : "l"(at));
-  } else if constexpr (width == 4) {
-    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(a) : "l"(at));
-  } else if constexpr (width == 8) {
-    asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(at));
-  } else {
-    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-                 : "l"(at));
-  }
-  return (a + b) + (c + d);
+__device__ __forceinline__ std::uint32_t element_sum(const char* at) {
+  std::uint32_t w[4] = {};
+  load<Access::global_cg, width>(w, at);
+  return (w[0] + w[1]) + (w[2] + w[3]);
 }
 
 template <unsigned width>
@@ -94,16 +80,14 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
     std::uint32_t value[loads_per_round];
 #pragma unroll
     for (std::uint32_t l = 0; l < loads_per_round; ++l)
-      value[l] = load<width>(at[l]);
+      value[l] = element_sum<width>(at[l]);
 #pragma unroll
     for (std::uint32_t l = 0; l < loads_per_round; ++l) {
       sum += value[l];
       at[l] += advance;
     }
   }
-  sum *= lane_weight(lane);
-  for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2)
-    sum += __shfl_xor_sync(0xFFFFFFFFU, sum, offset);
+  sum = warp_sum(sum * lane_weight(lane));
   // The shuffles need every loaded value, and the clock is read after them: issue is in order.
   if (lane == 0) {
     mine->sum = sum;
@@ -111,12 +95,6 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
     mine->nanoseconds[1] = global_nanoseconds();
     mine->sm = sm_id();
   }
-}
-
-__global__ void fill(std::uint32_t* words, std::uint32_t count) {
-  const std::uint32_t step = gridDim.x * blockDim.x;
-  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-    words[i] = hashed_word(i);
 }
 
 /// Samples of a case are taken at so many places, one after the other. Where in memory the windows
@@ -145,13 +123,9 @@ Kernel kernel_for(std::uint32_t width) {
 struct Field {
   Field(std::uint32_t warps, std::uint64_t l2)
       : l2_bytes{l2}, place_words{words_for(warps, l2)}, words{places * place_words} {
-    constexpr unsigned fill_blocks = 1024;
-    for (std::size_t place = 0; place < places; ++place) {
-      fill<<<fill_blocks, threads>>>(words.data() + place * place_words,
-                                     static_cast<std::uint32_t>(place_words));
-      cuda_check(cudaGetLastError());
-    }
-    cuda_check(cudaDeviceSynchronize());
+    for (std::size_t place = 0; place < places; ++place)
+      fill(words.data() + place * place_words, place_words, HashedWords{}, stream.get());
+    stream.synchronize();
   }
   static std::size_t words_for(std::uint32_t warps, std::uint64_t l2) {
     const Pattern widest{

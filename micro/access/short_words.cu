@@ -1,7 +1,9 @@
 // The CUDA backend of short_words: short_words.hpp says what it asks.
+#include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/fill.hpp"
 #include "harness/cuda/stream.hpp"
 #include "harness/cuda/timer.hpp"
 #include "harness/measure/counted_work.hpp"
@@ -22,46 +24,6 @@
 namespace strata::short_words {
 namespace {
 
-/// Words that an access of so many bytes takes.
-constexpr unsigned words_of(unsigned bytes) {
-  return bytes < 4 ? 1 : bytes / 4;
-}
-
-/// One access. Wanted: LDG.E.U8, .U16, LDG.E, .64, .128, and the same of STG.
-template <unsigned bytes>
-__device__ __forceinline__ void load(std::uint32_t (&w)[words_of(bytes)], const char* at) {
-  if constexpr (bytes == 1) {
-    asm volatile("ld.global.u8 %0, [%1];" : "=r"(w[0]) : "l"(at));
-  } else if constexpr (bytes == 2) {
-    asm volatile("ld.global.u16 %0, [%1];" : "=r"(w[0]) : "l"(at));
-  } else if constexpr (bytes == 4) {
-    asm volatile("ld.global.u32 %0, [%1];" : "=r"(w[0]) : "l"(at));
-  } else if constexpr (bytes == 8) {
-    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(at));
-  } else {
-    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                 : "l"(at));
-  }
-}
-template <unsigned bytes>
-__device__ __forceinline__ void store(char* at, const std::uint32_t (&w)[words_of(bytes)]) {
-  if constexpr (bytes == 1) {
-    asm volatile("st.global.u8 [%0], %1;" : : "l"(at), "r"(w[0]) : "memory");
-  } else if constexpr (bytes == 2) {
-    asm volatile("st.global.u16 [%0], %1;" : : "l"(at), "r"(w[0]) : "memory");
-  } else if constexpr (bytes == 4) {
-    asm volatile("st.global.u32 [%0], %1;" : : "l"(at), "r"(w[0]) : "memory");
-  } else if constexpr (bytes == 8) {
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(at), "r"(w[0]), "r"(w[1]) : "memory");
-  } else {
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])
-                 : "memory");
-  }
-}
-
 /// C = A + B, a group of `parts` accesses a thread.
 template <unsigned element, unsigned bytes, unsigned parts>
 __global__ void __launch_bounds__(threads)
@@ -74,8 +36,8 @@ __global__ void __launch_bounds__(threads)
   std::uint32_t two[parts][words_of(bytes)];
 #pragma unroll
   for (unsigned p = 0; p < parts; ++p) {
-    load<bytes>(one[p], a + at + p * bytes);
-    load<bytes>(two[p], b + at + p * bytes);
+    load<Access::global, bytes>(one[p], a + at + p * bytes);
+    load<Access::global, bytes>(two[p], b + at + p * bytes);
   }
 #pragma unroll
   for (unsigned p = 0; p < parts; ++p) {
@@ -85,15 +47,8 @@ __global__ void __launch_bounds__(threads)
       one[p][w] =
           bytes == element ? one[p][w] + two[p][w] : sum_of_elements(one[p][w], two[p][w], element);
     }
-    store<bytes>(c + at + p * bytes, one[p]);
+    store<Access::global, bytes>(c + at + p * bytes, one[p]);
   }
-}
-
-/// A and B.
-__global__ void fill(std::uint32_t* words, std::uint32_t count) {
-  const std::uint32_t step = gridDim.x * blockDim.x;
-  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-    words[i] = hashed_word(i);
 }
 
 using Kernel = void (*)(const char*, const char*, char*, std::uint32_t, std::uint32_t);
@@ -141,10 +96,8 @@ Kernel kernel_of(const Form& form) {
 /// A and B one after the other, C, and what C must be for the size of element asked for last.
 struct Matrices {
   Matrices() : sources{std::size_t{2} * matrix_words}, sum{matrix_words}, landed{matrix_words} {
-    constexpr unsigned blocks = 1024;
-    fill<<<blocks, threads>>>(sources.data(), 2 * matrix_words);
-    cuda_check(cudaGetLastError());
-    cuda_check(cudaDeviceSynchronize());
+    fill(sources.data(), sources.size(), HashedWords{}, stream.get());
+    stream.synchronize();
   }
   /// C, word by word.
   const std::vector<std::uint32_t>& expected_of(std::uint32_t element) {
@@ -254,10 +207,7 @@ class Additions {
   }
 
   /// A kernel that reads and writes nothing.
-  void launch_nothing() {
-    fill<<<1, threads, 0, matrices_.stream.get()>>>(matrices_.sum.data(), 0);
-    cuda_check(cudaGetLastError());
-  }
+  void launch_nothing() { fill(matrices_.sum.data(), 0, HashedWords{}, matrices_.stream.get()); }
 
   void poison() {
     constexpr int byte = 0xA5;

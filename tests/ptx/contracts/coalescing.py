@@ -16,5 +16,4 @@ CONTRACT = Contract(
         )
         for width in PTX
     ),
-    others=("4fill",),
 )

@@ -36,5 +36,4 @@ CONTRACT = Contract(
             *((element, width // element) for width in WIDTHS if width > element),
         )
     ),
-    others=("4fill",),
 )
