@@ -1,10 +1,7 @@
-// The declaration and the report of coalescing: coalescing.hpp says what it asks.
 #include "micro/access/coalescing.hpp"
 
-#include "harness/measure/timed.hpp"
 #include "harness/model/lanes.hpp"
 #include "harness/model/word_patterns.hpp"
-#include "harness/record/gates.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
 #include <algorithm>
@@ -91,21 +88,56 @@ std::uint32_t rounds_for(double cycles, std::uint64_t sectors) {
       1U, static_cast<std::uint32_t>(cycles / (of_a_load * warps_per_sm * loads_per_round)));
 }
 
-void report(Session& session, const Collection<Observation>& seen, const Pattern& pattern,
-            std::uint64_t sectors) {
-  const Timed timed{session, seen};
-  const auto times = [](std::uint64_t bytes) {
-    return
-        [bytes](const Observation& o) { return o.loads_per_second * static_cast<double>(bytes); };
+Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
+  constexpr double timed_cycles = 4e5;  // of a long launch: 0.2 ms, hundreds of timer steps
+  constexpr double loads_of_round = double{loads_per_round} * warps_per_sm;
+  const Traffic load = traffic(generation_of(gpu.major, gpu.minor), load_of(pattern));
+  const Windows windows = windows_for(pattern, gpu.sms * warps_per_sm, gpu.l2_bytes);
+  const std::uint32_t rounds = 5 * std::max(1U, rounds_for(timed_cycles, load.sectors) / 5);
+  // Warps that read the same windows have the same sum.
+  std::vector<std::uint32_t> sums;
+  for (std::uint32_t warp = 0; warp * loads_per_round < windows.count; ++warp)
+    sums.push_back(expected_sum(pattern, windows, warp));
+
+  Experiment experiment;
+  experiment.slopes = {{.verify =
+                            [sums](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
+                              for (std::size_t warp = 0; warp < stamps.size(); ++warp)
+                                tally.one(stamps[warp].result ==
+                                          call.length.rounds * sums[warp % sums.size()]);
+                            },
+                        .lengths = fifth_and_whole(rounds, loads_of_round),
+                        .writers = std::size_t{gpu.sms} * warps_per_sm,
+                        .window = slowest_writer()}};
+  const auto bandwidth = [sms = gpu.sms](std::uint64_t bytes_of_load) {
+    return of_slope([bytes = static_cast<double>(sms) * static_cast<double>(bytes_of_load)](
+                        const Seen& seen) { return bytes / seen.seconds; });
   };
-  timed.add("warp_load_cycles", "cycle", "clock64_slope", &Observation::inside);
-  timed.add("warp_load_cycles", "cycle", "event_slope", &Observation::outside);
-  timed.add("grid_time", "s", "event", &Observation::grid_seconds);
-  timed.add("useful_bandwidth", "B/s", "event_slope",
-            times(std::uint64_t{warp_lanes} * pattern.width));
-  timed.add("sector_bandwidth", "B/s", "event_slope", times(sectors * sector_bytes));
-  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
-  timed.timers(&Observation::inside, "clock64_slope", &Observation::outside, "event_slope");
+  add_both(experiment, "warp_load_cycles", "cycle");
+  experiment.rows.push_back(
+      {"grid_time", "s", By::whole, of_slope([](const Seen& seen) { return seen.full_seconds; })});
+  experiment.rows.push_back({"useful_bandwidth", "B/s", By::outside,
+                             bandwidth(std::uint64_t{warp_lanes} * pattern.width)});
+  experiment.rows.push_back(
+      {"sector_bandwidth", "B/s", By::outside, bandwidth(load.sectors * sector_bytes)});
+  experiment.checked = "warp sums against the host's";
+  experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps_per_sm}};
+  experiment.unproved = {.gate = "level"};
+  // Enough rounds that stray traffic, of others who use the device, is little.
+  constexpr std::uint32_t counted = 32;
+  const std::uint64_t loads = std::uint64_t{gpu.sms} * warps_per_sm * loads_per_round * counted;
+  experiment.counts = CountPlan{
+      .length = {.rounds = counted},
+      .loads = LoadPrediction{.requests = loads * load.requests, .sectors = loads * load.sectors},
+      .served_by = ServedBy::l2,
+      .reads = static_cast<double>(loads)};
+  experiment.facts = [rounds, windows, sectors = load.sectors](const Experiment&) {
+    return Facts{
+        {"rounds", std::int64_t{rounds}},
+        {"footprint_bytes", static_cast<std::int64_t>(windows.count * sectors * sector_bytes)},
+        {"windows", std::int64_t{windows.count}}};
+  };
+  return experiment;
 }
 
 STRATA_DECLARED(declare);

@@ -10,9 +10,10 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
+#include "harness/measure/experiment.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"
+#include "harness/record/device_facts.hpp"
 
 #include <array>
 #include <cstdint>
@@ -65,17 +66,7 @@ struct Windows {
 /// a cycle for each two sectors, or four.
 [[nodiscard]] std::uint32_t rounds_for(double cycles, std::uint64_t sectors);
 
-/// What one pair of launches, short and long, showed.
-struct Observation {
-  double inside = 0;   ///< SM cycles of a warp-load, by the clock of the slowest SM
-  double outside = 0;  ///< the same by the timer outside
-  double grid_seconds = 0;
-  double loads_per_second = 0;  ///< warp-loads, all SMs
-  double core_hertz = 0;
-};
-
-/// Adds every timed quantity and the timer and clock gates.
-void report(Session& session, const Collection<Observation>& seen, const Pattern& pattern,
-            std::uint64_t sectors);
+/// The case as the engine measures it, but for the launch: unit of work is a warp-load of an SM.
+[[nodiscard]] Experiment describe(const Pattern& pattern, const GpuFacts& gpu);
 
 }  // namespace strata::coalescing
