@@ -67,6 +67,8 @@ class Session {
   /// Why a timed case has no counts: the detail of its level gate.
   [[nodiscard]] const std::string& counting_note() const { return counting_.note; }
 
+  /// Of the session's case.
+  [[nodiscard]] const Params& params() const { return record_.which.params; }
   /// The value of an axis. Throws std::out_of_range for an axis that the benchmark did not declare.
   [[nodiscard]] const std::string& param(std::string_view axis) const;
   /// Of an axis of whole numbers. Throws std::out_of_range for a value that is none.

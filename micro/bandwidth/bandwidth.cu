@@ -1,5 +1,3 @@
-// The CUDA backend of bandwidth: bandwidth.hpp says what it asks.
-//
 // One kernel for all levels: a round is some accesses to neighbouring pieces of each array, all
 // under way together, and then a new address, which hangs on a comparison that only the run
 // decides: an access whose address never changes is taken out of the loop by ptxas, volatile asm or
@@ -10,39 +8,26 @@
 // read back by another kernel, word by word, and some words by the host. A launch of no rounds is
 // the same kernel without accesses.
 #include "harness/case/error.hpp"
+#include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"
-#include "harness/cuda/clock.cuh"
 #include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/eviction.hpp"
-#include "harness/cuda/sm_record.cuh"
-#include "harness/cuda/stream.hpp"
-#include "harness/measure/counted_loads.hpp"
-#include "harness/measure/counted_work.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/record/gates.hpp"
+#include "harness/cuda/cuda_machine.hpp"
+#include "harness/cuda/fill.hpp"
+#include "harness/cuda/occupancy.hpp"
+#include "harness/cuda/reduce.cuh"
+#include "harness/cuda/stamps.cuh"
+#include "harness/measure/engine.hpp"
 #include "micro/bandwidth/bandwidth.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <variant>
 #include <vector>
 
 namespace strata::bandwidth {
 namespace {
-
-/// How a kernel gets at its arrays: through L1, past it, or in shared memory.
-enum class Space { near, far, shared };
-
-using sm_record::most_sms;
-using sm_record::Run;
-using sm_record::SmRecord;
 
 struct Arrays {
   char* to;
@@ -50,129 +35,13 @@ struct Arrays {
   const char* other;
 };
 
-template <Space space>
-using Address = std::conditional_t<space == Space::shared, std::uint32_t, const char*>;
-
-/// One access of a lane. Wanted: one LDG.E (STG.E, LDS, STS) of the whole width. Loads near L1 are
-/// .ca (.STRONG.SM), those past it .cg (.STRONG.GPU).
-template <Space space, unsigned width>
-__device__ __forceinline__ void load(std::uint32_t (&w)[width / 4], Address<space> at) {
-  static_assert(width == 4 || width == 8 || width == 16 || width == 32);
-  if constexpr (space == Space::shared) {
-    if constexpr (width == 4) {
-      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w[0]) : "r"(at) : "memory");
-    } else if constexpr (width == 8) {
-      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
-                   : "=r"(w[0]), "=r"(w[1])
-                   : "r"(at)
-                   : "memory");
-    } else {
-      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                   : "r"(at)
-                   : "memory");
-    }
-  } else if constexpr (space == Space::near) {
-    if constexpr (width == 4) {
-      asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(w[0]) : "l"(at) : "memory");
-    } else if constexpr (width == 8) {
-      asm volatile("ld.global.ca.v2.u32 {%0, %1}, [%2];"
-                   : "=r"(w[0]), "=r"(w[1])
-                   : "l"(at)
-                   : "memory");
-    } else if constexpr (width == 16) {
-      asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                   : "l"(at)
-                   : "memory");
-    } else {
-#if __CUDA_ARCH__ >= 1000
-      asm volatile("ld.global.ca.v8.u32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"
-                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]), "=r"(w[4]), "=r"(w[5]),
-                     "=r"(w[6]), "=r"(w[7])
-                   : "l"(at)
-                   : "memory");
-#endif
-    }
-  } else {
-    if constexpr (width == 4) {
-      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(w[0]) : "l"(at) : "memory");
-    } else if constexpr (width == 8) {
-      asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];"
-                   : "=r"(w[0]), "=r"(w[1])
-                   : "l"(at)
-                   : "memory");
-    } else if constexpr (width == 16) {
-      asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                   : "l"(at)
-                   : "memory");
-    } else {
-#if __CUDA_ARCH__ >= 1000
-      asm volatile("ld.global.cg.v8.u32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"
-                   : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]), "=r"(w[4]), "=r"(w[5]),
-                     "=r"(w[6]), "=r"(w[7])
-                   : "l"(at)
-                   : "memory");
-#endif
-    }
-  }
+/// The load that reaches a level: through L1, past it, or from shared memory.
+constexpr Access load_from(Level level) {
+  if (level == Level::shared) return Access::shared;
+  return level == Level::l1 ? Access::global_ca : Access::global_cg;
 }
-
-template <Space space, unsigned width>
-__device__ __forceinline__ void store(Address<space> at, const std::uint32_t (&w)[width / 4]) {
-  if constexpr (space == Space::shared) {
-    if constexpr (width == 4) {
-      asm volatile("st.shared.u32 [%0], %1;" : : "r"(at), "r"(w[0]) : "memory");
-    } else if constexpr (width == 8) {
-      asm volatile("st.shared.v2.u32 [%0], {%1, %2};" : : "r"(at), "r"(w[0]), "r"(w[1]) : "memory");
-    } else {
-      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
-                   :
-                   : "r"(at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])
-                   : "memory");
-    }
-  } else {
-    if constexpr (width == 4) {
-      asm volatile("st.global.u32 [%0], %1;" : : "l"(at), "r"(w[0]) : "memory");
-    } else if constexpr (width == 8) {
-      asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(at), "r"(w[0]), "r"(w[1]) : "memory");
-    } else if constexpr (width == 16) {
-      asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
-                   :
-                   : "l"(at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])
-                   : "memory");
-    } else {
-#if __CUDA_ARCH__ >= 1000
-      asm volatile("st.global.v8.u32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};"
-                   :
-                   : "l"(at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(w[4]), "r"(w[5]),
-                     "r"(w[6]), "r"(w[7])
-                   : "memory");
-#endif
-    }
-  }
-}
-
-__device__ __forceinline__ std::uint32_t warp_sum(std::uint32_t sum) {
-  for (unsigned offset = lanes / 2; offset > 0; offset /= 2)
-    sum += __shfl_xor_sync(0xFFFFFFFFU, sum, offset);
-  return sum;
-}
-
-/// Of all threads of a block; every thread calls it, thread 0 gets it. All values of all threads
-/// are there when it returns: a warp's sum goes to shared memory before the barrier.
-__device__ __forceinline__ std::uint32_t block_sum(std::uint32_t sum) {
-  __shared__ std::uint32_t sums[lanes];
-  sum = warp_sum(sum);
-  __syncthreads();  // the last call's sums have been read
-  if (threadIdx.x % lanes == 0) sums[threadIdx.x / lanes] = sum;
-  __syncthreads();
-  std::uint32_t all = 0;
-  if (threadIdx.x < lanes) {
-    all = warp_sum(threadIdx.x < blockDim.x / lanes ? sums[threadIdx.x] : 0);
-  }
-  return all;
+constexpr Access store_to(Level level) {
+  return level == Level::shared ? Access::shared : Access::global;
 }
 
 /// Registers that a round's words take, and the largest block that has room for them. ptxas aims at
@@ -185,10 +54,10 @@ __host__ __device__ constexpr unsigned words_held(Operation operation, unsigned 
 __host__ __device__ constexpr int largest_block(unsigned held) {
   return held <= 32 ? 1024 : (held <= 64 ? 512 : 256);
 }
-template <Space space, Operation operation, unsigned width, unsigned flights>
+template <Level level, Operation operation, unsigned width, unsigned flights>
 __global__ void __launch_bounds__(largest_block(words_held(operation, width, flights)), 1)
-    stream(Arrays arrays, const __grid_constant__ Walk walk, std::uint32_t rounds,
-           std::uint32_t salt, Line data, std::uint32_t array_bytes, SmRecord* records) {
+    stream(Arrays arrays, const __grid_constant__ AddressPattern pattern, std::uint32_t rounds,
+           std::uint32_t salt, Line data, std::uint32_t array_bytes, Stamp* stamps) {
 #if __CUDA_ARCH__ < 1000
   if constexpr (width == 32) {
     __trap();  // no such access: the host does not launch it
@@ -200,12 +69,13 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
   extern __shared__ uint4 memory[];
 
   const std::uint32_t warp = threadIdx.x / lanes;
-  const std::uint64_t region = blockIdx.x * walk.block_base + std::uint64_t{warp} * walk.warp_base;
+  const std::uint64_t region =
+      blockIdx.x * pattern.block_base + std::uint64_t{warp} * pattern.warp_base;
   const std::uint64_t inside = region + threadIdx.x % lanes * width;
-  Address<space> to;
-  Address<space> from;
-  Address<space> other;
-  if constexpr (space == Space::shared) {
+  std::conditional_t<level == Level::shared, std::uint32_t, char*> to;
+  std::conditional_t<level == Level::shared, std::uint32_t, const char*> from;
+  std::conditional_t<level == Level::shared, std::uint32_t, const char*> other;
+  if constexpr (level == Level::shared) {
     // All arrays lie one after the other on one line; block_base is 0.
     constexpr std::uint32_t second = operation == Operation::copy || operation == Operation::triad;
     auto* const all = reinterpret_cast<std::uint32_t*>(memory);
@@ -214,8 +84,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
     for (std::uint32_t j = threadIdx.x; j < count * array_bytes / 4; j += blockDim.x)
       all[j] = j * data.slope + data.start;
     __syncthreads();
-    to = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory)) +
-         static_cast<std::uint32_t>(inside);
+    to = shared_address(memory) + static_cast<std::uint32_t>(inside);
     from = to + second * array_bytes;
     other = from + second * array_bytes;
   } else {
@@ -224,22 +93,18 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
     other = arrays.other + inside;
   }
   const auto stride = static_cast<std::uint32_t>(
-      walk.advance *
-      (walk.group == 0 ? 1 : 1 + 2 * (std::uint64_t{blockIdx.x} + blockIdx.x / walk.group)) %
-      walk.span);
+      pattern.advance *
+      (pattern.group == 0 ? 1 : 1 + 2 * (std::uint64_t{blockIdx.x} + blockIdx.x / pattern.group)) %
+      pattern.span);
   auto offset = static_cast<std::uint32_t>(
-      (std::uint64_t{blockIdx.x} * walk.block_step + std::uint64_t{warp} * walk.warp_step) %
-      walk.span);
+      (std::uint64_t{blockIdx.x} * pattern.block_step + std::uint64_t{warp} * pattern.warp_step) %
+      pattern.span);
   // What a write leaves at the first of a round's words; the others follow at fixed distances.
   const std::uint32_t value_here = static_cast<std::uint32_t>(inside / 4) * data.slope + salt;
 
   std::uint32_t sum = 0;
-  std::uint64_t cycles = 0;
-  std::uint64_t nanoseconds = 0;
-  if (threadIdx.x == 0) {
-    nanoseconds = global_nanoseconds();
-    cycles = cycles_now();
-  }
+  Reading begin;
+  if (threadIdx.x == 0) begin = reading_before();
 #pragma unroll 1
   for (std::uint32_t r = 0; r < rounds; ++r) {
     if constexpr (operation == Operation::write) {
@@ -250,16 +115,16 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
 #pragma unroll
         for (unsigned i = 0; i < words; ++i)
           w[i] = value + (l * (pace / 4) + i) * Line{}.slope;
-        store<space, width>(to + offset + l * pace, w);
+        store<store_to(level), width>(to + offset + l * pace, w);
       }
     } else {
       std::uint32_t one[flights][words];
       std::uint32_t two[operation == Operation::triad ? flights : 1][words];
 #pragma unroll
       for (unsigned l = 0; l < flights; ++l) {
-        load<space, width>(one[l], from + offset + l * pace);
+        load<load_from(level), width>(one[l], from + offset + l * pace);
         if constexpr (operation == Operation::triad) {
-          load<space, width>(two[l], other + offset + l * pace);
+          load<load_from(level), width>(two[l], other + offset + l * pace);
         }
       }
 #pragma unroll
@@ -271,23 +136,19 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
           if constexpr (operation == Operation::update) one[l][i] += update_step;
         }
         if constexpr (operation != Operation::read) {
-          store<space, width>(to + offset + l * pace, one[l]);
+          store<store_to(level), width>(to + offset + l * pace, one[l]);
         }
       }
     }
     offset += stride;
-    if (offset >= walk.span) offset -= walk.span;
+    if (offset >= pattern.span) offset -= pattern.span;
   }
   // Every value that was read is in the sum of its warp, or in a store; the clock is read after the
   // barrier that every warp reaches behind that.
   std::uint32_t all = block_sum(sum);
-  std::uint64_t end_cycles = 0;
-  std::uint64_t end_nanoseconds = 0;
-  if (threadIdx.x == 0) {
-    end_cycles = cycles_now();
-    end_nanoseconds = global_nanoseconds();
-  }
-  if constexpr (space == Space::shared && operation != Operation::read) {
+  Reading end;
+  if (threadIdx.x == 0) end = reading_after();
+  if constexpr (level == Level::shared && operation != Operation::read) {
     // The array that was written to is the first.
     const auto* const left = reinterpret_cast<const std::uint32_t*>(memory);
     std::uint32_t weighted = 0;
@@ -295,463 +156,145 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
       weighted += (2 * j + 1) * left[j];
     all = block_sum(weighted);
   }
-  if (threadIdx.x == 0) {
-    sm_record::leave(records, {cycles, nanoseconds}, {end_cycles, end_nanoseconds}, all);
-  }
+  if (threadIdx.x == 0) merge(stamps, begin, end, all);
 }
 
-constexpr unsigned helper_threads = 512;
-constexpr unsigned helper_blocks = 1024;
+using Kernel = void (*)(Arrays, AddressPattern, std::uint32_t, std::uint32_t, Line, std::uint32_t,
+                        Stamp*);
 
-/// Lays words on a line.
-__global__ void fill(std::uint32_t* words, std::uint64_t count, Line line) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
-    words[i] = static_cast<std::uint32_t>(i) * line.slope + line.start;
-}
-
-/// Counts the words that are not on the line, and leaves others in their place.
-__global__ void check(std::uint32_t* words, std::uint64_t count, Line line, Line next,
-                      unsigned long long* different) {
-  unsigned long long wrong = 0;
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += step) {
-    const auto index = static_cast<std::uint32_t>(i);
-    if (words[i] != index * line.slope + line.start) ++wrong;
-    words[i] = index * next.slope + next.start;
-  }
-  if (wrong != 0) atomicAdd(different, wrong);
-}
-
-using Kernel = void (*)(Arrays, Walk, std::uint32_t, std::uint32_t, Line, std::uint32_t, SmRecord*);
-
-template <Space space, Operation operation, unsigned width>
-Kernel with_flights(std::uint32_t flights) {
-  if (flights == 1) return stream<space, operation, width, 1>;
-  if (flights == 4) return stream<space, operation, width, 4>;
-  if constexpr (space != Space::shared) {
-    if (flights == 8) return stream<space, operation, width, 8>;
-  }
-  if constexpr (operation == Operation::read) {
-    if (flights == 2) return stream<space, operation, width, 2>;
-    if constexpr (space != Space::shared) {
-      if (flights == 16) return stream<space, operation, width, 16>;
-    }
-  }
-  throw std::logic_error{"no kernel has so many accesses in flight"};
-}
-
-template <Space space, Operation operation>
-Kernel with_width(const Shape& shape) {
-  if (shape.width == 4) return with_flights<space, operation, 4>(shape.flights);
-  if (shape.width == 8) return with_flights<space, operation, 8>(shape.flights);
-  if (shape.width == 16) return with_flights<space, operation, 16>(shape.flights);
-  if constexpr (space != Space::shared) {
-    if (shape.width == 32) return with_flights<space, operation, 32>(shape.flights);
-  }
-  throw std::logic_error{"no kernel has accesses of that width"};
-}
-
-template <Space space>
-Kernel with_operation(const Shape& shape) {
-  if (shape.operation == Operation::read) return with_width<space, Operation::read>(shape);
-  if constexpr (space != Space::near) {
-    switch (shape.operation) {
-      case Operation::write:
-        return with_width<space, Operation::write>(shape);
-      case Operation::copy:
-        return with_width<space, Operation::copy>(shape);
-      case Operation::triad:
-        return with_width<space, Operation::triad>(shape);
-      default:
-        return with_width<space, Operation::update>(shape);
-    }
-  }
-  throw std::logic_error{"no kernel writes to L1"};
-}
-
-Kernel kernel_for(const Shape& shape) {
-  if (shape.level == Level::shared) return with_operation<Space::shared>(shape);
-  if (shape.level == Level::l1) return with_operation<Space::near>(shape);
-  return with_operation<Space::far>(shape);
+Kernel kernel_for(const LaunchShape& shape) {
+  // Memory is read by the same instructions as L2.
+  const Level near = shape.level == Level::dram ? Level::l2 : shape.level;
+  return with_value<Level::shared, Level::l1, Level::l2>(near, [&]<Level level>() {
+    using enum Operation;
+    return with_value<read, write, copy, triad, update>(
+        shape.operation, [&]<Operation operation>() {
+          return with_value<4U, 8U, 16U, 32U>(shape.width, [&]<unsigned width>() {
+            return with_value<1U, 2U, 4U, 8U, 16U>(
+                shape.in_flight, [&]<unsigned flights>() -> Kernel {
+                  if constexpr (no_kernel(level, operation, width, flights) == nullptr) {
+                    return stream<level, operation, width, flights>;
+                  }
+                  throw std::logic_error{"bandwidth: a case without a kernel"};
+                });
+          });
+        });
+  });
 }
 
 /// The memory that all cases share. Words lie on a line unless a case made it dirty.
 struct Pool {
-  explicit Pool(std::uint64_t bytes)
-      : words{bytes / sizeof(std::uint32_t)}, different{1}, records{most_sms} {
+  Pool(std::uint64_t bytes, cudaStream_t on) : stream{on}, words{bytes / sizeof(std::uint32_t)} {
     restore();
   }
   void restore() {
-    fill<<<helper_blocks, helper_threads, 0, stream.get()>>>(words.data(), words.size(), Line{});
-    cuda_check(cudaGetLastError());
-    stream.synchronize();
+    fill(words.data(), words.size(), Line{}, stream);
     dirty = false;
   }
-  Stream stream;
+  cudaStream_t stream;
   DeviceBuffer<std::uint32_t> words;
-  DeviceBuffer<unsigned long long> different;
-  DeviceBuffer<SmRecord> records;
-  Eviction eviction;
+  WordCheck check;
   bool dirty = false;
 };
 
-class Streams {
- public:
-  Streams(const Plan& plan, Kernel kernel, unsigned sms, std::uint64_t l2_bytes, Pool& pool)
-      : plan_{plan},
-        kernel_{kernel},
-        sms_{sms},
-        l2_bytes_{l2_bytes},
-        pool_{pool},
-        in_memory_{plan.shape.level != Level::shared && plan.shape.operation != Operation::read},
-        blank_{most_sms},
-        landed_{most_sms},
-        wrong_{1} {
-    std::ranges::fill(blank_.span(), sm_record::blank);
-    if (pool_.dirty) pool_.restore();
-    if (in_memory_) {
-      pool_.dirty = true;
-      if (!in_place()) lay(poison);
-    }
-  }
+/// The array that a case writes to in device memory: laid before, checked and laid again after
+/// each launch, so that the next one starts from what the first did.
+struct Target {
+  const Plan& plan;
+  Pool& pool;
+  Line before = plan.shape.operation == Operation::update ? Line{} : poison;
 
-  void prepare() {}  // each launch has its own preparation, right before it
-
-  Observation observe() {
-    const Run brief = run(plan_.brief);
-    const Run full = run(plan_.full);
-    const auto bytes = static_cast<double>(plan_.bytes(plan_.full) - plan_.bytes(plan_.brief));
-    const double seconds = full.seconds - brief.seconds;
-    return {.inside = bytes / sms_ / (full.cycles - brief.cycles),
-            .outside = bytes / sms_ / (seconds * full.hertz),
-            .bytes_per_second = bytes / seconds,
-            .grid_seconds = full.seconds,
-            .core_hertz = full.hertz};
+  void lay() const {
+    fill(pool.words.data(), plan.array_bytes / sizeof(std::uint32_t), before, pool.stream);
   }
-
-  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
-    return {seen.inside, seen.outside};
-  }
-
-  void count(Session& session) {
-    if (plan_.shape.level == Level::shared) {
-      count_shared(session);
-    } else {
-      count_memory(session);
-    }
-    landed_.download_from(pool_.records, pool_.stream.get());
-    pool_.stream.synchronize();
-    verify(plan_.full);
-  }
-
-  [[nodiscard]] Gate result() const {
-    return result_gate(checked_, different_,
-                       in_memory_ ? "words that were written, against the closed form"
-                                  : "sums of launches against the closed form");
-  }
-  [[nodiscard]] Gate placement() const {
-    const std::uint32_t warps = plan_.shape.warps();
-    std::vector<std::uint32_t> sm_of_warp;
-    for (std::uint32_t sm = 0; sm < most_sms; ++sm)
-      sm_of_warp.insert(sm_of_warp.end(), landed_.span()[sm].blocks * warps, sm);
-    return placement_gate(sm_of_warp, sms_, static_cast<int>(plan_.shape.blocks_per_sm * warps));
-  }
-  [[nodiscard]] Gate code() const {
-    cudaFuncAttributes attributes{};
-    cuda_check(cudaFuncGetAttributes(&attributes, kernel_));
-    return spill_gate(attributes.localSizeBytes, attributes.numRegs);
-  }
-
- private:
-  [[nodiscard]] bool in_place() const { return plan_.shape.operation == Operation::update; }
-  [[nodiscard]] std::uint32_t* words_of(std::uint32_t array) const {
-    return pool_.words.data() + first_word(plan_, array);
-  }
-  /// Puts the array that is written to on `line`.
-  void lay(const Line& line) {
-    fill<<<helper_blocks, helper_threads, 0, pool_.stream.get()>>>(
-        words_of(0), plan_.array_bytes / sizeof(std::uint32_t), line);
-    cuda_check(cudaGetLastError());
-  }
-
-  [[nodiscard]] Arrays arrays() const {
-    const auto bytes = [&](std::uint32_t array) {
-      return reinterpret_cast<char*>(words_of(array));
-    };
-    switch (plan_.shape.operation) {
-      case Operation::copy:
-        return {bytes(0), bytes(1), nullptr};
-      case Operation::triad:
-        return {bytes(0), bytes(1), bytes(2)};
-      default:
-        return {bytes(0), bytes(0), nullptr};
-    }
-  }
-
-  void launch(const Launch& launch) {
-    kernel_<<<launch.blocks, plan_.shape.block_size, plan_.dynamic_bytes, pool_.stream.get()>>>(
-        plan_.shape.level == Level::shared ? Arrays{} : arrays(), plan_.walk, launch.rounds, salt_,
-        Line{}, static_cast<std::uint32_t>(plan_.array_bytes), pool_.records.data());
-    cuda_check(cudaGetLastError());
-  }
-
-  /// The state that a launch starts from: memory as it is, and L2 without the arrays or with them.
-  void ready() {
-    if (plan_.shape.level == Level::dram) {
-      pool_.eviction.evict(pool_.stream.get());
-    } else if (plan_.shape.level == Level::l2) {
-      pool_.eviction.touch(pool_.words.data(), plan_.array_bytes * arrays_of(plan_.shape.operation),
-                           pool_.stream.get());
-    }
-    blank_.upload_to(pool_.records, pool_.stream.get());
-  }
-
-  Run run(const Launch& what) {
-    salt_ += 0x9E3779B9U;  // another one each time: nothing of the last launch can pass for this
-    ready();
-    begin_.record(pool_.stream.get());
-    launch(what);
-    end_.record(pool_.stream.get());
-    landed_.download_from(pool_.records, pool_.stream.get());
-    pool_.stream.synchronize();
-    verify(what);
-    return sm_record::run_of(landed_.span(), end_.seconds_since(begin_));
-  }
-
-  void verify(const Launch& what) {
-    if (in_memory_) {
-      verify_memory(what);
-      return;
-    }
-    const std::uint32_t sum = sm_record::sum_of(landed_.span());
-    const std::uint32_t expected = plan_.shape.operation == Operation::read
-                                       ? reading_sum(what)
-                                       : expected_shared_sum(plan_, what, Line{}, salt_);
-    ++checked_;
-    if (sum != expected) ++different_;
-  }
-
-  /// It takes the host a while: once for each of the two launches.
-  std::uint32_t reading_sum(const Launch& what) {
-    auto& known = what.rounds == plan_.full.rounds && what.blocks == plan_.full.blocks ? full_sum_
-                                                                                       : brief_sum_;
-    if (!known) known = expected_sum(plan_, what, Line{});
-    return *known;
-  }
-
   /// Every word on the device, some of them on the host as well.
-  void verify_memory(const Launch& what) {
-    const Line line = written(plan_, what, Line{}, salt_);
-    const std::uint64_t count = plan_.words(what);
+  void verify(const Call& call, Tally& tally) const {
+    const Line line = written(plan.shape.operation, plan.array_bytes, plan.updates(call.length),
+                              Line{}, call.salt);
+    const std::uint64_t count = plan.words(call.length);
     constexpr std::uint64_t samples = 1024;
     const std::uint64_t step = std::max<std::uint64_t>(count / samples, 1);
-    const std::uint64_t taken = std::min(count, samples);
-    std::vector<std::uint32_t> some(taken);
-    cuda_check(cudaMemcpy2D(some.data(), sizeof(std::uint32_t), words_of(0),
-                            step * sizeof(std::uint32_t), sizeof(std::uint32_t), taken,
+    std::vector<std::uint32_t> some(std::min(count, samples));
+    cuda_check(cudaMemcpy2D(some.data(), sizeof(std::uint32_t), pool.words.data(),
+                            step * sizeof(std::uint32_t), sizeof(std::uint32_t), some.size(),
                             cudaMemcpyDeviceToHost));
-    for (std::uint64_t i = 0; i < taken; ++i) {
-      if (some[i] != line.word(i * step)) ++different_;
-    }
-    pool_.different.poison(0, pool_.stream.get());
-    check<<<helper_blocks, helper_threads, 0, pool_.stream.get()>>>(
-        words_of(0), count, line, in_place() ? Line{} : poison, pool_.different.data());
-    cuda_check(cudaGetLastError());
-    wrong_.download_from(pool_.different, pool_.stream.get());
-    pool_.stream.synchronize();
-    checked_ += count + taken;
-    different_ += wrong_.span().front();
+    for (std::uint64_t i = 0; i < some.size(); ++i)
+      tally.one(some[i] == line.word(i * step));
+    tally.checked += count;
+    tally.different +=
+        pool.check.different_and_refill(pool.words.data(), count, line, before, pool.stream);
   }
-
-  void count_shared(Session& session) {
-    const LoadPrediction loads = predicted_loads(plan_, plan_.full);
-    const auto requests = static_cast<double>(loads.requests);
-    const double per_array =
-        requests > 0 ? requests / arrays_read(plan_.shape.operation)
-                     : static_cast<double>(predicted_store_sectors(plan_, plan_.full)) /
-                           plan_.shape.width;  // sectors of a request: 32 lanes × width ÷ 32
-    const double stores = per_array * arrays_written(plan_.shape.operation);
-    // A wavefront moves 128 bytes. Stray ones, of the system's own, would be few.
-    const double wavefronts = plan_.shape.width / 4.0;
-    constexpr double few = 1e-3;
-    const std::array<Expectation, 4> expected{
-        Expectation{.quantity = "shared_load_requests", .predicted = requests},
-        Expectation{.quantity = "shared_store_requests", .predicted = stores},
-        Expectation{
-            .quantity = "shared_load_wavefronts", .predicted = requests * wavefronts, .bound = few},
-        Expectation{
-            .quantity = "shared_store_wavefronts", .predicted = stores * wavefronts, .bound = few}};
-    std::vector<Expectation> asked;
-    for (const Expectation& one : expected) {
-      if (one.predicted > 0) asked.push_back(one);
-    }
-    (void)count_and_compare(session,
-                            {.prepare = [this] { ready(); },
-                             .work = [this] { launch(plan_.full); },
-                             .overhead =
-                                 [this] {
-                                   launch({plan_.full.blocks, 0});
-                                 }},
-                            {.expected = asked,
-                             .method = "bank_model",
-                             .unit = "round",
-                             .units = static_cast<double>(plan_.full.blocks) * plan_.full.rounds});
-  }
-
-  void count_memory(Session& session) {
-    const ServedBy claimed = plan_.shape.level == Level::l1   ? ServedBy::l1
-                             : plan_.shape.level == Level::l2 ? ServedBy::l2
-                                                              : ServedBy::dram;
-    const LoadPrediction loads = predicted_loads(plan_, plan_.full);
-    // What a writer left is not what the next pass over the same work starts from: an update would
-    // go on from it.
-    const auto prepare = [this] {
-      if (in_memory_) lay(in_place() ? Line{} : poison);
-      ready();
-    };
-    const auto work = [this] { launch(plan_.full); };
-    const auto overhead = [this] { launch({plan_.full.blocks, 0}); };
-    if (!in_memory_) {
-      count_loads(session, {.prepare = prepare,
-                            .work = work,
-                            .overhead = overhead,
-                            .claimed = claimed,
-                            .predicted = loads,
-                            .reads = static_cast<double>(loads.requests)});
-      return;
-    }
-    const std::uint64_t sectors = predicted_store_sectors(plan_, plan_.full);
-    const Expectation stores{.quantity = "l1_store_sectors",
-                             .predicted = static_cast<double>(sectors)};
-    const Counted counted =
-        strata::count(session, {.prepare = prepare, .work = work, .overhead = overhead});
-    Gate model = model_gate({&stores, 1}, counted);
-    Gate level = store_level_gate(claimed, sectors, l2_bytes_, counted);
-    if (loads.requests > 0) {
-      const LoadCounts net = load_counts(counted.whole) - load_counts(counted.overhead);
-      model = both(model_gate(loads, net), model);
-      level = both(level_gate(claimed, loads, net), level);
-    }
-    session.add(model);
-    session.add(level);
-  }
-
-  Plan plan_;
-  Kernel kernel_;
-  unsigned sms_;
-  std::uint64_t l2_bytes_;
-  Pool& pool_;
-  bool in_memory_;  // the result is an array in device memory
-  PinnedBuffer<SmRecord> blank_;
-  PinnedBuffer<SmRecord> landed_;
-  PinnedBuffer<unsigned long long> wrong_;
-  std::optional<std::uint32_t> brief_sum_;
-  std::optional<std::uint32_t> full_sum_;
-  Event begin_;
-  Event end_;
-  std::uint32_t salt_ = 0x51ED270BU;
-  std::size_t checked_ = 0;
-  std::size_t different_ = 0;
 };
 
-std::uint64_t whole_fact(const Facts& facts, const char* name) {
-  return static_cast<std::uint64_t>(std::get<std::int64_t>(facts.at(name)));
-}
-
-double real_fact(const Facts& facts, const char* name, double otherwise) {
-  const auto found = facts.find(name);
-  const auto* value = found == facts.end() ? nullptr : std::get_if<double>(&found->second);
-  return value == nullptr ? otherwise : *value;
-}
-
 /// Makes room for the blocks of the plan, and for no more of them where blocks come and go.
-void shape_sm(Kernel kernel, Plan& plan, const Limits& limits) {
+void make_room(const void* kernel, Plan& plan, const GpuFacts& gpu) {
+  const LaunchShape& shape = plan.shape;
   const auto resident = [&](std::uint32_t dynamic_bytes) {
-    int blocks = 0;
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(dynamic_bytes)));
+    allow_shared_bytes(kernel, dynamic_bytes);
     // The whole of what the arrays leave is L1's.
-    const std::uint64_t taken = std::uint64_t{plan.shape.blocks_per_sm} *
-                                (dynamic_bytes + shared_of_system + shared_of_kernel);
-    const auto percent = static_cast<int>(std::min<std::uint64_t>(
-        (100 * taken + limits.shared_of_sm - 1) / limits.shared_of_sm, 100));
-    cuda_check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
-    cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, kernel, static_cast<int>(plan.shape.block_size), dynamic_bytes));
-    return static_cast<std::uint32_t>(blocks);
+    prefer_carveout(kernel, percent_of(std::uint64_t{shape.blocks_per_sm} *
+                                           (dynamic_bytes + shared_of_system + shared_of_kernel),
+                                       gpu.shared_per_sm));
+    return resident_blocks(kernel, shape.block_size, dynamic_bytes);
   };
-  const std::uint32_t wanted = plan.shape.blocks_per_sm;
-  if (plan.shape.level == Level::dram) {
-    if (resident(0) == wanted) {
-      plan.dynamic_bytes = 0;  // the threads are as many as the SM can have: no filler
-    } else if (resident(plan.dynamic_bytes) != wanted) {
-      throw Skipped{"the SM cannot be made to hold that many blocks and no more"};
+  if (shape.level != Level::dram) {
+    if (resident(plan.dynamic_bytes) < shape.blocks_per_sm) {
+      throw Skipped{"the SM cannot hold that many blocks of this kernel"};
     }
-  } else if (resident(plan.dynamic_bytes) < wanted) {
-    throw Skipped{"the SM cannot hold that many blocks of this kernel"};
+  } else if (resident(0) == shape.blocks_per_sm) {
+    plan.dynamic_bytes = 0;  // the threads are as many as the SM can have: no filler
+  } else if (resident(plan.dynamic_bytes) != shape.blocks_per_sm) {
+    throw Skipped{"the SM cannot be made to hold that many blocks and no more"};
   }
+}
+
+Arrays arrays_in(const Plan& plan, std::uint32_t* words) {
+  if (!plan.in_device_memory()) return {};
+  const auto array = [&](std::uint32_t index) {
+    return reinterpret_cast<char*>(words + first_word(plan, index));
+  };
+  const Operation operation = plan.shape.operation;
+  const bool copies = operation == Operation::copy || operation == Operation::triad;
+  return {array(0), array(copies ? 1 : 0), operation == Operation::triad ? array(2) : nullptr};
 }
 
 void run(Session& session) {
-  const Facts& facts = session.device().identity().facts;
-  const Shape shape = shape_of(session);
-  const std::string& capability = std::get<std::string>(facts.at("compute_capability"));
+  const GpuFacts gpu = gpu_facts(session.device().identity().facts);
+  const LaunchShape shape = shape_of(session.params());
   constexpr unsigned widest_before_10 = 16;
-  if (shape.width > widest_before_10 && capability.size() < std::string{"10.0"}.size()) {
+  if (shape.width > widest_before_10 && gpu.major < 10) {
     throw Skipped{"accesses of 32 bytes came with compute capability 10.0"};
   }
-  constexpr std::uint64_t pool_bytes = std::uint64_t{2} << 30U;
-  const std::uint64_t shared_of_sm = whole_fact(facts, "shared_bytes_per_sm");
-  const double pin_bandwidth = real_fact(facts, "dram_bytes_per_second_theoretical", 0);
-  Limits limits{.sms = static_cast<std::uint32_t>(whole_fact(facts, "sm_count")),
-                .l1_bytes = shared_of_sm -
-                            std::min(shared_of_sm / 2, std::uint64_t{shape.blocks_per_sm} *
-                                                           (shared_of_system + shared_of_kernel)),
-                .l2_bytes = whole_fact(facts, "l2_bytes"),
-                .pool_bytes = std::min(pool_bytes, whole_fact(facts, "memory_bytes") / 4),
-                .shared_of_sm = shared_of_sm,
-                .shared_of_block = whole_fact(facts, "shared_bytes_per_block_optin")};
-  if (pin_bandwidth > 0) limits.dram_bytes_per_second = pin_bandwidth;
-  limits.core_hertz = real_fact(facts, "core_clock_peak_hz", limits.core_hertz);
+  const std::uint64_t pool_bytes = std::min(std::uint64_t{2} << 30U, gpu.memory_bytes / 4);
+  Plan plan = plan_for(shape, gpu, pool_bytes);
+  const Kernel kernel = kernel_for(shape);
+  make_room(reinterpret_cast<const void*>(kernel), plan, gpu);
 
-  Plan plan = plan_for(shape, limits);
-  Kernel kernel = kernel_for(shape);
-  shape_sm(kernel, plan, limits);
-  Pool& pool = session.cache().keep<Pool>("bandwidth", [&] { return Pool{limits.pool_bytes}; });
-  Streams streams{plan, kernel, limits.sms, limits.l2_bytes, pool};
-  if (session.counters() != nullptr) {
-    streams.count(session);
-    session.add(streams.result());
-    return;
+  CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
+  const cudaStream_t stream = machine.stream().get();
+  Pool& pool = session.cache().keep<Pool>("bandwidth", [&] { return Pool{pool_bytes, stream}; });
+  if (pool.dirty) pool.restore();
+
+  Experiment experiment = describe(plan, gpu);
+  Slope& slope = experiment.slopes.front();
+  slope.data = pool.words.data();
+  slope.launch = [&](const Call& call) {
+    kernel<<<call.length.blocks, shape.block_size, plan.dynamic_bytes, stream>>>(
+        arrays_in(plan, pool.words.data()), plan.pattern, call.length.rounds, call.salt, Line{},
+        static_cast<std::uint32_t>(plan.array_bytes), machine.device_stamps());
+  };
+  const Target target{plan, pool};
+  if (!slope.verify) {
+    pool.dirty = true;
+    target.lay();
+    slope.verify = [&](const Call& call, std::span<const Stamp>, Tally& tally) {
+      target.verify(call, tally);
+    };
+    // What a writer left is not what the next pass over the same work starts from.
+    experiment.counts->prepare = [&](const Call&) { target.lay(); };
   }
-  const auto seen = collect(streams, session.plan());
-  const bool of_a_cycle = shape.level == Level::l1 || shape.level == Level::shared;
-  const double limit = of_a_cycle                   ? l1_limit(capability)
-                       : shape.level == Level::dram ? pin_bandwidth
-                                                    : 0;
-  report(session, seen,
-         {.per_core_unit = "B/cycle",
-          .inside = "clock64_slope",
-          .outside = "event_slope",
-          .whole = "event",
-          .clock = "clock64_over_globaltimer"},
-         limit, of_a_cycle);
-  session.add(Measurement{.quantity = "bytes_in_flight_per_sm",
-                          .unit = "B",
-                          .provenance = Provenance::modelled,
-                          .method = "launch_shape",
-                          .samples = {static_cast<double>(shape.in_flight())}});
-  session.add(streams.result());
-  if (shape.level != Level::dram) session.add(streams.placement());
-  session.add(streams.code());
-  if (shape.level != Level::shared) session.add(level_unverified(session.counting_note()));
-  session.fact("rounds", static_cast<std::int64_t>(plan.full.rounds));
-  session.fact("blocks", static_cast<std::int64_t>(plan.full.blocks));
-  session.fact("footprint_bytes",
-               static_cast<std::int64_t>(plan.array_bytes * arrays_of(shape.operation)));
+  experiment.kernels = {reinterpret_cast<const void*>(kernel)};
+  measure(session, machine, experiment);
 }
 
 STRATA_BENCHMARK(declare, cuda, run);

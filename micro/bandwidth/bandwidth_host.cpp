@@ -1,16 +1,11 @@
-// The host backend of bandwidth: bandwidth.hpp says what it asks.
-//
 // Every core works on arrays of its own, with the widest vectors that it has. What is a level is
 // decided by how large they are: half of a core's L1 or L2; a quarter of its share of L3, or four
 // times its L2 where that is less; four times L3. Loops are plain; what a core keeps in flight is
 // its own business.
 #include "harness/case/error.hpp"
-#include "harness/cpu/reported.hpp"
-#include "harness/cpu/thread_team.hpp"
+#include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
-#include "harness/cpu/tsc.hpp"
-#include "harness/record/gates.hpp"
-#include "harness/record/statistics.hpp"
+#include "harness/measure/engine.hpp"
 #include "micro/bandwidth/bandwidth.hpp"
 
 #include <algorithm>
@@ -151,20 +146,19 @@ Code code_for(Operation operation) {
 }
 
 /// Words of each array of a core.
-std::uint64_t words_for(const std::string& level, Operation operation, std::size_t cores,
-                        const Facts& facts) {
-  const auto bytes = [&](const char* name) { return reported_bytes(facts, name); };
+std::uint64_t words_for(Level level, Operation operation, std::size_t cores, const CpuFacts& cpu) {
+  const std::uint64_t l2_bytes = need(cpu.l2_bytes, "l2_bytes");
   std::uint64_t all = 0;
-  if (level == "l1") {
-    all = bytes("l1d_bytes") / 2;
-  } else if (level == "l2") {
-    all = bytes("l2_bytes") / 2;
-  } else if (level == "l3") {
-    all = std::min(bytes("l3_bytes") / 4 / cores, 4 * bytes("l2_bytes"));
+  if (level == Level::l1) {
+    all = need(cpu.l1_bytes, "l1d_bytes") / 2;
+  } else if (level == Level::l2) {
+    all = l2_bytes / 2;
+  } else if (level == Level::l3) {
+    all = std::min(need(cpu.l3_bytes, "l3_bytes") / 4 / cores, 4 * l2_bytes);
   } else {
     constexpr std::uint64_t times = 4;
-    const std::uint64_t last = bytes(facts.contains("l3_bytes") ? "l3_bytes" : "l2_bytes");
-    if (times * last > bytes("memory_bytes") / 4) {
+    const std::uint64_t last = cpu.l3_bytes.value_or(l2_bytes);
+    if (times * last > need(cpu.memory_bytes, "memory_bytes") / 4) {
       throw Skipped{"too little memory for 4 times the cache"};
     }
     all = times * last / cores;
@@ -174,16 +168,13 @@ std::uint64_t words_for(const std::string& level, Operation operation, std::size
   return std::max(words, unit);
 }
 
-/// The subject of the protocol: a pair of runs, short and long, on every core.
-class Streams {
+/// The arrays of every core, each one after the other on one line of words.
+class Arrays {
  public:
-  Streams(Work work, Operation operation, bool cached, std::uint64_t words, ThreadTeam& team)
-      : work_{work}, words_{words}, cached_{cached}, team_{team}, cores_(team.size()) {
-    plan_.shape.operation = operation;
-    plan_.shape.level = Level::dram;
-    plan_.array_bytes = words * sizeof(std::uint32_t);
-    // Each core touches its arrays first: they are near it.
-    (void)team_.run([&](std::size_t rank) {
+  /// Each core touches its own first: they are near it.
+  Arrays(Operation operation, std::uint64_t words, HostMachine& machine)
+      : operation_{operation}, words_{words}, machine_{machine}, cores_(machine.cores()) {
+    (void)machine_.team()->run([&](std::size_t rank) {
       auto& memory = cores_[rank].memory;
       memory.resize(words_ * arrays_of(operation) + vector_words);
       cores_[rank].start = aligned(memory);
@@ -192,50 +183,47 @@ class Streams {
     });
   }
 
-  /// Decides how long the runs are, by a first one.
-  void shape() {
-    if (!cached_) {
-      // One pass over a fifth, far from where the long run begins and ends, and over everything.
-      const std::uint64_t part = words_ / parts;
-      brief_ = {.first = 2 * part, .words = part, .passes = 1};
-      full_ = {.first = 0, .words = words_, .passes = 1};
+  [[nodiscard]] Job job(std::size_t rank, const Range& range, std::uint32_t salt) const {
+    const bool copies = operation_ == Operation::copy || operation_ == Operation::triad;
+    const std::uint64_t next = copies ? words_ : 0;
+    std::uint32_t* const to = cores_[rank].start + range.first;
+    return {.to = to,
+            .from = to + next,
+            .other = to + 2 * next,
+            .words = range.words,
+            .passes = range.passes,
+            .salt = salt + static_cast<std::uint32_t>(range.first) * Line{}.slope};
+  }
+
+  void verify(const Range& range, std::uint32_t salt, std::span<const Stamp> stamps, Tally& tally) {
+    if (operation_ == Operation::read) {
+      const std::uint32_t expected = range.passes * Line{}.sum(range.first, range.words);
+      for (const Stamp& stamp : stamps)
+        tally.one(static_cast<std::uint32_t>(stamp.result) == expected);
       return;
     }
-    constexpr std::uint32_t trial = 64;
-    full_ = {.first = 0, .words = words_, .passes = trial};
-    const double seconds = run(full_) / trial;
-    const double passes = std::clamp(timed_seconds / parts / seconds, 1.0, 1e6);
-    brief_ = {.first = 0, .words = words_, .passes = static_cast<std::uint32_t>(passes)};
-    full_.passes = parts * brief_.passes;
-    if (seconds * full_.passes < 4 * timed_seconds) pairs_ = many_pairs;
+    const Line line =
+        written(operation_, words_ * sizeof(std::uint32_t), range.passes, Line{}, salt);
+    const Line next = operation_ == Operation::update ? Line{} : poison;
+    (void)machine_.team()->run([&](std::size_t rank) {
+      Core& core = cores_[rank];
+      core.different = 0;
+      for (std::uint64_t i = range.first; i < range.first + range.words; ++i) {
+        if (core.start[i] != line.word(i)) ++core.different;
+        core.start[i] = next.word(i);
+      }
+    });
+    for (const Core& core : cores_) {
+      tally.checked += range.words;
+      tally.different += core.different;
+    }
   }
-
-  void prepare() {}  // a run starts from what the last one left where it was
-
-  Observation observe() {
-    std::vector<Observation> several;
-    several.reserve(static_cast<std::size_t>(pairs_));
-    for (int i = 0; i < pairs_; ++i)
-      several.push_back(observe_pair());
-    return median_record(several, &Observation::inside, &Observation::outside,
-                         &Observation::bytes_per_second, &Observation::grid_seconds,
-                         &Observation::core_hertz);
-  }
-
-  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
-    return {seen.inside, seen.outside};
-  }
-  [[nodiscard]] std::size_t checked() const { return checked_; }
-  [[nodiscard]] std::size_t different() const { return different_; }
 
  private:
-  /// One core's arrays and what it saw, on cache lines of their own.
+  /// On cache lines of its own.
   struct alignas(128) Core {
     std::vector<std::uint32_t> memory;
     std::uint32_t* start = nullptr;
-    std::uint32_t sum = 0;
-    std::uint64_t ticks = 0;
-    double seconds = 0;
     std::uint64_t different = 0;
   };
 
@@ -246,123 +234,84 @@ class Streams {
     return static_cast<std::uint32_t*>(std::align(bytes, room - bytes, at, room));
   }
 
-  [[nodiscard]] std::uint64_t bytes(const Range& range) const {
-    const Operation operation = plan_.shape.operation;
-    return range.words * range.passes * sizeof(std::uint32_t) *
-           (arrays_read(operation) + arrays_written(operation));
-  }
-
-  Observation observe_pair() {
-    const double brief_seconds = run(brief_);
-    const double brief_ticks = slowest();
-    const double full_seconds = run(full_);
-    const auto moved = static_cast<double>(bytes(full_) - bytes(brief_));  // by each core
-    const double seconds = full_seconds - brief_seconds;
-    const Core& first = cores_.front();
-    return {.inside = moved / (slowest() - brief_ticks),
-            .outside = moved / (seconds * tsc_hertz()),
-            .bytes_per_second = moved * static_cast<double>(cores_.size()) / seconds,
-            .grid_seconds = full_seconds,
-            .core_hertz = static_cast<double>(first.ticks) / first.seconds};
-  }
-
-  [[nodiscard]] double slowest() const {
-    std::uint64_t most = 0;
-    for (const Core& core : cores_)
-      most = std::max(most, core.ticks);
-    return static_cast<double>(most);
-  }
-
-  double run(const Range& range) {
-    salt_ += 0x9E3779B9U;  // another one each time: nothing of the last run can pass for this
-    const Operation operation = plan_.shape.operation;
-    const std::uint64_t second =
-        operation == Operation::copy || operation == Operation::triad ? 1 : 0;
-    const double seconds = team_.run([&](std::size_t rank) {
-      Core& core = cores_[rank];
-      std::uint32_t* const to = core.start + range.first;
-      const Job job{.to = to,
-                    .from = to + second * words_,
-                    .other = to + 2 * second * words_,
-                    .words = range.words,
-                    .passes = range.passes,
-                    .salt = salt_ + static_cast<std::uint32_t>(range.first) * Line{}.slope};
-      const double began = monotonic_raw_seconds();
-      const std::uint64_t start = tsc_now();
-      core.sum = work_(job);
-      core.ticks = tsc_now() - start;
-      core.seconds = monotonic_raw_seconds() - began;
-    });
-    check(range);
-    return seconds;
-  }
-
-  void check(const Range& range) {
-    if (plan_.shape.operation == Operation::read) {
-      for (const Core& core : cores_) {
-        ++checked_;
-        if (core.sum != range.passes * Line{}.sum(range.first, range.words)) ++different_;
-      }
-      return;
-    }
-    plan_.passes = 1;
-    const Line line = written(plan_, {.blocks = 1, .rounds = range.passes}, Line{}, salt_);
-    const bool in_place = plan_.shape.operation == Operation::update;
-    const Line next = in_place ? Line{} : poison;
-    (void)team_.run([&](std::size_t rank) {
-      Core& core = cores_[rank];
-      core.different = 0;
-      for (std::uint64_t i = range.first; i < range.first + range.words; ++i) {
-        if (core.start[i] != line.word(i)) ++core.different;
-        core.start[i] = next.word(i);
-      }
-    });
-    for (const Core& core : cores_) {
-      checked_ += range.words;
-      different_ += core.different;
-    }
-  }
-
-  Work work_;
-  Plan plan_;  // what the model of the result needs of it
+  Operation operation_;
   std::uint64_t words_;
-  bool cached_;
-  int pairs_ = 1;
-  ThreadTeam& team_;
+  HostMachine& machine_;
   std::vector<Core> cores_;
-  Range brief_;
-  Range full_;
-  std::uint32_t salt_ = 0x51ED270BU;
-  std::size_t checked_ = 0;
-  std::size_t different_ = 0;
+};
+
+/// The runs of a case: which part of the arrays they go over, and how often.
+class Ranges {
+ public:
+  Ranges(bool cached, std::uint64_t words, double bytes_of_word)
+      : cached_{cached}, words_{words}, bytes_of_word_{bytes_of_word} {}
+
+  [[nodiscard]] Range of(const Length& length) const {
+    // Uncached, the short run is one pass over a fifth, far from where the long one begins and
+    // ends.
+    const std::uint64_t part = words_ / parts;
+    if (!cached_ && length.blocks == 1) return {.first = 2 * part, .words = part, .passes = 1};
+    return {.first = 0, .words = words_, .passes = length.rounds};
+  }
+  [[nodiscard]] Length length(std::uint32_t passes, bool brief = false) const {
+    Length length{.rounds = passes, .blocks = brief ? 1U : 0U};
+    const Range range = of(length);
+    length.work = bytes_of_word_ * static_cast<double>(range.words * range.passes);
+    return length;
+  }
+
+  /// By a trial where the arrays are cached. Short runs are taken several times for a sample.
+  [[nodiscard]] Lengths decide(const std::function<Launched(const Length&)>& run,
+                               Experiment& experiment) const {
+    if (!cached_) return {.brief = length(1, /*brief=*/true), .full = length(1)};
+    constexpr std::uint32_t trial = 64;
+    const double seconds = run(length(trial)).seconds / trial;
+    const auto passes =
+        static_cast<std::uint32_t>(std::clamp(timed_seconds / parts / seconds, 1.0, 1e6));
+    if (seconds * parts * passes < 4 * timed_seconds) experiment.pairs = many_pairs;
+    return {.brief = length(passes), .full = length(parts * passes)};
+  }
+
+ private:
+  bool cached_;
+  std::uint64_t words_;
+  double bytes_of_word_;  // moved for each word of an array
 };
 
 void run(Session& session) {
-  const Facts& facts = session.device().identity().facts;
-  const std::string& level = session.param("level");
-  const Operation operation = operation_from(session.param("operation")).value();
+  const Level level = levels.of(session.param("level"));
+  const Operation operation = operations.of(session.param("operation"));
   const auto cpus = allowed_cpus();
-  const std::uint64_t words = words_for(level, operation, cpus.size(), facts);
+  const std::uint64_t words =
+      words_for(level, operation, cpus.size(), cpu_facts(session.device().identity().facts));
   const Code code = code_for(operation);
-  ThreadTeam team{cpus};
-  Streams streams{code.work, operation, level != "dram", words, team};
-  streams.shape();
-  const auto seen = collect(streams, session.plan());
-  report(session, seen,
-         {.per_core_unit = "B/tsc_cycle",
-          .inside = "tsc_slope",
-          .outside = "monotonic_slope",
-          .whole = "monotonic",
-          .clock = "tsc_over_monotonic"},
-         /*limit=*/0, /*limit_is_of_a_cycle=*/false);
-  session.add(result_gate(streams.checked(), streams.different(),
-                          operation == Operation::read
-                              ? "sums of cores against the closed form"
-                              : "words that were written, against the closed form"));
-  session.add(level_unverified("no hardware counters on the host"));
-  session.fact("instructions", std::string{code.instructions});
-  session.fact("footprint_bytes", static_cast<std::int64_t>(words * arrays_of(operation) *
-                                                            cpus.size() * sizeof(std::uint32_t)));
+  HostMachine machine{cpus};
+  Arrays arrays{operation, words, machine};
+  const Ranges ranges{
+      level != Level::dram, words,
+      double{sizeof(std::uint32_t)} * (arrays_read(operation) + arrays_written(operation))};
+
+  Experiment experiment = described(cpus.size(), {});
+  Slope slope;
+  slope.launch = machine.on_every_core([&](std::size_t rank, const Call& call) {
+    return std::uint64_t{code.work(arrays.job(rank, ranges.of(call.length), call.salt))};
+  });
+  slope.verify = [&](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
+    arrays.verify(ranges.of(call.length), call.salt, stamps, tally);
+  };
+  slope.size = [&](const auto& trial) { return ranges.decide(trial, experiment); };
+  experiment.slopes = {slope};
+  experiment.checked = operation == Operation::read
+                           ? "sums of cores against the closed form"
+                           : "words that were written, against the closed form";
+  experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
+  experiment.facts = [&](const Experiment&) {
+    return Facts{
+        {"instructions", std::string{code.instructions}},
+        {"footprint_bytes", static_cast<std::int64_t>(words * arrays_of(operation) * cpus.size() *
+                                                      sizeof(std::uint32_t))}};
+  };
+  measure(session, machine, experiment);
 }
 
 STRATA_BENCHMARK(declare, host, run);

@@ -15,30 +15,33 @@ using namespace bandwidth;
 
 constexpr std::uint64_t mebi = 1U << 20U;
 
-Limits large() {
+constexpr std::uint64_t large_pool = 2048 * mebi;
+constexpr std::uint64_t small_pool = 256 * mebi;
+
+GpuFacts large() {
   return {.sms = 132,
-          .l1_bytes = 200 << 10U,
+          .compute_capability = "9.0",
+          .major = 9,
           .l2_bytes = 60 * mebi,
-          .pool_bytes = 2048 * mebi,
-          .shared_of_sm = 233472,
-          .shared_of_block = 232448,
-          .dram_bytes_per_second = 4.8e12,
-          .core_hertz = 1.98e9};
+          .memory_bytes = 8192 * mebi,
+          .shared_per_sm = 233472,
+          .shared_per_block = 232448,
+          .core_clock_peak = 1.98e9,
+          .dram_pin_bandwidth = 4.8e12};
 }
 /// One on which every word can be walked over in a test.
-Limits small() {
-  Limits limits = large();
-  limits.sms = 3;
-  limits.l2_bytes = 4 * mebi;
-  limits.pool_bytes = 256 * mebi;
-  return limits;
+GpuFacts small() {
+  GpuFacts gpu = large();
+  gpu.sms = 3;
+  gpu.l2_bytes = 4 * mebi;
+  return gpu;
 }
 
 /// Calls visit(block, warp, first byte) for each chunk of an array that a launch touches, by the
 /// words of the header and by nothing else.
 template <class Visit>
-void walk_over(const bandwidth::Plan& plan, const Launch& launch, Visit&& visit) {
-  const Walk& w = plan.walk;
+void walk_over(const bandwidth::Plan& plan, const Length& launch, Visit&& visit) {
+  const AddressPattern& w = plan.pattern;
   for (std::uint64_t block = 0; block < launch.blocks; ++block) {
     const std::uint64_t times = w.group == 0 ? 1 : 1 + 2 * (block + block / w.group);
     for (std::uint64_t warp = 0; warp < plan.shape.warps(); ++warp) {
@@ -51,8 +54,8 @@ void walk_over(const bandwidth::Plan& plan, const Launch& launch, Visit&& visit)
   }
 }
 
-std::vector<Shape> shapes(std::initializer_list<Level> levels, bool reads) {
-  std::vector<Shape> all;
+std::vector<LaunchShape> shapes(std::initializer_list<Level> levels, bool reads) {
+  std::vector<LaunchShape> all;
   for (const Level level : levels) {
     for (const auto operation : {Operation::read, Operation::write, Operation::copy,
                                  Operation::triad, Operation::update}) {
@@ -84,31 +87,32 @@ TEST(BandwidthLine, SumsWhatALoopSums) {
 
 TEST(BandwidthPlan, StaysInsideItsArraysInWholeChunks) {
   for (const bool reads : {true, false}) {
-    for (const Shape& shape : shapes({Level::shared, Level::l2, Level::dram}, reads)) {
-      const auto plan = plan_for(shape, small());
+    for (const LaunchShape& shape : shapes({Level::shared, Level::l2, Level::dram}, reads)) {
+      const auto plan = plan_for(shape, small(), small_pool);
       EXPECT_EQ(plan.array_bytes % shape.chunk(), 0U);
-      walk_over(plan, {plan.brief.blocks, std::min(plan.brief.rounds, 3U)},
+      walk_over(plan, {std::min(plan.lengths.brief.rounds, 3U), plan.lengths.brief.blocks},
                 [&](std::uint64_t, std::uint32_t, std::uint64_t byte) {
                   ASSERT_EQ(byte % shape.chunk(), 0U);
                   ASSERT_LE(byte + shape.chunk(), plan.array_bytes);
                 });
     }
   }
-  for (const Shape& shape : shapes({Level::l1}, true)) {
-    const auto plan = plan_for(shape, small());
-    walk_over(plan, {1, plan.brief.rounds}, [&](std::uint64_t, std::uint32_t, std::uint64_t byte) {
-      ASSERT_LE(byte + shape.chunk(), plan.array_bytes);
-    });
+  for (const LaunchShape& shape : shapes({Level::l1}, true)) {
+    const auto plan = plan_for(shape, small(), small_pool);
+    walk_over(plan, {plan.lengths.brief.rounds, 1},
+              [&](std::uint64_t, std::uint32_t, std::uint64_t byte) {
+                ASSERT_LE(byte + shape.chunk(), plan.array_bytes);
+              });
   }
 }
 
 TEST(BandwidthPlan, LetsNoTwoWritersTouchOneWordAndTouchesEachAsOftenAsItSays) {
-  for (const Shape& shape : shapes({Level::shared, Level::l2}, false)) {
-    const auto plan = plan_for(shape, small());
+  for (const LaunchShape& shape : shapes({Level::shared, Level::l2}, false)) {
+    const auto plan = plan_for(shape, small(), small_pool);
     const bool shared = shape.level == Level::shared;
-    for (const Launch& launch : {plan.brief, plan.full}) {
+    for (const Length& launch : {plan.lengths.brief, plan.lengths.full}) {
       std::map<std::uint64_t, std::uint32_t> touched;
-      walk_over(plan, {shared ? 1 : launch.blocks, launch.rounds},
+      walk_over(plan, {launch.rounds, shared ? 1 : launch.blocks},
                 [&](std::uint64_t, std::uint32_t, std::uint64_t byte) { ++touched[byte]; });
       EXPECT_EQ(touched.size() * shape.chunk() / 4, plan.words(launch));
       for (const auto& [byte, times] : touched)
@@ -119,11 +123,11 @@ TEST(BandwidthPlan, LetsNoTwoWritersTouchOneWordAndTouchesEachAsOftenAsItSays) {
 
 TEST(BandwidthPlan, TouchesEachWordOfMemoryOnceFromTheFirstOn) {
   for (const bool reads : {true, false}) {
-    for (const Shape& shape : shapes({Level::dram}, reads)) {
-      const auto plan = plan_for(shape, small());
+    for (const LaunchShape& shape : shapes({Level::dram}, reads)) {
+      const auto plan = plan_for(shape, small(), small_pool);
       std::set<std::uint64_t> touched;
       std::size_t times = 0;
-      const Launch some{.blocks = 8, .rounds = plan.full.rounds};
+      const Length some{.rounds = plan.lengths.full.rounds, .blocks = 8};
       walk_over(plan, some, [&](std::uint64_t, std::uint32_t, std::uint64_t byte) {
         touched.insert(byte);
         ++times;
@@ -132,57 +136,60 @@ TEST(BandwidthPlan, TouchesEachWordOfMemoryOnceFromTheFirstOn) {
       EXPECT_EQ(*touched.begin(), 0U);
       EXPECT_EQ((*touched.rbegin() + shape.chunk()) / 4, plan.words(some));
       EXPECT_EQ(plan.updates(some), 1U);
-      EXPECT_LE(plan.words(plan.full) * 4, plan.array_bytes);
+      EXPECT_LE(plan.words(plan.lengths.full) * 4, plan.array_bytes);
     }
   }
 }
 
 TEST(BandwidthPlan, ReadsL2InAnOrderOfItsOwnForEachBlockAndNeverAtOnePlace) {
-  const Shape shape{Level::l2, Operation::read, 16, 512, 2, 4};
-  const auto plan = plan_for(shape, small());
+  const LaunchShape shape{Level::l2, Operation::read, 16, 512, 2, 4};
+  const auto plan = plan_for(shape, small(), small_pool);
   EXPECT_LE(plan.array_bytes, small().l2_bytes / 3);
-  ASSERT_LE(plan.full.blocks, plan.walk.group);
+  ASSERT_LE(plan.lengths.full.blocks, plan.pattern.group);
   std::map<std::uint32_t, std::set<std::uint64_t>> in_round;
   std::map<std::uint64_t, std::set<std::uint64_t>> of_block;
-  walk_over(plan, {plan.full.blocks, plan.walk.group},
+  walk_over(plan, {plan.pattern.group, plan.lengths.full.blocks},
             [&](std::uint64_t block, std::uint32_t round, std::uint64_t byte) {
               in_round[round].insert(byte);
               of_block[block].insert(byte);
             });
   for (const auto& [round, bytes] : in_round)
-    ASSERT_EQ(bytes.size(), std::size_t{plan.full.blocks} * shape.warps()) << round;
+    ASSERT_EQ(bytes.size(), std::size_t{plan.lengths.full.blocks} * shape.warps()) << round;
   for (const auto& [block, bytes] : of_block)
     ASSERT_EQ(bytes.size() * shape.chunk(), plan.array_bytes) << block;
 }
 
 TEST(BandwidthPlan, TakesAboutAsLongAsItShould) {
-  for (const Shape& shape : shapes({Level::shared, Level::l1, Level::l2}, true)) {
-    const auto plan = plan_for(shape, large());
-    EXPECT_EQ(plan.full.rounds, 5 * plan.brief.rounds);
-    const double cycles = static_cast<double>(plan.bytes(plan.full)) / 132 / 128;
+  for (const LaunchShape& shape : shapes({Level::shared, Level::l1, Level::l2}, true)) {
+    const auto plan = plan_for(shape, large(), large_pool);
+    EXPECT_EQ(plan.lengths.full.rounds, 5 * plan.lengths.brief.rounds);
+    const double cycles = static_cast<double>(plan.bytes(plan.lengths.full)) / 132 / 128;
     EXPECT_LT(cycles, 5e5);
   }
-  const auto memory = plan_for({Level::dram, Operation::read, 16, 512, 2, 8}, large());
-  EXPECT_EQ(memory.full.blocks, 4 * memory.brief.blocks);
-  EXPECT_GT(memory.bytes(memory.brief), 4 * large().l2_bytes);
-  const auto copy = plan_for({Level::dram, Operation::copy, 16, 512, 2, 4}, large());
-  EXPECT_EQ(copy.bytes(copy.full), 2 * copy.array_bytes);
-  EXPECT_GT(copy.bytes(copy.full), 1000 * mebi);
+  const auto memory = plan_for({Level::dram, Operation::read, 16, 512, 2, 8}, large(), large_pool);
+  EXPECT_EQ(memory.lengths.full.blocks, 4 * memory.lengths.brief.blocks);
+  EXPECT_GT(memory.bytes(memory.lengths.brief), 4 * large().l2_bytes);
+  const auto copy = plan_for({Level::dram, Operation::copy, 16, 512, 2, 4}, large(), large_pool);
+  EXPECT_EQ(copy.bytes(copy.lengths.full), 2 * copy.array_bytes);
+  EXPECT_GT(copy.bytes(copy.lengths.full), 1000 * mebi);
 }
 
 TEST(BandwidthPlan, IsSkippedWhereTheDeviceIsTooSmall) {
-  EXPECT_THROW((void)plan_for({Level::shared, Operation::triad, 16, 1024, 2, 4}, large()), Skipped);
-  EXPECT_THROW((void)plan_for({Level::l2, Operation::triad, 16, 512, 4, 4}, large()), Skipped);
-  Limits limits = large();
-  limits.pool_bytes = 128 * mebi;
-  EXPECT_THROW((void)plan_for({Level::dram, Operation::read, 16, 512, 2, 4}, limits), Skipped);
+  EXPECT_THROW(
+      (void)plan_for({Level::shared, Operation::triad, 16, 1024, 2, 4}, large(), large_pool),
+      Skipped);
+  EXPECT_THROW((void)plan_for({Level::l2, Operation::triad, 16, 512, 4, 4}, large(), large_pool),
+               Skipped);
+  EXPECT_THROW((void)plan_for({Level::dram, Operation::read, 16, 512, 2, 4}, large(), 128 * mebi),
+               Skipped);
 }
 
 TEST(BandwidthSums, AreThoseOfAPlainLoopOverAllWords) {
   const Line line;
-  for (const Shape& shape : shapes({Level::shared, Level::l1, Level::l2}, true)) {
-    const auto plan = plan_for(shape, small());
-    const Launch launch{.blocks = plan.full.blocks, .rounds = std::min(plan.full.rounds, 7U)};
+  for (const LaunchShape& shape : shapes({Level::shared, Level::l1, Level::l2}, true)) {
+    const auto plan = plan_for(shape, small(), small_pool);
+    const Length launch{.rounds = std::min(plan.lengths.full.rounds, 7U),
+                        .blocks = plan.lengths.full.blocks};
     std::uint32_t sum = 0;
     walk_over(plan, launch, [&](std::uint64_t, std::uint32_t, std::uint64_t byte) {
       for (std::uint32_t i = 0; i < shape.chunk() / 4; ++i)
@@ -190,36 +197,41 @@ TEST(BandwidthSums, AreThoseOfAPlainLoopOverAllWords) {
     });
     EXPECT_EQ(expected_sum(plan, launch, line), sum);
   }
-  const auto plan = plan_for({Level::dram, Operation::read, 16, 128, 1, 4}, small());
-  EXPECT_EQ(expected_sum(plan, plan.brief, line), line.sum(0, plan.words(plan.brief)));
+  const auto plan = plan_for({Level::dram, Operation::read, 16, 128, 1, 4}, small(), small_pool);
+  EXPECT_EQ(expected_sum(plan, plan.lengths.brief, line),
+            line.sum(0, plan.words(plan.lengths.brief)));
 }
 
 TEST(BandwidthResults, AreLinesThatFollowFromTheOperation) {
   const Line line;
   const auto of = [&](Operation operation) {
-    return plan_for({Level::shared, operation, 16, 128, 2, 4}, large());
+    return plan_for({Level::shared, operation, 16, 128, 2, 4}, large(), large_pool);
+  };
+  const auto left_by = [&](const bandwidth::Plan& plan) {
+    return written(plan.shape.operation, plan.array_bytes, plan.updates(plan.lengths.full), line,
+                   9);
   };
   const auto copy = of(Operation::copy);
-  EXPECT_EQ(written(copy, copy.full, line, 9).word(5), line.word(first_word(copy, 1) + 5));
+  EXPECT_EQ(left_by(copy).word(5), line.word(first_word(copy, 1) + 5));
   const auto triad = of(Operation::triad);
-  EXPECT_EQ(written(triad, triad.full, line, 9).word(5),
+  EXPECT_EQ(left_by(triad).word(5),
             line.word(first_word(triad, 1) + 5) + 3 * line.word(first_word(triad, 2) + 5));
   const auto write = of(Operation::write);
-  EXPECT_EQ(written(write, write.full, line, 9).word(5), 5 * line.slope + 9);
+  EXPECT_EQ(left_by(write).word(5), 5 * line.slope + 9);
   const auto update = of(Operation::update);
-  EXPECT_EQ(written(update, update.full, line, 9).word(5),
-            line.word(5) + update.full.rounds / update.passes * update_step);
-  EXPECT_NE(expected_shared_sum(write, write.full, line, 9),
-            expected_shared_sum(write, write.full, line, 10));
+  EXPECT_EQ(left_by(update).word(5),
+            line.word(5) + update.lengths.full.rounds / update.passes * update_step);
+  EXPECT_NE(expected_shared_sum(write, write.lengths.full, line, 9),
+            expected_shared_sum(write, write.lengths.full, line, 10));
 }
 
 TEST(BandwidthPrediction, CountsRequestsAndSectorsOfWholeWarps) {
-  const auto plan = plan_for({Level::dram, Operation::triad, 16, 512, 2, 4}, large());
-  const auto loads = predicted_loads(plan, plan.full);
+  const auto plan = plan_for({Level::dram, Operation::triad, 16, 512, 2, 4}, large(), large_pool);
+  const auto loads = predicted_loads(plan, plan.lengths.full);
   EXPECT_EQ(loads.requests * 512, 2 * plan.array_bytes);
   EXPECT_EQ(loads.sectors * 32, 2 * plan.array_bytes);
-  EXPECT_EQ(predicted_store_sectors(plan, plan.full) * 32, plan.array_bytes);
-  EXPECT_EQ(plan.bytes(plan.full), 3 * plan.array_bytes);
+  EXPECT_EQ(predicted_store_sectors(plan, plan.lengths.full) * 32, plan.array_bytes);
+  EXPECT_EQ(plan.bytes(plan.lengths.full), 3 * plan.array_bytes);
 }
 
 Counted stored(double l2, double dram) {
@@ -231,7 +243,8 @@ TEST(BandwidthStoreLevel, WantsEverySectorInL2AndInMemoryWhatL2CannotKeep) {
   constexpr std::uint64_t sectors = 10'000'000;  // 320 MB
   constexpr std::uint64_t l2 = 60'000'000;
   const auto verdict = [&](ServedBy claimed, const Counted& counted) {
-    return store_level_gate(claimed, sectors, l2, counted).verdict;
+    return store_level_gate({.claimed = claimed, .sectors = sectors, .l2_bytes = l2}, counted)
+        .verdict;
   };
   EXPECT_EQ(verdict(ServedBy::dram, stored(1e7, 320e6)), Verdict::passed);
   EXPECT_EQ(verdict(ServedBy::dram, stored(1e7, 270e6)), Verdict::passed);

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from contract import Contract, Kernel
 
-NEAR, FAR, SHARED = range(3)
+SHARED, NEAR, FAR = range(3)
 READ, WRITE, COPY, TRIAD, UPDATE = range(5)
 ARRAYS_READ = {READ: 1, WRITE: 0, COPY: 1, TRIAD: 2, UPDATE: 1}
 WORDS = {4: "u32", 8: r"v2\.u32", 16: r"v4\.u32"}
@@ -88,7 +88,7 @@ def kernel(space: int, operation: int, width: int, flights: int) -> Kernel:
         store = rf"\bSTG\.E{SUFFIX[width]} "
         sass = {r"LDG\..*": loads, r"STG\..*": stores}
     return Kernel(
-        name=rf"6streamIL.*SpaceE{space}EL.*OperationE{operation}ELj{width}ELj{flights}E",
+        name=rf"6streamIL.*LevelE{space}EL.*OperationE{operation}ELj{width}ELj{flights}E",
         ptx=ptx,
         sass=sass,
         sass_in_loops=dict(sass),
@@ -116,5 +116,5 @@ CONTRACT = Contract(
         for count in flights(space, operation)
     ),
     # Accesses of 32 bytes are left out of code for chips that have none.
-    others=("ELj32ELj", "4fill", "5check"),
+    others=("ELj32ELj",),
 )
