@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace strata {
 namespace {
@@ -69,6 +70,21 @@ std::uint64_t WordCheck::different_and_refill(std::uint32_t* words, std::uint64_
   compare_and_write<<<blocks_for(count), threads, 0, stream>>>(words, count, expected, next,
                                                                count_.data());
   return landed(stream);
+}
+
+void WordCheck::verify_and_refill(std::uint32_t* words, std::uint64_t count,
+                                  const LinearWords& expected, const LinearWords& next,
+                                  Tally& tally, cudaStream_t stream) {
+  constexpr std::uint64_t samples = 1024;
+  const std::uint64_t step = std::max<std::uint64_t>(count / samples, 1);
+  std::vector<std::uint32_t> some(std::min(count, samples));
+  cuda_check(cudaStreamSynchronize(stream));
+  cuda_check(cudaMemcpy2D(some.data(), sizeof(std::uint32_t), words, step * sizeof(std::uint32_t),
+                          sizeof(std::uint32_t), some.size(), cudaMemcpyDeviceToHost));
+  for (std::uint64_t i = 0; i < some.size(); ++i)
+    tally.one(some[i] == expected.word(i * step));
+  tally.checked += count;
+  tally.different += different_and_refill(words, count, expected, next, stream);
 }
 
 std::uint64_t WordCheck::landed(cudaStream_t stream) {

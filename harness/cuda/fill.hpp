@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/cuda/buffer.hpp"
+#include "harness/measure/experiment.hpp"
 #include "harness/model/word_patterns.hpp"
 
 #include <cuda_runtime_api.h>
@@ -22,7 +23,11 @@ class WordCheck {
   template <class Pattern>
   [[nodiscard]] std::uint64_t different(const std::uint32_t* words, std::uint64_t count,
                                         const Pattern& expected, cudaStream_t stream);
-  /// The same, and puts the words of `next` in their place, in one pass over the memory.
+  /// The same of each word on the device, of some words on the host as well, so that the device is
+  /// not its own only judge; counted in `tally`. Puts the words of `next` in their place.
+  void verify_and_refill(std::uint32_t* words, std::uint64_t count, const LinearWords& expected,
+                         const LinearWords& next, Tally& tally, cudaStream_t stream);
+  /// As different(), and puts the words of `next` in their place, in one pass over the memory.
   [[nodiscard]] std::uint64_t different_and_refill(std::uint32_t* words, std::uint64_t count,
                                                    const LinearWords& expected,
                                                    const LinearWords& next, cudaStream_t stream);

@@ -37,6 +37,17 @@ inline void prefer_l1(const void* kernel) {
   return static_cast<std::uint32_t>(blocks);
 }
 
+/// Leaves to shared memory what `wanted` blocks of the kernel need, `static_bytes` of each beside
+/// the dynamic ones, and all else to L1. Returns how many blocks the SM then holds.
+[[nodiscard]] inline std::uint32_t make_room(const void* kernel, unsigned threads,
+                                             std::uint32_t wanted, std::size_t dynamic_bytes,
+                                             std::size_t static_bytes,
+                                             std::uint64_t shared_per_sm) {
+  allow_shared_bytes(kernel, dynamic_bytes);
+  prefer_carveout(kernel, percent_of(wanted * (dynamic_bytes + static_bytes), shared_per_sm));
+  return resident_blocks(kernel, threads, dynamic_bytes);
+}
+
 [[nodiscard]] inline int device_attribute(cudaDeviceAttr which) {
   int device = 0;
   int value = 0;

@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 namespace strata::bandwidth {
 namespace {
@@ -197,45 +196,12 @@ struct Pool {
   bool dirty = false;
 };
 
-/// The array that a case writes to in device memory: laid before, checked and laid again after
-/// each launch, so that the next one starts from what the first did.
-struct Target {
-  const Plan& plan;
-  Pool& pool;
-  Line before = plan.shape.operation == Operation::update ? Line{} : poison;
-
-  void lay() const {
-    fill(pool.words.data(), plan.array_bytes / sizeof(std::uint32_t), before, pool.stream);
-  }
-  /// Every word on the device, some of them on the host as well.
-  void verify(const Call& call, Tally& tally) const {
-    const Line line = written(plan.shape.operation, plan.array_bytes, plan.updates(call.length),
-                              Line{}, call.salt);
-    const std::uint64_t count = plan.words(call.length);
-    constexpr std::uint64_t samples = 1024;
-    const std::uint64_t step = std::max<std::uint64_t>(count / samples, 1);
-    std::vector<std::uint32_t> some(std::min(count, samples));
-    cuda_check(cudaMemcpy2D(some.data(), sizeof(std::uint32_t), pool.words.data(),
-                            step * sizeof(std::uint32_t), sizeof(std::uint32_t), some.size(),
-                            cudaMemcpyDeviceToHost));
-    for (std::uint64_t i = 0; i < some.size(); ++i)
-      tally.one(some[i] == line.word(i * step));
-    tally.checked += count;
-    tally.different +=
-        pool.check.different_and_refill(pool.words.data(), count, line, before, pool.stream);
-  }
-};
-
 /// Makes room for the blocks of the plan, and for no more of them where blocks come and go.
-void make_room(const void* kernel, Plan& plan, const GpuFacts& gpu) {
+void place_blocks(const void* kernel, Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
   const auto resident = [&](std::uint32_t dynamic_bytes) {
-    allow_shared_bytes(kernel, dynamic_bytes);
-    // The whole of what the arrays leave is L1's.
-    prefer_carveout(kernel, percent_of(std::uint64_t{shape.blocks_per_sm} *
-                                           (dynamic_bytes + shared_of_system + shared_of_kernel),
-                                       gpu.shared_per_sm));
-    return resident_blocks(kernel, shape.block_size, dynamic_bytes);
+    return make_room(kernel, shape.block_size, shape.blocks_per_sm, dynamic_bytes,
+                     shared_of_system + shared_of_kernel, gpu.shared_per_sm);
   };
   if (shape.level != Level::dram) {
     if (resident(plan.dynamic_bytes) < shape.blocks_per_sm) {
@@ -268,7 +234,7 @@ void run(Session& session) {
   const std::uint64_t pool_bytes = std::min(std::uint64_t{2} << 30U, gpu.memory_bytes / 4);
   Plan plan = plan_for(shape, gpu, pool_bytes);
   const Kernel kernel = kernel_for(shape);
-  make_room(reinterpret_cast<const void*>(kernel), plan, gpu);
+  place_blocks(reinterpret_cast<const void*>(kernel), plan, gpu);
 
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const cudaStream_t stream = machine.stream().get();
@@ -283,15 +249,23 @@ void run(Session& session) {
         arrays_in(plan, pool.words.data()), plan.pattern, call.length.rounds, call.salt, Line{},
         static_cast<std::uint32_t>(plan.array_bytes), machine.device_stamps());
   };
-  const Target target{plan, pool};
   if (!slope.verify) {
+    // The array that is written to: laid now and, after each launch, again.
+    const bool in_place = shape.operation == Operation::update;
+    const Line before = in_place ? Line{} : poison;
+    const auto lay = [=, &pool](const Call&) {
+      fill(pool.words.data(), plan.array_bytes / sizeof(std::uint32_t), before, stream);
+    };
+    lay({});
     pool.dirty = true;
-    target.lay();
-    slope.verify = [&](const Call& call, std::span<const Stamp>, Tally& tally) {
-      target.verify(call, tally);
+    slope.verify = [=, &pool](const Call& call, std::span<const Stamp>, Tally& tally) {
+      const Line after =
+          written(shape.operation, plan.array_bytes, plan.updates(call.length), Line{}, call.salt);
+      pool.check.verify_and_refill(pool.words.data(), plan.words(call.length), after, before, tally,
+                                   stream);
     };
     // What a writer left is not what the next pass over the same work starts from.
-    experiment.counts->prepare = [&](const Call&) { target.lay(); };
+    experiment.counts->prepare = lay;
   }
   experiment.kernels = {reinterpret_cast<const void*>(kernel)};
   measure(session, machine, experiment);
