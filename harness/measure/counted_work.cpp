@@ -45,6 +45,7 @@ Counted count(Session& session, const CountedWork& work) {
         fmt::format("{} ranges were counted, not {}", counted.size(), ranges.size())};
   }
   if (counted.back().empty()) throw Skipped{"counted by a profiler outside"};
+  if (work.check) work.check();
   for (const auto& quantity : source->plan().quantities) {
     if (const auto value = find(counted.back(), quantity.name)) {
       session.add(Measurement{.quantity = quantity.name,

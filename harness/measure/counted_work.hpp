@@ -19,6 +19,7 @@ struct CountedWork {
   std::function<void()> work;      ///< launches it
   std::function<void()> overhead;  ///< launches the same kernel with no work to do: what is counted
                                    ///< there is not the work's, and is taken off
+  std::function<void()> check = nullptr;  ///< what the work left behind, before a row is added
 };
 
 /// What was counted of a piece of work, and of the launch without work. Only quantities that add

@@ -216,9 +216,12 @@ void count_once(Session& session, Machine& machine, Experiment& experiment) {
   const Counted counted =
       count(session, {.prepare = [&] { launches.make_ready(slope, work, prepare); },
                       .work = [&] { machine.launch([&] { slope.launch(work); }); },
-                      .overhead = [&] { machine.launch([&] { slope.launch(none); }); }});
-  machine.land();
-  launches.verify(slope, work);
+                      .overhead = [&] { machine.launch([&] { slope.launch(none); }); },
+                      .check =
+                          [&] {
+                            machine.land();
+                            launches.verify(slope, work);
+                          }});
   judge_counts(session, plan, counted);
   session.add(
       result_gate(experiment.tally.checked, experiment.tally.different, experiment.checked));

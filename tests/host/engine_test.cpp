@@ -1,0 +1,914 @@
+#include "harness/measure/engine.hpp"
+
+#include "fake_machine.hpp"
+#include "fakes.hpp"
+#include "harness/case/error.hpp"
+#include "rows_of.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace strata {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+constexpr double hertz = 2e9;
+
+/// A stamp of `cycles` cycles from cycle `begin` on, by a clock of 2 GHz.
+Stamp stamp_of(std::uint64_t cycles, std::uint32_t core = 0, std::uint64_t begin = 1000) {
+  return {.cycles = {begin, begin + cycles},
+          .nanoseconds = {50, 50 + cycles / 2},
+          .result = 0,
+          .core = core,
+          .tag = 0};
+}
+Launched launched(double work, std::vector<Stamp> stamps) {
+  return {.length = {.work = work}, .seconds = 0, .stamps = std::move(stamps)};
+}
+
+/// A fake machine, and a kernel of several writers on it: writer w takes 1000 cycles and 20 + 10 w
+/// for each round; a launch takes 3 µs more than the last writer's rounds. Results are salted.
+struct Bench {
+  explicit Bench(std::size_t writers = 1, CounterSource* source = nullptr)
+      : machine{writers}, fake{source} {}
+
+  [[nodiscard]] Slope slope(std::string name = "") {
+    return {.launch =
+                [this, name](const Call& call) {
+                  machine.log("launch" + name + ":" + std::to_string(call.length.rounds));
+                  found_poison = found_poison && machine.is_poisoned();
+                  salts.push_back(call.salt);
+                  run(call);
+                },
+            .prepare = [this, name](const Call&) { machine.log("prepare" + name); },
+            .verify =
+                [this, name](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
+                  machine.log("verify" + name);
+                  for (const Stamp& stamp : stamps)
+                    tally.one(stamp.result == call.salt + call.length.rounds);
+                },
+            .lengths = {.brief = {.rounds = 10, .work = 10}, .full = {.rounds = 50, .work = 50}}};
+  }
+  void run(const Call& call) {
+    if (silent) return;
+    std::uint64_t cycles = 0;
+    for (std::size_t w = 0; w < machine.device.size(); ++w) {
+      cycles = (20 + 10 * w) * call.length.rounds;
+      machine.device[w] = stamp_of(1000 + cycles, static_cast<std::uint32_t>(w));
+      machine.device[w].result = call.salt + call.length.rounds;
+    }
+    machine.seconds = 3e-6 + static_cast<double>(cycles) / hertz;
+  }
+  void measure() { strata::measure(fake.session, machine, experiment); }
+
+  FakeMachine machine;
+  FakeSession fake;
+  Experiment experiment;
+  std::vector<std::uint32_t> salts;
+  bool found_poison = true;  ///< every launch found nothing of the one before
+  bool silent = false;       ///< launches write nothing
+};
+
+double row(const Bench& bench, const std::string& name) {
+  return rows_of(bench.fake.record).at(name).value;
+}
+
+// --- the order of one launch -----------------------------------------------------------------
+
+TEST(EngineOrder, PreparesMovesPoisonsTimesAndVerifiesEachLaunchOfEachSlope) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope("A"), bench.slope("B")};
+  bench.experiment.slopes[0].start = Start::evicted;
+  bench.experiment.slopes[1].start = Start::in_l2;
+  bench.experiment.prepare = [&] { bench.machine.log("sample"); };
+  bench.experiment.observe = [&] {
+    bench.machine.log("observe");
+    return std::vector<double>{1};
+  };
+  bench.measure();
+  EXPECT_EQ(bench.machine.calls,
+            "sample "
+            "prepareA evict poison time launchA:10 verifyA "
+            "prepareA evict poison time launchA:50 verifyA "
+            "prepareB touch poison time launchB:10 verifyB "
+            "prepareB touch poison time launchB:50 verifyB "
+            "observe");
+}
+
+TEST(EngineOrder, LeavesDataWhereTheyAreUnlessTold) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.slopes[0].prepare = nullptr;
+  bench.experiment.slopes[0].verify = nullptr;
+  bench.experiment.slopes[0].held = true;
+  bench.measure();
+  EXPECT_EQ(bench.machine.calls, "poison time_held launch:10 poison time_held launch:50");
+}
+
+TEST(EngineOrder, PreparesEachSampleAndKeepsNoWarmup) {
+  Bench bench;
+  bench.fake.plan = {.warmups = 2, .min_samples = 6, .max_samples = 6};
+  int samples = 0;
+  bench.experiment.prepare = [&] { ++samples; };
+  bench.experiment.slopes = {bench.slope()};
+  add_both(bench.experiment, "cost", "cycle");
+  bench.measure();
+  EXPECT_EQ(samples, 8);
+  EXPECT_EQ(bench.salts.size(), 16U);
+  EXPECT_EQ(bench.fake.record.measurements.at(0).samples.size(), 6U);
+}
+
+TEST(EngineOrder, TouchesTheDeclaredBytes) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  const std::vector<int> data(10);
+  bench.experiment.slopes[0].start = Start::in_l2;
+  bench.experiment.slopes[0].data = data.data();
+  bench.experiment.slopes[0].bytes = 40;
+  bench.measure();
+  EXPECT_EQ(static_cast<const void*>(bench.machine.touched.data()), data.data());
+  EXPECT_EQ(bench.machine.touched.size(), 40U);
+}
+
+TEST(EngineOrder, LetsNoLaunchFindWhatAnotherLeft) {
+  Bench bench{3};
+  bench.experiment.slopes = {bench.slope(), bench.slope()};
+  bench.measure();
+  EXPECT_TRUE(bench.found_poison);
+  EXPECT_EQ(std::set(bench.salts.begin(), bench.salts.end()).size(), 4U);
+}
+
+/// For launches whose stamps hold no times.
+Window without_clocks() {
+  return {.name = "test", .read = [](const Launched&, const Launched&) {
+            return Inside{.cycles = 1, .slowest = 1, .low = 1, .high = 1, .hertz = 1, .cells = {}};
+          }};
+}
+
+TEST(EngineOrder, FindsALaunchThatWritesNothing) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.checked = "sums";
+  bench.silent = true;
+  EXPECT_ANY_THROW(bench.measure()) << "no clock has a rate";
+  EXPECT_TRUE(bench.fake.record.measurements.empty());
+  bench.experiment.tally = {};
+  bench.experiment.slopes[0].window = without_clocks();
+  bench.measure();
+  EXPECT_EQ(bench.fake.verdict("result"), Verdict::failed);
+  EXPECT_EQ(bench.fake.gate("result").detail, "2 of 2 sums differ");
+}
+
+TEST(EngineOrder, FindsALaunchThatStopsWritingWhatItWroteBefore) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  // Right for each launch: only its absence tells the third and fourth launch from the others.
+  bench.experiment.slopes[0].launch = [&](const Call& call) {
+    bench.silent = bench.salts.size() >= 2;
+    bench.salts.push_back(call.salt);
+    bench.run({.length = {.rounds = 7}});
+  };
+  bench.experiment.slopes[0].verify = [](const Call&, std::span<const Stamp> stamps, Tally& tally) {
+    tally.one(stamps[0].result == 7);
+  };
+  bench.experiment.slopes[0].window = without_clocks();
+  bench.experiment.pairs = 2;
+  bench.measure();
+  EXPECT_EQ(bench.fake.gate("result").detail, "2 of 4  differ");
+}
+
+TEST(EngineOrder, VerifiesTheWritersOfTheSlopeAlone) {
+  Bench bench{4};
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.slopes[0].writers = 2;
+  bench.measure();
+  EXPECT_EQ(bench.experiment.tally.checked, 4U);
+  EXPECT_EQ(bench.experiment.tally.different, 0U);
+}
+
+TEST(EngineOrder, DecidesLengthsByLaunchesLikeTheTimedOnes) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.slopes[0].size = [](const auto& run) {
+    const Launched trial = run(Length{.rounds = 3, .work = 3});
+    EXPECT_EQ(trial.length.rounds, 3U);
+    EXPECT_EQ(trial.stamps.size(), 1U);
+    EXPECT_NEAR(trial.seconds, 3e-6 + 60 / hertz, 1e-12);
+    return fifth_and_whole(100, 2);
+  };
+  bench.measure();
+  EXPECT_EQ(bench.machine.calls,
+            "prepare poison time launch:3 verify "
+            "prepare poison time launch:20 verify "
+            "prepare poison time launch:100 verify");
+  EXPECT_EQ(bench.experiment.slopes[0].lengths.brief.work, 40);
+  EXPECT_EQ(bench.experiment.slopes[0].lengths.full.work, 200);
+}
+
+// --- slopes ----------------------------------------------------------------------------------
+
+TEST(EngineSlope, IsTheDifferenceOfTwoLaunchesForAUnitOfWork) {
+  Bench bench{2};
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.slopes[0].lengths.brief.work = 30;
+  bench.experiment.slopes[0].lengths.full.work = 70;
+  add_both(bench.experiment, "cost", "cycle");
+  bench.experiment.rows.push_back(
+      {"unit_time", "s", By::outside, of_slope([](const Seen& seen) { return seen.seconds; })});
+  bench.experiment.rows.push_back(
+      {"grid_time", "s", By::whole, of_slope([](const Seen& seen) { return seen.full_seconds; })});
+  bench.measure();
+  // Writer 1 takes 30 cycles a round; 40 rounds more are 40 units of work.
+  EXPECT_DOUBLE_EQ(row(bench, "cost by clock64_slope"), 30);
+  EXPECT_NEAR(row(bench, "cost by event_slope"), 30, 1e-9);
+  EXPECT_NEAR(row(bench, "unit_time by event_slope"), 30 / hertz, 1e-18);
+  EXPECT_NEAR(row(bench, "grid_time by event"), 3e-6 + 1500 / hertz, 1e-15);
+  EXPECT_NEAR(row(bench, "core_clock by clock64_over_globaltimer"), hertz, 1);
+  EXPECT_EQ(bench.fake.verdict("timer"), Verdict::passed);
+  EXPECT_EQ(bench.fake.verdict("clock"), Verdict::passed);
+}
+
+TEST(EngineSlope, TakesTheOuterTimerAtTheRateThatTheMachineSays) {
+  Bench bench;
+  bench.machine.timers = host_timers;
+  bench.machine.constant_hertz = 3 * hertz;
+  bench.experiment.slopes = {bench.slope()};
+  add_both(bench.experiment, "cost", "op/cycle");
+  bench.measure();
+  EXPECT_NEAR(row(bench, "cost by monotonic_slope"), 3 * 20, 1e-9);
+  EXPECT_EQ(rows_of(bench.fake.record).at("cost by tsc_slope").unit, "op/tsc_cycle");
+  EXPECT_EQ(rows_of(bench.fake.record).count("core_clock by tsc_over_monotonic"), 1U);
+}
+
+TEST(EngineSlope, IsTheMedianOverPairs) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.pairs = 3;
+  int pair = 0;
+  const std::vector<double> disturbed{1, 100, 2};
+  bench.experiment.slopes[0].window = {
+      .name = "test", .read = [&](const Launched&, const Launched&) {
+        const double x = disturbed[static_cast<std::size_t>(pair++)];
+        return Inside{.cycles = x,
+                      .slowest = 2 * x,
+                      .low = 3 * x,
+                      .high = 4 * x,
+                      .hertz = 5 * x,
+                      .cells = {6 * x, 7 * x}};
+      }};
+  bench.experiment.observe = [&] { return std::vector<double>{8.0 * pair, 9}; };
+  std::vector<Value> parts{[](const Sample& s) { return s.slopes[0].inside.cycles; },
+                           [](const Sample& s) { return s.slopes[0].inside.slowest; },
+                           [](const Sample& s) { return s.slopes[0].inside.low; },
+                           [](const Sample& s) { return s.slopes[0].inside.high; },
+                           [](const Sample& s) { return s.slopes[0].inside.hertz; },
+                           [](const Sample& s) { return s.slopes[0].inside.cells[0]; },
+                           [](const Sample& s) { return s.slopes[0].inside.cells[1]; },
+                           number_at(0),
+                           number_at(1)};
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    bench.experiment.rows.push_back({"part" + std::to_string(i), "1", "own", parts[i]});
+  bench.measure();
+  std::vector<double> seen;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    seen.push_back(row(bench, "part" + std::to_string(i) + " by own"));
+  EXPECT_THAT(seen, ElementsAre(2, 4, 6, 8, 10, 12, 14, 16, 9));
+  EXPECT_EQ(bench.salts.size(), 6U);
+}
+
+TEST(EngineSlope, TakesTheMedianOfTheOuterTimerToo) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.pairs = 3;
+  const auto launch = bench.experiment.slopes[0].launch;
+  bench.experiment.slopes[0].launch = [&, launch](const Call& call) {
+    launch(call);
+    if (bench.salts.size() == 4) bench.machine.seconds = 1;  // an interrupt in the second pair
+  };
+  for (const auto& [name, value] :
+       {std::pair{"outside", &Seen::outside}, std::pair{"seconds", &Seen::seconds},
+        std::pair{"full", &Seen::full_seconds}})
+    bench.experiment.rows.push_back(
+        {name, "1", "own", of_slope([value = value](const Seen& seen) { return seen.*value; })});
+  bench.measure();
+  EXPECT_NEAR(row(bench, "outside by own"), 20, 1e-9);
+  EXPECT_NEAR(row(bench, "seconds by own"), 20 / hertz, 1e-18);
+  EXPECT_NEAR(row(bench, "full by own"), 3e-6 + 1000 / hertz, 1e-15);
+}
+
+TEST(EngineSampling, WatchesTheCyclesOfEverySlopeByBothTimersUnlessTold) {
+  for (const std::string noisy : {"inside", "outside", "neither", "own", "unwatched"}) {
+    Bench bench;
+    bench.fake.plan = {.warmups = 0, .min_samples = 6, .max_samples = 8};
+    bench.experiment.slopes = {bench.slope(), bench.slope()};
+    int turn = 0;
+    const auto jump = [&] { return turn++ % 2 == 0 ? 1.0 : 2.0; };
+    const bool inside = noisy == "inside" || noisy == "unwatched";
+    bench.experiment.slopes[1].window = {.name = "test",
+                                         .read = [&](const Launched&, const Launched&) {
+                                           return Inside{.cycles = inside ? jump() : 1,
+                                                         .slowest = 1,
+                                                         .low = 1,
+                                                         .high = 1,
+                                                         .hertz = noisy == "outside" ? jump() : 1,
+                                                         .cells = {}};
+                                         }};
+    if (noisy == "own") bench.experiment.watch = {[&](const Sample&) { return jump(); }};
+    if (noisy == "unwatched") bench.experiment.watch = {cycles_of(0)};
+    bench.experiment.has_clock = false;
+    bench.measure();
+    const bool precise = noisy == "neither" || noisy == "unwatched";
+    EXPECT_EQ(std::get<std::string>(bench.fake.record.facts.at("stopped_by")),
+              precise ? "precise" : "sample cap")
+        << noisy;
+  }
+}
+
+// --- windows ---------------------------------------------------------------------------------
+
+TEST(EngineWindow, OfTheSlowestWriterTakesTheSlowestOfEachLaunch) {
+  const Window window = slowest_writer();
+  EXPECT_EQ(window.name, "slowest writer");
+  const Inside seen = window.read(launched(10, {stamp_of(300, 0), stamp_of(100, 1)}),
+                                  launched(30, {stamp_of(500, 0), stamp_of(900, 1)}));
+  EXPECT_DOUBLE_EQ(seen.cycles, (900 - 300) / 20.0);
+  EXPECT_DOUBLE_EQ(seen.slowest, seen.cycles);
+  EXPECT_DOUBLE_EQ(seen.low, seen.cycles);
+  EXPECT_DOUBLE_EQ(seen.high, seen.cycles);
+  EXPECT_DOUBLE_EQ(seen.hertz, hertz);
+}
+
+TEST(EngineWindow, OfTheSlowestWriterHasTheMedianClockOfTheLongLaunch) {
+  Stamp fast = stamp_of(600);
+  fast.nanoseconds[1] = fast.nanoseconds[0] + 100;
+  const auto brief = launched(0, {fast, fast, fast});
+  const auto full = launched(1, {stamp_of(1000), fast, stamp_of(1000)});
+  EXPECT_DOUBLE_EQ(slowest_writer().read(brief, full).hertz, hertz);
+}
+
+TEST(EngineWindow, BySumsTakesTheClockFromTheSlopeOfAllWriters) {
+  // The clocks are read 30 ns apart at each end: it cancels.
+  const auto apart = [](std::uint64_t cycles) {
+    Stamp stamp = stamp_of(cycles);
+    stamp.nanoseconds[1] += 30;
+    return stamp;
+  };
+  const Window window = slowest_writer_by_sums();
+  EXPECT_EQ(window.name, "slowest writer");
+  const Inside seen =
+      window.read(launched(10, {apart(300), apart(100)}), launched(30, {apart(500), apart(900)}));
+  EXPECT_DOUBLE_EQ(seen.cycles, (900 - 300) / 20.0);
+  EXPECT_NEAR(seen.hertz, hertz, 1);
+}
+
+TEST(EngineWindow, OfTheMedianSmGoesFromItsFirstStartToItsLastEnd) {
+  // Two writers on each of three SMs.
+  const auto sm = [](std::uint64_t begin, std::uint64_t end) {
+    return std::vector{stamp_of(end - begin - 5, 0, begin),
+                       stamp_of(end - begin - 7, 0, begin + 7)};
+  };
+  const auto launch = [&](double work, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    std::vector<Stamp> all;
+    for (const std::uint64_t cycles : {a, b, c}) {
+      const auto one = sm(2000, 2000 + cycles);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return launched(work, all);
+  };
+  const Window window = median_sm(2);
+  EXPECT_EQ(window.name, "median SM");
+  const Inside seen = window.read(launch(1, 100, 130, 110), launch(3, 900, 310, 350));
+  EXPECT_DOUBLE_EQ(seen.cycles, (350 - 110) / 2.0);
+  EXPECT_DOUBLE_EQ(seen.slowest, seen.cycles);
+}
+
+TEST(EngineWindow, OfEachCoreMatchesLaunchesByCore) {
+  const Window window = each_core();
+  EXPECT_EQ(window.name, "each core");
+  const Inside seen =
+      window.read(launched(10, {stamp_of(100, 7), stamp_of(200, 5), stamp_of(300, 9)}),
+                  launched(20, {stamp_of(1300, 9), stamp_of(300, 7), stamp_of(600, 5)}));
+  EXPECT_DOUBLE_EQ(seen.low, 20);
+  EXPECT_DOUBLE_EQ(seen.cycles, 40);
+  EXPECT_DOUBLE_EQ(seen.high, 100);
+  EXPECT_DOUBLE_EQ(seen.slowest, 100);
+  EXPECT_DOUBLE_EQ(seen.hertz, hertz);
+}
+
+TEST(EngineWindow, OfEachCoreComparesTheOuterTimerWithTheCoresThatTakeLongest) {
+  const Inside seen = each_core().read(launched(0, {stamp_of(500, 0), stamp_of(100, 1)}),
+                                       launched(1, {stamp_of(600, 0), stamp_of(700, 1)}));
+  EXPECT_DOUBLE_EQ(seen.high, 600);
+  EXPECT_DOUBLE_EQ(seen.slowest, 200);
+}
+
+TEST(EngineWindow, OfEachCoreThrowsForLaunchesOnOtherCores) {
+  EXPECT_THROW((void)each_core().read(launched(0, {stamp_of(1, 0), stamp_of(1, 1)}),
+                                      launched(1, {stamp_of(2, 0), stamp_of(2, 2)})),
+               std::runtime_error);
+  const Inside alone =
+      each_core().read(launched(0, {stamp_of(10, 0)}), launched(1, {stamp_of(30, 2)}));
+  EXPECT_DOUBLE_EQ(alone.cycles, 20) << "a single writer is taken as it is";
+}
+
+TEST(EngineWindow, OfTheLastSlopeIsAFact) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope(), bench.slope()};
+  bench.experiment.slopes[1].window = median_sm(1);
+  bench.experiment.facts = [](const Experiment&) { return Facts{{"rounds", std::int64_t{50}}}; };
+  bench.measure();
+  EXPECT_EQ(std::get<std::string>(bench.fake.record.facts.at("window")), "median SM");
+  EXPECT_EQ(std::get<std::int64_t>(bench.fake.record.facts.at("rounds")), 50);
+}
+
+// --- rows and gates of samples ---------------------------------------------------------------
+
+Seen seen_of(double inside, double outside, double core_hertz = hertz) {
+  return {.inside = {.cycles = inside, .slowest = 2 * inside, .hertz = core_hertz},
+          .outside = outside,
+          .seconds = 0,
+          .full_seconds = 0};
+}
+
+TEST(EngineRows, HaveTheUnitsAndTimersOfTheDevice) {
+  Experiment experiment;
+  experiment.rows = {{"a", "cycle", By::inside, number_at(0)},
+                     {"a", "cycle", By::outside, number_at(1)},
+                     {"b", "B/cycle", By::whole, number_at(2)},
+                     {"c", "B/s", By::clock, number_at(3)},
+                     {"d", "cycles", "graph_slope", number_at(0)}};
+  experiment.has_clock = false;
+  experiment.constants = {{"e", "B/cycle", Provenance::modelled, "model", 7}};
+  const Sample sample{.slopes = {}, .numbers = {1, 2, 3, 4}};
+  const auto units = [&](const TimerNames& names) {
+    std::vector<std::string> all;
+    for (const auto& [name, one] : rows_of(experiment, names, sample)) {
+      EXPECT_EQ(one.provenance, name == "e by model" ? Provenance::modelled : Provenance::timed);
+      all.push_back(name + " " + std::to_string(static_cast<int>(one.value)) + " " + one.unit);
+    }
+    return all;
+  };
+  EXPECT_THAT(units(cuda_timers),
+              UnorderedElementsAre("a by clock64_slope 1 cycle", "a by event_slope 2 cycle",
+                                   "b by event 3 B/cycle", "c by clock64_over_globaltimer 4 B/s",
+                                   "d by graph_slope 1 cycles", "e by model 7 B/cycle"));
+  EXPECT_THAT(units(host_timers),
+              UnorderedElementsAre("a by tsc_slope 1 tsc_cycle", "a by monotonic_slope 2 tsc_cycle",
+                                   "b by monotonic 3 B/tsc_cycle", "c by tsc_over_monotonic 4 B/s",
+                                   "d by graph_slope 1 cycles", "e by model 7 B/tsc_cycle"));
+}
+
+TEST(EngineRows, AreScaledAndOfTheirSlope) {
+  Experiment experiment;
+  add_both(experiment, "cost", "cycle", /*slope=*/1, /*scale=*/0.5);
+  const auto rows =
+      rows_of(experiment, cuda_timers, {.slopes = {seen_of(1, 2), seen_of(30, 50)}, .numbers = {}});
+  EXPECT_DOUBLE_EQ(rows.at("cost by clock64_slope").value, 15);
+  EXPECT_DOUBLE_EQ(rows.at("cost by event_slope").value, 25);
+}
+
+TEST(EngineRows, HaveASampleOfEachObservation) {
+  Experiment experiment;
+  experiment.rows = {{"a", "1", "own", number_at(0)}};
+  experiment.has_clock = false;
+  FakeSession fake;
+  Collection<Sample> seen{.kept = {}, .stop = Stop::time_cap};
+  for (const double x : {3.0, 1.0, 2.0})
+    seen.kept.push_back({.slopes = {}, .numbers = {x}});
+  report(fake.session, cuda_timers, experiment, seen);
+  EXPECT_THAT(fake.record.measurements.at(0).samples, ElementsAre(3, 1, 2));
+  EXPECT_EQ(std::get<std::string>(fake.record.facts.at("stopped_by")), "time cap");
+}
+
+TEST(EngineGates, CompareTheOuterTimerWithTheSlowestWriter) {
+  Experiment experiment;
+  add_both(experiment, "cost", "cycle");
+  const auto verdict = [&](double inside, double outside) {
+    return verdict_of("timer", experiment, {{.slopes = {seen_of(inside, outside)}, .numbers = {}}});
+  };
+  EXPECT_EQ(verdict(10, 20), Verdict::passed);
+  EXPECT_EQ(verdict(10, 20.5), Verdict::failed);
+  EXPECT_EQ(verdict(10, 10), Verdict::failed);
+}
+
+TEST(EngineGates, NameTheirTimers) {
+  Experiment experiment;
+  experiment.has_clock = false;
+  experiment.timers = {{number_at(0), By::whole, number_at(1), "graph_slope"}};
+  FakeSession fake;
+  report(fake.session, host_timers, experiment,
+         {.kept = {{.slopes = {}, .numbers = {1, 2}}}, .stop = {}});
+  EXPECT_THAT(fake.gate("timer").detail, HasSubstr("monotonic 1 against graph_slope 2"));
+  EXPECT_EQ(fake.record.gates.size(), 1U);
+}
+
+TEST(EngineGates, SayWhyTimersCannotBeCompared) {
+  Experiment experiment;
+  experiment.has_clock = false;
+  experiment.timers_apart = "they time other things";
+  FakeSession fake;
+  report(fake.session, cuda_timers, experiment, {});
+  EXPECT_EQ(fake.verdict("timer"), Verdict::not_applicable);
+  EXPECT_EQ(fake.gate("timer").detail, "they time other things");
+}
+
+TEST(EngineGates, JudgeTheClockOfTheLastSlopeOrOfTheBenchmarksOwn) {
+  Experiment experiment;
+  const auto two = [&](double first, double second) {
+    return std::vector<Sample>{
+        {.slopes = {seen_of(1, 1, 1e6), seen_of(1, 1, first)}, .numbers = {1e9}},
+        {.slopes = {seen_of(1, 1, 9e6), seen_of(1, 1, second)}, .numbers = {1.5e9}}};
+  };
+  EXPECT_EQ(verdict_of("clock", experiment, two(hertz, 1.01 * hertz)), Verdict::passed);
+  EXPECT_EQ(verdict_of("clock", experiment, two(hertz, 1.03 * hertz)), Verdict::failed);
+  experiment.core_hertz = number_at(0);
+  EXPECT_EQ(verdict_of("clock", experiment, two(hertz, hertz)), Verdict::failed);
+  const auto rows = rows_of(experiment, cuda_timers, two(hertz, hertz)[0]);
+  EXPECT_DOUBLE_EQ(rows.at("core_clock by clock64_over_globaltimer").value, 1e9);
+  EXPECT_EQ(rows.at("core_clock by clock64_over_globaltimer").unit, "Hz");
+}
+
+TEST(EngineGates, SayThatHostTimesMayNotRepeat) {
+  Experiment experiment;
+  experiment.has_clock = false;
+  for (const bool host : {false, true}) {
+    experiment.partly_host_time = host;
+    FakeSession fake;
+    report(fake.session, cuda_timers, experiment, {});
+    EXPECT_EQ(fake.record.gates.size(), host ? 1U : 0U);
+    if (host) {
+      EXPECT_EQ(fake.verdict("repeat"), Verdict::unverified);
+    }
+  }
+}
+
+// --- gates of launches -----------------------------------------------------------------------
+
+TEST(EngineGates, JudgeResultCodeAndQueueOfLaunches) {
+  for (const bool good : {true, false}) {
+    Bench bench;
+    bench.experiment.slopes = {bench.slope()};
+    bench.experiment.checked = "sums";
+    const int kernels[2]{};
+    bench.experiment.kernels = {&kernels[0], &kernels[1]};
+    bench.machine.queue_gate = Gate{"queue", good ? Verdict::passed : Verdict::failed, ""};
+    if (!good) bench.machine.spilling = &kernels[1];
+    bench.measure();
+    const auto verdict = good ? Verdict::passed : Verdict::failed;
+    EXPECT_EQ(bench.fake.verdict("result"), Verdict::passed);
+    EXPECT_EQ(bench.fake.gate("result").detail, "2 sums");
+    EXPECT_EQ(bench.fake.verdict("queue"), verdict);
+    std::vector<Verdict> code;
+    for (const Gate& gate : bench.fake.record.gates) {
+      if (gate.name == "code") code.push_back(gate.verdict);
+    }
+    EXPECT_THAT(code, ElementsAre(Verdict::passed, verdict));
+  }
+}
+
+TEST(EngineGates, FailWhereNothingWasChecked) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.slopes[0].verify = nullptr;
+  bench.measure();
+  EXPECT_EQ(bench.fake.verdict("result"), Verdict::failed);
+}
+
+TEST(EngineGates, AreNoneThatTheExperimentDoesNotAskFor) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  bench.measure();
+  std::vector<std::string> names;
+  for (const Gate& gate : bench.fake.record.gates)
+    names.push_back(gate.name);
+  EXPECT_THAT(names, UnorderedElementsAre("clock", "result"));
+}
+
+TEST(EngineGates, WantEveryCoreToRunItsWarps) {
+  const auto verdict = [](const Placement& placement, std::uint32_t tag, std::size_t writers = 2) {
+    Bench bench{4};  // a writer on each of four cores
+    bench.experiment.slopes = {bench.slope()};
+    bench.experiment.slopes[0].writers = writers;
+    const auto launch = bench.experiment.slopes[0].launch;
+    bench.experiment.slopes[0].launch = [&, launch](const Call& call) {
+      launch(call);
+      for (Stamp& stamp : bench.machine.device)
+        stamp.tag = tag;
+    };
+    bench.experiment.placement = placement;
+    bench.measure();
+    return bench.fake.verdict("placement");
+  };
+  EXPECT_EQ(verdict({.cores = 2}, 0), Verdict::passed);
+  EXPECT_EQ(verdict({.cores = 4}, 0), Verdict::failed);
+  EXPECT_EQ(verdict({.cores = 4}, 0, 4), Verdict::passed);
+  EXPECT_EQ(verdict({.cores = 2, .per_core = 2}, 0), Verdict::failed);
+  EXPECT_EQ(verdict({.cores = 2, .per_core = 12, .of_tag = 4}, 3), Verdict::passed);
+  EXPECT_EQ(verdict({.cores = 2, .per_core = 12, .of_tag = 4}, 2), Verdict::failed);
+}
+
+TEST(EngineGates, LeaveUnprovedWhatOnlyCountersDecide) {
+  const auto gate = [](Unproved unproved) {
+    Bench bench;
+    bench.experiment.slopes = {bench.slope()};
+    bench.experiment.unproved = std::move(unproved);
+    bench.measure();
+    return bench.fake.record.gates.back();
+  };
+  const Gate level = gate({.gate = "level"});
+  EXPECT_EQ(level.name, "level");
+  EXPECT_EQ(level.verdict, Verdict::unverified);
+  EXPECT_EQ(level.detail, "level unverified: counters were not asked for");
+  EXPECT_EQ(gate({.gate = "level", .why = "no counters"}).detail, "level unverified: no counters");
+  const Gate model = gate({.gate = "model", .why = "no counters"});
+  EXPECT_EQ(model.name, "model");
+  EXPECT_EQ(model.verdict, Verdict::unverified);
+  EXPECT_EQ(model.detail, "no counters");
+}
+
+TEST(EngineGates, FailWhatTheLaunchesRefute) {
+  for (const bool refuted : {true, false}) {
+    Bench bench{2};
+    bench.experiment.slopes = {bench.slope()};
+    bench.experiment.slopes[0].writers = 1;
+    bench.experiment.unproved = {
+        .gate = "level",
+        .why = "",
+        .refuted = [&](std::span<const Stamp> stamps) -> std::optional<std::string> {
+          EXPECT_EQ(stamps.size(), 1U);
+          if (refuted) return "too fast";
+          return std::nullopt;
+        }};
+    bench.measure();
+    EXPECT_EQ(bench.fake.verdict("level"), refuted ? Verdict::failed : Verdict::unverified);
+    if (refuted) {
+      EXPECT_EQ(bench.fake.gate("level").detail, "too fast");
+    }
+  }
+}
+
+// --- counting --------------------------------------------------------------------------------
+
+CountedQuantity quantity(const char* name, const char* unit) {
+  return {.name = name,
+          .metric = std::string{name} + ".sum",
+          .unit = unit,
+          .meaning = "",
+          .set = "memory"};
+}
+
+/// Counts the kernel of a Bench: each round is a request of 4 sectors that L2 has, beside 3 of each
+/// launch.
+struct CountBench {
+  CountBench()
+      : source{{quantity("l1_load_requests", "request"), quantity("l1_load_sectors", "sector"),
+                quantity("l1_load_hit_sectors", "sector"), quantity("l2_load_sectors", "sector"),
+                quantity("l2_load_miss_sectors", "sector"), quantity("dram_read_bytes", "B"),
+                quantity("l1_store_sectors", "sector"), quantity("l2_store_sectors", "sector"),
+                quantity("wavefronts", "wavefront")}},
+        bench{1, &source} {
+    bench.experiment.slopes = {bench.slope()};
+    bench.experiment.slopes[0].start = Start::evicted;
+    const auto launch = bench.experiment.slopes[0].launch;
+    bench.experiment.slopes[0].launch = [this, launch](const Call& call) {
+      launch(call);
+      const double rounds = call.length.rounds;
+      source.now = {{"l1_load_requests", rounds + 3},
+                    {"l1_load_sectors", 4 * rounds + 3},
+                    {"l1_load_hit_sectors", 0},
+                    {"l2_load_sectors", 4 * rounds + 3},
+                    {"l2_load_miss_sectors", missed * rounds},
+                    {"dram_read_bytes", memory * rounds},
+                    {"l1_store_sectors", rounds + 1},
+                    {"l2_store_sectors", rounds + 1},
+                    {"wavefronts", 2 * rounds + 5}};
+    };
+    bench.experiment.checked = "sums";
+    bench.experiment.counts = CountPlan{.length = {.rounds = 1000},
+                                        .loads = LoadPrediction{.requests = 1000, .sectors = 4000},
+                                        .served_by = ServedBy::l2,
+                                        .reads = 500};
+  }
+  [[nodiscard]] CountPlan& plan() { return *bench.experiment.counts; }
+  [[nodiscard]] std::string verdicts() const {
+    std::string all;
+    for (const Gate& gate : bench.fake.record.gates)
+      all += gate.name + ":" + std::string{to_string(gate.verdict)} + " ";
+    return all;
+  }
+
+  double missed = 0;
+  double memory = 0;
+  FakeSource source;
+  Bench bench;
+};
+
+TEST(EngineCounts, TheSameLaunchBesideOneWithoutWorkAndVerifiesIt) {
+  CountBench counting;
+  counting.bench.measure();
+  EXPECT_EQ(counting.bench.machine.calls,
+            "prepare evict poison launch:0 prepare evict poison launch:0 "
+            "prepare evict poison launch:1000 prepare evict poison launch:1000 "
+            "land verify");
+  EXPECT_TRUE(counting.bench.found_poison);
+  EXPECT_THAT(counting.source.names, ElementsAre("overhead", "work"));
+  EXPECT_EQ(counting.verdicts(), "model:passed level:passed result:passed ");
+  EXPECT_EQ(counting.bench.fake.gate("result").detail, "1 sums");
+  EXPECT_EQ(counting.bench.fake.gate("model").detail,
+            "1000 requests and 4000 sectors counted, 1000 and 4000 predicted");
+  EXPECT_EQ(std::get<std::int64_t>(counting.bench.fake.record.facts.at("overhead_requests")), 3);
+  EXPECT_EQ(std::get<std::int64_t>(counting.bench.fake.record.facts.at("overhead_sectors")), 3);
+}
+
+TEST(EngineCounts, RowsOfEachReadBesideTheModel) {
+  CountBench counting;
+  counting.bench.measure();
+  const auto rows = rows_of(counting.bench.fake.record);
+  EXPECT_DOUBLE_EQ(rows.at("requests_per_read by cupti_net").value, 2);
+  EXPECT_DOUBLE_EQ(rows.at("sectors_per_read by coalescing_model").value, 8);
+  EXPECT_DOUBLE_EQ(rows.at("sectors_per_request by cupti_net").value, 4);
+  EXPECT_DOUBLE_EQ(rows.at("l2_hit_share by cupti_net").value, 1);
+  EXPECT_DOUBLE_EQ(rows.at("dram_share by cupti_net").value, 0);
+  EXPECT_EQ(rows.at("requests_per_read by cupti_net").provenance, Provenance::counted);
+  EXPECT_DOUBLE_EQ(rows.at("l1_load_requests by l1_load_requests.sum").value, 1003);
+  for (const auto& [name, one] : rows)
+    EXPECT_NE(one.provenance, Provenance::timed) << name;
+}
+
+TEST(EngineCounts, RowsOfEachLoadOrNone) {
+  CountBench counting;
+  counting.plan().rows = LoadRows::per_load;
+  counting.plan().reads = 1000;
+  counting.plan().sectors_of_miss = 2;
+  counting.missed = 8;
+  counting.bench.measure();
+  const auto rows = rows_of(counting.bench.fake.record);
+  EXPECT_DOUBLE_EQ(rows.at("requests_per_load by cupti_net").value, 1);
+  EXPECT_DOUBLE_EQ(rows.at("l2_missed_sectors_per_load by cupti_net").value, 2);
+  EXPECT_DOUBLE_EQ(rows.at("l2_hit_share by cupti_net").value, 0);
+  EXPECT_FALSE(counting.bench.fake.record.facts.contains("overhead_requests"));
+  CountBench none;
+  none.plan().rows = LoadRows::none;
+  none.bench.measure();
+  for (const auto& [name, one] : rows_of(none.bench.fake.record))
+    EXPECT_THAT(name, HasSubstr(".sum"));
+  EXPECT_EQ(none.verdicts(), "model:passed level:passed result:passed ");
+}
+
+TEST(EngineCounts, FailTheGateThatTheyRefute) {
+  CountBench other;
+  other.plan().loads->sectors = 4001;
+  other.bench.measure();
+  EXPECT_EQ(other.verdicts(), "model:failed level:passed result:passed ");
+  CountBench memory;
+  memory.missed = 4;
+  memory.memory = 128;
+  memory.bench.measure();
+  EXPECT_EQ(memory.verdicts(), "model:passed level:failed result:passed ");
+  memory.bench.fake.record = {};
+  memory.plan().served_by = ServedBy::dram;
+  memory.bench.measure();
+  EXPECT_EQ(memory.verdicts(), "model:passed level:passed result:passed ");
+  CountBench silent;
+  silent.bench.silent = true;
+  silent.bench.measure();
+  EXPECT_EQ(silent.verdicts(), "model:passed level:passed result:failed ");
+}
+
+TEST(EngineCounts, DoNotTakePageTablesForMissingData) {
+  CountBench counting;
+  counting.memory = 128;
+  counting.bench.measure();
+  EXPECT_EQ(counting.bench.fake.verdict("level"), Verdict::failed);
+  CountBench tables;
+  tables.memory = 128;
+  tables.plan().memory_is_no_proof = true;
+  tables.bench.measure();
+  EXPECT_EQ(tables.bench.fake.verdict("level"), Verdict::passed);
+}
+
+TEST(EngineCounts, HoldStoresAndOtherQuantitiesAgainstTheModelToo) {
+  const auto bench = [](std::uint64_t stored, std::uint64_t reached, double wavefronts) {
+    CountBench counting;
+    counting.plan().stores = StorePrediction{.claimed = ServedBy::l2, .sectors = stored};
+    counting.plan().expected = {{.quantity = "wavefronts", .predicted = wavefronts}};
+    counting.plan().model = "bank_model";
+    counting.plan().unit = "load";
+    counting.plan().units = 100;
+    const auto launch = counting.bench.experiment.slopes[0].launch;
+    counting.bench.experiment.slopes[0].launch = [&, launch](const Call& call) {
+      launch(call);
+      counting.source.now["l2_store_sectors"] = static_cast<double>(reached * call.length.rounds);
+    };
+    counting.bench.measure();
+    const auto rows = rows_of(counting.bench.fake.record);
+    EXPECT_DOUBLE_EQ(rows.at("wavefronts_per_load by cupti_net").value, 20);
+    EXPECT_DOUBLE_EQ(rows.at("wavefronts_per_load by bank_model").value, wavefronts / 100);
+    return counting.verdicts();
+  };
+  EXPECT_EQ(bench(1000, 1, 2000), "model:passed level:passed result:passed ");
+  EXPECT_EQ(bench(1001, 1, 2000), "model:failed level:passed result:passed ");
+  EXPECT_EQ(bench(1000, 0, 2000), "model:passed level:failed result:passed ");
+  EXPECT_EQ(bench(1000, 1, 2001), "model:failed level:passed result:passed ");
+}
+
+TEST(EngineCounts, TheSlopeThatThePlanNamesFromItsOwnPreparation) {
+  CountBench counting;
+  Bench& bench = counting.bench;
+  bench.experiment.slopes.push_back(bench.slope("B"));
+  const auto launch = bench.experiment.slopes[1].launch;
+  bench.experiment.slopes[1].launch = [&, launch](const Call& call) {
+    launch(call);
+    counting.source.now["wavefronts"] = 3.0 * call.length.rounds;
+  };
+  counting.plan() = {.length = {.rounds = 20},
+                     .none = {.rounds = 1, .blocks = 2},
+                     .slope = 1,
+                     .prepare = [&](const Call&) { bench.machine.log("lay"); },
+                     .more =
+                         [](Session& session, const Counted& counted) {
+                           session.fact("wavefronts", counted.net("wavefronts").value_or(-1));
+                         }};
+  bench.measure();
+  EXPECT_EQ(bench.machine.calls,
+            "lay poison launchB:1 lay poison launchB:1 lay poison launchB:20 lay poison launchB:20 "
+            "land verifyB");
+  EXPECT_EQ(counting.verdicts(), "result:passed ");
+  EXPECT_EQ(std::get<double>(bench.fake.record.facts.at("wavefronts")), 57);
+}
+
+TEST(EngineCounts, NothingOfACaseWithoutAPlan) {
+  CountBench counting;
+  counting.bench.experiment.counts.reset();
+  counting.bench.experiment.not_counted = "a copy has no loads";
+  try {
+    counting.bench.measure();
+    FAIL();
+  } catch (const Skipped& skipped) {
+    EXPECT_STREQ(skipped.what(), "a copy has no loads");
+  }
+  EXPECT_EQ(counting.bench.machine.calls, "");
+}
+
+// --- exceptions ------------------------------------------------------------------------------
+
+TEST(EngineExceptions, OutOfAnyStepLeaveNoRows) {
+  for (const std::string step : {"sample", "size", "prepare", "evict", "poison", "time",
+                                 "launch:10", "launch:50", "verify", "window", "observe"}) {
+    Bench bench;
+    bench.machine.broken = step;
+    bench.experiment.slopes = {bench.slope()};
+    Slope& slope = bench.experiment.slopes[0];
+    slope.start = Start::evicted;
+    slope.size = [&](const auto& /*run*/) {
+      bench.machine.log("size");
+      return slope.lengths;
+    };
+    slope.window.read = [&](const Launched& brief, const Launched& full) {
+      bench.machine.log("window");
+      return slowest_writer().read(brief, full);
+    };
+    bench.experiment.prepare = [&] { bench.machine.log("sample"); };
+    bench.experiment.observe = [&] {
+      bench.machine.log("observe");
+      return std::vector<double>{};
+    };
+    add_both(bench.experiment, "cost", "cycle");
+    EXPECT_THROW(bench.measure(), std::runtime_error) << step;
+    EXPECT_THAT(bench.machine.calls, ::testing::EndsWith(step));
+    EXPECT_TRUE(bench.fake.record.measurements.empty()) << step;
+    EXPECT_TRUE(bench.fake.record.gates.empty()) << step;
+  }
+}
+
+TEST(EngineExceptions, OutOfAnyStepOfCountingLeaveNoRows) {
+  for (const std::string step :
+       {"prepare", "evict", "poison", "launch:0", "launch:1000", "land", "verify"}) {
+    CountBench counting;
+    counting.bench.machine.broken = step;
+    EXPECT_THROW(counting.bench.measure(), std::runtime_error) << step;
+    EXPECT_THAT(counting.bench.machine.calls, ::testing::EndsWith(step));
+    EXPECT_TRUE(counting.bench.fake.record.measurements.empty()) << step;
+    EXPECT_TRUE(counting.bench.fake.record.gates.empty()) << step;
+  }
+}
+
+TEST(EngineExceptions, OutOfTheTouchLeaveNoRows) {
+  Bench bench;
+  bench.machine.broken = "touch";
+  bench.experiment.slopes = {bench.slope()};
+  bench.experiment.slopes[0].start = Start::in_l2;
+  EXPECT_THROW(bench.measure(), std::runtime_error);
+  EXPECT_TRUE(bench.fake.record.gates.empty());
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,95 @@
+// A machine without a device: it logs what the engine asks of it, in order, and returns the times
+// and stamps that a test gives it.
+#pragma once
+
+#include "harness/measure/machine.hpp"
+
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace strata {
+
+/// The names of the timers of each backend, as readers of results know them.
+inline const TimerNames cuda_timers{.cycle = "cycle",
+                                    .inside = "clock64_slope",
+                                    .outside = "event_slope",
+                                    .whole = "event",
+                                    .clock = "clock64_over_globaltimer"};
+inline const TimerNames host_timers{.cycle = "tsc_cycle",
+                                    .inside = "tsc_slope",
+                                    .outside = "monotonic_slope",
+                                    .whole = "monotonic",
+                                    .clock = "tsc_over_monotonic"};
+
+class FakeMachine final : public Machine {
+ public:
+  static constexpr int poison_byte = 0xA5;
+
+  explicit FakeMachine(std::size_t writers = 1) : device(writers), landed_(writers) {}
+
+  /// Logs a step of the engine or of the test. Throws std::runtime_error where `broken` names it.
+  void log(const std::string& step) {
+    calls += (calls.empty() ? "" : " ") + step;
+    if (step == broken) throw std::runtime_error{"broken: " + step};
+  }
+  [[nodiscard]] bool is_poisoned() const {
+    Stamp poison;
+    std::memset(&poison, poison_byte, sizeof poison);
+    for (const Stamp& stamp : device) {
+      if (std::memcmp(&stamp, &poison, sizeof poison) != 0) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] const TimerNames& names() const override { return timers; }
+  [[nodiscard]] double outside_hertz(double core_hertz) const override {
+    return constant_hertz.value_or(core_hertz);
+  }
+  void evict() override { log("evict"); }
+  void touch(const void* data, std::size_t bytes) override {
+    touched = {static_cast<const std::byte*>(data), bytes};
+    log("touch");
+  }
+  void poison() override {
+    for (Stamp& stamp : device)
+      std::memset(&stamp, poison_byte, sizeof stamp);
+    log("poison");
+  }
+  void launch(const std::function<void()>& work) override { work(); }
+  [[nodiscard]] double time(const std::function<void()>& work, bool held) override {
+    log(held ? "time_held" : "time");
+    work();
+    landed_ = device;
+    return seconds;
+  }
+  void land() override {
+    log("land");
+    landed_ = device;
+  }
+  [[nodiscard]] std::span<const Stamp> stamps() const override { return landed_; }
+  [[nodiscard]] KernelCode code(const void* kernel) const override {
+    return kernel == spilling ? KernelCode{.local_bytes = 8, .registers = 255}
+                              : KernelCode{.local_bytes = 0, .registers = 32};
+  }
+  [[nodiscard]] std::optional<Gate> queue() const override { return queue_gate; }
+
+  std::string calls;          ///< in order, separated by blanks
+  std::string broken;         ///< the step that throws
+  std::vector<Stamp> device;  ///< what launches write; it lands when the engine asks for it
+  double seconds = 0;         ///< that the next launch takes
+  TimerNames timers = cuda_timers;
+  std::optional<double> constant_hertz;  ///< of the outer timer's cycle; else the core's clock
+  std::span<const std::byte> touched;
+  const void* spilling = nullptr;  ///< a kernel with local memory
+  std::optional<Gate> queue_gate;
+
+ private:
+  std::vector<Stamp> landed_;
+};
+
+}  // namespace strata
