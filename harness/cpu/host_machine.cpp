@@ -8,6 +8,8 @@
 
 namespace strata {
 
+HostMachine::HostMachine() : slots_(1), stamps_(1) {}
+
 HostMachine::HostMachine(int cpu) : pin_{std::make_unique<Pin>(cpu)}, slots_(1), stamps_(1) {}
 
 HostMachine::HostMachine(const std::vector<int>& cpus)

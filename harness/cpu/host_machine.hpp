@@ -17,6 +17,8 @@ namespace strata {
 
 class HostMachine final : public Machine {
  public:
+  /// The calling thread, wherever the system lets it run.
+  HostMachine();
   /// The calling thread, pinned to `cpu` as long as the machine lives.
   explicit HostMachine(int cpu);
   /// A thread on each of `cpus`, all of which work at once.

@@ -3,6 +3,7 @@
 #include "harness/cuda/eviction.hpp"
 #include "harness/cuda/stamps.cuh"
 #include "harness/cuda/starting_gate.cuh"
+#include "harness/cuda/timer.hpp"
 
 #include <algorithm>
 
@@ -44,6 +45,11 @@ const Stream& CudaMachine::stream() const {
 }
 Stamp* CudaMachine::device_stamps() const {
   return stamps_.data();
+}
+
+std::function<double()> CudaMachine::replays(int repetitions, const std::function<void()>& work) {
+  const auto timer = std::make_shared<GraphTimer>(tools_.stream, repetitions, work);
+  return [timer] { return timer->seconds(); };
 }
 
 const TimerNames& CudaMachine::names() const {

@@ -10,6 +10,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -68,6 +69,11 @@ class CudaMachine final : public Machine {
     outputs_.push_back(std::move(one));
     return result;
   }
+
+  /// Captures `work`, which launches on the stream, so often into one graph. Each call replays it
+  /// and returns the seconds of one repetition: the host takes no part from one to the next. What
+  /// was launched has not come to the host: land() brings it.
+  [[nodiscard]] std::function<double()> replays(int repetitions, const std::function<void()>& work);
 
   [[nodiscard]] const TimerNames& names() const override;
   [[nodiscard]] double outside_hertz(double core_hertz) const override { return core_hertz; }

@@ -78,6 +78,19 @@ std::span<const Stamp> stamps_of(const Machine& machine, const Slope& slope) {
   return slope.writers == 0 ? machine.stamps() : machine.stamps().first(slope.writers);
 }
 
+/// The state that a launch starts from, with nothing of an earlier one left to pass for its own.
+void make_ready(Machine& machine, const Slope& slope, const Call& call,
+                const std::function<void(const Call&)>& prepare) {
+  if (prepare) prepare(call);
+  if (slope.start == Start::evicted) machine.evict();
+  if (slope.start == Start::in_l2) machine.touch(slope.data, slope.bytes);
+  machine.poison();
+}
+
+void verify(const Machine& machine, const Slope& slope, const Call& call, Tally& tally) {
+  if (slope.verify) slope.verify(call, stamps_of(machine, slope), tally);
+}
+
 /// Launches the slopes of an experiment: the subject of the protocol.
 class Launches {
  public:
@@ -111,21 +124,6 @@ class Launches {
     return values;
   }
 
-  /// The state that a launch starts from, with nothing of an earlier one left to pass for its own.
-  void make_ready(const Slope& slope, const Call& call,
-                  const std::function<void(const Call&)>& prepare) {
-    if (prepare) prepare(call);
-    if (slope.start == Start::evicted) machine_.evict();
-    if (slope.start == Start::in_l2) machine_.touch(slope.data, slope.bytes);
-    machine_.poison();
-  }
-
-  void verify(const Slope& slope, const Call& call) {
-    if (slope.verify) {
-      slope.verify(call, stamps_of(machine_, slope), experiment_.tally);
-    }
-  }
-
   [[nodiscard]] Call call_of(const Length& length) {
     salt_ += salt_step;
     return {.length = length, .salt = salt_};
@@ -133,12 +131,7 @@ class Launches {
 
  private:
   Launched run(const Slope& slope, const Length& length) {
-    const Call call = call_of(length);
-    make_ready(slope, call, slope.prepare);
-    const double seconds = machine_.time([&] { slope.launch(call); }, slope.held);
-    verify(slope, call);
-    const auto stamps = stamps_of(machine_, slope);
-    return {.length = length, .seconds = seconds, .stamps = {stamps.begin(), stamps.end()}};
+    return launch_once(machine_, slope, call_of(length), experiment_.tally);
   }
 
   Sample observe_once() {
@@ -214,13 +207,13 @@ void count_once(Session& session, Machine& machine, Experiment& experiment) {
   const Call none{.length = plan.none, .salt = work.salt};
   const auto& prepare = plan.prepare ? plan.prepare : slope.prepare;
   const Counted counted =
-      count(session, {.prepare = [&] { launches.make_ready(slope, work, prepare); },
+      count(session, {.prepare = [&] { make_ready(machine, slope, work, prepare); },
                       .work = [&] { machine.launch([&] { slope.launch(work); }); },
                       .overhead = [&] { machine.launch([&] { slope.launch(none); }); },
                       .check =
                           [&] {
                             machine.land();
-                            launches.verify(slope, work);
+                            verify(machine, slope, work, experiment.tally);
                           }});
   judge_counts(session, plan, counted);
   session.add(
@@ -267,6 +260,17 @@ void judge_launches(Session& session, const Machine& machine, const Experiment& 
 
 }  // namespace
 
+Launched launch_once(Machine& machine, const Slope& slope, const Call& call, Tally& tally) {
+  make_ready(machine, slope, call, slope.prepare);
+  const double seconds = machine.time([&] { slope.launch(call); }, slope.held);
+  verify(machine, slope, call, tally);
+  const auto stamps = stamps_of(machine, slope);
+  return {.length = call.length,
+          .seconds = seconds,
+          .stamps = {stamps.begin(), stamps.end()},
+          .cells = slope.cells ? slope.cells() : std::vector<double>{}};
+}
+
 void report(Session& session, const TimerNames& names, const Experiment& experiment,
             const Collection<Sample>& seen) {
   session.fact("stopped_by", std::string{to_string(seen.stop)});
@@ -301,6 +305,7 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
                             .samples = {one.value}});
   }
   if (experiment.partly_host_time) session.add(repeat_unverified());
+  if (experiment.conclude) experiment.conclude(session, seen.kept);
 }
 
 void measure(Session& session, Machine& machine, Experiment& experiment) {
@@ -310,7 +315,13 @@ void measure(Session& session, Machine& machine, Experiment& experiment) {
   }
   Launches launches{machine, experiment};
   launches.decide_lengths();
-  const auto seen = collect(launches, session.plan());
+  Plan plan = session.plan();
+  if (experiment.samples != 0) {
+    plan.warmups = 0;
+    plan.min_samples = experiment.samples;
+    plan.max_samples = experiment.samples;
+  }
+  const auto seen = collect(launches, plan);
   report(session, machine.names(), experiment, seen);
   judge_launches(session, machine, experiment);
   if (experiment.facts) {

@@ -21,4 +21,8 @@ void measure(Session& session, Machine& machine, Experiment& experiment);
 void report(Session& session, const TimerNames& names, const Experiment& experiment,
             const Collection<Sample>& seen);
 
+/// A single launch, from its declared state, with poisoned outputs, timed and verified as those of
+/// measure() are: for searches, which decide by one launch what the next one is.
+Launched launch_once(Machine& machine, const Slope& slope, const Call& call, Tally& tally);
+
 }  // namespace strata

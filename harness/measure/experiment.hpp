@@ -44,6 +44,7 @@ struct Launched {
   Length length;
   double seconds = 0;  ///< by the outer timer
   std::vector<Stamp> stamps;
+  std::vector<double> cells;  ///< what Slope::cells read
 };
 
 /// What the clocks inside two launches say of one unit of work.
@@ -106,6 +107,8 @@ struct Slope {
   std::size_t writers = 0;  ///< stamps that a launch leaves; 0: all that the machine has
   Window window = slowest_writer();
   bool held = false;  ///< launches wait until they are queued (gate `queue`)
+  /// Numbers that a launch leaves beside its stamps, for the window. May be empty.
+  std::function<std::vector<double>()> cells;
 };
 
 /// What a pair of launches showed of one unit of work.
@@ -227,6 +230,10 @@ struct Experiment {
   std::string not_counted;  ///< why not, where `counts` is empty
 
   std::function<Facts(const Experiment&)> facts;
+
+  /// Rows, gates and facts of all samples together, after the rows above. May be empty.
+  std::function<void(Session&, const std::vector<Sample>&)> conclude;
+  int samples = 0;  ///< exactly so many, and no warm-ups; 0: as the plan and their precision say
 };
 
 /// A value of the slope `index`.
