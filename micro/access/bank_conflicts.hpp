@@ -1,25 +1,25 @@
-// What does a bank conflict cost? Shared memory lies in 32 banks of 4 bytes, and a bank gives one
-// word at a time: a warp whose lanes want k words of one bank waits for k wavefronts.
+// What does a bank conflict cost? Shared memory lies in 32 banks of 4 bytes, and a bank delivers
+// one word at a time: a warp whose lanes want k different words of one bank takes k wavefronts.
 //
 // The lanes of a warp access elements of 4, 8 or 16 bytes, a stride apart. The bank model says how
-// many wavefronts that takes; the hardware counts them. Two costs are timed: of a load alone, in a
-// warp that has the chip to itself and whose loaded words are the addresses of its next loads; and
-// of an access where 32 warps on every SM have eight of them in flight.
+// many wavefronts that takes; the hardware counts them. Two costs are timed: the latency of a
+// dependent load, in a warp that is alone on the chip; and the cycles of an access where 32 warps
+// on every SM have eight of them in flight each.
 //
 // Inside the second time that is not an access: an addition for each word, or for two or three of
 // them where it takes three operands, and the loop around eight accesses. They issue beside the
-// accesses. A store writes what follows from the address and the round, so that all warps may write
-// the same words and what is there in the end is known.
+// accesses. A stored word follows from its address and the round, so that all warps may write the
+// same words and the final contents are known.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
+#include "harness/measure/experiment.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"
+#include "harness/record/device_facts.hpp"
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 namespace strata::bank_conflicts {
 
@@ -38,7 +38,7 @@ inline constexpr std::uint32_t max_span = ((warp_lanes - 1) * max_stride + 1) * 
 inline constexpr std::uint32_t accesses_per_round = 8;
 inline constexpr std::uint32_t warps_per_sm = 32;
 /// From one access of a round to the next, and from a warp to the next: once around the banks, so
-/// that the pattern falls on them as before.
+/// that the pattern has the same conflicts everywhere.
 inline constexpr std::uint32_t shift_bytes = 128;
 inline constexpr std::uint32_t shift_words = shift_bytes / word_bytes;
 /// Words of shared memory that a block accesses.
@@ -53,30 +53,32 @@ inline constexpr std::uint32_t unroll = 16;
 inline constexpr std::uint32_t chain_words = 48 * 1024 / word_bytes;
 inline constexpr std::uint32_t max_windows = 15;
 
-/// The pattern of a case.
+/// Which lanes access the same element.
+enum class Sharing { none, pairs, all };
+
+/// What a warp accesses.
 struct Pattern {
   std::uint32_t width = word_bytes;                  ///< bytes of an element
   bool store = false;                                ///< else loads
   std::array<std::uint32_t, warp_lanes> elements{};  ///< of each lane
 };
-enum class Sharing { none, pairs, all };
 [[nodiscard]] Pattern make_pattern(std::uint32_t width, std::uint32_t stride, Sharing sharing,
                                    bool store);
 [[nodiscard]] Pattern pattern_of(const Session& session);
 [[nodiscard]] WarpAccess access_of(const Pattern& pattern);
 
-/// Where a chain walks: every lane from its element of one window to that of the next.
+/// The windows of a chain: every lane goes from its element of one window to that of the next.
 struct Windows {
-  std::uint32_t count = 0;  ///< odd, so that a walk does not end where it began
+  std::uint32_t count = 0;  ///< odd, so that a chain does not end where it began
   std::uint32_t bytes = 0;  ///< from one to the next: a multiple of shift_bytes
   std::array<std::uint32_t, max_windows> next{};  ///< a cycle through all windows
 };
 [[nodiscard]] Windows windows_for(const Pattern& pattern);
 
-/// What a warp leaves behind that followed the chain for `loads` loads from window 0 on: where it
-/// ended, and the words that came along with the addresses, weighted by lane_weight.
-[[nodiscard]] std::uint32_t expected_walk(const Pattern& pattern, const Windows& windows,
-                                          std::uint32_t loads);
+/// The result of a warp that followed the chain for `loads` loads from window 0 on: where it ended,
+/// and the words that came along with the addresses, weighted by lane_weight.
+[[nodiscard]] std::uint32_t expected_chain(const Pattern& pattern, const Windows& windows,
+                                           std::uint32_t loads);
 
 /// What the lanes of warp `warp` of a block load in one round, weighted by lane_weight.
 [[nodiscard]] std::uint32_t expected_loads(const Pattern& pattern, std::uint32_t warp);
@@ -103,17 +105,8 @@ class StoredField {
 [[nodiscard]] std::uint32_t rounds_for(double cycles, std::uint64_t wavefronts);
 [[nodiscard]] std::uint32_t loads_for(double cycles, std::uint64_t wavefronts);
 
-/// What two pairs of launches, short and long, showed.
-struct Observation {
-  double chain_inside = 0;   ///< cycles of a load of the chain, by the clock of its SM
-  double chain_outside = 0;  ///< the same by the timer outside
-  double inside = 0;         ///< SM cycles of an access among many, by the clock of the slowest SM
-  double outside = 0;        ///< the same by the timer outside
-  double accesses_per_second = 0;  ///< of warps, all SMs
-  double core_hertz = 0;
-};
-
-/// Adds every quantity that a launch tells, and the timer and clock gates. Stores have no chain.
-void report(Session& session, const Collection<Observation>& seen, const Pattern& pattern);
+/// The case as the engine measures it, but for the launches. The last slope is that of many warps,
+/// its unit of work an access of an SM; of loads, the first one is that of a load of the chain.
+[[nodiscard]] Experiment describe(const Pattern& pattern, const GpuFacts& gpu);
 
 }  // namespace strata::bank_conflicts

@@ -69,7 +69,7 @@ TEST(BankConflictWindows, AreAnOddNumberThatFitsSideBySide) {
   }
 }
 
-TEST(BankConflictWalk, IsThatOfAPlainWalkThroughMemory) {
+TEST(BankConflictChain, IsThatOfPlainLoadsThroughMemory) {
   for (const auto& pattern : patterns()) {
     const auto windows = windows_for(pattern);
     std::vector<std::uint32_t> memory(chain_words);
@@ -93,7 +93,7 @@ TEST(BankConflictWalk, IsThatOfAPlainWalkThroughMemory) {
         }
         sum += lane_weight(lane) * (others + at);
       }
-      EXPECT_EQ(expected_walk(pattern, windows, loads), sum);
+      EXPECT_EQ(expected_chain(pattern, windows, loads), sum);
     }
   }
 }

@@ -69,5 +69,4 @@ def write(width: int) -> Kernel:
 
 CONTRACT = Contract(
     kernels=tuple(make(width) for width in VECTOR for make in (follow, read, write)),
-    others=("13starting_gate",),
 )
