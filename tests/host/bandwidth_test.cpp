@@ -1,6 +1,7 @@
 #include "micro/bandwidth/bandwidth.hpp"
 
 #include "harness/case/error.hpp"
+#include "rows_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -263,6 +264,80 @@ TEST(BandwidthGates, AreAsStrictAsTheStricterOfTwo) {
   EXPECT_EQ(both(unverified, passed).verdict, Verdict::unverified);
   EXPECT_EQ(both(unverified, failed).verdict, Verdict::failed);
   EXPECT_EQ(both(passed, passed).detail, "a; a");
+}
+
+/// A byte of each of 132 SMs takes 1/100 of a cycle by one timer and 1/101 by the other, at 2 GHz.
+Sample seen() {
+  Seen one{.inside = {.cycles = 0.01, .slowest = 0.01, .hertz = 2e9}, .outside = 1 / 101.0};
+  one.seconds = one.outside / one.inside.hertz;
+  one.full_seconds = 3e-4;
+  return {.slopes = {one}, .numbers = {}};
+}
+
+TEST(BandwidthRows, AreBytesOfTheChipAndOfAnSm) {
+  const auto plan = plan_for({Level::dram, Operation::copy, 16, 512, 2, 4}, large(), large_pool);
+  const RowsSeen rows = rows_of(describe(plan, large()), cuda_timers, seen());
+  const double all = 101.0 * 2e9 * 132;
+  const std::map<std::string, std::pair<double, std::string>> expected{
+      {"bandwidth by event_slope", {all, "B/s"}},
+      {"bandwidth_per_sm by clock64_slope", {100, "B/cycle"}},
+      {"bandwidth_per_sm by event_slope", {101, "B/cycle"}},
+      {"share_of_limit by event_slope", {all / 4.8e12, "1"}},
+      {"grid_time by event", {3e-4, "s"}},
+      {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}},
+      {"bytes_in_flight_per_sm by launch_shape", {2.0 * 512 * 4 * 16, "B"}}};
+  ASSERT_EQ(rows.size(), expected.size());
+  for (const auto& [name, row] : expected) {
+    EXPECT_NEAR(rows.at(name).value, row.first, 1e-9 * row.first) << name;
+    EXPECT_EQ(rows.at(name).unit, row.second) << name;
+  }
+  EXPECT_EQ(rows.at("bytes_in_flight_per_sm by launch_shape").provenance, Provenance::modelled);
+}
+
+TEST(BandwidthRows, ShareOfL1IsOfACycle) {
+  const auto plan = plan_for({Level::l1, Operation::read, 16, 512, 2, 4}, large(), large_pool);
+  const auto rows = rows_of(describe(plan, large()), cuda_timers, seen());
+  EXPECT_NEAR(rows.at("share_of_limit by event_slope").value, 101.0 / 128, 1e-12);
+  const auto of_l2 = plan_for({Level::l2, Operation::read, 16, 512, 2, 4}, large(), large_pool);
+  EXPECT_FALSE(rows_of(describe(of_l2, large()), cuda_timers, seen())
+                   .contains("share_of_limit by event_slope"));
+}
+
+TEST(BandwidthRows, AreOfCoresOnAHost) {
+  const auto rows = rows_of(described(2, {}), host_timers, seen());
+  EXPECT_NEAR(rows.at("bandwidth by monotonic_slope").value, 101.0 * 2e9 * 2, 1);
+  EXPECT_EQ(rows.at("bandwidth_per_sm by tsc_slope").unit, "B/tsc_cycle");
+  EXPECT_NEAR(rows.at("bandwidth_per_sm by tsc_slope").value, 100, 1e-9);
+  EXPECT_EQ(rows.at("grid_time by monotonic").unit, "s");
+}
+
+TEST(BandwidthGates, ComparesTimersThatShareNothing) {
+  const auto plan = plan_for({Level::dram, Operation::read, 16, 512, 2, 4}, large(), large_pool);
+  const Experiment experiment = describe(plan, large());
+  EXPECT_EQ(verdict_of("timer", experiment, {seen()}), Verdict::passed);
+  Sample apart = seen();
+  apart.slopes[0].outside *= 1.03;
+  EXPECT_EQ(verdict_of("timer", experiment, {apart}), Verdict::failed);
+  EXPECT_EQ(verdict_of("clock", experiment, {seen()}), Verdict::passed);
+}
+
+TEST(BandwidthCounts, PredictWhatTheLongLaunchMoves) {
+  const auto copy = plan_for({Level::dram, Operation::copy, 16, 512, 2, 4}, large(), large_pool);
+  const auto counts = describe(copy, large()).counts.value();
+  EXPECT_EQ(counts.length.blocks, copy.lengths.full.blocks);
+  EXPECT_EQ(counts.none.rounds, 0U);
+  EXPECT_EQ(counts.none.blocks, copy.lengths.full.blocks);
+  EXPECT_EQ(counts.loads->sectors * 32, copy.array_bytes);
+  EXPECT_EQ(counts.stores->sectors * 32, copy.array_bytes);
+  EXPECT_EQ(counts.served_by, ServedBy::dram);
+  const auto shared =
+      plan_for({Level::shared, Operation::triad, 16, 128, 2, 4}, large(), large_pool);
+  const auto expected = describe(shared, large()).counts->expected;
+  ASSERT_EQ(expected.size(), 4U);
+  const double loads = 2.0 * shared.lengths.full.rounds * shared.lengths.full.blocks * 4 * 4;
+  EXPECT_EQ(expected[0].predicted, loads);
+  EXPECT_EQ(expected[1].predicted, 4 * loads);
+  EXPECT_EQ(expected[2].predicted, loads / 2);
 }
 
 TEST(BandwidthDeclaration, LeavesOutWhatNoDeviceCanDo) {
