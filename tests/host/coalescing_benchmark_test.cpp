@@ -2,6 +2,7 @@
 #include "harness/model/word_patterns.hpp"
 #include "micro/access/coalescing.hpp"
 #include "micro/pattern/particle_chain.hpp"
+#include "rows_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -87,6 +88,75 @@ TEST(CoalescingRounds, TakeAboutTheTimeThatTheyShould) {
     EXPECT_NEAR(cycles, 4e5, 3e3);
   }
   EXPECT_EQ(rounds_for(1, 32), 1U);
+}
+
+constexpr GpuFacts gpu() {
+  GpuFacts facts;
+  facts.sms = 100;
+  facts.major = 9;
+  facts.l2_bytes = l2;
+  return facts;
+}
+
+TEST(CoalescingRows, AreOfAWarpLoadAndOfTheBytesOfTheWholeChip) {
+  const Experiment experiment = describe(pattern(4, 2, 0), gpu());  // 128 bytes in 8 sectors
+  const Seen seen{.inside = {.cycles = 8, .slowest = 8, .hertz = 1.5e9},
+                  .outside = 8.1,
+                  .seconds = 5e-9,
+                  .full_seconds = 3e-4};
+  const auto rows = rows_of(experiment, cuda_timers, {.slopes = {seen}, .numbers = {}});
+  EXPECT_EQ(rows, (RowsSeen{{"warp_load_cycles by clock64_slope", {8, "cycle"}},
+                            {"warp_load_cycles by event_slope", {8.1, "cycle"}},
+                            {"grid_time by event", {3e-4, "s"}},
+                            {"useful_bandwidth by event_slope", {100 * 128 / 5e-9, "B/s"}},
+                            {"sector_bandwidth by event_slope", {100 * 256 / 5e-9, "B/s"}},
+                            {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
+}
+
+TEST(CoalescingGates, CompareTheSlowestWarpWithTheEvents) {
+  const Experiment experiment = describe(pattern(4, 1, 0), gpu());
+  const auto verdict = [&](double slowest, double outside) {
+    const Seen seen{.inside = {.cycles = 1, .slowest = slowest, .hertz = 1e9}, .outside = outside};
+    return verdict_of("timer", experiment, {{.slopes = {seen}, .numbers = {}}});
+  };
+  EXPECT_EQ(verdict(8, 8.1), Verdict::passed);
+  EXPECT_EQ(verdict(8, 8.2), Verdict::failed);
+  EXPECT_EQ(experiment.placement->cores, 100U);
+  EXPECT_EQ(experiment.placement->per_core, int{warps_per_sm});
+  EXPECT_EQ(experiment.unproved.gate, "level");
+}
+
+TEST(CoalescingGates, VerifyTheSumOfEveryWarp) {
+  const auto p = pattern(4, 2, 0);
+  const Experiment experiment = describe(p, gpu());
+  const Slope& slope = experiment.slopes.at(0);
+  EXPECT_EQ(slope.writers, 100U * warps_per_sm);
+  EXPECT_EQ(slope.window.name, "slowest writer");
+  EXPECT_EQ(slope.lengths.full.rounds, 5 * slope.lengths.brief.rounds);
+  EXPECT_EQ(slope.lengths.full.work, slope.lengths.full.rounds * 4.0 * warps_per_sm);
+  const auto windows = windows_for(p, 100 * warps_per_sm, l2);
+  std::vector<Stamp> stamps(100 * warps_per_sm);
+  for (std::uint32_t warp = 0; warp < stamps.size(); ++warp)
+    stamps[warp].result = 7 * expected_sum(p, windows, warp);
+  stamps[5].result += 1;
+  Tally tally;
+  slope.verify({.length = {.rounds = 7}}, stamps, tally);
+  EXPECT_EQ(tally.checked, stamps.size());
+  EXPECT_EQ(tally.different, 1U);
+}
+
+TEST(CoalescingCounts, AreThoseOfTheModelFromL2) {
+  const Experiment experiment = describe(pattern(4, 2, 0), gpu());
+  const CountPlan& plan = experiment.counts.value();
+  const std::uint64_t loads = 100U * warps_per_sm * loads_per_round * 32;
+  EXPECT_EQ(plan.length.rounds, 32U);
+  EXPECT_EQ(plan.none.rounds, 0U);
+  EXPECT_EQ(plan.loads.value().requests, loads);
+  EXPECT_EQ(plan.loads.value().sectors, 8 * loads);
+  EXPECT_EQ(plan.loads.value().repeated_sectors, 0U);
+  EXPECT_EQ(plan.served_by, ServedBy::l2);
+  EXPECT_EQ(plan.reads, static_cast<double>(loads));
+  EXPECT_EQ(plan.rows, LoadRows::per_read);
 }
 
 TEST(CoalescingDeclaration, IsKnownToEveryBuild) {

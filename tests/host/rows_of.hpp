@@ -7,7 +7,9 @@
 #include "harness/measure/engine.hpp"
 #include "harness/measure/session.hpp"
 
+#include <cmath>
 #include <map>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -44,7 +46,16 @@ struct RowSeen {
   double value = 0;
   std::string unit;
   Provenance provenance = Provenance::timed;
+  /// Values to a part in 10^12.
+  bool operator==(const RowSeen& other) const {
+    constexpr double bound = 1e-12;
+    return std::abs(value - other.value) <= bound * std::abs(value) && unit == other.unit &&
+           provenance == other.provenance;
+  }
 };
+inline void PrintTo(const RowSeen& row, std::ostream* out) {
+  *out << row.value << ' ' << row.unit << ' ' << to_string(row.provenance);
+}
 /// By "quantity by method".
 using RowsSeen = std::map<std::string, RowSeen>;
 
