@@ -98,10 +98,14 @@ class Launches {
       : machine_{machine}, experiment_{experiment}, watched_{strata::watched(experiment)} {}
 
   void decide_lengths() {
+    Lengths decided;
     for (Slope& slope : experiment_.slopes) {
-      if (slope.size) {
-        slope.lengths = slope.size([&](const Length& length) { return run(slope, length); });
-      }
+      if (!slope.size) continue;
+      slope.lengths = slope.size([&](const Length& length) { return run(slope, length); });
+      decided = slope.lengths;
+    }
+    for (Slope& slope : experiment_.slopes) {
+      if (slope.lengths.full.work == 0) slope.lengths = decided;
     }
   }
 
@@ -145,6 +149,8 @@ class Launches {
       seen.slopes.push_back(std::move(one));
     }
     if (experiment_.observe) seen.numbers = experiment_.observe();
+    for (const Value& value : experiment_.of_each_pair)
+      seen.numbers.push_back(value(seen));
     return seen;
   }
 
@@ -248,10 +254,13 @@ void judge_launches(Session& session, const Machine& machine, const Experiment& 
       result_gate(experiment.tally.checked, experiment.tally.different, experiment.checked));
   if (experiment.placement) session.add(placement_of(*experiment.placement, stamps));
   if (const auto queue = machine.queue()) session.add(*queue);
+  KernelCode most;
   for (const void* kernel : experiment.kernels) {
     const KernelCode code = machine.code(kernel);
-    session.add(spill_gate(code.local_bytes, code.registers));
+    most = {.local_bytes = std::max(most.local_bytes, code.local_bytes),
+            .registers = std::max(most.registers, code.registers)};
   }
+  if (!experiment.kernels.empty()) session.add(spill_gate(most.local_bytes, most.registers));
   if (!experiment.unproved.gate.empty()) {
     session.add(gate_of(experiment.unproved, stamps, session.counting_note()));
   }
@@ -274,16 +283,15 @@ Launched launch_once(Machine& machine, const Slope& slope, const Call& call, Tal
 void report(Session& session, const TimerNames& names, const Experiment& experiment,
             const Collection<Sample>& seen) {
   session.fact("stopped_by", std::string{to_string(seen.stop)});
-  const auto add = [&](const std::string& quantity, const std::string& unit, std::string method,
-                       std::vector<double> samples) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit_of(unit, names),
-                            .provenance = Provenance::timed,
-                            .method = std::move(method),
-                            .samples = std::move(samples)});
+  const auto add = [&](const Row& row) {
+    session.add(Measurement{.quantity = row.quantity,
+                            .unit = row.core_cycles ? row.unit : unit_of(row.unit, names),
+                            .provenance = row.provenance,
+                            .method = name_of(row.method, names),
+                            .samples = seen.series(row.value)});
   };
   for (const Row& row : experiment.rows)
-    add(row.quantity, row.unit, name_of(row.method, names), seen.series(row.value));
+    add(row);
   for (const TimerPair& pair : experiment.timers) {
     session.add(timer_gate(seen.series(pair.first), name_of(pair.first_method, names),
                            seen.series(pair.second), name_of(pair.second_method, names)));
@@ -292,10 +300,10 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
     session.add(Gate{"timer", Verdict::not_applicable, experiment.timers_apart});
   }
   if (experiment.has_clock) {
-    const auto hertz = seen.series(experiment.core_hertz.value_or(
-        [](const Sample& one) { return one.slopes.back().inside.hertz; }));
-    session.add(clock_gate(hertz));
-    add("core_clock", "Hz", names.clock, hertz);
+    const Value hertz = experiment.core_hertz.value_or(
+        [](const Sample& one) { return one.slopes.back().inside.hertz; });
+    session.add(clock_gate(seen.series(hertz)));
+    add({"core_clock", "Hz", By::clock, hertz});
   }
   for (const Constant& one : experiment.constants) {
     session.add(Measurement{.quantity = one.quantity,

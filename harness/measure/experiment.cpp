@@ -3,6 +3,7 @@
 #include "harness/record/statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -26,14 +27,6 @@ double slowest_of(const Launched& launched) {
   for (const Stamp& stamp : launched.stamps)
     most = std::max(most, cycles_of(stamp));
   return most;
-}
-
-double median_hertz(const Launched& launched) {
-  std::vector<double> hertz;
-  hertz.reserve(launched.stamps.size());
-  for (const Stamp& stamp : launched.stamps)
-    hertz.push_back(cycles_of(stamp) / seconds_of(stamp));
-  return median(hertz);
 }
 
 /// The clock as the slope of the sums over all writers.
@@ -152,6 +145,31 @@ void add_both(Experiment& experiment, const std::string& quantity, const std::st
   experiment.timers.push_back(
       {of_slope([scale](const Seen& seen) { return seen.inside.slowest * scale; }, slope),
        By::inside, outside_of(slope, scale), By::outside});
+}
+
+std::function<Lengths(const std::function<Launched(const Length&)>&)> lengths_by_trial(
+    double seconds, double work_of_round) {
+  return [=](const std::function<Launched(const Length&)>& run) {
+    constexpr std::uint32_t few = 32;
+    constexpr std::uint32_t many = 4 * few;
+    constexpr double least_seconds = 1e-6;
+    constexpr double least_rounds = 10;
+    (void)run({.rounds = few});  // loads the code
+    const double brief = run({.rounds = few}).seconds;
+    const double full = run({.rounds = many}).seconds;
+    const double of_round = std::max(full - brief, least_seconds) / (many - few);
+    return fifth_and_whole(
+        static_cast<std::uint32_t>(std::max(least_rounds, std::floor(seconds / of_round))),
+        work_of_round);
+  };
+}
+
+double median_hertz(const Launched& launched) {
+  std::vector<double> hertz;
+  hertz.reserve(launched.stamps.size());
+  for (const Stamp& stamp : launched.stamps)
+    hertz.push_back(cycles_of(stamp) / seconds_of(stamp));
+  return median(hertz);
 }
 
 }  // namespace strata

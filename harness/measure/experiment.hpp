@@ -101,7 +101,7 @@ struct Slope {
   Start start = Start::as_left;
   const void* data = nullptr;  ///< with Start::in_l2
   std::size_t bytes = 0;
-  Lengths lengths;
+  Lengths lengths;  ///< left empty: those of the slope that decides by trial
   /// Decides the lengths by trial launches, before the first sample. May be empty.
   std::function<Lengths(const std::function<Launched(const Length&)>& run)> size;
   std::size_t writers = 0;  ///< stamps that a launch leaves; 0: all that the machine has
@@ -143,6 +143,8 @@ struct Row {
   std::string unit;
   Method method;
   Value value;
+  Provenance provenance = Provenance::timed;
+  bool core_cycles = false;  ///< the unit's cycle is the core's own, on every device
 };
 /// A modelled or reported number of a case: it has no samples, and no noise.
 struct Constant {
@@ -234,6 +236,9 @@ struct Experiment {
   /// Rows, gates and facts of all samples together, after the rows above. May be empty.
   std::function<void(Session&, const std::vector<Sample>&)> conclude;
   int samples = 0;  ///< exactly so many, and no warm-ups; 0: as the plan and their precision say
+  /// Numbers of each pair of launches, taken before the median over `pairs` is: what two slopes of
+  /// one pair share, such as the clock, cancels. They stand behind the numbers of `observe`.
+  std::vector<Value> of_each_pair;
 };
 
 /// A value of the slope `index`.
@@ -245,5 +250,14 @@ struct Experiment {
 /// The rows of `quantity` by both timers, and the pair that must agree.
 void add_both(Experiment& experiment, const std::string& quantity, const std::string& unit,
               std::size_t slope = 0, double scale = 1);
+
+/// Lengths by trial, for Slope::size: what a round takes is told by launches of 32 rounds and of
+/// 128. The long launch takes about `seconds`, or 10 rounds, the short one a fifth of them.
+[[nodiscard]] std::function<Lengths(const std::function<Launched(const Length&)>&)>
+lengths_by_trial(double seconds, double work_of_round);
+
+/// The rate of the core's clock during a launch: the median of all writers, from their first mark
+/// to their second.
+[[nodiscard]] double median_hertz(const Launched& launched);
 
 }  // namespace strata
