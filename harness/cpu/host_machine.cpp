@@ -2,6 +2,7 @@
 
 #include "harness/cpu/tsc.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -15,31 +16,42 @@ HostMachine::HostMachine(int cpu) : pin_{std::make_unique<Pin>(cpu)}, slots_(1),
 HostMachine::HostMachine(const std::vector<int>& cpus)
     : team_{std::make_unique<ThreadTeam>(cpus)}, slots_(cpus.size()), stamps_(cpus.size()) {}
 
+double HostMachine::work_on(std::size_t rank, const Work& work, const Call& call) {
+  Stamp& stamp = slots_[rank].stamp;
+  constexpr double nano = 1e9;
+  const double began = monotonic_raw_seconds();
+  const std::uint64_t start = tsc_now();
+  const std::uint64_t result = work(rank, call);
+  const std::uint64_t stop = tsc_now();
+  const double seconds = monotonic_raw_seconds() - began;
+  stamp.cycles[0] = start;
+  stamp.cycles[1] = stop;
+  stamp.nanoseconds[0] = 0;
+  stamp.nanoseconds[1] = static_cast<std::uint64_t>(seconds * nano + 0.5);
+  stamp.result = result;
+  stamp.core = static_cast<std::uint32_t>(rank);
+  return seconds;
+}
+
 std::function<void(const Call&)> HostMachine::on_every_core(Work work) {
   return [this, work = std::move(work)](const Call& call) {
-    const auto of_core = [&](std::size_t rank) {
-      Stamp& stamp = slots_[rank].stamp;
-      constexpr double nano = 1e9;
-      const double began = monotonic_raw_seconds();
-      const std::uint64_t start = tsc_now();
-      const std::uint64_t result = work(rank, call);
-      const std::uint64_t stop = tsc_now();
-      const double seconds = monotonic_raw_seconds() - began;
-      stamp.cycles[0] = start;
-      stamp.cycles[1] = stop;
-      stamp.nanoseconds[0] = 0;
-      stamp.nanoseconds[1] = static_cast<std::uint64_t>(seconds * nano + 0.5);
-      stamp.result = result;
-      stamp.core = static_cast<std::uint32_t>(rank);
-      return seconds;
+    seconds_ = team_ ? team_->run([&](std::size_t rank) { (void)work_on(rank, work, call); })
+                     : work_on(0, work, call);
+    std::ranges::transform(slots_, stamps_.begin(), &Slot::stamp);
+  };
+}
+
+std::function<void(const Call&)> HostMachine::on_first_core(Work work) {
+  return [this, work = std::move(work)](const Call& call) {
+    const auto on_first = [&](std::size_t rank) {
+      if (rank == 0) seconds_ = work_on(rank, work, call);
     };
     if (team_) {
-      seconds_ = team_->run([&](std::size_t rank) { (void)of_core(rank); });
+      (void)team_->run(on_first);
     } else {
-      seconds_ = of_core(0);
+      on_first(0);
     }
-    for (std::size_t i = 0; i < slots_.size(); ++i)
-      stamps_[i] = slots_[i].stamp;
+    stamps_.front() = slots_.front().stamp;
   };
 }
 

@@ -28,6 +28,9 @@ class HostMachine final : public Machine {
   using Work = std::function<std::uint64_t(std::size_t rank, const Call& call)>;
   /// A launch that does `work` on every core, each between readings of both clocks.
   [[nodiscard]] std::function<void(const Call&)> on_every_core(Work work);
+  /// The same on the first core, while the others sleep: the outer timer is around its work alone,
+  /// and only its stamp is written.
+  [[nodiscard]] std::function<void(const Call&)> on_first_core(Work work);
 
   /// Null for a single thread. For what is not timed: each core's first touch of its memory.
   [[nodiscard]] ThreadTeam* team() { return team_.get(); }
@@ -47,6 +50,9 @@ class HostMachine final : public Machine {
   [[nodiscard]] std::optional<Gate> queue() const override { return std::nullopt; }
 
  private:
+  /// Does the work of a core and writes its stamp. Returns the seconds by the system's clock.
+  double work_on(std::size_t rank, const Work& work, const Call& call);
+
   /// On cache lines of its own: cores write their stamps at once.
   struct alignas(128) Slot {
     Stamp stamp;
