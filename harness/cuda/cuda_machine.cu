@@ -6,6 +6,7 @@
 #include "harness/cuda/timer.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace strata {
 
@@ -19,6 +20,12 @@ struct CudaMachine::Tools {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point began) {
+  return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
 constexpr Stamp blank_stamp{.cycles = {~0ULL, 0, 0, 0, 0, 0, 0, 0},
                             .nanoseconds = {~0ULL, 0},
                             .result = 0,
@@ -31,6 +38,7 @@ CudaMachine::CudaMachine(Session& session, std::size_t writers, Stamps stamps)
     : session_{session},
       tools_{session.cache().shared<Tools>()},
       merged_{stamps == Stamps::merged_by_sm},
+      held_before_{tools_.gate.tickets()},
       stamps_{merged_ ? most_sms : std::max<std::size_t>(writers, 1)},
       stamps_host_{stamps_.size()} {
   if (!merged_) return;
@@ -50,6 +58,29 @@ Stamp* CudaMachine::device_stamps() const {
 std::function<double()> CudaMachine::replays(int repetitions, const std::function<void()>& work) {
   const auto timer = std::make_shared<GraphTimer>(tools_.stream, repetitions, work);
   return [timer] { return timer->seconds(); };
+}
+
+CudaMachine::BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool held) {
+  const auto began = Clock::now();
+  BothSides seen;
+  held_ = held_ || held;
+  if (held) tools_.gate.shut(tools_.stream);
+  tools_.begin.record(tools_.stream.get());
+  launch(work);
+  seen.calls = since(began);
+  tools_.end.record(tools_.stream.get());
+  if (held) tools_.gate.open();
+  tools_.stream.synchronize();
+  seen.caller = since(began);
+  seen.device = tools_.end.seconds_since(tools_.begin);
+  return seen;
+}
+
+double CudaMachine::time_caller(const std::function<void()>& work) {
+  const auto began = Clock::now();
+  launch(work);
+  tools_.stream.synchronize();
+  return since(began);
 }
 
 const TimerNames& CudaMachine::names() const {
@@ -126,7 +157,7 @@ KernelCode CudaMachine::code(const void* kernel) const {
 
 std::optional<Gate> CudaMachine::queue() const {
   if (!held_) return std::nullopt;
-  return tools_.gate.gate();
+  return tools_.gate.gate(held_before_);
 }
 
 }  // namespace strata

@@ -32,16 +32,19 @@ template <class T>
 class Output final : public OutputBase {
  public:
   static constexpr int poison_byte = 0xA5;
-  explicit Output(std::size_t count) : device_{count}, host_{count} {}
+  Output(std::size_t count, bool poisoned) : device_{count}, host_{count}, is_poisoned_{poisoned} {}
   [[nodiscard]] T* data() const noexcept { return device_.data(); }  ///< on the device
   [[nodiscard]] std::span<T> landed() const noexcept { return host_.span(); }
   [[nodiscard]] std::size_t size() const noexcept { return device_.size(); }
-  void poison(cudaStream_t stream) override { device_.poison(poison_byte, stream); }
+  void poison(cudaStream_t stream) override {
+    if (is_poisoned_) device_.poison(poison_byte, stream);
+  }
   void land(cudaStream_t stream) override { host_.download_from(device_, stream); }
 
  private:
   DeviceBuffer<T> device_;
   PinnedBuffer<T> host_;
+  bool is_poisoned_;
 };
 
 class CudaMachine final : public Machine {
@@ -61,10 +64,11 @@ class CudaMachine final : public Machine {
   [[nodiscard]] const Stream& stream() const;
   /// Where the kernel writes its stamps, in device memory.
   [[nodiscard]] Stamp* device_stamps() const;
-  /// Device memory for `count` elements that a launch writes, held as long as the machine.
+  /// Device memory for `count` elements that a launch writes, held as long as the machine. Not
+  /// `poisoned` where the benchmark lays what a launch starts from.
   template <class T>
-  Output<T>& output(std::size_t count) {
-    auto one = std::make_unique<Output<T>>(count);
+  Output<T>& output(std::size_t count, bool poisoned = true) {
+    auto one = std::make_unique<Output<T>>(count, poisoned);
     Output<T>& result = *one;
     outputs_.push_back(std::move(one));
     return result;
@@ -74,6 +78,17 @@ class CudaMachine final : public Machine {
   /// and returns the seconds of one repetition: the host takes no part from one to the next. What
   /// was launched has not come to the host: land() brings it.
   [[nodiscard]] std::function<double()> replays(int repetitions, const std::function<void()>& work);
+
+  /// Seconds of work that the host has a part in.
+  struct BothSides {
+    double device = 0;  ///< between the events around it
+    double caller = 0;  ///< from the first call to the end of the wait
+    double calls = 0;   ///< of the calls alone
+  };
+  /// Nothing is poisoned, nothing lands: poison() and land() are the benchmark's to call.
+  [[nodiscard]] BothSides time_both_sides(const std::function<void()>& work, bool held);
+  /// Seconds of the caller, with no event beside the work.
+  [[nodiscard]] double time_caller(const std::function<void()>& work);
 
   [[nodiscard]] const TimerNames& names() const override;
   [[nodiscard]] double outside_hertz(double core_hertz) const override { return core_hertz; }
@@ -96,6 +111,7 @@ class CudaMachine final : public Machine {
   Tools& tools_;
   bool merged_;
   bool held_ = false;
+  std::uint32_t held_before_;  // by earlier cases
   DeviceBuffer<Stamp> stamps_;
   PinnedBuffer<Stamp> stamps_host_;
   std::unique_ptr<PinnedBuffer<Stamp>> blank_;  // merged stamps start from it

@@ -142,7 +142,10 @@ class Launches {
     Sample seen;
     for (const Slope& slope : experiment_.slopes) {
       const Launched brief = run(slope, slope.lengths.brief);
-      const Launched full = run(slope, slope.lengths.full);
+      Launched full = run(slope, slope.lengths.full);
+      // Where launches end by themselves, an interrupted long one may have done less than a short
+      // one.
+      if (slope.work_done) full.length.work = std::max(full.length.work, brief.length.work + 1);
       Seen one{.inside = slope.window.read(brief, full), .full_seconds = full.seconds};
       one.seconds = (full.seconds - brief.seconds) / (full.length.work - brief.length.work);
       one.outside = one.seconds * machine_.outside_hertz(one.inside.hertz);
@@ -274,7 +277,9 @@ Launched launch_once(Machine& machine, const Slope& slope, const Call& call, Tal
   const double seconds = machine.time([&] { slope.launch(call); }, slope.held);
   verify(machine, slope, call, tally);
   const auto stamps = stamps_of(machine, slope);
-  return {.length = call.length,
+  Length length = call.length;
+  if (slope.work_done) length.work = slope.work_done(stamps);
+  return {.length = length,
           .seconds = seconds,
           .stamps = {stamps.begin(), stamps.end()},
           .cells = slope.cells ? slope.cells() : std::vector<double>{}};
@@ -293,6 +298,7 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
   for (const Row& row : experiment.rows)
     add(row);
   for (const TimerPair& pair : experiment.timers) {
+    if (pair.least > 0 && median(seen.series(pair.first)) < pair.least) continue;
     session.add(timer_gate(seen.series(pair.first), name_of(pair.first_method, names),
                            seen.series(pair.second), name_of(pair.second_method, names)));
   }
@@ -314,6 +320,10 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
   }
   if (experiment.partly_host_time) session.add(repeat_unverified());
   if (experiment.conclude) experiment.conclude(session, seen.kept);
+}
+
+void require_timed(const Session& session, const Experiment& experiment) {
+  if (session.counters() != nullptr && !experiment.counts) throw Skipped{experiment.not_counted};
 }
 
 void measure(Session& session, Machine& machine, Experiment& experiment) {

@@ -25,4 +25,8 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
 /// measure() are: for searches, which decide by one launch what the next one is.
 Launched launch_once(Machine& machine, const Slope& slope, const Call& call, Tally& tally);
 
+/// Throws Skipped where the session counts and `experiment` says why it is not counted: to be asked
+/// before costly preparations.
+void require_timed(const Session& session, const Experiment& experiment);
+
 }  // namespace strata

@@ -75,6 +75,28 @@ Lengths fifth_and_whole(std::uint32_t rounds, double work_of_round) {
           .full = {.rounds = rounds, .work = rounds * work_of_round}};
 }
 
+Lengths size_by_trials(const std::function<Launched(const Length&)>& run, std::uint32_t unit,
+                       const std::function<std::uint32_t(double)>& rounds_for) {
+  constexpr std::uint32_t factor = 4;
+  constexpr double clear_seconds = 3e-5;
+  const auto length = [](std::uint32_t rounds) {
+    return Length{.rounds = rounds, .work = double{1} * rounds};
+  };
+  const auto seconds = [&](std::uint32_t rounds) { return run(length(rounds)).seconds; };
+  const std::uint32_t most = rounds_for(0);
+  const std::uint32_t small = 2 * unit;
+  std::uint32_t large = std::min(3 * small, most);
+  (void)seconds(small);  // loads the code
+  const double first = seconds(small);
+  double longer = seconds(large) - first;
+  while (longer < clear_seconds && factor * large <= most) {
+    large *= factor;
+    longer = seconds(large) - first;
+  }
+  const std::uint32_t full = rounds_for(longer / std::max(large - small, 1U));
+  return {.brief = length(std::max(full / 5 / unit, 1U) * unit), .full = length(full)};
+}
+
 Window slowest_writer() {
   return {.name = "slowest writer", .read = [](const Launched& brief, const Launched& full) {
             return all_alike((slowest_of(full) - slowest_of(brief)) / work_between(brief, full),

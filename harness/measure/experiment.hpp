@@ -109,6 +109,8 @@ struct Slope {
   bool held = false;  ///< launches wait until they are queued (gate `queue`)
   /// Numbers that a launch leaves beside its stamps, for the window. May be empty.
   std::function<std::vector<double>()> cells;
+  /// Work that a launch did, in place of its length's, where only the launch tells. May be empty.
+  std::function<double(std::span<const Stamp>)> work_done;
 };
 
 /// What a pair of launches showed of one unit of work.
@@ -161,6 +163,7 @@ struct TimerPair {
   Method first_method;
   Value second;
   Method second_method;
+  double least = 0;  ///< compared only where the median of the first comes to so much
 };
 
 /// Every SM of `cores` ran exactly `per_core` warps (gate `placement`). A stamp stands for one, or
@@ -240,6 +243,14 @@ struct Experiment {
   /// one pair share, such as the clock, cancels. They stand behind the numbers of `observe`.
   std::vector<Value> of_each_pair;
 };
+
+/// Lengths by trial launches, for Slope::size. `rounds_for` gives the rounds of a long launch, a
+/// multiple of `unit`, from the seconds that one takes; from 0 the most that are allowed. The
+/// second trial is made longer until it differs from the first by much more than one launch from
+/// the next. A round is a unit of work.
+[[nodiscard]] Lengths size_by_trials(const std::function<Launched(const Length&)>& run,
+                                     std::uint32_t unit,
+                                     const std::function<std::uint32_t(double)>& rounds_for);
 
 /// A value of the slope `index`.
 [[nodiscard]] Value cycles_of(std::size_t index = 0, double scale = 1);
