@@ -12,14 +12,15 @@
 namespace strata {
 namespace {
 
-/// What was enrolled before main. Function-local, so that it exists before whoever enrols first.
-struct Roll {
+/// What was enrolled before main.
+struct Registry {
   std::vector<detail::Enrolment> entries;
   bool closed = false;  // somebody has seen the list: it can no longer change
 };
 
-Roll& roll() {
-  static Roll all;
+/// Its static is local, so that it exists before the first file enrols.
+Registry& registry() {
+  static Registry all;
   return all;
 }
 
@@ -119,8 +120,8 @@ const Axis* Benchmark::axis(std::string_view axis_name) const {
 
 const std::vector<Enrolled>& benchmarks() {
   static const std::vector<Enrolled> all = [] {
-    roll().closed = true;
-    return detail::merge(roll().entries);
+    registry().closed = true;
+    return detail::merge(registry().entries);
   }();
   return all;
 }
@@ -136,8 +137,8 @@ namespace detail {
 
 bool enrol(Benchmark (*declare)(), Backend backend, Body body) {
   // `declare` is not called here: what it uses may not be initialised yet.
-  if (roll().closed) throw std::logic_error{"a benchmark was enrolled after the list was read"};
-  roll().entries.push_back({declare, backend, body});
+  if (registry().closed) throw std::logic_error{"a benchmark was enrolled after the list was read"};
+  registry().entries.push_back({declare, backend, body});
   return true;
 }
 

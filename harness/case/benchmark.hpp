@@ -87,7 +87,7 @@ struct Enrolment {
   Body body = nullptr;
 };
 
-/// Adds a backend to the roll, before main. Both backends of a benchmark pass the same declaration.
+/// Registers a backend, before main. Both backends of a benchmark pass the same declaration.
 /// Without a body it says only that there is such a benchmark.
 bool enrol(Benchmark (*declare)(), Backend backend, Body body);
 

@@ -1,6 +1,10 @@
 #include "harness/case/case.hpp"
 
+#include "harness/case/text.hpp"
+
 #include <algorithm>
+#include <cstddef>
+#include <span>
 
 namespace strata {
 namespace {
@@ -13,17 +17,6 @@ bool stands_in_an_id(char c) {
 }
 
 }  // namespace
-
-std::string_view to_string(Backend backend) {
-  return backend == Backend::cuda ? "cuda" : "host";
-}
-
-std::optional<Backend> backend_from(std::string_view text) {
-  for (const auto backend : {Backend::cuda, Backend::host}) {
-    if (text == to_string(backend)) return backend;
-  }
-  return std::nullopt;
-}
 
 std::string to_string(const Params& params) {
   std::string text;
@@ -44,6 +37,22 @@ std::string Case::id() const {
   for (const auto& [key, value] : params)
     text.append(1, '/').append(key).append(1, '=').append(value);
   return text;
+}
+
+std::optional<Case> Case::from_id(std::string_view id) {
+  const auto parts = split(id, '/');
+  constexpr std::size_t fixed = 3;  // suite, benchmark, backend
+  if (parts.size() < fixed) return std::nullopt;
+  const auto backend = enum_from<Backend>(parts[2]);
+  if (!backend || !is_canonical_word(parts[0]) || !is_canonical_word(parts[1])) return std::nullopt;
+  Case which{std::string{parts[0]}, std::string{parts[1]}, *backend, {}};
+  for (const auto& part : std::span{parts}.subspan(fixed)) {
+    const auto words = split(part, '=');
+    if (words.size() != 2 || !std::ranges::all_of(words, is_canonical_word)) return std::nullopt;
+    which.params.emplace(words[0], words[1]);
+  }
+  if (which.id() != id) return std::nullopt;  // unsorted or doubled: not how an id is written
+  return which;
 }
 
 }  // namespace strata

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "harness/case/enum_words.hpp"
+
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,9 +14,10 @@ namespace strata {
 /// Where a benchmark runs: a CUDA device, or the CPU that hosts this process.
 enum class Backend { cuda, host };
 
-/// "cuda" or "host": the word of case ids and of the `backend` column.
-[[nodiscard]] std::string_view to_string(Backend backend);
-[[nodiscard]] std::optional<Backend> backend_from(std::string_view text);
+/// The words of case ids and of the `backend` column.
+constexpr auto words_of(Backend /*unused*/) {
+  return std::to_array<std::string_view>({"cuda", "host"});
+}
 
 /// Axis name → value, both canonical text. Sorted by name, as every file of a run shows them.
 using Params = std::map<std::string, std::string, std::less<>>;
@@ -34,6 +38,8 @@ struct Case {
   /// suite/benchmark/backend/key=value/…: canonical, stable across machines, usable in a regular
   /// expression without quoting.
   [[nodiscard]] std::string id() const;
+  /// The case that has this id, or nothing when no case could have it.
+  [[nodiscard]] static std::optional<Case> from_id(std::string_view id);
   bool operator==(const Case&) const = default;
 };
 

@@ -7,10 +7,8 @@
 #include "harness/case/expression.hpp"
 #include "harness/case/octaves.hpp"
 #include "harness/case/refusal.hpp"
-#include "harness/case/sha256.hpp"
 #include "harness/case/text.hpp"
 #include "harness/case/yaml_tree.hpp"
-#include "harness/counters/counters_asked.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +18,8 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -36,20 +34,6 @@ constexpr int schema = 1;
 
 using Names = std::vector<std::string>;
 
-Names benchmark_names(std::span<const Enrolled> known) {
-  Names names;
-  for (const auto& one : known)
-    names.push_back(one.benchmark.name);
-  return names;
-}
-
-Names axis_names(const Benchmark& benchmark) {
-  Names names;
-  for (const auto& axis : benchmark.axes)
-    names.push_back(axis.name);
-  return names;
-}
-
 const Enrolled* find(std::span<const Enrolled> known, std::string_view name) {
   const auto found = std::find_if(known.begin(), known.end(),
                                   [&](const Enrolled& one) { return one.benchmark.name == name; });
@@ -59,7 +43,9 @@ const Enrolled* find(std::span<const Enrolled> known, std::string_view name) {
 const Benchmark& known_benchmark(const Place& place, std::string_view name,
                                  std::span<const Enrolled> known) {
   if (const auto* const one = find(known, name)) return one->benchmark;
-  const auto names = benchmark_names(known);
+  Names names;
+  for (const auto& one : known)
+    names.push_back(one.benchmark.name);
   refuse(
       place, fmt::format("no benchmark {}", in_quotes(name)),
       names.empty() ? "one, but this executable has none" : fmt::format("one of {}", joined(names)),
@@ -68,7 +54,9 @@ const Benchmark& known_benchmark(const Place& place, std::string_view name,
 
 const Axis& known_axis(const Place& place, std::string_view name, const Benchmark& benchmark) {
   if (const auto* const axis = benchmark.axis(name)) return *axis;
-  const auto names = axis_names(benchmark);
+  Names names;
+  for (const auto& axis : benchmark.axes)
+    names.push_back(axis.name);
   refuse(place, fmt::format("benchmark {} has no axis {}", benchmark.name, in_quotes(name)),
          names.empty() ? "no axes" : fmt::format("one of {}", joined(names)),
          did_you_mean(name, names, "remove it or correct its name"));
@@ -347,14 +335,6 @@ class Reader {
 
 // --- the points ---
 
-/// Everything that a sweep asks of one benchmark.
-struct Request {
-  const Enrolled* enrolled = nullptr;
-  std::vector<const SweepEntry*> entries;
-};
-
-using Point = std::vector<std::size_t>;  // for each axis, the place of the value on its axis
-
 const Names& values_on(const Axis& axis, const SweepEntry& entry) {
   for (const auto& [name, values] : entry.axes) {
     if (name == axis.name) return values;
@@ -362,38 +342,36 @@ const Names& values_on(const Axis& axis, const SweepEntry& entry) {
   return axis.defaults;
 }
 
-/// Every value that any entry asks of this axis, each once, in canonical order.
-Names all_values(const Axis& axis, std::span<const SweepEntry* const> entries) {
-  Names all;
-  for (const auto* const entry : entries) {
-    const auto& values = values_on(axis, *entry);
-    all.insert(all.end(), values.begin(), values.end());
+/// For each axis, the place of the value in the axis's canonical order.
+using Point = std::vector<long long>;
+
+long long place_on(const Axis& axis, const std::string& value) {
+  if (axis.canonical(value) != value) {
+    throw std::invalid_argument{"axis " + axis.name + " has no value " + in_quotes(value)};
   }
-  for (const auto& value : all) {
-    if (axis.canonical(value) != value) {
-      throw std::invalid_argument{"axis " + axis.name + " has no value " + in_quotes(value)};
-    }
-  }
-  const auto before = [&axis](const auto& a, const auto& b) { return axis.before(a, b); };
-  std::sort(all.begin(), all.end(), before);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+  if (axis.choices.empty()) return whole_number(value).value();
+  return std::ranges::find(axis.choices, value) - axis.choices.begin();
 }
 
-/// Adds every combination of `choices`, the last axis fastest.
-void add_product(const std::vector<Point>& choices, std::vector<Point>& points) {
-  Point turn(choices.size(), 0);
-  for (;;) {
-    Point point;
-    point.reserve(choices.size());
-    for (std::size_t a = 0; a < choices.size(); ++a)
-      point.push_back(choices[a][turn[a]]);
-    points.push_back(std::move(point));
-    std::size_t a = choices.size();
-    while (a > 0 && ++turn[a - 1] == choices[a - 1].size())
-      turn[--a] = 0;
-    if (a == 0) return;
+std::string value_at(const Axis& axis, long long place) {
+  return axis.choices.empty() ? std::to_string(place)
+                              : axis.choices[static_cast<std::size_t>(place)];
+}
+
+/// Adds every combination of the values of an entry.
+void add_points(const Benchmark& benchmark, const SweepEntry& entry, std::set<Point>& points) {
+  std::vector<Point> product{{}};
+  for (const auto& axis : benchmark.axes) {
+    std::vector<Point> longer;
+    for (const auto& point : product) {
+      for (const auto& value : values_on(axis, entry)) {
+        longer.push_back(point);
+        longer.back().push_back(place_on(axis, value));
+      }
+    }
+    product = std::move(longer);
   }
+  points.insert(product.begin(), product.end());
 }
 
 /// How many combinations an entry stands for, as far as anybody wants to know.
@@ -405,48 +383,12 @@ std::size_t count_points(const Benchmark& benchmark, const SweepEntry& entry) {
   return count;
 }
 
-/// The cases of one benchmark, in canonical order.
-std::vector<Case> expand(const Request& request, Backend backend) {
-  const auto& benchmark = request.enrolled->benchmark;
-  std::vector<Names> values;
-  for (const auto& axis : benchmark.axes)
-    values.push_back(all_values(axis, request.entries));
-
-  std::vector<Point> points;
-  for (const auto* const entry : request.entries) {
-    std::vector<Point> choices;
-    for (std::size_t a = 0; a < benchmark.axes.size(); ++a) {
-      const auto& axis = benchmark.axes[a];
-      const auto before = [&axis](const auto& x, const auto& y) { return axis.before(x, y); };
-      Point& places = choices.emplace_back();
-      for (const auto& value : values_on(axis, *entry)) {
-        const auto at = std::lower_bound(values[a].begin(), values[a].end(), value, before);
-        places.push_back(static_cast<std::size_t>(at - values[a].begin()));
-      }
-    }
-    add_product(choices, points);
-  }
-  std::sort(points.begin(), points.end());
-  points.erase(std::unique(points.begin(), points.end()), points.end());
-
-  std::vector<Case> cases;
-  for (const auto& point : points) {
-    Params params;
-    for (std::size_t a = 0; a < point.size(); ++a) {
-      params.emplace(benchmark.axes[a].name, values[a][point[a]]);
-    }
-    if (benchmark.excludes && benchmark.excludes(params, backend)) continue;
-    cases.push_back({benchmark.suite, benchmark.name, backend, std::move(params)});
-  }
-  return cases;
-}
-
 }  // namespace
 
 Sweep parse_sweep(std::string_view text, const std::string& file, std::span<const Enrolled> known) {
   auto sweep = Reader{file, known}.sweep(parse_yaml_tree(text, file, "sweep"));
   sweep.file = file;
-  sweep.digest = "sha256:" + sha256(text);
+  sweep.text = text;
   return sweep;
 }
 
@@ -483,7 +425,7 @@ void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrol
   }
   const auto owner = left.substr(0, dot);
   const auto key = left.substr(dot + 1);
-  auto right = setting.substr(equals + 1);
+  const auto right = setting.substr(equals + 1);
 
   if (owner == "plan") {
     Plan plan = sweep.plan;
@@ -496,12 +438,8 @@ void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrol
   const auto& benchmark = known_benchmark(place, owner, known);
   const auto& axis = known_axis(place, key, benchmark);
   std::vector<Written> written;
-  for (bool more = true; more;) {
-    const auto comma = right.find(',');
-    written.push_back({right.substr(0, comma)});
-    more = comma != std::string_view::npos;
-    if (more) right.remove_prefix(comma + 1);
-  }
+  for (const auto value : split(right, ','))
+    written.push_back({value});
   const auto values = canonical_values(shown, axis, written);
 
   std::vector<SweepEntry*> concerned;
@@ -524,26 +462,30 @@ void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrol
 }
 
 std::vector<Case> expand(const Sweep& sweep, Backend backend, std::span<const Enrolled> known) {
-  std::map<std::string, Request> requests;
-  std::size_t points = 0;
+  std::map<std::string, std::set<Point>> points;  // by benchmark
+  std::size_t asked = 0;
   for (const auto& entry : sweep.entries) {
     const auto* const enrolled = find(known, entry.benchmark);
     if (enrolled == nullptr)
       throw std::invalid_argument{"no benchmark " + in_quotes(entry.benchmark)};
     if (enrolled->body(backend) == nullptr) continue;
-    points += count_points(enrolled->benchmark, entry);
-    if (points > max_sweep_points) {
+    asked += count_points(enrolled->benchmark, entry);
+    if (asked > max_sweep_points) {
       refuse({sweep.file}, fmt::format("more than {} combinations of values", max_sweep_points),
              "a sweep that ends", "list fewer values or split the sweep");
     }
-    auto& request = requests[entry.benchmark];
-    request.enrolled = enrolled;
-    request.entries.push_back(&entry);
+    add_points(enrolled->benchmark, entry, points[entry.benchmark]);
   }
   std::vector<Case> cases;
-  for (const auto& [name, request] : requests) {
-    auto some = expand(request, backend);
-    cases.insert(cases.end(), std::move_iterator{some.begin()}, std::move_iterator{some.end()});
+  for (const auto& [name, wanted] : points) {
+    const auto& benchmark = find(known, name)->benchmark;
+    for (const auto& point : wanted) {
+      Params params;
+      for (std::size_t a = 0; a < point.size(); ++a)
+        params.emplace(benchmark.axes[a].name, value_at(benchmark.axes[a], point[a]));
+      if (benchmark.excludes && benchmark.excludes(params, backend)) continue;
+      cases.push_back({benchmark.suite, benchmark.name, backend, std::move(params)});
+    }
   }
   return cases;
 }
@@ -552,6 +494,16 @@ std::vector<Case> filter(std::vector<Case> cases, const std::string& expression)
   const Expression wanted{"--filter", expression};
   std::erase_if(cases, [&](const Case& one) { return !wanted.found_in(one.id()); });
   return cases;
+}
+
+std::vector<std::string> wanted_counter_sets(std::span<const std::string> names,
+                                             std::span<const Enrolled> known) {
+  std::set<std::string> sets;
+  for (const auto& one : known) {
+    if (std::ranges::find(names, one.benchmark.name) == names.end()) continue;
+    sets.insert(one.benchmark.counter_sets.begin(), one.benchmark.counter_sets.end());
+  }
+  return {sets.begin(), sets.end()};
 }
 
 std::vector<std::string> wanted_counter_sets(const Sweep& sweep, std::span<const Enrolled> known) {

@@ -2,9 +2,7 @@
 
 #include "harness/case/benchmark.hpp"
 #include "harness/case/case.hpp"
-#include "harness/case/expression.hpp"
 #include "harness/case/plan.hpp"
-#include "harness/case/yaml_tree.hpp"
 
 #include <cstddef>
 #include <span>
@@ -24,20 +22,15 @@ struct SweepEntry {
 /// A sweep as its file states it, checked against the benchmarks.
 struct Sweep {
   std::string name;
-  std::string file;    ///< as the user named it; for messages and context.json
-  std::string digest;  ///< "sha256:…" of the text
+  std::string file;  ///< as the user named it; for messages and context.json
+  std::string text;  ///< of the file as it stands
   Plan plan;
   std::vector<SweepEntry> entries;
 };
 
-/// Largest sweep file and longest line that are read, in bytes.
-inline constexpr std::size_t max_sweep_bytes = max_yaml_bytes;
-inline constexpr std::size_t max_sweep_line = max_yaml_line;
 /// Most combinations of values that a sweep may ask for, before any is left out: at a tenth of a
 /// second each, seven hours.
 inline constexpr std::size_t max_sweep_points = 1 << 18;
-/// Longest expression that `filter` takes.
-inline constexpr std::size_t max_filter_length = max_expression_length;
 
 /// Reads a sweep from YAML text. Throws UsageError "FILE:LINE: what was found; expected …; how to
 /// mend it", one line, for bad UTF-8, a line or file over the limits, YAML errors, aliases, a
@@ -64,7 +57,11 @@ void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrol
 [[nodiscard]] std::vector<Case> expand(const Sweep& sweep, Backend backend,
                                        std::span<const Enrolled> known);
 
-/// The counter sets that the benchmarks of a sweep want beside `memory`.
+/// The counter sets that these benchmarks want beside `memory`, each once, sorted. A name that is
+/// not among `known` wants nothing.
+[[nodiscard]] std::vector<std::string> wanted_counter_sets(std::span<const std::string> names,
+                                                           std::span<const Enrolled> known);
+/// The same for the benchmarks of a sweep.
 [[nodiscard]] std::vector<std::string> wanted_counter_sets(const Sweep& sweep,
                                                            std::span<const Enrolled> known);
 

@@ -1,10 +1,11 @@
 #include "harness/case/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <system_error>
-#include <vector>
 
 namespace strata {
 namespace {
@@ -52,15 +53,13 @@ bool is_control(std::uint32_t code) {
 
 /// At most `most` characters of `text`, escaped; moves `text` past them.
 std::string take_escaped(std::string_view& text, std::size_t most) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   for (std::size_t taken = 0; taken < most && !text.empty(); ++taken) {
     const auto [bytes, code] = first_character(text);
     const auto all = text.substr(0, std::max<std::size_t>(bytes, 1));
     if (bytes == 0 || is_control(code)) {
       for (const char c : all) {
-        const auto byte = static_cast<unsigned char>(c);
-        out.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xFU]);
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
       }
     } else {
       out.append(all);
@@ -95,13 +94,15 @@ std::string in_quotes(std::string_view text) {
   return "'" + start + (text.empty() ? "'" : "…'");
 }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t start = 0; start <= text.size(); start += parts.back().size() + 1)
+    parts.push_back(text.substr(start, text.find(separator, start) - start));
+  return parts;
+}
+
 std::string joined(std::span<const std::string> words) {
-  std::string out;
-  for (const auto& word : words) {
-    if (!out.empty()) out += ", ";
-    out += word;
-  }
-  return out;
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -161,9 +162,7 @@ std::string place_text(std::string_view file, unsigned line, std::string_view fu
     const auto folder = file.rfind('/', name - 1);
     if (folder != std::string_view::npos) file.remove_prefix(folder + 1);
   }
-  std::string text{file};
-  text.append(":").append(std::to_string(line));
-  return text.append(" in ").append(function);
+  return fmt::format("{}:{} in {}", file, line, function);
 }
 
 }  // namespace strata

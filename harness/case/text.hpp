@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace strata {
 
@@ -22,6 +23,9 @@ namespace strata {
 
 /// The start of `text`, on one line and in single quotes: how a message shows what was found.
 [[nodiscard]] std::string in_quotes(std::string_view text);
+
+/// What stands between the separators: one more part than there are of them.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// "a, b, c".
 [[nodiscard]] std::string joined(std::span<const std::string> words);

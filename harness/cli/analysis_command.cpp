@@ -1,6 +1,7 @@
 #include "harness/case/error.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/record/build_info.hpp"
+#include "harness/run/subprocess.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -52,20 +53,11 @@ std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   return words;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (auto& word : words)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
-  return argv;
-}
-
 }  // namespace
 
 int analysis_command(const std::vector<std::string>& arguments) {
   auto words = call_of(arguments);
-  (void)::execvp(words[0].c_str(), pointers_to(words).data());
+  (void)::execvp(words[0].c_str(), argument_vector(words).data());
   throw UsageError{
       fmt::format("cannot start {}: {}; `make setup` makes the Python environment, "
                   "STRATA_PYTHON names another",
@@ -80,7 +72,7 @@ bool say_first_numbers(const std::string& run) {
   const bool started =
       ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
       ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-      ::posix_spawnp(&child, words[0].c_str(), &actions, nullptr, pointers_to(words).data(),
+      ::posix_spawnp(&child, words[0].c_str(), &actions, nullptr, argument_vector(words).data(),
                      environ) == 0;
   (void)::posix_spawn_file_actions_destroy(&actions);
   if (!started) return false;

@@ -6,8 +6,10 @@
 #include "harness/counters/counters_asked.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/record/device.hpp"
+#include "harness/record/statistics.hpp"
+#include "harness/run/case_runner.hpp"
 #include "harness/run/device_counters.hpp"
-#include "harness/run/enrolment.hpp"
+#include "harness/run/subprocess.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -64,8 +66,8 @@ std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, 
   }
   if (asked.size() > 1) {
     throw UsageError{
-        fmt::format("bench: --counters {} stands alone: what is counted is for the "
-                    "profiler outside to say",
+        fmt::format("bench: --counters {} cannot be combined with others: the outside profiler "
+                    "chooses what is counted",
                     counters_external)};
   }
   return open_external_counters();
@@ -79,16 +81,39 @@ void attach(CounterSource& counters, const Device& device) {
   counters.attach();
 }
 
+/// The quantity that stands for the time of a case: the whole grid's, else the first one in
+/// seconds, else the wall time of the case.
+double seconds_of(const CaseRecord& record) {
+  const Measurement* best = nullptr;
+  for (const auto& m : record.measurements) {
+    if (m.unit != "s") continue;
+    if (best == nullptr || m.quantity == "grid_time") best = &m;
+  }
+  return best == nullptr ? record.seconds : median(best->samples);
+}
+
+/// Hands a case to Google Benchmark: its manual time, a counter for each quantity ("quantity" where
+/// one method has it, else "quantity:method"), and why a row is invalid.
+void report(const CaseRecord& record, benchmark::State& state) {
+  state.SetIterationTime(seconds_of(record));
+  std::string reasons;
+  for (const auto& m : record.measurements) {
+    const bool one_method =
+        std::ranges::count(record.measurements, m.quantity, &Measurement::quantity) == 1;
+    const std::string name = one_method ? m.quantity : m.quantity + ':' + m.method;
+    state.counters[name] = benchmark::Counter(median(m.samples));
+    if (reasons.empty() && !record.is_valid(m)) reasons = "INVALID " + record.reasons(m);
+  }
+  if (!reasons.empty()) state.SetLabel(reasons.c_str());
+}
+
 }  // namespace
 
 int bench_command(const BenchOptions& options) {
   std::vector<std::string> words{"strata bench"};
   words.insert(words.end(), options.flags.begin(), options.flags.end());
-  std::vector<char*> argv;
-  argv.reserve(words.size());
-  for (auto& word : words)
-    argv.push_back(word.data());
-  int argc = static_cast<int>(argv.size());
+  auto argv = argument_vector(words);
+  int argc = static_cast<int>(words.size());
   benchmark::Initialize(&argc, argv.data());
   if (argc > 1) {
     throw UsageError{
@@ -111,16 +136,26 @@ int bench_command(const BenchOptions& options) {
   bool settled = false;
   int failed = 0;
   Cache cache;
-  enrol_with_google_benchmark(
-      cases, sweep.plan, *device, cache,
-      {.begin =
-           [&](const Case&) {
-             if (!settled) device->settle();
-             settled = true;
-           },
-       .end = [&](const CaseRecord& record) { failed += record.status == Status::failed ? 1 : 0; },
-       .stop = {}},
-      {.source = counters.get()});
+  const Counting counting{.source = counters.get()};
+  // One iteration is a whole measurement by the plan: warm-ups, samples, stopping rule.
+  const auto measure = [&](benchmark::State& state, const Case& which) {
+    if (const auto why = device->poisoned(); !why.empty()) return state.SkipWithError(why.c_str());
+    if (!settled) device->settle();
+    settled = true;
+    const CaseRecord record = run_case(which, sweep.plan, *device, cache, counting);
+    if (record.status == Status::measured) {
+      for (auto _ : state)
+        report(record, state);
+    } else {
+      state.SkipWithError(fmt::format("{}: {}", to_string(record.status), record.reason).c_str());
+    }
+    failed += record.status == Status::failed ? 1 : 0;
+  };
+  for (const Case& which : cases) {
+    benchmark::RegisterBenchmark(which.id().c_str(), measure, which)
+        ->UseManualTime()
+        ->Iterations(1);
+  }
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   const bool poisoned = !device->poisoned().empty();

@@ -244,21 +244,13 @@ void print_chips_table(const std::vector<ChipReport>& reports) {
   const auto columns = set_columns(reports);
   std::vector<std::vector<std::string>> rows{columns};
   for (const auto& report : reports) {
-    auto row = chip_row(report, columns.size());
-    if (!report.unavailable.empty()) row = {report.chip, report.unavailable};
-    rows.push_back(std::move(row));
+    if (report.unavailable.empty()) rows.push_back(chip_row(report, columns.size()));
   }
-  // A reason is no number: it must not widen the columns.
-  std::vector<std::string> reasons;
-  std::erase_if(rows, [&](const std::vector<std::string>& row) {
-    if (row.size() == columns.size()) return false;
-    reasons.push_back(fmt::format("{}: {}", row.front(), row.back()));
-    return true;
-  });
   fmt::print("passes to count each set alone (−n: quantities that the chip does not have)\n\n");
   print_table(rows, "");
-  for (const auto& reason : reasons)
-    fmt::print("{}\n", reason);
+  for (const auto& report : reports) {
+    if (!report.unavailable.empty()) fmt::print("{}: {}\n", report.chip, report.unavailable);
+  }
 }
 
 /// Where chips differ from the first choice of a set: quantity and stand-in → chips.

@@ -35,7 +35,7 @@ void describe(const Enrolled& enrolled) {
 int list_command(const ListOptions& options) {
   if (!options.cases.empty()) {
     const Sweep sweep = load_sweep(options.cases, benchmarks());
-    for (const auto& which : expand(sweep, *backend_from(options.backend), benchmarks())) {
+    for (const auto& which : expand(sweep, *enum_from<Backend>(options.backend), benchmarks())) {
       fmt::print("{}\n", which.id());
     }
     return 0;

@@ -1,4 +1,4 @@
-// strata: one command. This file knows the flags, the other files of the folder do the work.
+// The command line of strata. The other files of this folder implement the subcommands.
 #include "harness/case/error.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counters.hpp"
@@ -28,47 +28,54 @@ int fail(ExitCode code, std::string_view what) {
 /// The flags of `strata nbody`.
 CLI::App* add_nbody(CLI::App& app, NbodyOptions& options) {
   auto* group = app.add_subcommand(
-      "nbody", "the n-body ladder: its rungs, and files of bodies, made, moved and compared");
+      "nbody", "the n-body ladder: list its rungs; generate, move and compare files of bodies");
   group->require_subcommand(1);
 
-  auto* generate = group->add_subcommand("generate", "write a file of bodies, made from a seed");
+  auto* generate =
+      group->add_subcommand("generate", "generate bodies from a seed and write them to a file");
   generate->add_option("--problem", options.problem, "galaxies, single or gravit")
       ->type_name("NAME")
       ->capture_default_str();
-  generate->add_option("--systems", options.systems, "independent systems (galaxies: 32)");
+  generate->add_option("--systems", options.systems,
+                       "number of independent systems (galaxies: 32)");
   generate->add_option("--bodies", options.bodies,
-                       "of each system (galaxies: 4096, single: 65536, gravit: 40000)");
-  generate->add_option("--seed", options.seed, "the same seed, the same bodies")
+                       "bodies of each system (galaxies: 4096, single: 65536, gravit: 40000)");
+  generate
+      ->add_option("--seed", options.seed,
+                   "seed of the generator: the same seed gives the same bodies")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  generate->add_option("file", options.file, "where they go")->type_name("FILE")->required();
+  generate->add_option("file", options.file, "file to write")->type_name("FILE")->required();
 
   auto* reference =
-      group->add_subcommand("reference", "move the bodies of a file in double precision");
-  reference->add_option("file", options.file, "bodies")->type_name("FILE")->required();
-  reference->add_option("out", options.other, "where they go")->type_name("OUT")->required();
-  reference->add_option("--steps", options.steps, "how many steps")->required();
+      group->add_subcommand("reference", "integrate the bodies of a file in double precision");
+  reference->add_option("file", options.file, "file of bodies")->type_name("FILE")->required();
+  reference->add_option("out", options.other, "file to write")->type_name("OUT")->required();
+  reference->add_option("--steps", options.steps, "number of time steps")->required();
   for (auto* writes : {generate, reference})
-    writes->add_flag("--overwrite", options.overwrite, "replace the file that is there");
+    writes->add_flag("--overwrite", options.overwrite, "replace an existing file");
 
   auto* verify = group->add_subcommand(
-      "verify", "compare two files: header, positions, velocities; exit status 1 if they differ");
-  verify->add_option("file", options.file, "bodies")->type_name("FILE")->required();
-  verify->add_option("reference", options.other, "what they should be")
+      "verify",
+      "compare two files of bodies: header, positions, velocities; exit status 1 if they differ");
+  verify->add_option("file", options.file, "file of bodies")->type_name("FILE")->required();
+  verify->add_option("reference", options.other, "file of the expected bodies")
       ->type_name("REFERENCE")
       ->required();
   verify
-      ->add_option("--tolerance", options.tolerance,
-                   "of a body: its distance from the reference, over the root mean square of all "
-                   "the reference's positions, or velocities")
+      ->add_option(
+          "--tolerance", options.tolerance,
+          "largest distance of a body from its reference, relative to the root mean square "
+          "of all reference positions (or velocities)")
       ->capture_default_str();
 
   auto* trimmed = group->add_subcommand(
-      "trimmed-mean", "of 36 runs, or so: without the two highest and lowest; and the median");
-  trimmed->add_option("file", options.file, "one number a line; standard input if not said")
+      "trimmed-mean",
+      "mean of a list of numbers without its two highest and lowest, and the median");
+  trimmed->add_option("file", options.file, "one number a line; default: standard input")
       ->type_name("FILE");
 
-  group->add_subcommand("ladder", "every rung: what it changes, who did it first, what to expect");
+  group->add_subcommand("ladder", "list every rung: its change, its source, the expected gain");
   return group;
 }
 
@@ -85,10 +92,10 @@ int command(int argc, char** argv) {
       "input;\n3 no usable device for what was asked; 130 interrupted (the run folder resumes).\n"
       "First steps: strata doctor; strata run quick; strata report RUN");
 
-  auto* doctor = app.add_subcommand("doctor", "what can be measured here, and why not");
+  auto* doctor = app.add_subcommand("doctor", "what can be measured here, and what is missing");
 
   ListOptions list_options;
-  auto* list = app.add_subcommand("list", "benchmarks, the question each answers, axes, cost");
+  auto* list = app.add_subcommand("list", "list the benchmarks: question, axes, quantities, cost");
   list->add_option("--cases", list_options.cases, "list the case ids of this sweep instead")
       ->type_name("SWEEP");
   list->add_option("--backend", list_options.backend, "backend of those cases")
@@ -96,104 +103,113 @@ int command(int argc, char** argv) {
       ->capture_default_str();
 
   RunOptions run_options;
-  auto* run = app.add_subcommand("run", "measure a sweep: isolated workers, progress, resumable");
-  run->add_option("sweep", run_options.sweep, "a file, or one of: quick, default, full")
+  auto* run = app.add_subcommand(
+      "run", "measure a sweep in isolated workers; an interrupted run can be resumed");
+  run->add_option("sweep", run_options.sweep, "sweep file, or one of: quick, default, full")
       ->type_name("SWEEP")
       ->capture_default_str();
   run->add_option("--device", run_options.device, "auto, cuda:N or host")->capture_default_str();
-  run->add_option("--filter", run_options.filter, "only cases whose id matches")->type_name("RE");
+  run->add_option("--filter", run_options.filter, "measure only the cases whose id matches")
+      ->type_name("RE");
   run->add_option("--set", run_options.settings,
                   "replace an axis or a plan value: layout_read.layout=aos,soa, plan.max_samples=9")
       ->type_name("NAME.KEY=VALUE")
       ->allow_extra_args(false);
-  run->add_option("--out", run_options.out, "where the run folder is made")
+  run->add_option("--out", run_options.out, "folder in which the run folder is created")
       ->type_name("DIR")
       ->capture_default_str();
   run->add_option("--resume", run_options.resume, "complete this run folder")->type_name("RUN");
   run->add_option(
          "--counters", run_options.counters,
-         "what is counted after the timing: auto, none, or names of counter sets, files of "
-         "sets and raw metrics, joined by commas")
+         "what to count after the timing: auto, none, or a comma-separated list of counter sets, "
+         "files of sets and raw metrics")
       ->type_name("LIST")
       ->allow_extra_args(false);
-  run->add_flag("--dry-run", run_options.dry_run, "print the cases and what they would cost");
-  run->add_flag("--quiet", run_options.quiet, "no progress");
+  run->add_flag("--dry-run", run_options.dry_run, "print the cases and their estimated cost");
+  run->add_flag("--quiet", run_options.quiet, "show no progress");
 
   BenchOptions bench_options;
   auto* bench = app.add_subcommand(
-      "bench", "the same cases as a Google Benchmark program: every --benchmark_* flag works");
+      "bench", "run the same cases as a Google Benchmark program: every --benchmark_* flag works");
   bench->allow_extras();
-  bench->add_option("--sweep", bench_options.sweep, "which cases")->capture_default_str();
+  bench->add_option("--sweep", bench_options.sweep, "sweep that names the cases")
+      ->capture_default_str();
   bench->add_option("--device", bench_options.device, "auto, cuda:N or host")
       ->capture_default_str();
   bench->add_option("--set", bench_options.settings, "as for run")
       ->type_name("NAME.KEY=VALUE")
       ->allow_extra_args(false);
   bench
-      ->add_option("--counters", bench_options.counters,
-                   "count the cases instead of timing them: as for run, or external, which runs "
-                   "what is to be counted for ncu --nvtx --nvtx-include counted/")
+      ->add_option(
+          "--counters", bench_options.counters,
+          "count the cases instead of timing them: as for run, or external: run the work for "
+          "an outside profiler (ncu --nvtx --nvtx-include counted/)")
       ->type_name("LIST")
       ->allow_extra_args(false);
 
   CountersOptions counters_options;
   auto* counters = app.add_subcommand(
-      "counters", "what a chip can count: sets, metrics, passes; needs no GPU with --chip");
+      "counters", "list what a chip can count: sets, metrics, passes; needs no GPU with --chip");
   counters
       ->add_option("wanted", counters_options.wanted,
                    "counter sets, files of sets or metrics; default: every set")
       ->type_name("SET|FILE|METRIC");
-  auto* chip = counters->add_option("--chip", counters_options.chip, "of this chip: GH100, …")
+  auto* chip = counters->add_option("--chip", counters_options.chip, "chip to describe: GH100, …")
                    ->type_name("NAME");
   auto* of_device =
-      counters->add_option("--device", counters_options.device, "of this device: auto or cuda:N")
+      counters
+          ->add_option("--device", counters_options.device, "device to describe: auto or cuda:N")
           ->capture_default_str()
           ->excludes(chip);
-  auto* all_chips =
-      counters->add_flag("--all-chips", counters_options.all_chips, "of every chip known");
+  auto* all_chips = counters->add_flag("--all-chips", counters_options.all_chips,
+                                       "describe every chip that CUPTI knows");
   all_chips->excludes(chip)->excludes(of_device);
-  counters->add_option("--format", counters_options.format, "how it is printed")
+  counters->add_option("--format", counters_options.format, "output format")
       ->check(CLI::IsMember({"table", "csv", "json", "markdown"}))
       ->capture_default_str();
   counters
       ->add_option("--metrics", counters_options.metrics,
-                   "list the metrics of the chip whose names match instead")
+                   "list instead the metrics of the chip whose names match")
       ->type_name("RE")
       ->excludes(all_chips);
 
   ModelOptions model_options;
   auto* model = app.add_subcommand(
-      "model", "what a warp-read moves by the rules of each generation of GPU; needs no device");
-  model->add_option("--layout", model_options.layouts, "only these layouts of a particle")
+      "model", "predict the traffic of a warp's reads on each GPU generation; needs no device");
+  model->add_option("--layout", model_options.layouts, "only these particle layouts")
       ->type_name("NAMES")
       ->delimiter(',')
       ->allow_extra_args(false);
-  model->add_option("--fields", model_options.fields, "only these sets of fields")
+  model->add_option("--fields", model_options.fields, "only these field sets")
       ->type_name("NAMES")
       ->delimiter(',')
       ->allow_extra_args(false);
   model
       ->add_option("--generation", model_options.generations,
-                   "only these generations: their names, or compute capabilities such as 9.0")
+                   "only these generations: names, or compute capabilities such as 9.0")
       ->type_name("NAMES")
       ->delimiter(',')
       ->allow_extra_args(false);
-  model->add_option("--width", model_options.width, "a pattern instead of layouts: bytes of a lane")
+  model
+      ->add_option("--width", model_options.width,
+                   "predict one load instead of layouts: bytes that each lane reads")
       ->type_name("BYTES");
-  model->add_option("--stride", model_options.stride, "elements from lane to lane (1 if not said)")
+  model
+      ->add_option("--stride", model_options.stride,
+                   "distance between neighbouring lanes, in elements (default 1)")
       ->type_name("ELEMENTS");
-  model->add_option("--offset", model_options.offset, "element of the first place (0 if not said)")
+  model->add_option("--offset", model_options.offset, "first element (default 0)")
       ->type_name("ELEMENTS");
   model
       ->add_option("--permutation", model_options.permutation,
                    "order of the lanes: identity, reversed or random")
       ->type_name("ORDER");
-  model->add_option("--format", model_options.format, "table, csv or json")
+  model->add_option("--format", model_options.format, "output format")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
   model->footer(
-      "By arithmetic on addresses, under the published rules of each compute capability; the\n"
-      "table cites them. Counts are those of a warp that reads 32 particles, or of one load.\n"
+      "The prediction applies the published rules of each compute capability to the addresses;\n"
+      "the table cites them. Counts are for a warp that reads 32 particles, or for one load.\n"
       "Examples: strata model --generation 1.0-1.1,9.0 --fields all\n"
       "          strata model --width 4 --stride 2 --offset 1");
 
@@ -202,12 +218,12 @@ int command(int argc, char** argv) {
 
   const std::vector<std::pair<std::string, std::string>> forwarded{
       {"report", "figures, tables and one HTML page of a run"},
-      {"roofline", "attained FLOP/s under the ceilings that the run measured"},
+      {"roofline", "attained FLOP/s under the ceilings measured in the run"},
       {"compare", "what changed between runs; generations side by side"},
-      {"summary", "the numbers of a run that a person wants first"},
+      {"summary", "the most important numbers of a run"},
       {"validate", "check a run folder against its schema"},
-      {"export", "a run as Google Benchmark's JSON, Parquet or CSV"},
-      {"import", "Google Benchmark's JSON or Nsight Compute's CSV as a run"}};
+      {"export", "convert a run to Google Benchmark's JSON, Parquet or CSV"},
+      {"import", "convert Google Benchmark's JSON or Nsight Compute's CSV to a run"}};
   std::vector<CLI::App*> analysis;
   for (const auto& [name, what] : forwarded) {
     auto* sub = app.add_subcommand(name, fmt::format("{} (python -m strata {})", what, name));
@@ -221,7 +237,7 @@ int command(int argc, char** argv) {
   bool probe = false;
   bool count = false;
   bool by_benchmark = false;
-  auto* worker = app.add_subcommand("worker", "")->group("");  // for `run` alone: not shown
+  auto* worker = app.add_subcommand("worker", "")->group("");  // internal to `run`: hidden
   worker->add_option("--device", worker_device);
   worker->add_option("--counters", worker_counters)->allow_extra_args(false);
   worker->add_flag("--probe", probe);

@@ -101,7 +101,7 @@ std::uint64_t number_in(std::string_view option, std::optional<long long> value,
   const long long number = value.value_or(otherwise);
   if (number < 0 || number > most) {
     refuse({option}, fmt::format("{} is out of range", number),
-           fmt::format("a whole number from 0 to {}", most), "say another");
+           fmt::format("a whole number from 0 to {}", most), "give another number");
   }
   return static_cast<std::uint64_t>(number);
 }
@@ -130,7 +130,7 @@ std::optional<Pattern> pattern_of(const ModelOptions& options) {
       options.permutation.empty() ? permutations.front() : options.permutation;
   if (std::ranges::find(permutations, permutation) == permutations.end()) {
     refuse({"--permutation"}, "there is no " + in_quotes(permutation), joined(permutations),
-           did_you_mean(permutation, permutations, "say one of these"));
+           did_you_mean(permutation, permutations, "name one of these"));
   }
   return Pattern{.width = static_cast<unsigned>(*options.width),
                  .stride = number_in("--stride", options.stride, 1, most),
@@ -227,17 +227,25 @@ void print_table(const Model& model) {
 }
 
 /// The columns that both kinds of prediction have, with their values.
-std::vector<std::pair<std::string, std::string>> counts_of(const Prediction& one) {
+nlohmann::ordered_json counts_of(const Prediction& one) {
   const Traffic& t = one.traffic.total;
-  return {{"requests", std::to_string(t.requests)},
-          {"transactions", std::to_string(t.transactions)},
-          {"sectors", std::to_string(t.sectors)},
-          {"lines", std::to_string(t.lines)},
-          {"wavefronts_at_least", t.wavefronts == 0 ? "" : std::to_string(t.wavefronts)},
-          {"bytes_moved", std::to_string(t.bytes_moved)},
-          {"bytes_used", std::to_string(t.bytes_used)},
-          {"moved_over_used", shortest(t.moved_over_used())},
-          {"repeated_share", shortest(one.traffic.repeated_share())}};
+  nlohmann::ordered_json counts{{"requests", t.requests},
+                                {"transactions", t.transactions},
+                                {"sectors", t.sectors},
+                                {"lines", t.lines},
+                                {"wavefronts_at_least", nullptr},
+                                {"bytes_moved", t.bytes_moved},
+                                {"bytes_used", t.bytes_used},
+                                {"moved_over_used", t.moved_over_used()},
+                                {"repeated_share", one.traffic.repeated_share()}};
+  if (t.wavefronts != 0) counts["wavefronts_at_least"] = t.wavefronts;
+  return counts;
+}
+
+/// A count as a field of CSV: nothing for null, the shortest text for a real number.
+std::string csv_count(const nlohmann::ordered_json& count) {
+  if (count.is_null()) return {};
+  return count.is_number_float() ? shortest(count.get<double>()) : count.dump();
 }
 
 void print_csv(const Model& model) {
@@ -253,8 +261,8 @@ void print_csv(const Model& model) {
       row.emplace_back("layout", one.layout);
       row.emplace_back("fields", one.fields);
     }
-    for (auto& field : counts_of(one))
-      row.push_back(std::move(field));
+    for (const auto& [name, count] : counts_of(one).items())
+      row.emplace_back(name, csv_count(count));
     const auto line = [&row](auto part) {
       std::string text;
       for (const auto& field : row)
@@ -293,16 +301,7 @@ void print_json(const Model& model) {
       line["layout"] = one.layout;
       line["fields"] = one.fields;
     }
-    const Traffic& t = one.traffic.total;
-    line["requests"] = t.requests;
-    line["transactions"] = t.transactions;
-    line["sectors"] = t.sectors;
-    line["lines"] = t.lines;
-    line["wavefronts_at_least"] = t.wavefronts == 0 ? Json(nullptr) : Json(t.wavefronts);
-    line["bytes_moved"] = t.bytes_moved;
-    line["bytes_used"] = t.bytes_used;
-    line["moved_over_used"] = t.moved_over_used();
-    line["repeated_share"] = one.traffic.repeated_share();
+    line.update(counts_of(one));
     document["predictions"].push_back(std::move(line));
   }
   fmt::print("{}\n", document.dump(2));

@@ -57,7 +57,7 @@ nbody::Problem problem_of(const NbodyOptions& options) {
       usual, [&](const Usual& one) { return to_string(one.kind) == options.problem; });
   if (found == usual.end()) {
     refuse({"--problem"}, "there is no " + in_quotes(options.problem), "galaxies, single, gravit",
-           "say one of these");
+           "name one of these");
   }
   const nbody::Problem problem{.kind = found->kind,
                                .systems = options.systems.value_or(found->systems),
@@ -70,7 +70,7 @@ nbody::Problem problem_of(const NbodyOptions& options) {
   if (problem.total() == 0 || problem.total() > nbody::most_bodies) {
     refuse({"strata nbody generate"},
            fmt::format("{} × {} bodies", problem.systems, problem.bodies),
-           fmt::format("1 to {} in all", nbody::most_bodies), "say other --systems or --bodies");
+           fmt::format("1 to {} in all", nbody::most_bodies), "change --systems or --bodies");
   }
   return problem;
 }
@@ -189,7 +189,7 @@ void print_comparison(std::string_view what, const Comparison& found, const Bodi
 int verify(const NbodyOptions& options) {
   if (!std::isfinite(options.tolerance) || options.tolerance < 0) {
     refuse({"--tolerance"}, fmt::format("{} is out of range", options.tolerance),
-           "a finite number from 0 on", "say another");
+           "a finite number from 0 on", "give another number");
   }
   const Dataset dataset = nbody::read_dataset(options.file);
   const Dataset other = nbody::read_dataset(options.other);

@@ -138,11 +138,8 @@ RunContext context_for(const RunOptions& options, const Sweep& sweep, const Devi
   context.libraries = device.libraries;
   context.clocks_before = device.conditions;
   context.timer = device.timer;
-  context.sweep = {.name = sweep.name,
-                   .file = sweep.file,
-                   .digest = sweep.digest,
-                   .plan = sweep.plan,
-                   .cases = {}};
+  context.sweep = {
+      .name = sweep.name, .file = sweep.file, .text = sweep.text, .plan = sweep.plan, .cases = {}};
   context.counters = std::move(counters);
   for (const auto& which : cases)
     context.sweep.cases.push_back(which.id());

@@ -1,5 +1,7 @@
 #include "harness/counters/counter_absence.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -82,6 +84,62 @@ Absence absence(std::string reason, std::string_view step) {
   return {std::move(reason), std::string{step}};
 }
 
+constexpr std::string_view old_api =
+    "something in this process uses an old profiling API of CUPTI, which rules the new one out";
+
+/// Why counters cannot be read, by a result of CUPTI that names its cause; CUPTI's other results
+/// are read beside the environment.
+constexpr CuptiCause causes[]{
+    {8, "CUPTI_ERROR_OUT_OF_MEMORY", "CUPTI found no memory for the counters", mend::memory},
+    {9, "CUPTI_ERROR_HARDWARE", "the GPU's performance monitor answered with an error",
+     mend::hardware},
+    {10, "CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT",
+     "libcupti expects other structures than this build has", mend::library},
+    {11, "CUPTI_ERROR_API_NOT_IMPLEMENTED", "this libcupti lacks a call that counting needs",
+     mend::library},
+    {23, "CUPTI_ERROR_DISABLED", "another profiler in this process has disabled CUPTI",
+     mend::tool_around},
+    {26, "CUPTI_ERROR_HARDWARE_BUSY", "another profiler holds the hardware counters of this GPU",
+     mend::busy},
+    {31, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS",
+     "the GPU is used through MPS, which shares it with other processes", mend::mps},
+    {33, "CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED",
+     "this virtual GPU (vGPU) cannot be profiled", mend::vgpu_kind},
+    {36, "CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED", old_api, mend::legacy},
+    {38, "CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED", old_api, mend::legacy},
+    {39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",
+     "this process runs under another CUDA tool, and CUPTI serves one at a time",
+     mend::tool_around},
+    {40, "CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES",
+     "the hypervisor does not let this virtual GPU (vGPU) be profiled", mend::vgpu_off},
+    {41, "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED",
+     "confidential computing is on, which closes the hardware counters", mend::confidential},
+    {42, "CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED", "this GPU is a mining processor (CMP)",
+     mend::crypto_mining},
+    {43, "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED",
+     "this slice of a GPU (MIG) shares its counters with others", mend::mig},
+    {44, "CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED", "this GPU is part of an SLI group", mend::sli},
+    {45, "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED", "the driver gives no hardware counters under WSL",
+     mend::wsl},
+    {46, "CUPTI_ERROR_INVALID_CHIP_NAME", "this CUPTI does not know the chip", mend::new_chip},
+};
+// Those that the code below asks for.
+constexpr int not_initialized = 15;          // CUPTI_ERROR_NOT_INITIALIZED
+constexpr int insufficient_privileges = 35;  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
+constexpr int mps = 31;
+constexpr int virtual_device = 33;
+constexpr int virtual_device_privileges = 40;
+constexpr int confidential_computing = 41;
+constexpr int crypto_mining = 42;
+constexpr int sli_device = 44;
+constexpr int wsl_device = 45;
+
+std::optional<Absence> absence_of(int code) {
+  const auto* const found = std::ranges::find(causes, code, &CuptiCause::code);
+  if (found == std::end(causes)) return std::nullopt;
+  return absence(std::string{found->reason}, found->mend);
+}
+
 /// What follows "KEY" and its colon on the line that begins with it.
 std::optional<std::string_view> value_of(std::string_view text, std::string_view key) {
   while (!text.empty()) {
@@ -129,6 +187,30 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// Does this process run in a Windows Subsystem for Linux?
+bool is_wsl(const CounterEnvironment& environment) {
+  const std::string& kernel = environment.kernel_version;
+  return environment.wsl_graphics || kernel.find("microsoft") != std::string::npos ||
+         kernel.find("Microsoft") != std::string::npos;
+}
+
+/// Does the driver keep counters for administrators? Empty: it does not say.
+std::optional<bool> is_admin_only(const CounterEnvironment& environment) {
+  const auto value = value_of(environment.driver_parameters, "RmProfilingAdminOnly");
+  if (!value || value->empty()) return std::nullopt;
+  return *value != "0";
+}
+
+/// May this process do what an administrator may, as far as it can see itself?
+bool is_administrator(const CounterEnvironment& environment) {
+  // linux/capability.h. The driver asks for the first; from version 565 on, the second will do.
+  constexpr unsigned cap_sys_admin = 21;
+  constexpr unsigned cap_perfmon = 38;
+  const auto mask = capabilities(environment.process_status);
+  if (!mask) return environment.effective_user == 0;
+  return ((*mask >> cap_sys_admin | *mask >> cap_perfmon) & 1U) != 0;
+}
+
 /// The mending step for a process that the driver takes for an ordinary user's.
 std::string_view permission_mend(const CounterEnvironment& environment) {
   if (environment.container) return mend::container;
@@ -157,7 +239,7 @@ Absence explain_privileges(const CounterEnvironment& environment) {
 /// What the environment makes likely where the code says little.
 std::optional<Absence> explain_by_environment(const CounterEnvironment& environment) {
   if (is_wsl(environment)) {
-    return absence("the driver gives no hardware counters under WSL", mend::wsl);
+    return absence_of(wsl_device);
   }
   if (environment.mig.value_or(false)) {
     return absence("the GPU is cut by MIG, and this slice shares its counters with others",
@@ -165,74 +247,24 @@ std::optional<Absence> explain_by_environment(const CounterEnvironment& environm
   }
   if (environment.driver_cuda_version > 0 &&
       environment.driver_cuda_version < environment.cupti_cuda_version) {
-    return absence(
-        "the NVIDIA driver knows CUDA " + cuda_version_text(environment.driver_cuda_version) +
-            " only, this CUPTI is of CUDA " + cuda_version_text(environment.cupti_cuda_version),
-        mend::driver);
+    return absence(fmt::format("the NVIDIA driver knows CUDA {} only, this CUPTI is of CUDA {}",
+                               cuda_version_text(environment.driver_cuda_version),
+                               cuda_version_text(environment.cupti_cuda_version)),
+                   mend::driver);
   }
   if (environment.mps) {
-    return absence("the GPU is used through MPS, which shares it with other processes", mend::mps);
+    return absence_of(mps);
   }
   return std::nullopt;
 }
 
-std::string with_tool(std::string text, const CounterEnvironment& environment) {
-  if (environment.injection.empty()) return text;
-  return std::move(text) + " (CUDA_INJECTION64_PATH is " + environment.injection + ')';
-}
-
 Absence explain_code(int code, const CounterEnvironment& environment) {
-  using namespace cupti_result;
-  switch (code) {
-    case insufficient_privileges:
-      return explain_privileges(environment);
-    case hardware_busy:
-      return absence("another profiler holds the hardware counters of this GPU", mend::busy);
-    case multiple_subscribers:
-      return absence(with_tool("this process runs under another CUDA tool, and CUPTI serves one "
-                               "at a time",
-                               environment),
-                     mend::tool_around);
-    case disabled:
-      return absence(with_tool("another profiler in this process has disabled CUPTI", environment),
-                     mend::tool_around);
-    case old_profiler_api:
-    case legacy_profiler:
-      return absence(
-          "something in this process uses an old profiling API of CUPTI, which rules "
-          "the new one out",
-          mend::legacy);
-    case mig_device:
-      return absence("this slice of a GPU (MIG) shares its counters with others", mend::mig);
-    case virtual_device:
-      return absence("this virtual GPU (vGPU) cannot be profiled", mend::vgpu_kind);
-    case virtual_device_privileges:
-      return absence("the hypervisor does not let this virtual GPU (vGPU) be profiled",
-                     mend::vgpu_off);
-    case wsl_device:
-      return absence("the driver gives no hardware counters under WSL", mend::wsl);
-    case confidential_computing:
-      return absence("confidential computing is on, which closes the hardware counters",
-                     mend::confidential);
-    case crypto_mining:
-      return absence("this GPU is a mining processor (CMP)", mend::crypto_mining);
-    case sli_device:
-      return absence("this GPU is part of an SLI group", mend::sli);
-    case mps:
-      return absence("the GPU is used through MPS, which shares it with other processes",
-                     mend::mps);
-    case invalid_chip_name:
-      return absence("this CUPTI does not know the chip", mend::new_chip);
-    case out_of_memory:
-      return absence("CUPTI found no memory for the counters", mend::memory);
-    case hardware:
-      return absence("the GPU's performance monitor answered with an error", mend::hardware);
-    case size_not_sufficient:
-      return absence("libcupti expects other structures than this build has", mend::library);
-    case api_not_implemented:
-      return absence("this libcupti lacks a call that counting needs", mend::library);
-    default:
-      break;
+  if (code == insufficient_privileges) return explain_privileges(environment);
+  if (auto known = absence_of(code)) {
+    if (known->mend == mend::tool_around && !environment.injection.empty()) {
+      known->reason += " (CUDA_INJECTION64_PATH is " + environment.injection + ')';
+    }
+    return *std::move(known);
   }
   if (auto likely = explain_by_environment(environment)) return *std::move(likely);
   if (code == not_initialized) {
@@ -243,59 +275,8 @@ Absence explain_code(int code, const CounterEnvironment& environment) {
 
 }  // namespace
 
-std::string_view cupti_result_name(int code) {
-  // In order of their numbers, from 0 on.
-  static constexpr std::array<std::string_view, 47> names{
-      "CUPTI_SUCCESS",
-      "CUPTI_ERROR_INVALID_PARAMETER",
-      "CUPTI_ERROR_INVALID_DEVICE",
-      "CUPTI_ERROR_INVALID_CONTEXT",
-      "CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID",
-      "CUPTI_ERROR_INVALID_EVENT_ID",
-      "CUPTI_ERROR_INVALID_EVENT_NAME",
-      "CUPTI_ERROR_INVALID_OPERATION",
-      "CUPTI_ERROR_OUT_OF_MEMORY",
-      "CUPTI_ERROR_HARDWARE",
-      "CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT",
-      "CUPTI_ERROR_API_NOT_IMPLEMENTED",
-      "CUPTI_ERROR_MAX_LIMIT_REACHED",
-      "CUPTI_ERROR_NOT_READY",
-      "CUPTI_ERROR_NOT_COMPATIBLE",
-      "CUPTI_ERROR_NOT_INITIALIZED",
-      "CUPTI_ERROR_INVALID_METRIC_ID",
-      "CUPTI_ERROR_INVALID_METRIC_NAME",
-      "CUPTI_ERROR_QUEUE_EMPTY",
-      "CUPTI_ERROR_INVALID_HANDLE",
-      "CUPTI_ERROR_INVALID_STREAM",
-      "CUPTI_ERROR_INVALID_KIND",
-      "CUPTI_ERROR_INVALID_EVENT_VALUE",
-      "CUPTI_ERROR_DISABLED",
-      "CUPTI_ERROR_INVALID_MODULE",
-      "CUPTI_ERROR_INVALID_METRIC_VALUE",
-      "CUPTI_ERROR_HARDWARE_BUSY",
-      "CUPTI_ERROR_NOT_SUPPORTED",
-      "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED",
-      "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE",
-      "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES",
-      "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS",
-      "CUPTI_ERROR_CDP_TRACING_NOT_SUPPORTED",
-      "CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED",
-      "CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE",
-      "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES",
-      "CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED",
-      "CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE",
-      "CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED",
-      "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",
-      "CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES",
-      "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED",
-      "CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED",
-      "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED",
-      "CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED",
-      "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED",
-      "CUPTI_ERROR_INVALID_CHIP_NAME"};
-  if (code == cupti_result::unknown) return "CUPTI_ERROR_UNKNOWN";
-  const auto index = static_cast<std::size_t>(code);
-  return code >= 0 && index < names.size() ? names.at(index) : "unknown CUPTI result";
+std::span<const CuptiCause> cupti_causes() {
+  return causes;
 }
 
 CounterEnvironment read_environment() {
@@ -313,27 +294,6 @@ CounterEnvironment read_environment() {
       is_present(std::filesystem::path{pipes.empty() ? "/tmp/nvidia-mps" : pipes} / "control");
   environment.injection = variable("CUDA_INJECTION64_PATH");
   return environment;
-}
-
-bool is_wsl(const CounterEnvironment& environment) {
-  const std::string& kernel = environment.kernel_version;
-  return environment.wsl_graphics || kernel.find("microsoft") != std::string::npos ||
-         kernel.find("Microsoft") != std::string::npos;
-}
-
-std::optional<bool> is_admin_only(const CounterEnvironment& environment) {
-  const auto value = value_of(environment.driver_parameters, "RmProfilingAdminOnly");
-  if (!value || value->empty()) return std::nullopt;
-  return *value != "0";
-}
-
-bool is_administrator(const CounterEnvironment& environment) {
-  // linux/capability.h. The driver asks for the first; from version 565 on, the second will do.
-  constexpr unsigned cap_sys_admin = 21;
-  constexpr unsigned cap_perfmon = 38;
-  const auto mask = capabilities(environment.process_status);
-  if (!mask) return environment.effective_user == 0;
-  return ((*mask >> cap_sys_admin | *mask >> cap_perfmon) & 1U) != 0;
 }
 
 std::optional<Absence> explain_environment(const CounterEnvironment& environment) {
@@ -357,24 +317,12 @@ std::optional<Absence> explain_support(const SupportFlags& flags) {
   const auto refused = [](Support level) {
     return level == Support::unsupported || level == Support::disabled;
   };
-  if (refused(flags.wsl)) {
-    return absence("the driver gives no hardware counters under WSL", mend::wsl);
-  }
-  if (flags.virtual_gpu == Support::disabled) {
-    return absence("the hypervisor does not let this virtual GPU (vGPU) be profiled",
-                   mend::vgpu_off);
-  }
-  if (flags.virtual_gpu == Support::unsupported) {
-    return absence("this virtual GPU (vGPU) cannot be profiled", mend::vgpu_kind);
-  }
-  if (refused(flags.confidential_computing)) {
-    return absence("confidential computing is on, which closes the hardware counters",
-                   mend::confidential);
-  }
-  if (refused(flags.crypto_mining)) {
-    return absence("this GPU is a mining processor (CMP)", mend::crypto_mining);
-  }
-  if (refused(flags.sli)) return absence("this GPU is part of an SLI group", mend::sli);
+  if (refused(flags.wsl)) return absence_of(wsl_device);
+  if (flags.virtual_gpu == Support::disabled) return absence_of(virtual_device_privileges);
+  if (flags.virtual_gpu == Support::unsupported) return absence_of(virtual_device);
+  if (refused(flags.confidential_computing)) return absence_of(confidential_computing);
+  if (refused(flags.crypto_mining)) return absence_of(crypto_mining);
+  if (refused(flags.sli)) return absence_of(sli_device);
   if (refused(flags.architecture)) {
     return absence("this GPU is older than CUPTI's range profiler", mend::old_chip);
   }
@@ -384,32 +332,30 @@ std::optional<Absence> explain_support(const SupportFlags& flags) {
   return std::nullopt;
 }
 
-Absence explain_counters(int code, std::string_view what, const CounterEnvironment& environment) {
+Absence explain_counters(int code, std::string_view name, std::string_view call,
+                         const CounterEnvironment& environment) {
   Absence found = explain_code(code, environment);
-  found.reason.append(" (").append(what).append(": ").append(cupti_result_name(code));
-  found.reason.append(", ").append(std::to_string(code)).append(")");
+  found.reason += fmt::format(" ({}: {}, {})", call, name, code);
   return found;
 }
 
 std::string cuda_version_text(int version) {
-  return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
 Absence explain_chip(std::string_view chip, std::string_view cupti_version,
                      std::span<const std::string> known) {
-  std::string reason{"CUPTI of CUDA "};
-  reason.append(cupti_version).append(" does not know the chip ").append(chip);
+  auto reason = fmt::format("CUPTI of CUDA {} does not know the chip {}", cupti_version, chip);
   if (!known.empty()) {
-    reason.append(", the last of the ").append(std::to_string(known.size()));
-    reason.append(" that it knows is ").append(known.back());
+    reason += fmt::format(", the last of the {} that it knows is {}", known.size(), known.back());
   }
   return absence(std::move(reason), mend::new_chip);
 }
 
 std::optional<Absence> explain_library(unsigned built_for, unsigned found) {
   if (found >= built_for) return std::nullopt;
-  return absence("libcupti does not fit: version " + std::to_string(found) +
-                     " was loaded, this build needs " + std::to_string(built_for),
+  return absence(fmt::format("libcupti does not fit: version {} was loaded, this build needs {}",
+                             found, built_for),
                  mend::library);
 }
 

@@ -1,6 +1,5 @@
 // Why hardware counters cannot be read here, and what a person can do about it. Pure functions over
-// codes and texts, so that every situation can be tested on a machine that is not in it: no CUPTI
-// header is needed; harness/counters/cupti_absence.cpp holds the numbers equal to CUPTI's.
+// codes and texts, without any CUPTI header, so that every situation can be tested on any machine.
 #pragma once
 
 #include <optional>
@@ -17,38 +16,15 @@ struct Absence {
   std::string mend;  ///< empty when nothing can be done
 };
 
-/// The results of CUPTI that are told apart (cupti_result.h of CUDA 13.0).
-namespace cupti_result {
-inline constexpr int success = 0;
-inline constexpr int invalid_device = 2;
-inline constexpr int invalid_operation = 7;
-inline constexpr int out_of_memory = 8;
-inline constexpr int hardware = 9;
-inline constexpr int size_not_sufficient = 10;
-inline constexpr int api_not_implemented = 11;
-inline constexpr int not_compatible = 14;
-inline constexpr int not_initialized = 15;
-inline constexpr int disabled = 23;
-inline constexpr int hardware_busy = 26;
-inline constexpr int not_supported = 27;
-inline constexpr int mps = 31;
-inline constexpr int virtual_device = 33;
-inline constexpr int insufficient_privileges = 35;
-inline constexpr int old_profiler_api = 36;
-inline constexpr int legacy_profiler = 38;
-inline constexpr int multiple_subscribers = 39;
-inline constexpr int virtual_device_privileges = 40;
-inline constexpr int confidential_computing = 41;
-inline constexpr int crypto_mining = 42;
-inline constexpr int mig_device = 43;
-inline constexpr int sli_device = 44;
-inline constexpr int wsl_device = 45;
-inline constexpr int invalid_chip_name = 46;
-inline constexpr int unknown = 999;
-}  // namespace cupti_result
-
-/// "CUPTI_ERROR_HARDWARE_BUSY"; "unknown CUPTI result" for a number that CUDA 13.0 does not have.
-[[nodiscard]] std::string_view cupti_result_name(int code);
+/// What a result of CUPTI (cupti_result.h of CUDA 13.0) says by itself.
+struct CuptiCause {
+  int code;
+  std::string_view name;  ///< CUPTI's
+  std::string_view reason;
+  std::string_view mend;
+};
+/// In order of their codes. A test holds codes and names equal to CUPTI's.
+[[nodiscard]] std::span<const CuptiCause> cupti_causes();
 
 /// What this process and its machine say about who may read counters.
 struct CounterEnvironment {
@@ -66,13 +42,6 @@ struct CounterEnvironment {
 };
 /// Of this process, now. What a device or a driver has to tell (mig, both versions) is left out.
 [[nodiscard]] CounterEnvironment read_environment();
-
-/// Runs this process in a Windows Subsystem for Linux?
-[[nodiscard]] bool is_wsl(const CounterEnvironment& environment);
-/// Does the driver keep counters for administrators? Empty: it does not say.
-[[nodiscard]] std::optional<bool> is_admin_only(const CounterEnvironment& environment);
-/// May this process do what an administrator may, as far as it can see itself?
-[[nodiscard]] bool is_administrator(const CounterEnvironment& environment);
 
 /// What rules counters out before anything is tried. What only makes them unlikely (MIG, WSL, MPS,
 /// an older driver) does not: the trial decides, and explain_counters() then names it.
@@ -94,10 +63,10 @@ struct SupportFlags {
 /// Empty when the device supports profiling, or when CUPTI does not know.
 [[nodiscard]] std::optional<Absence> explain_support(const SupportFlags& flags);
 
-/// A call of CUPTI, named `what`, that answered `code`, which is not success. A code that says
-/// little is read beside the environment: MIG, WSL, MPS or an older driver is then named as the
-/// likely cause.
-[[nodiscard]] Absence explain_counters(int code, std::string_view what,
+/// A call of CUPTI that answered `code`, which CUPTI calls `name` and which is not success. A code
+/// that says little is read beside the environment: MIG, WSL, MPS or an older driver is then named
+/// as the likely cause.
+[[nodiscard]] Absence explain_counters(int code, std::string_view name, std::string_view call,
                                        const CounterEnvironment& environment = {});
 
 /// CUDA's versions as people write them: 13000 → "13.0".

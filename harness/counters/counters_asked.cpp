@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <set>
 #include <string_view>
 
 namespace strata {
@@ -20,9 +18,7 @@ std::vector<std::string> parse_counters(const std::vector<std::string>& flags) {
   if (flags.empty()) return {counters_auto};
   std::vector<std::string> asked;
   for (const std::string_view flag : flags) {
-    for (std::size_t start = 0; start <= flag.size();) {
-      const std::size_t end = std::min(flag.find(',', start), flag.size());
-      std::string name{flag.substr(start, end - start)};
+    for (const auto name : split(flag, ',')) {
       if (name.empty()) {
         throw UsageError{
             fmt::format("--counters {}: an empty name; {}", in_quotes(flag), expected)};
@@ -30,13 +26,13 @@ std::vector<std::string> parse_counters(const std::vector<std::string>& flags) {
       if (std::ranges::find(asked, name) != asked.end()) {
         throw UsageError{fmt::format("--counters {}: named twice", in_quotes(name))};
       }
-      asked.push_back(std::move(name));
-      start = end + 1;
+      asked.emplace_back(name);
     }
   }
   for (const char* alone : {counters_auto, counters_none}) {
     if (asked.size() > 1 && std::ranges::find(asked, alone) != asked.end()) {
-      throw UsageError{fmt::format("--counters: {} stands alone; {}", alone, expected)};
+      throw UsageError{
+          fmt::format("--counters: {} cannot be combined with others; {}", alone, expected)};
     }
   }
   return asked;
@@ -49,16 +45,6 @@ CounterSelection selection_of(const std::vector<std::string>& asked,
   CounterSelection selection{.wanted = {"memory"}, .by_benchmark = true};
   selection.wanted.insert(selection.wanted.end(), wanted.begin(), wanted.end());
   return selection;
-}
-
-std::vector<std::string> wanted_counter_sets(std::span<const std::string> names,
-                                             std::span<const Enrolled> known) {
-  std::set<std::string> sets;
-  for (const auto& one : known) {
-    if (std::ranges::find(names, one.benchmark.name) == names.end()) continue;
-    sets.insert(one.benchmark.counter_sets.begin(), one.benchmark.counter_sets.end());
-  }
-  return {sets.begin(), sets.end()};
 }
 
 }  // namespace strata

@@ -1,7 +1,7 @@
 // What --counters says, and which counters that stands for.
 #pragma once
 
-#include "harness/case/benchmark.hpp"
+#include "harness/case/sweep.hpp"
 #include "harness/counters/counters.hpp"
 
 #include <span>
@@ -23,10 +23,5 @@ inline constexpr const char* counters_none = "none";
 /// each case counts its own benchmark's part of it.
 [[nodiscard]] CounterSelection selection_of(const std::vector<std::string>& asked,
                                             std::span<const std::string> wanted);
-
-/// The counter sets that these benchmarks want beside `memory`, each once, sorted. A name that is
-/// not among `known` wants nothing.
-[[nodiscard]] std::vector<std::string> wanted_counter_sets(std::span<const std::string> names,
-                                                           std::span<const Enrolled> known);
 
 }  // namespace strata

@@ -1,6 +1,7 @@
 #include "harness/counters/cupti_absence.hpp"
 
 #include "harness/counters/counters.hpp"
+#include "harness/counters/cupti_check.hpp"
 #include "harness/counters/cupti_host.hpp"
 #include "harness/cuda/driver.hpp"
 #include "harness/cuda/nvml.hpp"
@@ -19,36 +20,6 @@
 
 namespace strata {
 namespace {
-
-// The codes that counter_absence.cpp knows are CUPTI's.
-static_assert(cupti_result::success == CUPTI_SUCCESS);
-static_assert(cupti_result::invalid_device == CUPTI_ERROR_INVALID_DEVICE);
-static_assert(cupti_result::invalid_operation == CUPTI_ERROR_INVALID_OPERATION);
-static_assert(cupti_result::out_of_memory == CUPTI_ERROR_OUT_OF_MEMORY);
-static_assert(cupti_result::hardware == CUPTI_ERROR_HARDWARE);
-static_assert(cupti_result::size_not_sufficient == CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT);
-static_assert(cupti_result::api_not_implemented == CUPTI_ERROR_API_NOT_IMPLEMENTED);
-static_assert(cupti_result::not_compatible == CUPTI_ERROR_NOT_COMPATIBLE);
-static_assert(cupti_result::not_initialized == CUPTI_ERROR_NOT_INITIALIZED);
-static_assert(cupti_result::disabled == CUPTI_ERROR_DISABLED);
-static_assert(cupti_result::hardware_busy == CUPTI_ERROR_HARDWARE_BUSY);
-static_assert(cupti_result::not_supported == CUPTI_ERROR_NOT_SUPPORTED);
-static_assert(cupti_result::mps == CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS);
-static_assert(cupti_result::virtual_device == CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED);
-static_assert(cupti_result::insufficient_privileges == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
-static_assert(cupti_result::old_profiler_api == CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED);
-static_assert(cupti_result::legacy_profiler == CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED);
-static_assert(cupti_result::multiple_subscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-static_assert(cupti_result::virtual_device_privileges ==
-              CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);
-static_assert(cupti_result::confidential_computing ==
-              CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED);
-static_assert(cupti_result::crypto_mining == CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED);
-static_assert(cupti_result::mig_device == CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED);
-static_assert(cupti_result::sli_device == CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED);
-static_assert(cupti_result::wsl_device == CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED);
-static_assert(cupti_result::invalid_chip_name == CUPTI_ERROR_INVALID_CHIP_NAME);
-static_assert(cupti_result::unknown == CUPTI_ERROR_UNKNOWN);
 
 /// CUPTI counts its versions by toolkit since 13.0: 130001 is CUDA 13.0 Update 1, 13.0 itself
 /// 130000. In the way that CUDA counts them, 1000 × major + 10 × minor; 0 for an older one.
@@ -73,6 +44,15 @@ std::optional<bool> mig_of(int ordinal) {
 }
 
 }  // namespace
+
+void counters_unavailable(const Absence& absence) {
+  throw CountersUnavailable{absence.reason, absence.mend};
+}
+
+void counters_unavailable(CUptiResult code, std::string_view call, int ordinal) {
+  counters_unavailable(explain_counters(static_cast<int>(code), cupti_error_name(code), call,
+                                        counter_environment(ordinal)));
+}
 
 CounterEnvironment counter_environment(int ordinal) {
   CounterEnvironment environment = read_environment();
@@ -104,15 +84,11 @@ std::optional<Absence> unknown_chip(const std::string& chip) {
 void start_cupti(int ordinal) {
   const auto initialize_driver = driver_function<decltype(&cuInit)>("cuInit", 2000);
   if (initialize_driver == nullptr || initialize_driver(0) != CUDA_SUCCESS) {
-    const Absence absence = no_gpu_to_count_on("the driver does not start");
-    throw CountersUnavailable{absence.reason, absence.mend};
+    counters_unavailable(no_gpu_to_count_on("the driver does not start"));
   }
-  CUpti_Profiler_Initialize_Params params{};
-  params.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
+  auto params = CUPTI_PARAMS(CUpti_Profiler_Initialize, );
   if (const auto code = cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS) {
-    const Absence absence = explain_counters(static_cast<int>(code), "cuptiProfilerInitialize",
-                                             counter_environment(ordinal));
-    throw CountersUnavailable{absence.reason, absence.mend};
+    counters_unavailable(code, "cuptiProfilerInitialize", ordinal);
   }
 }
 

@@ -3,14 +3,21 @@
 
 #include "harness/counters/counter_absence.hpp"
 
+#include <cupti_result.h>
+
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace strata {
 
 /// read_environment(), and what CUPTI, the driver and NVML say: mig and both versions. Needs no
 /// context and makes none.
 [[nodiscard]] CounterEnvironment counter_environment(int ordinal);
+
+/// Throws CountersUnavailable; the second says why a call of CUPTI answered `code`.
+[[noreturn]] void counters_unavailable(const Absence& absence);
+[[noreturn]] void counters_unavailable(CUptiResult code, std::string_view call, int ordinal);
 
 /// Empty when the libcupti that was loaded serves this build.
 [[nodiscard]] std::optional<Absence> misfit_of_loaded_cupti();

@@ -50,9 +50,8 @@ std::string chip_of_device(int ordinal) {
   }
   // Before this, asking for the chip of a device that is there ends the process (CUPTI 13.0).
   start_cupti(ordinal);
-  CUpti_Device_GetChipName_Params params{};
-  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
-  params.deviceIndex = static_cast<std::size_t>(ordinal);
+  auto params =
+      CUPTI_PARAMS(CUpti_Device_GetChipName, .deviceIndex = static_cast<std::size_t>(ordinal));
   const auto code = cuptiDeviceGetChipName(&params);
   if (code != CUPTI_SUCCESS || params.pChipName == nullptr) {
     throw CountersUnavailable{fmt::format("CUPTI does not say which chip cuda:{} is ({})", ordinal,

@@ -28,7 +28,23 @@ inline void cupti_check(CUptiResult status,
   if (status != CUPTI_SUCCESS) throw CuptiError{status, where};
 }
 
+/// Calls a function of CUPTI and gives back its parameters, which hold the answer. Throws
+/// CuptiError.
+template <class Params>
+Params cupti_call(CUptiResult (*function)(Params*), Params params,
+                  const std::source_location& where = std::source_location::current()) {
+  cupti_check(function(&params), where);
+  return params;
+}
+
 /// For destructors: reports on stderr, never throws.
 void cupti_release(CUptiResult status, const char* what) noexcept;
 
 }  // namespace strata
+
+/// The parameters of a call of CUPTI, which wants to be told their size: CUPTI_PARAMS(
+/// CUpti_RangeProfiler_Start, .pRangeProfilerObject = object).
+#define CUPTI_PARAMS(name, ...)                          \
+  name##_Params {                                        \
+    .structSize = name##_Params_STRUCT_SIZE, __VA_ARGS__ \
+  }

@@ -83,16 +83,13 @@ bool names_the_metrics(CUptiResult code) {
 }  // namespace
 
 void CuptiHost::Deinitialize::operator()(CUpti_Profiler_Host_Object* object) const noexcept {
-  CUpti_Profiler_Host_Deinitialize_Params params{};
-  params.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
-  params.pHostObject = object;
+  auto params = CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize, .pHostObject = object);
   cupti_release(cuptiProfilerHostDeinitialize(&params), "closing a description of a chip");
 }
 
 std::vector<std::string> CuptiHost::chips() {
-  CUpti_Profiler_Host_GetSupportedChips_Params params{};
-  params.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
-  cupti_check(cuptiProfilerHostGetSupportedChips(&params));
+  const auto params = cupti_call(cuptiProfilerHostGetSupportedChips,
+                                 CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips, ));
   return {params.ppChipNames, params.ppChipNames + params.numChips};
 }
 
@@ -116,20 +113,18 @@ CuptiHost::CuptiHost(std::string chip, std::vector<std::uint8_t> availability)
 }
 
 CuptiHost::Object CuptiHost::open() const {
-  CUpti_Profiler_Host_Initialize_Params params{};
-  params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
-  params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-  params.pChipName = chip_.c_str();
-  params.pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
-  cupti_check(cuptiProfilerHostInitialize(&params));
+  const auto params = cupti_call(
+      cuptiProfilerHostInitialize,
+      CUPTI_PARAMS(
+          CUpti_Profiler_Host_Initialize, .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER,
+          .pChipName = chip_.c_str(),
+          .pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data()));
   return Object{params.pHostObject};
 }
 
 std::optional<MetricFacts> CuptiHost::properties(const std::string& name) const {
-  CUpti_Profiler_Host_GetMetricProperties_Params params{};
-  params.structSize = CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE;
-  params.pHostObject = asked_.get();
-  params.pMetricName = name.c_str();
+  auto params = CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties, .pHostObject = asked_.get(),
+                             .pMetricName = name.c_str());
   const auto code = cuptiProfilerHostGetMetricProperties(&params);
   if (code == CUPTI_ERROR_INVALID_METRIC_NAME || code == CUPTI_ERROR_INVALID_PARAMETER) {
     return std::nullopt;
@@ -194,11 +189,10 @@ std::vector<std::string> CuptiHost::nearest(const std::string& metric) {
 const std::vector<std::string>& CuptiHost::base_metrics() {
   if (!base_metrics_.empty()) return base_metrics_;
   for (int type = 0; type < CUPTI_METRIC_TYPE__COUNT; ++type) {
-    CUpti_Profiler_Host_GetBaseMetrics_Params params{};
-    params.structSize = CUpti_Profiler_Host_GetBaseMetrics_Params_STRUCT_SIZE;
-    params.pHostObject = asked_.get();
-    params.metricType = static_cast<CUpti_MetricType>(type);
-    cupti_check(cuptiProfilerHostGetBaseMetrics(&params));
+    const auto params =
+        cupti_call(cuptiProfilerHostGetBaseMetrics,
+                   CUPTI_PARAMS(CUpti_Profiler_Host_GetBaseMetrics, .pHostObject = asked_.get(),
+                                .metricType = static_cast<CUpti_MetricType>(type)));
     base_metrics_.insert(base_metrics_.end(), params.ppMetricNames,
                          params.ppMetricNames + params.numMetrics);
   }
@@ -209,25 +203,18 @@ const std::vector<std::string>& CuptiHost::base_metrics() {
 std::vector<std::uint8_t> CuptiHost::config_image_of(CUpti_Profiler_Host_Object& object,
                                                      std::span<const std::string> metrics) {
   auto names = pointers(metrics);
-  CUpti_Profiler_Host_ConfigAddMetrics_Params add{};
-  add.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
-  add.pHostObject = &object;
-  add.ppMetricNames = names.data();
-  add.numMetrics = names.size();
-  cupti_check(cuptiProfilerHostConfigAddMetrics(&add));
+  (void)cupti_call(cuptiProfilerHostConfigAddMetrics,
+                   CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = &object,
+                                .ppMetricNames = names.data(), .numMetrics = names.size()));
 
-  CUpti_Profiler_Host_GetConfigImageSize_Params size{};
-  size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
-  size.pHostObject = &object;
-  cupti_check(cuptiProfilerHostGetConfigImageSize(&size));
+  const auto size =
+      cupti_call(cuptiProfilerHostGetConfigImageSize,
+                 CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = &object));
 
   std::vector<std::uint8_t> image(size.configImageSize);
-  CUpti_Profiler_Host_GetConfigImage_Params get{};
-  get.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
-  get.pHostObject = &object;
-  get.configImageSize = image.size();
-  get.pConfigImage = image.data();
-  cupti_check(cuptiProfilerHostGetConfigImage(&get));
+  (void)cupti_call(cuptiProfilerHostGetConfigImage,
+                   CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = &object,
+                                .configImageSize = image.size(), .pConfigImage = image.data()));
   return image;
 }
 
@@ -245,11 +232,10 @@ std::optional<std::size_t> CuptiHost::passes(std::span<const std::string> metric
   const auto object = open();
   try {
     const auto image = config_image_of(*object, metrics);
-    CUpti_Profiler_Host_GetNumOfPasses_Params params{};
-    params.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
-    params.configImageSize = image.size();
-    params.pConfigImage = unread(image);
-    cupti_check(cuptiProfilerHostGetNumOfPasses(&params));
+    const auto params =
+        cupti_call(cuptiProfilerHostGetNumOfPasses,
+                   CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses, .configImageSize = image.size(),
+                                .pConfigImage = unread(image)));
     return params.numOfPasses;
   } catch (const CuptiError& error) {
     if (names_the_metrics(error.code())) return std::nullopt;
@@ -261,16 +247,13 @@ std::vector<double> CuptiHost::evaluate(std::span<const std::uint8_t> counter_da
                                         std::size_t range, std::span<const std::string> metrics) {
   auto names = pointers(metrics);
   std::vector<double> values(metrics.size());
-  CUpti_Profiler_Host_EvaluateToGpuValues_Params params{};
-  params.structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE;
-  params.pHostObject = configured_ ? configured_.get() : asked_.get();
-  params.pCounterDataImage = counter_data.data();
-  params.counterDataImageSize = counter_data.size();
-  params.rangeIndex = range;
-  params.ppMetricNames = names.data();
-  params.numMetrics = names.size();
-  params.pMetricValues = values.data();
-  cupti_check(cuptiProfilerHostEvaluateToGpuValues(&params));
+  (void)cupti_call(cuptiProfilerHostEvaluateToGpuValues,
+                   CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues,
+                                .pHostObject = configured_ ? configured_.get() : asked_.get(),
+                                .pCounterDataImage = counter_data.data(),
+                                .counterDataImageSize = counter_data.size(), .rangeIndex = range,
+                                .ppMetricNames = names.data(), .numMetrics = names.size(),
+                                .pMetricValues = values.data()));
   return values;
 }
 

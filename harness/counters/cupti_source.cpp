@@ -32,14 +32,6 @@
 namespace strata {
 namespace {
 
-[[noreturn]] void unavailable(const Absence& absence) {
-  throw CountersUnavailable{absence.reason, absence.mend};
-}
-
-[[noreturn]] void unavailable(CUptiResult code, const char* what, int ordinal) {
-  unavailable(explain_counters(static_cast<int>(code), what, counter_environment(ordinal)));
-}
-
 Support support(CUpti_Profiler_Support_Level level) {
   switch (level) {
     case CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED:
@@ -57,14 +49,12 @@ void check_support(int ordinal) {
   const auto device_of = driver_function<decltype(&cuDeviceGet)>("cuDeviceGet", 2000);
   CUdevice device{};
   if (device_of == nullptr || device_of(&device, ordinal) != CUDA_SUCCESS) {
-    unavailable(no_gpu_to_count_on(fmt::format("there is no cuda:{}", ordinal)));
+    counters_unavailable(no_gpu_to_count_on(fmt::format("there is no cuda:{}", ordinal)));
   }
-  CUpti_Profiler_DeviceSupported_Params params{};
-  params.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
-  params.cuDevice = device;
-  params.api = CUPTI_PROFILER_RANGE_PROFILING;
+  auto params = CUPTI_PARAMS(CUpti_Profiler_DeviceSupported, .cuDevice = device,
+                             .api = CUPTI_PROFILER_RANGE_PROFILING);
   if (const auto code = cuptiProfilerDeviceSupported(&params); code != CUPTI_SUCCESS) {
-    unavailable(code, "cuptiProfilerDeviceSupported", ordinal);
+    counters_unavailable(code, "cuptiProfilerDeviceSupported", ordinal);
   }
   if (const auto absence =
           explain_support({.overall = support(params.isSupported),
@@ -74,7 +64,7 @@ void check_support(int ordinal) {
                            .confidential_computing = support(params.confidentialCompute),
                            .crypto_mining = support(params.cmp),
                            .wsl = support(params.wsl)})) {
-    unavailable(*absence);
+    counters_unavailable(*absence);
   }
 }
 
@@ -91,10 +81,8 @@ CUcontext current_context() {
 class RangeProfiler {
  public:
   explicit RangeProfiler(CUcontext context) {
-    CUpti_RangeProfiler_Enable_Params params{};
-    params.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE;
-    params.ctx = context;
-    cupti_check(cuptiRangeProfilerEnable(&params));
+    const auto params = cupti_call(cuptiRangeProfilerEnable,
+                                   CUPTI_PARAMS(CUpti_RangeProfiler_Enable, .ctx = context));
     object_.reset(params.pRangeProfilerObject);
   }
 
@@ -107,83 +95,64 @@ class RangeProfiler {
     names.reserve(metrics.size());
     for (const auto& metric : metrics)
       names.push_back(metric.c_str());
-    CUpti_RangeProfiler_GetCounterDataSize_Params size{};
-    size.structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE;
-    size.pRangeProfilerObject = get();
-    size.pMetricNames = names.data();
-    size.numMetrics = names.size();
-    size.maxNumOfRanges = ranges;
-    size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
-    cupti_check(cuptiRangeProfilerGetCounterDataSize(&size));
+    const auto size =
+        cupti_call(cuptiRangeProfilerGetCounterDataSize,
+                   CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize,
+                                .pRangeProfilerObject = get(), .pMetricNames = names.data(),
+                                .numMetrics = names.size(), .maxNumOfRanges = ranges,
+                                .maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges)));
     return std::vector<std::uint8_t>(size.counterDataSize);
   }
 
   /// Takes back whatever an image held.
   void clear(std::vector<std::uint8_t>& image) const {
-    CUpti_RangeProfiler_CounterDataImage_Initialize_Params params{};
-    params.structSize = CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = get();
-    params.counterDataSize = image.size();
-    params.pCounterData = image.data();
-    cupti_check(cuptiRangeProfilerCounterDataImageInitialize(&params));
+    (void)cupti_call(
+        cuptiRangeProfilerCounterDataImageInitialize,
+        CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, .pRangeProfilerObject = get(),
+                     .counterDataSize = image.size(), .pCounterData = image.data()));
   }
 
   void configure(std::span<const std::uint8_t> config, std::vector<std::uint8_t>& image,
                  std::size_t ranges) const {
-    CUpti_RangeProfiler_SetConfig_Params params{};
-    params.structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = get();
-    params.configSize = config.size();
-    params.pConfig = config.data();
-    params.counterDataImageSize = image.size();
-    params.pCounterDataImage = image.data();
-    params.range = CUPTI_UserRange;
-    params.replayMode = CUPTI_UserReplay;
-    params.maxRangesPerPass = ranges;
-    params.numNestingLevels = 1;
-    params.minNestingLevel = 1;
-    params.passIndex = 0;
-    params.targetNestingLevel = 1;
-    cupti_check(cuptiRangeProfilerSetConfig(&params));
+    (void)cupti_call(
+        cuptiRangeProfilerSetConfig,
+        CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = get(),
+                     .configSize = config.size(), .pConfig = config.data(),
+                     .counterDataImageSize = image.size(), .pCounterDataImage = image.data(),
+                     .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay,
+                     .maxRangesPerPass = ranges, .numNestingLevels = 1, .minNestingLevel = 1,
+                     .passIndex = 0, .targetNestingLevel = 1));
   }
 
   void start() const {
-    CUpti_RangeProfiler_Start_Params params{};
-    params.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = get();
-    cupti_check(cuptiRangeProfilerStart(&params));
+    (void)cupti_call(cuptiRangeProfilerStart,
+                     CUPTI_PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = get()));
   }
 
   /// True when every pass is done.
   [[nodiscard]] bool stop() const {
-    CUpti_RangeProfiler_Stop_Params params{};
-    params.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = get();
-    cupti_check(cuptiRangeProfilerStop(&params));
+    const auto params =
+        cupti_call(cuptiRangeProfilerStop,
+                   CUPTI_PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = get()));
     return params.isAllPassSubmitted != 0;
   }
 
   void push(const std::string& name) const {
-    CUpti_RangeProfiler_PushRange_Params params{};
-    params.structSize = CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = get();
-    params.pRangeName = name.c_str();
-    cupti_check(cuptiRangeProfilerPushRange(&params));
+    (void)cupti_call(cuptiRangeProfilerPushRange,
+                     CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = get(),
+                                  .pRangeName = name.c_str()));
   }
 
   void pop() const {
-    CUpti_RangeProfiler_PopRange_Params params{};
-    params.structSize = CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = get();
-    cupti_check(cuptiRangeProfilerPopRange(&params));
+    (void)cupti_call(cuptiRangeProfilerPopRange,
+                     CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = get()));
   }
 
   /// Fills the configured image from what the passes left.
   void decode() const {
-    CUpti_RangeProfiler_DecodeData_Params params{};
-    params.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE;
-    params.pRangeProfilerObject = get();
-    cupti_check(cuptiRangeProfilerDecodeData(&params));
+    const auto params =
+        cupti_call(cuptiRangeProfilerDecodeData,
+                   CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData, .pRangeProfilerObject = get()));
     if (params.numOfRangeDropped > 0) {
       throw std::runtime_error{
           fmt::format("the profiler dropped {} ranges", params.numOfRangeDropped)};
@@ -193,9 +162,7 @@ class RangeProfiler {
  private:
   struct Disable {
     void operator()(CUpti_RangeProfiler_Object* object) const noexcept {
-      CUpti_RangeProfiler_Disable_Params params{};
-      params.structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE;
-      params.pRangeProfilerObject = object;
+      auto params = CUPTI_PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = object);
       cupti_release(cuptiRangeProfilerDisable(&params), "switching the counters off");
     }
   };
@@ -204,20 +171,17 @@ class RangeProfiler {
 
 /// Name of each range in a decoded image, in the image's order.
 std::vector<std::string> range_names(const std::vector<std::uint8_t>& image) {
-  CUpti_RangeProfiler_GetCounterDataInfo_Params info{};
-  info.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE;
-  info.pCounterDataImage = image.data();
-  info.counterDataImageSize = image.size();
-  cupti_check(cuptiRangeProfilerGetCounterDataInfo(&info));
+  const auto info = cupti_call(
+      cuptiRangeProfilerGetCounterDataInfo,
+      CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo, .pCounterDataImage = image.data(),
+                   .counterDataImageSize = image.size()));
   std::vector<std::string> names;
   for (std::size_t index = 0; index < info.numTotalRanges; ++index) {
-    CUpti_RangeProfiler_CounterData_GetRangeInfo_Params range{};
-    range.structSize = CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE;
-    range.pCounterDataImage = image.data();
-    range.counterDataImageSize = image.size();
-    range.rangeIndex = index;
-    range.rangeDelimiter = "/";
-    cupti_check(cuptiRangeProfilerCounterDataGetRangeInfo(&range));
+    const auto range = cupti_call(
+        cuptiRangeProfilerCounterDataGetRangeInfo,
+        CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo,
+                     .pCounterDataImage = image.data(), .counterDataImageSize = image.size(),
+                     .rangeIndex = index, .rangeDelimiter = "/"));
     names.emplace_back(range.rangeName == nullptr ? "" : range.rangeName);
   }
   return names;
@@ -242,7 +206,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
           std::vector<CountedRange>{{.name = "trial", .prepare = nothing, .work = nothing}});
     } catch (const CuptiError& error) {
       profiler_.reset();
-      unavailable(error.code(), "a trial of the range profiler", ordinal_);
+      counters_unavailable(error.code(), "a trial of the range profiler", ordinal_);
     }
   }
 
@@ -366,21 +330,22 @@ class CuptiSource final : public CounterSource, public CounterPasses {
 std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
                                              const CounterSelection& selection) {
   if (device.kind == DeviceRequest::Kind::host) {
-    unavailable(no_gpu_to_count_on("the counters of a CPU are not read"));
+    counters_unavailable(no_gpu_to_count_on("the counters of a CPU are not read"));
   }
   load_modules_eagerly();
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     (void)cudaGetLastError();
-    unavailable(no_gpu_to_count_on("CUDA sees none; strata doctor says why"));
+    counters_unavailable(no_gpu_to_count_on("CUDA sees none; strata doctor says why"));
   }
   const int ordinal = device.ordinal;
-  if (const auto misfit = misfit_of_loaded_cupti()) unavailable(*misfit);
-  if (const auto absence = explain_environment(counter_environment(ordinal))) unavailable(*absence);
+  if (const auto misfit = misfit_of_loaded_cupti()) counters_unavailable(*misfit);
+  if (const auto absence = explain_environment(counter_environment(ordinal)))
+    counters_unavailable(*absence);
   start_cupti(ordinal);
   check_support(ordinal);
   const std::string chip = chip_of_device(ordinal);
-  if (const auto absence = unknown_chip(chip)) unavailable(*absence);
+  if (const auto absence = unknown_chip(chip)) counters_unavailable(*absence);
   return std::make_unique<CuptiSource>(ordinal, chip, selection);
 }
 

@@ -1,42 +1,9 @@
 #include "harness/record/measurement.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
-#include <utility>
 
 namespace strata {
 namespace {
-
-template <class Value>
-using Word = std::pair<Value, std::string_view>;
-
-template <class Value>
-std::string_view word_for(std::span<const Word<Value>> words, Value value) {
-  for (const auto& [known, word] : words) {
-    if (known == value) return word;
-  }
-  return "unknown";  // only a value cast from a number outside the list gets here
-}
-
-template <class Value>
-std::optional<Value> value_of(std::span<const Word<Value>> words, std::string_view text) {
-  for (const auto& [value, word] : words) {
-    if (word == text) return value;
-  }
-  return std::nullopt;
-}
-
-constexpr std::array<Word<Provenance>, 4> provenances{{{Provenance::timed, "timed"},
-                                                       {Provenance::counted, "counted"},
-                                                       {Provenance::modelled, "modelled"},
-                                                       {Provenance::published, "published"}}};
-constexpr std::array<Word<Verdict>, 4> verdicts{{{Verdict::passed, "passed"},
-                                                 {Verdict::failed, "failed"},
-                                                 {Verdict::unverified, "unverified"},
-                                                 {Verdict::not_applicable, "not_applicable"}}};
-constexpr std::array<Word<Status>, 3> statuses{
-    {{Status::measured, "measured"}, {Status::skipped, "skipped"}, {Status::failed, "failed"}}};
 
 void append_reason(std::string& reasons, const Gate& gate) {
   if (gate.verdict != Verdict::failed && gate.verdict != Verdict::unverified) return;
@@ -74,27 +41,6 @@ bool is_row_name(std::string_view text) {
     return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.';
   };
   return !text.empty() && is_letter(text.front()) && std::ranges::all_of(text, fits);
-}
-
-std::string_view to_string(Provenance provenance) {
-  return word_for<Provenance>(provenances, provenance);
-}
-std::optional<Provenance> provenance_from(std::string_view text) {
-  return value_of<Provenance>(provenances, text);
-}
-
-std::string_view to_string(Verdict verdict) {
-  return word_for<Verdict>(verdicts, verdict);
-}
-std::optional<Verdict> verdict_from(std::string_view text) {
-  return value_of<Verdict>(verdicts, text);
-}
-
-std::string_view to_string(Status status) {
-  return word_for<Status>(statuses, status);
-}
-std::optional<Status> status_from(std::string_view text) {
-  return value_of<Status>(statuses, text);
 }
 
 bool CaseRecord::is_valid(const Measurement& m) const {

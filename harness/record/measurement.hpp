@@ -2,9 +2,9 @@
 
 #include "harness/case/case.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,15 +12,18 @@
 
 namespace strata {
 
-/// How a number came about.
-enum class Provenance { timed, counted, modelled, published };
-[[nodiscard]] std::string_view to_string(Provenance provenance);
-[[nodiscard]] std::optional<Provenance> provenance_from(std::string_view text);
+/// How a number came about: timed by events or a clock, counted by hardware counters, modelled on
+/// the host, taken from the literature, or reported by the driver or the system.
+enum class Provenance { timed, counted, modelled, published, reported };
+constexpr auto words_of(Provenance /*unused*/) {
+  return std::to_array<std::string_view>({"timed", "counted", "modelled", "published", "reported"});
+}
 
 /// What a check found. `unverified`: it could not be made here; the row stays valid and says so.
 enum class Verdict { passed, failed, unverified, not_applicable };
-[[nodiscard]] std::string_view to_string(Verdict verdict);
-[[nodiscard]] std::optional<Verdict> verdict_from(std::string_view text);
+constexpr auto words_of(Verdict /*unused*/) {
+  return std::to_array<std::string_view>({"passed", "failed", "unverified", "not_applicable"});
+}
 
 /// One check of one case: "result", "timer", "level", "model", "clock", "code", "placement" or
 /// "noise".
@@ -51,10 +54,15 @@ inline constexpr const char* row_names_are =
 
 /// A case is timed first, in a process without a profiler; then, where that can be, counted.
 enum class Phase { timing, counting };
+/// What samples.jsonl calls the two kinds of lines.
+constexpr auto words_of(Phase /*unused*/) {
+  return std::to_array<std::string_view>({"case", "counts"});
+}
 
 enum class Status { measured, skipped, failed };
-[[nodiscard]] std::string_view to_string(Status status);
-[[nodiscard]] std::optional<Status> status_from(std::string_view text);
+constexpr auto words_of(Status /*unused*/) {
+  return std::to_array<std::string_view>({"measured", "skipped", "failed"});
+}
 
 /// All that one run knows about one case: a line of samples.jsonl.
 struct CaseRecord {

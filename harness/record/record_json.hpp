@@ -1,14 +1,12 @@
-// A case as one line of samples.jsonl, and back. What cannot be said in the format is refused with
-// a message that names the key: no number that is not finite ever reaches a file.
+// What the files of a run hold, as JSON: a case is one line of samples.jsonl, the context is
+// context.json. What the format cannot hold is refused with a message that names the key: no number
+// that is not finite ever reaches a file.
 #pragma once
 
-#include "harness/case/plan.hpp"
-#include "harness/record/measurement.hpp"
+#include "harness/record/json_fields.hpp"
+#include "harness/record/run_folder.hpp"
 
-#include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 
 namespace strata {
 
@@ -18,33 +16,20 @@ inline constexpr int schema_version = 2;
 /// The oldest version whose records it reads. Version 1 has no counts: each line is a timed record.
 inline constexpr int oldest_record_version = 1;
 
-/// Text that is not what the format says, or a value that the format cannot hold.
-class FormatError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// One line without its newline. Throws FormatError for numbers that are not finite, for
-/// measurements without samples, for measurements of a case that was not measured and for others
-/// than counted and modelled ones of the counting phase. Bytes that are not UTF-8 become U+FFFD: a
-/// strange message never costs a record.
-[[nodiscard]] std::string to_json(const CaseRecord& record);
-/// Throws FormatError for anything that to_json would not write; ignores keys that it does not
-/// know.
-[[nodiscard]] CaseRecord record_from_json(std::string_view line);
-
-/// A JSON object, sorted by name. Throws FormatError for a number that is not finite.
-[[nodiscard]] std::string to_json(const Facts& facts);
-[[nodiscard]] Facts facts_from_json(std::string_view text);
-
-[[nodiscard]] std::string to_json(const Plan& plan);
+/// Refuses, in both directions, measurements without samples, measurements of a case that was not
+/// measured, and others than counted and modelled ones of the counting phase.
+void fields(JsonFields& json, CaseRecord& record);
+void fields(JsonFields& json, Case& which);
+void fields(JsonFields& json, Facts& facts);
 /// A key that is absent keeps its default.
-[[nodiscard]] Plan plan_from_json(std::string_view text);
+void fields(JsonFields& json, Plan& plan);
+void fields(JsonFields& json, DeviceIdentity& device);
+void fields(JsonFields& json, HostInfo& host);
+/// `additive` is not written: it is for those who count, and they have the plan itself.
+void fields(JsonFields& json, CounterPlan& plan);
+void fields(JsonFields& json, RunContext& context);
 
-[[nodiscard]] std::string to_json(const Case& which);
-[[nodiscard]] Case case_from_json(std::string_view text);
-
-/// The case that has this id, or nothing when no case could have it.
-[[nodiscard]] std::optional<Case> case_from_id(std::string_view id);
+/// The text of context.json, indented. Throws FormatError for numbers that are not finite.
+[[nodiscard]] std::string to_json(const RunContext& context);
 
 }  // namespace strata

@@ -2,9 +2,9 @@
 
 #include "harness/case/error.hpp"
 #include "harness/record/clock_text.hpp"
+#include "harness/record/ignored_signal.hpp"
 #include "harness/record/measurements_csv.hpp"
 #include "harness/record/record_json.hpp"
-#include "harness/run/subprocess.hpp"
 
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -140,21 +139,25 @@ std::string read_text(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// Gives each whole line and its number. A torn last line is left out.
-void for_each_line(const std::filesystem::path& file,
-                   const std::function<void(const std::string&, std::size_t)>& take) {
+/// Gives each whole line and its number. A torn last line is left out. Returns the bytes of the
+/// whole lines.
+off_t for_each_line(const std::filesystem::path& file,
+                    const std::function<void(const std::string&, std::size_t)>& take) {
   std::ifstream stream{file, std::ios::binary};
   if (!stream) throw UsageError{fmt::format("{}: cannot be read", file.string())};
+  off_t bytes = 0;
   std::string line;
   for (std::size_t number = 1; std::getline(stream, line) && !stream.eof(); ++number) {
+    bytes += static_cast<off_t>(line.size()) + 1;
     take(line, number);
   }
+  return bytes;
 }
 
 CaseRecord record_at(const std::filesystem::path& file, const std::string& line,
                      std::size_t number) {
   try {
-    return record_from_json(line);
+    return from_json<CaseRecord>(line);
   } catch (const FormatError& error) {
     throw UsageError{
         fmt::format("{}:{}: {}; expected a finished case; delete that line and resume "
@@ -169,32 +172,11 @@ off_t size_of(int fd, const std::filesystem::path& file) {
   return status.st_size;
 }
 
-/// Where the last whole line ends.
-off_t whole_lines(int fd, const std::filesystem::path& file, off_t size) {
-  constexpr off_t step = 4096;
-  std::array<char, step> text{};
-  for (off_t end = size; end > 0;) {
-    const off_t start = std::max<off_t>(0, end - step);
-    const auto wanted = static_cast<std::size_t>(end - start);
-    const auto count = ::pread(fd, text.data(), wanted, start);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 || static_cast<std::size_t>(count) != wanted) {
-      fail(file, "cannot be read", count < 0 ? errno : EIO);
-    }
-    const std::string_view part{text.data(), wanted};
-    if (const auto newline = part.rfind('\n'); newline != std::string_view::npos) {
-      return start + static_cast<off_t>(newline) + 1;
-    }
-    end = start;
-  }
-  return 0;
-}
-
 std::vector<Case> cases_of(const SweepInfo& sweep, const std::filesystem::path& file) {
   std::vector<Case> cases;
   cases.reserve(sweep.cases.size());
   for (const auto& id : sweep.cases) {
-    auto which = case_from_id(id);
+    auto which = Case::from_id(id);
     if (!which) {
       throw UsageError{
           fmt::format("{}: sweep.cases holds '{}'; expected the id of a case: "
@@ -239,67 +221,27 @@ std::vector<CaseLines> read_lines(const std::filesystem::path& file,
   return result;
 }
 
-/// Which of the counts says what came of counting a case that was measured.
-std::size_t RunCounts::*counter_of(const std::optional<CaseRecord>& counted) {
-  if (!counted) return &RunCounts::uncounted;
-  switch (counted->status) {
-    case Status::measured:
-      return &RunCounts::counted;
-    case Status::skipped:
-      return &RunCounts::counting_skipped;
-    case Status::failed:
-      break;
+void count(RunCounts& counts, const CaseLines& lines, const CaseRecord& record) {
+  // Measured, skipped, failed: in the order of Status.
+  constexpr std::array timed{&RunCounts::measured, &RunCounts::skipped, &RunCounts::failed};
+  constexpr std::array counted{&RunCounts::counted, &RunCounts::counting_skipped,
+                               &RunCounts::counting_failed};
+  ++(counts.*timed.at(static_cast<std::size_t>(record.status)));
+  if (record.status == Status::measured) {
+    ++(lines.counted ? counts.*counted.at(static_cast<std::size_t>(lines.counted->status))
+                     : counts.uncounted);
   }
-  return &RunCounts::counting_failed;
+  for (const auto& m : record.measurements)
+    ++(record.is_valid(m) ? counts.valid_rows : counts.invalid_rows);
 }
 
-void count(RunCounts& counts, const CaseLines& lines, const CaseRecord& record) {
-  switch (record.status) {
-    case Status::measured:
-      ++counts.measured;
-      ++(counts.*counter_of(lines.counted));
-      break;
-    case Status::skipped:
-      ++counts.skipped;
-      break;
-    case Status::failed:
-      ++counts.failed;
-      break;
-  }
-  for (const auto& m : record.measurements) {
-    ++(record.is_valid(m) ? counts.valid_rows : counts.invalid_rows);
-  }
+/// The last record of the case says that it was measured or skipped.
+bool is_done(const std::map<std::string, Status, std::less<>>& statuses, const std::string& id) {
+  const auto found = statuses.find(id);
+  return found != statuses.end() && found->second != Status::failed;
 }
 
 }  // namespace
-
-std::string_view to_string(RunState state) {
-  switch (state) {
-    case RunState::running:
-      return "running";
-    case RunState::complete:
-      return "complete";
-    case RunState::interrupted:
-      return "interrupted";
-    case RunState::aborted:
-      return "aborted";
-  }
-  return "running";
-}
-
-std::string_view to_string(CountersInfo::State state) {
-  switch (state) {
-    case CountersInfo::State::counted:
-      return "counted";
-    case CountersInfo::State::not_asked:
-      return "not_asked";
-    case CountersInfo::State::unavailable:
-      return "unavailable";
-    case CountersInfo::State::external:
-      return "external";
-  }
-  return "unavailable";
-}
 
 std::string run_name(const RunContext& context) {
   constexpr std::size_t short_hash = 7;  // as git shows it
@@ -345,7 +287,7 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
                     run.string(), context_file)};
   }
   try {
-    folder.context_ = context_from_json(read_text(file));
+    folder.context_ = from_json<RunContext>(read_text(file));
   } catch (const FormatError& error) {
     throw UsageError{fmt::format("{}: {}", file.string(), error.what())};
   }
@@ -359,19 +301,18 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
   folder.open_samples();
   const auto samples = folder.path_ / samples_file;
   const off_t size = size_of(folder.samples_.get(), samples);
-  const off_t whole = whole_lines(folder.samples_.get(), samples, size);
+  const off_t whole = for_each_line(samples, [&](const std::string& line, std::size_t number) {
+    folder.note_status(record_at(samples, line, number));
+  });
   if (whole != size) {
     folder.repair_ = fmt::format(
         "{}: the last line was torn when the run was cut off; removed its {} "
         "bytes, its case will be measured again",
         samples.string(), size - whole);
-  }
-  for_each_line(samples, [&](const std::string& line, std::size_t number) {
-    folder.note_status(record_at(samples, line, number));
-  });
-  // Only now, when everything else is known to be the folder of a run.
-  if (whole != size && ::ftruncate(folder.samples_.get(), whole) != 0) {
-    fail(samples, "its torn last line cannot be cut off", errno);
+    // Only now, when everything else is known to be the folder of a run.
+    if (::ftruncate(folder.samples_.get(), whole) != 0) {
+      fail(samples, "its torn last line cannot be cut off", errno);
+    }
   }
   folder.reopened_ = true;
   return folder;
@@ -388,22 +329,17 @@ void RunFolder::open_samples() {
 }
 
 std::vector<Case> RunFolder::remaining() const {
-  std::vector<Case> left;
-  std::ranges::copy_if(cases_, std::back_inserter(left), [&](const Case& which) {
-    const auto found = statuses_.find(which.id());
-    return found == statuses_.end() || found->second == Status::failed;
-  });
+  std::vector<Case> left = cases_;
+  std::erase_if(left, [&](const Case& which) { return is_done(statuses_, which.id()); });
   return left;
 }
 
 std::vector<Case> RunFolder::uncounted() const {
-  std::vector<Case> left;
-  std::ranges::copy_if(cases_, std::back_inserter(left), [&](const Case& which) {
-    const std::string id = which.id();
-    const auto timed = statuses_.find(id);
-    if (timed == statuses_.end() || timed->second != Status::measured) return false;
-    const auto counted = counted_.find(id);
-    return counted == counted_.end() || counted->second == Status::failed;
+  std::vector<Case> left = cases_;
+  std::erase_if(left, [&](const Case& which) {
+    const auto timed = statuses_.find(which.id());
+    return timed == statuses_.end() || timed->second != Status::measured ||
+           is_done(counted_, which.id());
   });
   return left;
 }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "harness/case/case.hpp"
+#include "harness/case/enum_words.hpp"
 #include "harness/case/plan.hpp"
 #include "harness/case/unique_fd.hpp"
-#include "harness/counters/counters.hpp"
+#include "harness/record/counter_plan.hpp"
 #include "harness/record/device.hpp"
 #include "harness/record/measurement.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -65,7 +67,8 @@ struct HostInfo {
 struct SweepInfo {
   std::string name;
   std::string file;
-  std::string digest;
+  std::string text;    ///< of its file; empty in a run of an older build
+  std::string digest;  ///< "sha256:…" of that text, in a run of an older build; else empty
   Plan plan;
   std::vector<std::string> cases;  ///< ids, in the order in which they run
 };
@@ -86,10 +89,14 @@ struct CountersInfo {
   double counting_seconds = 0;  ///< wall time of the counting phase, over all sessions of the run
   double timing_seconds = 0;    ///< the same of the timing phase
 };
-[[nodiscard]] std::string_view to_string(CountersInfo::State state);
+constexpr auto words_of(CountersInfo::State /*unused*/) {
+  return std::to_array<std::string_view>({"counted", "not_asked", "unavailable", "external"});
+}
 
 enum class RunState { running, complete, interrupted, aborted };
-[[nodiscard]] std::string_view to_string(RunState state);
+constexpr auto words_of(RunState /*unused*/) {
+  return std::to_array<std::string_view>({"running", "complete", "interrupted", "aborted"});
+}
 
 /// context.json: what was measured, with what, under which conditions.
 struct RunContext {
@@ -110,11 +117,6 @@ struct RunContext {
   Facts clocks_after;
   Facts timer;
 };
-
-/// The text of context.json. Throws FormatError for numbers that are not finite.
-[[nodiscard]] std::string to_json(const RunContext& context);
-/// Throws FormatError.
-[[nodiscard]] RunContext context_from_json(std::string_view text);
 
 /// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" stands in for a commit that is not known.
 [[nodiscard]] std::string run_name(const RunContext& context);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -22,10 +23,6 @@ namespace {
 
 [[noreturn]] void fail(int error, const std::string& what) {
   throw std::system_error{error, std::generic_category(), what};
-}
-
-void check(int result, const char* what) {
-  if (result != 0) fail(result, what);  // the posix_spawn family returns the error
 }
 
 /// Moves a descriptor out of the way of those that the child gets as 0 to 3: one of ours may have
@@ -69,49 +66,44 @@ UniqueFd file_with(std::string_view text) {
   return out_of_the_way(std::move(fd));
 }
 
-class FileActions {
+/// What posix_spawn is told about a worker: its descriptors, its signals, its process group.
+class SpawnSettings {
  public:
-  FileActions() { check(::posix_spawn_file_actions_init(&actions_), "preparing a worker"); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  FileActions(FileActions&&) = delete;
-  FileActions& operator=(FileActions&&) = delete;
-  ~FileActions() { (void)::posix_spawn_file_actions_destroy(&actions_); }
-
-  void give(const UniqueFd& fd, int as) {
-    check(::posix_spawn_file_actions_adddup2(&actions_, fd.get(), as), "preparing a worker");
-  }
-  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-};
-
-class Attributes {
- public:
-  Attributes() {
-    check(::posix_spawnattr_init(&attributes_), "preparing a worker");
+  SpawnSettings() {
+    check(::posix_spawn_file_actions_init(&actions_));
+    check(::posix_spawnattr_init(&attributes_));
     sigset_t none{};
     sigset_t all{};
     (void)::sigemptyset(&none);
     (void)::sigfillset(&all);
     // Neither what we ignore nor what we block is the worker's business.
-    check(::posix_spawnattr_setsigmask(&attributes_, &none), "preparing a worker");
-    check(::posix_spawnattr_setsigdefault(&attributes_, &all), "preparing a worker");
-    check(::posix_spawnattr_setpgroup(&attributes_, 0), "preparing a worker");
+    check(::posix_spawnattr_setsigmask(&attributes_, &none));
+    check(::posix_spawnattr_setsigdefault(&attributes_, &all));
+    check(::posix_spawnattr_setpgroup(&attributes_, 0));
     constexpr int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
-    check(::posix_spawnattr_setflags(&attributes_, static_cast<short>(flags)),
-          "preparing a worker");
+    check(::posix_spawnattr_setflags(&attributes_, static_cast<short>(flags)));
   }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  Attributes(Attributes&&) = delete;
-  Attributes& operator=(Attributes&&) = delete;
-  ~Attributes() { (void)::posix_spawnattr_destroy(&attributes_); }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  SpawnSettings(SpawnSettings&&) = delete;
+  SpawnSettings& operator=(SpawnSettings&&) = delete;
+  ~SpawnSettings() {
+    (void)::posix_spawn_file_actions_destroy(&actions_);
+    (void)::posix_spawnattr_destroy(&attributes_);
+  }
 
-  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+  void give(const UniqueFd& fd, int as) {
+    check(::posix_spawn_file_actions_adddup2(&actions_, fd.get(), as));
+  }
+  [[nodiscard]] const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  [[nodiscard]] const posix_spawnattr_t* attributes() const { return &attributes_; }
 
  private:
+  static void check(int error) {
+    if (error != 0) fail(error, "preparing a worker");
+  }
+
+  posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
 };
 
@@ -124,36 +116,30 @@ std::string Ending::describe() const {
                          : fmt::format("worker killed by signal {} (SIG{})", signal, name);
 }
 
-IgnoredSignal::IgnoredSignal(int signal) : signal_{signal} {
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;  // NOLINT: a union inside and a cast, both of the C library's making
-  (void)::sigaction(signal_, &ignore, &before_);
-}
-
-IgnoredSignal::~IgnoredSignal() {
-  (void)::sigaction(signal_, &before_, nullptr);
+std::vector<char*> argument_vector(std::vector<std::string>& words) {
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (auto& word : words)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+  return argv;
 }
 
 Subprocess Subprocess::start(const WorkerCommand& command, std::string_view input) {
   const UniqueFd orders = file_with(input);
   Pipe channel = make_pipe();
   Pipe output = make_pipe();
-  FileActions actions;
-  actions.give(orders, STDIN_FILENO);
-  actions.give(output.write, STDOUT_FILENO);
-  actions.give(output.write, STDERR_FILENO);
-  actions.give(channel.write, worker_channel_fd);
-  const Attributes attributes;
+  SpawnSettings settings;
+  settings.give(orders, STDIN_FILENO);
+  settings.give(output.write, STDOUT_FILENO);
+  settings.give(output.write, STDERR_FILENO);
+  settings.give(channel.write, worker_channel_fd);
   std::vector<std::string> words = command.arguments;
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (auto& word : words)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
   Subprocess child;
   // Not fork: where a library of this process has threads, only a child that execs at once is safe.
-  if (const int error = ::posix_spawn(&child.pid_, command.executable.c_str(), actions.get(),
-                                      attributes.get(), argv.data(), environ);
+  if (const int error =
+          ::posix_spawn(&child.pid_, command.executable.c_str(), settings.actions(),
+                        settings.attributes(), argument_vector(words).data(), environ);
       error != 0) {
     child.pid_ = -1;
     fail(error, "starting " + command.executable);

@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <optional>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's sigaction, not C's signal
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,20 +31,8 @@ struct Ending {
   [[nodiscard]] std::string describe() const;
 };
 
-/// Ignores a signal while it lives, then puts back what was.
-class IgnoredSignal {
- public:
-  explicit IgnoredSignal(int signal);
-  IgnoredSignal(const IgnoredSignal&) = delete;
-  IgnoredSignal& operator=(const IgnoredSignal&) = delete;
-  IgnoredSignal(IgnoredSignal&&) = delete;
-  IgnoredSignal& operator=(IgnoredSignal&&) = delete;
-  ~IgnoredSignal();
-
- private:
-  int signal_;
-  struct sigaction before_ {};
-};
+/// `words` as exec takes them: pointers into them, then a null.
+[[nodiscard]] std::vector<char*> argument_vector(std::vector<std::string>& words);
 
 /// A running child in a process group of its own, so that a terminal's Ctrl-C reaches only us.
 /// Its end kills the group and waits for the child.

@@ -1,6 +1,7 @@
 #include "harness/run/supervisor.hpp"
 
 #include "harness/record/clock_text.hpp"
+#include "harness/record/ignored_signal.hpp"
 #include "harness/record/record_json.hpp"
 
 #include <fmt/format.h>
@@ -101,13 +102,13 @@ class StopSignals {
 // --- what a worker prints
 // -------------------------------------------------------------------------
 
-/// The last of what a worker says on stdout and stderr: the words that explain its death.
-class LastWords {
+/// The end of what a worker prints on stdout and stderr: it may explain how the worker died.
+class LastOutput {
  public:
-  void hear(int fd) {
+  void read(int fd) {
     old_ = text_.size();
     std::array<char, 16384> buffer{};
-    constexpr int turns = 64;  // a worker that never stops talking must not hold us
+    constexpr int turns = 64;  // a worker that never stops printing must not hold us
     for (int i = 0; i < turns && !closed_; ++i) {
       const auto count = ::read(fd, buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
@@ -124,7 +125,7 @@ class LastWords {
       }
     }
   }
-  /// Forgets what was heard before the last hear(). What came with it may be newer than the message
+  /// Forgets what was there before the last read(). What came with it may be newer than the message
   /// that asks us to forget: nothing orders two pipes.
   void forget() {
     text_.erase(0, old_);
@@ -140,41 +141,73 @@ class LastWords {
       if (!space) words += c;
       if (space && !words.empty() && words.back() != ' ') words += ' ';
     }
-    while (!words.empty() && words.back() == ' ')
-      words.pop_back();
+    if (words.ends_with(' ')) words.pop_back();
     return words.empty() ? words : "; last output: " + words;
   }
 
  private:
   static constexpr std::size_t longest_ = 400;
   std::string text_;
-  std::size_t old_ = 0;  ///< bytes of it that were there before the last hear()
+  std::size_t old_ = 0;  ///< bytes of it that were there before the last read()
   bool closed_ = false;
 };
 
-/// Sleeps until one of them has something, or the time is over.
-void sleep_on(std::array<int, 3> descriptors, Clock::duration longest) {
-  std::array<pollfd, 3> watched{};
-  std::ranges::transform(descriptors, watched.begin(), [](int fd) {
-    return pollfd{.fd = fd, .events = POLLIN, .revents = 0};  // poll skips a negative one
-  });
-  const auto time = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
-  (void)::poll(watched.data(), watched.size(), static_cast<int>(std::max<long>(time, 0)));
-}
+/// How often the progress line is drawn, and a dead worker is looked for.
+constexpr std::chrono::milliseconds tick{500};
 
-constexpr std::chrono::milliseconds tick{
-    500};  // of the progress line, and of looking for a dead worker
+/// A worker process, and what it says.
+class Worker {
+ public:
+  Worker(const WorkerCommand& command, std::string_view input)
+      : process_{Subprocess::start(command, input)} {}
 
-Ending end(Subprocess& worker) {
-  const auto how = worker.end();
-  if (!how) {
-    throw SupervisionError{
-        fmt::format("worker {} cannot be killed: it hangs inside the driver; nothing more can be "
-                    "measured on this device until it is reset",
-                    worker.pid())};
+  /// The lines that came until `deadline`, or within one tick, or until `also` has something to
+  /// read (a negative descriptor never has).
+  LineReader::Batch read(Clock::time_point deadline, int also = -1) {
+    const auto longest = std::clamp<Clock::duration>(deadline - Clock::now(), {}, tick);
+    std::array<pollfd, 3> watched{};
+    const std::array fds{also, process_.channel(), output_.closed() ? -1 : process_.output()};
+    std::ranges::transform(fds, watched.begin(),
+                           [](int fd) { return pollfd{.fd = fd, .events = POLLIN, .revents = 0}; });
+    const auto time = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
+    (void)::poll(watched.data(), watched.size(), static_cast<int>(time));
+    output_.read(process_.output());
+    auto batch = reader_.read(process_.channel());
+    // A dead worker whose child still holds the pipe: this ends the child, and so the pipe.
+    if (batch.bytes == 0 && !batch.closed) (void)process_.ended();
+    return batch;
   }
-  return *how;
-}
+
+  /// How it ended, after its channel was closed.
+  [[nodiscard]] std::string ending() {
+    // The pipe may close a moment before the process is gone.
+    constexpr std::chrono::seconds moment{2};
+    const auto how = process_.wait(moment);
+    return (how ? *how : kill()).describe();
+  }
+
+  Ending kill() {
+    const auto how = process_.end();
+    if (!how) {
+      throw SupervisionError{fmt::format(
+          "worker {} cannot be killed: it hangs inside the driver; nothing more can be measured on "
+          "this device until it is reset",
+          process_.pid())};
+    }
+    return *how;
+  }
+
+  void forget_output() { output_.forget(); }
+  [[nodiscard]] std::string last_output() {
+    output_.read(process_.output());
+    return output_.quoted();
+  }
+
+ private:
+  Subprocess process_;
+  LineReader reader_;
+  LastOutput output_;
+};
 
 // --- the sweep
 // ------------------------------------------------------------------------------------
@@ -185,13 +218,19 @@ struct Refusal {
   std::string mend;
 };
 
+void set_counted(CountersInfo& counters) {
+  counters.state = CountersInfo::State::counted;
+  counters.reason.clear();
+  counters.mend.clear();
+}
+
 /// One phase of a sweep: the same cases, the same care, whether they are timed or counted.
 class Supervision {
  public:
   Supervision(const SuperviseOptions& options, Phase phase, RunFolder& folder, Progress& progress,
               const StopSignals& stop)
       : options_{options},
-        worker_{phase == Phase::counting ? options.counter.value() : options.worker},
+        command_{phase == Phase::counting ? options.counter.value() : options.worker},
         phase_{phase},
         folder_{folder},
         progress_{progress},
@@ -202,7 +241,7 @@ class Supervision {
     const Clock::time_point began = Clock::now();
     pending_.assign(cases.begin(), cases.end());
     while (!pending_.empty() && !gave_up_ && !StopSignals::requested())
-      Worker{*this}.watch();
+      WorkerWatch{*this}.run();
     spent_ = std::chrono::duration<double>(Clock::now() - began).count();
   }
 
@@ -215,40 +254,33 @@ class Supervision {
 
  private:
   /// One worker, from its start to its end.
-  class Worker {
+  class WorkerWatch {
    public:
-    explicit Worker(Supervision& all)
+    explicit WorkerWatch(Supervision& all)
         : all_{all},
-          process_{Subprocess::start(all.worker_,
-                                     to_json(WorkerJob{all.options_.plan,
-                                                       {all.pending_.begin(), all.pending_.end()},
-                                                       all.options_.note}) +
-                                         "\n")} {
+          worker_{all.command_, to_json(WorkerJob{all.options_.plan,
+                                                  {all.pending_.begin(), all.pending_.end()},
+                                                  all.options_.note}) +
+                                    "\n"} {
       allow(all.options_.start_allowance);
     }
 
-    void watch() {
+    void run() {
       for (;;) {
-        const auto now = Clock::now();
-        sleep_on({all_.stop_.fd(), process_.channel(), words_.closed() ? -1 : process_.output()},
-                 std::min<Clock::duration>(tick, std::max(deadline_ - now, Clock::duration{})));
         // Asked before reading: whatever was on its way by then is read, and written down.
         const bool stopping = StopSignals::requested();
-        words_.hear(process_.output());
-        const auto batch = reader_.read(process_.channel());
+        const auto batch = worker_.read(deadline_, all_.stop_.fd());
         for (const auto& line : batch.lines) {
-          if (const auto complaint = take(line); !complaint.empty()) {
-            (void)end(process_);
-            return lost("malformed worker output: " + complaint);
+          if (const auto violation = receive(line); !violation.empty()) {
+            (void)worker_.kill();
+            return lost("malformed worker output: " + violation);
           }
         }
-        if (stopping) return (void)end(process_);
-        if (batch.closed) return lost(last_ending().describe());
+        if (stopping) return (void)worker_.kill();
+        if (batch.closed) return lost(worker_.ending());
         // Only when there was nothing to read: we may have been stopped (Ctrl-Z) ourselves, with
         // the answer in the pipe all the while.
         if (batch.bytes == 0 && Clock::now() >= deadline_) return late();
-        // A dead worker whose child still holds the pipe: this ends the child, and so the pipe.
-        if (batch.bytes == 0) (void)process_.ended();
         all_.progress_.tick();
       }
     }
@@ -261,37 +293,37 @@ class Supervision {
       deadline_ = Clock::now() + seconds(allowance);
     }
 
-    /// What is wrong with the line; empty when nothing.
-    std::string take(const LineReader::Line& line) {
+    /// How the line breaks the protocol; empty when it does not.
+    std::string receive(const LineReader::Line& line) {
       if (stage_ == Stage::leaving) return {};
       if (line.too_long) return fmt::format("a line of more than {} bytes", line.text.size());
       try {
-        return std::visit([&](const auto& message) { return hear(message); },
-                          message_from_json(line.text));
+        return std::visit([&](const auto& message) { return receive(message); },
+                          from_json<WorkerMessage>(line.text));
       } catch (const FormatError& error) {
         return error.what();
       }
     }
 
-    std::string hear(const DeviceMessage& message) {
-      all_.meet(message);
+    std::string receive(const DeviceMessage& message) {
+      all_.check_device(message);
       return {};
     }
 
-    std::string hear(const RefusedMessage& message) {
+    std::string receive(const RefusedMessage& message) {
       refusal_ = Refusal{message.reason, {}};
       leave();
       return {};
     }
 
-    std::string hear(const CountersRefusedMessage& message) {
+    std::string receive(const CountersRefusedMessage& message) {
       if (all_.phase_ != Phase::counting) return "counters that nobody asked for";
       refusal_ = Refusal{message.reason, message.mend};
       leave();
       return {};
     }
 
-    std::string hear(const BeginMessage& message) {
+    std::string receive(const BeginMessage& message) {
       // Cases that are counted together take turns in each pass: the last that began is at work.
       if (in_flight_ && all_.phase_ == Phase::timing) {
         return fmt::format("{} begins within another case", message.id);
@@ -301,7 +333,7 @@ class Supervision {
       in_flight_ = *found;
       began_ = utc_text();
       began_at_ = Clock::now();
-      words_.forget();
+      worker_.forget_output();
       const double more = began_any_ ? 0 : all_.options_.first_case_allowance;
       allow(all_.options_.plan.time_limit + more);
       stage_ = Stage::measuring;
@@ -311,7 +343,7 @@ class Supervision {
       return {};
     }
 
-    std::string hear(const CaseMessage& message) {
+    std::string receive(const CaseMessage& message) {
       if (!in_flight_ || !(message.record.which == *in_flight_)) {
         return fmt::format("a record of {}, which is not being measured",
                            message.record.which.id());
@@ -321,7 +353,7 @@ class Supervision {
                            all_.phase_ == Phase::counting ? "timed" : "counted");
       }
       in_flight_.reset();
-      all_.settle(message.record);
+      all_.keep(message.record);
       if (message.fatal) {
         leave();
       } else {
@@ -332,7 +364,7 @@ class Supervision {
       return {};
     }
 
-    std::string hear(const EndMessage& message) {
+    std::string receive(const EndMessage& message) {
       if (in_flight_) return "an end within a case";
       all_.after_ = message.conditions;
       leave();
@@ -344,15 +376,8 @@ class Supervision {
       allow(all_.options_.end_allowance);
     }
 
-    Ending last_ending() {
-      // The pipe may close a moment before the process is gone.
-      constexpr std::chrono::seconds moment{2};
-      if (const auto how = process_.wait(moment)) return *how;
-      return end(process_);
-    }
-
     void late() {
-      (void)end(process_);
+      (void)worker_.kill();
       switch (stage_) {
         case Stage::starting:
           return lost(fmt::format("worker did not open its device within {:g} s", allowance_));
@@ -366,30 +391,24 @@ class Supervision {
 
     /// The worker is gone. Whose doing was it?
     void lost(const std::string& how) {
-      words_.hear(process_.output());
+      const std::string output = worker_.last_output();
       if (in_flight_) {
         const std::chrono::duration<double> spent = Clock::now() - began_at_;
-        CaseRecord record;
-        record.which = *in_flight_;
-        record.phase = all_.phase_;
-        record.status = Status::failed;
-        record.reason = fmt::format("{}{}{}", how, during(how), words_.quoted());
-        record.started = began_;
-        record.seconds = spent.count();
-        all_.settle(record);
+        const auto* const during = how.starts_with("worker exited") ? " during this case" : "";
+        const CaseRecord record{.which = *in_flight_,
+                                .phase = all_.phase_,
+                                .status = Status::failed,
+                                .reason = how + during + output,
+                                .started = began_,
+                                .seconds = spent.count()};
+        all_.keep(record);
       } else if (!began_any_ && !all_.pending_.empty()) {
-        all_.nothing_begun(refusal_, how + words_.quoted());
+        all_.nothing_begun(refusal_, how + output);
       }
     }
 
-    static std::string_view during(const std::string& how) {
-      return how.starts_with("worker exited") ? " during this case" : "";
-    }
-
     Supervision& all_;
-    Subprocess process_;
-    LineReader reader_;
-    LastWords words_;
+    Worker worker_;
     Stage stage_ = Stage::starting;
     double allowance_ = 0;
     Clock::time_point deadline_;
@@ -400,8 +419,8 @@ class Supervision {
     std::optional<Refusal> refusal_;
   };
 
-  /// The device is open: the one that the run was begun on?
-  void meet(const DeviceMessage& message) {
+  /// Throws DeviceUnavailable for another device than the one that the run was begun on.
+  void check_device(const DeviceMessage& message) {
     RunContext context = folder_.context();
     if (context.device.slug.empty()) {
       context.device = message.identity;
@@ -421,8 +440,8 @@ class Supervision {
     folder_.update(std::move(context));
   }
 
-  /// A case has come to its record: written down before anything else happens.
-  void settle(const CaseRecord& record) {
+  /// Writes the record of a finished case, before anything else happens.
+  void keep(const CaseRecord& record) {
     folder_.append(record);
     pending_.erase(std::ranges::find(pending_, record.which));
     if (phase_ == Phase::counting && record.status == Status::measured) has_counts();
@@ -439,29 +458,26 @@ class Supervision {
   void has_counts() {
     if (folder_.context().counters.state == CountersInfo::State::counted) return;
     RunContext context = folder_.context();
-    context.counters.state = CountersInfo::State::counted;
-    context.counters.reason.clear();
-    context.counters.mend.clear();
+    set_counted(context.counters);
     folder_.update(std::move(context));
   }
 
+  /// A worker died before it began a case.
   void nothing_begun(const std::optional<Refusal>& refusal, const std::string& how) {
-    constexpr int patience =
-        2;  // one may be bad luck: another process was still leaving the device
+    // One may be bad luck: another process was still leaving the device.
+    constexpr int patience = 2;
     if (++fruitless_ < patience) return;
+    const std::string why = "two workers in a row died before any case: " + how;
     if (phase_ == Phase::counting) {
-      gave_up_ = refusal ? *refusal
-                         : Refusal{"two workers in a row died before any case: " + how,
-                                   "strata doctor says more"};
+      gave_up_ = refusal.value_or(Refusal{why, "strata doctor says more"});
       return;
     }
     if (refusal) throw DeviceUnavailable{refusal->reason};
-    throw SupervisionError{
-        fmt::format("two workers in a row died before any case: {}; strata doctor says more", how)};
+    throw SupervisionError{why + "; strata doctor says more"};
   }
 
   const SuperviseOptions& options_;
-  const WorkerCommand& worker_;
+  const WorkerCommand& command_;
   Phase phase_;
   RunFolder& folder_;
   Progress& progress_;
@@ -491,9 +507,7 @@ void count_what_was_timed(Supervision& counting, RunFolder& folder, Progress& pr
     counters.reason = refusal->reason;
     counters.mend = refusal->mend;
   } else if (!counting.interrupted()) {
-    counters.state = CountersInfo::State::counted;
-    counters.reason.clear();
-    counters.mend.clear();
+    set_counted(counters);
   }
   folder.update(std::move(context));
 }
@@ -551,40 +565,32 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
   return summary;
 }
 
-DeviceMessage probe(const WorkerCommand& worker, double seconds_allowed) {
-  Subprocess process = Subprocess::start(worker, "");
-  LineReader reader;
-  LastWords words;
+DeviceMessage probe(const WorkerCommand& command, double seconds_allowed) {
+  const auto unanswered = [](const std::string& why) {
+    return DeviceUnavailable{"the device cannot be asked: " + why};
+  };
+  Worker worker{command, ""};
   const auto deadline = Clock::now() + seconds(seconds_allowed);
   for (;;) {
-    sleep_on({-1, process.channel(), words.closed() ? -1 : process.output()},
-             std::min<Clock::duration>(tick, deadline - Clock::now()));
-    words.hear(process.output());
-    const auto batch = reader.read(process.channel());
+    const auto batch = worker.read(deadline);
     for (const auto& line : batch.lines) {
       try {
-        auto message = message_from_json(line.text);
+        auto message = from_json<WorkerMessage>(line.text);
         if (auto* device = std::get_if<DeviceMessage>(&message)) return std::move(*device);
         if (const auto* refused = std::get_if<RefusedMessage>(&message)) {
           throw DeviceUnavailable{refused->reason};
         }
       } catch (const FormatError& error) {
-        throw DeviceUnavailable{
-            fmt::format("the device cannot be asked: malformed worker output: {}", error.what())};
+        throw unanswered(fmt::format("malformed worker output: {}", error.what()));
       }
     }
     if (batch.closed) {
-      constexpr std::chrono::seconds moment{2};
-      const auto how = process.wait(moment);
-      words.hear(process.output());
-      throw DeviceUnavailable{fmt::format("the device cannot be asked: {}{}",
-                                          (how ? *how : end(process)).describe(), words.quoted())};
+      const auto how = worker.ending();
+      throw unanswered(how + worker.last_output());
     }
     if (batch.bytes == 0 && Clock::now() >= deadline) {
-      throw DeviceUnavailable{
-          fmt::format("the device cannot be asked: no answer within {:g} s", seconds_allowed)};
+      throw unanswered(fmt::format("no answer within {:g} s", seconds_allowed));
     }
-    if (batch.bytes == 0) (void)process.ended();
   }
 }
 

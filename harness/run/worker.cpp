@@ -2,13 +2,11 @@
 
 #include "harness/case/error.hpp"
 #include "harness/cpu/topology.hpp"
+#include "harness/run/case_runner.hpp"
 #include "harness/run/count_batches.hpp"
 #include "harness/run/device_counters.hpp"
-#include "harness/run/enrolment.hpp"
 #include "harness/run/subprocess.hpp"
 #include "harness/run/worker_channel.hpp"
-
-#include <benchmark/benchmark.h>
 
 #include <cstdlib>
 #include <exception>
@@ -20,13 +18,6 @@
 
 namespace strata {
 namespace {
-
-/// Google Benchmark runs the cases; the records travel on the channel, not through its reporter.
-class SilentReporter final : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context& /*context*/) override { return true; }
-  void ReportRuns(const std::vector<Run>& /*runs*/) override {}
-};
 
 Facts library_facts() {
   return {{"google_benchmark", std::string{STRATA_BENCHMARK_VERSION}}};
@@ -52,9 +43,9 @@ std::unique_ptr<Device> open_or_refuse(const DeviceRequest& request) {
   }
 }
 
-/// Does one step towards counting. Null answer: it went well.
+/// Why a step towards counting failed; nothing when it went well.
 template <class Step>
-std::optional<CountersAnswer> complaint_of(Step&& step) {
+std::optional<CountersAnswer> failure_of(Step&& step) {
   CountersAnswer answer;
   try {
     std::forward<Step>(step)();
@@ -77,7 +68,8 @@ CountersRefusedMessage refusal_of(const CountersAnswer& answer) {
 }
 
 /// Runs the cases on a device that was introduced. Returns the exit status of the process.
-int run_cases(const WorkerJob& job, Device& device, Counting counting, Sets sets = Sets::all) {
+int run_cases(const WorkerJob& job, Device& device, const Counting& counting,
+              Sets sets = Sets::all) {
   bool fatal = false;
   Cache cache;
   CounterPasses* const passes = counting.source == nullptr ? nullptr : counting.source->passes();
@@ -91,12 +83,13 @@ int run_cases(const WorkerJob& job, Device& device, Counting counting, Sets sets
     count_in_batches(job.cases, job.plan, device, cache, *counting.source, sets,
                      {.begin = begin, .end = end, .stop = stop});
   } else {
-    enrol_with_google_benchmark(job.cases, job.plan, device, cache,
-                                {.begin = begin, .end = end, .stop = stop}, std::move(counting));
-    SilentReporter reporter;
-    benchmark::RunSpecifiedBenchmarks(&reporter, ".");
+    for (const Case& which : job.cases) {
+      if (stop()) break;
+      begin(which);
+      end(run_case(which, job.plan, device, cache, counting));
+    }
   }
-  // Nothing on a poisoned device can be freed: destructors would only add their own complaints.
+  // Nothing on a poisoned device can be freed: destructors would only add their own failures.
   if (fatal) std::_Exit(static_cast<int>(ExitCode::failed));
   send(EndMessage{device.conditions()});
   return 0;
@@ -109,21 +102,21 @@ int answer_probe(const DeviceRequest& request, const CounterSelection& selection
   const bool counting = !selection.wanted.empty();
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
   std::unique_ptr<CounterSource> counters;
-  std::optional<CountersAnswer> complaint;
+  std::optional<CountersAnswer> failure;
   if (counting) {
-    complaint = complaint_of([&] { counters = open_device_counters(request, selection); });
+    failure = failure_of([&] { counters = open_device_counters(request, selection); });
   }
   device = open_or_refuse(request);
   if (!device) return static_cast<int>(ExitCode::no_device);
-  if (counters) complaint = complaint_of([&] { counters->attach(); });
+  if (counters) failure = failure_of([&] { counters->attach(); });
   DeviceMessage message = introduce(*device);
   if (counting) {
-    message.counters = complaint.value_or(CountersAnswer{});
-    if (!complaint) message.counters->plan = counters->plan();
+    message.counters = failure.value_or(CountersAnswer{});
+    if (!failure) message.counters->plan = counters->plan();
     // Asked for any device, it is the CPU for want of a GPU: that is why.
     const bool for_want_of_a_gpu =
         request.kind == DeviceRequest::Kind::any && device->backend() == Backend::host;
-    if (complaint && complaint->bad_selection.empty() && for_want_of_a_gpu) {
+    if (failure && failure->bad_selection.empty() && for_want_of_a_gpu) {
       message.counters->reason = host_has_no_counters;
       message.counters->mend.clear();
     }
@@ -147,16 +140,16 @@ int count_cases(const DeviceRequest& request, const CounterSelection& selection)
   const WorkerJob job = read_job(0);
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
   std::unique_ptr<CounterSource> counters;
-  if (const auto complaint =
-          complaint_of([&] { counters = open_device_counters(request, selection); })) {
-    send(refusal_of(*complaint));
+  if (const auto failure =
+          failure_of([&] { counters = open_device_counters(request, selection); })) {
+    send(refusal_of(*failure));
     return 0;
   }
   // A clock that moves changes no count: the device need not settle.
   device = open_or_refuse(request);
   if (!device) return static_cast<int>(ExitCode::no_device);
-  if (const auto complaint = complaint_of([&] { counters->attach(); })) {
-    send(refusal_of(*complaint));
+  if (const auto failure = failure_of([&] { counters->attach(); })) {
+    send(refusal_of(*failure));
     return 0;
   }
   send(introduce(*device));

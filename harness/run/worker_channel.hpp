@@ -7,6 +7,7 @@
 #include "harness/case/plan.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/record/device.hpp"
+#include "harness/record/json_fields.hpp"
 #include "harness/record/measurement.hpp"
 #include "harness/record/run_folder.hpp"
 #include "harness/run/subprocess.hpp"
@@ -27,9 +28,7 @@ struct WorkerJob {
   std::string note;  ///< why a timed case has no counts (Counting::note)
 };
 
-[[nodiscard]] std::string to_json(const WorkerJob& job);
-/// Throws FormatError.
-[[nodiscard]] WorkerJob job_from_json(std::string_view line);
+void fields(JsonFields& json, WorkerJob& job);
 /// Reads the job from `fd` (stdin) up to its end. Throws FormatError, std::system_error.
 [[nodiscard]] WorkerJob read_job(int fd);
 
@@ -83,12 +82,9 @@ struct EndMessage {
 using WorkerMessage = std::variant<DeviceMessage, RefusedMessage, CountersRefusedMessage,
                                    BeginMessage, CaseMessage, EndMessage>;
 
-/// One line without its newline. A case record that the format cannot hold (a sample that is not
-/// finite, …) is sent as a failed one whose reason says so. Throws FormatError for facts that are
-/// not finite in other messages.
-[[nodiscard]] std::string to_json(const WorkerMessage& message);
-/// Throws FormatError.
-[[nodiscard]] WorkerMessage message_from_json(std::string_view line);
+/// A case record that the format cannot hold (a sample that is not finite, …) is written as a
+/// failed one whose reason says so.
+void fields(JsonFields& json, WorkerMessage& message);
 
 /// The worker's side: writes one message to the parent, whole. Throws std::system_error when the
 /// parent is gone.

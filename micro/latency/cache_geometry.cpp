@@ -418,7 +418,7 @@ void report(Session& session, Property property, const Found& found) {
   const auto carveout = static_cast<unsigned>(session.whole("carveout"));
   if (const auto said = reported(property, carveout, session.device().backend(),
                                  session.device().identity().facts)) {
-    add("reported", "B", Provenance::published, said->by, one(said->bytes));
+    add("reported", "B", Provenance::reported, said->by, one(said->bytes));
   }
   session.fact("cycles_below", found.hit);
   session.fact("cycles_above", found.miss);

@@ -41,7 +41,7 @@ TEST(Params, ReadAsTheParamsColumn) {
 
 TEST(Backend, ComesBackFromItsWord) {
   for (const auto backend : {Backend::cuda, Backend::host}) {
-    EXPECT_EQ(strata::backend_from(strata::to_string(backend)), backend);
+    EXPECT_EQ(strata::enum_from<strata::Backend>(strata::to_string(backend)), backend);
   }
   EXPECT_EQ(strata::to_string(Backend::cuda), "cuda");
   EXPECT_EQ(strata::to_string(Backend::host), "host");
@@ -49,7 +49,7 @@ TEST(Backend, ComesBackFromItsWord) {
 
 TEST(Backend, HasNoOtherWords) {
   for (const auto* const text : {"", "CUDA", "gpu", "cuda ", "cpu"}) {
-    EXPECT_EQ(strata::backend_from(text), std::nullopt) << text;
+    EXPECT_EQ(strata::enum_from<strata::Backend>(text), std::nullopt) << text;
   }
 }
 

@@ -19,29 +19,29 @@ using strata::Status;
 using strata::Verdict;
 
 TEST(Words, OfProvenanceComeBack) {
-  for (const auto value :
-       {Provenance::timed, Provenance::counted, Provenance::modelled, Provenance::published}) {
-    EXPECT_EQ(strata::provenance_from(strata::to_string(value)), value);
+  for (const auto value : {Provenance::timed, Provenance::counted, Provenance::modelled,
+                           Provenance::published, Provenance::reported}) {
+    EXPECT_EQ(strata::enum_from<strata::Provenance>(strata::to_string(value)), value);
   }
   EXPECT_EQ(strata::to_string(Provenance::modelled), "modelled");
-  EXPECT_EQ(strata::provenance_from("modeled"), std::nullopt);
-  EXPECT_EQ(strata::provenance_from(""), std::nullopt);
+  EXPECT_EQ(strata::enum_from<strata::Provenance>("modeled"), std::nullopt);
+  EXPECT_EQ(strata::enum_from<strata::Provenance>(""), std::nullopt);
 }
 
 TEST(Words, OfVerdictsComeBack) {
   for (const auto value :
        {Verdict::passed, Verdict::failed, Verdict::unverified, Verdict::not_applicable}) {
-    EXPECT_EQ(strata::verdict_from(strata::to_string(value)), value);
+    EXPECT_EQ(strata::enum_from<strata::Verdict>(strata::to_string(value)), value);
   }
   EXPECT_EQ(strata::to_string(Verdict::not_applicable), "not_applicable");
-  EXPECT_EQ(strata::verdict_from("pass"), std::nullopt);
+  EXPECT_EQ(strata::enum_from<strata::Verdict>("pass"), std::nullopt);
 }
 
 TEST(Words, OfStatusesComeBack) {
   for (const auto value : {Status::measured, Status::skipped, Status::failed}) {
-    EXPECT_EQ(strata::status_from(strata::to_string(value)), value);
+    EXPECT_EQ(strata::enum_from<strata::Status>(strata::to_string(value)), value);
   }
-  EXPECT_EQ(strata::status_from("Failed"), std::nullopt);
+  EXPECT_EQ(strata::enum_from<strata::Status>("Failed"), std::nullopt);
 }
 
 Measurement with_noise(Verdict verdict, std::string detail) {

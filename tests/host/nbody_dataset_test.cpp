@@ -1,6 +1,6 @@
 #include "harness/case/error.hpp"
-#include "harness/case/sha256.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
+#include "nbody/gravity/problem/sha256.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 #include "nbody/gravity/reference/moved.hpp"
 #include "tests/host/temporary_folder.hpp"

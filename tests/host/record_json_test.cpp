@@ -55,7 +55,7 @@ std::string complaint(const std::string& what, const std::string& with) {
   EXPECT_NE(place, std::string::npos) << what << " is not in " << line;
   line.replace(place, what.size(), with);
   try {
-    (void)record_from_json(line);
+    (void)from_json<CaseRecord>(line);
   } catch (const FormatError& error) {
     return error.what();
   }
@@ -75,7 +75,7 @@ TEST(RecordJson, IsOneLineThatReadsBackAsTheSameRecord) {
   const auto record = measured();
   const std::string line = to_json(record);
   EXPECT_EQ(line.find('\n'), std::string::npos);
-  const auto back = record_from_json(line);
+  const auto back = from_json<CaseRecord>(line);
   EXPECT_EQ(back.which, record.which);
   EXPECT_EQ(back.status, record.status);
   EXPECT_EQ(back.facts, record.facts) << "a fact keeps its type";
@@ -103,12 +103,12 @@ CaseRecord counted() {
 TEST(RecordJson, TellsCountsFromTimesByTheirKindAlone) {
   const std::string line = to_json(counted());
   EXPECT_THAT(line, testing::StartsWith(R"({"schema_version":2,"kind":"counts","case":)"));
-  EXPECT_EQ(record_from_json(line).phase, Phase::counting);
-  EXPECT_EQ(to_json(record_from_json(line)), line);
+  EXPECT_EQ(from_json<CaseRecord>(line).phase, Phase::counting);
+  EXPECT_EQ(to_json(from_json<CaseRecord>(line)), line);
   auto as_timed = counted();
   as_timed.phase = Phase::timing;
   std::string timed_line = to_json(as_timed);
-  EXPECT_EQ(record_from_json(timed_line).phase, Phase::timing);
+  EXPECT_EQ(from_json<CaseRecord>(timed_line).phase, Phase::timing);
   timed_line.replace(timed_line.find("case"), 4, "counts");
   EXPECT_EQ(timed_line, line);
 }
@@ -116,8 +116,8 @@ TEST(RecordJson, TellsCountsFromTimesByTheirKindAlone) {
 TEST(RecordJson, ReadsALineOfVersion1AsTimed) {
   std::string line = to_json(measured());
   line.replace(line.find("\"schema_version\":2"), 18, "\"schema_version\":1");
-  EXPECT_EQ(record_from_json(line).phase, Phase::timing);
-  EXPECT_EQ(to_json(record_from_json(line)), to_json(measured()));
+  EXPECT_EQ(from_json<CaseRecord>(line).phase, Phase::timing);
+  EXPECT_EQ(to_json(from_json<CaseRecord>(line)), to_json(measured()));
 }
 
 TEST(RecordJson, RefusesToWriteWhatTheFormatCannotHold) {
@@ -155,7 +155,7 @@ TEST(RecordJson, RefusesTimesAmongCountsInBothDirections) {
 }
 
 TEST(RecordJson, ReadsACaseThatWasNotMeasuredWithoutWhatItDoesNotHave) {
-  const auto record = record_from_json(
+  const auto record = from_json<CaseRecord>(
       R"({"schema_version":1,"kind":"case","case":"micro/x/host","suite":"micro","benchmark":"x",)"
       R"("backend":"host","params":{},"status":"skipped","reason":"no AVX","started":"2026","seconds":0,)"
       R"("a key of tomorrow":[1]})");
@@ -167,7 +167,7 @@ TEST(RecordJson, NeverLosesARecordToBytesThatAreNotText) {
   CaseRecord record;
   record.which = {"micro", "x", Backend::host, {}};
   record.reason = "it said \xff\xfe";
-  EXPECT_THAT(record_from_json(to_json(record)).reason, HasSubstr("it said \xEF\xBF\xBD"));
+  EXPECT_THAT(from_json<CaseRecord>(to_json(record)).reason, HasSubstr("it said \xEF\xBF\xBD"));
 }
 
 TEST(RecordJson, NamesWhatIsWrong) {
@@ -213,7 +213,7 @@ TEST(RecordJson, RefusesTextThatIsNoObjectWithoutEverCrashing) {
     texts.push_back(line.substr(0, length));
   }
   for (const auto& text : texts) {
-    EXPECT_NE(complaint_of([&] { (void)record_from_json(text); }), "no complaint") << text;
+    EXPECT_NE(complaint_of([&] { (void)from_json<CaseRecord>(text); }), "no complaint") << text;
   }
 }
 
@@ -223,9 +223,9 @@ TEST(FactsJson, KeepsTheTypeOfEachFact) {
                     {"c", 1e22},
                     {"d", false},
                     {"e", ""}};
-  EXPECT_EQ(facts_from_json(to_json(facts)), facts);
+  EXPECT_EQ(from_json<Facts>(to_json(facts)), facts);
   EXPECT_THROW((void)to_json(Facts{{"x", nan}}), FormatError);
-  EXPECT_THROW((void)facts_from_json(R"({"x":{"y":1}})"), FormatError);
+  EXPECT_THROW((void)from_json<Facts>(R"({"x":{"y":1}})"), FormatError);
 }
 
 TEST(PlanJson, ReadsBackAndKeepsDefaultsForAbsentKeys) {
@@ -235,17 +235,17 @@ TEST(PlanJson, ReadsBackAndKeepsDefaultsForAbsentKeys) {
                   .relative_half_width = 0.125,
                   .seconds_per_case = 0.5,
                   .time_limit = 7};
-  EXPECT_EQ(plan_from_json(to_json(plan)), plan);
-  EXPECT_EQ(plan_from_json("{}"), Plan{});
-  EXPECT_THROW((void)plan_from_json(R"({"warmups":1.5})"), FormatError);
-  EXPECT_THROW((void)plan_from_json(R"({"warmups":3000000000})"), FormatError);
+  EXPECT_EQ(from_json<Plan>(to_json(plan)), plan);
+  EXPECT_EQ(from_json<Plan>("{}"), Plan{});
+  EXPECT_THROW((void)from_json<Plan>(R"({"warmups":1.5})"), FormatError);
+  EXPECT_THROW((void)from_json<Plan>(R"({"warmups":3000000000})"), FormatError);
 }
 
 TEST(CaseFromId, IsTheInverseOfTheId) {
   const Case which{"micro", "layout_read", Backend::cuda, {{"b", "2"}, {"a", "x.y+z"}}};
-  EXPECT_EQ(case_from_id(which.id()), which);
-  EXPECT_EQ(case_from_json(to_json(which)), which);
-  EXPECT_EQ(case_from_id("micro/x/host"), (Case{"micro", "x", Backend::host, {}}));
+  EXPECT_EQ(Case::from_id(which.id()), which);
+  EXPECT_EQ(from_json<Case>(to_json(which)), which);
+  EXPECT_EQ(Case::from_id("micro/x/host"), (Case{"micro", "x", Backend::host, {}}));
 }
 
 TEST(CaseFromId, RefusesWhatNoCaseIsCalled) {
@@ -253,7 +253,7 @@ TEST(CaseFromId, RefusesWhatNoCaseIsCalled) {
        {"", "/", "micro", "micro/x", "micro/x/tpu", "micro/x/host/", "micro/x/host/a",
         "micro/x/host/a=", "micro/x/host/=1", "micro/x/host/b=1/a=2", "micro/x/host/a=1/a=2",
         "micro/x/host/a=1=2", "/x/host", "micro/x y/host"}) {
-    EXPECT_FALSE(case_from_id(id)) << id;
+    EXPECT_FALSE(Case::from_id(id)) << id;
   }
 }
 
@@ -276,7 +276,8 @@ RunContext context() {
             .caches = {{1, "data", 32768, 64, 2}},
             .more = {{"governor", "performance"}}};
   c.libraries = {{"benchmark", "1.7.1"}};
-  c.sweep = {"quick", "quick.yaml", "sha256:2", {}, {"micro/x/host/a=1"}};
+  c.sweep = {
+      .name = "quick", .file = "quick.yaml", .text = "schema: 1\n", .cases = {"micro/x/host/a=1"}};
   c.counters = {.asked = {"memory", "my.yaml"},
                 .state = CountersInfo::State::unavailable,
                 .reason = "another profiler holds the counters",
@@ -303,13 +304,22 @@ TEST(ContextJson, ReadsBackAsTheSameContext) {
   c.finished = "2026-11-21T01:02:04Z";
   c.resumed = {"2026-11-22T01:02:04Z"};
   c.clocks_after = {{"hertz", 2e9}};
-  const auto back = context_from_json(to_json(c));
+  const auto back = from_json<RunContext>(to_json(c));
   EXPECT_EQ(to_json(back), to_json(c));
   EXPECT_EQ(back.state, RunState::interrupted);
   EXPECT_EQ(back.device.facts, c.device.facts);
   EXPECT_EQ(back.host.caches.at(0).shared_by, 2);
   EXPECT_EQ(back.host.more, c.host.more);
   EXPECT_EQ(back.sweep.cases, c.sweep.cases);
+}
+
+TEST(ContextJson, KeepsTheDigestOfASweepOfAnOlderBuild) {
+  auto c = context();
+  c.sweep.text.clear();
+  c.sweep.digest = "sha256:2";
+  const std::string text = to_json(c);
+  EXPECT_THAT(text, HasSubstr(R"("digest": "sha256:2")"));
+  EXPECT_EQ(to_json(from_json<RunContext>(text)), text);
 }
 
 TEST(ContextJson, SaysWhatCameOfTheCounters) {
@@ -326,12 +336,13 @@ TEST(ContextJson, SaysWhatCameOfTheCounters) {
                 R"("unit":"sector","meaning":"sectorsthatloadsaskedofL1","set":"memory"}],)"
                 R"("absent":["memory.dram:thischiphasnone"],)"
                 R"("counting_seconds":9.5,"timing_seconds":26.0})"));
-  EXPECT_EQ(context_from_json(text).counters.plan.quantities.at(0).metric, "l1tex__t_sectors.sum");
+  EXPECT_EQ(from_json<RunContext>(text).counters.plan.quantities.at(0).metric,
+            "l1tex__t_sectors.sum");
   for (const auto state : {CountersInfo::State::counted, CountersInfo::State::not_asked,
                            CountersInfo::State::unavailable, CountersInfo::State::external}) {
     auto c = context();
     c.counters.state = state;
-    EXPECT_EQ(context_from_json(to_json(c)).counters.state, state);
+    EXPECT_EQ(from_json<RunContext>(to_json(c)).counters.state, state);
   }
 }
 
@@ -344,7 +355,7 @@ TEST(ContextJson, SaysNullForWhatIsNotThere) {
   EXPECT_THAT(text, HasSubstr(R"("uuid": null)"));
   EXPECT_THAT(text, HasSubstr(R"("cuda_compiler": null)"));
   EXPECT_THAT(text, HasSubstr(R"("commit": "unknown")"));
-  EXPECT_TRUE(context_from_json(text).strata.commit.empty());
+  EXPECT_TRUE(from_json<RunContext>(text).strata.commit.empty());
 }
 
 TEST(ContextJson, RefusesFactsThatWouldHideTheIdentity) {
@@ -357,7 +368,7 @@ TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
   std::string text = to_json(context());
   for (const char* version : {"9", "1"}) {
     text.replace(text.find("\"schema_version\": ") + 18, 1, version);
-    EXPECT_THAT(complaint_of([&] { (void)context_from_json(text); }),
+    EXPECT_THAT(complaint_of([&] { (void)from_json<RunContext>(text); }),
                 HasSubstr("schema version " + std::string{version} +
                           ": this build completes runs of version 2 only"));
   }
@@ -365,7 +376,7 @@ TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
 
 TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
   const auto c = context();
-  const auto device = std::get<DeviceMessage>(message_from_json(
+  const auto device = std::get<DeviceMessage>(from_json<WorkerMessage>(
       to_json(WorkerMessage{DeviceMessage{Backend::cuda, c.device, c.clocks_before, c.timer, c.host,
                                           c.libraries, CountersAnswer{.plan = c.counters.plan}}})));
   ASSERT_TRUE(device.counters && device.counters->plan);
@@ -375,33 +386,35 @@ TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
   EXPECT_EQ(device.conditions, c.clocks_before);
   EXPECT_EQ(device.host.cpu, c.host.cpu);
   EXPECT_EQ(std::get<RefusedMessage>(
-                message_from_json(to_json(WorkerMessage{RefusedMessage{"no driver"}})))
+                from_json<WorkerMessage>(to_json(WorkerMessage{RefusedMessage{"no driver"}})))
                 .reason,
             "no driver");
-  EXPECT_EQ(
-      std::get<BeginMessage>(message_from_json(to_json(WorkerMessage{BeginMessage{"a/b/c"}}))).id,
-      "a/b/c");
+  EXPECT_EQ(std::get<BeginMessage>(
+                from_json<WorkerMessage>(to_json(WorkerMessage{BeginMessage{"a/b/c"}})))
+                .id,
+            "a/b/c");
   const auto said = std::get<CaseMessage>(
-      message_from_json(to_json(WorkerMessage{CaseMessage{measured(), true}})));
+      from_json<WorkerMessage>(to_json(WorkerMessage{CaseMessage{measured(), true}})));
   EXPECT_TRUE(said.fatal);
   EXPECT_EQ(to_json(said.record), to_json(measured()));
-  const auto end =
-      std::get<EndMessage>(message_from_json(to_json(WorkerMessage{EndMessage{{{"x", true}}}})));
+  const auto end = std::get<EndMessage>(
+      from_json<WorkerMessage>(to_json(WorkerMessage{EndMessage{{{"x", true}}}})));
   EXPECT_EQ(end.conditions, (Facts{{"x", true}}));
-  const auto refused = std::get<CountersRefusedMessage>(message_from_json(
+  const auto refused = std::get<CountersRefusedMessage>(from_json<WorkerMessage>(
       to_json(WorkerMessage{CountersRefusedMessage{"no permission", "ask an administrator"}})));
   EXPECT_EQ(refused.reason, "no permission");
   EXPECT_EQ(refused.mend, "ask an administrator");
   const WorkerJob job{{.warmups = 5}, {measured().which}, "not counted yet"};
-  EXPECT_EQ(job_from_json(to_json(job)).plan, job.plan);
-  EXPECT_EQ(job_from_json(to_json(job)).note, "not counted yet");
-  EXPECT_EQ(job_from_json(to_json(job)).cases, job.cases);
+  EXPECT_EQ(from_json<WorkerJob>(to_json(job)).plan, job.plan);
+  EXPECT_EQ(from_json<WorkerJob>(to_json(job)).note, "not counted yet");
+  EXPECT_EQ(from_json<WorkerJob>(to_json(job)).cases, job.cases);
 }
 
 TEST(WorkerMessages, SayWhyThereAreNoCounters) {
   DeviceMessage message;
   const auto heard = [&] {
-    return std::get<DeviceMessage>(message_from_json(to_json(WorkerMessage{message}))).counters;
+    return std::get<DeviceMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{message})))
+        .counters;
   };
   EXPECT_FALSE(heard()) << "nobody asked";
   message.counters = CountersAnswer{.plan = std::nullopt, .reason = "MIG", .mend = "turn it off"};
@@ -414,18 +427,18 @@ TEST(WorkerMessages, SayWhyThereAreNoCounters) {
 }
 
 TEST(WorkerMessages, RefuseUnknownKindsAndBrokenRecords) {
-  EXPECT_THROW((void)message_from_json(R"({"kind":"hello"})"), FormatError);
-  EXPECT_THROW((void)message_from_json(R"({"kind":7})"), FormatError);
-  EXPECT_THROW((void)message_from_json(R"({"kind":"case","fatal":false,"record":{}})"),
+  EXPECT_THROW((void)from_json<WorkerMessage>(R"({"kind":"hello"})"), FormatError);
+  EXPECT_THROW((void)from_json<WorkerMessage>(R"({"kind":7})"), FormatError);
+  EXPECT_THROW((void)from_json<WorkerMessage>(R"({"kind":"case","fatal":false,"record":{}})"),
                FormatError);
-  EXPECT_THROW((void)message_from_json("Segmentation fault"), FormatError);
+  EXPECT_THROW((void)from_json<WorkerMessage>("Segmentation fault"), FormatError);
 }
 
 TEST(WorkerMessages, TurnARecordThatCannotBeWrittenIntoAFailedOne) {
   auto record = measured();
   record.measurements[0].samples[1] = nan;
   const auto said =
-      std::get<CaseMessage>(message_from_json(to_json(WorkerMessage{CaseMessage{record}})));
+      std::get<CaseMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{CaseMessage{record}})));
   EXPECT_EQ(said.record.which, record.which);
   EXPECT_EQ(said.record.status, Status::failed);
   EXPECT_EQ(said.record.reason,
@@ -434,7 +447,7 @@ TEST(WorkerMessages, TurnARecordThatCannotBeWrittenIntoAFailedOne) {
   auto counts = counted();
   counts.measurements[0].samples[0] = nan;
   const auto counts_said =
-      std::get<CaseMessage>(message_from_json(to_json(WorkerMessage{CaseMessage{counts}})));
+      std::get<CaseMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{CaseMessage{counts}})));
   EXPECT_EQ(counts_said.record.phase, Phase::counting) << "or the timings would be lost with it";
   EXPECT_EQ(counts_said.record.status, Status::failed);
 }

@@ -143,7 +143,7 @@ TEST(ClockText, IsUtcInSeconds) {
 TEST_F(RunFolderTest, IsNamedAfterDeviceTimeAndCommit) {
   const auto run = RunFolder::create(folder_ / "new" / "deep", context());
   EXPECT_EQ(run.path(), folder_ / "new" / "deep" / "a-cpu-20261121T010203Z-0123456");
-  EXPECT_EQ(context_from_json(text(run.path() / "context.json")).run, run.path().filename());
+  EXPECT_EQ(from_json<RunContext>(text(run.path() / "context.json")).run, run.path().filename());
   auto unknown = context();
   unknown.strata.commit.clear();
   EXPECT_EQ(run_name(unknown), "a-cpu-20261121T010203Z-nogit");
@@ -160,7 +160,7 @@ TEST_F(RunFolderTest, TakesTheNextNameWhenTwoRunsStartInOneSecond) {
 
 TEST_F(RunFolderTest, IsRunningFromTheStartAndNamesWhatItSetOutToDo) {
   const auto run = RunFolder::create(folder_, context());
-  const auto written = context_from_json(text(run.path() / "context.json"));
+  const auto written = from_json<RunContext>(text(run.path() / "context.json"));
   EXPECT_EQ(written.state, RunState::running);
   EXPECT_TRUE(written.finished.empty());
   EXPECT_EQ(written.sweep.cases, context().sweep.cases);
@@ -192,7 +192,7 @@ TEST_F(RunFolderTest, EndsWithTheTableTheStateTheTimeAndTheConditions) {
   EXPECT_EQ(counts.failed, 1U);
   EXPECT_EQ(counts.missing, 1U);
   EXPECT_EQ(counts.valid_rows, 1U);
-  const auto written = context_from_json(text(run.path() / "context.json"));
+  const auto written = from_json<RunContext>(text(run.path() / "context.json"));
   EXPECT_EQ(written.state, RunState::interrupted);
   EXPECT_FALSE(written.finished.empty());
   EXPECT_EQ(written.clocks_after, (Facts{{"hertz", 1e9}}));
@@ -335,7 +335,7 @@ TEST_F(RunFolderTest, ResumesWithWhatWasNotMeasuredOrSkipped) {
   EXPECT_EQ(run.repair(), "");
   EXPECT_EQ(run.context().state, RunState::interrupted) << "to look at a run does not change it";
   run.start();
-  const auto written = context_from_json(text(where / "context.json"));
+  const auto written = from_json<RunContext>(text(where / "context.json"));
   EXPECT_EQ(written.state, RunState::running);
   EXPECT_TRUE(written.finished.empty());
   EXPECT_EQ(written.resumed.size(), 1U);
@@ -474,7 +474,7 @@ TEST_F(RunFolderTest, NamesAFullDiskAndHowToMendIt) {
   const auto said = complaint<RunFolderError>([&] { run.update(run.context()); });
   EXPECT_THAT(said, HasSubstr("context.json: only 0 of "));
   EXPECT_THAT(said, HasSubstr("No space left on device; free some space"));
-  EXPECT_EQ(context_from_json(text(run.path() / "context.json")).run, run.context().run);
+  EXPECT_EQ(from_json<RunContext>(text(run.path() / "context.json")).run, run.context().run);
 }
 
 TEST_F(RunFolderTest, PutsTheHandlerOfTheFileSizeSignalBack) {

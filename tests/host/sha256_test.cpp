@@ -1,4 +1,4 @@
-#include "harness/case/sha256.hpp"
+#include "nbody/gravity/problem/sha256.hpp"
 
 #include <gtest/gtest.h>
 

@@ -588,7 +588,7 @@ class CountingTest : public SupervisorTest {
     o.first_case_allowance = time_limit / 2;
     Progress quiet;
     summary_ = supervise(o, folder, quiet);
-    context_ = context_from_json(text(folder.path() / "context.json"));
+    context_ = from_json<RunContext>(text(folder.path() / "context.json"));
     lines_ = lines(folder.path() / "samples.jsonl");
     return read_samples(folder.path() / "samples.jsonl", folder.context().sweep.cases);
   }

@@ -2,8 +2,9 @@
 
 #include "harness/case/builtin_sweeps.hpp"
 #include "harness/case/error.hpp"
-#include "harness/case/sha256.hpp"
+#include "harness/case/expression.hpp"
 #include "harness/case/text.hpp"
+#include "harness/case/yaml_tree.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -222,9 +223,9 @@ TEST(SweepParser, TakesThePlanOfTheHarnessWhereTheFileHasNone) {
   EXPECT_EQ(parse(with_plan("min_samples: 9")).plan, strata::Plan{.min_samples = 9});
 }
 
-TEST(SweepParser, DigestsTheTextAsItStands) {
-  EXPECT_EQ(parse(smallest).digest, "sha256:" + strata::sha256(smallest));
-  EXPECT_NE(parse(smallest).digest, parse(smallest + "# changed\n").digest);
+TEST(SweepParser, KeepsTheTextAsItStands) {
+  EXPECT_EQ(parse(smallest).text, smallest);
+  EXPECT_EQ(parse(smallest + "# changed\n").text, smallest + "# changed\n");
 }
 
 TEST(SweepParser, SaysSoWhenThereIsNoBenchmarkAtAll) {
@@ -272,7 +273,7 @@ const std::vector<Accepted> accepted{
      with_plan(
          "warmups: 1000, min_samples: 100000, max_samples: 100000, relative_half_width: 0.999, "
          "seconds_per_case: 86399, time_limit: 86400")},
-    {"ALineAsLongAsAllowed", "#" + std::string(strata::max_sweep_line - 1, 'x') + "\n" + smallest},
+    {"ALineAsLongAsAllowed", "#" + std::string(strata::max_yaml_line - 1, 'x') + "\n" + smallest},
     {"ANameOf64Letters",
      "schema: 1\nname: " + std::string(64, 'n') + "\ncases: [{benchmark: bare}]\n"},
     {"ANameThatLooksLikeANumber", "schema: 1\nname: 2024\ncases: [{benchmark: bare}]\n"},
@@ -351,11 +352,11 @@ const std::vector<Refused> refused{
     {"AnEscapeSequence", "schema: 1\nname: \x1b[31m\n", 2, {"'\\x1b'"}},
     {"ALoneCarriageReturn", "schema: 1\rname: s\n", 1, {"'\\x0d'"}},
     {"ALineOverTheLimit",
-     smallest + "#" + std::string(strata::max_sweep_line, 'x') + "\n",
+     smallest + "#" + std::string(strata::max_yaml_line, 'x') + "\n",
      4,
      {"16384", "break the line"}},
     {"AnUnfinishedLineOverTheLimit", smallest + std::string(20'000, 'x'), 4, {"16384"}},
-    {"AFileOverTheLimit", std::string(strata::max_sweep_bytes + 1, '\n'), 1, {"1048576", "split"}},
+    {"AFileOverTheLimit", std::string(strata::max_yaml_bytes + 1, '\n'), 1, {"1048576", "split"}},
     {"ALineOfTenMegabytes", std::string(10'000'000, '['), 1, {"16384"}},
     // YAML.
     {"AnOpenBracket", "schema: 1\nname: s\ncases: [", 3, {"YAML"}},
@@ -589,7 +590,7 @@ TEST(SweepParser, NamesAFileOnOneLineWhateverItsName) {
 TEST(SweepParser, ReadsOrRefusesTheLargestFiles) {
   const auto fill = [](const std::string& piece) {
     std::string text = "schema: 1\nname: s\ncases:\n";
-    while (text.size() + piece.size() <= strata::max_sweep_bytes)
+    while (text.size() + piece.size() <= strata::max_yaml_bytes)
       text += piece;
     return text;
   };
@@ -743,10 +744,10 @@ TEST_F(Setting, ReplacesANumberOfThePlan) {
   EXPECT_EQ(sweep_.plan, (strata::Plan{.min_samples = 9, .relative_half_width = 0.25}));
 }
 
-TEST_F(Setting, LeavesTheDigestOfTheFileAlone) {
-  const auto before = sweep_.digest;
+TEST_F(Setting, LeavesTheTextOfTheFileAlone) {
+  const auto before = sweep_.text;
   strata::apply_setting(sweep_, "plan.min_samples=9", known());
-  EXPECT_EQ(sweep_.digest, before);
+  EXPECT_EQ(sweep_.text, before);
 }
 
 TEST_F(Setting, IsRefusedInOneLineThatNamesItAndLeavesTheSweepAsItWas) {
@@ -1012,8 +1013,8 @@ TEST(Filter, RefusesAMalformedExpressionInOneLine) {
 }
 
 TEST(Filter, RefusesAnExpressionTooLong) {
-  EXPECT_EQ(filter_refusal(std::string(strata::max_filter_length, 'x')), "accepted");
-  EXPECT_NE(filter_refusal(std::string(strata::max_filter_length + 1, 'x')), "accepted");
+  EXPECT_EQ(filter_refusal(std::string(strata::max_expression_length, 'x')), "accepted");
+  EXPECT_NE(filter_refusal(std::string(strata::max_expression_length + 1, 'x')), "accepted");
 }
 
 // What a few characters can unfold to would overflow the stack of libstdc++'s matcher.
@@ -1026,10 +1027,10 @@ TEST(Filter, RefusesAnExpressionThatUnfoldsTooFar) {
 
 TEST(Filter, MatchesTheLargestExpressionsWithoutOverflow) {
   std::string nested = "x";
-  while (nested.size() + 3 <= strata::max_filter_length)
+  while (nested.size() + 3 <= strata::max_expression_length)
     nested = "(" + nested + ")?";
   std::string alternatives = "a?";
-  while (alternatives.size() + 3 <= strata::max_filter_length)
+  while (alternatives.size() + 3 <= strata::max_expression_length)
     alternatives += "|a?";
   for (const auto& expression : {nested, alternatives, "((a?){16}){16}"s}) {
     EXPECT_EQ(filter_refusal(expression), "accepted") << expression;

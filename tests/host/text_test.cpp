@@ -110,7 +110,7 @@ TEST(WholeNumber, HasOneSpelling) {
 
 TEST(PlaceText, NamesTheLastTwoPartsOfThePath) {
   EXPECT_EQ(strata::place_text("/some/where/harness/cuda/buffer.hpp", 41, "void allocate()"),
-            "device/buffer.hpp:41 in void allocate()");
+            "cuda/buffer.hpp:41 in void allocate()");
   EXPECT_EQ(strata::place_text("device/buffer.hpp", 7, "f"), "device/buffer.hpp:7 in f");
   EXPECT_EQ(strata::place_text("buffer.hpp", 1, "f"), "buffer.hpp:1 in f");
   EXPECT_EQ(strata::place_text("/buffer.hpp", 1, "f"), "/buffer.hpp:1 in f");

@@ -18,8 +18,8 @@ CUDA_ROOM = CPU | {"harness/cuda"}
 MICRO = CUDA_ROOM | {"micro/pattern"}
 GRAVITY = {f"nbody/gravity{room}" for room in ("", "/problem", "/reference")}
 MAY_INCLUDE = {
-    "harness/case": {"harness/case", "harness/counters"},
-    "harness/record": {"harness/case", "harness/record", "harness/counters", "harness/run"},
+    "harness/case": {"harness/case"},
+    "harness/record": {"harness/case", "harness/record"},
     "harness/model": BASE,
     "harness/counters": BASE | {"harness/cuda", "harness/counters"},
     "harness/measure": MEASURE,

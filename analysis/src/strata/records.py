@@ -61,7 +61,7 @@ COLUMNS = (
 Backend = Literal["cuda", "host"]
 Status = Literal["measured", "skipped", "failed"]
 Verdict = Literal["passed", "failed", "unverified", "not_applicable"]
-Provenance = Literal["timed", "counted", "modelled", "published"]
+Provenance = Literal["timed", "counted", "modelled", "published", "reported"]
 State = Literal["running", "complete", "interrupted", "aborted"]
 Kind = Literal["case", "counts"]
 CountersState = Literal["counted", "not_asked", "unavailable", "external"]
@@ -69,7 +69,7 @@ CountersState = Literal["counted", "not_asked", "unavailable", "external"]
 BACKENDS: tuple[Backend, ...] = ("cuda", "host")
 STATUSES: tuple[Status, ...] = ("measured", "skipped", "failed")
 VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "unverified", "not_applicable")
-PROVENANCES: tuple[Provenance, ...] = ("timed", "counted", "modelled", "published")
+PROVENANCES: tuple[Provenance, ...] = ("timed", "counted", "modelled", "published", "reported")
 STATES: tuple[State, ...] = ("running", "complete", "interrupted", "aborted")
 KINDS: Mapping[int, tuple[Kind, ...]] = {1: ("case",), 2: ("case", "counts")}
 COUNTERS_STATES: tuple[CountersState, ...] = ("counted", "not_asked", "unavailable", "external")
@@ -243,11 +243,15 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What was to be measured: the plan and the case ids, in order."""
+    """What was to be measured: the plan and the case ids, in order.
+
+    The text of its file, or in runs of earlier builds a digest of it.
+    """
 
     name: str
     file: str
-    digest: str
+    text: str | None
+    digest: str | None
     plan: Mapping[str, Any]
     cases: tuple[str, ...]
 
@@ -783,7 +787,8 @@ def _context(path: Path) -> Context:
         sweep=Sweep(
             name=sweep.text("name"),
             file=sweep.text("file"),
-            digest=sweep.text("digest"),
+            text=sweep.text("text") if sweep.has("text") else None,
+            digest=sweep.text("digest") if sweep.has("digest") else None,
             plan=sweep.mapping("plan"),
             cases=sweep.texts("cases"),
         ),

@@ -445,7 +445,7 @@ def _facts(run: Run) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
         (
             ("name", sweep.name),
             ("file", without_paths(sweep.file)),
-            ("digest", sweep.digest),
+            *((("digest", sweep.digest),) if sweep.digest else ()),
             ("cases", f"{len(sweep.cases)}"),
             *_free(sweep.plan),
             ("command", without_paths(shlex.join(context.command))),

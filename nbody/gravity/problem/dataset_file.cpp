@@ -1,8 +1,8 @@
 #include "nbody/gravity/problem/dataset_file.hpp"
 
 #include "harness/case/refusal.hpp"
-#include "harness/case/sha256.hpp"
 #include "harness/case/text.hpp"
+#include "nbody/gravity/problem/sha256.hpp"
 
 #include <fmt/format.h>
 

@@ -94,7 +94,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A quantity that was counted, modelled or published, in two runs."""
+    """A quantity that was counted, modelled, published or reported, in two runs."""
 
     before: Row
     after: Row
@@ -242,7 +242,9 @@ def _unfit(before: Row, after: Row) -> str:
     if not (before.valid and after.valid):
         which = [name for name, row in (("before", before), ("after", after)) if not row.valid]
         return f"invalid {' and '.join(which)}"
-    if (before.unit, before.provenance) != (after.unit, after.provenance):
+    # What a driver reports was called published by earlier builds.
+    renamed = {before.provenance, after.provenance} == {"published", "reported"}
+    if before.unit != after.unit or (before.provenance != after.provenance and not renamed):
         return (
             f"{before.provenance} in {before.unit} before, {after.provenance} in {after.unit} after"
         )

@@ -84,7 +84,7 @@ def time_of(rows: Sequence[Row]) -> Timed | None:
     """What stands for the time of a case, None where nothing valid does; `rows` are of one case."""
     timed = [row for row in rows if row.provenance == "timed" and row.taken]
     seconds = [row for row in timed if row.unit == "s"]
-    # As seconds_of in harness/run/enrolment.cpp.
+    # As seconds_of in harness/cli/bench_command.cpp.
     chosen = next((row for row in seconds if row.quantity == "grid_time"), None)
     chosen = chosen or next(iter(seconds), None)
     if chosen is not None:

@@ -1,6 +1,6 @@
 // Our own, because no library that offers it is on every machine that builds this, and a digest of
 // a small file needs no speed.
-#include "harness/case/sha256.hpp"
+#include "nbody/gravity/problem/sha256.hpp"
 
 #include <array>
 #include <bit>

@@ -1,0 +1,50 @@
+// The words that files, flags and messages use for the values of an enumeration. An enumeration
+// whose values count from 0 says them once, in order, beside its declaration:
+//   constexpr auto words_of(Backend /*unused*/) { return std::to_array<std::string_view>({"cuda",
+//   "host"}); }
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace strata {
+
+template <class Enum>
+concept HasWords = std::is_enum_v<Enum> && requires {
+  words_of(Enum{});
+};
+
+/// "unknown" for a value that was cast from a number outside the enumeration.
+template <HasWords Enum>
+[[nodiscard]] constexpr std::string_view to_string(Enum value) {
+  const auto words = words_of(value);
+  const auto place = static_cast<std::size_t>(value);
+  return place < words.size() ? words[place] : "unknown";
+}
+
+template <HasWords Enum>
+[[nodiscard]] constexpr std::optional<Enum> enum_from(std::string_view text) {
+  const auto words = words_of(Enum{});
+  const auto found = std::ranges::find(words, text);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<Enum>(found - words.begin());
+}
+
+/// "a, b or c", for messages.
+template <HasWords Enum>
+[[nodiscard]] std::string one_of_words() {
+  const auto words = words_of(Enum{});
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+}  // namespace strata
