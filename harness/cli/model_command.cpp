@@ -261,7 +261,8 @@ void print_csv(const Model& model) {
       row.emplace_back("layout", one.layout);
       row.emplace_back("fields", one.fields);
     }
-    for (const auto& [name, count] : counts_of(one).items())
+    const auto counts = counts_of(one);
+    for (const auto& [name, count] : counts.items())
       row.emplace_back(name, csv_count(count));
     const auto line = [&row](auto part) {
       std::string text;

@@ -31,10 +31,19 @@ double finite(double number, std::string_view what) {
   throw FormatError{fmt::format("{} is {}, not a finite number", what, number)};
 }
 
-template <class Integer>
-bool is_in_range(const Json& value) {
-  if (value.is_number_unsigned()) return std::in_range<Integer>(value.get<std::uint64_t>());
-  return value.is_number_integer() && std::in_range<Integer>(value.get<std::int64_t>());
+/// Strictly: no fraction for a whole number, no true for 1.
+template <class T>
+bool holds(const Json& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value.is_boolean();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return value.is_string();
+  } else if constexpr (std::is_same_v<T, double>) {
+    return value.is_number();
+  } else {
+    if (value.is_number_unsigned()) return std::in_range<T>(value.get<std::uint64_t>());
+    return value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+  }
 }
 
 }  // namespace
@@ -53,19 +62,22 @@ struct JsonFields::Node {
     return *found;
   }
   template <class T>
-  void scalar(const std::string& key, const std::string& place, T& value, std::string_view expected,
-              bool (*fits)(const Json&)) {
+  void scalar(const std::string& key, const std::string& place, T& value,
+              std::string_view expected) {
+    if constexpr (std::is_same_v<T, double>) {
+      if (!reading) finite(value, place);
+    }
     if (!reading) {
       (*json)[key] = value;
       return;
     }
     const Json& found = at(key, place);
-    if (!fits(found)) refuse_value(place, expected, found);
+    if (!holds<T>(found)) refuse_value(place, expected, found);
     value = found.get<T>();
   }
   template <class T>
   void list(const std::string& key, const std::string& place, std::vector<T>& values,
-            std::string_view expected, bool (*fits)(const Json&)) {
+            std::string_view expected) {
     if (!reading) {
       (*json)[key] = values;
       return;
@@ -73,7 +85,7 @@ struct JsonFields::Node {
     const Json& found = at(key, place);
     if (!found.is_array()) refuse_value(place, "a list", found);
     for (const Json& item : found) {
-      if (!fits(item)) refuse_value(place, expected, item);
+      if (!holds<T>(item)) refuse_value(place, expected, item);
     }
     values = found.get<std::vector<T>>();
   }
@@ -117,36 +129,31 @@ void JsonFields::refuse(const std::string& key, std::string_view expected) const
 }
 
 void JsonFields::field(const std::string& key, bool& value) {
-  node_->scalar(key, place(key), value, "true or false",
-                [](const Json& json) { return json.is_boolean(); });
+  node_->scalar(key, place(key), value, "true or false");
 }
 
 void JsonFields::field(const std::string& key, int& value) {
-  node_->scalar(key, place(key), value, "a whole number in range", is_in_range<int>);
+  node_->scalar(key, place(key), value, "a whole number in range");
 }
 
 void JsonFields::field(const std::string& key, std::int64_t& value) {
-  node_->scalar(key, place(key), value, "a whole number in range", is_in_range<std::int64_t>);
+  node_->scalar(key, place(key), value, "a whole number in range");
 }
 
 void JsonFields::field(const std::string& key, std::size_t& value) {
-  node_->scalar(key, place(key), value, "a whole number in range", is_in_range<std::size_t>);
+  node_->scalar(key, place(key), value, "a whole number in range");
 }
 
 void JsonFields::field(const std::string& key, double& value) {
-  if (!reading()) finite(value, place(key));
-  node_->scalar(key, place(key), value, "a number",
-                [](const Json& json) { return json.is_number(); });
+  node_->scalar(key, place(key), value, "a number");
 }
 
 void JsonFields::field(const std::string& key, std::string& value) {
-  node_->scalar(key, place(key), value, "a string",
-                [](const Json& json) { return json.is_string(); });
+  node_->scalar(key, place(key), value, "a string");
 }
 
 void JsonFields::field(const std::string& key, std::vector<std::string>& values) {
-  node_->list(key, place(key), values, "strings",
-              [](const Json& json) { return json.is_string(); });
+  node_->list(key, place(key), values, "strings");
 }
 
 void JsonFields::field(const std::string& key, std::vector<double>& values) {
@@ -154,8 +161,7 @@ void JsonFields::field(const std::string& key, std::vector<double>& values) {
     for (const double value : values)
       finite(value, place(key));
   }
-  node_->list(key, place(key), values, "numbers",
-              [](const Json& json) { return json.is_number(); });
+  node_->list(key, place(key), values, "numbers");
 }
 
 void JsonFields::field(const std::string& key, Params& values) {
@@ -199,7 +205,7 @@ void JsonFields::other_fields(Facts& facts) {
       fact = value.get<std::string>();
     } else if (value.is_number_float()) {
       fact = value.get<double>();
-    } else if (is_in_range<std::int64_t>(value)) {
+    } else if (holds<std::int64_t>(value)) {
       fact = value.get<std::int64_t>();
     } else {
       refuse_value(place(key), "true, false, a number or a string", value);

@@ -130,7 +130,9 @@ def test_words_and_patterns_are_those_of_the_schemas(version: int) -> None:
     assert header["properties"]["backend"]["enum"] == list(records.BACKENDS)
     assert line["properties"]["status"]["enum"] == list(records.STATUSES)
     assert line["$defs"]["verdict"]["enum"] == list(records.VERDICTS)
-    assert inner["provenance"]["enum"] == list(records.PROVENANCES)
+    # Version 1 was written before what a driver reports had a word of its own.
+    known = [word for word in records.PROVENANCES if version > 1 or word != "reported"]
+    assert inner["provenance"]["enum"] == known
     assert line["$defs"]["name"]["pattern"] == f"^{records.NAME.pattern}$"
     params = line["properties"]["params"]["additionalProperties"]
     assert params["pattern"] == f"^{records.WORD.pattern}$"

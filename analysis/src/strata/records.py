@@ -788,7 +788,7 @@ def _context(path: Path) -> Context:
             name=sweep.text("name"),
             file=sweep.text("file"),
             text=sweep.text("text") if sweep.has("text") else None,
-            digest=sweep.text("digest") if sweep.has("digest") else None,
+            digest=None if sweep.has("text") else sweep.text("digest"),
             plan=sweep.mapping("plan"),
             cases=sweep.texts("cases"),
         ),
