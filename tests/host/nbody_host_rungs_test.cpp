@@ -2,7 +2,7 @@
 #include "harness/case/error.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/run/case_runner.hpp"
-#include "nbody/gravity/host/climb_host.hpp"
+#include "nbody/gravity/host/host_rung.hpp"
 #include "nbody/gravity/with_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -70,9 +70,9 @@ std::vector<Vectors> known_to_this_cpu() {
   return all;
 }
 
-std::optional<HostClimber> made(const Rung& rung, Vectors vectors) {
+std::optional<HostKernel> made(const Rung& rung, Vectors vectors) {
   try {
-    return host_climber(rung.name)(vectors);
+    return host_kernel(rung.name)(vectors);
   } catch (const Skipped&) {
     return std::nullopt;  // not with these vectors
   }
@@ -87,7 +87,7 @@ std::vector<Rung> rungs_of_the_host() {
 
 class RungOnThisCpu : public testing::TestWithParam<Rung> {};
 
-void expect_right(const Rung& rung, const HostClimber& climber, const std::string& layout,
+void expect_right(const Rung& rung, const HostKernel& climber, const std::string& layout,
                   bool moves) {
   for (const Sample& sample : samples()) {
     SCOPED_TRACE(layout + ", " + sample.name + ", " + climber.instructions);
@@ -132,7 +132,7 @@ TEST_P(RungOnThisCpu, DoesTheSameWithMoreThreadsThanBodies) {
 }
 
 /// A climber that computes something else than it is asked.
-using Fault = std::function<HostClimber(const HostClimber&, const std::string& layout)>;
+using Fault = std::function<HostKernel(const HostKernel&, const std::string& layout)>;
 
 Gate judged_with(const Fault& fault, const Rung& rung, const Sample& sample, bool moves) {
   const std::string& layout = rung.layouts.front();
@@ -144,20 +144,20 @@ Gate judged_with(const Fault& fault, const Rung& rung, const Sample& sample, boo
 }
 
 /// The accelerations of the last of the bodies never come.
-HostClimber without_tail(const HostClimber& sound, const std::string& /*layout*/) {
-  return {.climb = [sound](std::span<const HostStep> steps, ThreadTeam& threads) {
+HostKernel without_tail(const HostKernel& sound, const std::string& /*layout*/) {
+  return {.run = [sound](std::span<const HostStep> steps, ThreadTeam& threads) {
     for (const HostStep& step : steps) {
       const std::size_t last = 3 * step.total() - 1;
       const float before = step.acceleration[last];
-      sound.climb(std::span{&step, 1}, threads);
+      sound.run(std::span{&step, 1}, threads);
       step.acceleration[last] = before;
     }
   }};
 }
 
 /// A body in the middle pulls nobody.
-HostClimber without_a_mass(const HostClimber& sound, const std::string& layout) {
-  return {.climb = [sound, layout](std::span<const HostStep> steps, ThreadTeam& threads) {
+HostKernel without_a_mass(const HostKernel& sound, const std::string& layout) {
+  return {.run = [sound, layout](std::span<const HostStep> steps, ThreadTeam& threads) {
     for (HostStep step : steps) {
       std::vector<float> words;
       with_layout_named(layout, [&]<class L>() {
@@ -165,24 +165,24 @@ HostClimber without_a_mass(const HostClimber& sound, const std::string& layout) 
         words[word_of<L>(Field::mass, step.total() / 2, step.total())] = 0;
       });
       step.from = words.data();
-      sound.climb(std::span{&step, 1}, threads);
+      sound.run(std::span{&step, 1}, threads);
     }
   }};
 }
 
 /// Bodies that are near each other pull too much.
-HostClimber without_softening(const HostClimber& sound, const std::string& /*layout*/) {
-  return {.climb = [sound](std::span<const HostStep> steps, ThreadTeam& threads) {
+HostKernel without_softening(const HostKernel& sound, const std::string& /*layout*/) {
+  return {.run = [sound](std::span<const HostStep> steps, ThreadTeam& threads) {
     for (HostStep step : steps) {
       step.softening_squared /= 2;
-      sound.climb(std::span{&step, 1}, threads);
+      sound.run(std::span{&step, 1}, threads);
     }
   }};
 }
 
 /// Nothing is done.
-HostClimber idle(const HostClimber& /*sound*/, const std::string& /*layout*/) {
-  return {.climb = [](std::span<const HostStep>, ThreadTeam&) {}};
+HostKernel idle(const HostKernel& /*sound*/, const std::string& /*layout*/) {
+  return {.run = [](std::span<const HostStep>, ThreadTeam&) {}};
 }
 
 TEST_P(RungOnThisCpu, IsRefusedWhenItIsWrong) {
@@ -207,8 +207,8 @@ INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of_the_ho
 
 TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
   const Sample& sample = samples().at(2);
-  const HostClimber lazy{.climb = [](std::span<const HostStep> steps, ThreadTeam& threads) {
-    host_climber("serial")(Vectors::none).climb(steps, threads);
+  const HostKernel lazy{.run = [](std::span<const HostStep> steps, ThreadTeam& threads) {
+    host_kernel("serial")(Vectors::none).run(steps, threads);
     for (const HostStep& step : steps)
       step.to[word_of<Aos>(Field::py, 7, step.total())] =
           step.from[word_of<Aos>(Field::py, 7, step.total())];
@@ -219,9 +219,9 @@ TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
 }
 
 TEST(HostRungs, SayThatTheyAreNotThere) {
-  EXPECT_THROW((void)host_climber("naive"), std::out_of_range);
-  EXPECT_THROW((void)host_climber("simd")(Vectors::none), Skipped);
-  EXPECT_THROW((void)host_climber("cpu_blocked")(Vectors::none), Skipped);
+  EXPECT_THROW((void)host_kernel("naive"), std::out_of_range);
+  EXPECT_THROW((void)host_kernel("simd")(Vectors::none), Skipped);
+  EXPECT_THROW((void)host_kernel("cpu_blocked")(Vectors::none), Skipped);
 }
 
 class MeasuredHostRung : public testing::TestWithParam<const char*> {};

@@ -10,10 +10,6 @@
 // those in sums beside them, which are in L1. Those of its own tile it only takes the pull of. Each
 // core has totals of its own; when all have met, they are added up. Chunks of bodies are dealt out
 // there and back, as the first have the most to go over.
-#include "harness/case/error.hpp"
-#include "harness/model/layout.hpp"
-#include "nbody/gravity/host/crew.hpp"
-#include "nbody/gravity/host/vector_walk.hpp"
 #include "nbody/gravity/host/vectors.hpp"
 
 #include <algorithm>
@@ -26,195 +22,103 @@
 namespace strata::nbody::cpu_pair_once {
 namespace {
 
-#if defined(__x86_64__)
-
 constexpr std::size_t tile = 16;
 constexpr std::size_t chunk = 128;   // bodies that a core takes; so many reactions a sum has
 constexpr std::size_t piece = 1024;  // bodies whose fields and sums, 28 KiB, are in L1 together
-
-/// 5/3 as it is rounded, and the factor that makes up for it: see cpu_blocked.cpp.
-constexpr float five_thirds = 5.0F / 3.0F;
-constexpr auto scale = static_cast<float>(1 / (static_cast<double>(five_thirds) - 1));
 
 struct Sums {
   float* x;
   float* y;
   float* z;
 };
-inline Pulling operator+(const Pulling& at, std::size_t i) {
-  return {at.x + i, at.y + i, at.z + i, at.mass + i};
-}
 inline Sums operator+(const Sums& sums, std::size_t i) {
   return {sums.x + i, sums.y + i, sums.z + i};
 }
 
 /// The bodies in registers, and where their totals are.
 struct Mine {
-  Pulling at;
+  Sources at;
   Sums totals;
 };
-/// Those that they go over, and what acts back on each; whole tiles.
+/// Those that they go over, and the sums of the reactions upon each; whole tiles.
 struct Others {
-  Pulling at;
+  Sources at;
   Sums reactions;
   std::size_t tile_mates;  ///< so many are of the same tile, and come first
   std::size_t count;
 };
 
-/// s^(-3/2) ÷ scale
-[[STRATA_AVX512, gnu::always_inline]] inline __m512 strength_avx512(__m512 squared) {
-  const __m512 about = rsqrt14_avx512(squared);
-  const __m512 about_squared = _mm512_mul_ps(about, about);
-  const __m512 cube = _mm512_mul_ps(about_squared, about);
-  return _mm512_mul_ps(cube, _mm512_fnmadd_ps(squared, about_squared, _mm512_set1_ps(five_thirds)));
+/// Bodies that registers hold.
+constexpr std::size_t held_bodies(unsigned lanes) {
+  return lanes == avx512_lanes ? 4 : 2;
 }
 
-[[STRATA_AVX512]] void pull_avx512(const Mine& mine, const Others& others,
-                                   float softening_squared) {
-  struct Held {
-    __m512 x, y, z, mass, ax, ay, az;
-  };
-  std::array<Held, 4> held{};
-  const __m512 softening = _mm512_set1_ps(softening_squared);
+struct AddPairs {
+  template <unsigned lanes>
+  [[STRATA_INLINE]] static void run(const Mine& mine, const Others& others,
+                                    float softening_squared) {
+    using V = Floats<lanes>;
+    struct Held {
+      V x, y, z, mass, ax, ay, az;
+    };
+    std::array<Held, held_bodies(lanes)> held;
 #pragma GCC unroll 8
-  for (std::size_t b = 0; b < held.size(); ++b) {
-    Held& h = held[b];
-    h.x = _mm512_set1_ps(mine.at.x[b]);
-    h.y = _mm512_set1_ps(mine.at.y[b]);
-    h.z = _mm512_set1_ps(mine.at.z[b]);
-    h.mass = _mm512_set1_ps(mine.at.mass[b]);
-    h.ax = h.ay = h.az = _mm512_setzero_ps();
-  }
-  std::size_t j = 0;
-  for (; j < others.tile_mates; j += avx512_lanes) {
+    for (std::size_t b = 0; b < held.size(); ++b) {
+      held[b] = {.x = V{} + mine.at.x[b],
+                 .y = V{} + mine.at.y[b],
+                 .z = V{} + mine.at.z[b],
+                 .mass = V{} + mine.at.mass[b],
+                 .ax = V{},
+                 .ay = V{},
+                 .az = V{}};
+    }
+    const auto go_over = [&]<bool react>(std::size_t j) __attribute__((always_inline)) {
+      const V x = load<lanes>(others.at.x + j);
+      const V y = load<lanes>(others.at.y + j);
+      const V z = load<lanes>(others.at.z + j);
+      const V mass = load<lanes>(others.at.mass + j);
+      V rx = load<lanes>(others.reactions.x + j);
+      V ry = load<lanes>(others.reactions.y + j);
+      V rz = load<lanes>(others.reactions.z + j);
 #pragma GCC unroll 8
-    for (Held& h : held) {
-      const __m512 dx = _mm512_sub_ps(_mm512_loadu_ps(others.at.x + j), h.x);
-      const __m512 dy = _mm512_sub_ps(_mm512_loadu_ps(others.at.y + j), h.y);
-      const __m512 dz = _mm512_sub_ps(_mm512_loadu_ps(others.at.z + j), h.z);
-      const __m512 strength = strength_avx512(
-          _mm512_fmadd_ps(dx, dx, _mm512_fmadd_ps(dy, dy, _mm512_fmadd_ps(dz, dz, softening))));
-      const __m512 upon_me = _mm512_mul_ps(strength, _mm512_loadu_ps(others.at.mass + j));
-      h.ax = _mm512_fmadd_ps(upon_me, dx, h.ax);
-      h.ay = _mm512_fmadd_ps(upon_me, dy, h.ay);
-      h.az = _mm512_fmadd_ps(upon_me, dz, h.az);
+      for (Held& h : held) {
+        const V dx = x - h.x;
+        const V dy = y - h.y;
+        const V dz = z - h.z;
+        const V strength = inverse_cube<lanes>(dx * dx + (dy * dy + (dz * dz + softening_squared)));
+        const V upon_me = strength * mass;
+        h.ax += upon_me * dx;
+        h.ay += upon_me * dy;
+        h.az += upon_me * dz;
+        if constexpr (react) {
+          const V upon_it = strength * h.mass;
+          rx -= upon_it * dx;
+          ry -= upon_it * dy;
+          rz -= upon_it * dz;
+        }
+      }
+      if constexpr (react) {
+        store<lanes>(others.reactions.x + j, rx);
+        store<lanes>(others.reactions.y + j, ry);
+        store<lanes>(others.reactions.z + j, rz);
+      }
+    };
+    std::size_t j = 0;
+    for (; j < others.tile_mates; j += lanes)
+      go_over.template operator()<false>(j);
+    for (; j < others.count; j += lanes)
+      go_over.template operator()<true>(j);
+#pragma GCC unroll 8
+    for (std::size_t b = 0; b < held.size(); ++b) {
+      mine.totals.x[b] += sum<lanes>(held[b].ax);
+      mine.totals.y[b] += sum<lanes>(held[b].ay);
+      mine.totals.z[b] += sum<lanes>(held[b].az);
     }
   }
-  for (; j < others.count; j += avx512_lanes) {
-    const __m512 x = _mm512_loadu_ps(others.at.x + j);
-    const __m512 y = _mm512_loadu_ps(others.at.y + j);
-    const __m512 z = _mm512_loadu_ps(others.at.z + j);
-    const __m512 mass = _mm512_loadu_ps(others.at.mass + j);
-    __m512 rx = _mm512_loadu_ps(others.reactions.x + j);
-    __m512 ry = _mm512_loadu_ps(others.reactions.y + j);
-    __m512 rz = _mm512_loadu_ps(others.reactions.z + j);
-#pragma GCC unroll 8
-    for (Held& h : held) {
-      const __m512 dx = _mm512_sub_ps(x, h.x);
-      const __m512 dy = _mm512_sub_ps(y, h.y);
-      const __m512 dz = _mm512_sub_ps(z, h.z);
-      const __m512 strength = strength_avx512(
-          _mm512_fmadd_ps(dx, dx, _mm512_fmadd_ps(dy, dy, _mm512_fmadd_ps(dz, dz, softening))));
-      const __m512 upon_me = _mm512_mul_ps(strength, mass);
-      const __m512 upon_it = _mm512_mul_ps(strength, h.mass);
-      h.ax = _mm512_fmadd_ps(upon_me, dx, h.ax);
-      h.ay = _mm512_fmadd_ps(upon_me, dy, h.ay);
-      h.az = _mm512_fmadd_ps(upon_me, dz, h.az);
-      rx = _mm512_fnmadd_ps(upon_it, dx, rx);
-      ry = _mm512_fnmadd_ps(upon_it, dy, ry);
-      rz = _mm512_fnmadd_ps(upon_it, dz, rz);
-    }
-    _mm512_storeu_ps(others.reactions.x + j, rx);
-    _mm512_storeu_ps(others.reactions.y + j, ry);
-    _mm512_storeu_ps(others.reactions.z + j, rz);
-  }
-#pragma GCC unroll 8
-  for (std::size_t b = 0; b < held.size(); ++b) {
-    mine.totals.x[b] += sum_avx512(held[b].ax);
-    mine.totals.y[b] += sum_avx512(held[b].ay);
-    mine.totals.z[b] += sum_avx512(held[b].az);
-  }
-}
+};
 
-/// The same in half the lanes, and by a reciprocal square root of 12 bits, whose e² is kept.
-[[STRATA_AVX2, gnu::always_inline]] inline __m256 strength_avx2(__m256 squared) {
-  const __m256 about = _mm256_rsqrt_ps(squared);
-  const __m256 about_squared = _mm256_mul_ps(about, about);
-  const __m256 cube = _mm256_mul_ps(about_squared, about);
-  const __m256 e = _mm256_fnmadd_ps(squared, about_squared, _mm256_set1_ps(1));
-  const __m256 slope = _mm256_fmadd_ps(e, _mm256_set1_ps(1.875F), _mm256_set1_ps(1.5F));
-  return _mm256_mul_ps(cube, _mm256_fmadd_ps(e, slope, _mm256_set1_ps(1)));
-}
-
-[[STRATA_AVX2]] void pull_avx2(const Mine& mine, const Others& others, float softening_squared) {
-  struct Held {
-    __m256 x, y, z, mass, ax, ay, az;
-  };
-  std::array<Held, 2> held{};
-  const __m256 softening = _mm256_set1_ps(softening_squared);
-#pragma GCC unroll 8
-  for (std::size_t b = 0; b < held.size(); ++b) {
-    Held& h = held[b];
-    h.x = _mm256_set1_ps(mine.at.x[b]);
-    h.y = _mm256_set1_ps(mine.at.y[b]);
-    h.z = _mm256_set1_ps(mine.at.z[b]);
-    h.mass = _mm256_set1_ps(mine.at.mass[b]);
-    h.ax = h.ay = h.az = _mm256_setzero_ps();
-  }
-  std::size_t j = 0;
-  for (; j < others.tile_mates; j += avx2_lanes) {
-#pragma GCC unroll 8
-    for (Held& h : held) {
-      const __m256 dx = _mm256_sub_ps(_mm256_loadu_ps(others.at.x + j), h.x);
-      const __m256 dy = _mm256_sub_ps(_mm256_loadu_ps(others.at.y + j), h.y);
-      const __m256 dz = _mm256_sub_ps(_mm256_loadu_ps(others.at.z + j), h.z);
-      const __m256 strength = strength_avx2(
-          _mm256_fmadd_ps(dx, dx, _mm256_fmadd_ps(dy, dy, _mm256_fmadd_ps(dz, dz, softening))));
-      const __m256 upon_me = _mm256_mul_ps(strength, _mm256_loadu_ps(others.at.mass + j));
-      h.ax = _mm256_fmadd_ps(upon_me, dx, h.ax);
-      h.ay = _mm256_fmadd_ps(upon_me, dy, h.ay);
-      h.az = _mm256_fmadd_ps(upon_me, dz, h.az);
-    }
-  }
-  for (; j < others.count; j += avx2_lanes) {
-    const __m256 x = _mm256_loadu_ps(others.at.x + j);
-    const __m256 y = _mm256_loadu_ps(others.at.y + j);
-    const __m256 z = _mm256_loadu_ps(others.at.z + j);
-    const __m256 mass = _mm256_loadu_ps(others.at.mass + j);
-    __m256 rx = _mm256_loadu_ps(others.reactions.x + j);
-    __m256 ry = _mm256_loadu_ps(others.reactions.y + j);
-    __m256 rz = _mm256_loadu_ps(others.reactions.z + j);
-#pragma GCC unroll 8
-    for (Held& h : held) {
-      const __m256 dx = _mm256_sub_ps(x, h.x);
-      const __m256 dy = _mm256_sub_ps(y, h.y);
-      const __m256 dz = _mm256_sub_ps(z, h.z);
-      const __m256 strength = strength_avx2(
-          _mm256_fmadd_ps(dx, dx, _mm256_fmadd_ps(dy, dy, _mm256_fmadd_ps(dz, dz, softening))));
-      const __m256 upon_me = _mm256_mul_ps(strength, mass);
-      const __m256 upon_it = _mm256_mul_ps(strength, h.mass);
-      h.ax = _mm256_fmadd_ps(upon_me, dx, h.ax);
-      h.ay = _mm256_fmadd_ps(upon_me, dy, h.ay);
-      h.az = _mm256_fmadd_ps(upon_me, dz, h.az);
-      rx = _mm256_fnmadd_ps(upon_it, dx, rx);
-      ry = _mm256_fnmadd_ps(upon_it, dy, ry);
-      rz = _mm256_fnmadd_ps(upon_it, dz, rz);
-    }
-    _mm256_storeu_ps(others.reactions.x + j, rx);
-    _mm256_storeu_ps(others.reactions.y + j, ry);
-    _mm256_storeu_ps(others.reactions.z + j, rz);
-  }
-#pragma GCC unroll 8
-  for (std::size_t b = 0; b < held.size(); ++b) {
-    mine.totals.x[b] += sum_avx2(held[b].ax);
-    mine.totals.y[b] += sum_avx2(held[b].ay);
-    mine.totals.z[b] += sum_avx2(held[b].az);
-  }
-}
-
-using PullPairs = void (*)(const Mine&, const Others&, float);
 struct Code {
-  PullPairs pull;
+  void (*add_pairs)(const Mine&, const Others&, float);
   std::size_t held;  ///< bodies in registers
   float scale;       ///< of all strengths
 };
@@ -259,7 +163,7 @@ class Room {
   }
   [[nodiscard]] std::size_t padded() const { return padded_; }
   [[nodiscard]] float* field(std::size_t f) const { return fields_[f]; }
-  [[nodiscard]] Pulling all() const { return {fields_[0], fields_[1], fields_[2], fields_[3]}; }
+  [[nodiscard]] Sources all() const { return {fields_[0], fields_[1], fields_[2], fields_[3]}; }
   [[nodiscard]] Sums reactions(std::size_t rank) const {
     const Arrays& mine = reactions_[rank];
     return {mine[0], mine[1], mine[2]};
@@ -277,9 +181,9 @@ class Room {
 };
 
 /// All pairs of which the first body is in this chunk.
-void climb_chunk(const Code& code, Room& room, std::size_t rank, std::size_t begin,
-                 float softening_squared) {
-  const Pulling all = room.all();
+void compute_chunk(const Code& code, Room& room, std::size_t rank, std::size_t begin,
+                   float softening_squared) {
+  const Sources all = room.all();
   const Sums totals = room.totals(rank);
   const std::size_t end = std::min(begin + chunk, room.padded());
   for (std::size_t start = begin; start < room.padded(); start += piece) {
@@ -290,12 +194,12 @@ void climb_chunk(const Code& code, Room& room, std::size_t rank, std::size_t beg
     for (std::size_t i = begin; i < end; i += code.held) {
       const std::size_t own = i / tile * tile;
       const std::size_t from = std::max(start, own);
-      code.pull({all + i, totals + i},
-                {.at = all + from,
-                 .reactions = sums + (from - start),
-                 .tile_mates = own < start ? 0 : tile,
-                 .count = start + count - from},
-                softening_squared);
+      code.add_pairs({all + i, totals + i},
+                     {.at = all + from,
+                      .reactions = sums + (from - start),
+                      .tile_mates = own < start ? 0 : tile,
+                      .count = start + count - from},
+                     softening_squared);
     }
     for (std::size_t j = 0; j < count; ++j) {
       totals.x[start + j] += sums.x[j];
@@ -306,37 +210,37 @@ void climb_chunk(const Code& code, Room& room, std::size_t rank, std::size_t beg
 }
 
 /// The bodies that fall to this place, of all that are padded.
-Stretch share_of(std::size_t padded, const Place& place) {
-  return {.first = padded * place.rank / place.size,
-          .last = padded * (place.rank + 1) / place.size};
+BodyRange share_of(std::size_t padded, const ThreadRank& thread) {
+  return {.first = padded * thread.rank / thread.size,
+          .last = padded * (thread.rank + 1) / thread.size};
 }
 
-/// A system, by all cores that are at this place.
-void climb_system(const HostStep& step, std::size_t system, const Place& place, const Code& code,
-                  Room& room) {
-  const Pulling from = pulling(step, system);
-  const Stretch mine = share_of(room.padded(), place);
+/// A system, by all cores that are at this thread.
+void compute_system(const HostStep& step, std::size_t system, const ThreadRank& thread,
+                    const Code& code, Room& room) {
+  const Sources from = sources_of(step, system);
+  const BodyRange mine = share_of(room.padded(), thread);
   const std::array<const float*, 4> fields{from.x, from.y, from.z, from.mass};
   for (std::size_t f = 0; f < fields.size(); ++f) {
     for (std::size_t i = mine.first; i < mine.last; ++i)
       room.field(f)[i] = i < step.bodies ? fields[f][i] : 0.0F;
   }
-  const Sums totals = room.totals(place.rank);
+  const Sums totals = room.totals(thread.rank);
   std::fill_n(totals.x, 3 * room.padded(), 0.0F);
-  place.meet();
+  thread.wait_for_all();
 
   const std::size_t chunks = (room.padded() + chunk - 1) / chunk;
   for (std::size_t c = 0; c < chunks; ++c) {
-    const std::size_t round = c / place.size;
-    const std::size_t turn = c % place.size;
-    if ((round % 2 == 0 ? turn : place.size - 1 - turn) != place.rank) continue;
-    climb_chunk(code, room, place.rank, c * chunk, step.softening_squared);
+    const std::size_t round = c / thread.size;
+    const std::size_t turn = c % thread.size;
+    if ((round % 2 == 0 ? turn : thread.size - 1 - turn) != thread.rank) continue;
+    compute_chunk(code, room, thread.rank, c * chunk, step.softening_squared);
   }
-  place.meet();
+  thread.wait_for_all();
 
   for (std::size_t i = mine.first; i < std::min<std::size_t>(mine.last, step.bodies); ++i) {
     std::array<float, 3> sum{};
-    for (std::size_t rank = 0; rank < place.size; ++rank) {
+    for (std::size_t rank = 0; rank < thread.size; ++rank) {
       const Sums part = room.totals(rank);
       sum[0] += part.x[i];
       sum[1] += part.y[i];
@@ -344,10 +248,10 @@ void climb_system(const HostStep& step, std::size_t system, const Place& place, 
     }
     finish<Soa>(step, system + i, code.scale * sum[0], code.scale * sum[1], code.scale * sum[2]);
   }
-  place.meet();
+  thread.wait_for_all();
 }
 
-void climb_all(std::span<const HostStep> steps, ThreadTeam& team, const Code& code) {
+void compute_all(std::span<const HostStep> steps, ThreadTeam& team, const Code& code) {
   if (steps.empty()) return;
   const HostStep& like = steps.front();
   // As many systems as cores: each its own. Fewer: all cores on one after the other.
@@ -355,36 +259,30 @@ void climb_all(std::span<const HostStep> steps, ThreadTeam& team, const Code& co
   std::vector<Room> rooms(separate ? team.size() : 1);
   for (Room& room : rooms)
     room.make(like.bodies, separate ? 1 : team.size());
-  Meeting meeting{team.size()};
+  SpinBarrier barrier{team.size()};
   on_every_core(team, [&](std::size_t rank) {
-    const Place together{.rank = rank, .size = team.size(), .meeting = &meeting};
-    const Place place = separate ? Place{} : together;
+    const ThreadRank together{.rank = rank, .size = team.size(), .barrier = &barrier};
+    const ThreadRank thread = separate ? ThreadRank{} : together;
     Room& room = rooms[separate ? rank : 0];
     const std::size_t first = separate ? rank : 0;
     const std::size_t next = separate ? team.size() : 1;
     for (const HostStep& step : steps) {
       for (std::size_t s = first; s < step.systems; s += next)
-        climb_system(step, s * step.bodies, place, code, room);
-      together.meet();
+        compute_system(step, s * step.bodies, thread, code, room);
+      together.wait_for_all();
     }
   });
 }
 
-HostClimber make(Vectors have) {
-  if (have == Vectors::none) throw Skipped{"the CPU has no fused multiply-adds on vectors"};
-  const Code code = have == Vectors::avx512 ? Code{pull_avx512, 4, scale} : Code{pull_avx2, 2, 1};
-  return {.climb = [code](std::span<const HostStep> steps,
-                          ThreadTeam& team) { climb_all(steps, team, code); },
+HostKernel make(Vectors have) {
+  const unsigned lanes = have == Vectors::avx512 ? avx512_lanes : avx2_lanes;
+  const Code code{.add_pairs = kernel_for<AddPairs, const Mine&, const Others&, float>(have),
+                  .held = held_bodies(lanes),
+                  .scale = inverse_cube_scale(lanes)};
+  return {.run = [code](std::span<const HostStep> steps,
+                        ThreadTeam& team) { compute_all(steps, team, code); },
           .instructions = std::string{to_string(have)}};
 }
-
-#else
-
-HostClimber make(Vectors /*have*/) {
-  throw Skipped{"the instructions are written for x86-64"};
-}
-
-#endif
 
 STRATA_HOST_RUNG("cpu_pair_once", make);
 

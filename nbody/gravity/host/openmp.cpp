@@ -1,29 +1,29 @@
 // Rung openmp: what does it bring to share the bodies out among all cores? (Papadouli et al. 2026:
 // one line of OpenMP before the loop)
 #include "harness/case/error.hpp"
-#include "nbody/gravity/host/crew.hpp"
-#include "nbody/gravity/host/scalar.hpp"
+#include "nbody/gravity/host/one_body_scalar.hpp"
+#include "nbody/gravity/host/threads.hpp"
 
 namespace strata::nbody::openmp {
 namespace {
 
 #if defined(_OPENMP)
 
-HostClimber make(Vectors /*have*/) {
-  return {.climb = [](std::span<const HostStep> steps, ThreadTeam& team) {
+HostKernel make(Vectors /*have*/) {
+  return {.run = [](std::span<const HostStep> steps, ThreadTeam& team) {
     const int threads = static_cast<int>(team.size());
     for (const HostStep& step : steps) {
       const std::size_t total = step.total();
 #pragma omp parallel for num_threads(threads) schedule(static)
       for (std::size_t i = 0; i < total; ++i)
-        walk_scalar<Aos>(step, i / step.bodies * step.bodies, i % step.bodies);
+        one_body_scalar<Aos>(step, i / step.bodies * step.bodies, i % step.bodies);
     }
   }};
 }
 
 #else
 
-HostClimber make(Vectors /*have*/) {
+HostKernel make(Vectors /*have*/) {
   throw Skipped{"this build has no OpenMP"};
 }
 

@@ -1,11 +1,11 @@
-// Rung simd_rsqrt: what does an approximate reciprocal square root with a Newton step bring? (CUDA
-// Handbook 14.9, Listing 14.8)
-#include "nbody/gravity/host/vector_walk.hpp"
+// Rung simd_rsqrt: what do vectors bring, with square roots and divisions as they are? (CUDA
+// Handbook 14.9)
+#include "nbody/gravity/host/one_body.hpp"
 
 namespace strata::nbody::simd_rsqrt {
 namespace {
 
-STRATA_HOST_RUNG("simd_rsqrt", vector_climber<true>);
+STRATA_HOST_RUNG("simd_rsqrt", one_body_kernel<true>);
 
 }  // namespace
 }  // namespace strata::nbody::simd_rsqrt

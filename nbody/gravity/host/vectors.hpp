@@ -1,52 +1,151 @@
-// What the rungs in vectors share: the widest instructions, chosen when the program runs, in a
-// build for a CPU that may not have them. x86-64 only; empty elsewhere. Host only.
+// One source for a kernel in AVX2 and in AVX-512, chosen when the program runs: the build may be
+// for a CPU that has neither. x86-64 only; elsewhere, and on a CPU without fused multiply-adds on
+// vectors, rungs in vectors are skipped. Host only.
+//
+// A kernel is a struct with `template <unsigned lanes> static void run(…)`, always inlined: its
+// arithmetic on Floats<lanes> (the compiler's own vectors) is compiled once in a function for
+// AVX-512 and once in one for AVX2.
 #pragma once
 
-#if defined(__x86_64__)
+#include "harness/case/error.hpp"
+#include "harness/model/layout.hpp"
+#include "nbody/gravity/host/threads.hpp"
 
 #include <array>
 #include <cstddef>
+#include <cstring>
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 
+#define STRATA_INLINE gnu::always_inline
 #define STRATA_AVX2 gnu::target("avx2,fma")
 #define STRATA_AVX512 gnu::target("avx512f,avx2,fma")
+
+// Vectors as arguments would be passed differently with and without AVX; here all are inlined.
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace strata::nbody {
 
 inline constexpr unsigned avx2_lanes = 8;
 inline constexpr unsigned avx512_lanes = 16;
 
-/// The first `count` lanes, or all.
-[[STRATA_AVX2]] inline __m256i first_lanes_avx2(std::size_t count) {
-  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  return _mm256_cmpgt_epi32(
-      _mm256_set1_epi32(static_cast<int>(count < avx2_lanes ? count : avx2_lanes)), lane);
+namespace detail {
+template <unsigned lanes>
+struct FloatsOf {
+  using type [[gnu::vector_size(lanes * sizeof(float))]] = float;
+};
+}  // namespace detail
+template <unsigned lanes>
+using Floats = typename detail::FloatsOf<lanes>::type;
+
+#if defined(__x86_64__)
+/// Each replaces x by 1/√x to 14 bits (AVX-512) or 12 (AVX2).
+[[STRATA_AVX512]] inline void approximate_rsqrt(Floats<avx512_lanes>& x) {
+  x = _mm512_maskz_rsqrt14_ps(0xFFFF, x);  // g++ 12 warns of the form without a mask
 }
-inline constexpr __mmask16 all_lanes_avx512 = 0xFFFF;
-inline __mmask16 first_lanes_avx512(std::size_t count) {
-  return count < avx512_lanes ? static_cast<__mmask16>((1U << count) - 1) : all_lanes_avx512;
+[[STRATA_AVX2]] inline void approximate_rsqrt(Floats<avx2_lanes>& x) {
+  x = _mm256_rsqrt_ps(x);
+}
+/// Each replaces x by √x.
+[[STRATA_AVX512]] inline void square_root(Floats<avx512_lanes>& x) {
+  x = _mm512_maskz_sqrt_ps(0xFFFF, x);
+}
+[[STRATA_AVX2]] inline void square_root(Floats<avx2_lanes>& x) {
+  x = _mm256_sqrt_ps(x);
+}
+#endif
+
+template <unsigned lanes>
+[[STRATA_INLINE]] inline Floats<lanes> load(const float* from) {
+  Floats<lanes> all;
+  std::memcpy(&all, from, sizeof all);
+  return all;
+}
+/// The first `count` numbers; 0 in the other lanes.
+template <unsigned lanes>
+[[STRATA_INLINE]] inline Floats<lanes> load_first(const float* from, std::size_t count) {
+  Floats<lanes> some{};
+  std::memcpy(&some, from, count * sizeof(float));
+  return some;
+}
+template <unsigned lanes>
+[[STRATA_INLINE]] inline void store(float* to, const Floats<lanes>& numbers) {
+  std::memcpy(to, &numbers, sizeof numbers);
 }
 
-/// 1/√x to 14 bits. The form without a mask has an undefined operand, which g++ 12 warns of; with
-/// one of all lanes it becomes the same instruction.
-[[STRATA_AVX512]] inline __m512 rsqrt14_avx512(__m512 x) {
-  return _mm512_maskz_rsqrt14_ps(all_lanes_avx512, x);
+/// The sum of all lanes, in pairs.
+template <unsigned lanes>
+[[STRATA_INLINE]] inline float sum(const Floats<lanes>& numbers) {
+  if constexpr (lanes == 1) {
+    return numbers[0];
+  } else {
+    std::array<Floats<lanes / 2>, 2> halves;
+    std::memcpy(&halves, &numbers, sizeof halves);
+    return sum<lanes / 2>(halves[0] + halves[1]);
+  }
 }
 
-/// The sum of all lanes, in pairs. Inlined, as g++ 12 leaves the upper halves of vectors in use
-/// where a function with vectors as arguments is called, and all that follows without vectors is
-/// slow.
-[[STRATA_AVX2, gnu::always_inline]] inline float sum_avx2(__m256 lanes) {
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(lanes), _mm256_extractf128_ps(lanes, 1));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+/// s^(-3/2) ÷ inverse_cube_scale(lanes), from an approximate y ≈ 1/√s. With e = 1 − s y², which is
+/// small, it is y³ (1 − e)^(-3/2) = y³ (1 + 3e/2 + 15e²/8 + …). Of AVX-512's 14 bits e² is already
+/// below single precision, and what is left is 3/2 y³ (5/3 − s y²): one multiply-add and one
+/// product, the factor in front left to the caller, once for all. A Newton step for y itself, and
+/// its cube, would take two instructions more. AVX2's 12 bits need e².
+inline constexpr float five_thirds = 5.0F / 3.0F;
+[[nodiscard]] constexpr float inverse_cube_scale(unsigned lanes) {
+  // 5/3 as it is rounded, and the factor that makes up for it
+  return lanes == avx512_lanes ? static_cast<float>(1 / (static_cast<double>(five_thirds) - 1)) : 1;
 }
-[[STRATA_AVX512, gnu::always_inline]] inline float sum_avx512(__m512 lanes) {
-  alignas(64) std::array<float, avx512_lanes> lane{};  // g++ 12 warns of taking a vector apart
-  _mm512_store_ps(lane.data(), lanes);
-  return sum_avx2(_mm256_add_ps(_mm256_load_ps(lane.data()), _mm256_load_ps(&lane[avx2_lanes])));
+template <unsigned lanes>
+[[STRATA_INLINE]] inline Floats<lanes> inverse_cube(const Floats<lanes>& s) {
+  Floats<lanes> y = s;
+  approximate_rsqrt(y);
+  const Floats<lanes> y_squared = y * y;
+  const Floats<lanes> cube = y_squared * y;
+  if constexpr (lanes == avx512_lanes) return cube * (five_thirds - s * y_squared);
+  const Floats<lanes> e = 1 - s * y_squared;
+  return cube * (1 + e * (1.5F + e * 1.875F));
+}
+
+#if defined(__x86_64__)
+template <class Kernel, class... Arguments>
+[[STRATA_AVX512]] void run_avx512(Arguments... arguments) {
+  Kernel::template run<avx512_lanes>(arguments...);
+}
+template <class Kernel, class... Arguments>
+[[STRATA_AVX2]] void run_avx2(Arguments... arguments) {
+  Kernel::template run<avx2_lanes>(arguments...);
+}
+#endif
+
+/// The kernel as these vectors run it. Throws Skipped where there are none.
+template <class Kernel, class... Arguments>
+[[nodiscard]] auto kernel_for([[maybe_unused]] Vectors have) -> void (*)(Arguments...) {
+#if defined(__x86_64__)
+  if (have == Vectors::avx512) return run_avx512<Kernel, Arguments...>;
+  if (have == Vectors::avx2) return run_avx2<Kernel, Arguments...>;
+  throw Skipped{"the CPU has no fused multiply-adds on vectors"};
+#else
+  throw Skipped{"the instructions are written for x86-64"};
+#endif
+}
+
+/// Where the fields begin of the bodies of a system that attract.
+struct Sources {
+  const float* x;
+  const float* y;
+  const float* z;
+  const float* mass;
+};
+inline Sources operator+(const Sources& from, std::size_t i) {
+  return {from.x + i, from.y + i, from.z + i, from.mass + i};
+}
+inline Sources sources_of(const HostStep& step, std::size_t system) {
+  const std::size_t n = step.total();
+  return {step.from + word_at<Soa, Field::px>(system, n),
+          step.from + word_at<Soa, Field::py>(system, n),
+          step.from + word_at<Soa, Field::pz>(system, n),
+          step.from + word_at<Soa, Field::mass>(system, n)};
 }
 
 }  // namespace strata::nbody
-
-#endif

@@ -1,4 +1,4 @@
-#include "nbody/gravity/host/climb_host.hpp"
+#include "nbody/gravity/host/host_rung.hpp"
 
 #include "harness/case/error.hpp"
 #include "harness/cpu/topology.hpp"
@@ -25,8 +25,8 @@ constexpr double sample_seconds = 1e-2;  // a sample lasts as long, or one step
 constexpr std::uint32_t most_steps = 1U << 16U;
 constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 
-std::map<std::string_view, MakeHostClimber>& roll() {
-  static std::map<std::string_view, MakeHostClimber> climbers;
+std::map<std::string_view, MakeHostKernel>& roll() {
+  static std::map<std::string_view, MakeHostKernel> climbers;
   return climbers;
 }
 
@@ -95,7 +95,7 @@ struct Observation {
 /// The subject of the protocol: some steps from the same beginning.
 class Ascent {
  public:
-  Ascent(const Judged& right, HostClimber climber, ThreadTeam& team, std::string_view layout,
+  Ascent(const Judged& right, HostKernel climber, ThreadTeam& team, std::string_view layout,
          bool moves)
       : climber_{std::move(climber)}, team_{team}, ground_{layout, right.bodies, moves} {}
 
@@ -126,7 +126,7 @@ class Ascent {
   Observation observe() {
     const double began = monotonic_raw_seconds();
     const std::uint64_t start = tsc_now();
-    climber_.climb(steps_, team_);
+    climber_.run(steps_, team_);
     const auto ticks = static_cast<double>(tsc_now() - start);
     const double seconds = monotonic_raw_seconds() - began;
     const auto count = static_cast<double>(steps_.size());
@@ -138,12 +138,12 @@ class Ascent {
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
     return {seen.seconds, seen.tsc_seconds};
   }
-  [[nodiscard]] const HostClimber& climber() const { return climber_; }
+  [[nodiscard]] const HostKernel& climber() const { return climber_; }
   [[nodiscard]] std::size_t steps() const { return steps_.size(); }
   [[nodiscard]] const Ground& ground() const { return ground_; }
 
  private:
-  HostClimber climber_;
+  HostKernel climber_;
   ThreadTeam& team_;
   Ground ground_;
   std::vector<HostStep> steps_;
@@ -187,11 +187,11 @@ Vectors widest_vectors() {
 #endif
 }
 
-bool enrol_host_rung(std::string_view name, MakeHostClimber make) {
+bool enrol_host_rung(std::string_view name, MakeHostKernel make) {
   return roll().emplace(name, make).second;
 }
 
-MakeHostClimber host_climber(std::string_view name) {
+MakeHostKernel host_kernel(std::string_view name) {
   const auto found = roll().find(name);
   if (found == roll().end()) {
     throw std::out_of_range{fmt::format("there is no rung '{}' on the CPU", name)};
@@ -199,20 +199,20 @@ MakeHostClimber host_climber(std::string_view name) {
   return found->second;
 }
 
-Judgement judge_on_host(const HostClimber& climber, ThreadTeam& team, std::string_view layout,
+Judgement judge_on_host(const HostKernel& climber, ThreadTeam& team, std::string_view layout,
                         const Bodies& bodies, bool moves, std::span<const Pull> right) {
   const Bodies still = at_rest(bodies);
   Ground ground{layout, still, moves};
   const auto steps = ground.steps(1, 1.0F);
   const auto after = ground.moved();
   ground.restore();
-  climber.climb(steps, team);
+  climber.run(steps, team);
   if (!moves) return {.error = ground.error(right)};
   return judgement_of(still, bodies_of(layout, after, still.systems, still.bodies), right);
 }
 
-void climb_host(Session& session, const Rung& rung, MakeHostClimber make) {
-  const HostClimber climber = make(widest_vectors());
+void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make) {
+  const HostKernel climber = make(widest_vectors());
   const Problem problem = problem_of(session);
   const std::string& layout = session.param("layout");
   const bool moves = problem.kind == Kind::galaxies;

@@ -3,7 +3,7 @@
 
 #include "harness/cpu/thread_team.hpp"
 #include "harness/model/layout.hpp"
-#include "nbody/gravity/host/climb_host.hpp"
+#include "nbody/gravity/host/host_rung.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -18,18 +18,17 @@
 
 namespace strata::nbody {
 
-/// Threads that compute a step together meet here. They spin: between two steps there is no time to
-/// sleep.
-class Meeting {
+/// A barrier that spins: between two steps there is no time to sleep.
+class SpinBarrier {
  public:
-  explicit Meeting(std::size_t size) : size_{size} {}
+  explicit SpinBarrier(std::size_t threads) : threads_{threads} {}
 
-  /// Returns when all have come.
+  /// Returns when all threads have arrived.
   void wait() noexcept {
     constexpr int spins_before_yield = 10'000;  // more threads than CPUs at a time: see ThreadTeam
     const std::size_t round = round_.load(std::memory_order_acquire);
-    if (here_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
-      here_.store(0, std::memory_order_relaxed);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+      arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + 1, std::memory_order_release);
       return;
     }
@@ -42,24 +41,24 @@ class Meeting {
   }
 
  private:
-  alignas(128) std::atomic<std::size_t> here_{0};
+  alignas(128) std::atomic<std::size_t> arrived_{0};
   alignas(128) std::atomic<std::size_t> round_{0};
-  std::size_t size_;
+  std::size_t threads_;
 };
 
 /// One thread among those that compute a step.
-struct Place {
+struct ThreadRank {
   std::size_t rank = 0;
   std::size_t size = 1;
-  Meeting* meeting = nullptr;  ///< null: it is alone
+  SpinBarrier* barrier = nullptr;  ///< null: it is alone
 
-  void meet() const noexcept {
-    if (meeting != nullptr) meeting->wait();
+  void wait_for_all() const noexcept {
+    if (barrier != nullptr) barrier->wait();
   }
 };
 
-/// Calls work(rank) on every core. What is thrown there ends the process: the others would wait for
-/// ever at the next meeting.
+/// Calls work(rank) on every core. An exception there ends the process: the other threads would
+/// wait for ever at the next barrier.
 template <class Work>
 void on_every_core(ThreadTeam& team, Work&& work) {
   (void)team.run([&](std::size_t rank) {
@@ -71,17 +70,17 @@ void on_every_core(ThreadTeam& team, Work&& work) {
   });
 }
 
-/// A rung of which every core does its part of each step: part(step, place) computes it.
+/// A rung of which every core does its part of each step: part(step, thread) computes it.
 template <class Part>
-HostClimber on_all_cores(Part part, std::string_view instructions) {
-  return {.climb =
+HostKernel on_all_cores(Part part, std::string_view instructions) {
+  return {.run =
               [part](std::span<const HostStep> steps, ThreadTeam& team) {
-                Meeting meeting{team.size()};
+                SpinBarrier barrier{team.size()};
                 on_every_core(team, [&](std::size_t rank) {
-                  const Place place{.rank = rank, .size = team.size(), .meeting = &meeting};
+                  const ThreadRank thread{.rank = rank, .size = team.size(), .barrier = &barrier};
                   for (const HostStep& step : steps) {
-                    part(step, place);
-                    place.meet();
+                    part(step, thread);
+                    thread.wait_for_all();
                   }
                 });
               },
@@ -89,30 +88,45 @@ HostClimber on_all_cores(Part part, std::string_view instructions) {
 }
 
 /// Some bodies of one system: from `first` up to `last`, counted from the system's first.
-struct Stretch {
+struct BodyRange {
   std::size_t system = 0;  ///< its first body, counted from that of all systems
   std::size_t first = 0;
   std::size_t last = 0;
 };
-/// Calls visit(Stretch) for the bodies that fall to this place: as many groups of `group` as to
-/// each other, one more or less; the last group of a system may be smaller.
+/// Calls visit(BodyRange) for the bodies of this thread: every thread has as many groups of `group`
+/// as the others, one more or less; the last group of a system may be smaller.
 template <class Visit>
-void for_my_bodies(const HostStep& step, const Place& place, std::size_t group, Visit&& visit) {
+void for_my_bodies(const HostStep& step, const ThreadRank& thread, std::size_t group,
+                   Visit&& visit) {
   const std::size_t groups = (step.bodies + group - 1) / group;  // of a system
   const std::size_t all = groups * step.systems;
-  const std::size_t end = all * (place.rank + 1) / place.size;
-  for (std::size_t g = all * place.rank / place.size; g < end;) {
+  const std::size_t end = all * (thread.rank + 1) / thread.size;
+  for (std::size_t g = all * thread.rank / thread.size; g < end;) {
     const std::size_t system = g / groups;
     const std::size_t next = std::min(end, (system + 1) * groups);
-    visit(Stretch{.system = system * step.bodies,
-                  .first = (g - system * groups) * group,
-                  .last = std::min<std::size_t>((next - system * groups) * group, step.bodies)});
+    visit(BodyRange{.system = system * step.bodies,
+                    .first = (g - system * groups) * group,
+                    .last = std::min<std::size_t>((next - system * groups) * group, step.bodies)});
     g = next;
   }
 }
 
-/// Where field `f` of body `i` of `n` is. In which read it is, is decided when this is compiled:
-/// word_of() looks for it.
+/// A rung that computes one body after the other: one_body(step, system, i) computes body i of the
+/// system that begins at body `system`.
+template <class OneBody>
+HostKernel body_by_body(OneBody one_body, std::string_view instructions) {
+  return on_all_cores(
+      [one_body](const HostStep& step, const ThreadRank& thread) {
+        for_my_bodies(step, thread, 1, [&](const BodyRange& mine) {
+          for (std::size_t i = mine.first; i < mine.last; ++i)
+            one_body(step, mine.system, i);
+        });
+      },
+      instructions);
+}
+
+/// Index of the word that holds field `f` of body `i` of `n`. Which read holds the field is decided
+/// at compile time, unlike in word_of().
 template <Layout L, Field f>
 [[nodiscard]] constexpr std::size_t word_at(std::size_t i, std::size_t n) {
   constexpr auto found = [] {
@@ -126,7 +140,7 @@ template <Layout L, Field f>
   return L::first_word(found.first, i, n) + found.second;
 }
 
-/// Ends a step for body i of all: moves it, or leaves its acceleration. First the velocity, then
+/// Ends a step for body i of all: moves it, or stores its acceleration. First the velocity, then
 /// the position by the new velocity, as on a GPU.
 template <Layout L>
 void finish(const HostStep& step, std::size_t i, float ax, float ay, float az) {

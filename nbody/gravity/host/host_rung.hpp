@@ -42,38 +42,38 @@ enum class Vectors { none, avx2, avx512 };
 [[nodiscard]] Vectors widest_vectors();
 
 /// A rung made ready.
-struct HostClimber {
+struct HostKernel {
   /// Computes the steps one after the other, each from what the one before left.
-  std::function<void(std::span<const HostStep>, ThreadTeam&)> climb;
+  std::function<void(std::span<const HostStep>, ThreadTeam&)> run;
   std::string instructions = "scalar";
 };
 
 /// Makes a rung ready. Throws Skipped where it cannot be done with these vectors or in this build.
-using MakeHostClimber = HostClimber (*)(Vectors);
+using MakeHostKernel = HostKernel (*)(Vectors);
 
 /// The rungs that this executable has on the CPU. Throws std::out_of_range for another name.
-[[nodiscard]] MakeHostClimber host_climber(std::string_view name);
+[[nodiscard]] MakeHostKernel host_kernel(std::string_view name);
 
 /// One step of these bodies, into poisoned outputs, held against their reference. Where bodies
 /// move, they start at rest and the step lasts 1, so that the new velocities are the accelerations,
 /// and the new positions known exactly.
-[[nodiscard]] Judgement judge_on_host(const HostClimber& climber, ThreadTeam& team,
+[[nodiscard]] Judgement judge_on_host(const HostKernel& climber, ThreadTeam& team,
                                       std::string_view layout, const Bodies& bodies, bool moves,
                                       std::span<const Pull> right);
 
 /// Judges a rung, then times it.
-void climb_host(Session& session, const Rung& rung, MakeHostClimber make);
+void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make);
 
-bool enrol_host_rung(std::string_view name, MakeHostClimber make);
+bool enrol_host_rung(std::string_view name, MakeHostKernel make);
 
 }  // namespace strata::nbody
 
-/// Enrols a rung on the CPU: `make` is its MakeHostClimber.
+/// Enrols a rung on the CPU: `make` is its MakeHostKernel.
 #define STRATA_HOST_RUNG(name, make)                                                       \
   [[maybe_unused]] static const bool strata_rung_enrolled =                                \
       ::strata::nbody::enrol_host_rung(name, make) &&                                      \
       ::strata::detail::enrol(::strata::nbody::declare<::strata::nbody::rung_index(name)>, \
                               ::strata::Backend::host, [](::strata::Session& session) {    \
-                                ::strata::nbody::climb_host(                               \
+                                ::strata::nbody::measure_host_rung(                        \
                                     session, ::strata::nbody::rung_named(name), make);     \
                               })
