@@ -118,7 +118,7 @@ inline Work work_of(const Step& step) {
 /// position by the new velocity (semi-implicit Euler, as in the report of Papadouli et al.).
 template <Layout L, bool moves>
 __device__ __forceinline__ void finish(const Work& work, std::uint32_t i, const float4& me,
-                                       const Pulls& pulls) {
+                                       const Acceleration& pulls) {
   if constexpr (moves) {
     float v[field_count];
     read_fields<L, Velocity>(work.from, i, work.total, v);

@@ -27,7 +27,7 @@ struct Fast {
 };
 
 /// What has been added up of a body's acceleration.
-struct Pulls {
+struct Acceleration {
   float x = 0;
   float y = 0;
   float z = 0;
@@ -35,7 +35,7 @@ struct Pulls {
 
 /// Adds the pull of `other` (position and mass) upon a body at `me`.
 template <class Math>
-__device__ __forceinline__ void pull(Pulls& sum, const float4& me, const float4& other,
+__device__ __forceinline__ void pull(Acceleration& sum, const float4& me, const float4& other,
                                      float softening_squared) {
   const float dx = other.x - me.x;
   const float dy = other.y - me.y;

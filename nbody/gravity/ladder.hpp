@@ -1,7 +1,8 @@
-// The ladder: every rung, in order, with its story. A rung changes one thing of the rung before it.
+// The ladder: every rung, in order. A rung changes one thing of the rung before it.
 //
-// A new rung is an entry in ladder.cpp, and one file that computes it: rungs/NAME.cu or
-// host/NAME.cpp. Host only.
+// A rung is one file, rungs/NAME.cu or host/NAME.cpp, with its story and its code, and one line in
+// CMakeLists.txt, whose order is the ladder's. Without CUDA the story of a .cu is compiled as C++
+// and its kernels are left out. Host only.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -38,9 +39,25 @@ struct Rung {
   /// the inner loop (compute capability 9.0) at the best value of the rung's own axes; 0 where a
   /// limit by issue would say nothing. On a CPU: 0.
   double issue_slots = 0;
-  std::vector<std::string> layouts;  ///< in which it can have its bodies; the first is the default
-  std::vector<Axis> axes;            ///< of its own, beside problem, systems, bodies and layout
+  unsigned bodies_of_block = 0;  ///< that a block computes; 0: an axis says so, or a CPU
+  bool launch_for_each_system = false;
+  /// Threads, of a warp or a block, that one read of a body serves; 0 where that is not simple.
+  unsigned threads_of_read = 0;
+  double vector_operations = 0;  ///< of an interaction, on a CPU; 0 where nobody counted them
+  /// In which it can have its bodies; the first is the default.
+  std::vector<std::string> layouts = {"soaoas"};
+  std::vector<Axis> axes = {};  ///< of its own, beside problem, systems, bodies and layout
 };
+
+/// An axis of listed numbers.
+[[nodiscard]] Axis numbers(std::string name, std::string meaning, std::vector<std::string> choices,
+                           std::vector<std::string> defaults);
+
+// Whom several rungs follow, each with the place where they say so.
+[[nodiscard]] std::string thessaly(std::string_view place);
+[[nodiscard]] std::string siegel(std::string_view place);
+[[nodiscard]] std::string handbook(std::string_view place);
+[[nodiscard]] std::string gems();
 
 /// All rungs: a backend's stand in their order.
 [[nodiscard]] const std::vector<Rung>& ladder();
@@ -69,24 +86,25 @@ inline constexpr double maximum_over_rms = 64;
 /// Of an interaction, by the peers' convention (GPU Gems 3, ch. 31): what "nominal" means.
 inline constexpr double nominal_flops = 20;
 
-/// The names, for what has to be known when the program is compiled.
-inline constexpr std::array<std::string_view, 21> rung_names{
-    "serial",         "openmp",     "cpu_soa",     "simd",         "simd_rsqrt",      "cpu_blocked",
-    "cpu_pair_once",  "naive",      "tiled",       "one_launch",   "fast_math",       "unrolled",
-    "invariants",     "block_size", "read_only",   "warp_shuffle", "constant_memory", "registers",
-    "register_banks", "pair_once",  "several_gpus"};
-[[nodiscard]] consteval std::size_t rung_index(std::string_view name) {
-  for (std::size_t i = 0; i < rung_names.size(); ++i) {
-    if (rung_names[i] == name) return i;
-  }
-  throw "no rung has that name";
-}
+/// What `strata list` says of a rung.
+[[nodiscard]] Benchmark declare_rung(const Rung& rung);
 
-/// What `strata list` says of rung `index`.
-[[nodiscard]] Benchmark declare_rung(std::size_t index);
-template <std::size_t index>
+namespace detail {
+
+using Story = Rung (*)();
+template <Story story>
 [[nodiscard]] Benchmark declare() {
-  return declare_rung(index);
+  return declare_rung(story());
 }
+/// Adds a rung to the ladder, before main.
+bool add_to_ladder(Story story);
 
+}  // namespace detail
 }  // namespace strata::nbody
+
+/// Every build knows every rung, whatever backends it has.
+#define STRATA_RUNG_STORY(story)                                                                \
+  [[maybe_unused]] static const bool strata_rung_known =                                        \
+      ::strata::nbody::detail::add_to_ladder(story) &&                                          \
+      ::strata::detail::enrol(::strata::nbody::detail::declare<story>, ::strata::Backend::cuda, \
+                              nullptr)

@@ -18,8 +18,8 @@ namespace strata::nbody {
 }
 
 /// A kernel whose blocks have one body a thread and walk over whole tiles of `block` bodies.
-inline Climber tile_climber(void (*kernel)(Work), unsigned block, unsigned square_roots,
-                            const Problem& problem) {
+inline RungKernel tile_kernel(void (*kernel)(Work), unsigned block, unsigned square_roots,
+                              const Problem& problem) {
   const double padded = static_cast<double>(blocks_for(problem.bodies, block)) * block;
   return {.launch =
               [kernel, block](const Step& step, cudaStream_t stream) {

@@ -42,7 +42,7 @@ __device__ __forceinline__ void walk(const Work& work) {
     return i < work.bodies ? read_posmass<Soaoas>(work.from, first + i, work.total) : nobody();
   };
   float4 me[per_thread];
-  Pulls pulls[per_thread];
+  Acceleration pulls[per_thread];
 #pragma unroll
   for (unsigned b = 0; b < per_thread; ++b) {
     me[b] = read(group + b * lanes + lane);
@@ -93,31 +93,29 @@ __device__ __forceinline__ void walk(const Work& work) {
   }
 }
 
-/// A climber of Kernels::of<per_thread, warps, moves>(), by the case's axes.
+/// The kernel Kernels::of<per_thread, warps, moves>(), by the case's axes.
 template <class Kernels>
-Climber climber_of(const Session& session, const Problem& problem) {
-  Climber climber;
+RungKernel kernel_of(const Session& session, const Problem& problem) {
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
   const auto warps = static_cast<unsigned>(session.whole("warps"));
-  with_number<1, 2, 4, 8>(per_thread, [&]<unsigned n>() {
-    with_number<1, 2, 4, 8>(warps, [&]<unsigned w>() {
-      const bool moves = problem.kind == Kind::galaxies;
+  return with_number<1, 2, 4, 8>(per_thread, [&]<unsigned n>() {
+    return with_number<1, 2, 4, 8>(warps, [&]<unsigned w>() -> RungKernel {
+      const bool moves = problem.moves();
       void (*const kernel)(Work) =
           moves ? Kernels::template of<n, w, true>() : Kernels::template of<n, w, false>();
-      climber = {.launch =
-                     [kernel](const Step& step, cudaStream_t stream) {
-                       const dim3 grid{blocks_for(step.bodies, lanes * n), step.systems};
-                       kernel<<<grid, w * lanes, 0, stream>>>(work_of(step));
-                       cuda_check(cudaGetLastError());
-                     },
-                 .kernel = reinterpret_cast<const void*>(kernel),
-                 .threads = w * lanes,
-                 .square_roots = static_cast<double>(problem.systems) *
-                                 blocks_for(problem.bodies, lanes * n) * (lanes * n) *
-                                 blocks_for(problem.bodies, lanes) * lanes};
+      return {.launch =
+                  [kernel](const Step& step, cudaStream_t stream) {
+                    const dim3 grid{blocks_for(step.bodies, lanes * n), step.systems};
+                    kernel<<<grid, w * lanes, 0, stream>>>(work_of(step));
+                    cuda_check(cudaGetLastError());
+                  },
+              .kernel = reinterpret_cast<const void*>(kernel),
+              .threads = w * lanes,
+              .square_roots = static_cast<double>(problem.systems) *
+                              blocks_for(problem.bodies, lanes * n) * (lanes * n) *
+                              blocks_for(problem.bodies, lanes) * lanes};
     });
   });
-  return climber;
 }
 
 }  // namespace strata::nbody::several

@@ -19,7 +19,7 @@ __device__ __forceinline__ void walk_tiles(const Work& work, std::uint32_t syste
   const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
   const bool real = mine < work.bodies;
   const float4 me = real ? read_posmass<L>(work.from, first + mine, work.total) : nobody();
-  Pulls pulls;
+  Acceleration pulls;
 #pragma unroll 1
   for (std::uint32_t start = 0; start < work.bodies; start += block) {
     const std::uint32_t loaded = start + threadIdx.x;

@@ -68,10 +68,10 @@ Bodies hard_bodies(const Problem& problem, const std::string& kind) {
   return bodies;
 }
 
-Verdict verdict_of(const Rung& rung, const Climber& climber, const std::string& layout,
+Verdict verdict_of(const Rung& rung, const RungKernel& kernel, const std::string& layout,
                    const Problem& problem, const Bodies& bodies, std::string& said,
                    bool dominated = false) {
-  const Judgement found = judge(climber, layout, problem, bodies);
+  const Verification found = verify(kernel, layout, problem, bodies);
   const Gate gate = accuracy_gate(rung, problem.bodies, found.error, "accelerations", dominated);
   said = gate.detail;
   if (found.misplaced > 0) return Verdict::failed;
@@ -83,7 +83,7 @@ class EveryRung : public testing::TestWithParam<std::string> {};
 /// Judges the rung in all its choices on these problems; returns how often.
 std::size_t judge_all(const Rung& rung, const std::vector<std::uint32_t>& sizes,
                       const std::vector<std::string>& kinds_of_bodies) {
-  const MakeClimber make = climbers().at(rung.name);
+  const MakeRungKernel make = rung_kernels().at(rung.name);
   std::size_t judged = 0;
   for (const Kind kind : {Kind::single, Kind::galaxies}) {
     for (const std::uint32_t bodies : sizes) {
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(block) faulty(Work work) {
   const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
   const bool real = mine < work.bodies;
   const float4 me = real ? read_posmass<Soaoas>(work.from, mine, work.total) : nobody();
-  Pulls pulls;
+  Acceleration pulls;
   tile[threadIdx.x] = nobody();
   __syncthreads();
   const std::uint32_t end = fault == Fault::no_tail ? work.bodies / block * block : work.bodies;
@@ -169,7 +169,7 @@ Verdict verdict_of_fault() {
   const Rung& rung = rung_named("unrolled");
   const Problem problem{.kind = Kind::single, .systems = 1, .bodies = 5 * block + 7};
   std::string said;
-  return verdict_of(rung, tile_climber(faulty<fault>, block, 1, problem), "soaoas", problem,
+  return verdict_of(rung, tile_kernel(faulty<fault>, block, 1, problem), "soaoas", problem,
                     generate(problem), said);
 }
 

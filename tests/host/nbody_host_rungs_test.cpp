@@ -87,16 +87,16 @@ std::vector<Rung> rungs_of_the_host() {
 
 class RungOnThisCpu : public testing::TestWithParam<Rung> {};
 
-void expect_right(const Rung& rung, const HostKernel& climber, const std::string& layout,
+void expect_right(const Rung& rung, const HostKernel& kernel, const std::string& layout,
                   bool moves) {
   for (const Sample& sample : samples()) {
-    SCOPED_TRACE(layout + ", " + sample.name + ", " + climber.instructions);
-    const auto judgement =
-        judge_on_host(climber, team(), layout, sample.bodies, moves, sample.right);
-    const Gate gate = accuracy_gate(rung, sample.bodies.bodies, judgement.error, "accelerations",
+    SCOPED_TRACE(layout + ", " + sample.name + ", " + kernel.instructions);
+    const auto verification =
+        verify_on_host(kernel, team(), layout, sample.bodies, moves, sample.right);
+    const Gate gate = accuracy_gate(rung, sample.bodies.bodies, verification.error, "accelerations",
                                     sample.dominated);
     EXPECT_EQ(gate.verdict, Verdict::passed) << gate.detail;
-    EXPECT_EQ(judgement.misplaced, 0U);
+    EXPECT_EQ(verification.misplaced, 0U);
   }
 }
 
@@ -104,12 +104,12 @@ TEST_P(RungOnThisCpu, ComputesWhatDoublePrecisionDoes) {
   const Rung& rung = GetParam();
   bool any = false;
   for (const Vectors vectors : known_to_this_cpu()) {
-    const auto climber = made(rung, vectors);
-    if (!climber) continue;
+    const auto kernel = made(rung, vectors);
+    if (!kernel) continue;
     any = true;
     for (const std::string& layout : rung.layouts) {
-      expect_right(rung, *climber, layout, /*moves=*/false);
-      expect_right(rung, *climber, layout, /*moves=*/true);
+      expect_right(rung, *kernel, layout, /*moves=*/false);
+      expect_right(rung, *kernel, layout, /*moves=*/true);
     }
   }
   if (!any) GTEST_SKIP() << "this CPU or this build cannot do it";
@@ -119,34 +119,35 @@ TEST_P(RungOnThisCpu, DoesTheSameWithMoreThreadsThanBodies) {
   const Rung& rung = GetParam();
   ThreadTeam three{std::vector<int>(3, allowed_cpus().front())};
   for (const Vectors vectors : known_to_this_cpu()) {
-    const auto climber = made(rung, vectors);
-    if (!climber) continue;
+    const auto kernel = made(rung, vectors);
+    if (!kernel) continue;
     for (const Sample& sample : samples()) {
       if (sample.bodies.total() > 40) continue;
-      const auto judgement = judge_on_host(*climber, three, rung.layouts.front(), sample.bodies,
-                                           /*moves=*/true, sample.right);
-      EXPECT_LE(judgement.error.relative_rms, rms_bound(rung, sample.bodies.bodies)) << sample.name;
-      EXPECT_EQ(judgement.misplaced, 0U);
+      const auto verification = verify_on_host(*kernel, three, rung.layouts.front(), sample.bodies,
+                                               /*moves=*/true, sample.right);
+      EXPECT_LE(verification.error.relative_rms, rms_bound(rung, sample.bodies.bodies))
+          << sample.name;
+      EXPECT_EQ(verification.misplaced, 0U);
     }
   }
 }
 
-/// A climber that computes something else than it is asked.
+/// A kernel that computes something else than it is asked.
 using Fault = std::function<HostKernel(const HostKernel&, const std::string& layout)>;
 
 Gate judged_with(const Fault& fault, const Rung& rung, const Sample& sample, bool moves) {
   const std::string& layout = rung.layouts.front();
   const auto sound = made(rung, widest_vectors());
   if (!sound) throw Skipped{"not on this CPU"};
-  const auto judgement =
-      judge_on_host(fault(*sound, layout), team(), layout, sample.bodies, moves, sample.right);
-  return accuracy_gate(rung, sample.bodies.bodies, judgement.error, "accelerations");
+  const auto verification =
+      verify_on_host(fault(*sound, layout), team(), layout, sample.bodies, moves, sample.right);
+  return accuracy_gate(rung, sample.bodies.bodies, verification.error, "accelerations");
 }
 
 /// The accelerations of the last of the bodies never come.
 HostKernel without_tail(const HostKernel& sound, const std::string& /*layout*/) {
-  return {.run = [sound](std::span<const HostStep> steps, ThreadTeam& threads) {
-    for (const HostStep& step : steps) {
+  return {.run = [sound](std::span<const Step> steps, ThreadTeam& threads) {
+    for (const Step& step : steps) {
       const std::size_t last = 3 * step.total() - 1;
       const float before = step.acceleration[last];
       sound.run(std::span{&step, 1}, threads);
@@ -157,12 +158,12 @@ HostKernel without_tail(const HostKernel& sound, const std::string& /*layout*/) 
 
 /// A body in the middle pulls nobody.
 HostKernel without_a_mass(const HostKernel& sound, const std::string& layout) {
-  return {.run = [sound, layout](std::span<const HostStep> steps, ThreadTeam& threads) {
-    for (HostStep step : steps) {
-      std::vector<float> words;
-      with_layout_named(layout, [&]<class L>() {
-        words.assign(step.from, step.from + L::words(step.total()));
-        words[word_of<L>(Field::mass, step.total() / 2, step.total())] = 0;
+  return {.run = [sound, layout](std::span<const Step> steps, ThreadTeam& threads) {
+    for (Step step : steps) {
+      const auto words = with_layout_named(layout, [&]<class L>() {
+        std::vector<float> all(step.from, step.from + L::words(step.total()));
+        all[word_of<L>(Field::mass, step.total() / 2, step.total())] = 0;
+        return all;
       });
       step.from = words.data();
       sound.run(std::span{&step, 1}, threads);
@@ -172,8 +173,8 @@ HostKernel without_a_mass(const HostKernel& sound, const std::string& layout) {
 
 /// Bodies that are near each other pull too much.
 HostKernel without_softening(const HostKernel& sound, const std::string& /*layout*/) {
-  return {.run = [sound](std::span<const HostStep> steps, ThreadTeam& threads) {
-    for (HostStep step : steps) {
+  return {.run = [sound](std::span<const Step> steps, ThreadTeam& threads) {
+    for (Step step : steps) {
       step.softening_squared /= 2;
       sound.run(std::span{&step, 1}, threads);
     }
@@ -182,7 +183,7 @@ HostKernel without_softening(const HostKernel& sound, const std::string& /*layou
 
 /// Nothing is done.
 HostKernel idle(const HostKernel& /*sound*/, const std::string& /*layout*/) {
-  return {.run = [](std::span<const HostStep>, ThreadTeam&) {}};
+  return {.run = [](std::span<const Step>, ThreadTeam&) {}};
 }
 
 TEST_P(RungOnThisCpu, IsRefusedWhenItIsWrong) {
@@ -207,14 +208,14 @@ INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of_the_ho
 
 TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
   const Sample& sample = samples().at(2);
-  const HostKernel lazy{.run = [](std::span<const HostStep> steps, ThreadTeam& threads) {
+  const HostKernel lazy{.run = [](std::span<const Step> steps, ThreadTeam& threads) {
     host_kernel("serial")(Vectors::none).run(steps, threads);
-    for (const HostStep& step : steps)
+    for (const Step& step : steps)
       step.to[word_of<Aos>(Field::py, 7, step.total())] =
           step.from[word_of<Aos>(Field::py, 7, step.total())];
   }};
   EXPECT_EQ(
-      judge_on_host(lazy, team(), "aos", sample.bodies, /*moves=*/true, sample.right).misplaced,
+      verify_on_host(lazy, team(), "aos", sample.bodies, /*moves=*/true, sample.right).misplaced,
       1U);
 }
 

@@ -1,5 +1,3 @@
-// Rung cpu_blocked: how near to its arithmetic peak can the CPU come?
-//
 // A core has some vectors of bodies in registers; each source is read once for all of them. Sources
 // come in pieces of 1024, 16 KiB, which stay in L1 while all of a core's bodies go over them. Every
 // 256 of them the sums in registers are added to the totals and begin anew. Beside the reciprocal
@@ -92,7 +90,7 @@ struct Code {
 };
 
 /// All pieces of a system upon these of its bodies.
-void compute(const HostStep& step, const BodyRange& mine, const Code& code,
+void compute(const Step& step, const BodyRange& mine, const Code& code,
              std::vector<float>& totals) {
   const Sources from = sources_of(step, mine.system);
   const std::size_t count = mine.last - mine.first;
@@ -124,7 +122,7 @@ HostKernel make(Vectors have) {
                   .of_vectors = {add_pulls<1>(have), add_pulls<2>(have), add_pulls<3>(have),
                                  add_pulls<4>(have)}};
   return on_all_cores(
-      [code](const HostStep& step, const ThreadRank& thread) {
+      [code](const Step& step, const ThreadRank& thread) {
         thread_local std::vector<float> totals;
         for_my_bodies(step, thread, code.lanes,
                       [&](const BodyRange& mine) { compute(step, mine, code, totals); });
@@ -132,7 +130,21 @@ HostKernel make(Vectors have) {
       to_string(have));
 }
 
-STRATA_HOST_RUNG("cpu_blocked", make);
+Rung story() {
+  return {.name = "cpu_blocked",
+          .backend = Backend::host,
+          .before = "simd_rsqrt",
+          .question = "How near to its arithmetic peak can the CPU come?",
+          .change = "several bodies in registers for each that pulls, in pieces that stay in L1",
+          .source = "register blocking as in matrix products (Goto, van de Geijn 2008)",
+          .expectation = "loads and the latency of the chain no longer bound it",
+          .sum = Sum::blocks,
+          .approximate = true,
+          .vector_operations = 17,
+          .layouts = {"soa"}};
+}
+
+STRATA_HOST_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::cpu_blocked

@@ -1,5 +1,3 @@
-// Rung cpu_pair_once: what does it bring to compute each pair once, for both of its bodies?
-//
 // Newton's third law: what pulls body i towards j pulls j towards i, each by the other's mass. The
 // difference of a pair, its square and the strength are computed once; the second body takes four
 // instructions more. That is 18 and a reciprocal square root for two interactions, where rung
@@ -216,7 +214,7 @@ BodyRange share_of(std::size_t padded, const ThreadRank& thread) {
 }
 
 /// A system, by all cores that are at this thread.
-void compute_system(const HostStep& step, std::size_t system, const ThreadRank& thread,
+void compute_system(const Step& step, std::size_t system, const ThreadRank& thread,
                     const Code& code, Room& room) {
   const Sources from = sources_of(step, system);
   const BodyRange mine = share_of(room.padded(), thread);
@@ -251,9 +249,9 @@ void compute_system(const HostStep& step, std::size_t system, const ThreadRank& 
   thread.wait_for_all();
 }
 
-void compute_all(std::span<const HostStep> steps, ThreadTeam& team, const Code& code) {
+void compute_all(std::span<const Step> steps, ThreadTeam& team, const Code& code) {
   if (steps.empty()) return;
-  const HostStep& like = steps.front();
+  const Step& like = steps.front();
   // As many systems as cores: each its own. Fewer: all cores on one after the other.
   const bool separate = like.systems >= team.size();
   std::vector<Room> rooms(separate ? team.size() : 1);
@@ -266,7 +264,7 @@ void compute_all(std::span<const HostStep> steps, ThreadTeam& team, const Code& 
     Room& room = rooms[separate ? rank : 0];
     const std::size_t first = separate ? rank : 0;
     const std::size_t next = separate ? team.size() : 1;
-    for (const HostStep& step : steps) {
+    for (const Step& step : steps) {
       for (std::size_t s = first; s < step.systems; s += next)
         compute_system(step, s * step.bodies, thread, code, room);
       together.wait_for_all();
@@ -279,12 +277,26 @@ HostKernel make(Vectors have) {
   const Code code{.add_pairs = kernel_for<AddPairs, const Mine&, const Others&, float>(have),
                   .held = held_bodies(lanes),
                   .scale = inverse_cube_scale(lanes)};
-  return {.run = [code](std::span<const HostStep> steps,
+  return {.run = [code](std::span<const Step> steps,
                         ThreadTeam& team) { compute_all(steps, team, code); },
           .instructions = std::string{to_string(have)}};
 }
 
-STRATA_HOST_RUNG("cpu_pair_once", make);
+Rung story() {
+  return {.name = "cpu_pair_once",
+          .backend = Backend::host,
+          .before = "cpu_blocked",
+          .question = "What does it bring to compute each pair once, for both of its bodies?",
+          .change = "Newton's third law: reactions are added up beside the bodies that pull",
+          .source = handbook("14.1"),
+          .expectation = "21 operations on vectors for two interactions instead of 17 for one",
+          .sum = Sum::blocks,
+          .approximate = true,
+          .vector_operations = 21.0 / 2,
+          .layouts = {"soa"}};
+}
+
+STRATA_HOST_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::cpu_pair_once

@@ -1,5 +1,4 @@
-// Rung cpu_soa: what does a structure of arrays bring before there are vectors? (CUDA Handbook
-// 14.9) The cores are those of rung openmp, by the harness's own threads.
+// The cores are those of rung openmp, by the harness's own threads.
 #include "nbody/gravity/host/one_body_scalar.hpp"
 
 namespace strata::nbody::cpu_soa {
@@ -9,7 +8,18 @@ HostKernel make(Vectors /*have*/) {
   return body_by_body(one_body_scalar<Soa>, "scalar");
 }
 
-STRATA_HOST_RUNG("cpu_soa", make);
+Rung story() {
+  return {.name = "cpu_soa",
+          .backend = Backend::host,
+          .before = "openmp",
+          .question = "What does a structure of arrays bring before there are vectors?",
+          .change = "each field in an array of its own",
+          .source = handbook("14.9"),
+          .expectation = "next to nothing: a core waits for its square roots, not for memory",
+          .layouts = {"soa"}};
+}
+
+STRATA_HOST_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::cpu_soa

@@ -15,6 +15,7 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,15 +26,15 @@ constexpr double sample_seconds = 1e-2;  // a sample lasts as long, or one step
 constexpr std::uint32_t most_steps = 1U << 16U;
 constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 
-std::map<std::string_view, MakeHostKernel>& roll() {
-  static std::map<std::string_view, MakeHostKernel> climbers;
-  return climbers;
+std::map<std::string, MakeHostKernel, std::less<>>& host_kernels() {
+  static std::map<std::string, MakeHostKernel, std::less<>> all;
+  return all;
 }
 
 /// Where the bodies of a climb are, and where they go.
-class Ground {
+class StepBuffers {
  public:
-  Ground(std::string_view layout, const Bodies& bodies, bool moves)
+  StepBuffers(std::string_view layout, const Bodies& bodies, bool moves)
       : systems_{bodies.systems},
         bodies_{bodies.bodies},
         moves_{moves},
@@ -50,8 +51,8 @@ class Ground {
   }
 
   /// So many steps, which begin where restore() puts the bodies.
-  [[nodiscard]] std::vector<HostStep> steps(std::size_t count, float time) {
-    std::vector<HostStep> all;
+  [[nodiscard]] std::vector<Step> steps(std::size_t count, float time) {
+    std::vector<Step> all;
     all.reserve(count);
     float* from = from_.data();
     float* to = to_.data();
@@ -93,16 +94,16 @@ struct Observation {
 };
 
 /// The subject of the protocol: some steps from the same beginning.
-class Ascent {
+class LadderRun {
  public:
-  Ascent(const Judged& right, HostKernel climber, ThreadTeam& team, std::string_view layout,
-         bool moves)
-      : climber_{std::move(climber)}, team_{team}, ground_{layout, right.bodies, moves} {}
+  LadderRun(const ReferenceProblem& right, HostKernel kernel, ThreadTeam& team,
+            std::string_view layout, bool moves)
+      : kernel_{std::move(kernel)}, team_{team}, buffers_{layout, right.bodies, moves} {}
 
   /// Decides how many steps a sample has. Throws Skipped where samples could not be taken in time.
   void shape(const Plan& plan) {
-    steps_ = ground_.steps(1, time_step);
-    ground_.restore();
+    steps_ = buffers_.steps(1, time_step);
+    buffers_.restore();
     double seconds = observe().seconds;
     const double all = seconds * (plan.warmups + plan.min_samples);
     if (all > plan.time_limit / 2) {
@@ -112,21 +113,21 @@ class Ascent {
                       plan.warmups + plan.min_samples, all, plan.time_limit)};
     }
     if (seconds < sample_seconds) {
-      ground_.restore();
+      buffers_.restore();
       seconds = std::min(seconds, observe().seconds);  // now with warm caches
     }
     const double count = std::ceil(sample_seconds / std::max(seconds, 1e-9));
-    steps_ = ground_.steps(
+    steps_ = buffers_.steps(
         static_cast<std::size_t>(std::clamp(count, 1.0, static_cast<double>(most_steps))),
         time_step);
   }
 
-  void prepare() { ground_.restore(); }
+  void prepare() { buffers_.restore(); }
 
   Observation observe() {
     const double began = monotonic_raw_seconds();
     const std::uint64_t start = tsc_now();
-    climber_.run(steps_, team_);
+    kernel_.run(steps_, team_);
     const auto ticks = static_cast<double>(tsc_now() - start);
     const double seconds = monotonic_raw_seconds() - began;
     const auto count = static_cast<double>(steps_.size());
@@ -138,15 +139,15 @@ class Ascent {
   [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
     return {seen.seconds, seen.tsc_seconds};
   }
-  [[nodiscard]] const HostKernel& climber() const { return climber_; }
+  [[nodiscard]] const HostKernel& kernel() const { return kernel_; }
   [[nodiscard]] std::size_t steps() const { return steps_.size(); }
-  [[nodiscard]] const Ground& ground() const { return ground_; }
+  [[nodiscard]] const StepBuffers& buffers() const { return buffers_; }
 
  private:
-  HostKernel climber_;
+  HostKernel kernel_;
   ThreadTeam& team_;
-  Ground ground_;
-  std::vector<HostStep> steps_;
+  StepBuffers buffers_;
+  std::vector<Step> steps_;
 };
 
 void report(Session& session, const Problem& problem, const Collection<Observation>& seen) {
@@ -187,58 +188,58 @@ Vectors widest_vectors() {
 #endif
 }
 
-bool enrol_host_rung(std::string_view name, MakeHostKernel make) {
-  return roll().emplace(name, make).second;
+bool add_host_kernel(const Rung& rung, MakeHostKernel make) {
+  return host_kernels().emplace(rung.name, make).second;
 }
 
 MakeHostKernel host_kernel(std::string_view name) {
-  const auto found = roll().find(name);
-  if (found == roll().end()) {
+  const auto found = host_kernels().find(name);
+  if (found == host_kernels().end()) {
     throw std::out_of_range{fmt::format("there is no rung '{}' on the CPU", name)};
   }
   return found->second;
 }
 
-Judgement judge_on_host(const HostKernel& climber, ThreadTeam& team, std::string_view layout,
-                        const Bodies& bodies, bool moves, std::span<const Pull> right) {
+Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team, std::string_view layout,
+                            const Bodies& bodies, bool moves, std::span<const Pull> right) {
   const Bodies still = at_rest(bodies);
-  Ground ground{layout, still, moves};
-  const auto steps = ground.steps(1, 1.0F);
-  const auto after = ground.moved();
-  ground.restore();
-  climber.run(steps, team);
-  if (!moves) return {.error = ground.error(right)};
-  return judgement_of(still, bodies_of(layout, after, still.systems, still.bodies), right);
+  StepBuffers buffers{layout, still, moves};
+  const auto steps = buffers.steps(1, 1.0F);
+  const auto after = buffers.moved();
+  buffers.restore();
+  kernel.run(steps, team);
+  if (!moves) return {.error = buffers.error(right)};
+  return verification_of(still, bodies_of(layout, after, still.systems, still.bodies), right);
 }
 
 void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make) {
-  const HostKernel climber = make(widest_vectors());
+  const HostKernel kernel = make(widest_vectors());
   const Problem problem = problem_of(session);
   const std::string& layout = session.param("layout");
-  const bool moves = problem.kind == Kind::galaxies;
-  const Judged& right = judged(session, problem, reference_pulls);
+  const bool moves = problem.moves();
+  const ReferenceProblem& right = reference_problem(session, problem, reference_pulls);
   ThreadTeam team{allowed_cpus()};
 
-  Ascent ascent{right, climber, team, layout, moves};
-  ascent.shape(session.plan());
-  const Judgement first = judge_on_host(climber, team, layout, right.bodies, moves, right.pulls);
+  LadderRun ladder_run{right, kernel, team, layout, moves};
+  ladder_run.shape(session.plan());
+  const Verification first = verify_on_host(kernel, team, layout, right.bodies, moves, right.pulls);
   add_gates(session, rung, problem, first);
   report_error(session, first.error);
-  session.fact("steps", static_cast<std::int64_t>(ascent.steps()));
+  session.fact("steps", static_cast<std::int64_t>(ladder_run.steps()));
   session.fact("layout", layout);
   session.fact("change", rung.change);
   session.fact("before", rung.before);
-  session.fact("instructions", climber.instructions);
+  session.fact("instructions", kernel.instructions);
   session.fact("cores", static_cast<std::int64_t>(team.size()));
 
-  const auto seen = collect(ascent, session.plan());
+  const auto seen = collect(ladder_run, session.plan());
   report(session, problem, seen);
   if (moves) {
     const Bodies moved =
-        bodies_of(layout, ascent.ground().moved(), problem.systems, problem.bodies);
+        bodies_of(layout, ladder_run.buffers().moved(), problem.systems, problem.bodies);
     report_drift(session, right.conserved.value(), conserved(moved, reference_pulls(moved)));
   } else {
-    session.add(accuracy_gate(rung, problem.bodies, ascent.ground().error(right.pulls),
+    session.add(accuracy_gate(rung, problem.bodies, ladder_run.buffers().error(right.pulls),
                               "accelerations of the last sample"));
   }
 }

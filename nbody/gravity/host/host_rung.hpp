@@ -7,10 +7,10 @@
 #include "harness/case/benchmark.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/measure/session.hpp"
-#include "nbody/gravity/judgement.hpp"
 #include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/problem/problem.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
+#include "nbody/gravity/verification.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,20 +21,6 @@
 
 namespace strata::nbody {
 
-/// One time step of all systems, or one evaluation of their accelerations.
-struct HostStep {
-  const float* from = nullptr;    ///< bodies, in the layout of the rung
-  float* to = nullptr;            ///< galaxies: where the moved bodies go, in the same layout
-  float* acceleration = nullptr;  ///< single, gravit: three arrays of total() numbers, x y z
-  std::uint32_t systems = 1;
-  std::uint32_t bodies = 0;  ///< of each system
-  float softening_squared = 0;
-  float time_step = 0;
-
-  [[nodiscard]] std::size_t total() const { return std::size_t{systems} * bodies; }
-  [[nodiscard]] bool moves() const { return acceleration == nullptr; }
-};
-
 /// Instructions that a rung may use.
 enum class Vectors { none, avx2, avx512 };
 [[nodiscard]] std::string_view to_string(Vectors vectors);
@@ -44,7 +30,7 @@ enum class Vectors { none, avx2, avx512 };
 /// A rung made ready.
 struct HostKernel {
   /// Computes the steps one after the other, each from what the one before left.
-  std::function<void(std::span<const HostStep>, ThreadTeam&)> run;
+  std::function<void(std::span<const Step>, ThreadTeam&)> run;
   std::string instructions = "scalar";
 };
 
@@ -57,23 +43,23 @@ using MakeHostKernel = HostKernel (*)(Vectors);
 /// One step of these bodies, into poisoned outputs, held against their reference. Where bodies
 /// move, they start at rest and the step lasts 1, so that the new velocities are the accelerations,
 /// and the new positions known exactly.
-[[nodiscard]] Judgement judge_on_host(const HostKernel& climber, ThreadTeam& team,
-                                      std::string_view layout, const Bodies& bodies, bool moves,
-                                      std::span<const Pull> right);
+[[nodiscard]] Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team,
+                                          std::string_view layout, const Bodies& bodies, bool moves,
+                                          std::span<const Pull> right);
 
 /// Judges a rung, then times it.
 void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make);
 
-bool enrol_host_rung(std::string_view name, MakeHostKernel make);
+bool add_host_kernel(const Rung& rung, MakeHostKernel make);
 
 }  // namespace strata::nbody
 
-/// Enrols a rung on the CPU: `make` is its MakeHostKernel.
-#define STRATA_HOST_RUNG(name, make)                                                       \
-  [[maybe_unused]] static const bool strata_rung_enrolled =                                \
-      ::strata::nbody::enrol_host_rung(name, make) &&                                      \
-      ::strata::detail::enrol(::strata::nbody::declare<::strata::nbody::rung_index(name)>, \
-                              ::strata::Backend::host, [](::strata::Session& session) {    \
-                                ::strata::nbody::measure_host_rung(                        \
-                                    session, ::strata::nbody::rung_named(name), make);     \
+/// Registers a rung on the CPU: its story and its MakeHostKernel.
+#define STRATA_HOST_RUNG(story, make)                                                           \
+  STRATA_RUNG_STORY(story);                                                                     \
+  [[maybe_unused]] static const bool strata_rung_enrolled =                                     \
+      ::strata::nbody::add_host_kernel(story(), make) &&                                        \
+      ::strata::detail::enrol(::strata::nbody::detail::declare<story>, ::strata::Backend::host, \
+                              [](::strata::Session& session) {                                  \
+                                ::strata::nbody::measure_host_rung(session, story(), make);     \
                               })

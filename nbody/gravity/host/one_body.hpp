@@ -13,7 +13,7 @@ namespace strata::nbody {
 template <bool approximate>
 struct OneBody {
   template <unsigned lanes>
-  [[STRATA_INLINE]] static void run(const HostStep& step, std::size_t system, std::size_t i) {
+  [[STRATA_INLINE]] static void run(const Step& step, std::size_t system, std::size_t i) {
     using V = Floats<lanes>;
     const Sources from = sources_of(step, system);
     const float x = from.x[i];
@@ -56,9 +56,8 @@ struct OneBody {
 
 template <bool approximate>
 HostKernel one_body_kernel(Vectors have) {
-  return body_by_body(
-      kernel_for<OneBody<approximate>, const HostStep&, std::size_t, std::size_t>(have),
-      to_string(have));
+  return body_by_body(kernel_for<OneBody<approximate>, const Step&, std::size_t, std::size_t>(have),
+                      to_string(have));
 }
 
 }  // namespace strata::nbody

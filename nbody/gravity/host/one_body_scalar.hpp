@@ -19,7 +19,7 @@ namespace strata::nbody {
 
 /// Computes and finishes body i of the system that begins at body `system`.
 template <Layout L>
-STRATA_SCALAR void one_body_scalar(const HostStep& step, std::size_t system, std::size_t i) {
+STRATA_SCALAR void one_body_scalar(const Step& step, std::size_t system, std::size_t i) {
   const std::size_t n = step.total();
   constexpr std::size_t stride = word_of<L>(Field::px, 1, 2) - word_of<L>(Field::px, 0, 2);
   const float* const px = step.from + word_at<L, Field::px>(system, n);

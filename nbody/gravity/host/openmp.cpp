@@ -1,5 +1,3 @@
-// Rung openmp: what does it bring to share the bodies out among all cores? (Papadouli et al. 2026:
-// one line of OpenMP before the loop)
 #include "harness/case/error.hpp"
 #include "nbody/gravity/host/one_body_scalar.hpp"
 #include "nbody/gravity/host/threads.hpp"
@@ -10,9 +8,9 @@ namespace {
 #if defined(_OPENMP)
 
 HostKernel make(Vectors /*have*/) {
-  return {.run = [](std::span<const HostStep> steps, ThreadTeam& team) {
+  return {.run = [](std::span<const Step> steps, ThreadTeam& team) {
     const int threads = static_cast<int>(team.size());
-    for (const HostStep& step : steps) {
+    for (const Step& step : steps) {
       const std::size_t total = step.total();
 #pragma omp parallel for num_threads(threads) schedule(static)
       for (std::size_t i = 0; i < total; ++i)
@@ -29,7 +27,18 @@ HostKernel make(Vectors /*have*/) {
 
 #endif
 
-STRATA_HOST_RUNG("openmp", make);
+Rung story() {
+  return {.name = "openmp",
+          .backend = Backend::host,
+          .before = "serial",
+          .question = "What does it bring to share the bodies out among all cores?",
+          .change = "systems, or the bodies of a single one, on all cores",
+          .source = thessaly("OpenMP"),
+          .expectation = "as many times as there are cores: nothing is shared but what is read",
+          .layouts = {"aos"}};
+}
+
+STRATA_HOST_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::openmp

@@ -1,4 +1,3 @@
-// Rung serial: what does gravity cost on one core, written down plainly?
 #include "nbody/gravity/host/one_body_scalar.hpp"
 #include "nbody/gravity/host/threads.hpp"
 
@@ -7,7 +6,7 @@ namespace {
 
 HostKernel make(Vectors /*have*/) {
   return on_all_cores(
-      [](const HostStep& step, const ThreadRank& thread) {
+      [](const Step& step, const ThreadRank& thread) {
         if (thread.rank > 0) return;
         for (std::size_t i = 0; i < step.total(); ++i)
           one_body_scalar<Aos>(step, i / step.bodies * step.bodies, i % step.bodies);
@@ -15,7 +14,17 @@ HostKernel make(Vectors /*have*/) {
       "scalar");
 }
 
-STRATA_HOST_RUNG("serial", make);
+Rung story() {
+  return {.name = "serial",
+          .backend = Backend::host,
+          .question = "What does gravity cost on one core, written down plainly?",
+          .change = "a double loop over an array of structures",
+          .source = thessaly("Baseline"),
+          .expectation = "one square root and one division a pair bound it, neither in vectors",
+          .layouts = {"aos"}};
+}
+
+STRATA_HOST_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::serial

@@ -1,11 +1,21 @@
-// Rung simd: what do vectors bring, with square roots and divisions as they are? (CUDA Handbook
-// 14.9)
 #include "nbody/gravity/host/one_body.hpp"
 
 namespace strata::nbody::simd {
 namespace {
 
-STRATA_HOST_RUNG("simd", one_body_kernel<false>);
+Rung story() {
+  return {
+      .name = "simd",
+      .backend = Backend::host,
+      .before = "cpu_soa",
+      .question = "What do vectors bring, with square roots and divisions as they are?",
+      .change = "the widest vectors of the CPU, over the bodies that pull",
+      .source = handbook("14.9"),
+      .expectation = "the lanes of a vector, less what square roots and divisions of vectors cost",
+      .layouts = {"soa"}};
+}
+
+STRATA_HOST_RUNG(story, one_body_kernel<false>);
 
 }  // namespace
 }  // namespace strata::nbody::simd

@@ -1,11 +1,21 @@
-// Rung simd_rsqrt: what do vectors bring, with square roots and divisions as they are? (CUDA
-// Handbook 14.9)
 #include "nbody/gravity/host/one_body.hpp"
 
 namespace strata::nbody::simd_rsqrt {
 namespace {
 
-STRATA_HOST_RUNG("simd_rsqrt", one_body_kernel<true>);
+Rung story() {
+  return {.name = "simd_rsqrt",
+          .backend = Backend::host,
+          .before = "simd",
+          .question = "What does an approximate reciprocal square root with a Newton step bring?",
+          .change = "rsqrt and one Newton step in place of square root and division",
+          .source = handbook("14.9, Listing 14.8"),
+          .expectation = "several times: neither the square root nor the division is pipelined",
+          .approximate = true,
+          .layouts = {"soa"}};
+}
+
+STRATA_HOST_RUNG(story, one_body_kernel<true>);
 
 }  // namespace
 }  // namespace strata::nbody::simd_rsqrt

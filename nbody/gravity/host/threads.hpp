@@ -74,11 +74,11 @@ void on_every_core(ThreadTeam& team, Work&& work) {
 template <class Part>
 HostKernel on_all_cores(Part part, std::string_view instructions) {
   return {.run =
-              [part](std::span<const HostStep> steps, ThreadTeam& team) {
+              [part](std::span<const Step> steps, ThreadTeam& team) {
                 SpinBarrier barrier{team.size()};
                 on_every_core(team, [&](std::size_t rank) {
                   const ThreadRank thread{.rank = rank, .size = team.size(), .barrier = &barrier};
-                  for (const HostStep& step : steps) {
+                  for (const Step& step : steps) {
                     part(step, thread);
                     thread.wait_for_all();
                   }
@@ -96,8 +96,7 @@ struct BodyRange {
 /// Calls visit(BodyRange) for the bodies of this thread: every thread has as many groups of `group`
 /// as the others, one more or less; the last group of a system may be smaller.
 template <class Visit>
-void for_my_bodies(const HostStep& step, const ThreadRank& thread, std::size_t group,
-                   Visit&& visit) {
+void for_my_bodies(const Step& step, const ThreadRank& thread, std::size_t group, Visit&& visit) {
   const std::size_t groups = (step.bodies + group - 1) / group;  // of a system
   const std::size_t all = groups * step.systems;
   const std::size_t end = all * (thread.rank + 1) / thread.size;
@@ -116,7 +115,7 @@ void for_my_bodies(const HostStep& step, const ThreadRank& thread, std::size_t g
 template <class OneBody>
 HostKernel body_by_body(OneBody one_body, std::string_view instructions) {
   return on_all_cores(
-      [one_body](const HostStep& step, const ThreadRank& thread) {
+      [one_body](const Step& step, const ThreadRank& thread) {
         for_my_bodies(step, thread, 1, [&](const BodyRange& mine) {
           for (std::size_t i = mine.first; i < mine.last; ++i)
             one_body(step, mine.system, i);
@@ -143,7 +142,7 @@ template <Layout L, Field f>
 /// Ends a step for body i of all: moves it, or stores its acceleration. First the velocity, then
 /// the position by the new velocity, as on a GPU.
 template <Layout L>
-void finish(const HostStep& step, std::size_t i, float ax, float ay, float az) {
+void finish(const Step& step, std::size_t i, float ax, float ay, float az) {
   const std::size_t n = step.total();
   if (!step.moves()) {
     step.acceleration[i] = ax;

@@ -140,7 +140,7 @@ struct Sources {
 inline Sources operator+(const Sources& from, std::size_t i) {
   return {from.x + i, from.y + i, from.z + i, from.mass + i};
 }
-inline Sources sources_of(const HostStep& step, std::size_t system) {
+inline Sources sources_of(const Step& step, std::size_t system) {
   const std::size_t n = step.total();
   return {step.from + word_at<Soa, Field::px>(system, n),
           step.from + word_at<Soa, Field::py>(system, n),

@@ -37,6 +37,8 @@ struct Problem {
   [[nodiscard]] double interactions() const {
     return static_cast<double>(systems) * bodies * static_cast<double>(bodies);
   }
+  /// Whether a step moves the bodies.
+  [[nodiscard]] bool moves() const { return kind == Kind::galaxies; }
   bool operator==(const Problem&) const = default;
 };
 

@@ -1,18 +1,37 @@
-// Rung constant_memory: can constant memory, which hands one word to all lanes, take the tile's
-// place? (CUDA Handbook 14.4)
-//
-// It holds 4095 bodies, so a step is a copy and a launch for each such piece of a system, and the
-// accelerations are added up in global memory.
+// Constant memory holds 4032 bodies, so a step is a copy and a launch for each such piece of a
+// system, and the accelerations are added up in global memory.
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "harness/cuda/buffer.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
 #include <algorithm>
 #include <memory>
+#endif
 
 namespace strata::nbody::constant_memory {
 namespace {
 
 constexpr unsigned block = 256;
+
+Rung story() {
+  return {.name = "constant_memory",
+          .before = "invariants",
+          .question = "Can constant memory take the tile's place?",
+          .change = "bodies come from constant memory, 4032 at a time",
+          .source = handbook("14.4"),
+          .expectation =
+              "two loads of the uniform unit a body; what does not fit its 2 KiB cache waits",
+          .sum = Sum::blocks,
+          .approximate = true,
+          .issue_slots = 15.16,
+          .bodies_of_block = block,
+          .launch_for_each_system = true};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
+
 constexpr unsigned unroll = 32;
 constexpr std::uint32_t piece = 65536 / sizeof(float4) - 64;  // room for the kernel's own constants
 
@@ -24,7 +43,7 @@ __global__ void __launch_bounds__(block)
   if (mine >= work.bodies) return;
   const std::uint32_t i = first + mine;
   const float4 me = read_posmass<Soaoas>(work.from, i, work.total);
-  Pulls pulls;
+  Acceleration pulls;
 #pragma unroll unroll
   for (std::uint32_t j = 0; j < count; ++j) {
     const float4 other = others[j];
@@ -45,7 +64,7 @@ __global__ void __launch_bounds__(block) move(Work work) {
                         work.acceleration[2 * work.total + i]});
 }
 
-Climber make(const Session&, const Problem& problem) {
+RungKernel make(const Session&, const Problem& problem) {
   auto between = std::make_shared<DeviceBuffer<float>>(3 * problem.total());
   return {.launch =
               [between](const Step& step, cudaStream_t stream) {
@@ -72,7 +91,9 @@ Climber make(const Session&, const Problem& problem) {
           .square_roots = problem.interactions()};
 }
 
-STRATA_RUNG("constant_memory", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::constant_memory

@@ -1,28 +1,49 @@
-// Rung fast_math: what does the special function unit's reciprocal square root bring, and what
-// accuracy does it cost?
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
 #include "nbody/gravity/tile.cuh"
+#endif
 
 namespace strata::nbody::fast_math {
 namespace {
 
 constexpr unsigned block = 256;
 
+Rung story() {
+  return {
+      .name = "fast_math",
+      .before = "one_launch",
+      .question = "What does the hardware's reciprocal square root bring, and what does it cost?",
+      .change = "rsqrt.approx.ftz in place of square root and division",
+      .source = thessaly("Instruction fusion"),
+      .expectation =
+          "one special function a pair instead of two and the code around them; the "
+          "error grows by what its last places are worth",
+      .approximate = true,
+      .issue_slots = 18,
+      .bodies_of_block = block,
+      .threads_of_read = block,
+      .layouts = {"soaoas", "aos", "soa", "aoas", "aosoa32"}};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
+
 template <Layout L, bool moves>
 __global__ void __launch_bounds__(block) step_of(Work work) {
   walk_tiles<L, Fast, block, 1, moves>(work, blockIdx.y);
 }
 
-Climber make(const Session& session, const Problem& problem) {
-  Climber climber;
-  with_layout_named(session.param("layout"), [&]<class L>() {
-    climber = tile_climber(problem.kind == Kind::galaxies ? step_of<L, true> : step_of<L, false>,
-                           block, Fast::square_roots, problem);
+RungKernel make(const Session& session, const Problem& problem) {
+  return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
+    return tile_kernel(problem.moves() ? step_of<L, true> : step_of<L, false>, block,
+                       Fast::square_roots, problem);
   });
-  return climber;
 }
 
-STRATA_RUNG("fast_math", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::fast_math

@@ -1,15 +1,33 @@
-// Rung invariants: what does it bring to take out of the inner loop, by hand, what does not change
-// in it? (Siegel et al. 2009, IV-A)
-//
 // The reader's position is negated before the loop, the softening is copied out of the kernel's
 // parameters into a register, and the tile is walked by a pointer instead of an index.
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
 #include "nbody/gravity/tile.cuh"
+#endif
 
 namespace strata::nbody::invariants {
 namespace {
 
 constexpr unsigned block = 256;
+
+Rung story() {
+  return {
+      .name = "invariants",
+      .before = "unrolled",
+      .question = "What does it bring to take out of the loop by hand what does not change in it?",
+      .change = "negated position, softening and pointer are made before the loop",
+      .source = siegel("IV-A"),
+      .expectation = "nothing: compilers have learned it since",
+      .approximate = true,
+      .issue_slots = 14.09,
+      .bodies_of_block = block,
+      .threads_of_read = block};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
+
 constexpr unsigned unroll = 32;
 
 template <bool moves>
@@ -23,7 +41,7 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
   const float away_y = -me.y;
   const float away_z = -me.z;
   const float softening_squared = work.softening_squared;
-  Pulls pulls;
+  Acceleration pulls;
 #pragma unroll 1
   for (std::uint32_t start = 0; start < work.bodies; start += block) {
     const std::uint32_t loaded = start + threadIdx.x;
@@ -50,12 +68,14 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
   if (real) finish<Soaoas, moves>(work, first + mine, me, pulls);
 }
 
-Climber make(const Session&, const Problem& problem) {
-  return tile_climber(problem.kind == Kind::galaxies ? step_of<true> : step_of<false>, block,
-                      Fast::square_roots, problem);
+RungKernel make(const Session&, const Problem& problem) {
+  return tile_kernel(problem.moves() ? step_of<true> : step_of<false>, block, Fast::square_roots,
+                     problem);
 }
 
-STRATA_RUNG("invariants", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::invariants

@@ -1,16 +1,33 @@
-// Rung naive: what does gravity cost when every thread reads every body from global memory?
-//
 // One launch for each system and step, and another that moves the bodies: the straight translation
 // of the serial program (Papadouli et al. 2026, before their first step; Siegel et al. 2009, IV).
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "harness/cuda/buffer.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
 #include <memory>
+#endif
 
 namespace strata::nbody::naive {
 namespace {
 
 constexpr unsigned block = 256;
+
+Rung story() {
+  return {
+      .name = "naive",
+      .question = "What does gravity cost when every thread reads every body from global memory?",
+      .change = "a thread for each body; one launch for each system, another that moves it",
+      .source = siegel("IV") + "; " + thessaly("CUDA"),
+      .expectation = "L1 answers nearly all loads; the layout decides how many there are",
+      .bodies_of_block = block,
+      .launch_for_each_system = true,
+      .threads_of_read = 32,
+      .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
 
 template <Layout L>
 __global__ void __launch_bounds__(block) accelerate(Work work, std::uint32_t system) {
@@ -18,7 +35,7 @@ __global__ void __launch_bounds__(block) accelerate(Work work, std::uint32_t sys
   if (mine >= work.bodies) return;
   const std::uint32_t first = system * work.bodies;
   const float4 me = read_posmass<L>(work.from, first + mine, work.total);
-  Pulls pulls;
+  Acceleration pulls;
 #pragma unroll 1
   for (std::uint32_t j = 0; j < work.bodies; ++j) {
     pull<Plain>(pulls, me, read_posmass<L>(work.from, first + j, work.total),
@@ -33,35 +50,35 @@ __global__ void __launch_bounds__(block) move(Work work, std::uint32_t system) {
   if (mine >= work.bodies) return;
   const std::uint32_t i = system * work.bodies + mine;
   const float4 me = read_posmass<L>(work.from, i, work.total);
-  const Pulls pulls{work.acceleration[i], work.acceleration[work.total + i],
-                    work.acceleration[2 * work.total + i]};
+  const Acceleration pulls{work.acceleration[i], work.acceleration[work.total + i],
+                           work.acceleration[2 * work.total + i]};
   finish<L, true>(work, i, me, pulls);
 }
 
-Climber make(const Session& session, const Problem& problem) {
-  Climber climber;
-  with_layout_named(session.param("layout"), [&]<class L>() {
+RungKernel make(const Session& session, const Problem& problem) {
+  return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
     auto between = std::make_shared<DeviceBuffer<float>>(3 * problem.total());
-    climber = {.launch =
-                   [between](const Step& step, cudaStream_t stream) {
-                     Work work = work_of(step);
-                     if (step.moves()) work.acceleration = between->data();
-                     for (std::uint32_t system = 0; system < step.systems; ++system) {
-                       accelerate<L>
-                           <<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
-                       cuda_check(cudaGetLastError());
-                       if (!step.moves()) continue;
-                       move<L><<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
-                       cuda_check(cudaGetLastError());
-                     }
-                   },
-               .kernel = reinterpret_cast<const void*>(accelerate<L>),
-               .threads = block};
+    return {.launch =
+                [between](const Step& step, cudaStream_t stream) {
+                  Work work = work_of(step);
+                  if (step.moves()) work.acceleration = between->data();
+                  for (std::uint32_t system = 0; system < step.systems; ++system) {
+                    accelerate<L>
+                        <<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
+                    cuda_check(cudaGetLastError());
+                    if (!step.moves()) continue;
+                    move<L><<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
+                    cuda_check(cudaGetLastError());
+                  }
+                },
+            .kernel = reinterpret_cast<const void*>(accelerate<L>),
+            .threads = block};
   });
-  return climber;
 }
 
-STRATA_RUNG("naive", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::naive

@@ -1,28 +1,46 @@
-// Rung one_launch: what does it bring to compute all systems in one launch, a system for each row
-// of the grid? The layouts are steps of this rung: soa and soaoas are the ladder's.
+// The layouts are steps of this rung: soa and soaoas are the ladder's.
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
 #include "nbody/gravity/tile.cuh"
+#endif
 
 namespace strata::nbody::one_launch {
 namespace {
 
 constexpr unsigned block = 256;
 
+Rung story() {
+  return {
+      .name = "one_launch",
+      .before = "tiled",
+      .question = "What does it bring to compute all systems in one launch?",
+      .change = "the system is a row of the grid",
+      .source = thessaly("Elimination of System counting Loop"),
+      .expectation = "of many systems: occupancy, and no time between launches; of one: nothing",
+      .bodies_of_block = block,
+      .threads_of_read = block,
+      .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
+
 template <Layout L, bool moves>
 __global__ void __launch_bounds__(block) step_of(Work work) {
   walk_tiles<L, Plain, block, 1, moves>(work, blockIdx.y);
 }
 
-Climber make(const Session& session, const Problem& problem) {
-  Climber climber;
-  with_layout_named(session.param("layout"), [&]<class L>() {
-    climber = tile_climber(problem.kind == Kind::galaxies ? step_of<L, true> : step_of<L, false>,
-                           block, Plain::square_roots, problem);
+RungKernel make(const Session& session, const Problem& problem) {
+  return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
+    return tile_kernel(problem.moves() ? step_of<L, true> : step_of<L, false>, block,
+                       Plain::square_roots, problem);
   });
-  return climber;
 }
 
-STRATA_RUNG("one_launch", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::one_launch

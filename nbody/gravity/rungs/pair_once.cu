@@ -1,6 +1,3 @@
-// Rung pair_once: what does it bring to compute each pair once, for both of its bodies (Newton's
-// third law)?
-//
 // A warp holds a tile of 32 × per_thread bodies and walks over 32 others at a time, one a lane. At
 // each of 32 turns a lane meets its per_thread bodies with its one, and hands that one, with the
 // reaction upon it, to the lane beside it; after 32 turns every body is home. Then its reaction is
@@ -11,6 +8,8 @@
 // reactions) and the half of the ring that follows it; of an even number of tiles, those in the
 // first half also the one that is opposite. One force m_i m_j / r³ d serves both sides, and the own
 // mass is divided out at the end, so every body needs a mass above 0.
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "harness/cuda/buffer.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
@@ -18,9 +17,28 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#endif
 
 namespace strata::nbody::pair_once {
 namespace {
+
+Rung story() {
+  return {
+      .name = "pair_once",
+      .before = "register_banks",
+      .question = "What does it bring to compute each pair once, for both of its bodies?",
+      .change = "Newton's third law: partners go round the warp and take their reactions along",
+      .source = "no published GPU figure is known; Newton's third law on CPUs: Handbook 14.1",
+      .expectation = "17 instructions a pair instead of 26; shuffles and atomic additions on top",
+      .sum = Sum::blocks,
+      .approximate = true,
+      .issue_slots = 8.875,
+      .axes = {
+          numbers("per_thread", "bodies of a thread", {"4", "8", "12", "16"}, {"4", "8", "16"})}};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
 
 constexpr unsigned lanes = 32;
 constexpr unsigned warps = 4;
@@ -121,7 +139,7 @@ __global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
 
   const std::uint32_t own = tile * (lanes * per_thread) + lane;
   float4 me[per_thread];
-  Pulls force[per_thread];
+  Acceleration force[per_thread];
 #pragma unroll
   for (unsigned b = 0; b < per_thread; ++b)
     me[b] = bodies[own + b * lanes];
@@ -134,7 +152,7 @@ __global__ void __launch_bounds__(warps* lanes, blocks_of_sm(per_thread))
     // register bank, which costs some percent (rung register_banks).
     const float4 turned_body = turned_bodies[at];
     float4 other{turned_body.y, turned_body.z, turned_body.w, turned_body.x};
-    Pulls reaction;
+    Acceleration reaction;
 #pragma unroll 1
     for (unsigned turn = 0; turn < lanes; ++turn) {
 #pragma unroll
@@ -194,44 +212,44 @@ std::uint32_t warps_at_once(void (*kernel)(const float4*, const float4*, float4*
   return static_cast<std::uint32_t>(sms * std::max(blocks, 1)) * warps;
 }
 
-Climber make(const Session& session, const Problem& problem) {
-  Climber climber;
+RungKernel make(const Session& session, const Problem& problem) {
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
-  with_number<4, 8, 12, 16>(per_thread, [&]<unsigned n>() {
-    with_layout_named(session.param("layout"), [&]<class L>() {
+  return with_number<4, 8, 12, 16>(per_thread, [&]<unsigned n>() {
+    return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
       const Ring ring = ring_for(problem, n, warps_at_once(meet<n>));
       auto arrays = std::make_shared<Arrays>(std::size_t{problem.systems} * ring.padded);
       double met = 0;
       for (std::uint32_t t = 0; t < ring.tiles; ++t)
         met += groups_of(ring.tiles, n, t);
-      climber = {
-          .launch =
-              [ring, arrays](const Step& step, cudaStream_t stream) {
-                const Work work = work_of(step);
-                const dim3 all{blocks_for(ring.padded, block), step.systems};
-                gather<L><<<all, block, 0, stream>>>(work, ring.padded, arrays->bodies.data(),
-                                                     arrays->turned.data(), arrays->forces.data());
-                cuda_check(cudaGetLastError());
-                const dim3 jobs{ring.tiles, blocks_for(ring.pieces, warps), step.systems};
-                meet<n><<<jobs, warps * lanes, 0, stream>>>(
-                    arrays->bodies.data(), arrays->turned.data(), arrays->forces.data(), ring,
-                    step.softening_squared);
-                cuda_check(cudaGetLastError());
-                const auto end = step.moves() ? end_step<L, true> : end_step<L, false>;
-                end<<<all, block, 0, stream>>>(work, ring.padded, arrays->bodies.data(),
-                                               arrays->forces.data());
-                cuda_check(cudaGetLastError());
-              },
-          .kernel = reinterpret_cast<const void*>(meet<n>),
-          .threads = warps * lanes,
-          // the divisions at the end: a reciprocal for each number of a body, found by counting
-          .square_roots = problem.systems * met * lanes * (lanes * n)};
+      return {.launch =
+                  [ring, arrays](const Step& step, cudaStream_t stream) {
+                    const Work work = work_of(step);
+                    const dim3 all{blocks_for(ring.padded, block), step.systems};
+                    gather<L><<<all, block, 0, stream>>>(work, ring.padded, arrays->bodies.data(),
+                                                         arrays->turned.data(),
+                                                         arrays->forces.data());
+                    cuda_check(cudaGetLastError());
+                    const dim3 jobs{ring.tiles, blocks_for(ring.pieces, warps), step.systems};
+                    meet<n><<<jobs, warps * lanes, 0, stream>>>(
+                        arrays->bodies.data(), arrays->turned.data(), arrays->forces.data(), ring,
+                        step.softening_squared);
+                    cuda_check(cudaGetLastError());
+                    const auto end = step.moves() ? end_step<L, true> : end_step<L, false>;
+                    end<<<all, block, 0, stream>>>(work, ring.padded, arrays->bodies.data(),
+                                                   arrays->forces.data());
+                    cuda_check(cudaGetLastError());
+                  },
+              .kernel = reinterpret_cast<const void*>(meet<n>),
+              .threads = warps * lanes,
+              // the divisions at the end: a reciprocal for each number of a body, found by counting
+              .square_roots = problem.systems * met * lanes * (lanes * n)};
     });
   });
-  return climber;
 }
 
-STRATA_RUNG("pair_once", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::pair_once

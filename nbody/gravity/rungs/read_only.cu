@@ -1,11 +1,30 @@
-// Rung read_only: does the tile in shared memory still pay, when the read-only path through L1
-// hands one body to all lanes of a warp? (CUDA Handbook 14.2, on caches)
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
+#endif
 
 namespace strata::nbody::read_only {
 namespace {
 
 constexpr unsigned block = 256;
+
+Rung story() {
+  return {
+      .name = "read_only",
+      .before = "invariants",
+      .question = "Does a tile in shared memory still pay where L1 hands one body to all lanes?",
+      .change = "the read-only path through L1 in place of the tile",
+      .source = handbook("14.2"),
+      .expectation = "a load of L1 takes 32 cycles, one of shared memory 23: more warps are needed",
+      .approximate = true,
+      .issue_slots = 14.22,
+      .bodies_of_block = block,
+      .threads_of_read = 32};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
+
 constexpr unsigned unroll = 32;
 
 template <bool moves>
@@ -15,21 +34,23 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
   const std::uint32_t first = blockIdx.y * work.bodies;
   const auto* const others = reinterpret_cast<const float4*>(work.from) + first;
   const float4 me = __ldg(others + mine);
-  Pulls pulls;
+  Acceleration pulls;
 #pragma unroll unroll
   for (const float4 *other = others, *const end = others + work.bodies; other != end; ++other)
     pull<Fast>(pulls, me, __ldg(other), work.softening_squared);
   finish<Soaoas, moves>(work, first + mine, me, pulls);
 }
 
-Climber make(const Session&, const Problem& problem) {
-  Climber climber = tile_climber(problem.kind == Kind::galaxies ? step_of<true> : step_of<false>,
-                                 block, 0, problem);
-  climber.square_roots = problem.interactions();  // no tile is filled up
-  return climber;
+RungKernel make(const Session&, const Problem& problem) {
+  RungKernel kernel =
+      tile_kernel(problem.moves() ? step_of<true> : step_of<false>, block, 0, problem);
+  kernel.square_roots = problem.interactions();  // no tile is filled up
+  return kernel;
 }
 
-STRATA_RUNG("read_only", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::read_only

@@ -1,9 +1,30 @@
-// Rung registers: what does it bring that a thread has several bodies, so that one read from shared
-// memory serves them all?
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "nbody/gravity/several.cuh"
+#endif
 
 namespace strata::nbody::registers {
 namespace {
+
+Rung story() {
+  return {.name = "registers",
+          .before = "invariants",
+          .question = "What does it bring that a thread has several bodies in registers?",
+          .change = "several bodies a thread; warps share out the others, without barriers",
+          .source = "register blocking as in matrix products (Volkov, Demmel 2008)",
+          .expectation =
+              "shared loads fall by the bodies of a thread, and independent chains cover "
+              "each other's latency",
+          .sum = Sum::blocks,
+          .approximate = true,
+          .issue_slots = 13.25,
+          .axes = {numbers("per_thread", "bodies of a thread", {"1", "2", "4", "8"}, {"4", "8"}),
+                   numbers("warps", "of a block, which share out the bodies that pull",
+                           {"1", "2", "4", "8"}, {"2", "4"})}};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
 
 template <unsigned per_thread, unsigned warps, bool moves>
 __global__ void __launch_bounds__(warps* several::lanes) step_of(Work work) {
@@ -17,11 +38,13 @@ struct Kernels {
   }
 };
 
-Climber make(const Session& session, const Problem& problem) {
-  return several::climber_of<Kernels>(session, problem);
+RungKernel make(const Session& session, const Problem& problem) {
+  return several::kernel_of<Kernels>(session, problem);
 }
 
-STRATA_RUNG("registers", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::registers

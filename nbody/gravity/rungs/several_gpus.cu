@@ -1,10 +1,9 @@
-// Rung several_gpus: how far does it go with several GPUs? (Papadouli et al. 2026, Use of multiple
-// devices)
-//
 // Systems are shared out among the GPUs, or the bodies of a single one, of which each GPU then
 // holds all and computes its part; any number divides, evenly or not. A host thread drives each
 // GPU. All start together and the time ends with the last: once with the copies to and from the
 // GPUs inside, once without. Contexts are made before; what that took is a fact of the case.
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "harness/case/error.hpp"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/stream.hpp"
@@ -12,9 +11,9 @@
 #include "harness/measure/timed.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/statistics.hpp"
-#include "nbody/gravity/judge.hpp"
-#include "nbody/gravity/judgement.hpp"
+#include "nbody/gravity/device_reference.hpp"
 #include "nbody/gravity/several.cuh"
+#include "nbody/gravity/verification.hpp"
 
 #include <algorithm>
 #include <barrier>
@@ -26,9 +25,27 @@
 #include <thread>
 #include <utility>
 #include <vector>
+#endif
 
 namespace strata::nbody::several_gpus {
 namespace {
+
+Rung story() {
+  return {
+      .name = "several_gpus",
+      .before = "register_banks",
+      .question = "How far does it go with several GPUs?",
+      .change = "systems, or the bodies of a single one, shared out among GPUs",
+      .source = thessaly("Use of multiple devices"),
+      .expectation = "as many times as there are GPUs, while each still has blocks for all its SMs",
+      .sum = Sum::blocks,
+      .approximate = true,
+      .axes = {numbers("gpus", "that share the work", {"1", "2", "3", "4", "8"}, {"1", "2", "4"}),
+               numbers("per_thread", "bodies of a thread", {"2", "4", "8"}, {"4", "8"})}};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
 
 constexpr unsigned warps = 8;
 using L = Soaoas;
@@ -51,7 +68,7 @@ Part part_of(const Problem& problem, std::uint32_t gpu, std::uint32_t gpus) {
   const auto cut = [&](std::uint32_t whole, std::uint32_t at) {
     return static_cast<std::uint32_t>(std::uint64_t{whole} * at / gpus);
   };
-  if (problem.kind == Kind::galaxies) {
+  if (problem.moves()) {
     const std::uint32_t first = cut(problem.systems, gpu);
     return {cut(problem.systems, gpu + 1) - first, first, 0, problem.bodies};
   }
@@ -207,9 +224,10 @@ struct Observation {
 
 class Fleet {
  public:
-  Fleet(const Problem& problem, const Judged& right, std::uint32_t gpus, unsigned per_thread)
+  Fleet(const Problem& problem, const ReferenceProblem& right, std::uint32_t gpus,
+        unsigned per_thread)
       : problem_{problem}, right_{right} {
-    const bool moves = problem.kind == Kind::galaxies;
+    const bool moves = problem.moves();
     for (std::uint32_t g = 0; g < gpus; ++g) {
       const auto began = Clock::now();
       cuda_check(cudaSetDevice(static_cast<int>((home_.device + g) % count())));
@@ -226,13 +244,11 @@ class Fleet {
     return static_cast<std::uint32_t>(devices);
   }
   [[nodiscard]] double context_seconds() const { return context_seconds_; }
-  [[nodiscard]] std::uint32_t steps() const {
-    return problem_.kind == Kind::galaxies ? galaxies_steps : 1;
-  }
+  [[nodiscard]] std::uint32_t steps() const { return problem_.moves() ? galaxies_steps : 1; }
 
-  [[nodiscard]] Error judge() {
+  [[nodiscard]] Error verify() {
     for (auto& worker : workers_) {
-      if (problem_.kind == Kind::galaxies) worker->rest();
+      if (problem_.moves()) worker->rest();
       worker->ready();
       worker->copy_in();
       worker->compute(1, 1.0F);
@@ -307,13 +323,13 @@ class Fleet {
 
   HomeDevice home_;
   Problem problem_;
-  const Judged& right_;
+  const ReferenceProblem& right_;
   std::vector<std::unique_ptr<Worker>> workers_;
   double context_seconds_ = 0;
 };
 
 void run(Session& session) {
-  const Rung& rung = rung_named("several_gpus");
+  const Rung rung = story();
   const Problem problem = problem_of(session);
   const auto gpus = static_cast<std::uint32_t>(session.whole("gpus"));
   if (gpus > Fleet::count()) {
@@ -322,11 +338,11 @@ void run(Session& session) {
   if (session.counters() != nullptr) {
     throw Skipped{"counters are read of one GPU: see rung register_banks"};
   }
-  const Judged& right = judged(session, problem, judged_pulls);
+  const ReferenceProblem& right = reference_problem(session, problem, device_reference);
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
   {
     Fleet judged_fleet{problem, right, gpus, per_thread};
-    const Error error = judged_fleet.judge();
+    const Error error = judged_fleet.verify();
     session.add(accuracy_gate(rung, problem.bodies, error, "accelerations"));
     report_error(session, error);
     session.fact("context_seconds", judged_fleet.context_seconds());
@@ -352,7 +368,9 @@ void run(Session& session) {
 }
 
 [[maybe_unused]] const bool enrolled =
-    detail::enrol(declare<rung_index("several_gpus")>, Backend::cuda, run);
+    strata::detail::enrol(detail::declare<story>, Backend::cuda, run);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::several_gpus

@@ -1,37 +1,56 @@
-// Rung tiled: what does it bring to read each body once for a whole block, into shared memory, and
-// to move the bodies in the same kernel?
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
 #include "nbody/gravity/tile.cuh"
+#endif
 
 namespace strata::nbody::tiled {
 namespace {
 
 constexpr unsigned block = 256;
 
+Rung story() {
+  return {.name = "tiled",
+          .before = "naive",
+          .question =
+              "What does it bring to read each body once for a whole block, and to move the "
+              "bodies in the same kernel?",
+          .change = "tiles in shared memory; the move is fused into the kernel",
+          .source = gems() + "; " + thessaly("Shared Memory Tiling & Kernel Fusion"),
+          .expectation = "global loads fall by the size of a block, shared loads take their place",
+          .bodies_of_block = block,
+          .launch_for_each_system = true,
+          .threads_of_read = block,
+          .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
+
 template <Layout L, bool moves>
 __global__ void __launch_bounds__(block) step_of(Work work, std::uint32_t system) {
   walk_tiles<L, Plain, block, 1, moves>(work, system);
 }
 
-Climber make(const Session& session, const Problem&) {
-  Climber climber;
-  with_layout_named(session.param("layout"), [&]<class L>() {
-    climber = {.launch =
-                   [](const Step& step, cudaStream_t stream) {
-                     const Work work = work_of(step);
-                     const auto kernel = step.moves() ? step_of<L, true> : step_of<L, false>;
-                     for (std::uint32_t system = 0; system < step.systems; ++system) {
-                       kernel<<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
-                       cuda_check(cudaGetLastError());
-                     }
-                   },
-               .kernel = reinterpret_cast<const void*>(step_of<L, false>),
-               .threads = block};
+RungKernel make(const Session& session, const Problem&) {
+  return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
+    return {.launch =
+                [](const Step& step, cudaStream_t stream) {
+                  const Work work = work_of(step);
+                  const auto kernel = step.moves() ? step_of<L, true> : step_of<L, false>;
+                  for (std::uint32_t system = 0; system < step.systems; ++system) {
+                    kernel<<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
+                    cuda_check(cudaGetLastError());
+                  }
+                },
+            .kernel = reinterpret_cast<const void*>(step_of<L, false>),
+            .threads = block};
   });
-  return climber;
 }
 
-STRATA_RUNG("tiled", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::tiled

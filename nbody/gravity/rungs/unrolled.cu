@@ -1,29 +1,51 @@
-// Rung unrolled: how far does it pay to write the inner loop out? (Siegel et al. 2009, IV-A;
-// CUDA Handbook, Table 14.2)
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
 #include "nbody/gravity/tile.cuh"
+#endif
 
 namespace strata::nbody::unrolled {
 namespace {
 
 constexpr unsigned block = 256;
 
+Rung story() {
+  return {.name = "unrolled",
+          .before = "fast_math",
+          .question = "How far does it pay to write the inner loop out?",
+          .change = "the inner loop is unrolled",
+          .source = siegel("IV-A") + "; " + handbook("Table 14.2"),
+          .expectation =
+              "the loop's own instructions go, and shared loads are issued ahead of their "
+              "use",
+          .approximate = true,
+          .issue_slots = 14.03,
+          .bodies_of_block = block,
+          .threads_of_read = block,
+          .axes = {numbers("unroll", "bodies of a turn of the inner loop; 256 is all of a tile",
+                           {"1", "2", "4", "8", "16", "32", "64", "128", "256"},
+                           {"1", "2", "4", "8", "16", "32", "64", "128", "256"})}};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
+
 template <unsigned unroll, bool moves>
 __global__ void __launch_bounds__(block) step_of(Work work) {
   walk_tiles<Soaoas, Fast, block, unroll, moves>(work, blockIdx.y);
 }
 
-Climber make(const Session& session, const Problem& problem) {
-  Climber climber;
+RungKernel make(const Session& session, const Problem& problem) {
   const auto unroll = static_cast<unsigned>(session.whole("unroll"));
-  with_number<1, 2, 4, 8, 16, 32, 64, 128, block>(unroll, [&]<unsigned n>() {
-    climber = tile_climber(problem.kind == Kind::galaxies ? step_of<n, true> : step_of<n, false>,
-                           block, Fast::square_roots, problem);
+  return with_number<1, 2, 4, 8, 16, 32, 64, 128, block>(unroll, [&]<unsigned n>() -> RungKernel {
+    return tile_kernel(problem.moves() ? step_of<n, true> : step_of<n, false>, block,
+                       Fast::square_roots, problem);
   });
-  return climber;
 }
 
-STRATA_RUNG("unrolled", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::unrolled

@@ -1,13 +1,31 @@
-// Rung warp_shuffle: can lanes hand bodies to each other instead of through shared memory? (CUDA
-// Handbook 14.5)
-//
 // Each lane loads one body of 32; then the warp passes them round, four shuffles for each.
+#include "nbody/gravity/ladder.hpp"
+#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
+#endif
 
 namespace strata::nbody::warp_shuffle {
 namespace {
 
 constexpr unsigned block = 256;
+
+Rung story() {
+  return {.name = "warp_shuffle",
+          .before = "invariants",
+          .question = "Can lanes hand bodies to each other instead of through shared memory?",
+          .change = "four shuffles a body in place of one shared load",
+          .source = handbook("14.5"),
+          .expectation =
+              "slower: four instructions in the place of one, by a unit for 32 lanes a cycle",
+          .approximate = true,
+          .issue_slots = 17.38,
+          .bodies_of_block = block,
+          .threads_of_read = 32};
+}
+STRATA_RUNG_STORY(story);
+
+#if defined(__CUDACC__)
+
 constexpr unsigned lanes = 32;
 constexpr unsigned whole_warp = 0xFFFFFFFFU;
 
@@ -18,7 +36,7 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
   const std::uint32_t lane = threadIdx.x % lanes;
   const bool real = mine < work.bodies;
   const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
-  Pulls pulls;
+  Acceleration pulls;
 #pragma unroll 1
   for (std::uint32_t start = 0; start < work.bodies; start += lanes) {
     const std::uint32_t loaded = start + lane;
@@ -37,15 +55,17 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
   if (real) finish<Soaoas, moves>(work, first + mine, me, pulls);
 }
 
-Climber make(const Session&, const Problem& problem) {
-  Climber climber = tile_climber(problem.kind == Kind::galaxies ? step_of<true> : step_of<false>,
-                                 block, 0, problem);
-  climber.square_roots = static_cast<double>(problem.systems) * blocks_for(problem.bodies, block) *
-                         block * blocks_for(problem.bodies, lanes) * lanes;
-  return climber;
+RungKernel make(const Session&, const Problem& problem) {
+  RungKernel kernel =
+      tile_kernel(problem.moves() ? step_of<true> : step_of<false>, block, 0, problem);
+  kernel.square_roots = static_cast<double>(problem.systems) * blocks_for(problem.bodies, block) *
+                        block * blocks_for(problem.bodies, lanes) * lanes;
+  return kernel;
 }
 
-STRATA_RUNG("warp_shuffle", make);
+STRATA_RUNG(story, make);
+
+#endif
 
 }  // namespace
 }  // namespace strata::nbody::warp_shuffle

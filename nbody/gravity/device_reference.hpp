@@ -12,6 +12,6 @@ namespace strata::nbody {
 /// Accelerations and potentials of all bodies, on the current device. Throws std::runtime_error
 /// when a body of every few, taken at random, differs from the host's reference by more than 1e-11
 /// of the root mean square.
-[[nodiscard]] std::vector<Pull> judged_pulls(const Bodies& bodies);
+[[nodiscard]] std::vector<Pull> device_reference(const Bodies& bodies);
 
 }  // namespace strata::nbody

@@ -8,9 +8,9 @@
 #include "harness/measure/timed.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/statistics.hpp"
-#include "nbody/gravity/judge.hpp"
-#include "nbody/gravity/judgement.hpp"
+#include "nbody/gravity/device_reference.hpp"
 #include "nbody/gravity/step.hpp"
+#include "nbody/gravity/verification.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -53,13 +53,13 @@ struct Observation {
 };
 
 /// The subject of the protocol: some steps from the same beginning.
-class Ascent {
+class LadderRun {
  public:
-  Ascent(const Problem& problem, const Judged& right, Climber climber, std::string layout,
-         unsigned sms)
+  LadderRun(const Problem& problem, const ReferenceProblem& right, RungKernel kernel,
+            std::string layout, unsigned sms)
       : problem_{problem},
         right_{right},
-        climber_{std::move(climber)},
+        kernel_{std::move(kernel)},
         layout_{std::move(layout)},
         sms_{sms},
         words_{words_of(layout_, right.bodies)},
@@ -76,7 +76,7 @@ class Ascent {
     }
   }
 
-  [[nodiscard]] bool moves() const { return problem_.kind == Kind::galaxies; }
+  [[nodiscard]] bool moves() const { return problem_.moves(); }
   [[nodiscard]] std::uint32_t steps() const { return moves() ? galaxies_steps : 1; }
 
   /// Of the sample that was taken last.
@@ -162,11 +162,11 @@ class Ascent {
     if (const auto bytes = counted.net("dram_read_bytes")) {
       per_interaction("dram_bytes_per_interaction", "B", *bytes);
     }
-    if (climber_.square_roots > 0) {
+    if (kernel_.square_roots > 0) {
       // Each pair has one, whatever else is in a kernel's beginning and end: at most a few for a
       // body. That no pair was left out is what they prove.
       const std::array<Expectation, 1> expected{Expectation{.quantity = "xu_thread_instructions",
-                                                            .predicted = climber_.square_roots,
+                                                            .predicted = kernel_.square_roots,
                                                             .bound = 16.0 / problem_.bodies}};
       session.add(model_gate(expected, counted));
     }
@@ -179,14 +179,14 @@ class Ascent {
     float* from = from_.data();
     float* to = to_.data();
     for (std::uint32_t s = 0; s < steps; ++s) {
-      climber_.launch({.from = from,
-                       .to = moves() ? to : nullptr,
-                       .acceleration = moves() ? nullptr : acceleration_.data(),
-                       .systems = problem_.systems,
-                       .bodies = problem_.bodies,
-                       .softening_squared = softening_squared,
-                       .time_step = time},
-                      stream_.get());
+      kernel_.launch({.from = from,
+                      .to = moves() ? to : nullptr,
+                      .acceleration = moves() ? nullptr : acceleration_.data(),
+                      .systems = problem_.systems,
+                      .bodies = problem_.bodies,
+                      .softening_squared = softening_squared,
+                      .time_step = time},
+                     stream_.get());
       std::swap(from, to);
     }
     last_in_from_ = from == from_.data();
@@ -213,8 +213,8 @@ class Ascent {
   }
 
   Problem problem_;
-  const Judged& right_;
-  Climber climber_;
+  const ReferenceProblem& right_;
+  RungKernel kernel_;
   std::string layout_;
   unsigned sms_;
   std::vector<float> words_;
@@ -232,10 +232,10 @@ class Ascent {
   bool last_in_from_ = true;
 };
 
-void report(Session& session, const Rung& rung, const Problem& problem, const Ascent& ascent,
+void report(Session& session, const Rung& rung, const Problem& problem, const LadderRun& ladder_run,
             const Collection<Observation>& seen, unsigned sms) {
   const Timed timed{session, seen};
-  const double steps = ascent.steps();
+  const double steps = ladder_run.steps();
   const double interactions = problem.interactions() * steps;
   timed.add("interactions_per_second", "1/s", "event",
             [&](const Observation& o) { return interactions / o.seconds; });
@@ -261,9 +261,9 @@ void report(Session& session, const Rung& rung, const Problem& problem, const As
 }
 
 /// The same against pulls that are known already.
-Judgement judge(const Climber& climber, const std::string& layout, const Problem& problem,
-                const Bodies& bodies, std::span<const Pull> pulls) {
-  const bool moves = problem.kind == Kind::galaxies;
+Verification verify(const RungKernel& kernel, const std::string& layout, const Problem& problem,
+                    const Bodies& bodies, std::span<const Pull> pulls) {
+  const bool moves = problem.moves();
   const Bodies still = at_rest(bodies);
   const std::vector<float> words = words_of(layout, still);
   const DeviceBuffer<float> from{std::span<const float>{words}};
@@ -272,65 +272,65 @@ Judgement judge(const Climber& climber, const std::string& layout, const Problem
   const Stream stream;
   to.poison(poison, stream.get());
   acceleration.poison(poison, stream.get());
-  climber.launch({.from = from.data(),
-                  .to = moves ? to.data() : nullptr,
-                  .acceleration = moves ? nullptr : acceleration.data(),
-                  .systems = problem.systems,
-                  .bodies = problem.bodies,
-                  .softening_squared = softening_squared,
-                  .time_step = 1},
-                 stream.get());
+  kernel.launch({.from = from.data(),
+                 .to = moves ? to.data() : nullptr,
+                 .acceleration = moves ? nullptr : acceleration.data(),
+                 .systems = problem.systems,
+                 .bodies = problem.bodies,
+                 .softening_squared = softening_squared,
+                 .time_step = 1},
+                stream.get());
   stream.synchronize();
   if (!moves) return {.error = error_of(pulls, acceleration.to_host())};
-  return judgement_of(still, bodies_of(layout, to.to_host(), problem.systems, problem.bodies),
-                      pulls);
+  return verification_of(still, bodies_of(layout, to.to_host(), problem.systems, problem.bodies),
+                         pulls);
 }
 
 }  // namespace
 
-std::map<std::string, MakeClimber, std::less<>>& climbers() {
-  static std::map<std::string, MakeClimber, std::less<>> kept;
+std::map<std::string, MakeRungKernel, std::less<>>& rung_kernels() {
+  static std::map<std::string, MakeRungKernel, std::less<>> kept;
   return kept;
 }
 
-Judgement judge(const Climber& climber, const std::string& layout, const Problem& problem,
-                const Bodies& bodies) {
-  return judge(climber, layout, problem, bodies, judged_pulls(bodies));
+Verification verify(const RungKernel& kernel, const std::string& layout, const Problem& problem,
+                    const Bodies& bodies) {
+  return verify(kernel, layout, problem, bodies, device_reference(bodies));
 }
 
-void climb(Session& session, const Rung& rung, MakeClimber make) {
+void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
   const Facts& facts = session.device().identity().facts;
   const auto sms = static_cast<unsigned>(std::get<std::int64_t>(facts.at("sm_count")));
   const Problem problem = problem_of(session);
-  const Judged& right = judged(session, problem, judged_pulls);
-  const Climber climber = make(session, problem);
-  Ascent ascent{problem, right, climber, session.param("layout"), sms};
+  const ReferenceProblem& right = reference_problem(session, problem, device_reference);
+  const RungKernel kernel = make(session, problem);
+  LadderRun ladder_run{problem, right, kernel, session.param("layout"), sms};
 
-  const Judgement first =
-      judge(climber, session.param("layout"), problem, right.bodies, right.pulls);
+  const Verification first =
+      verify(kernel, session.param("layout"), problem, right.bodies, right.pulls);
   add_gates(session, rung, problem, first);
   if (session.counters() != nullptr) {
-    ascent.count(session, rung);
+    ladder_run.count(session, rung);
     return;
   }
   report_error(session, first.error);
   cudaFuncAttributes attributes{};
-  cuda_check(cudaFuncGetAttributes(&attributes, climber.kernel));
+  cuda_check(cudaFuncGetAttributes(&attributes, kernel.kernel));
   session.add(spill_gate(attributes.localSizeBytes, attributes.numRegs));
   session.fact("registers", static_cast<std::int64_t>(attributes.numRegs));
   session.fact("shared_bytes", static_cast<std::int64_t>(attributes.sharedSizeBytes));
-  session.fact("threads", static_cast<std::int64_t>(climber.threads));
-  session.fact("steps", static_cast<std::int64_t>(ascent.steps()));
+  session.fact("threads", static_cast<std::int64_t>(kernel.threads));
+  session.fact("steps", static_cast<std::int64_t>(ladder_run.steps()));
   session.fact("change", rung.change);
   session.fact("before", rung.before);
 
-  const auto seen = collect(ascent, session.plan());
-  report(session, rung, problem, ascent, seen, sms);
-  if (ascent.moves()) {
-    const Bodies moved = ascent.moved_bodies();
-    report_drift(session, right.conserved.value(), conserved(moved, judged_pulls(moved)));
+  const auto seen = collect(ladder_run, session.plan());
+  report(session, rung, problem, ladder_run, seen, sms);
+  if (ladder_run.moves()) {
+    const Bodies moved = ladder_run.moved_bodies();
+    report_drift(session, right.conserved.value(), conserved(moved, device_reference(moved)));
   } else {
-    session.add(accuracy_gate(rung, problem.bodies, ascent.error_of_accelerations(),
+    session.add(accuracy_gate(rung, problem.bodies, ladder_run.error_of_accelerations(),
                               "accelerations of the last sample"));
   }
   session.add(Gate{"model", Verdict::unverified, session.counting_note()});

@@ -1,7 +1,7 @@
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/model/split_mix.hpp"
-#include "nbody/gravity/judge.hpp"
+#include "nbody/gravity/device_reference.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -82,7 +82,7 @@ void check_some(const Bodies& bodies, std::span<const Pull> pulls) {
 
 }  // namespace
 
-std::vector<Pull> judged_pulls(const Bodies& bodies) {
+std::vector<Pull> device_reference(const Bodies& bodies) {
   const std::size_t total = bodies.total();
   std::vector<float> posmass(4 * total);
   std::size_t at = 0;

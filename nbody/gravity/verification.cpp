@@ -1,4 +1,4 @@
-#include "nbody/gravity/judgement.hpp"
+#include "nbody/gravity/verification.hpp"
 
 #include "harness/record/gates.hpp"
 #include "nbody/gravity/with_choice.hpp"
@@ -16,34 +16,31 @@ namespace {
 
 /// Those that have been needed so far: every rung is judged by the same.
 struct Library {
-  std::map<std::string, Judged> of;
+  std::map<std::string, ReferenceProblem> of;
 };
 
 }  // namespace
 
 std::vector<float> words_of(std::string_view layout, const Bodies& bodies) {
-  std::vector<float> words;
-  with_layout_named(layout, [&]<class L>() { words = in_layout<L>(bodies); });
-  return words;
+  return with_layout_named(layout, [&]<class L>() { return in_layout<L>(bodies); });
 }
 
 Bodies bodies_of(std::string_view layout, std::span<const float> words, std::uint32_t systems,
                  std::uint32_t bodies) {
-  Bodies result;
-  with_layout_named(layout, [&]<class L>() { result = from_layout<L>(words, systems, bodies); });
-  return result;
+  return with_layout_named(layout,
+                           [&]<class L>() { return from_layout<L>(words, systems, bodies); });
 }
 
-const Judged& judged(Session& session, const Problem& problem,
-                     std::vector<Pull> (*pulls_of)(const Bodies&)) {
+const ReferenceProblem& reference_problem(Session& session, const Problem& problem,
+                                          std::vector<Pull> (*pulls_of)(const Bodies&)) {
   auto& library = session.cache().shared<Library>().of;
   const std::string key =
       fmt::format("{}/{}/{}", to_string(problem.kind), problem.systems, problem.bodies);
   const auto found = library.find(key);
   if (found != library.end()) return found->second;
-  Judged made{.bodies = generate(problem), .pulls = {}, .conserved = std::nullopt};
+  ReferenceProblem made{.bodies = generate(problem), .pulls = {}, .conserved = std::nullopt};
   made.pulls = pulls_of(made.bodies);
-  if (problem.kind == Kind::galaxies) made.conserved = conserved(made.bodies, made.pulls);
+  if (problem.moves()) made.conserved = conserved(made.bodies, made.pulls);
   return library.emplace(key, std::move(made)).first->second;
 }
 
@@ -53,28 +50,29 @@ Bodies at_rest(Bodies bodies) {
   return bodies;
 }
 
-Judgement judgement_of(const Bodies& still, const Bodies& moved, std::span<const Pull> right) {
-  Judgement judgement;
+Verification verification_of(const Bodies& still, const Bodies& moved,
+                             std::span<const Pull> right) {
+  Verification verification;
   for (std::size_t i = 0; i < moved.total(); ++i) {
     for (const auto& [p, v] : {std::pair{Field::px, Field::vx}, std::pair{Field::py, Field::vy},
                                std::pair{Field::pz, Field::vz}}) {
-      if (moved.at(p, i) != moved.at(v, i) + still.at(p, i)) ++judgement.misplaced;
+      if (moved.at(p, i) != moved.at(v, i) + still.at(p, i)) ++verification.misplaced;
     }
-    if (moved.at(Field::mass, i) != still.at(Field::mass, i)) ++judgement.misplaced;
+    if (moved.at(Field::mass, i) != still.at(Field::mass, i)) ++verification.misplaced;
   }
   const auto field = [&](Field f) {
     return std::span<const float>{moved.fields[static_cast<std::size_t>(f)]};
   };
-  judgement.error = error_of(right, field(Field::vx), field(Field::vy), field(Field::vz));
-  return judgement;
+  verification.error = error_of(right, field(Field::vx), field(Field::vy), field(Field::vz));
+  return verification;
 }
 
 void add_gates(Session& session, const Rung& rung, const Problem& problem,
-               const Judgement& judgement) {
-  session.add(accuracy_gate(rung, problem.bodies, judgement.error, "accelerations"));
-  if (problem.kind != Kind::galaxies) return;
-  session.add(
-      result_gate(4 * problem.total(), judgement.misplaced, "positions and masses after a step"));
+               const Verification& verification) {
+  session.add(accuracy_gate(rung, problem.bodies, verification.error, "accelerations"));
+  if (!problem.moves()) return;
+  session.add(result_gate(4 * problem.total(), verification.misplaced,
+                          "positions and masses after a step"));
 }
 
 void add_modelled(Session& session, const char* quantity, const char* unit, const char* method,

@@ -8,6 +8,7 @@
 #include "nbody/gravity/reference/gravity.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -21,18 +22,32 @@ namespace strata::nbody {
                                std::uint32_t systems, std::uint32_t bodies);
 
 /// A problem, its bodies, and what is right.
-struct Judged {
+struct ReferenceProblem {
   Bodies bodies;
   std::vector<Pull> pulls;
   std::optional<Conserved> conserved;  ///< galaxies
 };
 /// Made on first use and kept as long as the device is open: a reference of half a million bodies
 /// takes a second. `pulls_of`: the reference of this device.
-[[nodiscard]] const Judged& judged(Session& session, const Problem& problem,
-                                   std::vector<Pull> (*pulls_of)(const Bodies&));
+[[nodiscard]] const ReferenceProblem& reference_problem(
+    Session& session, const Problem& problem, std::vector<Pull> (*pulls_of)(const Bodies&));
+
+/// One time step of all systems, or one evaluation of their accelerations.
+struct Step {
+  const float* from = nullptr;    ///< bodies, in the layout of the case
+  float* to = nullptr;            ///< galaxies: where the moved bodies go, in the same layout
+  float* acceleration = nullptr;  ///< single, gravit: three arrays of `total` numbers, x y z
+  std::uint32_t systems = 1;
+  std::uint32_t bodies = 0;  ///< of each system
+  float softening_squared = 0;
+  float time_step = 0;
+
+  [[nodiscard]] std::uint32_t total() const { return systems * bodies; }
+  [[nodiscard]] bool moves() const { return acceleration == nullptr; }
+};
 
 /// What one step of some bodies was like.
-struct Judgement {
+struct Verification {
   Error error;                ///< of the accelerations
   std::size_t misplaced = 0;  ///< positions and masses that a move left wrong
 };
@@ -40,12 +55,12 @@ struct Judgement {
 /// accelerations, and the new positions known exactly.
 [[nodiscard]] Bodies at_rest(Bodies bodies);
 /// Of such a step.
-[[nodiscard]] Judgement judgement_of(const Bodies& still, const Bodies& moved,
-                                     std::span<const Pull> right);
+[[nodiscard]] Verification verification_of(const Bodies& still, const Bodies& moved,
+                                           std::span<const Pull> right);
 
-/// The gates of a judgement.
+/// The gates of a verification.
 void add_gates(Session& session, const Rung& rung, const Problem& problem,
-               const Judgement& judgement);
+               const Verification& verification);
 
 /// Rows that are worked out: one number, without noise.
 void add_modelled(Session& session, const char* quantity, const char* unit, const char* method,
