@@ -2,6 +2,7 @@
 #include "harness/case/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/describe_benchmarks.hpp"
 #include "harness/counters/counters_asked.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
@@ -143,6 +144,7 @@ RunContext context_for(const RunOptions& options, const Sweep& sweep, const Devi
   context.counters = std::move(counters);
   for (const auto& which : cases)
     context.sweep.cases.push_back(which.id());
+  context.declarations = describe_benchmarks(cases);
   return context;
 }
 

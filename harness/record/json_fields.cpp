@@ -111,6 +111,18 @@ std::string JsonFields::text(int indent) const {
   return text_of(*node_->json, indent);
 }
 
+void JsonFields::verbatim(const std::vector<std::string>& keys, std::string& members) {
+  if (!reading()) {
+    if (!members.empty()) node_->json->update(Json::parse(members));
+    return;
+  }
+  Json kept = Json::object();
+  for (const auto& key : keys) {
+    if (has(key)) kept[key] = node_->json->at(key);
+  }
+  members = kept.empty() ? "" : kept.dump();
+}
+
 bool JsonFields::reading() const {
   return node_->reading;
 }

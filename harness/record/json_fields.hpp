@@ -96,6 +96,9 @@ class JsonFields {
   /// Text that is null, or absent, where it is empty.
   void text_or_null(const std::string& key, std::string& value);
   void write_null(const std::string& key);
+  /// Members that are kept as they are: `members` is the text of an object with some of these keys,
+  /// or empty.
+  void verbatim(const std::vector<std::string>& keys, std::string& members);
   /// Every key that was not asked for. Throws FormatError for a fact with the name of another
   /// field.
   void other_fields(Facts& facts);

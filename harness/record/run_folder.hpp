@@ -116,6 +116,9 @@ struct RunContext {
   Facts clocks_before;
   Facts clocks_after;
   Facts timer;
+  /// What the benchmarks of the sweep say of themselves, as the JSON of describe_benchmarks(): kept
+  /// as it is. Empty in a run that an older harness began.
+  std::string declarations;
 };
 
 /// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" stands in for a commit that is not known.

@@ -28,7 +28,7 @@ enum class Sum {
 struct Rung {
   std::string name;
   Backend backend = Backend::cuda;
-  std::string before;       ///< the rung that it changes; empty for the first of a backend
+  std::string before = {};  ///< the rung that it changes; empty for the first of a backend
   std::string question;     ///< that it answers
   std::string change;       ///< the one thing that is new
   std::string source;       ///< who did it first, and where they say so

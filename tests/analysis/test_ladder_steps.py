@@ -19,9 +19,9 @@ from strata.records import Run
 from strata.report_tables import nbody_rungs, nbody_steps, nbody_unroll
 from strata.units import SPACE, THIN
 
-NBODY = Path(__file__).parents[2] / "nbody" / "gravity"
+NBODY = Path(__file__).parents[2] / "nbody"
 needs_sources = pytest.mark.skipif(
-    not (NBODY / "ladder.cpp").is_file(), reason="the harness's sources are not here"
+    not NBODY.is_dir(), reason="the harness's sources are not here"
 )
 
 
@@ -82,11 +82,10 @@ def without(lines: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
 
 @needs_sources
 def test_issue_slots_are_those_of_the_harness() -> None:
-    blocks = re.split(r'\{\.name = "', (NBODY / "ladder.cpp").read_text(encoding="utf-8"))[1:]
     stated = {
-        block.partition('"')[0]: float(found[1])
-        for block in blocks
-        if (found := re.search(r"\.issue_slots = ([\d.]+)", block))
+        name: float(found[1])
+        for name, story in ladder_run.stories(NBODY).items()
+        if (found := re.search(r"\.issue_slots = ([\d.]+)", story))
     }
     ours = {name: one.issue_slots for name, one in KERNELS.items() if one.issue_slots}
     assert ours == {name: slots for name, slots in stated.items() if slots}
@@ -94,20 +93,30 @@ def test_issue_slots_are_those_of_the_harness() -> None:
 
 @needs_sources
 def test_a_kernel_is_cut_as_its_source_says() -> None:
+    stories = ladder_run.stories(NBODY)
     for name, kernel in KERNELS.items():
-        source = NBODY / "rungs" / f"{name}.cu"
-        text = source.read_text(encoding="utf-8")
+        text = (NBODY / "gravity" / "rungs" / f"{name}.cu").read_text(encoding="utf-8")
         block = re.search(r"constexpr unsigned block = (\d+);", text)
         if kernel.block:
             assert block, name
             assert int(block[1]) == kernel.block, name
+        assert (".bodies_of_block = block" in stories[name]) == bool(kernel.block), name
         assert kernel.by_system == ("system < step.systems" in text), name
+        assert kernel.by_system == (".launch_for_each_system = true" in stories[name]), name
+        read = re.search(r"\.threads_of_read = (\w+)", stories[name])
+        shared_by = {"block": 256, "32": 32}[read[1]] if read else 0
+        assert shared_by == kernel.shared_by, name
 
 
 @needs_sources
 def test_operations_of_a_pair_are_those_of_the_story() -> None:
-    story = (NBODY / "ladder.cpp").read_text(encoding="utf-8")
-    assert "21 operations on vectors for two interactions instead of 17 for one" in story
+    stories = ladder_run.stories(NBODY)
+    assert (
+        "21 operations on vectors for two interactions instead of 17 for one"
+        in stories["cpu_pair_once"]
+    )
+    assert ".vector_operations = 21.0 / 2" in stories["cpu_pair_once"]
+    assert ".vector_operations = 17" in stories["cpu_blocked"]
     assert pytest.approx(34 / 21) == ladder_steps.OPERATIONS
 
 
