@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 STRATA = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
-PATIENCE = 60
+PATIENCE = 300
 """Seconds after which a process that should have ended counts as hung."""
 
 TIME_LIMIT = 5
