@@ -48,11 +48,6 @@ struct Model {
   std::vector<Prediction> predictions;
 };
 
-template <class... Ts>
-std::vector<std::string> names(std::tuple<Ts...>* /*types*/) {
-  return {std::string{Ts::name}...};
-}
-
 /// The names of `known` that were asked for, in the order of `known`; all when nothing was.
 std::vector<std::string> chosen(std::string_view option, const std::vector<std::string>& asked,
                                 const std::vector<std::string>& known) {
@@ -146,9 +141,8 @@ WarpAccess load_of(const Pattern& pattern) {
 Model model_of(const ModelOptions& options) {
   Model model{.pattern = pattern_of(options)};
   const auto asked = chosen_generations(options.generations);
-  const auto layouts = chosen("--layout", options.layouts, names(static_cast<Layouts*>(nullptr)));
-  const auto field_sets =
-      chosen("--fields", options.fields, names(static_cast<FieldSets*>(nullptr)));
+  const auto layouts = chosen("--layout", options.layouts, names_of<Layouts>());
+  const auto field_sets = chosen("--fields", options.fields, names_of<FieldSets>());
   for (const GenerationInfo* info : asked) {
     if (model.pattern) {
       const std::array accesses{load_of(*model.pattern)};

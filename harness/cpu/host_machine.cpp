@@ -16,12 +16,12 @@ HostMachine::HostMachine(int cpu) : pin_{std::make_unique<Pin>(cpu)}, slots_(1),
 HostMachine::HostMachine(const std::vector<int>& cpus)
     : team_{std::make_unique<ThreadTeam>(cpus)}, slots_(cpus.size()), stamps_(cpus.size()) {}
 
-double HostMachine::work_on(std::size_t rank, const Work& work, const Call& call) {
+double HostMachine::work_on(std::size_t rank, const MarkingWork& work, const Call& call) {
   Stamp& stamp = slots_[rank].stamp;
   constexpr double nano = 1e9;
   const double began = monotonic_raw_seconds();
   const std::uint64_t start = tsc_now();
-  const std::uint64_t result = work(rank, call);
+  const std::uint64_t result = work(rank, call, stamp);
   const std::uint64_t stop = tsc_now();
   const double seconds = monotonic_raw_seconds() - began;
   stamp.cycles[0] = start;
@@ -34,6 +34,11 @@ double HostMachine::work_on(std::size_t rank, const Work& work, const Call& call
 }
 
 std::function<void(const Call&)> HostMachine::on_every_core(Work work) {
+  return on_every_core([work = std::move(work)](std::size_t rank, const Call& call,
+                                                Stamp& /*stamp*/) { return work(rank, call); });
+}
+
+std::function<void(const Call&)> HostMachine::on_every_core(MarkingWork work) {
   return [this, work = std::move(work)](const Call& call) {
     seconds_ = team_ ? team_->run([&](std::size_t rank) { (void)work_on(rank, work, call); })
                      : work_on(0, work, call);
@@ -43,8 +48,11 @@ std::function<void(const Call&)> HostMachine::on_every_core(Work work) {
 
 std::function<void(const Call&)> HostMachine::on_first_core(Work work) {
   return [this, work = std::move(work)](const Call& call) {
+    const auto unmarked = [&](std::size_t rank, const Call& now, Stamp& /*stamp*/) {
+      return work(rank, now);
+    };
     const auto on_first = [&](std::size_t rank) {
-      if (rank == 0) seconds_ = work_on(rank, work, call);
+      if (rank == 0) seconds_ = work_on(rank, unmarked, call);
     };
     if (team_) {
       (void)team_->run(on_first);

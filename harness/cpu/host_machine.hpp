@@ -28,7 +28,11 @@ class HostMachine final : public Machine {
   using Work = std::function<std::uint64_t(std::size_t rank, const Call& call)>;
   /// A launch that does `work` on every core, each between readings of both clocks.
   [[nodiscard]] std::function<void(const Call&)> on_every_core(Work work);
-  /// The same on the first core, while the others sleep: the outer timer is around its work alone,
+  /// The same for work that reads its core's clock on the way, into marks 2 and on of the stamp.
+  using MarkingWork =
+      std::function<std::uint64_t(std::size_t rank, const Call& call, Stamp& stamp)>;
+  [[nodiscard]] std::function<void(const Call&)> on_every_core(MarkingWork work);
+  /// A launch on the first core, while the others sleep: the outer timer is around its work alone,
   /// and only its stamp is written.
   [[nodiscard]] std::function<void(const Call&)> on_first_core(Work work);
 
@@ -51,7 +55,7 @@ class HostMachine final : public Machine {
 
  private:
   /// Does the work of a core and writes its stamp. Returns the seconds by the system's clock.
-  double work_on(std::size_t rank, const Work& work, const Call& call);
+  double work_on(std::size_t rank, const MarkingWork& work, const Call& call);
 
   /// On cache lines of its own: cores write their stamps at once.
   struct alignas(128) Slot {

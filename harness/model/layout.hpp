@@ -10,6 +10,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -217,6 +218,14 @@ constexpr bool is_aligned(std::size_t n) {
     }
   }
   return true;
+}
+
+/// Names of the types of a tuple: names_of<Layouts>(), names_of<FieldSets>().
+template <class Tuple>
+std::vector<std::string> names_of() {
+  return []<class... Ts>(std::tuple<Ts...>*) {
+    return std::vector<std::string>{std::string{Ts::name}...};
+  }(static_cast<Tuple*>(nullptr));
 }
 
 /// Calls `visit.operator()<L, Fields>()` for the layout and field set of these names.

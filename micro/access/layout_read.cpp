@@ -1,37 +1,20 @@
 #include "micro/access/layout_read.hpp"
 
 #include "harness/case/error.hpp"
-#include "harness/measure/timed.hpp"
-#include "harness/model/layout.hpp"
+#include "harness/model/warp_reads.hpp"
 #include "harness/record/statistics.hpp"
-#include "micro/pattern/particle_chain.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <functional>
 #include <tuple>
 
 namespace strata::layout_read {
 namespace {
 
-template <class... Ts>
-std::vector<std::string> names(std::tuple<Ts...>* /*types*/) {
-  return {std::string{Ts::name}...};
-}
-
-long long number(const Params& params, std::string_view axis) {
-  const auto& text = params.find(axis)->second;
-  long long value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-std::optional<std::string> excludes(const Params& params, Backend backend) {
-  const long long warps = number(params, "warps_per_sm");
-  const long long block = number(params, "block_size");
+std::optional<std::string> excluded(const Params& params, Backend backend) {
+  const auto warps = number_of<long long>(params, "warps_per_sm");
+  const auto block = number_of<long long>(params, "block_size");
   if (block % 32 != 0 || warps * 32 % block != 0) {
     return "warps_per_sm is not a whole number of blocks";
   }
@@ -39,13 +22,59 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
     if (block != 32) return "a CPU core has no blocks: it is measured at block_size 32";
     return std::nullopt;
   }
-  if (params.find("residency")->second == "l3") return "a GPU has no third level of cache";
+  if (params.at("residency") == "l3") return "a GPU has no third level of cache";
   const long long blocks = warps * 32 / block;
   if (blocks > 32) return "no GPU holds more than 32 blocks on an SM";
-  if (params.find("cores")->second == "one" && blocks != 1) {
-    return "only one block can be kept on one SM";
-  }
+  if (params.at("cores") == "one" && blocks != 1) return "only one block can be kept on one SM";
   return std::nullopt;
+}
+
+/// Of the warps' own cycles of a read, in the timed parts of the long launch, the median and the
+/// 5th and 95th percentile. The outer timer is held against the slowest warp's whole launches.
+Window median_warp(const Shape& shape, bool alone) {
+  return {.name = "median warp; the slowest for the outer timer",
+          .read = [shape, alone](const Launched& brief, const Launched& full) {
+            constexpr double few = 0.05;
+            std::vector<double> reads;
+            reads.reserve(full.stamps.size());
+            for (const Stamp& stamp : full.stamps)
+              reads.push_back(cycles_of_a_read(stamp, shape.at(full.length), alone));
+            Inside inside = slowest_writer().read(brief, full);
+            inside.cycles = median(reads);
+            inside.low = quantile(reads, few);
+            inside.high = quantile(reads, 1 - few);
+            return inside;
+          }};
+}
+
+/// What a read costs, roughly, in cycles: of a warp alone, and of each warp where the SM is full.
+/// Only the length of a launch hangs on it.
+struct Pace {
+  double latency;
+  double each_warp;
+};
+Pace pace_of(Level level) {
+  if (level == Level::l1) return {.latency = 110, .each_warp = 12};
+  if (level == Level::l2) return {.latency = 400, .each_warp = 18};
+  return {.latency = 900, .each_warp = 55};
+}
+
+/// Nobody counts hits while the clock runs; but where two warps of an SM read the same groups, the
+/// later one surely had some, and that can be seen from where they started.
+auto l1_hits_seen(std::vector<std::uint32_t> positions, std::uint32_t groups, std::uint32_t reads) {
+  return [positions = std::move(positions), groups,
+          reads](std::span<const Stamp> stamps) -> std::optional<std::string> {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> on;
+    for (const Stamp& stamp : stamps)
+      on[stamp.core].push_back(positions.at(stamp.tag));
+    std::uint32_t least = groups;
+    for (const auto& [sm, starts] : on)
+      least = std::min(least, nearest(starts, groups));
+    if (least >= reads) return std::nullopt;
+    return fmt::format(
+        "two warps of an SM started {} groups apart and read {}: some of it came from L1", least,
+        reads);
+  };
 }
 
 }  // namespace
@@ -57,20 +86,17 @@ Benchmark declare() {
       .question = "What does each layout of a particle cost to read, from each level?",
       .axes = {{.name = "layout",
                 .meaning = "how the seven floats of a particle lie in memory",
-                .choices = names(static_cast<Layouts*>(nullptr)),
-                .defaults = names(static_cast<Layouts*>(nullptr))},
-               {.name = "residency",
-                .meaning = "the level that holds the particles (l3: CPU only)",
-                .choices = {"l1", "l2", "l3", "dram"},
-                .defaults = {"l1", "l2", "l3", "dram"}},
+                .choices = names_of<Layouts>(),
+                .defaults = names_of<Layouts>()},
+               levels.axis("residency", "the level that holds the particles (l3: CPU only)"),
                {.name = "cores",
                 .meaning = "one or all SMs (cuda), CPU cores (host)",
                 .choices = {"one", "all"},
                 .defaults = {"all"}},
                {.name = "fields",
                 .meaning = "all seven fields, or position and mass",
-                .choices = names(static_cast<FieldSets*>(nullptr)),
-                .defaults = names(static_cast<FieldSets*>(nullptr))},
+                .choices = names_of<FieldSets>(),
+                .defaults = names_of<FieldSets>()},
                {.name = "block_size",
                 .meaning = "threads in a block (host: always 32)",
                 .minimum = 32,
@@ -97,12 +123,72 @@ Benchmark declare() {
                      {"reads_per_second", "particles read a second, start-up cancelled"},
                      {"core_clock", "clock of the core while it read"}},
       .seconds_per_case = 0.06,
-      .excludes = excludes};
+      .excludes = excluded};
+}
+
+Point point_of(const Session& session, std::uint32_t all_cores) {
+  return {.layout = session.param("layout"),
+          .fields = session.param("fields"),
+          .level = levels.of(session.param("residency")),
+          .cores = session.param("cores") == "one" ? 1 : all_cores,
+          .warps = static_cast<std::uint32_t>(session.integer("warps_per_sm")),
+          .threads = static_cast<std::uint32_t>(session.integer("block_size"))};
+}
+
+Particles make_particles(const std::string& layout, std::uint32_t groups) {
+  Particles made{.chain = ParticleChain{groups, /*seed=*/2009}, .words = {}, .expected = {}};
+  const auto with_fields = [&]<class L, class Fields>() {
+    made.expected.emplace(std::string{Fields::name},
+                          ExpectedSums::of<L, Fields>(made.chain, made.words));
+  };
+  (void)with_layout(layout, AllFields::name, [&]<class L, class>() {
+    made.words.resize(L::words(made.chain.particles()));
+    made.chain.fill<L>(made.words);
+  });
+  for (const auto& fields : names_of<FieldSets>())
+    (void)with_layout(layout, fields, with_fields);
+  return made;
+}
+
+std::uint32_t groups_in(std::uint64_t bytes) {
+  const auto groups = std::min<std::uint64_t>(bytes / group_bytes, max_groups);
+  return static_cast<std::uint32_t>(groups % 2 == 1 ? groups
+                                                    : std::max<std::uint64_t>(groups, 2) - 1);
+}
+
+std::uint32_t groups_at(Level level, const GpuFacts& gpu) {
+  constexpr std::uint64_t in_every_l1 = std::uint64_t{32} * 1024;  // of every GPU since Volta
+  if (level == Level::l1) return groups_in(in_every_l1);
+  // A quarter of L2: far inside one partition of a chip with two, and far outside every L1.
+  if (level == Level::l2) return groups_in(gpu.l2_bytes / 4);
+  if (level == Level::l3) throw Skipped{"a GPU has no third level of cache"};
+  // Between two visits of a group, 16 times the L2 of an H200 is read.
+  const std::uint64_t footprint = std::uint64_t{max_groups} * group_bytes;
+  if (gpu.memory_bytes < 4 * footprint) throw Skipped{"less than 4 GiB of device memory"};
+  if (gpu.l2_bytes * 4 > footprint) throw Skipped{"the L2 is too large for the chain"};
+  return groups_in(footprint);
+}
+
+Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups) {
+  constexpr double timed_seconds = 4e-4;  // of a launch: hundreds of steps of the coarsest timer
+  const Pace pace = pace_of(point.level);
+  const double reads = reads_for(timed_seconds, gpu.core_clock_peak.value(), pace.latency,
+                                 pace.each_warp, point.warps);
+  if (point.level == Level::l1) {
+    return shape_for(reads, 2 * group_size, std::uint64_t{1} << 20U, unroll_on_gpu);
+  }
+  const std::uint32_t sharers = point.level == Level::l2 ? point.warps : point.all_warps();
+  return shape_for(reads, 2 * unroll_on_gpu, groups / sharers, unroll_on_gpu);
+}
+
+Lengths lengths_of(const Shape& shape) {
+  return {.brief = {.rounds = shape.first, .work = static_cast<double>(shape.first)},
+          .full = {.rounds = shape.second, .work = static_cast<double>(shape.second)}};
 }
 
 double reads_for(double seconds, double hertz, double latency_cycles, double cycles_each_warp,
-                 int warps_per_sm) {
-  return seconds * hertz / std::max(latency_cycles, cycles_each_warp * warps_per_sm);
+                 std::uint32_t warps) {
+  return seconds * hertz / std::max(latency_cycles, cycles_each_warp * warps);
 }
 
 Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most, std::uint32_t unroll) {
@@ -118,10 +204,32 @@ Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most, std::uin
   while (first > unroll && of(first).total() > most)
     first -= unroll;
   if (of(first).total() > most) {
-    throw Skipped{fmt::format("a walk of {} reads at least would read something twice after {}",
+    throw Skipped{fmt::format("a launch of {} reads at least would read something twice after {}",
                               of(first).total(), most)};
   }
   return of(first);
+}
+
+double cycles_of_a_read(const Stamp& stamp, const Shape& shape, bool alone) {
+  const auto first = static_cast<double>(stamp.cycles[3] - stamp.cycles[2]);
+  const auto second = static_cast<double>(stamp.cycles[4] - stamp.cycles[3]);
+  return alone ? (second - first) / (shape.second - shape.first)
+               : (first + second) / (shape.first + shape.second);
+}
+
+std::uint32_t start_position(std::uint32_t core, std::uint32_t warp, const Point& point,
+                             std::uint32_t groups) {
+  const std::uint64_t rank = std::uint64_t{warp} * point.cores + core;
+  return static_cast<std::uint32_t>(rank * groups / point.all_warps());
+}
+
+std::vector<std::uint32_t> start_positions(const Point& point, std::uint32_t groups) {
+  std::vector<std::uint32_t> positions;
+  for (std::uint32_t core = 0; core < point.cores; ++core) {
+    for (std::uint32_t warp = 0; warp < point.warps; ++warp)
+      positions.push_back(start_position(core, warp, point, groups));
+  }
+  return positions;
 }
 
 std::uint32_t nearest(std::vector<std::uint32_t> positions, std::uint32_t groups) {
@@ -134,64 +242,103 @@ std::uint32_t nearest(std::vector<std::uint32_t> positions, std::uint32_t groups
   return least;
 }
 
-double cycles_of_a_read(const std::array<std::uint64_t, 3>& ends, const Shape& shape, bool alone) {
-  const auto first = static_cast<double>(ends[1] - ends[0]);
-  const auto second = static_cast<double>(ends[2] - ends[1]);
-  return alone ? (second - first) / slope_reads(shape)
-               : (first + second) / (shape.first + shape.second);
-}
-
-std::uint32_t groups_in(std::uint64_t bytes) {
-  const auto groups = std::min<std::uint64_t>(bytes / group_bytes, max_groups);
-  return static_cast<std::uint32_t>(groups % 2 == 1 ? groups
-                                                    : std::max<std::uint64_t>(groups, 2) - 1);
-}
-
-std::uint32_t start_position(std::uint32_t sm, std::uint32_t warp, std::uint32_t sms,
-                             std::uint32_t warps_per_sm, std::uint32_t groups) {
-  const std::uint64_t rank = std::uint64_t{warp} * sms + sm;
-  return static_cast<std::uint32_t>(rank * groups / (std::uint64_t{sms} * warps_per_sm));
-}
-
-void summarise(std::vector<double>& reads, Observation& into) {
-  std::ranges::sort(reads);
-  into.cycles = median(reads);
-  into.cycles_p5 = quantile(reads, 0.05);
-  into.cycles_p95 = quantile(reads, 0.95);
-}
-
-Observation medians(const std::vector<Observation>& of) {
-  return median_record(of, &Observation::cycles, &Observation::cycles_p5, &Observation::cycles_p95,
-                       &Observation::cycles_slowest, &Observation::cycles_outside,
-                       &Observation::grid_seconds, &Observation::reads_per_second,
-                       &Observation::core_hertz);
-}
-
-void report(Session& session, const Collection<Observation>& seen, const Methods& methods,
-            std::size_t useful_bytes) {
-  const Timed timed{session, seen};
-  const auto& unit = methods.cycle_unit;
-  timed.add("warp_read_cycles", unit, methods.inside, &Observation::cycles);
-  timed.add("warp_read_cycles_p5", unit, methods.inside, &Observation::cycles_p5);
-  timed.add("warp_read_cycles_p95", unit, methods.inside, &Observation::cycles_p95);
-  timed.add("warp_read_time", "s", methods.inside,
-            [](const Observation& o) { return o.cycles / o.core_hertz; });
-  timed.add("grid_time", "s", methods.whole, &Observation::grid_seconds);
-  timed.add("useful_bandwidth", "B/s", methods.outside, [useful_bytes](const Observation& o) {
-    return o.reads_per_second * static_cast<double>(useful_bytes);
+Experiment describe(const Point& point, const Shape& shape, const Particles& particles,
+                    Backend backend) {
+  const bool gpu = backend == Backend::cuda;
+  double bytes = 0;  // wanted, of a particle
+  std::size_t footprint = 0;
+  (void)with_layout(point.layout, point.fields, [&]<class L, class Fields>() {
+    bytes = static_cast<double>(useful_bytes<Fields>);
+    footprint = L::words(particles.chain.particles()) * sizeof(float);
   });
-  timed.add("reads_per_second", "1/s", methods.outside, &Observation::reads_per_second);
-  timed.core_clock(methods.clock, &Observation::core_hertz);
-
-  if (session.integer("warps_per_sm") == 1) {
-    timed.add("warp_read_cycles_slowest", unit, methods.slowest, &Observation::cycles_slowest);
-    timed.add("warp_read_cycles_slowest", unit, methods.outside, &Observation::cycles_outside);
-    timed.timers(&Observation::cycles_slowest, methods.slowest, &Observation::cycles_outside,
-                 methods.outside);
-  } else {
-    session.add(
-        Gate{"timer", Verdict::not_applicable, "two methods are compared for single warps"});
+  Experiment experiment;
+  if (gpu && point.alone()) {
+    experiment.slopes.push_back({.lengths = lengths_of(arithmetic_shape),
+                                 .writers = 1,
+                                 .window = median_warp(arithmetic_shape, /*alone=*/true)});
+    experiment.rows.push_back({"arithmetic_cycles", "cycle", By::inside, cycles_of(0)});
   }
+  const std::size_t reads = experiment.slopes.size();
+  experiment.slopes.push_back(
+      {.lengths = lengths_of(shape), .window = median_warp(shape, point.alone())});
+  const auto add = [&](const char* quantity, const char* unit, const Method& method,
+                       std::function<double(const Seen&)> value) {
+    experiment.rows.push_back({quantity, unit, method, of_slope(std::move(value), reads)});
+  };
+  const Method own = point.alone() ? Method{By::inside}
+                     : gpu         ? Method{"clock64_mean"}
+                                   : Method{"tsc_mean"};
+  const double particles_of_read = point.all_warps() * double{group_size};
+  const auto each_second = [particles_of_read](const Seen& seen) {
+    return particles_of_read / seen.seconds;
+  };
+  add("warp_read_cycles", "cycle", own, [](const Seen& seen) { return seen.inside.cycles; });
+  add("warp_read_cycles_p5", "cycle", own, [](const Seen& seen) { return seen.inside.low; });
+  add("warp_read_cycles_p95", "cycle", own, [](const Seen& seen) { return seen.inside.high; });
+  add("warp_read_time", "s", own,
+      [](const Seen& seen) { return seen.inside.cycles / seen.inside.hertz; });
+  add("grid_time", "s", By::whole, [](const Seen& seen) { return seen.full_seconds; });
+  add("useful_bandwidth", "B/s", By::outside,
+      [each_second, bytes](const Seen& seen) { return each_second(seen) * bytes; });
+  add("reads_per_second", "1/s", By::outside, each_second);
+  const auto slowest = [](const Seen& seen) { return seen.inside.slowest; };
+  const Value outside = outside_of(reads);
+  if (point.alone()) {
+    add("warp_read_cycles_slowest", "cycle", By::inside, slowest);
+    experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::outside, outside});
+    experiment.timers = {{of_slope(slowest, reads), By::inside, outside, By::outside}};
+  } else {
+    // Warps overlap, and the slowest one is no longer what the outer timer ends with.
+    experiment.timers_apart = "two methods are compared for single warps";
+  }
+  experiment.watch = {cycles_of(reads), outside};
+  experiment.facts = [=](const Experiment&) {
+    return Facts{{"footprint_bytes", static_cast<std::int64_t>(footprint)},
+                 {"reads_per_warp", std::int64_t{shape.total()}},
+                 {"timed_reads_per_warp", std::int64_t{shape.first + shape.second}},
+                 {"warps", std::int64_t{point.all_warps()}}};
+  };
+  return experiment;
+}
+
+Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu, const Shape& shape,
+                           const Particles& particles) {
+  const std::uint32_t groups = particles.chain.groups();
+  const auto positions = start_positions(point, groups);
+  Experiment experiment = describe(point, shape, particles, Backend::cuda);
+  Slope& reads = experiment.slopes.back();
+  if (point.level == Level::l2) reads.start = Start::in_l2;
+  if (point.level == Level::dram) reads.start = Start::evicted;
+  // L1 does not survive from one kernel to the next: the warm-up fills it.
+  reads.writers = point.all_warps();
+  reads.verify = [shape, positions, expected = &particles.expected.at(point.fields)](
+                     const Call& call, std::span<const Stamp> stamps, Tally& tally) {
+    const std::uint32_t total = shape.at(call.length).total();
+    for (const Stamp& stamp : stamps) {
+      tally.one(stamp.tag < positions.size() &&
+                stamp.result == expected->checksum(positions[stamp.tag], total));
+    }
+  };
+  experiment.checked = "warp sums against the host's";
+  experiment.placement = Placement{.cores = point.cores, .per_core = static_cast<int>(point.warps)};
+  experiment.unproved = {.gate = "level"};
+  if (point.level != Level::l1) {
+    experiment.unproved.refuted = l1_hits_seen(positions, groups, shape.total());
+  }
+  const std::uint64_t warp_reads = std::uint64_t{point.all_warps()} * shape.total();
+  SequenceTraffic of_a_read;
+  (void)with_layout(point.layout, point.fields, [&]<class L, class Fields>() {
+    of_a_read = warp_read_traffic<L, Fields>(generation_of(gpu.major, gpu.minor));
+  });
+  experiment.counts = CountPlan{
+      .length = reads.lengths.full,
+      .slope = experiment.slopes.size() - 1,
+      .loads = LoadPrediction{.requests = warp_reads * of_a_read.total.requests,
+                              .sectors = warp_reads * of_a_read.total.sectors,
+                              .repeated_sectors = warp_reads * of_a_read.repeated_sectors},
+      .served_by = served_by(levels.name_of(point.level)),
+      .reads = static_cast<double>(warp_reads)};
+  return experiment;
 }
 
 }  // namespace strata::layout_read

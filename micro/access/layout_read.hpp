@@ -1,22 +1,24 @@
 // What does each layout of a particle cost to read, from each level of the hierarchy?
 //
-// The declaration and the report that both backends of the benchmark share. The experiment is that
-// of Siegel, Ributzka, Li (2009), sections II and III: a kernel that only reads, sums all that it
-// read, and is timed in clock cycles. Redone with care: the reads of a warp form a dependent chain
-// (micro/pattern/particle_chain.hpp), so the time of a read is neither hidden nor cut short, two
-// timers that share nothing must agree, and the sums are checked before the time counts.
+// The experiment is that of Siegel, Ributzka, Li (2009), sections II and III: a kernel that only
+// reads, sums all that it read, and is timed in clock cycles. Here the reads of a warp form a
+// dependent chain (micro/pattern/particle_chain.hpp), so that the latency of a read is neither
+// hidden nor cut short; two timers that share nothing must agree; and the sums are checked before a
+// time counts.
 //
 // Inside the number that is not a read: the sum over the fields and the address of the next group.
 // `arithmetic_cycles` says how much that is, measured on the same chain without the loads.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
+#include "harness/case/choices.hpp"
+#include "harness/measure/experiment.hpp"
 #include "harness/measure/session.hpp"
-#include "harness/record/gates.hpp"
+#include "harness/record/device_facts.hpp"
+#include "micro/pattern/particle_chain.hpp"
 
-#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,13 +26,53 @@ namespace strata::layout_read {
 
 [[nodiscard]] Benchmark declare();
 
-/// Measures or counts the session's case on a GPU with its particles at `residency`, which is what
-/// the case says; tests say otherwise, to see the level gate notice.
-void measure(Session& session, const std::string& residency);
+enum class Level : std::uint8_t { l1, l2, l3, dram };
+inline constexpr Choices levels{std::pair{"l1", Level::l1}, std::pair{"l2", Level::l2},
+                                std::pair{"l3", Level::l3}, std::pair{"dram", Level::dram}};
 
-/// The reads that one warp makes, in order. Only `first` and `second` are timed: the cycles of a
-/// read are the slope between them, which cancels what the clock reads cost. `warmup` brings warps
-/// into step with each other and fills L1; `cooldown` keeps the load up while slower warps finish.
+/// Measures or counts the session's case on a GPU with its particles at `level`, which is what the
+/// case says; tests say otherwise, to see the level gate notice.
+void measure(Session& session, Level level);
+
+/// Who reads what from where.
+struct Point {
+  std::string layout;
+  std::string fields;
+  Level level = Level::l1;
+  std::uint32_t cores = 1;             ///< SMs, or cores of a CPU
+  std::uint32_t warps = 1;             ///< on each of them; on a CPU the chains that it interleaves
+  std::uint32_t threads = group_size;  ///< in a block
+
+  [[nodiscard]] constexpr bool alone() const { return warps == 1; }
+  [[nodiscard]] constexpr std::uint32_t all_warps() const { return cores * warps; }
+  [[nodiscard]] constexpr std::uint32_t blocks_per_sm() const {
+    return warps * group_size / threads;
+  }
+};
+/// `all_cores`: how many the device has.
+[[nodiscard]] Point point_of(const Session& session, std::uint32_t all_cores);
+
+/// The particles of one layout at one level, and what reading them must give.
+struct Particles {
+  ParticleChain chain;
+  std::vector<float> words;
+  std::map<std::string, ExpectedSums, std::less<>> expected;  ///< by field set
+};
+[[nodiscard]] Particles make_particles(const std::string& layout, std::uint32_t groups);
+
+/// Bytes that a group of the widest layouts takes.
+inline constexpr std::uint64_t group_bytes = 1024;
+/// Groups that fit into `bytes`, one less if need be to make them odd: with an even number, above
+/// all a power of two, the seven arrays of a soa lie a large power of two apart and conflict in
+/// every cache, which says more of the number than of the layout.
+[[nodiscard]] std::uint32_t groups_in(std::uint64_t bytes);
+/// Groups that a GPU finds at this level. Throws Skipped where it has no such level.
+[[nodiscard]] std::uint32_t groups_at(Level level, const GpuFacts& gpu);
+
+/// The reads that one warp makes in a launch, in order. Only `first` and `second` are timed, by
+/// marks 2 to 4 of the stamp: the ends of warm-up, first and second part. The slope between the two
+/// cancels what the clock reads cost. `warmup` brings warps into step with each other and fills L1;
+/// `cooldown` keeps the load up while slower warps finish.
 struct Shape {
   std::uint32_t warmup = 0;
   std::uint32_t first = 0;
@@ -38,81 +80,61 @@ struct Shape {
   std::uint32_t cooldown = 0;
 
   [[nodiscard]] constexpr std::uint32_t total() const { return warmup + first + second + cooldown; }
-  /// The same walk with a shorter second part: the slope between the two cancels a launch's cost.
-  [[nodiscard]] constexpr Shape shortened() const { return {warmup, first, first, cooldown}; }
+  /// The reads of a launch of this length: its rounds are the second part. Without rounds, none.
+  [[nodiscard]] constexpr Shape at(const Length& length) const {
+    if (length.rounds == 0) return {};
+    return {warmup, first, length.rounds, cooldown};
+  }
 };
+/// The short launch has a second part like its first one: the slope between the launches cancels
+/// what a launch costs. Unit of work: a read of each warp.
+[[nodiscard]] Lengths lengths_of(const Shape& shape);
 
-/// Reads between the ends of the two walks or of the two timed parts.
-[[nodiscard]] constexpr std::uint32_t slope_reads(const Shape& shape) {
-  return shape.second - shape.first;
-}
+/// Reads in the loop body of the kernels: the loop itself costs a quarter.
+inline constexpr std::uint32_t unroll_on_gpu = 4;
+/// The launches that measure `arithmetic_cycles`.
+inline constexpr Shape arithmetic_shape{
+    .warmup = 256, .first = 256, .second = 2048, .cooldown = unroll_on_gpu};
 
 /// Timed reads of a warp that fill `seconds` on a device of this clock, given what a read costs at
 /// this level and load, roughly. Fixed and not calibrated, so that two runs, and two machines of a
 /// kind, do the same work.
 [[nodiscard]] double reads_for(double seconds, double hertz, double latency_cycles,
-                               double cycles_each_warp, int warps_per_sm);
-
+                               double cycles_each_warp, std::uint32_t warps);
 /// A shape of about `reads` timed reads and of at most `most` in all, every part a multiple of
 /// `unroll`. Throws Skipped when not even the smallest fits.
 [[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most,
                               std::uint32_t unroll);
 
+/// The reads of a case on a GPU, on a cycle of `groups`. The warm-up goes round the small cycle of
+/// L1 twice, so that every L1 holds it. A warp's reads from L2 end where the next warp of its SM
+/// began, those from memory where the next warp of all began: so no line is read twice, and nothing
+/// is found nearer than it should be.
+[[nodiscard]] Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups);
+
+/// Cycles of one read, from a stamp of a launch of this shape. Of a warp alone: the slope between
+/// the two parts. Among others: the mean over both, because which warps an SM serves first changes
+/// from part to part, and a difference would say more of that than of reads.
+[[nodiscard]] double cycles_of_a_read(const Stamp& stamp, const Shape& shape, bool alone);
+
+/// Where warp `warp` of core `core` starts on a cycle of `groups`: spread evenly, with the warps of
+/// one SM, which share an L1, as far from each other as can be: groups ÷ warps steps.
+[[nodiscard]] std::uint32_t start_position(std::uint32_t core, std::uint32_t warp,
+                                           const Point& point, std::uint32_t groups);
+/// Of all warps of the first core, then of the next.
+[[nodiscard]] std::vector<std::uint32_t> start_positions(const Point& point, std::uint32_t groups);
 /// Steps that the nearest two of these positions on a cycle of `groups` are apart; `groups` for
 /// one.
 [[nodiscard]] std::uint32_t nearest(std::vector<std::uint32_t> positions, std::uint32_t groups);
 
-/// Cycles of one read, from a warp's clock at the ends of the warm-up, first and second part. Of a
-/// warp alone: the slope between the two parts. Among others: the mean over both, because which
-/// warps an SM serves first changes from part to part, and a difference would say more of that than
-/// of reads.
-[[nodiscard]] double cycles_of_a_read(const std::array<std::uint64_t, 3>& ends, const Shape& shape,
-                                      bool alone);
-
-/// Bytes that a group of the widest layouts takes.
-inline constexpr std::uint64_t group_bytes = 1024;
-
-/// Groups that fit into `bytes`, one less if need be to make them odd: with an even number, above
-/// all a power of two, the seven arrays of a soa lie a large power of two apart and get into each
-/// other's way in every cache, which says more of the number than of the layout.
-[[nodiscard]] std::uint32_t groups_in(std::uint64_t bytes);
-
-/// Where warp `warp` of SM `sm` starts on a cycle of `groups`: spread evenly, with the warps of one
-/// SM, which share an L1, as far from each other as can be: groups ÷ warps_per_sm steps.
-[[nodiscard]] std::uint32_t start_position(std::uint32_t sm, std::uint32_t warp, std::uint32_t sms,
-                                           std::uint32_t warps_per_sm, std::uint32_t groups);
-
-/// What one pair of walks (short and long) showed.
-struct Observation {
-  double cycles = 0;          ///< a warp-read, median over warps, by the core's clock
-  double cycles_p5 = 0;       ///< 5th percentile over warps
-  double cycles_p95 = 0;      ///< 95th percentile over warps
-  double cycles_slowest = 0;  ///< of the slowest warp: slope between the walks, by the core's clock
-  double cycles_outside = 0;  ///< the same by the timer outside
-  double grid_seconds = 0;    ///< the long walk as a whole, start-up included
-  double reads_per_second = 0;  ///< particles, all warps, by the slope of the outside timer
-  double core_hertz = 0;        ///< of the clock that counted the cycles
-};
-
-/// Median and percentiles over the warps' cycles of a read. Sorts them.
-void summarise(std::vector<double>& reads, Observation& into);
-
-/// Each number's own median over several observations.
-[[nodiscard]] Observation medians(const std::vector<Observation>& of);
-
-/// What differs between the backends in how the same quantities came about.
-struct Methods {
-  std::string cycle_unit;  ///< "cycle" or "tsc_cycle"
-  std::string inside;      ///< of one warp: "clock64_slope" or "clock64_mean"
-  std::string slowest;     ///< "clock64_slope"
-  std::string outside;     ///< "event_slope"
-  std::string whole;       ///< "event"
-  std::string clock;       ///< "clock64_over_globaltimer"
-};
-
-/// Adds every quantity and the clock and timer gates. The timer gate applies to single-warp cases:
-/// with more, warps overlap and the slowest one is no longer what the outside timer ends with.
-void report(Session& session, const Collection<Observation>& seen, const Methods& methods,
-            std::size_t useful_bytes);
+/// What both backends describe alike: rows, timers, lengths, window and facts. The last slope is
+/// that of the reads. Where a warp of a GPU is alone, a first one is that of the kernel without
+/// loads, one warp of it.
+[[nodiscard]] Experiment describe(const Point& point, const Shape& shape,
+                                  const Particles& particles, Backend backend);
+/// The case on a GPU, but for the launches. A stamp's tag says which start its warp took.
+/// `particles` must outlive the experiment.
+[[nodiscard]] Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu,
+                                         const Shape& shape, const Particles& particles);
 
 }  // namespace strata::layout_read

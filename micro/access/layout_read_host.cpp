@@ -1,26 +1,20 @@
-// The host backend of layout_read: see layout_read.hpp for the question and the method.
-//
 // A "warp" is a group of 32 particles that one core reads at once, and `warps_per_sm` is the number
 // of independent chains that the core interleaves: one chain shows the latency, more of them how
 // much latency the core hides. Cycles are those of the time-stamp counter, which ticks at one rate
 // whatever the core's own clock does. Levels are the CPU's own, with sizes as the system reports
 // them.
 #include "harness/case/error.hpp"
-#include "harness/cpu/pin.hpp"
-#include "harness/cpu/reported.hpp"
-#include "harness/cpu/thread_team.hpp"
+#include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
-#include "harness/model/layout.hpp"
+#include "harness/measure/engine.hpp"
 #include "micro/access/layout_read.hpp"
-#include "micro/pattern/particle_chain.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -37,9 +31,8 @@ namespace strata::layout_read {
 namespace {
 
 constexpr std::uint32_t unroll = 1;
-constexpr double timed_seconds = 2e-4;  // of one walk: shorter than the time between two interrupts
-constexpr int pairs =
-    11;  // of walks in a sample, of which the median counts: most meet no interrupt
+constexpr double timed_seconds = 2e-4;  // of a launch: shorter than the time between two interrupts
+constexpr int pairs = 11;               // of launches in a sample: most meet no interrupt
 
 using Lanes = std::array<std::uint32_t, group_size>;
 
@@ -121,49 +114,46 @@ template <class L, class Fields>
   return next / group_size;
 }
 
+/// What a read of one chain costs, roughly, in ticks. Only the length of a launch hangs on it.
+double ticks_of(Level level) {
+  if (level == Level::l1) return 100;
+  if (level == Level::l2) return 150;
+  return level == Level::l3 ? 350 : 1200;
+}
+
+struct Job {
+  const float* words = nullptr;
+  std::uint32_t particles = 0;
+  std::vector<std::uint32_t>& chains;
+  std::uint32_t reads = 0;
+  Lanes& sums;
+};
 /// `reads` rounds over all chains: each chain reads one group a round.
 template <class L, class Fields>
-[[gnu::always_inline]] inline void walk_chains(const float* words, std::uint32_t n,
-                                               std::vector<std::uint32_t>& chains,
-                                               std::uint32_t reads, Lanes& sums) {
+[[gnu::always_inline]] inline void read_chains(const Job& job) {
+  const auto [words, particles, chains, reads, sums] = job;  // copies: stores might alias the job
   for (std::uint32_t r = 0; r < reads; ++r) {
     for (auto& group : chains)
-      group = read_group<L, Fields>(words, group, n, sums);
+      group = read_group<L, Fields>(words, group, particles, sums);
   }
 }
-
-/// What a read of one chain costs, roughly, in ticks. Only the length of a walk hangs on it.
-double ticks_of(const std::string& residency) {
-  if (residency == "l1") return 100;
-  if (residency == "l2") return 150;
-  return residency == "l3" ? 350 : 1200;
-}
-
-using Walk = void (*)(const float*, std::uint32_t, std::vector<std::uint32_t>&, std::uint32_t,
-                      Lanes&);
-
 template <class L, class Fields>
-void walk_baseline(const float* words, std::uint32_t n, std::vector<std::uint32_t>& chains,
-                   std::uint32_t reads, Lanes& sums) {
-  walk_chains<L, Fields>(words, n, chains, reads, sums);
+void read_baseline(const Job& job) {
+  read_chains<L, Fields>(job);
 }
 #if STRATA_X86
 template <class L, class Fields>
-STRATA_TARGET_AVX2 void walk_avx2(const float* words, std::uint32_t n,
-                                  std::vector<std::uint32_t>& chains, std::uint32_t reads,
-                                  Lanes& sums) {
-  walk_chains<L, Fields>(words, n, chains, reads, sums);
+STRATA_TARGET_AVX2 void read_avx2(const Job& job) {
+  read_chains<L, Fields>(job);
 }
 template <class L, class Fields>
-STRATA_TARGET_AVX512 void walk_avx512(const float* words, std::uint32_t n,
-                                      std::vector<std::uint32_t>& chains, std::uint32_t reads,
-                                      Lanes& sums) {
-  walk_chains<L, Fields>(words, n, chains, reads, sums);
+STRATA_TARGET_AVX512 void read_avx512(const Job& job) {
+  read_chains<L, Fields>(job);
 }
 #endif
 
 struct Code {
-  Walk walk = nullptr;
+  void (*read)(const Job&) = nullptr;
   const char* instructions = "baseline";
 };
 
@@ -172,227 +162,109 @@ Code widest() {
 #if STRATA_X86
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl")) {
-    return {walk_avx512<L, Fields>, "avx512"};
+    return {read_avx512<L, Fields>, "avx512"};
   }
-  if (__builtin_cpu_supports("avx2")) return {walk_avx2<L, Fields>, "avx2"};
+  if (__builtin_cpu_supports("avx2")) return {read_avx2<L, Fields>, "avx2"};
 #endif
-  return {walk_baseline<L, Fields>, "baseline"};
+  return {read_baseline<L, Fields>, "baseline"};
 }
 
-/// One layout at one level: the particles and what reading them must give.
-struct DataSet {
-  ParticleChain chain;
-  std::vector<float> words;
-  std::map<std::string, ExpectedSums, std::less<>> expected;  // by field set
-};
-
-std::uint32_t groups_for(const std::string& residency, const Facts& facts) {
-  const auto bytes = [&](const char* name) { return reported_bytes(facts, name); };
-  if (residency == "l1") return groups_in(bytes("l1d_bytes") / 2);
-  if (residency == "l2") return groups_in(bytes("l2_bytes") / 2);
-  if (residency == "l3") return groups_in(bytes("l3_bytes") / 4);
-  // Eight times the last level, or what the chain can hold: when a walk comes round, nothing of its
-  // last visit is left.
-  const std::uint64_t last = bytes(facts.contains("l3_bytes") ? "l3_bytes" : "l2_bytes");
+std::uint32_t groups_at(Level level, const CpuFacts& cpu) {
+  if (level == Level::l1) return groups_in(need(cpu.l1_bytes, "l1d_bytes") / 2);
+  if (level == Level::l2) return groups_in(need(cpu.l2_bytes, "l2_bytes") / 2);
+  if (level == Level::l3) return groups_in(need(cpu.l3_bytes, "l3_bytes") / 4);
+  // Eight times the last level, or what the chain can hold: between two visits of a group nothing
+  // of it is left.
+  const std::uint64_t last = cpu.l3_bytes ? *cpu.l3_bytes : need(cpu.l2_bytes, "l2_bytes");
   const std::uint64_t footprint = std::min(8 * last, std::uint64_t{max_groups} * group_bytes);
   if (footprint < 3 * last) throw Skipped{"the last-level cache is too large for the chain"};
-  if (footprint > bytes("memory_bytes") / 4)
+  if (footprint > need(cpu.memory_bytes, "memory_bytes") / 4)
     throw Skipped{"too little memory for 8 times the cache"};
   return groups_in(footprint);
 }
 
-DataSet make_data(const std::string& layout, const std::string& residency, const Facts& facts) {
-  DataSet data{.chain = ParticleChain{groups_for(residency, facts), /*seed=*/2009},
-               .words = {},
-               .expected = {}};
-  (void)with_layout(layout, AllFields::name, [&]<class L, class Fields>() {
-    data.words.resize(L::words(data.chain.particles()));
-    data.chain.fill<L>(data.words);
-    [&]<class... Fs>(std::tuple<Fs...>*) {
-      (data.expected.emplace(std::string{Fs::name},
-                             ExpectedSums::of<L, Fs>(data.chain, data.words)),
-       ...);
-    }(static_cast<FieldSets*>(nullptr));
-  });
-  return data;
-}
-
-/// The subject of the protocol: a pair of walks, short and long, on every core that takes part.
-class Walks {
- public:
-  Walks(Walk walk, const DataSet& data, const ExpectedSums& expected, ThreadTeam& team,
-        std::uint32_t chains)
-      : walk_{walk}, data_{data}, expected_{expected}, team_{team}, chains_{chains} {
-    cores_.resize(team.size());
-    for (std::uint32_t rank = 0; rank < cores_.size(); ++rank) {
-      for (std::uint32_t c = 0; c < chains_; ++c) {
-        cores_[rank].positions.push_back(start_position(
-            rank, c, static_cast<std::uint32_t>(cores_.size()), chains_, data_.chain.groups()));
-      }
-    }
-  }
-
-  void shape(const Shape& shape) { shape_ = shape; }
-
-  /// Reads the whole cycle once.
-  void lap() { (void)run({.warmup = data_.chain.groups() / chains_ + 1}); }
-
-  void prepare() {}  // a walk goes on where the last one ended, so the data are where they were
-
-  Observation observe() {
-    std::vector<Observation> several;
-    several.reserve(pairs);
-    for (int i = 0; i < pairs; ++i)
-      several.push_back(observe_pair());
-    return medians(several);
-  }
-
-  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
-    return {seen.cycles, seen.cycles_outside};
-  }
-  [[nodiscard]] std::size_t checked() const { return checked_; }
-  [[nodiscard]] std::size_t different() const { return different_; }
-
- private:
-  Observation observe_pair() {
-    const double short_seconds = run(shape_.shortened());
-    const double short_ticks = slowest();
-    const double long_seconds = run(shape_);
-    Observation seen;
-    std::vector<double> reads;
-    for (const auto& core : cores_) {
-      reads.push_back(
-          cycles_of_a_read({core.ticks[1], core.ticks[2], core.ticks[3]}, shape_, chains_ == 1));
-    }
-    summarise(reads, seen);
-    seen.core_hertz =
-        static_cast<double>(cores_[0].ticks[4] - cores_[0].ticks[0]) / cores_[0].seconds;
-    seen.grid_seconds = long_seconds;
-    seen.cycles_slowest = (slowest() - short_ticks) / slope_reads(shape_);
-    const double slope_seconds = (long_seconds - short_seconds) / slope_reads(shape_);
-    seen.cycles_outside = slope_seconds * tsc_hertz();
-    seen.reads_per_second =
-        static_cast<double>(cores_.size() * chains_ * group_size) / slope_seconds;
-    return seen;
-  }
-
-  /// One core's chains, on cache lines of their own.
-  struct alignas(128) Core {
-    std::vector<std::uint32_t> positions;  // where each chain is on the cycle
-    std::vector<std::uint32_t> groups;
-    Lanes sums{};
-    std::array<std::uint64_t, 5> ticks{};  // at the start and at the end of each part
-    double seconds = 0;                    // from the first stamp to the last
-  };
-
-  double run(const Shape& shape) {
-    for (auto& core : cores_) {
-      core.sums.fill(0);
-      core.groups.clear();
-      for (const auto p : core.positions)
-        core.groups.push_back(data_.chain.group_at(p));
-    }
-    const std::array<std::uint32_t, 4> reads{shape.warmup, shape.first, shape.second,
-                                             shape.cooldown};
-    const auto n = static_cast<std::uint32_t>(data_.chain.particles());
-    const double seconds = team_.run([&](std::size_t rank) {
-      Core& core = cores_[rank];
-      const double began = monotonic_raw_seconds();
-      core.ticks[0] = tsc_now();
-      for (std::size_t part = 0; part < reads.size(); ++part) {
-        walk_(data_.words.data(), n, core.groups, reads[part], core.sums);
-        core.ticks[part + 1] = tsc_now();
-      }
-      core.seconds = monotonic_raw_seconds() - began;
-    });
-    check(shape.total());
-    return seconds;
-  }
-
-  /// Ticks of the slowest core's whole walk: what the walk takes, seen from inside.
-  [[nodiscard]] double slowest() const {
-    std::uint64_t most = 0;
-    for (const auto& core : cores_)
-      most = std::max(most, core.ticks[4] - core.ticks[0]);
-    return static_cast<double>(most);
-  }
-
-  /// Compares every core's sums with the host's reference and moves its chains on.
-  void check(std::uint32_t reads) {
-    for (auto& core : cores_) {
-      std::uint32_t expected = 0;
-      for (auto& p : core.positions) {
-        expected += expected_.checksum(p, reads);
-        p = static_cast<std::uint32_t>((std::uint64_t{p} + reads) % data_.chain.groups());
-      }
-      std::uint32_t sum = 0;
-      for (std::uint32_t lane = 0; lane < group_size; ++lane) {
-        sum += lane_weight(lane) * core.sums[lane];
-      }
-      ++checked_;
-      if (sum != expected) ++different_;
-    }
-  }
-
-  Walk walk_;
-  const DataSet& data_;
-  const ExpectedSums& expected_;
-  ThreadTeam& team_;
-  std::uint32_t chains_;
-  std::vector<Core> cores_;
-  Shape shape_;
-  std::size_t checked_ = 0;
-  std::size_t different_ = 0;
+/// One core's chains, on cache lines of their own.
+struct alignas(128) Core {
+  std::vector<std::uint32_t> positions;  ///< where each chain is on the cycle
+  std::vector<std::uint32_t> groups;
+  Lanes sums{};
 };
 
+/// Reads the four parts, with the clock between them. Returns the sum over the lanes.
+std::uint32_t read_parts(const Code& code, const Particles& particles, const Shape& shape,
+                         Core& core, Stamp& stamp) {
+  const auto n = static_cast<std::uint32_t>(particles.chain.particles());
+  std::size_t mark = 2;
+  for (const std::uint32_t reads : {shape.warmup, shape.first, shape.second, shape.cooldown}) {
+    code.read({particles.words.data(), n, core.groups, reads, core.sums});
+    stamp.cycles[mark++] = tsc_now();
+  }
+  std::uint32_t sum = 0;
+  for (std::uint32_t lane = 0; lane < group_size; ++lane)
+    sum += lane_weight(lane) * core.sums[lane];
+  return sum;
+}
+
 void run(Session& session) {
-  const Facts& facts = session.device().identity().facts;
-  const std::string& layout = session.param("layout");
-  const std::string& fields = session.param("fields");
-  const std::string& residency = session.param("residency");
-  const auto chains = static_cast<std::uint32_t>(session.integer("warps_per_sm"));
-
+  std::vector<int> cpus = allowed_cpus();
+  const Point point = point_of(session, static_cast<std::uint32_t>(cpus.size()));
+  cpus.resize(point.cores);
   Code code;
-  std::size_t bytes = 0;
-  (void)with_layout(layout, fields, [&]<class L, class Fields>() {
-    code = widest<L, Fields>();
-    bytes = useful_bytes<Fields>;
-  });
-  const auto& data = session.cache().keep<DataSet>("layout_read/" + layout + '/' + residency, [&] {
-    return make_data(layout, residency, facts);
-  });
+  (void)with_layout(point.layout, point.fields,
+                    [&]<class L, class Fields>() { code = widest<L, Fields>(); });
+  const auto& particles = session.cache().keep<Particles>(
+      "layout_read/" + point.layout + '/' + levels.name_of(point.level), [&] {
+        const CpuFacts cpu = cpu_facts(session.device().identity().facts);
+        return make_particles(point.layout, groups_at(point.level, cpu));
+      });
+  const ParticleChain& chain = particles.chain;
+  HostMachine machine{cpus};
+  std::vector<Core> cores(point.cores);
+  const auto positions = start_positions(point, chain.groups());
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    cores[i / point.warps].positions.push_back(positions[i]);
 
-  auto cpus = allowed_cpus();
-  if (session.param("cores") == "one") cpus.resize(1);
-  ThreadTeam team{cpus};
-  Walks walks{code.walk, data, data.expected.find(fields)->second, team, chains};
-
-  // One whole lap first: what fits into the level is there from then on, because every walk goes on
-  // where the last one ended.
   constexpr std::uint32_t warmup = 8;
-  walks.lap();
-  const double ticks = ticks_of(residency);
-  const Shape shape =
-      shape_for(reads_for(timed_seconds, tsc_hertz(), ticks, ticks, static_cast<int>(chains)),
-                warmup, std::uint64_t{1} << 20U, unroll);
-  walks.shape(shape);
-
-  const auto seen = collect(walks, session.plan());
-  report(session, seen,
-         {.cycle_unit = "tsc_cycle",
-          .inside = chains == 1 ? "tsc_slope" : "tsc_mean",
-          .slowest = "tsc_slope",
-          .outside = "monotonic_slope",
-          .whole = "monotonic",
-          .clock = "tsc_over_monotonic"},
-         bytes);
-  session.add(result_gate(walks.checked(), walks.different(), "core sums against the reference"));
-  session.add(level_unverified("no hardware counters on the host"));
+  const double ticks = ticks_of(point.level);
+  const Shape shape = shape_for(reads_for(timed_seconds, tsc_hertz(), ticks, ticks, point.warps),
+                                warmup, std::uint64_t{1} << 20U, unroll);
+  Experiment experiment = describe(point, shape, particles, Backend::host);
+  experiment.pairs = pairs;
+  experiment.checked = "core sums against the reference";
+  experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
+  Slope& slope = experiment.slopes.back();
+  slope.prepare = [&](const Call&) {
+    for (Core& core : cores) {
+      core.sums.fill(0);
+      core.groups.clear();
+      for (const std::uint32_t position : core.positions)
+        core.groups.push_back(chain.group_at(position));
+    }
+  };
+  slope.launch =
+      machine.on_every_core([&](std::size_t rank, const Call& call, Stamp& stamp) -> std::uint64_t {
+        return read_parts(code, particles, shape.at(call.length), cores[rank], stamp);
+      });
+  // A launch goes on where the last one ended, so the data are where they were.
+  slope.verify = [&, expected = &particles.expected.at(point.fields)](
+                     const Call& call, std::span<const Stamp> stamps, Tally& tally) {
+    const std::uint32_t reads = shape.at(call.length).total();
+    for (std::size_t rank = 0; rank < stamps.size(); ++rank) {
+      std::uint32_t sum = 0;
+      for (std::uint32_t& position : cores[rank].positions) {
+        sum += expected->checksum(position, reads);
+        position = static_cast<std::uint32_t>((std::uint64_t{position} + reads) % chain.groups());
+      }
+      tally.one(stamps[rank].result == sum);
+    }
+  };
+  // One whole lap first: what fits into the level is there from then on.
+  slope.size = [&, lengths = slope.lengths](const auto& launch) {
+    (void)launch(Length{.rounds = chain.groups() / point.warps + 1, .work = 1});
+    return lengths;
+  };
   session.fact("instructions", std::string{code.instructions});
-  session.fact("footprint_bytes", static_cast<std::int64_t>(data.words.size() * sizeof(float)));
-  session.fact("reads_per_warp", static_cast<std::int64_t>(shape.total()));
-  session.fact("timed_reads_per_warp", static_cast<std::int64_t>(shape.first + shape.second));
-  session.fact("warps", static_cast<std::int64_t>(chains * team.size()));
+  measure(session, machine, experiment);
 }
 
 STRATA_BENCHMARK(declare, host, run);

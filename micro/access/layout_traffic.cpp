@@ -12,16 +12,10 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace strata::layout_traffic {
 namespace {
-
-template <class... Ts>
-std::vector<std::string> names(std::tuple<Ts...>* /*types*/) {
-  return {std::string{Ts::name}...};
-}
 
 std::vector<std::string> generation_names() {
   std::vector<std::string> names;
@@ -40,12 +34,12 @@ Benchmark declare() {
                     .defaults = generation_names()},
                    {.name = "layout",
                     .meaning = "how the seven floats of a particle lie in memory",
-                    .choices = names(static_cast<Layouts*>(nullptr)),
-                    .defaults = names(static_cast<Layouts*>(nullptr))},
+                    .choices = names_of<Layouts>(),
+                    .defaults = names_of<Layouts>()},
                    {.name = "fields",
                     .meaning = "all seven fields, or position and mass",
-                    .choices = names(static_cast<FieldSets*>(nullptr)),
-                    .defaults = names(static_cast<FieldSets*>(nullptr))}},
+                    .choices = names_of<FieldSets>(),
+                    .defaults = names_of<FieldSets>()}},
           .quantities = {{"requests_per_read",
                           "what the memory pipeline takes one by one, to read 32 particles"},
                          {"transactions_per_read", "with memory, of whatever size"},
