@@ -60,6 +60,15 @@ struct Choices {
 template <class First, class... Rest>
 Choices(First, Rest...) -> Choices<typename First::second_type, 1 + sizeof...(Rest)>;
 
+/// An axis of a few whole numbers, all of which a sweep visits unless it says otherwise.
+[[nodiscard]] inline Axis whole_numbers(std::string name, std::string meaning,
+                                        std::vector<std::string> choices) {
+  return {.name = std::move(name),
+          .meaning = std::move(meaning),
+          .choices = choices,
+          .defaults = choices};
+}
+
 /// The whole number that `params` give an axis. Throws std::out_of_range when they give none.
 template <class T>
 [[nodiscard]] T number_of(const Params& params, std::string_view axis) {

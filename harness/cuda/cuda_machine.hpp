@@ -6,6 +6,7 @@
 #include "harness/cuda/stream.hpp"
 #include "harness/measure/machine.hpp"
 #include "harness/measure/session.hpp"
+#include "harness/record/device_facts.hpp"
 
 #include <cuda_runtime_api.h>
 

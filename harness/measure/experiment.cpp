@@ -142,6 +142,16 @@ Window each_core() {
           }};
 }
 
+std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_are(
+    std::function<std::uint64_t(const Call&)> expected) {
+  return [expected = std::move(expected)](const Call& call, std::span<const Stamp> stamps,
+                                          Tally& tally) {
+    const std::uint64_t wanted = expected(call);
+    for (const Stamp& stamp : stamps)
+      tally.one(stamp.result == wanted);
+  };
+}
+
 Value of_slope(std::function<double(const Seen&)> value, std::size_t index) {
   return [value = std::move(value), index](const Sample& seen) {
     return value(seen.slopes.at(index));

@@ -113,6 +113,10 @@ struct Slope {
   std::function<double(std::span<const Stamp>)> work_done;
 };
 
+/// For Slope::verify: the result of each writer is the one that `expected` gives for the call.
+[[nodiscard]] std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_are(
+    std::function<std::uint64_t(const Call&)> expected);
+
 /// What a pair of launches showed of one unit of work.
 struct Seen {
   Inside inside;
