@@ -1,4 +1,4 @@
-// How a rung on a GPU is judged, timed and counted: step.hpp says what a rung is.
+// How a rung on a GPU is verified, timed and counted; step.hpp says what a rung hands over.
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/clock.cuh"
 #include "harness/cuda/cuda_check.hpp"
@@ -38,7 +38,7 @@ struct Stamp {
   std::uint64_t nanoseconds;
 };
 
-/// Every SM that runs one of these blocks leaves the time.
+/// Every SM that runs one of these blocks stores both clocks.
 __global__ void stamp(Stamp* stamps) {
   const std::uint32_t sm = sm_id();
   if (sm >= most_sms) __trap();
@@ -52,7 +52,7 @@ struct Observation {
   double core_hertz = 0;
 };
 
-/// The subject of the protocol: some steps from the same beginning.
+/// What the protocol measures: some steps, always from the same bodies.
 class LadderRun {
  public:
   LadderRun(const Problem& problem, const ReferenceProblem& right, RungKernel kernel,
@@ -260,7 +260,7 @@ void report(Session& session, const Rung& rung, const Problem& problem, const La
   }
 }
 
-/// The same against pulls that are known already.
+/// The same against a reference that is known already.
 Verification verify(const RungKernel& kernel, const std::string& layout, const Problem& problem,
                     const Bodies& bodies, std::span<const Pull> pulls) {
   const bool moves = problem.moves();

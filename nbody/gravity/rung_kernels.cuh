@@ -1,9 +1,16 @@
-// Climbers of the usual shape: a grid of blocks over the bodies, systems in y.
+// What the file of a rung on a GPU needs: the words of its story, and, for its code, kernels of the
+// usual shape, a grid of blocks over the bodies, systems in y. Without nvcc the story alone is
+// compiled.
 #pragma once
 
+#include "nbody/gravity/ladder.hpp"
+
+#if defined(__CUDACC__)
+
+#include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_check.hpp"
-#include "nbody/gravity/bodies.cuh"
 #include "nbody/gravity/step.hpp"
+#include "nbody/gravity/tile.cuh"
 #include "nbody/gravity/with_choice.hpp"
 
 #include <cuda_runtime_api.h>
@@ -33,3 +40,5 @@ inline RungKernel tile_kernel(void (*kernel)(Work), unsigned block, unsigned squ
 }
 
 }  // namespace strata::nbody
+
+#endif

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#if defined(__CUDACC__)
 namespace strata::nbody::several {
 
 inline constexpr unsigned lanes = 32;
@@ -93,16 +94,15 @@ __device__ __forceinline__ void walk(const Work& work) {
   }
 }
 
-/// The kernel Kernels::of<per_thread, warps, moves>(), by the case's axes.
-template <class Kernels>
-RungKernel kernel_of(const Session& session, const Problem& problem) {
+/// The kernel step_of.operator()<per_thread, warps, moves>(), by the case's axes.
+template <class StepOf>
+RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step_of) {
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
   const auto warps = static_cast<unsigned>(session.whole("warps"));
   return with_number<1, 2, 4, 8>(per_thread, [&]<unsigned n>() {
     return with_number<1, 2, 4, 8>(warps, [&]<unsigned w>() -> RungKernel {
-      const bool moves = problem.moves();
-      void (*const kernel)(Work) =
-          moves ? Kernels::template of<n, w, true>() : Kernels::template of<n, w, false>();
+      void (*const kernel)(Work) = problem.moves() ? step_of.template operator()<n, w, true>()
+                                                   : step_of.template operator()<n, w, false>();
       return {.launch =
                   [kernel](const Step& step, cudaStream_t stream) {
                     const dim3 grid{blocks_for(step.bodies, lanes * n), step.systems};
@@ -119,3 +119,4 @@ RungKernel kernel_of(const Session& session, const Problem& problem) {
 }
 
 }  // namespace strata::nbody::several
+#endif

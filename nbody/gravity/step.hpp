@@ -1,4 +1,4 @@
-// What a rung on a GPU is handed, and what it hands back. Host only: kernels get pointers and
+// What a rung on a GPU hands over: how a step is launched. Host only: kernels get pointers and
 // numbers.
 #pragma once
 
@@ -21,7 +21,7 @@ struct CUstream_st;
 
 namespace strata::nbody {
 
-/// A rung made ready for a case.
+/// A rung, prepared for a case.
 struct RungKernel {
   /// Launches the step, and nothing else: no copies, no waiting.
   std::function<void(const Step&, CUstream_st*)> launch;
@@ -31,7 +31,7 @@ struct RungKernel {
   double square_roots = 0;
 };
 
-/// Makes a rung ready: reads its axes. Throws Skipped where the device cannot do it.
+/// Prepares a rung for a case: reads its axes. Throws Skipped where the device cannot do it.
 using MakeRungKernel = RungKernel (*)(const Session&, const Problem&);
 
 /// One step of `bodies` in that layout, on the current device. Of moving bodies: they start at rest
@@ -42,7 +42,7 @@ using MakeRungKernel = RungKernel (*)(const Session&, const Problem&);
 /// The rungs that this executable holds for a GPU, by name.
 [[nodiscard]] std::map<std::string, MakeRungKernel, std::less<>>& rung_kernels();
 
-/// Judges a rung, then times or counts it.
+/// Verifies a rung, then times or counts it.
 void measure_rung(Session& session, const Rung& rung, MakeRungKernel make);
 
 }  // namespace strata::nbody

@@ -14,7 +14,7 @@
 namespace strata::nbody {
 namespace {
 
-/// Those that have been needed so far: every rung is judged by the same.
+/// The references computed so far; all rungs share them.
 struct Library {
   std::map<std::string, ReferenceProblem> of;
 };

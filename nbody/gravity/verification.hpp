@@ -1,5 +1,5 @@
-// What is asked of every rung, whatever it runs on: is it right, and what did its steps do to what
-// must not change? Host only.
+// Verification of a rung on any backend: the error of its accelerations, and what its steps do to
+// energy and momentum. Host only.
 #pragma once
 
 #include "harness/measure/session.hpp"
@@ -21,14 +21,14 @@ namespace strata::nbody {
 [[nodiscard]] Bodies bodies_of(std::string_view layout, std::span<const float> words,
                                std::uint32_t systems, std::uint32_t bodies);
 
-/// A problem, its bodies, and what is right.
+/// A problem's bodies and their reference.
 struct ReferenceProblem {
   Bodies bodies;
   std::vector<Pull> pulls;
   std::optional<Conserved> conserved;  ///< galaxies
 };
-/// Made on first use and kept as long as the device is open: a reference of half a million bodies
-/// takes a second. `pulls_of`: the reference of this device.
+/// Computed on first use and kept as long as the device is open: the reference of half a million
+/// bodies takes a second. `pulls_of` computes it on this device.
 [[nodiscard]] const ReferenceProblem& reference_problem(
     Session& session, const Problem& problem, std::vector<Pull> (*pulls_of)(const Bodies&));
 
@@ -46,7 +46,7 @@ struct Step {
   [[nodiscard]] bool moves() const { return acceleration == nullptr; }
 };
 
-/// What one step of some bodies was like.
+/// The outcome of one step.
 struct Verification {
   Error error;                ///< of the accelerations
   std::size_t misplaced = 0;  ///< positions and masses that a move left wrong
@@ -54,20 +54,20 @@ struct Verification {
 /// The same bodies without velocities. A step of length 1 from there makes the new velocities the
 /// accelerations, and the new positions known exactly.
 [[nodiscard]] Bodies at_rest(Bodies bodies);
-/// Of such a step.
+/// The outcome of such a step.
 [[nodiscard]] Verification verification_of(const Bodies& still, const Bodies& moved,
                                            std::span<const Pull> right);
 
-/// The gates of a verification.
+/// The gates of the outcome.
 void add_gates(Session& session, const Rung& rung, const Problem& problem,
                const Verification& verification);
 
-/// Rows that are worked out: one number, without noise.
+/// A row of one computed number, without noise.
 void add_modelled(Session& session, const char* quantity, const char* unit, const char* method,
                   double value);
 /// The two relative errors, where there are any.
 void report_error(Session& session, const Error& error);
-/// What steps did to energy and momentum; the gate `result` fails where bodies are nowhere.
+/// The drift of energy and momentum; the gate `result` fails where it is not finite.
 void report_drift(Session& session, const Conserved& before, const Conserved& after);
 
 }  // namespace strata::nbody

@@ -80,11 +80,11 @@ Verdict verdict_of(const Rung& rung, const RungKernel& kernel, const std::string
 
 class EveryRung : public testing::TestWithParam<std::string> {};
 
-/// Judges the rung in all its choices on these problems; returns how often.
-std::size_t judge_all(const Rung& rung, const std::vector<std::uint32_t>& sizes,
+/// Verifies the rung in all its choices on these problems; returns how often.
+std::size_t verify_all(const Rung& rung, const std::vector<std::uint32_t>& sizes,
                       const std::vector<std::string>& kinds_of_bodies) {
   const MakeRungKernel make = rung_kernels().at(rung.name);
-  std::size_t judged = 0;
+  std::size_t verified = 0;
   for (const Kind kind : {Kind::single, Kind::galaxies}) {
     for (const std::uint32_t bodies : sizes) {
       for (const std::string& hard : kinds_of_bodies) {
@@ -104,23 +104,23 @@ std::size_t judge_all(const Rung& rung, const std::vector<std::uint32_t>& sizes,
               Verdict::passed)
               << rung.name << ' ' << layout << ' ' << to_string(kind) << ' ' << bodies << ' '
               << hard << ": " << said;
-          ++judged;
+          ++verified;
         }
       }
     }
   }
-  return judged;
+  return verified;
 }
 
 TEST_P(EveryRung, IsRightOnEveryProblemLayoutAndSize) {
-  EXPECT_GE(judge_all(rung_named(GetParam()), {1, 2, 33, 257, 1000, 2049},
+  EXPECT_GE(verify_all(rung_named(GetParam()), {1, 2, 33, 257, 1000, 2049},
                       {"random", "coincident", "heavy"}),
             36U);
 }
 
 /// What a sanitizer can be asked to watch: all choices, once.
 TEST_P(EveryRung, IsRightOnAnOddSize) {
-  EXPECT_GE(judge_all(rung_named(GetParam()), {257}, {"random"}), 2U);
+  EXPECT_GE(verify_all(rung_named(GetParam()), {257}, {"random"}), 2U);
 }
 
 std::vector<std::string> names() {

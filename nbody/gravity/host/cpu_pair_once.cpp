@@ -5,9 +5,9 @@
 //
 // Bodies are copied into tiles of 16, the last filled up with bodies that have no mass. A core
 // takes some of them in registers, and goes over all that follow in vectors, with what acts back on
-// those in sums beside them, which are in L1. Those of its own tile it only takes the pull of. Each
-// core has totals of its own; when all have met, they are added up. Chunks of bodies are dealt out
-// there and back, as the first have the most to go over.
+// those in sums beside them, which are in L1. Of the bodies of its own tile it only takes the pull.
+// Each core has totals of its own; after a barrier they are added up. Chunks of bodies are dealt
+// out there and back, as the first have the most to go over.
 #include "nbody/gravity/host/vectors.hpp"
 
 #include <algorithm>
@@ -19,6 +19,20 @@
 
 namespace strata::nbody::cpu_pair_once {
 namespace {
+
+Rung story() {
+  return {.name = "cpu_pair_once",
+          .backend = Backend::host,
+          .before = "cpu_blocked",
+          .question = "What does it bring to compute each pair once, for both of its bodies?",
+          .change = "Newton's third law: reactions are added up beside the bodies that pull",
+          .source = handbook("14.1"),
+          .expectation = "21 operations on vectors for two interactions instead of 17 for one",
+          .sum = Sum::blocks,
+          .approximate = true,
+          .vector_operations = 21.0 / 2,
+          .layouts = {"soa"}};
+}
 
 constexpr std::size_t tile = 16;
 constexpr std::size_t chunk = 128;   // bodies that a core takes; so many reactions a sum has
@@ -133,8 +147,8 @@ class Arrays {
     stride_ = (length + page - 1) / page * page + apart;
     memory_.assign(count * stride_ + (first + 1) * apart + page, 0.0F);
     void* at = memory_.data();
-    std::size_t room = memory_.size() * sizeof(float);
-    start_ = static_cast<float*>(std::align(page * sizeof(float), sizeof(float), at, room)) +
+    std::size_t space = memory_.size() * sizeof(float);
+    start_ = static_cast<float*>(std::align(page * sizeof(float), sizeof(float), at, space)) +
              first * apart;
   }
   [[nodiscard]] float* operator[](std::size_t which) const { return start_ + which * stride_; }
@@ -145,9 +159,9 @@ class Arrays {
   float* start_ = nullptr;
 };
 
-/// What the cores have in common: the system's bodies in tiles, each core's totals, and what acts
-/// back in the piece that it is at.
-class Room {
+/// What the cores share: the system's bodies in tiles, each core's totals, and the reactions in the
+/// piece that it is at.
+class Workspace {
  public:
   void make(std::size_t bodies, std::size_t cores) {
     padded_ = (bodies + tile - 1) / tile * tile;
@@ -179,14 +193,14 @@ class Room {
 };
 
 /// All pairs of which the first body is in this chunk.
-void compute_chunk(const Code& code, Room& room, std::size_t rank, std::size_t begin,
+void compute_chunk(const Code& code, Workspace& workspace, std::size_t rank, std::size_t begin,
                    float softening_squared) {
-  const Sources all = room.all();
-  const Sums totals = room.totals(rank);
-  const std::size_t end = std::min(begin + chunk, room.padded());
-  for (std::size_t start = begin; start < room.padded(); start += piece) {
-    const std::size_t count = std::min(piece, room.padded() - start);
-    const Sums sums = room.reactions(rank) + start % page;
+  const Sources all = workspace.all();
+  const Sums totals = workspace.totals(rank);
+  const std::size_t end = std::min(begin + chunk, workspace.padded());
+  for (std::size_t start = begin; start < workspace.padded(); start += piece) {
+    const std::size_t count = std::min(piece, workspace.padded() - start);
+    const Sums sums = workspace.reactions(rank) + start % page;
     for (float* const sum : {sums.x, sums.y, sums.z})
       std::fill_n(sum, count, 0.0F);
     for (std::size_t i = begin; i < end; i += code.held) {
@@ -215,31 +229,31 @@ BodyRange share_of(std::size_t padded, const ThreadRank& thread) {
 
 /// A system, by all cores that are at this thread.
 void compute_system(const Step& step, std::size_t system, const ThreadRank& thread,
-                    const Code& code, Room& room) {
+                    const Code& code, Workspace& workspace) {
   const Sources from = sources_of(step, system);
-  const BodyRange mine = share_of(room.padded(), thread);
+  const BodyRange mine = share_of(workspace.padded(), thread);
   const std::array<const float*, 4> fields{from.x, from.y, from.z, from.mass};
   for (std::size_t f = 0; f < fields.size(); ++f) {
     for (std::size_t i = mine.first; i < mine.last; ++i)
-      room.field(f)[i] = i < step.bodies ? fields[f][i] : 0.0F;
+      workspace.field(f)[i] = i < step.bodies ? fields[f][i] : 0.0F;
   }
-  const Sums totals = room.totals(thread.rank);
-  std::fill_n(totals.x, 3 * room.padded(), 0.0F);
+  const Sums totals = workspace.totals(thread.rank);
+  std::fill_n(totals.x, 3 * workspace.padded(), 0.0F);
   thread.wait_for_all();
 
-  const std::size_t chunks = (room.padded() + chunk - 1) / chunk;
+  const std::size_t chunks = (workspace.padded() + chunk - 1) / chunk;
   for (std::size_t c = 0; c < chunks; ++c) {
     const std::size_t round = c / thread.size;
     const std::size_t turn = c % thread.size;
     if ((round % 2 == 0 ? turn : thread.size - 1 - turn) != thread.rank) continue;
-    compute_chunk(code, room, thread.rank, c * chunk, step.softening_squared);
+    compute_chunk(code, workspace, thread.rank, c * chunk, step.softening_squared);
   }
   thread.wait_for_all();
 
   for (std::size_t i = mine.first; i < std::min<std::size_t>(mine.last, step.bodies); ++i) {
     std::array<float, 3> sum{};
     for (std::size_t rank = 0; rank < thread.size; ++rank) {
-      const Sums part = room.totals(rank);
+      const Sums part = workspace.totals(rank);
       sum[0] += part.x[i];
       sum[1] += part.y[i];
       sum[2] += part.z[i];
@@ -254,19 +268,19 @@ void compute_all(std::span<const Step> steps, ThreadTeam& team, const Code& code
   const Step& like = steps.front();
   // As many systems as cores: each its own. Fewer: all cores on one after the other.
   const bool separate = like.systems >= team.size();
-  std::vector<Room> rooms(separate ? team.size() : 1);
-  for (Room& room : rooms)
-    room.make(like.bodies, separate ? 1 : team.size());
+  std::vector<Workspace> workspaces(separate ? team.size() : 1);
+  for (Workspace& workspace : workspaces)
+    workspace.make(like.bodies, separate ? 1 : team.size());
   SpinBarrier barrier{team.size()};
   on_every_core(team, [&](std::size_t rank) {
     const ThreadRank together{.rank = rank, .size = team.size(), .barrier = &barrier};
     const ThreadRank thread = separate ? ThreadRank{} : together;
-    Room& room = rooms[separate ? rank : 0];
+    Workspace& workspace = workspaces[separate ? rank : 0];
     const std::size_t first = separate ? rank : 0;
     const std::size_t next = separate ? team.size() : 1;
     for (const Step& step : steps) {
       for (std::size_t s = first; s < step.systems; s += next)
-        compute_system(step, s * step.bodies, thread, code, room);
+        compute_system(step, s * step.bodies, thread, code, workspace);
       together.wait_for_all();
     }
   });
@@ -280,20 +294,6 @@ HostKernel make(Vectors have) {
   return {.run = [code](std::span<const Step> steps,
                         ThreadTeam& team) { compute_all(steps, team, code); },
           .instructions = std::string{to_string(have)}};
-}
-
-Rung story() {
-  return {.name = "cpu_pair_once",
-          .backend = Backend::host,
-          .before = "cpu_blocked",
-          .question = "What does it bring to compute each pair once, for both of its bodies?",
-          .change = "Newton's third law: reactions are added up beside the bodies that pull",
-          .source = handbook("14.1"),
-          .expectation = "21 operations on vectors for two interactions instead of 17 for one",
-          .sum = Sum::blocks,
-          .approximate = true,
-          .vector_operations = 21.0 / 2,
-          .layouts = {"soa"}};
 }
 
 STRATA_HOST_RUNG(story, make);

@@ -4,10 +4,6 @@
 namespace strata::nbody::cpu_soa {
 namespace {
 
-HostKernel make(Vectors /*have*/) {
-  return body_by_body(one_body_scalar<Soa>, "scalar");
-}
-
 Rung story() {
   return {.name = "cpu_soa",
           .backend = Backend::host,
@@ -17,6 +13,10 @@ Rung story() {
           .source = handbook("14.9"),
           .expectation = "next to nothing: a core waits for its square roots, not for memory",
           .layouts = {"soa"}};
+}
+
+HostKernel make(Vectors /*have*/) {
+  return body_by_body(one_body_scalar<Soa>, "scalar");
 }
 
 STRATA_HOST_RUNG(story, make);

@@ -31,7 +31,7 @@ std::map<std::string, MakeHostKernel, std::less<>>& host_kernels() {
   return all;
 }
 
-/// Where the bodies of a climb are, and where they go.
+/// The bodies before and after a step, and their accelerations.
 class StepBuffers {
  public:
   StepBuffers(std::string_view layout, const Bodies& bodies, bool moves)
@@ -43,14 +43,14 @@ class StepBuffers {
         to_(begin_.size()),
         acceleration_(3 * bodies.total()) {}
 
-  /// The bodies as they were, nothing where results go.
+  /// Restores the bodies and poisons what results overwrite.
   void restore() {
     std::ranges::copy(begin_, from_.begin());
     std::ranges::fill(to_, poison);
     std::ranges::fill(acceleration_, poison);
   }
 
-  /// So many steps, which begin where restore() puts the bodies.
+  /// So many steps, from the bodies that restore() leaves.
   [[nodiscard]] std::vector<Step> steps(std::size_t count, float time) {
     std::vector<Step> all;
     all.reserve(count);
@@ -70,7 +70,7 @@ class StepBuffers {
     return all;
   }
 
-  /// Where the steps that were asked for last leave the bodies.
+  /// Where the latest steps() leave the bodies.
   [[nodiscard]] std::span<const float> moved() const { return last_in_from_ ? from_ : to_; }
   [[nodiscard]] Error error(std::span<const Pull> right) const {
     return error_of(right, acceleration_);
@@ -93,7 +93,7 @@ struct Observation {
   double hertz = 0;        ///< of that counter
 };
 
-/// The subject of the protocol: some steps from the same beginning.
+/// What the protocol measures: some steps, always from the same bodies.
 class LadderRun {
  public:
   LadderRun(const ReferenceProblem& right, HostKernel kernel, ThreadTeam& team,

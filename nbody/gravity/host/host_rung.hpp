@@ -1,7 +1,7 @@
-// How a rung on the CPU is enrolled, judged and timed: the mirror image of step.hpp.
+// How a rung on the CPU is registered, verified and timed: step.hpp's counterpart.
 //
-// Inside the time of a step that is no arithmetic: the meeting of all threads after it. Waking them
-// happens once for all steps of a sample.
+// The time of a step includes the barrier of all threads after it; they are woken once for all
+// steps of a sample.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -27,14 +27,14 @@ enum class Vectors { none, avx2, avx512 };
 /// The widest that this CPU has: AVX-512 F, or AVX2 with FMA.
 [[nodiscard]] Vectors widest_vectors();
 
-/// A rung made ready.
+/// A rung, prepared for these vectors.
 struct HostKernel {
   /// Computes the steps one after the other, each from what the one before left.
   std::function<void(std::span<const Step>, ThreadTeam&)> run;
   std::string instructions = "scalar";
 };
 
-/// Makes a rung ready. Throws Skipped where it cannot be done with these vectors or in this build.
+/// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
 using MakeHostKernel = HostKernel (*)(Vectors);
 
 /// The rungs that this executable has on the CPU. Throws std::out_of_range for another name.
@@ -47,7 +47,7 @@ using MakeHostKernel = HostKernel (*)(Vectors);
                                           std::string_view layout, const Bodies& bodies, bool moves,
                                           std::span<const Pull> right);
 
-/// Judges a rung, then times it.
+/// Verifies a rung, then times it.
 void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make);
 
 bool add_host_kernel(const Rung& rung, MakeHostKernel make);

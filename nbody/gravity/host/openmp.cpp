@@ -5,6 +5,17 @@
 namespace strata::nbody::openmp {
 namespace {
 
+Rung story() {
+  return {.name = "openmp",
+          .backend = Backend::host,
+          .before = "serial",
+          .question = "What does it bring to share the bodies out among all cores?",
+          .change = "systems, or the bodies of a single one, on all cores",
+          .source = thessaly("OpenMP"),
+          .expectation = "as many times as there are cores: nothing is shared but what is read",
+          .layouts = {"aos"}};
+}
+
 #if defined(_OPENMP)
 
 HostKernel make(Vectors /*have*/) {
@@ -26,17 +37,6 @@ HostKernel make(Vectors /*have*/) {
 }
 
 #endif
-
-Rung story() {
-  return {.name = "openmp",
-          .backend = Backend::host,
-          .before = "serial",
-          .question = "What does it bring to share the bodies out among all cores?",
-          .change = "systems, or the bodies of a single one, on all cores",
-          .source = thessaly("OpenMP"),
-          .expectation = "as many times as there are cores: nothing is shared but what is read",
-          .layouts = {"aos"}};
-}
 
 STRATA_HOST_RUNG(story, make);
 

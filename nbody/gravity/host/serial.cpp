@@ -4,16 +4,6 @@
 namespace strata::nbody::serial {
 namespace {
 
-HostKernel make(Vectors /*have*/) {
-  return on_all_cores(
-      [](const Step& step, const ThreadRank& thread) {
-        if (thread.rank > 0) return;
-        for (std::size_t i = 0; i < step.total(); ++i)
-          one_body_scalar<Aos>(step, i / step.bodies * step.bodies, i % step.bodies);
-      },
-      "scalar");
-}
-
 Rung story() {
   return {.name = "serial",
           .backend = Backend::host,
@@ -22,6 +12,16 @@ Rung story() {
           .source = thessaly("Baseline"),
           .expectation = "one square root and one division a pair bound it, neither in vectors",
           .layouts = {"aos"}};
+}
+
+HostKernel make(Vectors /*have*/) {
+  return on_all_cores(
+      [](const Step& step, const ThreadRank& thread) {
+        if (thread.rank > 0) return;
+        for (std::size_t i = 0; i < step.total(); ++i)
+          one_body_scalar<Aos>(step, i / step.bodies * step.bodies, i % step.bodies);
+      },
+      "scalar");
 }
 
 STRATA_HOST_RUNG(story, make);

@@ -1,4 +1,4 @@
-// What every rung is judged by: the plain double sum, in double precision. Host only.
+// The reference of every rung: the plain double sum, in double precision. Host only.
 //
 //   a_i = Σ_j m_j (r_j − r_i) / (|r_j − r_i|² + ε²)^(3/2)        (CUDA Handbook, eq. 14-1 ff.)
 #pragma once

@@ -1,9 +1,5 @@
 // Occupancy goes with the size of blocks: from 50 % to 67 % brought Siegel et al. 6 %.
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
-#include "nbody/gravity/tile.cuh"
-#endif
 
 namespace strata::nbody::block_size {
 namespace {

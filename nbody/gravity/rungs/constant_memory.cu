@@ -1,13 +1,9 @@
 // Constant memory holds 4032 bodies, so a step is a copy and a launch for each such piece of a
 // system, and the accelerations are added up in global memory.
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
-#include "harness/cuda/buffer.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
 #include <algorithm>
 #include <memory>
-#endif
 
 namespace strata::nbody::constant_memory {
 namespace {

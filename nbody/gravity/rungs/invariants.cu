@@ -1,10 +1,6 @@
 // The reader's position is negated before the loop, the softening is copied out of the kernel's
 // parameters into a register, and the tile is walked by a pointer instead of an index.
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
-#include "nbody/gravity/tile.cuh"
-#endif
 
 namespace strata::nbody::invariants {
 namespace {

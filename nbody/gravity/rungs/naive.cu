@@ -1,12 +1,8 @@
 // One launch for each system and step, and another that moves the bodies: the straight translation
 // of the serial program (Papadouli et al. 2026, before their first step; Siegel et al. 2009, IV).
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
-#include "harness/cuda/buffer.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
 #include <memory>
-#endif
 
 namespace strata::nbody::naive {
 namespace {

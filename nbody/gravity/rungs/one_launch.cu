@@ -1,9 +1,5 @@
 // The layouts are steps of this rung: soa and soaoas are the ladder's.
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
-#include "nbody/gravity/tile.cuh"
-#endif
 
 namespace strata::nbody::one_launch {
 namespace {

@@ -8,16 +8,12 @@
 // reactions) and the half of the ring that follows it; of an even number of tiles, those in the
 // first half also the one that is opposite. One force m_i m_j / r³ d serves both sides, and the own
 // mass is divided out at the end, so every body needs a mass above 0.
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
-#include "harness/cuda/buffer.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
-#endif
 
 namespace strata::nbody::pair_once {
 namespace {

@@ -1,7 +1,4 @@
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
-#endif
 
 namespace strata::nbody::read_only {
 namespace {

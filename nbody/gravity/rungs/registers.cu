@@ -1,7 +1,4 @@
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
 #include "nbody/gravity/several.cuh"
-#endif
 
 namespace strata::nbody::registers {
 namespace {
@@ -31,15 +28,11 @@ __global__ void __launch_bounds__(warps* several::lanes) step_of(Work work) {
   several::walk<per_thread, warps, moves, /*turned=*/false>(work);
 }
 
-struct Kernels {
-  template <unsigned per_thread, unsigned warps, bool moves>
-  static auto of() {
-    return step_of<per_thread, warps, moves>;
-  }
-};
-
 RungKernel make(const Session& session, const Problem& problem) {
-  return several::kernel_of<Kernels>(session, problem);
+  return several::kernel_of(session, problem,
+                            []<unsigned per_thread, unsigned warps, bool moves>() {
+                              return step_of<per_thread, warps, moves>;
+                            });
 }
 
 STRATA_RUNG(story, make);

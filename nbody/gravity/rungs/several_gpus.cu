@@ -2,17 +2,15 @@
 // holds all and computes its part; any number divides, evenly or not. A host thread drives each
 // GPU. All start together and the time ends with the last: once with the copies to and from the
 // GPUs inside, once without. Contexts are made before; what that took is a fact of the case.
-#include "nbody/gravity/ladder.hpp"
+#include "nbody/gravity/several.cuh"
 #if defined(__CUDACC__)
 #include "harness/case/error.hpp"
-#include "harness/cuda/buffer.hpp"
 #include "harness/cuda/stream.hpp"
 #include "harness/measure/protocol.hpp"
 #include "harness/measure/timed.hpp"
 #include "harness/record/gates.hpp"
 #include "harness/record/statistics.hpp"
 #include "nbody/gravity/device_reference.hpp"
-#include "nbody/gravity/several.cuh"
 #include "nbody/gravity/verification.hpp"
 
 #include <algorithm>
@@ -20,7 +18,6 @@
 #include <chrono>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -86,53 +83,58 @@ Bodies slice(const Bodies& all, const Part& part) {
   return some;
 }
 
+/// A device that was made the current one.
+struct CurrentDevice {
+  explicit CurrentDevice(int index) : device{index} { use(); }
+  void use() const { cuda_check(cudaSetDevice(device)); }
+  int device;
+};
+
 /// One GPU with its part of the problem.
 class Worker {
  public:
   Worker(int device, const Part& part, const Bodies& bodies, bool moves, unsigned per_thread)
-      : device_{device}, part_{part}, moves_{moves}, bodies_{bodies.bodies} {
-    use();
-    stream_.emplace();
-    begin_.emplace();
-    end_.emplace();
-    const auto words = in_layout<L>(slice(bodies, part));
-    total_ = static_cast<std::uint32_t>(part.systems * bodies.bodies);
-    pinned_.emplace(std::max<std::size_t>(words.size(), 1));
-    std::ranges::copy(words, pinned_->data());
-    begin_words_.emplace(pinned_->size());
-    from_.emplace(pinned_->size());
-    to_.emplace(pinned_->size());
-    acceleration_.emplace(std::max<std::size_t>(3 * std::size_t{total_}, 1));
-    landed_.emplace(std::max(from_->size(), acceleration_->size()));
-    begin_words_->upload(pinned_->span());
+      : device_{device},
+        part_{part},
+        moves_{moves},
+        bodies_{bodies.bodies},
+        total_{part.systems * bodies.bodies},
+        pinned_{std::max(L::words(total_), std::size_t{1})},
+        landed_{std::max(pinned_.size(), 3 * std::size_t{total_})},
+        begin_words_{pinned_.size()},
+        from_{pinned_.size()},
+        to_{pinned_.size()},
+        acceleration_{std::max<std::size_t>(3 * std::size_t{total_}, 1)} {
+    std::ranges::copy(in_layout<L>(slice(bodies, part)), pinned_.data());
+    begin_words_.upload(pinned_.span());
     with_number<2, 4, 8>(per_thread, [&]<unsigned n>() {
       kernel_ = moves ? step_of<n, true> : step_of<n, false>;
       bodies_of_block_ = n * several::lanes;
     });
   }
 
-  void use() const { cuda_check(cudaSetDevice(device_)); }
+  void use() const { device_.use(); }
 
   /// The state before a sample.
   void ready() {
     use();
     constexpr int poison = 0xFF;
-    cuda_check(cudaMemcpyAsync(from_->data(), begin_words_->data(), from_->size_bytes(),
-                               cudaMemcpyDeviceToDevice, stream_->get()));
-    to_->poison(poison, stream_->get());
-    acceleration_->poison(poison, stream_->get());
-    stream_->synchronize();
+    cuda_check(cudaMemcpyAsync(from_.data(), begin_words_.data(), from_.size_bytes(),
+                               cudaMemcpyDeviceToDevice, stream_.get()));
+    to_.poison(poison, stream_.get());
+    acceleration_.poison(poison, stream_.get());
+    stream_.synchronize();
   }
-  void copy_in() { pinned_->upload_to(*from_, stream_->get()); }
+  void copy_in() { pinned_.upload_to(from_, stream_.get()); }
   void compute(std::uint32_t steps, float time) {
-    begin_->record(stream_->get());
-    float* from = from_->data();
-    float* to = to_->data();
+    begin_.record(stream_.get());
+    float* from = from_.data();
+    float* to = to_.data();
     const std::uint32_t mine = part_.end - part_.begin;
     for (std::uint32_t s = 0; s < steps && mine > 0 && part_.systems > 0; ++s) {
       Work work{from,
                 moves_ ? to : nullptr,
-                moves_ ? nullptr : acceleration_->data(),
+                moves_ ? nullptr : acceleration_.data(),
                 bodies_,
                 total_,
                 softening_squared,
@@ -140,23 +142,23 @@ class Worker {
                 part_.begin,
                 part_.end};
       const dim3 grid{blocks_for(mine, bodies_of_block_), part_.systems};
-      kernel_<<<grid, warps * several::lanes, 0, stream_->get()>>>(work);
+      kernel_<<<grid, warps * several::lanes, 0, stream_.get()>>>(work);
       cuda_check(cudaGetLastError());
       std::swap(from, to);
     }
     last_ = from;
-    end_->record(stream_->get());
+    end_.record(stream_.get());
   }
   void copy_out() {
-    const auto* source = moves_ ? last_ : acceleration_->data();
-    const std::size_t count = moves_ ? from_->size() : acceleration_->size();
-    cuda_check(cudaMemcpyAsync(landed_->data(), source, count * sizeof(float),
-                               cudaMemcpyDeviceToHost, stream_->get()));
+    const auto* source = moves_ ? last_ : acceleration_.data();
+    const std::size_t count = moves_ ? from_.size() : acceleration_.size();
+    cuda_check(cudaMemcpyAsync(landed_.data(), source, count * sizeof(float),
+                               cudaMemcpyDeviceToHost, stream_.get()));
   }
-  void wait() { stream_->synchronize(); }
+  void wait() { stream_.synchronize(); }
   [[nodiscard]] double event_seconds() const {
     use();
-    return end_->seconds_since(*begin_);
+    return end_.seconds_since(begin_);
   }
 
   /// Puts this part's accelerations (or, of bodies that moved from rest for a time of 1, their
@@ -164,7 +166,7 @@ class Worker {
   void gather(std::vector<float>& x, std::vector<float>& y, std::vector<float>& z) const {
     if (moves_) {
       const Bodies moved =
-          from_layout<L>(landed_->span().first(from_->size()), part_.systems, bodies_);
+          from_layout<L>(landed_.span().first(from_.size()), part_.systems, bodies_);
       const std::size_t at = std::size_t{part_.first_system} * bodies_;
       std::ranges::copy(moved.fields[3], x.begin() + static_cast<std::ptrdiff_t>(at));
       std::ranges::copy(moved.fields[4], y.begin() + static_cast<std::ptrdiff_t>(at));
@@ -172,15 +174,15 @@ class Worker {
       return;
     }
     for (std::uint32_t i = part_.begin; i < part_.end; ++i) {
-      x[i] = landed_->span()[i];
-      y[i] = landed_->span()[std::size_t{total_} + i];
-      z[i] = landed_->span()[2 * std::size_t{total_} + i];
+      x[i] = landed_.span()[i];
+      y[i] = landed_.span()[std::size_t{total_} + i];
+      z[i] = landed_.span()[2 * std::size_t{total_} + i];
     }
   }
   /// Bodies at rest, for judging.
   void rest() {
     use();
-    auto words = pinned_->span();
+    auto words = pinned_.span();
     for (const Field f : {Field::vx, Field::vy, Field::vz}) {
       for (std::size_t i = 0; i < total_; ++i)
         words[word_of<L>(f, i, total_)] = 0;
@@ -188,23 +190,23 @@ class Worker {
   }
 
  private:
-  int device_;
+  CurrentDevice device_;  // first: what follows is made on it
   Part part_;
   bool moves_;
   std::uint32_t bodies_;
-  std::uint32_t total_ = 0;
+  std::uint32_t total_;
   unsigned bodies_of_block_ = 0;
   void (*kernel_)(Work) = nullptr;
   float* last_ = nullptr;
-  std::optional<Stream> stream_;
-  std::optional<Event> begin_;
-  std::optional<Event> end_;
-  std::optional<PinnedBuffer<float>> pinned_;
-  std::optional<PinnedBuffer<float>> landed_;
-  std::optional<DeviceBuffer<float>> begin_words_;
-  std::optional<DeviceBuffer<float>> from_;
-  std::optional<DeviceBuffer<float>> to_;
-  std::optional<DeviceBuffer<float>> acceleration_;
+  Stream stream_;
+  Event begin_;
+  Event end_;
+  PinnedBuffer<float> pinned_;
+  PinnedBuffer<float> landed_;
+  DeviceBuffer<float> begin_words_;
+  DeviceBuffer<float> from_;
+  DeviceBuffer<float> to_;
+  DeviceBuffer<float> acceleration_;
 };
 
 /// Back to the device that the process measures, whatever happens.

@@ -1,8 +1,4 @@
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
-#include "nbody/gravity/tile.cuh"
-#endif
 
 namespace strata::nbody::tiled {
 namespace {

@@ -1,8 +1,5 @@
 // Each lane loads one body of 32; then the warp passes them round, four shuffles for each.
-#include "nbody/gravity/ladder.hpp"
-#if defined(__CUDACC__)
 #include "nbody/gravity/rung_kernels.cuh"
-#endif
 
 namespace strata::nbody::warp_shuffle {
 namespace {
