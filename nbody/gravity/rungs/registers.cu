@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(warps* several::lanes) step_of(Work work) {
 
 RungKernel make(const Session& session, const Problem& problem) {
   return several::kernel_of(session, problem,
-                            []<unsigned per_thread, unsigned warps, bool moves>() {
+                            [&]<unsigned per_thread, unsigned warps, bool moves>() {
                               return step_of<per_thread, warps, moves>;
                             });
 }
