@@ -22,7 +22,7 @@ from pathlib import Path
 STRATA = sys.argv[1]
 SOURCE = Path(sys.argv[2])
 PATIENCE = 900
-"""Seconds after which a command counts as hung: a build with sanitizers on a busy machine is slow."""
+"""Seconds after which a command counts as hung: with sanitizers, on a busy machine, it is slow."""
 
 LOCKS = tempfile.TemporaryDirectory()
 """Device locks of this test alone, so that a run elsewhere on the machine is not in its way."""

@@ -1,0 +1,198 @@
+"""Fail when a benchmark measures by itself, when a source is too long, or when two say the same.
+
+    house_rules.py SOURCE_FOLDER
+
+A list of exceptions may only get shorter: an entry that is no longer needed fails, too.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+
+ROOMS = ("harness", "micro", "nbody")
+SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
+
+#: Events, evictions and gates belong to the engine (harness/measure), where a hole is mended once.
+OWN_MEASURING = re.compile(
+    r"\bcudaEvent|\bEventTimer\b|\bEvent\b|\bEviction\b|\bevict\w*\(|\b\w+_gate\(|\bGate\s*[{(\w]"
+)
+
+#: Not yet described to the engine. It ends empty.
+MEASURES_ITSELF = {
+    "micro/access/short_words.cu",
+    "micro/access/short_words_host.cpp",
+    "micro/access/stride_gather.cpp",
+    "micro/access/stride_gather.cu",
+    "micro/access/stride_gather.hpp",
+    "micro/access/stride_gather_host.cpp",
+    "micro/compute/atomics.cu",
+    "micro/compute/atomics_host.cpp",
+    "micro/compute/ceilings.cu",
+    "micro/compute/ceilings_host.cpp",
+    "micro/compute/instruction_cost.cpp",
+    "micro/compute/instruction_cost.cu",
+    "micro/compute/instruction_cost.hpp",
+    "micro/compute/instruction_cost_host.cpp",
+    "micro/compute/issue_mix.cu",
+    "micro/latency/cache_geometry.cu",
+    "micro/latency/l2_partition.cpp",
+    "micro/latency/l2_partition.cu",
+    "micro/latency/latency_vs_footprint.cpp",
+    "micro/latency/latency_vs_footprint.cu",
+    "micro/latency/latency_vs_footprint.hpp",
+    "micro/latency/pointer_chase.cuh",
+    "micro/latency/pointer_chase.hpp",
+    "micro/latency/pointer_chase_host.hpp",
+    "micro/latency/timer_check.cpp",
+    "micro/latency/timer_check.cu",
+    "micro/latency/tlb.cu",
+    "micro/transfer/async_copy.cu",
+    "micro/transfer/copy_timer.cuh",
+    "micro/transfer/launch_overhead.cu",
+    "micro/transfer/peer_copy.cu",
+    "micro/transfer/transfers.cu",
+    "nbody/gravity/host/host_rung.cpp",
+    "nbody/gravity/ladder.cpp",
+    "nbody/gravity/ladder.hpp",
+    "nbody/gravity/measure_rung.cu",
+    "nbody/gravity/rungs/several_gpus.cu",
+    "nbody/gravity/verification.cpp",
+}
+
+MOST_LINES = 250
+#: Device sources beyond that, and why.
+LONG = {
+    "micro/access/short_words.cu": "not yet described to the engine",
+    "micro/access/stride_gather.cu": "not yet described to the engine",
+    "micro/bandwidth/bandwidth.cu": "not yet described to the engine",
+    "micro/compute/atomics.cu": "not yet described to the engine",
+    "micro/compute/ceilings.cu": "not yet described to the engine",
+    "micro/compute/instruction_cost.cu": "not yet described to the engine",
+    "micro/compute/issue_mix.cu": "not yet described to the engine",
+    "micro/latency/cache_geometry.cu": "not yet described to the engine",
+    "micro/latency/latency_vs_footprint.cu": "not yet described to the engine",
+    "micro/latency/tlb.cu": "not yet described to the engine",
+    "micro/transfer/async_copy.cu": "not yet described to the engine",
+    "micro/transfer/peer_copy.cu": "not yet described to the engine",
+    "micro/transfer/transfers.cu": "not yet described to the engine",
+    "nbody/gravity/measure_rung.cu": "not yet described to the engine",
+    "nbody/gravity/rungs/pair_once.cu": "not yet described to the engine",
+    "nbody/gravity/rungs/several_gpus.cu": "not yet described to the engine",
+}
+
+SAME_LINES = 12
+#: It ends empty.
+KNOWN_PAIRS = {
+    ("micro/compute/ceilings.cu", "micro/compute/issue_mix.cu"),
+    ("micro/transfer/peer_copy.cu", "micro/transfer/transfers.cu"),
+    ("nbody/gravity/rungs/fast_math.cu", "nbody/gravity/rungs/one_launch.cu"),
+    ("nbody/gravity/rungs/invariants.cu", "nbody/gravity/rungs/read_only.cu"),
+}
+
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+STRING = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+NUMBER = re.compile(r"\b\d[\w.']*")
+NAME = re.compile(r"\b[A-Za-z_]\w*")
+KEYWORDS = re.compile(
+    r"auto|break|case|catch|class|concept|const|constexpr|continue|default|delete|do|double|else|"
+    r"enum|explicit|false|float|for|friend|if|inline|int|namespace|new|noexcept|nullptr|operator|"
+    r"private|public|requires|return|static|struct|switch|template|this|throw|true|try|typename|"
+    r"unsigned|using|virtual|void|volatile|while|__global__|__device__|__shared__"
+)
+
+
+def sources(root: Path, *rooms: str) -> Iterator[tuple[str, str]]:
+    """The name and text of every product source."""
+    for room in rooms:
+        for path in sorted((root / room).rglob("*")):
+            if path.suffix in SUFFIXES:
+                yield str(path.relative_to(root)), path.read_text(encoding="utf-8")
+
+
+def without_comments(text: str) -> str:
+    return COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+
+
+def measuring(root: Path) -> Iterator[str]:
+    """Complaints about benchmarks that time, evict or judge by themselves."""
+    found = {
+        name: match[0]
+        for name, text in sources(root, "micro", "nbody")
+        if (match := OWN_MEASURING.search(without_comments(text)))
+    }
+    for name in sorted(found.keys() - MEASURES_ITSELF):
+        yield f"{name} has {found[name]!r}: events, evictions and gates belong to harness/measure"
+    for name in sorted(MEASURES_ITSELF - found.keys()):
+        yield f"{name} no longer measures by itself: delete it from MEASURES_ITSELF"
+
+
+def long_sources(root: Path) -> Iterator[str]:
+    """Complaints about device sources that are too long to be one question."""
+    lines = {
+        name: text.count("\n")
+        for name, text in sources(root, "micro", "nbody")
+        if name.endswith(".cu")
+    }
+    for name, count in lines.items():
+        if count > MOST_LINES and name not in LONG:
+            yield f"{name} has {count} lines, more than {MOST_LINES}"
+    for name in LONG:
+        if lines.get(name, 0) <= MOST_LINES:
+            yield f"{name} has at most {MOST_LINES} lines: delete it from LONG"
+
+
+def shape(text: str) -> list[tuple[int, str]]:
+    """Each line that says something, by number, with all names, strings and numbers alike."""
+    text = STRING.sub(lambda found: "S" + "\n" * found[0].count("\n"), without_comments(text))
+    lines = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.lstrip().startswith(("#", "namespace", "using")):
+            continue
+        bare = NUMBER.sub("N", line)
+        bare = NAME.sub(lambda found: found[0] if KEYWORDS.fullmatch(found[0]) else "I", bare)
+        bare = "".join(bare.split())
+        if re.search(r"\w", bare):
+            lines.append((number, bare))
+    return lines
+
+
+def alike(root: Path) -> Mapping[tuple[str, str], tuple[int, int]]:
+    """Pairs of sources that share a run of lines of one shape, and where it begins in each."""
+    seen: dict[tuple[str, ...], dict[str, int]] = {}
+    for name, text in sources(root, *ROOMS):
+        lines = shape(text)
+        for i in range(len(lines) - SAME_LINES + 1):
+            window = tuple(bare for _, bare in lines[i : i + SAME_LINES])
+            # A table of values has one shape in every line, and is no repetition.
+            if len(set(window)) > SAME_LINES // 2:
+                seen.setdefault(window, {}).setdefault(name, lines[i][0])
+    pairs: dict[tuple[str, str], tuple[int, int]] = {}
+    for places in seen.values():
+        for one, other in combinations(sorted(places), 2):
+            pairs.setdefault((one, other), (places[one], places[other]))
+    return pairs
+
+
+def repetitions(root: Path) -> Iterator[str]:
+    """Complaints about sources that say the same."""
+    found = alike(root)
+    for (one, other), (here, there) in sorted(found.items()):
+        if (one, other) not in KNOWN_PAIRS:
+            yield f"{one}:{here} and {other}:{there}: {SAME_LINES} lines of the same shape"
+    for one, other in sorted(KNOWN_PAIRS - found.keys()):
+        yield f"{one} and {other} no longer say the same: delete them from KNOWN_PAIRS"
+
+
+def main() -> int:
+    root = Path(sys.argv[1])
+    found = [*measuring(root), *long_sources(root), *repetitions(root)]
+    print("\n".join(found) or "the house rules hold")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
