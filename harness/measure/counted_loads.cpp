@@ -122,6 +122,38 @@ void report_single_loads(Rows& rows, const LoadsOfWork& work, const LoadCounts& 
   }
 }
 
+/// L2 misses more than one for each sector where it fetches a sector's neighbour with it.
+void report_requests(Rows& rows, const LoadsOfWork& work, const LoadCounts& net) {
+  if (net.requests > 0) {
+    rows.counted("sectors_per_request", "sector", net.sectors / net.requests);
+  }
+  rows.modelled(
+      "sectors_per_request", "sector",
+      static_cast<double>(work.predicted.sectors) / static_cast<double>(work.predicted.requests));
+  if (net.l2_sectors > 0) {
+    rows.counted("l2_missed_per_sector", "1", net.l2_miss_sectors / net.l2_sectors);
+  }
+  if (net.dram_bytes) {
+    rows.counted("memory_bytes_per_used_byte", "1", *net.dram_bytes / work.used_bytes);
+  }
+}
+
+/// `level` of data in memory whose sectors are asked for several times.
+Gate shared_level_gate(const LoadPrediction& predicted, const LoadCounts& net) {
+  const double l1 = net.l1_hit_sectors / net.sectors;
+  bool held = l1 <= level_bound;
+  std::string detail = fmt::format("L1 served {:.2f} % of the sectors", percent * l1);
+  if (!net.dram_bytes) {
+    return {"level", held ? Verdict::unverified : Verdict::failed,
+            detail + ", and what memory gave was not counted"};
+  }
+  const auto distinct = static_cast<double>(predicted.distinct_sectors * sector_bytes);
+  held = held && *net.dram_bytes >= (1 - level_bound) * distinct;
+  detail += fmt::format(", memory gave {:.2f} % of those that differ (bound {:.0f} %)",
+                        percent * *net.dram_bytes / distinct, percent * level_bound);
+  return {"level", held ? Verdict::passed : Verdict::failed, detail};
+}
+
 }  // namespace
 
 std::optional<ServedBy> served_by(std::string_view residency) {
@@ -162,6 +194,9 @@ Gate model_gate(const LoadPrediction& predicted, const LoadCounts& net) {
 
 Gate level_gate(ServedBy claimed, const LoadPrediction& predicted, const LoadCounts& net) {
   if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
+  const bool shared =
+      predicted.distinct_sectors > 0 && predicted.distinct_sectors < predicted.sectors;
+  if (claimed == ServedBy::dram && shared) return shared_level_gate(predicted, net);
   const Shares shares = shares_of(net, predicted);
   const double expected = predicted_l1_share(claimed, predicted);
   std::string detail = fmt::format("L1 served {:.2f} % of the sectors (predicted {:.2f} %)",
@@ -209,6 +244,7 @@ void report_loads(Session& session, LoadRows rows, const LoadsOfWork& work, cons
   Rows added{session};
   if (rows == LoadRows::per_read) report_reads(added, work, net);
   if (rows == LoadRows::per_load) report_single_loads(added, work, net);
+  if (rows == LoadRows::per_request) report_requests(added, work, net);
 }
 
 Gate store_level_gate(const StorePrediction& stores, const Counted& counted) {

@@ -48,6 +48,9 @@ struct LoadPrediction {
   /// Sectors that L2 fetches when it holds none of them; 0: as many as it is asked for. It counts a
   /// miss for each sector that it fetches, also for the neighbour that comes along unasked.
   std::uint64_t fetched_sectors = 0;
+  /// Sectors that differ, where several loads share some: L2 may answer a later one, or memory may
+  /// have to. 0: all differ.
+  std::uint64_t distinct_sectors = 0;
 };
 
 /// `model`: counted requests and sectors are the predicted ones, exactly.
@@ -55,17 +58,20 @@ struct LoadPrediction {
 
 /// `level`: L1 found what the claimed level and the pattern predict that it finds, and what it did
 /// not find came from where the case claims, each within level_bound. Of what came from memory,
-/// stray_bytes are nobody's.
+/// stray_bytes are nobody's. Where loads share sectors in memory: L1 found none, and memory gave
+/// each different sector at least once, so that L2 had none to begin with.
 [[nodiscard]] Gate level_gate(ServedBy claimed, const LoadPrediction& predicted,
                               const LoadCounts& net);
 
-/// Rows of what loads asked for and who had it: of one read of a warp or of one load of a lane.
-enum class LoadRows : std::uint8_t { none, per_read, per_load };
+/// Rows of what loads asked for and who had it: of one read of a warp, of one load of a lane, or of
+/// one request and of the bytes that are used.
+enum class LoadRows : std::uint8_t { none, per_read, per_load, per_request };
 struct LoadsOfWork {
   LoadPrediction predicted;
   std::optional<ServedBy> served_by;
   double reads = 1;            ///< rows are of one of these
   double sectors_of_miss = 1;  ///< that L2 fetches for one that it misses
+  double used_bytes = 0;       ///< per_request: that the loads are made for
 };
 void report_loads(Session& session, LoadRows rows, const LoadsOfWork& work, const LoadCounts& net);
 

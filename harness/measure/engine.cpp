@@ -171,7 +171,8 @@ void add_counted_loads(Session& session, const CountPlan& plan, const Counted& c
                {.predicted = *plan.loads,
                 .served_by = plan.served_by,
                 .reads = plan.reads,
-                .sectors_of_miss = plan.sectors_of_miss},
+                .sectors_of_miss = plan.sectors_of_miss,
+                .used_bytes = plan.used_bytes},
                net);
   model = model_gate(*plan.loads, net);
   if (plan.memory_is_no_proof) net.dram_bytes.reset();

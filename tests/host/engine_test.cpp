@@ -213,6 +213,65 @@ TEST(EngineOrder, DecidesLengthsByLaunchesLikeTheTimedOnes) {
   EXPECT_EQ(bench.experiment.slopes[0].lengths.full.work, 200);
 }
 
+TEST(EngineOrder, GivesASlopeWithoutLengthsThoseDecidedByTrial) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope("A"), bench.slope("B")};
+  bench.experiment.slopes[0].lengths = {};
+  bench.experiment.slopes[1].size = [](const auto& /*run*/) { return fifth_and_whole(5, 1); };
+  bench.measure();
+  EXPECT_THAT(bench.machine.calls, HasSubstr("launchA:1"));
+  EXPECT_THAT(bench.machine.calls, HasSubstr("launchA:5"));
+}
+
+TEST(EngineOrder, OfASingleLaunchIsTheSame) {
+  Bench bench{2};
+  Slope slope = bench.slope();
+  slope.start = Start::evicted;
+  slope.cells = [] { return std::vector<double>{4, 5}; };
+  slope.writers = 1;
+  slope.work_done = [](std::span<const Stamp> stamps) {
+    return static_cast<double>(stamps.size() + 8);
+  };
+  Tally tally;
+  const Call call{.length = {.rounds = 7, .work = 7}, .salt = 1};
+  const Launched seen = launch_once(bench.machine, slope, call, tally);
+  EXPECT_EQ(bench.machine.calls, "prepare evict poison time launch:7 verify");
+  EXPECT_THAT(seen.cells, ElementsAre(4, 5));
+  EXPECT_EQ(seen.length.work, 9) << "what it says that it did";
+  EXPECT_EQ(seen.stamps.size(), 1U);
+  EXPECT_NEAR(seen.seconds, 3e-6 + 210 / hertz, 1e-15);
+  EXPECT_EQ(tally.checked, 1U);
+  EXPECT_EQ(tally.different, 0U);
+}
+
+TEST(EngineLengths, FollowFromTwoTrials) {
+  std::vector<std::uint32_t> trials;
+  // 1 ms to start, then 2 µs a round.
+  const auto run = [&](const Length& length) {
+    trials.push_back(length.rounds);
+    return Launched{.length = length, .seconds = 1e-3 + 2e-6 * length.rounds, .stamps = {}};
+  };
+  const Lengths lengths = lengths_by_trial(1e-3, 3)(run);
+  EXPECT_EQ(lengths.full.rounds, 500U);
+  EXPECT_EQ(lengths.brief.rounds, 100U);
+  EXPECT_EQ(lengths.full.work, 1500);
+  const auto instant = [](const Length& length) {
+    return Launched{.length = length, .seconds = 1, .stamps = {}};
+  };
+  EXPECT_EQ(lengths_by_trial(1e-3, 3)(instant).full.rounds, 96'000U) << "of a microsecond at least";
+  trials.clear();
+  double asked = 0;
+  const Lengths sized = size_by_trials(run, 4, [&](double seconds) {
+    asked = seconds;
+    return seconds == 0 ? 1000U : 400U;
+  });
+  EXPECT_NEAR(asked, 2e-6, 1e-12);
+  EXPECT_EQ(sized.full.rounds, 400U);
+  EXPECT_EQ(sized.brief.rounds, 80U);
+  EXPECT_EQ(sized.full.work, 400);
+  EXPECT_THAT(trials, ElementsAre(8, 8, 24)) << "16 rounds more are 32 µs";
+}
+
 // --- slopes ----------------------------------------------------------------------------------
 
 TEST(EngineSlope, IsTheDifferenceOfTwoLaunchesForAUnitOfWork) {
@@ -284,6 +343,42 @@ TEST(EngineSlope, IsTheMedianOverPairs) {
   EXPECT_EQ(bench.salts.size(), 6U);
 }
 
+TEST(EngineSlope, TakesNumbersOfEachPairBeforeTheMedian) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope(), bench.slope()};
+  bench.experiment.pairs = 3;
+  int turn = 0;
+  const std::vector<double> first{10, 30, 20};
+  const std::vector<double> second{1, 15, 4};  // ratios 10, 2, 5
+  for (std::size_t i = 0; i < 2; ++i) {
+    bench.experiment.slopes[i].window.read = [&, i](const Launched&, const Launched&) {
+      const auto pair = static_cast<std::size_t>(turn++ / 2);
+      return Inside{.cycles = i == 0 ? first[pair] : second[pair], .hertz = 1, .cells = {}};
+    };
+  }
+  bench.experiment.observe = [] { return std::vector<double>{7}; };
+  bench.experiment.of_each_pair = {[](const Sample& seen) {
+    return seen.slopes[0].inside.cycles / seen.slopes[1].inside.cycles;
+  }};
+  bench.experiment.rows = {{"own", "1", "own", number_at(0)}, {"ratio", "1", "own", number_at(1)}};
+  bench.measure();
+  EXPECT_EQ(row(bench, "own by own"), 7);
+  EXPECT_EQ(row(bench, "ratio by own"), 5);
+}
+
+TEST(EngineSlope, IsByTheWorkThatLaunchesSayTheyDid) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  int launches = 0;
+  bench.experiment.slopes[0].work_done = [&](std::span<const Stamp>) {
+    return ++launches % 2 == 0 ? 104.0 : 4.0;
+  };
+  add_both(bench.experiment, "cost", "cycle");
+  bench.measure();
+  EXPECT_DOUBLE_EQ(row(bench, "cost by clock64_slope"), 40 * 20 / 100.0);
+  EXPECT_NEAR(row(bench, "cost by event_slope"), 40 * 20 / 100.0, 1e-9);
+}
+
 TEST(EngineSlope, TakesTheMedianOfTheOuterTimerToo) {
   Bench bench;
   bench.experiment.slopes = {bench.slope()};
@@ -302,6 +397,22 @@ TEST(EngineSlope, TakesTheMedianOfTheOuterTimerToo) {
   EXPECT_NEAR(row(bench, "outside by own"), 20, 1e-9);
   EXPECT_NEAR(row(bench, "seconds by own"), 20 / hertz, 1e-18);
   EXPECT_NEAR(row(bench, "full by own"), 3e-6 + 1000 / hertz, 1e-15);
+}
+
+TEST(EngineSampling, TakesAFixedNumberOfSamplesAndConcludesFromAll) {
+  Bench bench;
+  bench.fake.plan = {.warmups = 3, .min_samples = 7, .max_samples = 9};
+  bench.experiment.samples = 2;
+  int turn = 0;
+  bench.experiment.observe = [&] { return std::vector<double>{1.0 * ++turn}; };
+  bench.experiment.watch = {number_at(0)};
+  bench.experiment.has_clock = false;
+  bench.experiment.conclude = [](Session& session, const std::vector<Sample>& seen) {
+    session.fact("last", seen.back().numbers[0]);
+  };
+  bench.measure();
+  EXPECT_EQ(turn, 2);
+  EXPECT_EQ(std::get<double>(bench.fake.record.facts.at("last")), 2);
 }
 
 TEST(EngineSampling, WatchesTheCyclesOfEverySlopeByBothTimersUnlessTold) {
@@ -466,6 +577,15 @@ TEST(EngineRows, HaveTheUnitsAndTimersOfTheDevice) {
                                    "d by graph_slope 1 cycles", "e by model 7 B/tsc_cycle"));
 }
 
+TEST(EngineRows, MayBeOfTheCoresOwnCycleAndOfAnotherProvenance) {
+  Experiment experiment;
+  experiment.has_clock = false;
+  experiment.rows = {
+      {"a", "cycle", "own", number_at(0), Provenance::modelled, /*core_cycles=*/true}};
+  EXPECT_EQ(rows_of(experiment, host_timers, {.slopes = {}, .numbers = {1}}),
+            (RowsSeen{{"a by own", {1, "cycle", Provenance::modelled}}}));
+}
+
 TEST(EngineRows, AreScaledAndOfTheirSlope) {
   Experiment experiment;
   add_both(experiment, "cost", "cycle", /*slope=*/1, /*scale=*/0.5);
@@ -508,6 +628,18 @@ TEST(EngineGates, NameTheirTimers) {
          {.kept = {{.slopes = {}, .numbers = {1, 2}}}, .stop = {}});
   EXPECT_THAT(fake.gate("timer").detail, HasSubstr("monotonic 1 against graph_slope 2"));
   EXPECT_EQ(fake.record.gates.size(), 1U);
+}
+
+TEST(EngineGates, CompareTimersOnlyFromTheLengthOnThatTheyCan) {
+  Experiment experiment;
+  experiment.has_clock = false;
+  experiment.timers = {{number_at(0), By::inside, number_at(1), By::outside, /*least=*/10}};
+  for (const double length : {9.9, 10.0}) {
+    FakeSession fake;
+    report(fake.session, cuda_timers, experiment,
+           {.kept = {{.slopes = {}, .numbers = {length, 1}}}, .stop = {}});
+    EXPECT_EQ(fake.record.gates.size(), length < 10 ? 0U : 1U);
+  }
 }
 
 TEST(EngineGates, SayWhyTimersCannotBeCompared) {
@@ -566,11 +698,7 @@ TEST(EngineGates, JudgeResultCodeAndQueueOfLaunches) {
     EXPECT_EQ(bench.fake.verdict("result"), Verdict::passed);
     EXPECT_EQ(bench.fake.gate("result").detail, "2 sums");
     EXPECT_EQ(bench.fake.verdict("queue"), verdict);
-    std::vector<Verdict> code;
-    for (const Gate& gate : bench.fake.record.gates) {
-      if (gate.name == "code") code.push_back(gate.verdict);
-    }
-    EXPECT_THAT(code, ElementsAre(Verdict::passed, verdict));
+    EXPECT_EQ(bench.fake.verdict("code"), verdict) << "of all kernels";
   }
 }
 
@@ -763,6 +891,24 @@ TEST(EngineCounts, RowsOfEachLoadOrNone) {
   EXPECT_EQ(none.verdicts(), "model:passed level:passed result:passed ");
 }
 
+TEST(EngineCounts, RowsOfEachRequestAndUsedByte) {
+  CountBench counting;
+  counting.plan().rows = LoadRows::per_request;
+  counting.plan().used_bytes = 64'000;
+  counting.missed = 8;
+  counting.memory = 128;
+  counting.bench.measure();
+  auto rows = rows_of(counting.bench.fake.record);
+  std::erase_if(rows, [](const auto& one) { return one.first.ends_with(".sum"); });
+  const auto counted = Provenance::counted;
+  EXPECT_EQ(
+      rows,
+      (RowsSeen{{"sectors_per_request by cupti_net", {4, "sector", counted}},
+                {"sectors_per_request by coalescing_model", {4, "sector", Provenance::modelled}},
+                {"l2_missed_per_sector by cupti_net", {2, "1", counted}},
+                {"memory_bytes_per_used_byte by cupti_net", {2, "1", counted}}}));
+}
+
 TEST(EngineCounts, FailTheGateThatTheyRefute) {
   CountBench other;
   other.plan().loads->sectors = 4001;
@@ -856,6 +1002,15 @@ TEST(EngineCounts, NothingOfACaseWithoutAPlan) {
     EXPECT_STREQ(skipped.what(), "a copy has no loads");
   }
   EXPECT_EQ(counting.bench.machine.calls, "");
+}
+
+TEST(EngineCounts, AreRefusedBeforeCostlyPreparations) {
+  CountBench counting;
+  require_timed(counting.bench.fake.session, counting.bench.experiment);
+  counting.bench.experiment.counts.reset();
+  EXPECT_THROW(require_timed(counting.bench.fake.session, counting.bench.experiment), Skipped);
+  Bench timed;
+  require_timed(timed.fake.session, counting.bench.experiment);
 }
 
 // --- exceptions ------------------------------------------------------------------------------
