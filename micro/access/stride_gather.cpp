@@ -1,23 +1,19 @@
-// The declaration, the plans and the models of stride_gather: stride_gather.hpp says what it asks.
 #include "micro/access/stride_gather.hpp"
 
+#include "harness/case/choices.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/in_parallel.hpp"
-#include "harness/measure/timed.hpp"
 #include "harness/model/coalescing.hpp"
 #include "harness/model/lanes.hpp"
-#include "harness/record/gates.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace strata::stride_gather {
@@ -28,26 +24,28 @@ constexpr std::uint32_t slope_parts = 5;   // from L2: the short launch is one o
 constexpr std::uint32_t memory_parts = 4;  // from memory
 constexpr std::uint64_t sectors_timed = std::uint64_t{1} << 25U;  // from memory: 1 GiB of them
 constexpr std::uint32_t max_stride = 1024;
-constexpr std::uint32_t max_misalignment = 1024;
 
-std::uint32_t number(const Params& params, const char* axis) {
-  return static_cast<std::uint32_t>(std::stoul(params.at(axis)));
-}
+constexpr Choices levels{std::pair{"l2", Level::l2}, std::pair{"l3", Level::l3},
+                         std::pair{"dram", Level::dram}};
+constexpr Choices patterns{std::pair{"strided", Pattern::strided},
+                           std::pair{"misaligned", Pattern::misaligned},
+                           std::pair{"gather", Pattern::gather}};
 
-std::optional<std::string> excludes(const Params& params, Backend backend) {
-  const std::string& pattern = params.at("pattern");
-  if (pattern != "strided" && number(params, "stride") != 1) return "only strided has a stride";
-  const bool misaligned = number(params, "misalignment") != 0;
-  if (misaligned != (pattern == "misaligned")) return "only misaligned has a misalignment";
-  if (pattern != "gather" && number(params, "locality") != lanes) {
+/// Why a case has no meaning, or null.
+constexpr const char* why_not(const Shape& shape, Backend backend) {
+  const bool misaligned = shape.misalignment != 0;
+  if (shape.pattern != Pattern::strided && shape.stride != 1) return "only strided has a stride";
+  if (misaligned != (shape.pattern == Pattern::misaligned)) {
+    return "only misaligned has a misalignment";
+  }
+  if (shape.pattern != Pattern::gather && shape.locality != lanes) {
     return "only gather has a locality";
   }
-  if (backend == Backend::cuda && params.at("level") == "l3") return "a GPU has no third level";
-  if (backend == Backend::host && number(params, "width") != 4) {
-    return "a CPU reads words of 4 bytes here";
+  if (backend == Backend::cuda) {
+    return shape.level == Level::l3 ? "a GPU has no third level" : nullptr;
   }
-  if (backend == Backend::host && misaligned) return "a word of a CPU never lies across lines";
-  return std::nullopt;
+  if (shape.width != 4) return "a CPU reads words of 4 bytes here";
+  return misaligned ? "a word of a CPU never lies across lines" : nullptr;
 }
 
 std::vector<std::string> powers_of_two(std::uint32_t first, std::uint32_t last) {
@@ -68,56 +66,23 @@ std::uint64_t lines_of_load(const Shape& shape) {
   return std::min<std::uint64_t>(lanes, shape.load_span() / line_bytes);
 }
 
-std::uint32_t windows_loads(const Shape& shape) {
+/// Loads of a window; of a pattern without windows each load is alike.
+std::uint32_t window_loads(const Shape& shape) {
   return shape.locality / lanes;
 }
 
-/// Counts different sectors among the lanes of one load after the other: a small table of what the
-/// present load has touched, emptied by going on to the next stamp.
-class LoadSectors {
- public:
-  std::uint32_t count(const Shape& shape, std::uint32_t load) {
-    ++stamp_;
-    std::uint32_t different = 0;
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      const std::uint64_t sector =
-          element_of(shape, load * lanes + lane) * shape.width / sector_bytes;
-      different += touch(static_cast<std::uint32_t>(sector)) ? 1 : 0;
-    }
-    return different;
-  }
-
- private:
-  static constexpr std::uint32_t slots = 128;  // four times the lanes
-  static constexpr std::uint32_t bits = 7;
-
-  struct Slot {
-    std::uint32_t sector = 0;
-    std::uint32_t stamp = 0;
-  };
-
-  bool touch(std::uint32_t sector) {
-    constexpr std::uint32_t odd = 0x9E3779B1U;
-    std::uint32_t at = (sector * odd) >> (32U - bits);
-    while (table_[at].stamp == stamp_) {
-      if (table_[at].sector == sector) return false;
-      at = (at + 1) % slots;
-    }
-    table_[at] = {sector, stamp_};
-    return true;
-  }
-
-  std::array<Slot, slots> table_{};
-  std::uint32_t stamp_ = 0;
-};
-
+/// Different sectors of each load, added up.
 std::uint64_t gathered_sectors(const Shape& shape, std::uint32_t loads) {
   std::atomic<std::uint64_t> asked = 0;
   in_parallel(loads, [&](std::size_t first, std::size_t last) {
-    LoadSectors sectors;
     std::uint64_t mine = 0;
-    for (std::size_t load = first; load < last; ++load)
-      mine += sectors.count(shape, static_cast<std::uint32_t>(load));
+    for (auto load = static_cast<std::uint32_t>(first); load < last; ++load) {
+      std::array<std::uint64_t, lanes> sectors{};
+      for (std::uint32_t lane = 0; lane < lanes; ++lane)
+        sectors[lane] = element_of(shape, load * lanes + lane) * shape.width / sector_bytes;
+      std::ranges::sort(sectors);
+      mine += lanes - std::ranges::unique(sectors).size();
+    }
     asked += mine;
   });
   return asked;
@@ -149,27 +114,29 @@ std::uint64_t distinct_pieces(const Shape& shape, std::uint64_t loads, std::uint
   return loads * each - shared;
 }
 
-/// The weight of a lane in the sum of a launch.
-constexpr std::uint32_t weight(std::uint32_t lane) {
-  return 2 * lane + 1;
-}
-constexpr std::uint32_t weight_of_load = lanes * lanes;  // 1 + 3 + 5 + …
-
-/// Of the first `loads` loads of a window.
+/// Of the first `loads` loads of a window, each element times 2 × lane + 1.
 std::uint32_t sum_in_window(const Shape& shape, std::uint32_t loads) {
   std::atomic<std::uint32_t> sum = 0;
   in_parallel(loads, [&](std::size_t first, std::size_t last) {
     std::uint32_t mine = 0;
     for (auto load = static_cast<std::uint32_t>(first); load < last; ++load) {
-      for (std::uint32_t lane = 0; lane < lanes; ++lane)
-        mine += weight(lane) * element_sum(element_of(shape, load * lanes + lane), shape.width);
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        const std::uint64_t element = element_of(shape, load * lanes + lane);
+        mine += (2 * lane + 1) * array_words.sum(element * shape.words(), shape.words());
+      }
     }
     sum += mine;
   });
   return sum;
 }
 
-void plan_l2(Plan& plan, const Limits& limits) {
+Length length_of(const SweepPlan& plan, std::uint32_t blocks, std::uint32_t rounds) {
+  Length length{.rounds = rounds, .blocks = blocks};
+  length.work = static_cast<double>(plan.loads(length) * plan.shape.load_bytes()) / plan.sms;
+  return length;
+}
+
+void plan_l2(SweepPlan& plan, const DeviceLimits& limits) {
   const Shape& shape = plan.shape;
   const std::uint32_t round = loads_of_round(shape.width);
   // A third of L2: there is room for a second copy of each line in its other half.
@@ -181,8 +148,8 @@ void plan_l2(Plan& plan, const Limits& limits) {
       std::bit_floor(std::min<std::uint64_t>(rounds_of_sm, limits.blocks_per_sm)));
   const auto rounds = static_cast<std::uint32_t>(std::bit_floor(rounds_of_sm / plan.blocks_per_sm));
   plan.loads_of_block = rounds * round;
-  plan.pass = {.blocks = limits.sms * plan.blocks_per_sm, .rounds = rounds};
-  if (plan.loads(plan.pass) % windows_loads(shape) != 0) {
+  plan.pass = length_of(plan, limits.sms * plan.blocks_per_sm, rounds);
+  if (plan.loads(plan.pass) % window_loads(shape) != 0) {
     throw Skipped{"no whole number of windows of that locality makes up what L2 holds"};
   }
   // Roughly: only the length of a launch hangs on it.
@@ -193,11 +160,11 @@ void plan_l2(Plan& plan, const Limits& limits) {
   const double cycles = std::max(bytes / limits.sms / bytes_of_cycle, cycles_of_round * rounds);
   const auto passes =
       static_cast<std::uint32_t>(std::max(1L, std::lround(timed_cycles / cycles / slope_parts)));
-  plan.brief = {.blocks = plan.pass.blocks, .rounds = passes * rounds};
-  plan.full = {.blocks = plan.pass.blocks, .rounds = slope_parts * passes * rounds};
+  plan.lengths = {.brief = length_of(plan, plan.pass.blocks, passes * rounds),
+                  .full = length_of(plan, plan.pass.blocks, slope_parts * passes * rounds)};
 }
 
-void plan_dram(Plan& plan, const Limits& limits) {
+void plan_dram(SweepPlan& plan, const DeviceLimits& limits) {
   const Shape& shape = plan.shape;
   constexpr std::uint64_t many = 4;  // times L2: what is read, by the lines that it lies in
   const auto sectors = static_cast<std::uint64_t>(sectors_per_load(shape));
@@ -220,9 +187,9 @@ void plan_dram(Plan& plan, const Limits& limits) {
   plan.blocks_per_sm = limits.blocks_per_sm;
   const auto blocks = static_cast<std::uint32_t>(loads / plan.loads_of_block);
   if (blocks < memory_parts) throw Skipped{"device memory is too small for several blocks"};
-  plan.full = {.blocks = blocks, .rounds = rounds};
-  plan.brief = {.blocks = blocks / memory_parts, .rounds = rounds};
-  plan.pass = plan.full;
+  plan.lengths = {.brief = length_of(plan, blocks / memory_parts, rounds),
+                  .full = length_of(plan, blocks, rounds)};
+  plan.pass = plan.lengths.full;
 }
 
 }  // namespace
@@ -233,14 +200,8 @@ Benchmark declare() {
           .question =
               "How much of a level's bandwidth is left to wanted bytes that lie apart, off the "
               "alignment, or anywhere?",
-          .axes = {{.name = "level",
-                    .meaning = "where the data lie (l3: CPU only)",
-                    .choices = {"l2", "l3", "dram"},
-                    .defaults = {"l2", "l3", "dram"}},
-                   {.name = "pattern",
-                    .meaning = "how elements follow one another",
-                    .choices = {"strided", "misaligned", "gather"},
-                    .defaults = {"strided", "misaligned", "gather"}},
+          .axes = {levels.axis("level", "where the data lie (l3: CPU only)"),
+                   patterns.axis("pattern", "how elements follow one another"),
                    {.name = "width",
                     .meaning = "bytes of an element (host: always 4)",
                     .choices = {"4", "8", "16"},
@@ -273,33 +234,30 @@ Benchmark declare() {
                          {"memory_bytes_per_used_byte",
                           "bytes read from memory for each that is wanted"}},
           .seconds_per_case = 0.03,
-          .excludes = excludes};
+          .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
+            const char* const why = why_not(shape_of(params), backend);
+            return why == nullptr ? std::nullopt : std::optional<std::string>{why};
+          }};
 }
 
-Shape shape_of(const Session& session) {
-  const auto whole = [&](const char* axis) {
-    return static_cast<std::uint32_t>(session.whole(axis));
-  };
-  const std::string& pattern = session.param("pattern");
-  return {.level = session.param("level") == "l2" ? Level::l2 : Level::dram,
-          .pattern = pattern == "strided"      ? Pattern::strided
-                     : pattern == "misaligned" ? Pattern::misaligned
-                                               : Pattern::gather,
-          .width = whole("width"),
-          .stride = whole("stride"),
-          .misalignment = whole("misalignment"),
-          .locality = whole("locality")};
+Shape shape_of(const Params& params) {
+  return {.level = levels.of(params.at("level")),
+          .pattern = patterns.of(params.at("pattern")),
+          .width = number_of<std::uint32_t>(params, "width"),
+          .stride = number_of<std::uint32_t>(params, "stride"),
+          .misalignment = number_of<std::uint32_t>(params, "misalignment"),
+          .locality = number_of<std::uint32_t>(params, "locality")};
 }
 
-Plan plan_for(const Shape& shape, const Limits& limits) {
-  Plan plan;
-  plan.shape = shape;
+SweepPlan plan_for(const Shape& shape, const DeviceLimits& limits) {
+  SweepPlan plan{.shape = shape, .sms = limits.sms, .pass = {}, .lengths = {}};
   if (shape.level == Level::l2) {
     plan_l2(plan, limits);
   } else {
     plan_dram(plan, limits);
   }
-  if (plan.span(plan.full) > limits.pool_bytes + std::uint64_t{max_misalignment} * shape.width) {
+  if (plan.span(plan.lengths.full) >
+      limits.pool_bytes + std::uint64_t{max_misalignment} * shape.width) {
     throw Skipped{"device memory is too small for the array"};
   }
   return plan;
@@ -313,7 +271,7 @@ Sectors sectors_of(const Shape& shape, std::uint64_t loads, std::uint64_t fetche
             .distinct = sectors,
             .fetched = fetches * fetched_at_once};
   }
-  const std::uint32_t window = windows_loads(shape);
+  const std::uint32_t window = window_loads(shape);
   const std::uint64_t whole = loads / window;
   const auto rest = static_cast<std::uint32_t>(loads % window);
   Sectors sectors;
@@ -334,84 +292,105 @@ double sectors_per_load(const Shape& shape) {
     return static_cast<double>(traffic(Generation::cc7, first_load(shape)).sectors);
   }
   constexpr std::uint32_t enough = 1U << 15U;  // the mean of so many is right to a thousandth
-  const std::uint32_t loads = std::min(windows_loads(shape), enough);
+  const std::uint32_t loads = std::min(window_loads(shape), enough);
   return static_cast<double>(gathered_sectors(shape, loads)) / loads;
 }
 
 std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads) {
-  const std::uint32_t words = shape.width / 4;
-  const std::uint32_t of_step = words * words * slope;  // what one element further on adds
-  if (shape.pattern != Pattern::gather) {
-    // Each lane goes on by 32 strides with each load: a sum of a line.
-    std::uint32_t sum = 0;
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      const std::uint32_t first = element_sum(element_of(shape, lane), shape.width);
-      sum += weight(lane) * (static_cast<std::uint32_t>(loads) * first +
-                             of_step * (lanes * shape.stride) * triangle(loads));
-    }
-    return sum;
-  }
-  // Windows are alike: each but the first reads what the first does, so many elements further on.
-  const std::uint32_t window = windows_loads(shape);
+  // Windows are alike: each reads what the one before does, so many words further on. Their sums
+  // lie on a line.
+  const std::uint32_t window = window_loads(shape);
+  const std::uint64_t further = std::uint64_t{shape.locality} * shape.stride * shape.words();
   const std::uint64_t whole = loads / window;
   const auto rest = static_cast<std::uint32_t>(loads % window);
   std::uint32_t sum = 0;
   if (whole > 0) {
-    sum = static_cast<std::uint32_t>(whole) * sum_in_window(shape, window) +
-          of_step * weight_of_load * window * (shape.locality * triangle(whole));
+    sum = LinearWords{.slope = sum_of_move(shape, window, further),
+                      .start = sum_in_window(shape, window)}
+              .sum(0, whole);
   }
-  if (rest > 0) {
-    const std::uint32_t base = shape.locality * static_cast<std::uint32_t>(whole);
-    sum += sum_in_window(shape, rest) + of_step * weight_of_load * rest * base;
-  }
-  return sum;
+  return sum + sum_in_window(shape, rest) + sum_of_move(shape, rest, whole * further);
 }
 
-std::uint32_t expected_sum(const Plan& plan, const Launch& launch) {
-  return static_cast<std::uint32_t>(plan.laps(launch)) *
-         sum_of_loads(plan.shape, plan.distinct_loads(launch));
-}
-
-Gate data_level_gate(Level level, const Sectors& sectors, std::uint64_t laps,
-                     const LoadCounts& net) {
-  const LoadPrediction predicted{
-      .requests = 0,
-      .sectors = laps * sectors.asked,
-      .repeated_sectors = 0,
-      .fetched_sectors = level == Level::dram ? laps * sectors.fetched : 0};
-  if (level == Level::l2) return level_gate(ServedBy::l2, predicted, net);
-  if (sectors.asked == sectors.distinct) return level_gate(ServedBy::dram, predicted, net);
-  // L2 may answer the second load of a sector, and memory may have to: nobody knows beforehand.
-  // That memory gave each sector once shows that L2 had none to begin with.
-  if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
-  constexpr double percent = 100;
-  const double l1 = net.l1_hit_sectors / net.sectors;
-  bool held = l1 <= level_bound;
-  std::string detail = fmt::format("L1 served {:.2f} % of the sectors", percent * l1);
-  if (!net.dram_bytes) {
-    return {"level", held ? Verdict::unverified : Verdict::failed,
-            detail + ", and what memory gave was not counted"};
-  }
-  const auto distinct = static_cast<double>(sectors.distinct * sector_bytes);
-  held = held && *net.dram_bytes >= (1 - level_bound) * distinct;
-  detail += fmt::format(", memory gave {:.2f} % of those that differ (bound {:.0f} %)",
-                        percent * *net.dram_bytes / distinct, percent * level_bound);
-  return {"level", held ? Verdict::passed : Verdict::failed, detail};
-}
-
-void report(Session& session, const Collection<Observation>& seen, const Naming& naming,
-            double moved_over_used) {
-  const Timed timed{session, seen};
-  timed.add("useful_bandwidth", "B/s", naming.outside, &Observation::bytes_per_second);
-  timed.add("useful_bandwidth_per_sm", naming.per_core_unit, naming.inside, &Observation::inside);
-  timed.add("useful_bandwidth_per_sm", naming.per_core_unit, naming.outside, &Observation::outside);
+Experiment described(std::size_t cores, double moved_over_used) {
+  Experiment experiment;
+  const Value inside = of_slope([](const Seen& seen) { return 1 / seen.inside.cycles; });
+  const Value outside = of_slope([](const Seen& seen) { return 1 / seen.outside; });
+  const auto bandwidth = [&](double factor) {
+    return of_slope([bytes = static_cast<double>(cores) * factor](const Seen& seen) {
+      return bytes / seen.seconds;
+    });
+  };
+  experiment.rows = {{"useful_bandwidth", "B/s", By::outside, bandwidth(1)},
+                     {"useful_bandwidth_per_sm", "B/cycle", By::inside, inside},
+                     {"useful_bandwidth_per_sm", "B/cycle", By::outside, outside}};
   if (moved_over_used > 0) {
-    timed.add("sector_bandwidth", "B/s", naming.outside,
-              [&](const Observation& o) { return o.bytes_per_second * moved_over_used; });
+    experiment.rows.push_back({"sector_bandwidth", "B/s", By::outside, bandwidth(moved_over_used)});
   }
-  timed.add("grid_time", "s", naming.whole, &Observation::grid_seconds);
-  timed.core_clock(naming.clock, &Observation::core_hertz);
-  timed.timers(&Observation::inside, naming.inside, &Observation::outside, naming.outside);
+  experiment.rows.push_back(
+      {"grid_time", "s", By::whole, of_slope([](const Seen& seen) { return seen.full_seconds; })});
+  experiment.timers = {{inside, By::inside, outside, By::outside}};
+  experiment.watch = {inside, outside};
+  return experiment;
+}
+
+Experiment describe(const SweepPlan& plan, const std::uint64_t& first_word) {
+  const Shape& shape = plan.shape;
+  const Length& full = plan.lengths.full;
+  const bool in_l2 = shape.level == Level::l2;
+  Experiment experiment =
+      described(plan.sms, sectors_per_load(shape) * double{sector_bytes} / shape.load_bytes());
+  const std::uint32_t of_full = sum_of_loads(shape, plan.distinct_loads(full));
+  const std::uint32_t of_brief =
+      in_l2 ? of_full : sum_of_loads(shape, plan.distinct_loads(plan.lengths.brief));
+  experiment.slopes = {
+      {.verify =
+           [=, &first_word](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
+             std::uint32_t sum = 0;
+             for (const Stamp& stamp : stamps)
+               sum += static_cast<std::uint32_t>(stamp.result);
+             const std::uint32_t of_lap = call.length.blocks == full.blocks ? of_full : of_brief;
+             tally.one(sum == static_cast<std::uint32_t>(plan.laps(call.length)) * of_lap +
+                                  sum_of_move(shape, plan.loads(call.length), first_word));
+           },
+       .start = in_l2 ? Start::as_left : Start::evicted,
+       .lengths = plan.lengths,
+       .window = slowest_writer()}};
+  experiment.checked = "sums of launches against the host's";
+  constexpr std::uint32_t warps = threads / lanes;
+  if (in_l2) {
+    experiment.placement = {.cores = plan.sms,
+                            .per_core = static_cast<int>(plan.blocks_per_sm * warps),
+                            .of_tag = warps};
+  }
+  experiment.unproved = {.gate = "level"};
+  experiment.facts = [plan, full](const Experiment&) {
+    return Facts{{"rounds", std::int64_t{full.rounds}},
+                 {"blocks", std::int64_t{full.blocks}},
+                 {"blocks_per_sm", std::int64_t{plan.blocks_per_sm}},
+                 {"footprint_bytes", static_cast<std::int64_t>(plan.span(full))}};
+  };
+  return experiment;
+}
+
+CountPlan counts_of(const SweepPlan& plan, const GpuFacts& gpu) {
+  const Length& full = plan.lengths.full;
+  const Shape& shape = plan.shape;
+  const std::uint64_t at_once =
+      std::max<std::uint64_t>(gpu.l2_fetch_granularity.value_or(0) / sector_bytes, 1);
+  const Sectors sectors = sectors_of(shape, plan.distinct_loads(full), at_once);
+  const std::uint64_t laps = plan.laps(full);
+  const bool in_l2 = shape.level == Level::l2;
+  const auto used = static_cast<double>(plan.loads(full) * shape.load_bytes());
+  return {.length = full,
+          .none = {.rounds = 0, .blocks = full.blocks},
+          .loads = LoadPrediction{.requests = plan.loads(full),
+                                  .sectors = laps * sectors.asked,
+                                  .fetched_sectors = in_l2 ? 0 : laps * sectors.fetched,
+                                  .distinct_sectors = in_l2 ? 0 : laps * sectors.distinct},
+          .served_by = in_l2 ? ServedBy::l2 : ServedBy::dram,
+          .rows = LoadRows::per_request,
+          .used_bytes = used};
 }
 
 STRATA_DECLARED(declare);

@@ -5,8 +5,8 @@
 // elements after the other, by one of three patterns. Element n of a pass is read by lane n mod 32
 // of load n ÷ 32, and it is
 //   strided     element n × stride of the array;
-//   misaligned  element n + misalignment: neighbouring loads share a sector, and no line is theirs
-//               alone;
+//   misaligned  element n + misalignment: neighbouring loads share a sector, and no line is read by
+//               one of them alone;
 //   gather      one of the `locality` elements of window n ÷ locality, each of them once, in an
 //               order that looks random. A locality of 32 permutes the elements of a load; one as
 //               large as the data takes every lane anywhere.
@@ -18,16 +18,16 @@
 // how much of the time they are, the locality of 32 shows beside a stride of 1, which moves the
 // same sectors.
 //
-// Each data set in L2 is cut into a piece for each block, which stays and goes round it: no two SMs
-// ever ask for the same line unless the pattern sends them there, for L2 answers several SMs that
-// do at once. From memory blocks come and go, each with a piece that is read once.
+// Data in L2 are cut into a piece for each block, which stays and goes round it: no two SMs ever
+// ask for the same line unless the pattern sends them there, for L2 answers several SMs that do at
+// once. From memory blocks come and go, each with a piece that is read once.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/counted_loads.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/measure/experiment.hpp"
 #include "harness/model/layout.hpp"
+#include "harness/model/word_patterns.hpp"
+#include "harness/record/device_facts.hpp"
 
 #include <cstdint>
 
@@ -35,10 +35,11 @@ namespace strata::stride_gather {
 
 [[nodiscard]] Benchmark declare();
 
-enum class Level { l2, dram };
-enum class Pattern { strided, misaligned, gather };
+enum class Level : std::uint8_t { l2, l3, dram };
+enum class Pattern : std::uint8_t { strided, misaligned, gather };
 
 inline constexpr std::uint32_t lanes = 32;
+inline constexpr std::uint32_t max_misalignment = 1024;
 
 /// What the axes set. Lengths are in elements.
 struct Shape {
@@ -49,15 +50,14 @@ struct Shape {
   std::uint32_t misalignment = 0;
   std::uint32_t locality = lanes;  ///< a power of two
 
+  [[nodiscard]] constexpr std::uint32_t words() const { return width / 4; }
   /// Bytes of the array from which one load takes its elements.
   [[nodiscard]] constexpr std::uint64_t load_span() const {
     return std::uint64_t{lanes} * stride * width;
   }
   [[nodiscard]] constexpr std::uint32_t load_bytes() const { return lanes * width; }
-  bool operator==(const Shape&) const = default;
 };
-/// Of the session's case on the cuda backend.
-[[nodiscard]] Shape shape_of(const Session& session);
+[[nodiscard]] Shape shape_of(const Params& params);
 
 /// A permutation of each aligned window of 2^k numbers, in `mask` = 2^k - 1. All windows are
 /// permuted alike. A multiplication by an odd number and a shift of the upper half of the bits onto
@@ -88,61 +88,55 @@ STRATA_HD constexpr std::uint32_t scattered(std::uint32_t n, std::uint32_t mask,
   return scattered(n, scatter.mask, scatter.shift);
 }
 
-/// Threads of a block, and loads of one element that each has under way.
+/// Threads of a block, and loads of one element that each has in flight.
 inline constexpr std::uint32_t threads = 128;
 inline constexpr std::uint32_t most_blocks_per_sm = 16;
 [[nodiscard]] constexpr std::uint32_t flights_of(std::uint32_t width) {
   return width == 4 ? 8 : 4;
 }
-/// Loads that a block has under way at once.
+/// Loads that a block has in flight at once.
 [[nodiscard]] constexpr std::uint32_t loads_of_round(std::uint32_t width) {
   return threads / lanes * flights_of(width);
 }
 
 /// What a device has, as far as a plan needs it.
-struct Limits {
+struct DeviceLimits {
   std::uint32_t sms = 0;
   std::uint32_t blocks_per_sm = most_blocks_per_sm;  ///< that fit, at the most
   std::uint64_t l2_bytes = 0;
   std::uint64_t pool_bytes = 0;  ///< of device memory that is there for the data
 };
 
-/// A launch: a short and a long one differ in nothing else. From L2 they differ in rounds, from
-/// memory in blocks.
-struct Launch {
-  std::uint32_t blocks = 0;
-  std::uint32_t rounds = 0;
-};
-
-/// Everything about a case that is decided before it runs.
-struct Plan {
+/// Everything about a case on a GPU that is decided before it runs. Launches differ in rounds where
+/// data lie in L2, in blocks where they lie in memory; their work is the bytes that an SM wants.
+struct SweepPlan {
   Shape shape;
+  std::uint32_t sms = 0;
   std::uint32_t loads_of_block = 0;  ///< in its piece of a pass: whole rounds
   std::uint32_t blocks_per_sm = 0;   ///< resident
-  Launch pass;                       ///< each element once (level l2)
-  Launch brief;
-  Launch full;
+  Length pass;                       ///< each element once
+  Lengths lengths;
 
   /// Warp-loads of a launch.
-  [[nodiscard]] std::uint64_t loads(const Launch& launch) const {
-    return std::uint64_t{launch.blocks} * launch.rounds * loads_of_round(shape.width);
+  [[nodiscard]] std::uint64_t loads(const Length& length) const {
+    return std::uint64_t{length.blocks} * length.rounds * loads_of_round(shape.width);
   }
   /// Warp-loads of a launch that differ, from the first of the array on, and how often each is
   /// made.
-  [[nodiscard]] std::uint64_t distinct_loads(const Launch& launch) const {
-    return std::uint64_t{launch.blocks} * loads_of_block;
+  [[nodiscard]] std::uint64_t distinct_loads(const Length& length) const {
+    return std::uint64_t{length.blocks} * loads_of_block;
   }
-  [[nodiscard]] std::uint64_t laps(const Launch& launch) const {
-    return loads(launch) / distinct_loads(launch);
+  [[nodiscard]] std::uint64_t laps(const Length& length) const {
+    return loads(length) / distinct_loads(length);
   }
   /// Bytes from the first that a launch may touch to the last.
-  [[nodiscard]] std::uint64_t span(const Launch& launch) const {
-    return distinct_loads(launch) * shape.load_span() +
+  [[nodiscard]] std::uint64_t span(const Length& length) const {
+    return distinct_loads(length) * shape.load_span() +
            std::uint64_t{shape.misalignment} * shape.width;
   }
 };
 /// Throws Skipped where the device cannot hold the data, or where no window of that locality fits.
-[[nodiscard]] Plan plan_for(const Shape& shape, const Limits& limits);
+[[nodiscard]] SweepPlan plan_for(const Shape& shape, const DeviceLimits& limits);
 
 /// Sectors of the first `loads` warp-loads of a pass, by the rules of compute capability 7.0 and
 /// later: as each load counts them, and how many different ones they are.
@@ -156,63 +150,26 @@ struct Sectors {
 /// What a warp-load asks for on average, over a window, or the beginning of a very large one.
 [[nodiscard]] double sectors_per_load(const Shape& shape);
 
-/// Words that lie on a line: word i is i × slope + start, modulo 2^32. It makes the sum of a pass
-/// known without the pass.
-inline constexpr std::uint32_t slope = 0x9E3779B1U;
-inline constexpr std::uint32_t start = 0x7F4A7C15U;
-[[nodiscard]] constexpr std::uint32_t word_at(std::uint64_t index) {
-  return static_cast<std::uint32_t>(index) * slope + start;
-}
-/// 0 + 1 + … + (count - 1), modulo 2^32.
-[[nodiscard]] constexpr std::uint32_t triangle(std::uint64_t count) {
-  if (count == 0) return 0;
-  // One of two neighbours is even: the product is halved without a remainder.
-  return static_cast<std::uint32_t>(count % 2 == 0 ? count / 2 * (count - 1)
-                                                   : (count - 1) / 2 * count);
-}
-/// The words of element `element`, added up.
-[[nodiscard]] constexpr std::uint32_t element_sum(std::uint64_t element, std::uint32_t width) {
-  const std::uint32_t words = width / 4;
-  return words * word_at(element * words) + words * (words - 1) / 2 * slope;
-}
-/// What a launch adds up: each element times a weight of the lane that must have read it.
-[[nodiscard]] std::uint32_t expected_sum(const Plan& plan, const Launch& launch);
+/// What the array holds.
+inline constexpr LinearWords array_words{};
+/// The sum of the first `loads` warp-loads of a pass: of each element times a weight of its lane.
+[[nodiscard]] std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads);
 /// What is added to the sum of so many warp-loads when the data begin `words` words further on.
 [[nodiscard]] constexpr std::uint32_t sum_of_move(const Shape& shape, std::uint64_t loads,
                                                   std::uint64_t words) {
   constexpr std::uint32_t weight_of_load = lanes * lanes;  // 1 + 3 + 5 + …
-  return static_cast<std::uint32_t>(loads) * weight_of_load * (shape.width / 4) *
-         static_cast<std::uint32_t>(words) * slope;
+  return static_cast<std::uint32_t>(loads) * weight_of_load * shape.words() *
+         static_cast<std::uint32_t>(words) * array_words.slope;
 }
-/// The sum of the first `loads` warp-loads of a pass.
-[[nodiscard]] std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads);
 
-/// `level`, from counts: nothing came from L1; and from L2 all, or, of data in memory, no less than
-/// every different sector from memory. Where no two loads touch the same sector, L2 had none of
-/// them.
-[[nodiscard]] Gate data_level_gate(Level level, const Sectors& sectors, std::uint64_t laps,
-                                   const LoadCounts& net);
-
-/// What one pair of launches, short and long, showed.
-struct Observation {
-  double inside = 0;   ///< wanted bytes an SM and cycle, by the clock of the SMs
-  double outside = 0;  ///< the same by the timer outside
-  double bytes_per_second = 0;
-  double grid_seconds = 0;
-  double core_hertz = 0;
-};
-
-/// Names of units and methods, which differ between backends.
-struct Naming {
-  const char* per_core_unit;
-  const char* inside;
-  const char* outside;
-  const char* whole;
-  const char* clock;
-};
-/// Adds every timed quantity and the timer and clock gates. `moved_over_used`: bytes of the sectors
-/// that loads ask for over the bytes that are wanted; 0 where sectors mean nothing.
-void report(Session& session, const Collection<Observation>& seen, const Naming& naming,
-            double moved_over_used);
+/// The timed rows of either backend, whose slope is by the wanted bytes of one core.
+/// `moved_over_used`: bytes of the sectors that loads ask for over the bytes that are wanted; 0
+/// where sectors mean nothing.
+[[nodiscard]] Experiment described(std::size_t cores, double moved_over_used);
+/// The case on a GPU, but for the launch. `first_word`: of the pool, where the data of the launch
+/// begin; read when a launch is verified.
+[[nodiscard]] Experiment describe(const SweepPlan& plan, const std::uint64_t& first_word);
+/// What is counted of it. Apart, because the sectors of a large window take the host a while.
+[[nodiscard]] CountPlan counts_of(const SweepPlan& plan, const GpuFacts& gpu);
 
 }  // namespace strata::stride_gather

@@ -2,6 +2,7 @@
 
 #include "harness/case/error.hpp"
 #include "harness/model/lanes.hpp"
+#include "rows_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,11 +17,11 @@ using namespace stride_gather;
 
 constexpr std::uint64_t mebi = 1U << 20U;
 
-Limits large() {
+DeviceLimits large() {
   return {.sms = 132, .blocks_per_sm = 16, .l2_bytes = 60 * mebi, .pool_bytes = 4096 * mebi};
 }
 /// One on which every element can be walked over in a test.
-Limits small() {
+DeviceLimits small() {
   return {.sms = 4, .blocks_per_sm = 4, .l2_bytes = 2 * mebi, .pool_bytes = 64 * mebi};
 }
 
@@ -132,7 +133,7 @@ TEST(StrideGatherSums, AreThoseOfAPlainLoop) {
       for (std::uint32_t n = 0; n < loads * lanes; ++n) {
         for (std::uint32_t w = 0; w < shape.width / 4; ++w) {
           const auto index = element_of(shape, n) * (shape.width / 4) + w;
-          sum += (2 * (n % lanes) + 1) * word_at(index);
+          sum += (2 * (n % lanes) + 1) * array_words.word(index);
         }
       }
       ASSERT_EQ(sum_of_loads(shape, loads), sum) << shape.width << ' ' << shape.locality;
@@ -145,15 +146,15 @@ TEST(StrideGatherSums, TellAGatherFromAStream) {
 }
 
 TEST(StrideGatherPlan, StaysInsideItsArrayAndMakesWholeRounds) {
-  for (const Limits& limits : {large(), small()}) {
+  for (const DeviceLimits& limits : {large(), small()}) {
     for (const Shape& shape : some_shapes()) {
       const auto plan = plan_for(shape, limits);
-      EXPECT_LE(plan.span(plan.full), limits.pool_bytes + 1024U * shape.width);
+      EXPECT_LE(plan.span(plan.lengths.full), limits.pool_bytes + 1024U * shape.width);
       EXPECT_EQ(plan.loads_of_block % loads_of_round(shape.width), 0U);
-      EXPECT_EQ(plan.loads(plan.full) % plan.distinct_loads(plan.full), 0U);
-      EXPECT_LE(plan.distinct_loads(plan.full) * lanes, std::uint64_t{1} << 32U);
-      EXPECT_GT(plan.loads(plan.full), plan.loads(plan.brief));
-      EXPECT_GE(plan.laps(plan.brief), 1U);
+      EXPECT_EQ(plan.loads(plan.lengths.full) % plan.distinct_loads(plan.lengths.full), 0U);
+      EXPECT_LE(plan.distinct_loads(plan.lengths.full) * lanes, std::uint64_t{1} << 32U);
+      EXPECT_GT(plan.loads(plan.lengths.full), plan.loads(plan.lengths.brief));
+      EXPECT_GE(plan.laps(plan.lengths.brief), 1U);
     }
   }
 }
@@ -163,17 +164,17 @@ TEST(StrideGatherPlan, KeepsWhatLiesInL2InAThirdOfIt) {
     if (shape.level != Level::l2) continue;
     const auto plan = plan_for(shape, large());
     std::set<std::uint64_t> lines;
-    const std::uint64_t loads = std::min<std::uint64_t>(plan.distinct_loads(plan.full), 64);
+    const std::uint64_t loads = std::min<std::uint64_t>(plan.distinct_loads(plan.lengths.full), 64);
     for (std::uint32_t load = 0; load < loads; ++load) {
       for (const auto& address : access(shape, load).addresses)
         lines.insert(*address / line_bytes);
     }
-    const auto all = lines.size() * plan.distinct_loads(plan.full) / loads;
+    const auto all = lines.size() * plan.distinct_loads(plan.lengths.full) / loads;
     EXPECT_LE(all * line_bytes, large().l2_bytes / 3 * 66 / 64) << shape.stride;
     EXPECT_GE(all * line_bytes, large().l2_bytes / 8) << shape.stride;
     EXPECT_EQ(plan.pass.blocks % large().sms, 0U);
     EXPECT_EQ(plan.laps(plan.pass), 1U);
-    EXPECT_EQ(plan.distinct_loads(plan.full) % (shape.locality / lanes), 0U);
+    EXPECT_EQ(plan.distinct_loads(plan.lengths.full) % (shape.locality / lanes), 0U);
   }
 }
 
@@ -181,17 +182,17 @@ TEST(StrideGatherPlan, TakesFromMemoryManyTimesL2AndEachElementOnce) {
   for (const Shape& shape : some_shapes()) {
     if (shape.level != Level::dram) continue;
     const auto plan = plan_for(shape, large());
-    EXPECT_EQ(plan.laps(plan.full), 1U);
-    EXPECT_EQ(plan.laps(plan.brief), 1U);
-    EXPECT_GE(plan.span(plan.full), 4 * large().l2_bytes);
-    EXPECT_EQ(plan.full.blocks, 4 * plan.brief.blocks);
+    EXPECT_EQ(plan.laps(plan.lengths.full), 1U);
+    EXPECT_EQ(plan.laps(plan.lengths.brief), 1U);
+    EXPECT_GE(plan.span(plan.lengths.full), 4 * large().l2_bytes);
+    EXPECT_EQ(plan.lengths.full.blocks, 4 * plan.lengths.brief.blocks);
   }
 }
 
 TEST(StrideGatherPlan, LeavesOutWhatDoesNotFit) {
   EXPECT_THROW((void)plan_for(gather(1U << 24U, 4, Level::l2), large()), Skipped);
   EXPECT_THROW((void)plan_for(gather(1U << 30U, 16), large()), Skipped);
-  Limits poor = large();
+  DeviceLimits poor = large();
   poor.pool_bytes = 64 * mebi;
   EXPECT_THROW((void)plan_for(strided(1), poor), Skipped);
   poor = large();
@@ -201,7 +202,7 @@ TEST(StrideGatherPlan, LeavesOutWhatDoesNotFit) {
 
 TEST(StrideGatherPlan, GathersFromAllOfMemoryInPartsOfOneWindow) {
   const auto plan = plan_for(gather(1U << 28U), large());
-  EXPECT_LT(plan.distinct_loads(plan.full) * lanes, 1U << 28U);
+  EXPECT_LT(plan.distinct_loads(plan.lengths.full) * lanes, 1U << 28U);
 }
 
 LoadCounts counts(double sectors, double l2, double missed, double memory) {
@@ -223,19 +224,29 @@ TEST(StrideGatherSums, MoveWithTheData) {
       const std::uint32_t weight = 2 * (n % lanes) + 1;
       const std::uint64_t first = element_of(shape, n) * shape.width / 4;
       for (std::uint64_t w = 0; w < shape.width / 4; ++w) {
-        sum += weight * word_at(first + w);
-        there += weight * word_at(first + w + moved);
+        sum += weight * array_words.word(first + w);
+        there += weight * array_words.word(first + w + moved);
       }
     }
     EXPECT_EQ(there, sum + sum_of_move(shape, loads, moved));
   }
 }
 
+/// The gate of data that lie in memory, or in L2, of loads that ask for `laps` times the sectors.
+Verdict level_of(Level level, const Sectors& sectors, std::uint64_t laps, const LoadCounts& net) {
+  const bool in_l2 = level == Level::l2;
+  const LoadPrediction predicted{.requests = 0,
+                                 .sectors = laps * sectors.asked,
+                                 .fetched_sectors = in_l2 ? 0 : laps * sectors.fetched,
+                                 .distinct_sectors = in_l2 ? 0 : laps * sectors.distinct};
+  return level_gate(in_l2 ? ServedBy::l2 : ServedBy::dram, predicted, net).verdict;
+}
+
 TEST(StrideGatherLevel, OfRepeatedSectorsWantsEachDifferentOneFromMemory) {
   constexpr Sectors sectors{.asked = 1'000'000, .distinct = 400'000};
   const double all = 32.0 * 400'000;
   const auto verdict = [&](const LoadCounts& net) {
-    return data_level_gate(Level::dram, sectors, 1, net).verdict;
+    return level_of(Level::dram, sectors, 1, net);
   };
   EXPECT_EQ(verdict(counts(1e6, 1e6, 4e5, all)), Verdict::passed);
   EXPECT_EQ(verdict(counts(1e6, 1e6, 9e5, 2 * all)), Verdict::passed);
@@ -253,7 +264,7 @@ TEST(StrideGatherLevel, OfSectorsWithUnwantedNeighboursWantsBothFromMemory) {
   constexpr Sectors sectors{.asked = 1'000'000, .distinct = 1'000'000, .fetched = 2'000'000};
   const double all = 64.0 * 1'000'000;
   const auto verdict = [&](double missed, double memory) {
-    return data_level_gate(Level::dram, sectors, 1, counts(1e6, 1e6, missed, memory)).verdict;
+    return level_of(Level::dram, sectors, 1, counts(1e6, 1e6, missed, memory));
   };
   EXPECT_EQ(verdict(2e6, all), Verdict::passed);
   EXPECT_EQ(verdict(1e6, all / 2), Verdict::failed) << "half of them were in L2";
@@ -262,14 +273,129 @@ TEST(StrideGatherLevel, OfSectorsWithUnwantedNeighboursWantsBothFromMemory) {
 TEST(StrideGatherLevel, OfSectorsReadOnceLetsL2HaveNone) {
   constexpr Sectors sectors{.asked = 1'000'000, .distinct = 1'000'000};
   const double all = 32.0 * 1'000'000;
-  EXPECT_EQ(data_level_gate(Level::dram, sectors, 1, counts(1e6, 1e6, 1e6, all)).verdict,
-            Verdict::passed);
-  EXPECT_EQ(data_level_gate(Level::dram, sectors, 1, counts(1e6, 1e6, 8e5, all)).verdict,
-            Verdict::failed);
-  EXPECT_EQ(data_level_gate(Level::l2, sectors, 10, counts(1e7, 1e7, 0, 0)).verdict,
-            Verdict::passed);
-  EXPECT_EQ(data_level_gate(Level::l2, sectors, 10, counts(1e7, 1e7, 1e6, 32e6)).verdict,
-            Verdict::failed);
+  EXPECT_EQ(level_of(Level::dram, sectors, 1, counts(1e6, 1e6, 1e6, all)), Verdict::passed);
+  EXPECT_EQ(level_of(Level::dram, sectors, 1, counts(1e6, 1e6, 8e5, all)), Verdict::failed);
+  EXPECT_EQ(level_of(Level::l2, sectors, 10, counts(1e7, 1e7, 0, 0)), Verdict::passed);
+  EXPECT_EQ(level_of(Level::l2, sectors, 10, counts(1e7, 1e7, 1e6, 32e6)), Verdict::failed);
+}
+
+GpuFacts gpu() {
+  GpuFacts facts;
+  facts.sms = large().sms;
+  facts.l2_fetch_granularity = 64;
+  return facts;
+}
+
+Sample sample_of(double inside, double outside) {
+  return {.slopes = {{.inside = {.cycles = inside, .slowest = inside, .hertz = 1.5e9},
+                      .outside = outside,
+                      .seconds = 2e-11,
+                      .full_seconds = 3e-4}},
+          .numbers = {}};
+}
+
+TEST(StrideGatherRows, AreWantedBytesOfTheChipAndOfAnSm) {
+  const std::uint64_t first_word = 0;
+  // Of 128 wanted bytes a load, 8 sectors are moved.
+  const auto plan = plan_for(strided(2), large());
+  EXPECT_EQ(rows_of(describe(plan, first_word), cuda_timers, sample_of(0.04, 0.05)),
+            (RowsSeen{{"useful_bandwidth by event_slope", {132 / 2e-11, "B/s"}},
+                      {"useful_bandwidth_per_sm by clock64_slope", {25, "B/cycle"}},
+                      {"useful_bandwidth_per_sm by event_slope", {20, "B/cycle"}},
+                      {"sector_bandwidth by event_slope", {2 * 132 / 2e-11, "B/s"}},
+                      {"grid_time by event", {3e-4, "s"}},
+                      {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
+  EXPECT_EQ(rows_of(described(7, 0), host_timers, sample_of(0.04, 0.05)),
+            (RowsSeen{{"useful_bandwidth by monotonic_slope", {7 / 2e-11, "B/s"}},
+                      {"useful_bandwidth_per_sm by tsc_slope", {25, "B/tsc_cycle"}},
+                      {"useful_bandwidth_per_sm by monotonic_slope", {20, "B/tsc_cycle"}},
+                      {"grid_time by monotonic", {3e-4, "s"}},
+                      {"core_clock by tsc_over_monotonic", {1.5e9, "Hz"}}}));
+}
+
+TEST(StrideGatherRows, AreByTheBytesThatAnSmWants) {
+  for (const Shape& shape : some_shapes()) {
+    const auto plan = plan_for(shape, large());
+    for (const Length& length : {plan.lengths.brief, plan.lengths.full}) {
+      EXPECT_DOUBLE_EQ(length.work * large().sms,
+                       static_cast<double>(plan.loads(length) * lanes * shape.width));
+    }
+  }
+}
+
+TEST(StrideGatherGates, CompareTheSlowestSmWithTheEvents) {
+  const Experiment experiment = described(1, 0);
+  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.0400, 0.0407)}), Verdict::passed);
+  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.0400, 0.0410)}), Verdict::failed);
+  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.0410, 0.0400)}), Verdict::failed);
+  ASSERT_EQ(experiment.watch.size(), 2U);
+  EXPECT_DOUBLE_EQ(experiment.watch[0](sample_of(0.04, 0.05)), 25);
+  EXPECT_DOUBLE_EQ(experiment.watch[1](sample_of(0.04, 0.05)), 20);
+}
+
+TEST(StrideGatherGates, WantTheSumOfWhatWasReadWhereItLies) {
+  for (const Shape& shape : {strided(3), gather(256, 8), strided(1, 4, Level::l2)}) {
+    const auto plan = plan_for(shape, small());
+    std::uint64_t first_word = 0;
+    const Experiment experiment = describe(plan, first_word);
+    const Slope& slope = experiment.slopes.at(0);
+    EXPECT_EQ(slope.start, shape.level == Level::l2 ? Start::as_left : Start::evicted);
+    EXPECT_EQ(slope.window.name, "slowest writer");
+    first_word = 4096;
+    for (const Length& length : {slope.lengths.brief, slope.lengths.full}) {
+      std::uint32_t sum = 0;
+      const std::uint64_t loads = plan.distinct_loads(length);
+      for (std::uint64_t n = 0; n < loads * lanes; ++n) {
+        const auto first = element_of(shape, static_cast<std::uint32_t>(n)) * shape.words();
+        const auto weight = static_cast<std::uint32_t>(2 * (n % lanes) + 1);
+        sum += weight * array_words.sum(first_word + first, shape.words());
+      }
+      sum *= static_cast<std::uint32_t>(plan.laps(length));
+      // The sums of two SMs, of which one came to more than a word holds.
+      std::vector<Stamp> stamps(2);
+      stamps[0].result = (std::uint64_t{3} << 32U) + 17;
+      stamps[1].result = sum - 17;
+      Tally tally;
+      slope.verify({.length = length}, stamps, tally);
+      EXPECT_EQ(tally.different, 0U);
+      stamps[1].result += 1;
+      slope.verify({.length = length}, stamps, tally);
+      EXPECT_EQ(tally.checked, 2U);
+      EXPECT_EQ(tally.different, 1U);
+    }
+  }
+}
+
+TEST(StrideGatherGates, WantAllBlocksOfDataInL2ToStay) {
+  const std::uint64_t first_word = 0;
+  const auto plan = plan_for(strided(1, 4, Level::l2), large());
+  const auto placement = describe(plan, first_word).placement;
+  ASSERT_TRUE(placement);
+  EXPECT_EQ(placement->cores, 132U);
+  EXPECT_EQ(placement->of_tag, 4U);
+  EXPECT_EQ(placement->per_core, static_cast<int>(4 * plan.blocks_per_sm));
+  EXPECT_FALSE(describe(plan_for(strided(1), large()), first_word).placement);
+}
+
+TEST(StrideGatherCounts, AreThoseOfTheModel) {
+  const Shape shape = strided(1, 4, Level::l2);
+  const auto l2 = plan_for(shape, large());
+  const CountPlan of_l2 = counts_of(l2, gpu());
+  EXPECT_EQ(of_l2.length.rounds, l2.lengths.full.rounds);
+  EXPECT_EQ(of_l2.none.rounds, 0U);
+  EXPECT_EQ(of_l2.none.blocks, l2.lengths.full.blocks);
+  EXPECT_EQ(of_l2.loads->requests, l2.loads(l2.lengths.full));
+  EXPECT_EQ(of_l2.loads->sectors, 4 * of_l2.loads->requests);
+  EXPECT_EQ(of_l2.loads->fetched_sectors, 0U);
+  EXPECT_EQ(of_l2.served_by, ServedBy::l2);
+  EXPECT_EQ(of_l2.rows, LoadRows::per_request);
+  const auto dram = plan_for(strided(16), large());
+  const CountPlan of_dram = counts_of(dram, gpu());
+  EXPECT_EQ(of_dram.loads->sectors, 32 * of_dram.loads->requests);
+  EXPECT_EQ(of_dram.loads->distinct_sectors, of_dram.loads->sectors);
+  EXPECT_EQ(of_dram.loads->fetched_sectors, 2 * of_dram.loads->sectors) << "64 bytes at once";
+  EXPECT_EQ(of_dram.served_by, ServedBy::dram);
+  EXPECT_EQ(of_dram.used_bytes, 128.0 * static_cast<double>(of_dram.loads->requests));
 }
 
 TEST(StrideGatherDeclaration, LeavesOutAxesThatSayNothing) {

@@ -77,5 +77,4 @@ CONTRACT = Contract(
         for width in FLIGHTS
         for gather in (0, 1)
     ),
-    others=("4fill",),
 )
