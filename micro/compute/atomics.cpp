@@ -1,34 +1,33 @@
-// The declaration, the expected results and the report of atomics: atomics.hpp says what it asks.
 #include "micro/compute/atomics.hpp"
 
-#include "harness/measure/timed.hpp"
-#include "harness/record/gates.hpp"
-
 #include <algorithm>
-#include <optional>
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace strata::atomics {
 namespace {
 
 constexpr std::uint64_t low_half = 0xFFFFFFFFU;
 
-std::optional<std::string> excluded(const Params& params, Backend backend) {
-  const std::string& operation = params.at("operation");
-  if (backend == Backend::host) {
-    if (params.at("space") == "shared") return "a CPU has no shared memory";
-    if (params.at("target") == "warp") return "a CPU has no warps";
-    if (params.at("returns") == "no" && operation == "add_float") {
-      return "a CPU adds floats by compare and swap, which needs what it returns";
-    }
-  } else if (params.at("target") == "line") {
-    return "words of lanes share lines where they are disjoint";
-  }
-  if (params.at("returns") == "no" && (operation == "cas_int" || operation == "exch_int")) {
-    return "an exchange is there for what it returns";
-  }
-  return std::nullopt;
+/// The rows of both backends. `quantity`: what an operation of a worker costs, in parts of `scale`.
+Experiment described(const Variant& variant, const char* quantity, double scale, double workers,
+                     double of_an_instruction) {
+  Experiment experiment;
+  const std::size_t all = variant.returns ? 1 : 0;
+  experiment.slopes.resize(all + 1);
+  if (variant.returns) add_both(experiment, "atomic_latency", "cycle");
+  add_both(experiment, quantity, "cycle", all, scale);
+  const Value cycles = cycles_of(all, scale);
+  experiment.rows.push_back({"atomics_per_cycle", "1/cycle", By::inside,
+                             [=](const Sample& one) { return of_an_instruction / cycles(one); }});
+  experiment.rows.push_back(
+      {"atomic_rate", "1/s", By::outside,
+       of_slope([=](const Seen& seen) { return workers / seen.seconds; }, all)});
+  return experiment;
 }
 
 }  // namespace
@@ -38,23 +37,12 @@ Benchmark declare() {
       .suite = "micro",
       .name = "atomics",
       .question = "What does an atomic operation cost, and what when others want its word?",
-      .axes = {{.name = "space",
-                .meaning = "where the words lie",
-                .choices = {"shared", "global"},
-                .defaults = {"shared", "global"}},
-               {.name = "operation",
-                .meaning = "addition, compare and swap, or exchange",
-                .choices = {"add_int", "add_float", "add_int64", "cas_int", "exch_int"},
-                .defaults = {"add_int", "add_float", "add_int64", "cas_int", "exch_int"}},
-               {.name = "returns",
-                .meaning = "whether the old value comes back (atom) or not (red)",
-                .choices = {"yes", "no"},
-                .defaults = {"yes", "no"}},
-               {.name = "target",
-                .meaning = "one word for all lanes (cores of a CPU), one for each warp, one for "
-                           "each core on shared lines, or one for each",
-                .choices = {"same", "warp", "line", "disjoint"},
-                .defaults = {"same", "warp", "line", "disjoint"}}},
+      .axes = {spaces.axis("space", "where the words lie"),
+               operations.axis("operation", "addition, compare and swap, or exchange"),
+               returning.axis("returns", "whether the old value comes back (atom) or not (red)"),
+               targets.axis("target",
+                            "one word for all lanes (cores of a CPU), one for each warp, one for "
+                            "each core on shared lines, or one for each")},
       .quantities = {{"atomic_latency",
                       "cycles of a warp's, or lone core's, operation that needs "
                       "the last one"},
@@ -64,30 +52,39 @@ Benchmark declare() {
                      {"atomic_rate", "operations of lanes, of all SMs; of all cores of a CPU"},
                      {"core_clock", "clock of the core while it worked"}},
       .seconds_per_case = 0.04,
-      .excludes = excluded};
+      .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
+        if (const char* const why = why_not(variant_of(params), backend)) return why;
+        return std::nullopt;
+      }};
 }
 
-Kind kind_of(const Session& session) {
-  const std::string& operation = session.param("operation");
-  const std::string& target = session.param("target");
-  Kind kind;
-  kind.space = session.param("space") == "shared" ? Space::shared : Space::global;
-  kind.returns = session.param("returns") == "yes";
-  kind.target = target == "same"   ? Target::same
-                : target == "warp" ? Target::warp
-                : target == "line" ? Target::line
-                                   : Target::disjoint;
-  kind.operation = operation == "add_int"     ? Operation::add_int
-                   : operation == "add_float" ? Operation::add_float
-                   : operation == "add_int64" ? Operation::add_int64
-                   : operation == "cas_int"   ? Operation::cas_int
-                                              : Operation::exch_int;
-  return kind;
+Variant variant_of(const Params& params) {
+  return {.space = spaces.of(params.at("space")),
+          .target = targets.of(params.at("target")),
+          .operation = operations.of(params.at("operation")),
+          .returns = returning.of(params.at("returns"))};
 }
 
-Placement placement_of(const Kind& kind) {
-  const std::uint32_t width = width_of(kind.operation);
-  switch (kind.target) {
+std::uint64_t number_of(Operation operation, std::uint64_t word) {
+  if (operation != Operation::add_float) return word;
+  const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(word));
+  const bool whole = value >= 0 && value < exact_floats && value == std::floor(value);
+  return whole ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0};
+}
+
+std::vector<std::uint64_t> numbers_in(const void* memory, Operation operation, std::size_t count) {
+  std::vector<std::uint64_t> numbers(count);
+  const std::size_t width = width_of(operation);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(&numbers[i], static_cast<const std::byte*>(memory) + i * width, width);
+    numbers[i] = number_of(operation, numbers[i]);
+  }
+  return numbers;
+}
+
+WordPitch pitch_of(const Variant& variant) {
+  const std::uint32_t width = width_of(variant.operation);
+  switch (variant.target) {
     case Target::same:
       return {};
     case Target::warp:
@@ -99,118 +96,170 @@ Placement placement_of(const Kind& kind) {
   throw std::logic_error{"a target that is none"};
 }
 
-std::uint32_t bytes_for(const Kind& kind, std::uint32_t warps) {
-  return std::max(warp_pitch, warps * placement_of(kind).by_warp);
+std::uint32_t result_words(const Variant& variant, const LaunchShape& shape) {
+  const bool shared = variant.space == StateSpace::shared;
+  const std::uint32_t warps = shared ? shape.warps_of_block : shape.warps();
+  const std::uint32_t bytes = std::max(warp_pitch, warps * pitch_of(variant).by_warp);
+  return (shared ? shape.blocks : 1) * (bytes / width_of(variant.operation));
 }
 
-std::uint32_t result_words(const Kind& kind, const Launch& launch) {
-  const std::uint32_t width = width_of(kind.operation);
-  if (kind.space == Space::shared) {
-    return launch.blocks * (bytes_for(kind, launch.warps_of_block) / width);
+std::size_t word_of_core(const Variant& variant, std::size_t core) {
+  switch (variant.target) {
+    case Target::same:
+      return 0;
+    case Target::line:
+      return core;
+    case Target::disjoint:
+      return core * (core_pitch / width_of(variant.operation));
+    case Target::warp:
+      break;
   }
-  return bytes_for(kind, launch.blocks * launch.warps_of_block) / width;
+  throw std::logic_error{"a target that no core has"};
 }
 
-std::uint32_t Expected::target_of(std::uint32_t thread) const {
-  const std::uint32_t threads_of_block = launch_.warps_of_block * warp_lanes;
-  const bool shared = kind_.space == Space::shared;
-  const std::uint32_t block = thread / threads_of_block;
-  const std::uint32_t place = shared ? thread % threads_of_block : thread;
-  const Placement placement = placement_of(kind_);
-  const std::uint32_t byte =
-      place / warp_lanes * placement.by_warp + place % warp_lanes * placement.by_lane;
-  return (shared ? block * words_of_area_ : 0) + byte / width_of(kind_.operation);
+std::size_t area_words(const Variant& variant, std::size_t cores) {
+  const std::size_t lines = core_pitch / width_of(variant.operation);
+  return (word_of_core(variant, cores - 1) / lines + 1) * lines;
 }
 
-Expected::Expected(const Kind& kind, const Launch& launch)
-    : kind_{kind},
-      launch_{launch},
-      mask_{kind.operation == Operation::add_int64 ? ~std::uint64_t{0} : low_half},
-      words_of_area_{kind.space == Space::shared ? result_words(kind, launch) / launch.blocks
-                                                 : result_words(kind, launch)},
-      words_(result_words(kind, launch)) {
-  const bool exchange = kind.operation == Operation::exch_int;
-  if (exchange) hashes_.resize(words_.size());
-  for (std::uint32_t i = 0; i < words_.size(); ++i) {
-    words_[i] = initial_word(kind.operation, i % words_of_area_);
-    if (exchange) hashes_[i] = hashed_word(static_cast<std::uint32_t>(words_[i]));
+Expected::Expected(Operation operation, std::uint32_t chains, std::size_t words, std::size_t area,
+                   std::vector<std::uint32_t> target)
+    : operation_{operation},
+      chains_{chains},
+      target_{std::move(target)},
+      first_(words),
+      operands_(target_.size()),
+      hashes_(target_.size()) {
+  const auto hash = [](std::uint64_t word) {
+    return hashed_word(static_cast<std::uint32_t>(word));
+  };
+  for (std::size_t i = 0; i < words; ++i) {
+    first_[i] = initial_word(operation, static_cast<std::uint32_t>(i % area));
+    if (operation == Operation::exch_int) first_[i] = hash(first_[i]);
   }
-  checks_ = words_.size();
-  const std::uint32_t each = launch.operations / launch.chains;
-  for (std::uint32_t thread = 0; thread < launch.threads(); ++thread) {
-    const std::uint32_t target = target_of(thread);
-    std::uint32_t held = 0;
-    for (std::uint32_t chain = 0; chain < launch.chains; ++chain) {
-      const std::uint64_t operand = operand_of(kind.operation, thread, chain);
-      if (is_addition(kind.operation)) words_[target] = (words_[target] + each * operand) & mask_;
-      if (exchange) hashes_[target] += hashed_word(static_cast<std::uint32_t>(operand));
-      held += static_cast<std::uint32_t>(operand);
+  for (std::uint32_t worker = 0; worker < target_.size(); ++worker) {
+    for (std::uint32_t chain = 0; chain < chains; ++chain) {
+      const std::uint64_t operand = operand_of(operation, worker, chain);
+      operands_[worker] += operand;
+      hashes_[worker] += hash(operand);
     }
-    if (is_addition(kind.operation)) left_.push_back(held);
   }
-  checks_ += left_.size();
 }
 
-std::size_t Expected::different(const Result& result) const {
-  if (result.words.size() != words_.size() || result.left.size() != launch_.threads()) {
+Expected Expected::of_threads(const Variant& variant, const LaunchShape& shape) {
+  const bool shared = variant.space == StateSpace::shared;
+  const std::uint32_t words = result_words(variant, shape);
+  const std::uint32_t area = shared ? words / shape.blocks : words;
+  const std::uint32_t threads_of_area =
+      shared ? shape.warps_of_block * warp_lanes : shape.threads();
+  const WordPitch pitch = pitch_of(variant);
+  std::vector<std::uint32_t> target(shape.threads());
+  for (std::uint32_t thread = 0; thread < shape.threads(); ++thread) {
+    const std::uint32_t place = thread % threads_of_area;
+    const std::uint32_t byte =
+        place / warp_lanes * pitch.by_warp + place % warp_lanes * pitch.by_lane;
+    target[thread] = thread / threads_of_area * area + byte / width_of(variant.operation);
+  }
+  return {variant.operation, shape.chains, words, area, std::move(target)};
+}
+
+Expected Expected::of_cores(const Variant& variant, std::size_t cores, std::uint32_t chains) {
+  const std::size_t words = area_words(variant, cores);
+  std::vector<std::uint32_t> target(cores);
+  for (std::size_t core = 0; core < cores; ++core)
+    target[core] = static_cast<std::uint32_t>(word_of_core(variant, core));
+  return {variant.operation, chains, words, words, std::move(target)};
+}
+
+void Expected::compare(std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
+                       const std::function<std::uint64_t(std::size_t)>& done, Tally& tally) const {
+  if (words.size() != first_.size() || left.size() != target_.size()) {
     throw std::length_error{"a result of another launch"};
   }
-  std::size_t wrong = 0;
-  if (is_addition(kind_.operation)) {
-    for (std::size_t i = 0; i < words_.size(); ++i)
-      wrong += result.words[i] == words_[i] ? 0U : 1U;
-    for (std::size_t i = 0; i < left_.size(); ++i)
-      wrong += result.left[i] == left_[i] ? 0U : 1U;
-    return wrong;
+  const bool exchanges = operation_ == Operation::exch_int;
+  std::vector<std::uint64_t> wanted = first_;
+  for (std::size_t worker = 0; worker < target_.size(); ++worker) {
+    std::uint64_t& word = wanted[target_[worker]];
+    if (is_addition(operation_)) {
+      word += done(worker) / chains_ * operands_[worker];
+      tally.one(left[worker] == static_cast<std::uint32_t>(operands_[worker]));
+    } else if (exchanges) {
+      // All values are somewhere: what a worker holds does not lie in its word.
+      word += hashes_[worker];
+      word -= left[worker];
+    } else {
+      word += std::uint64_t{left[worker]} * swap_step;
+      // Alone it tries, loses, and wins with what the word turned out to be.
+      if (target_.size() == 1 && chains_ == 1) tally.one(left[worker] == done(worker) / 2);
+    }
   }
-  // What each word must be follows from what its threads say that they hold: of exchanges, all
-  // values that met there; of swaps, how often one of them won. Zeros of words without threads
-  // leave them as they were.
-  std::vector<std::uint32_t> told(words_.size());
-  for (std::uint32_t thread = 0; thread < launch_.threads(); ++thread)
-    told[target_of(thread)] += result.left[thread];
-  for (std::size_t i = 0; i < words_.size(); ++i) {
-    const auto word = static_cast<std::uint32_t>(result.words[i]);
-    const bool right = kind_.operation == Operation::exch_int
-                           ? hashed_word(word) + told[i] == hashes_[i]
-                           : word == static_cast<std::uint32_t>(words_[i]) + told[i] * swap_step;
-    wrong += right ? 0U : 1U;
+  const std::uint64_t mask = operation_ == Operation::add_int64 ? ~std::uint64_t{0} : low_half;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint64_t found =
+        exchanges ? hashed_word(static_cast<std::uint32_t>(words[i])) : words[i];
+    tally.one(found == (wanted[i] & mask));
   }
-  return wrong;
 }
 
-std::uint32_t operations_for(const Kind& kind, const Launch& launch, double seconds,
+std::uint32_t operations_for(const Variant& variant, const LaunchShape& shape, double seconds,
                              double seconds_each) {
   constexpr double least_each = 5e-9;  // no chip is as fast: keeps the number in bounds
   auto most = static_cast<std::uint32_t>(seconds / std::max(seconds_each, least_each));
-  if (kind.operation == Operation::add_float) {
-    const std::uint32_t sharers = kind.target == Target::disjoint ? 1
-                                  : kind.target == Target::warp   ? warp_lanes
-                                  : kind.space == Space::shared ? launch.warps_of_block * warp_lanes
-                                                                : launch.threads();
+  if (variant.operation == Operation::add_float) {
+    const bool shared = variant.space == StateSpace::shared;
+    const std::uint32_t sharers = variant.target == Target::disjoint ? 1
+                                  : variant.target == Target::warp   ? warp_lanes
+                                  : shared ? shape.warps_of_block * warp_lanes
+                                           : shape.threads();
     constexpr std::uint32_t largest_operand = 2;
     most = std::min(most, (exact_floats - 4) / (sharers * largest_operand));
   }
   return std::max(2U, most / unroll) * unroll;
 }
 
-void report(Session& session, const Collection<Observation>& seen, const Kind& kind) {
-  const Timed timed{session, seen};
-  const auto gate = [&](auto&& inside, auto&& outside) {
-    timed.timers(inside, "clock64_slope", outside, "event_slope");
-  };
-  if (kind.returns) {
-    timed.add("atomic_latency", "cycle", "clock64_slope", &Observation::chain_inside);
-    timed.add("atomic_latency", "cycle", "event_slope", &Observation::chain_outside);
-    gate(&Observation::chain_inside, &Observation::chain_outside);
+Experiment describe(const Variant& variant, unsigned sms) {
+  const LaunchShape full = full_chip(sms);
+  Experiment experiment = described(variant, "warp_atomic_cycles", 1.0 / warps_per_sm,
+                                    full.threads(), double{warp_lanes});
+  for (Slope& slope : experiment.slopes) {
+    const bool last = &slope == &experiment.slopes.back();
+    const LaunchShape shape = last ? full : lone_warp;
+    slope.size = [=](const auto& run) {
+      return size_by_trials(run, unroll, [=](double seconds_each) {
+        constexpr double timed_seconds = 2.5e-4;  // of a long launch: hundreds of timer steps
+        return operations_for(variant, shape, timed_seconds, seconds_each);
+      });
+    };
+    slope.writers = shape.warps();
+    // What lies between the readings of the two clocks cancels.
+    slope.window = slowest_writer_by_sums();
+    slope.held = true;
   }
-  timed.add("warp_atomic_cycles", "cycle", "clock64_slope", &Observation::inside);
-  timed.add("warp_atomic_cycles", "cycle", "event_slope", &Observation::outside);
-  gate(&Observation::inside, &Observation::outside);
-  timed.add("atomics_per_cycle", "1/cycle", "clock64_slope",
-            [](const Observation& o) { return warp_lanes / o.inside; });
-  timed.add("atomic_rate", "1/s", "event_slope", &Observation::operations_per_second);
-  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
+  experiment.checked = "words and what threads hold against the host's";
+  experiment.placement = Placement{.cores = sms, .per_core = int{warps_per_sm}};
+  experiment.not_counted = "no counter is held against a model of atomics";
+  experiment.facts = [](const Experiment& measured) {
+    const auto rounds = [](const Slope& slope) { return std::int64_t{slope.lengths.full.rounds}; };
+    Facts facts{{"operations", rounds(measured.slopes.back())}};
+    if (measured.slopes.size() > 1) {
+      facts["chain_operations"] = rounds(measured.slopes.front());
+    }
+    return facts;
+  };
+  return experiment;
+}
+
+Experiment describe_host(const Variant& variant, std::size_t cores) {
+  Experiment experiment = described(variant, "core_atomic_cycles", 1, static_cast<double>(cores),
+                                    /*of_an_instruction=*/1);
+  constexpr int pairs = 11;  // of which the median counts: most meet no interrupt
+  experiment.pairs = pairs;
+  if (variant.returns) experiment.slopes.front().writers = 1;
+  experiment.checked = "words and what cores hold against what they did";
+  experiment.facts = [](const Experiment& measured) {
+    return Facts{{"operations", std::int64_t{measured.slopes.back().lengths.full.rounds}}};
+  };
+  return experiment;
 }
 
 STRATA_DECLARED(declare);

@@ -10,7 +10,7 @@
 // ties the operand to the returned value (an exchange has none: it passes on what it got). Nothing
 // is returned by `returns=no` (red), so that has a rate and no latency.
 //
-// On a CPU the threads are cores and the words lie in memory: one for all of them (`same`), one for
+// On a CPU the workers are cores and the words lie in memory: one for all of them (`same`), one for
 // each, side by side on lines that they share (`line`) or on lines of their own (`disjoint`). The
 // latency is that of one core alone, whose word nobody else wants; the rate is that of all cores.
 //
@@ -22,31 +22,66 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/case/choices.hpp"
+#include "harness/measure/experiment.hpp"
 #include "harness/model/coalescing.hpp"
 #include "harness/model/word_patterns.hpp"
 
+#include <bit>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace strata::atomics {
 
 [[nodiscard]] Benchmark declare();
 
-enum class Space { shared, global };
-enum class Target { same, warp, line, disjoint };
+enum class StateSpace { shared, global };
+inline constexpr Choices spaces{std::pair{"shared", StateSpace::shared},
+                                std::pair{"global", StateSpace::global}};
 enum class Operation { add_int, add_float, add_int64, cas_int, exch_int };
+inline constexpr Choices operations{
+    std::pair{"add_int", Operation::add_int}, std::pair{"add_float", Operation::add_float},
+    std::pair{"add_int64", Operation::add_int64}, std::pair{"cas_int", Operation::cas_int},
+    std::pair{"exch_int", Operation::exch_int}};
+enum class Target { same, warp, line, disjoint };
+inline constexpr Choices targets{std::pair{"same", Target::same}, std::pair{"warp", Target::warp},
+                                 std::pair{"line", Target::line},
+                                 std::pair{"disjoint", Target::disjoint}};
+inline constexpr Choices returning{std::pair{"yes", true}, std::pair{"no", false}};
 
-/// A case.
-struct Kind {
-  Space space = Space::shared;
+/// What the axes set.
+struct Variant {
+  StateSpace space = StateSpace::shared;
   Target target = Target::disjoint;
   Operation operation = Operation::add_int;
   bool returns = true;
 };
-[[nodiscard]] Kind kind_of(const Session& session);
+[[nodiscard]] Variant variant_of(const Params& params);
+
+[[nodiscard]] constexpr bool is_addition(Operation operation) {
+  return operation != Operation::cas_int && operation != Operation::exch_int;
+}
+
+/// Why there is no such case, or null. Decides which loops are compiled, which cases exist, and
+/// what `strata list` shows.
+[[nodiscard]] constexpr const char* why_not(const Variant& variant, Backend backend) {
+  if (backend == Backend::host) {
+    if (variant.space == StateSpace::shared) return "a CPU has no shared memory";
+    if (variant.target == Target::warp) return "a CPU has no warps";
+    if (!variant.returns && variant.operation == Operation::add_float) {
+      return "a CPU adds floats by compare and swap, which needs what it returns";
+    }
+  } else if (variant.target == Target::line) {
+    return "words of lanes share lines where they are disjoint";
+  }
+  if (!variant.returns && !is_addition(variant.operation)) {
+    return "an exchange is there for what it returns";
+  }
+  return nullptr;
+}
 
 inline constexpr std::uint32_t warps_per_sm = 32;
 inline constexpr std::uint32_t block_threads = warps_per_sm * warp_lanes;
@@ -56,103 +91,120 @@ inline constexpr std::uint32_t in_flight = 4;
 inline constexpr std::uint32_t unroll = 8;
 /// From a warp's word to the next warp's: a line each.
 inline constexpr std::uint32_t warp_pitch = 128;
+/// From one core's word to the next where no line is shared: two lines, which neighbours are
+/// prefetched with.
+inline constexpr std::size_t core_pitch = 128;
 /// What a winner of compare and swap adds.
 inline constexpr std::uint32_t swap_step = 0x9E3779B1U;
 /// Floats below are whole numbers, and so is every sum of them below this.
 inline constexpr std::uint32_t exact_floats = 1U << 24U;
-
-[[nodiscard]] constexpr bool is_addition(Operation operation) {
-  return operation != Operation::cas_int && operation != Operation::exch_int;
-}
 
 /// Bytes of a word.
 [[nodiscard]] constexpr std::uint32_t width_of(Operation operation) {
   return operation == Operation::add_int64 ? 8 : 4;
 }
 
-/// Where the word of each lane lies: warp × by_warp + lane × by_lane bytes from the start.
-struct Placement {
-  std::uint32_t by_warp = 0;
-  std::uint32_t by_lane = 0;
-};
-[[nodiscard]] Placement placement_of(const Kind& kind);
-/// Bytes that hold the words of `warps` warps: whole lines.
-[[nodiscard]] std::uint32_t bytes_for(const Kind& kind, std::uint32_t warps);
-
-/// What the word at `index` (words of the operation's width) holds before anything happens: the raw
-/// bits. Words of floats hold 1, 2, 3 or 4.
+/// What the word at `index` (words of the operation's width) holds before anything happens, as a
+/// number. Words of floats hold 1, 2, 3 or 4.
 STRATA_HD constexpr std::uint64_t initial_word(Operation operation, std::uint32_t index) {
-  if (operation == Operation::add_float) return 1 + index % 4;  // converted, not as bits
+  if (operation == Operation::add_float) return 1 + index % 4;
   const std::uint32_t low = hashed_word(index);
   if (operation != Operation::add_int64) return low;
   return std::uint64_t{hashed_word(~index)} << 32U | low;
 }
 
-/// What chain `chain` of thread `thread` of the grid adds each time, or brings along to exchange or
-/// to compare with. Floats add 1 or 2.
-STRATA_HD constexpr std::uint64_t operand_of(Operation operation, std::uint32_t thread,
+/// What chain `chain` of worker `worker` adds each time, or brings along to exchange or to compare
+/// with. Floats add 1 or 2.
+STRATA_HD constexpr std::uint64_t operand_of(Operation operation, std::uint32_t worker,
                                              std::uint32_t chain) {
-  if (operation == Operation::add_float) return 1 + (thread + chain) % 2;
-  const std::uint32_t low = hashed_word(0x40000000U + thread * in_flight + chain);
+  if (operation == Operation::add_float) return 1 + (worker + chain) % 2;
+  const std::uint32_t low = hashed_word(0x40000000U + worker * in_flight + chain);
   if (operation != Operation::add_int64) return low;
   return std::uint64_t{hashed_word(~low)} << 32U | low;
 }
 
-/// A launch: so many warps, in blocks that do not share what lies in shared memory.
-struct Launch {
+template <Operation operation>
+using Word = std::conditional_t<operation == Operation::add_int64, std::uint64_t, std::uint32_t>;
+/// A number as the words of an operation hold it.
+template <Operation operation>
+STRATA_HD constexpr Word<operation> word_of(std::uint64_t number) {
+  if constexpr (operation == Operation::add_float) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+  } else {
+    return static_cast<Word<operation>>(number);
+  }
+}
+/// The number that a word stands for; of a float that is no whole number, one that nothing is.
+[[nodiscard]] std::uint64_t number_of(Operation operation, std::uint64_t word);
+/// The numbers in the first `count` words of `memory`.
+[[nodiscard]] std::vector<std::uint64_t> numbers_in(const void* memory, Operation operation,
+                                                    std::size_t count);
+
+/// So many warps, in blocks that do not share what lies in shared memory.
+struct LaunchShape {
   std::uint32_t blocks = 1;
   std::uint32_t warps_of_block = 1;
-  std::uint32_t chains = 1;      ///< of a lane
-  std::uint32_t operations = 0;  ///< of a lane, all its chains together
-  [[nodiscard]] std::uint32_t threads() const { return blocks * warps_of_block * warp_lanes; }
+  std::uint32_t chains = 1;  ///< of a lane
+  [[nodiscard]] std::uint32_t warps() const { return blocks * warps_of_block; }
+  [[nodiscard]] std::uint32_t threads() const { return warps() * warp_lanes; }
 };
+/// Where rates are timed, and where latencies are.
+[[nodiscard]] constexpr LaunchShape full_chip(unsigned sms) {
+  return {.blocks = sms, .warps_of_block = warps_per_sm, .chains = in_flight};
+}
+inline constexpr LaunchShape lone_warp{};
 
-/// Words of the result that a launch leaves behind: of one block after the other in shared memory,
-/// of the whole grid in global memory. Words between targets are never touched, and checked too.
-[[nodiscard]] std::uint32_t result_words(const Kind& kind, const Launch& launch);
-
-/// What came of a launch.
-struct Result {
-  std::span<const std::uint64_t> words;  ///< floats as their value, rounded to a whole number
-  std::span<const std::uint32_t>
-      left;  ///< of each thread: winners counted, hashes of what it holds
+/// The word of each lane lies warp × by_warp + lane × by_lane bytes from the start.
+struct WordPitch {
+  std::uint32_t by_warp = 0;
+  std::uint32_t by_lane = 0;
 };
-/// How many words and threads a result has that are not what they must be. Made once for a launch
-/// and asked for each of its repetitions.
+[[nodiscard]] WordPitch pitch_of(const Variant& variant);
+
+/// Words that a launch leaves behind: of one block after the other in shared memory, of the whole
+/// grid in global memory. Words between targets are never touched, and checked too.
+[[nodiscard]] std::uint32_t result_words(const Variant& variant, const LaunchShape& shape);
+
+/// Which word of the operation's width is the one of a core.
+[[nodiscard]] std::size_t word_of_core(const Variant& variant, std::size_t core);
+/// Words of the area that the words of `cores` cores lie in: whole pairs of lines.
+[[nodiscard]] std::size_t area_words(const Variant& variant, std::size_t cores);
+
+/// What words and workers (threads or cores) must hold in the end, in whatever order they worked.
+/// Made once for all launches of a shape.
 class Expected {
  public:
-  Expected(const Kind& kind, const Launch& launch);
-  [[nodiscard]] std::size_t checks() const { return checks_; }
-  [[nodiscard]] std::size_t different(const Result& result) const;
+  /// `target`: the word of each worker. Words are laid in areas of `area` words, all alike.
+  Expected(Operation operation, std::uint32_t chains, std::size_t words, std::size_t area,
+           std::vector<std::uint32_t> target);
+  [[nodiscard]] static Expected of_threads(const Variant& variant, const LaunchShape& shape);
+  [[nodiscard]] static Expected of_cores(const Variant& variant, std::size_t cores,
+                                         std::uint32_t chains);
+
+  /// `words`: as numbers. `left`: of each worker the sum over its chains of what they hold
+  /// (exchanges: of the hashes; swaps: how often they won). `done`: the operations of a worker, all
+  /// its chains together. Throws std::length_error for a result of another shape.
+  void compare(std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
+               const std::function<std::uint64_t(std::size_t)>& done, Tally& tally) const;
 
  private:
-  [[nodiscard]] std::uint32_t target_of(std::uint32_t thread) const;
-
-  Kind kind_;
-  Launch launch_;
-  std::uint64_t mask_;
-  std::uint32_t words_of_area_;
-  std::vector<std::uint64_t> words_;   ///< final words of additions, first words of the others
-  std::vector<std::uint32_t> left_;    ///< of additions: sums of the operands
-  std::vector<std::uint32_t> hashes_;  ///< of exchanges: of all values that meet at a word
-  std::size_t checks_ = 0;
+  Operation operation_;
+  std::uint32_t chains_;
+  std::vector<std::uint32_t> target_;
+  std::vector<std::uint64_t> first_;     // words at first; of exchanges, their hashes
+  std::vector<std::uint64_t> operands_;  // of each worker, summed over its chains
+  std::vector<std::uint32_t> hashes_;    // of exchanges: of the operands
 };
 
 /// Operations of a lane in the long launch, a multiple of `unroll` and at least two of them: about
 /// `seconds` of work, given that one takes `seconds_each`; fewer where floats would not stay exact.
-[[nodiscard]] std::uint32_t operations_for(const Kind& kind, const Launch& launch, double seconds,
-                                           double seconds_each);
+[[nodiscard]] std::uint32_t operations_for(const Variant& variant, const LaunchShape& shape,
+                                           double seconds, double seconds_each);
 
-/// What short and long launches showed.
-struct Observation {
-  double chain_inside = 0;   ///< cycles of an operation of the chain, by the clock of its SM
-  double chain_outside = 0;  ///< the same by the timer outside
-  double inside =
-      0;  ///< SM cycles of a warp's operation among many, by the clock of the slowest SM
-  double outside = 0;                ///< the same by the timer outside
-  double operations_per_second = 0;  ///< of lanes, all SMs
-  double core_hertz = 0;
-};
-void report(Session& session, const Collection<Observation>& seen, const Kind& kind);
+/// The case as the engine measures it, but for its launches: where something is returned, the slope
+/// of a chain alone is the first; that of all workers is the last. The unit of work is an operation
+/// of a worker.
+[[nodiscard]] Experiment describe(const Variant& variant, unsigned sms);
+[[nodiscard]] Experiment describe_host(const Variant& variant, std::size_t cores);
 
 }  // namespace strata::atomics

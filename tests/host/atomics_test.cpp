@@ -2,8 +2,8 @@
 
 #include "harness/record/device.hpp"
 #include "harness/run/case_runner.hpp"
-#include "micro/compute/atomics_host.hpp"
 #include "micro/pattern/random_cycle.hpp"
+#include "rows_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,8 @@ namespace {
 
 using namespace atomics;
 
-constexpr Launch small{.blocks = 2, .warps_of_block = 3, .chains = in_flight, .operations = 16};
+constexpr LaunchShape small{.blocks = 2, .warps_of_block = 3, .chains = in_flight};
+constexpr std::uint32_t some_operations = 16;
 
 /// What the kernel does, its threads taken in some order, an operation of each at a time.
 struct Simulated {
@@ -30,35 +31,36 @@ struct Simulated {
   std::vector<std::uint32_t> left;
 };
 
-Simulated simulate(const Kind& kind, const Launch& launch, std::uint64_t seed) {
-  const std::uint32_t total = result_words(kind, launch);
-  const bool shared = kind.space == Space::shared;
+Simulated simulate(const Variant& variant, const LaunchShape& launch, std::uint64_t seed,
+                   std::uint32_t operations_of_lane = some_operations) {
+  const std::uint32_t total = result_words(variant, launch);
+  const bool shared = variant.space == StateSpace::shared;
   const std::uint32_t area = shared ? total / launch.blocks : total;
   const std::uint32_t of_block = launch.warps_of_block * warp_lanes;
-  const Placement placement = placement_of(kind);
+  const WordPitch pitch = pitch_of(variant);
   const std::uint64_t mask =
-      kind.operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
+      variant.operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
   Simulated done{.words = std::vector<std::uint64_t>(total),
                  .left = std::vector<std::uint32_t>(launch.threads())};
   for (std::uint32_t i = 0; i < total; ++i)
-    done.words[i] = initial_word(kind.operation, i % area);
+    done.words[i] = initial_word(variant.operation, i % area);
   std::vector<std::vector<std::uint64_t>> held(launch.threads());
   for (std::uint32_t t = 0; t < launch.threads(); ++t) {
     for (std::uint32_t c = 0; c < launch.chains; ++c)
-      held[t].push_back(operand_of(kind.operation, t, c));
+      held[t].push_back(operand_of(variant.operation, t, c));
   }
-  for (std::uint32_t i = 0; i < launch.operations; ++i) {
+  for (std::uint32_t i = 0; i < operations_of_lane; ++i) {
     for (const std::uint32_t t : random_order(launch.threads(), seed + i)) {
       const std::uint32_t warp = (shared ? t % of_block : t) / warp_lanes;
-      const std::uint32_t byte = warp * placement.by_warp + t % warp_lanes * placement.by_lane;
+      const std::uint32_t byte = warp * pitch.by_warp + t % warp_lanes * pitch.by_lane;
       auto& word =
-          done.words.at((shared ? t / of_block * area : 0) + byte / width_of(kind.operation));
+          done.words.at((shared ? t / of_block * area : 0) + byte / width_of(variant.operation));
       auto& mine = held[t][i % launch.chains];
       const std::uint64_t old = word;
-      if (kind.operation == Operation::exch_int) {
+      if (variant.operation == Operation::exch_int) {
         word = mine;
         mine = old;
-      } else if (kind.operation == Operation::cas_int) {
+      } else if (variant.operation == Operation::cas_int) {
         if (old == mine) {
           word = (old + swap_step) & mask;
           ++done.left[t];
@@ -72,17 +74,26 @@ Simulated simulate(const Kind& kind, const Launch& launch, std::uint64_t seed) {
   for (std::uint32_t t = 0; t < launch.threads(); ++t) {
     for (const std::uint64_t mine : held[t]) {
       const auto low = static_cast<std::uint32_t>(mine);
-      if (kind.operation == Operation::exch_int) done.left[t] += hashed_word(low);
-      if (kind.operation != Operation::exch_int && kind.operation != Operation::cas_int)
+      if (variant.operation == Operation::exch_int) done.left[t] += hashed_word(low);
+      if (variant.operation != Operation::exch_int && variant.operation != Operation::cas_int)
         done.left[t] += low;
     }
   }
   return done;
 }
 
-std::vector<Kind> kinds() {
-  std::vector<Kind> all;
-  for (const Space space : {Space::shared, Space::global}) {
+Tally compare(const Variant& variant, const Simulated& done,
+              std::uint32_t operations_of_lane = some_operations) {
+  Tally tally;
+  Expected::of_threads(variant, small)
+      .compare(
+          done.words, done.left, [=](std::size_t) { return operations_of_lane; }, tally);
+  return tally;
+}
+
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
+  for (const StateSpace space : {StateSpace::shared, StateSpace::global}) {
     for (const Target target : {Target::same, Target::warp, Target::disjoint}) {
       for (const Operation operation :
            {Operation::add_int, Operation::add_float, Operation::add_int64, Operation::cas_int,
@@ -94,62 +105,55 @@ std::vector<Kind> kinds() {
 }
 
 TEST(AtomicsExpected, AcceptsEveryOrderOfTheSameOperations) {
-  for (const auto& kind : kinds()) {
-    const Expected expected{kind, small};
+  for (const auto& variant : variants()) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      const auto done = simulate(kind, small, seed);
-      EXPECT_EQ(expected.different({.words = done.words, .left = done.left}), 0U);
-      EXPECT_GE(expected.checks(), done.words.size());
+      const auto done = simulate(variant, small, seed);
+      const Tally tally = compare(variant, done);
+      EXPECT_EQ(tally.different, 0U);
+      EXPECT_EQ(tally.checked,
+                done.words.size() + (is_addition(variant.operation) ? done.left.size() : 0U));
     }
   }
 }
 
 TEST(AtomicsExpected, FindsAWrongWordAnOperationTooFewAndAWrongThread) {
-  for (const auto& kind : kinds()) {
-    const Expected expected{kind, small};
-    auto done = simulate(kind, small, 1);
+  for (const auto& variant : variants()) {
+    const auto done = simulate(variant, small, 1);
     for (std::size_t i = 0; i < done.words.size(); i += 7) {
       auto wrong = done;
       ++wrong.words[i];
-      EXPECT_GE(expected.different({.words = wrong.words, .left = wrong.left}), 1U);
+      EXPECT_GE(compare(variant, wrong).different, 1U);
     }
     auto told = done;
     ++told.left.back();
-    EXPECT_GE(expected.different({.words = told.words, .left = told.left}), 1U);
-    if (kind.operation != Operation::cas_int && kind.operation != Operation::exch_int) {
-      auto fewer = small;
-      fewer.operations -= in_flight;
-      const auto less = simulate(kind, fewer, 1);
-      EXPECT_GE(expected.different({.words = less.words, .left = less.left}), 1U);
-    }
+    EXPECT_GE(compare(variant, told).different, 1U);
+    if (!is_addition(variant.operation)) continue;
+    const auto less = simulate(variant, small, 1, some_operations - in_flight);
+    EXPECT_GE(compare(variant, less).different, 1U);
   }
 }
 
 TEST(AtomicsExpected, RefusesAResultOfAnotherSize) {
-  const Kind kind{};
-  const Expected expected{kind, small};
-  auto done = simulate(kind, small, 1);
+  auto done = simulate({}, small, 1);
   done.words.pop_back();
-  EXPECT_THROW((void)expected.different({.words = done.words, .left = done.left}),
-               std::length_error);
+  EXPECT_THROW((void)compare({}, done), std::length_error);
 }
 
 TEST(AtomicsExpected, KnowsThatASwapAloneOnItsWordWinsEverySecondTime) {
-  const Kind kind{
-      .space = Space::global, .target = Target::disjoint, .operation = Operation::cas_int};
-  const Launch one{.blocks = 1, .warps_of_block = 1, .chains = 1, .operations = 16};
-  const auto done = simulate(kind, one, 1);
+  const Variant variant{
+      .space = StateSpace::global, .target = Target::disjoint, .operation = Operation::cas_int};
+  const auto done = simulate(variant, lone_warp, 1);
   for (const std::uint32_t wins : done.left)
     EXPECT_EQ(wins, 8U);
 }
 
 TEST(AtomicsPlaces, AreOneAWarpOrOneALaneOrOneForAll) {
   const auto targets = [](Target target) {
-    const Placement placement = placement_of({.target = target, .operation = Operation::add_int64});
+    const WordPitch pitch = pitch_of({.target = target, .operation = Operation::add_int64});
     std::set<std::uint32_t> bytes;
     for (std::uint32_t warp = 0; warp < warps_per_sm; ++warp) {
       for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-        bytes.insert(warp * placement.by_warp + lane * placement.by_lane);
+        bytes.insert(warp * pitch.by_warp + lane * pitch.by_lane);
     }
     return bytes;
   };
@@ -160,22 +164,22 @@ TEST(AtomicsPlaces, AreOneAWarpOrOneALaneOrOneForAll) {
 }
 
 TEST(AtomicsSizes, KeepFloatsExact) {
-  const Launch chip{.blocks = 132, .warps_of_block = warps_per_sm, .chains = in_flight};
-  for (const auto& kind : kinds()) {
-    const std::uint32_t operations = operations_for(kind, chip, 2.5e-4, 1e-12);
+  constexpr LaunchShape chip = full_chip(132);
+  for (const auto& variant : variants()) {
+    const std::uint32_t operations = operations_for(variant, chip, 2.5e-4, 1e-12);
     EXPECT_EQ(operations % unroll, 0U);
     EXPECT_GE(operations, 2 * unroll);
-    if (kind.operation != Operation::add_float) continue;
-    const std::uint64_t sharers = kind.target == Target::disjoint ? 1
-                                  : kind.target == Target::warp   ? warp_lanes
-                                  : kind.space == Space::shared   ? block_threads
-                                                                  : chip.threads();
+    if (variant.operation != Operation::add_float) continue;
+    const std::uint64_t sharers = variant.target == Target::disjoint    ? 1
+                                  : variant.target == Target::warp      ? warp_lanes
+                                  : variant.space == StateSpace::shared ? block_threads
+                                                                        : chip.threads();
     EXPECT_LT(4 + sharers * operations * 2, exact_floats);
   }
 }
 
 TEST(AtomicsSizes, TakeAboutTheTimeThatTheyShould) {
-  const Launch chip{.blocks = 132, .warps_of_block = warps_per_sm, .chains = in_flight};
+  constexpr LaunchShape chip = full_chip(132);
   EXPECT_EQ(operations_for({}, chip, 2.5e-4, 1e-7), 2496U);
   EXPECT_EQ(operations_for({}, chip, 2.5e-4, 1e-3), 16U);
 }
@@ -219,48 +223,53 @@ TEST(AtomicsDeclaration, HasACpuTakePartWithoutSharedMemoryAndWarps) {
 
 constexpr std::size_t some_cores = 5;
 
-std::vector<Kind> host_kinds() {
-  std::vector<Kind> all;
+std::vector<Variant> host_variants() {
+  std::vector<Variant> all;
   for (const Target target : {Target::same, Target::line, Target::disjoint}) {
     for (const Operation operation :
          {Operation::add_int, Operation::add_float, Operation::add_int64, Operation::cas_int,
           Operation::exch_int})
-      all.push_back({.space = Space::global, .target = target, .operation = operation});
+      all.push_back({.space = StateSpace::global, .target = target, .operation = operation});
   }
   return all;
 }
 
+/// What a core did, and what its chains hold at the end.
+struct CoreResult {
+  std::uint64_t operations = 0;
+  std::uint32_t left = 0;
+};
 struct SimulatedCores {
   std::vector<std::uint64_t> words;
   std::vector<CoreResult> cores;
 };
 
 /// What cores do that have their turns in some order, some of them more often than others.
-SimulatedCores simulate_cores(const Kind& kind, std::size_t cores, std::uint32_t chains,
+SimulatedCores simulate_cores(const Variant& variant, std::size_t cores, std::uint32_t chains,
                               std::uint64_t seed) {
   const std::uint64_t mask =
-      kind.operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
-  SimulatedCores done{.words = std::vector<std::uint64_t>(area_words(kind, cores)),
+      variant.operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
+  SimulatedCores done{.words = std::vector<std::uint64_t>(area_words(variant, cores)),
                       .cores = std::vector<CoreResult>(cores)};
   for (std::uint32_t i = 0; i < done.words.size(); ++i)
-    done.words[i] = initial_word(kind.operation, i);
+    done.words[i] = initial_word(variant.operation, i);
   std::vector<std::vector<std::uint64_t>> held(cores);
   std::vector<std::uint32_t> turns;
   for (std::uint32_t core = 0; core < cores; ++core) {
     for (std::uint32_t c = 0; c < chains; ++c)
-      held[core].push_back(operand_of(kind.operation, core, c));
+      held[core].push_back(operand_of(variant.operation, core, c));
     turns.insert(turns.end(), std::size_t{chains} * (3 + core), core);
   }
   for (const std::uint32_t turn : random_order(static_cast<std::uint32_t>(turns.size()), seed)) {
     const std::uint32_t core = turns[turn];
     CoreResult& mine = done.cores[core];
-    std::uint64_t& word = done.words.at(word_of_core(kind, core));
+    std::uint64_t& word = done.words.at(word_of_core(variant, core));
     std::uint64_t& mine_now = held[core][mine.operations++ % chains];
     const std::uint64_t old = word;
-    if (kind.operation == Operation::exch_int) {
+    if (variant.operation == Operation::exch_int) {
       word = mine_now;
       mine_now = old;
-    } else if (kind.operation == Operation::cas_int) {
+    } else if (variant.operation == Operation::cas_int) {
       if (old == mine_now) {
         word = (old + swap_step) & mask;
         ++mine.left;
@@ -272,51 +281,64 @@ SimulatedCores simulate_cores(const Kind& kind, std::size_t cores, std::uint32_t
   }
   for (std::size_t core = 0; core < cores; ++core) {
     for (const std::uint64_t mine : held[core]) {
-      if (kind.operation == Operation::exch_int)
+      if (variant.operation == Operation::exch_int)
         done.cores[core].left += hashed_word(static_cast<std::uint32_t>(mine));
-      else if (is_addition(kind.operation))
+      else if (is_addition(variant.operation))
         done.cores[core].left += static_cast<std::uint32_t>(mine);
     }
   }
   return done;
 }
 
+Tally compare(const Variant& variant, std::uint32_t chains, const std::vector<std::uint64_t>& words,
+              const std::vector<CoreResult>& cores) {
+  std::vector<std::uint32_t> left;
+  for (const CoreResult& core : cores)
+    left.push_back(core.left);
+  Tally tally;
+  Expected::of_cores(variant, cores.size(), chains)
+      .compare(
+          words, left, [&](std::size_t core) { return cores[core].operations; }, tally);
+  return tally;
+}
+
 TEST(AtomicsOfCores, AreAcceptedInEveryOrderAndWithUnequalShares) {
-  for (const auto& kind : host_kinds()) {
+  for (const auto& variant : host_variants()) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      const auto done = simulate_cores(kind, some_cores, in_flight, seed);
-      const auto compared = compare(kind, in_flight, done.words, done.cores);
+      const auto done = simulate_cores(variant, some_cores, in_flight, seed);
+      const auto compared = compare(variant, in_flight, done.words, done.cores);
       EXPECT_EQ(compared.different, 0U);
       EXPECT_GE(compared.checked, done.words.size());
     }
-    const auto alone = simulate_cores(kind, 1, 1, 1);
-    EXPECT_EQ(compare(kind, 1, alone.words, alone.cores).different, 0U);
+    const auto alone = simulate_cores(variant, 1, 1, 1);
+    EXPECT_EQ(compare(variant, 1, alone.words, alone.cores).different, 0U);
   }
 }
 
 TEST(AtomicsOfCores, ShowAWrongWordAndAWrongCore) {
-  for (const auto& kind : host_kinds()) {
-    const auto done = simulate_cores(kind, some_cores, in_flight, 1);
+  for (const auto& variant : host_variants()) {
+    const auto done = simulate_cores(variant, some_cores, in_flight, 1);
     for (std::size_t i = 0; i < done.words.size(); i += 3) {
       auto words = done.words;
       ++words[i];
-      EXPECT_GE(compare(kind, in_flight, words, done.cores).different, 1U);
+      EXPECT_GE(compare(variant, in_flight, words, done.cores).different, 1U);
     }
     auto cores = done.cores;
     ++cores.back().left;
-    EXPECT_GE(compare(kind, in_flight, done.words, cores).different, 1U);
-    if (!is_addition(kind.operation)) continue;
+    EXPECT_GE(compare(variant, in_flight, done.words, cores).different, 1U);
+    if (!is_addition(variant.operation)) continue;
     cores = done.cores;
     cores.front().operations += in_flight;  // it says so, and the word has none of it
-    EXPECT_GE(compare(kind, in_flight, done.words, cores).different, 1U);
+    EXPECT_GE(compare(variant, in_flight, done.words, cores).different, 1U);
   }
 }
 
 TEST(AtomicsOfCores, ShowASwapThatAloneDidNotWinEverySecondTime) {
-  const Kind kind{.space = Space::global, .target = Target::same, .operation = Operation::cas_int};
-  auto alone = simulate_cores(kind, 1, 1, 1);
+  const Variant variant{
+      .space = StateSpace::global, .target = Target::same, .operation = Operation::cas_int};
+  auto alone = simulate_cores(variant, 1, 1, 1);
   alone.cores.front().operations += 2;
-  EXPECT_EQ(compare(kind, 1, alone.words, alone.cores).different, 1U);
+  EXPECT_EQ(compare(variant, 1, alone.words, alone.cores).different, 1U);
 }
 
 TEST(AtomicsPlaces, OfCoresShareALineOrTwoOrNone) {
@@ -328,9 +350,9 @@ TEST(AtomicsPlaces, OfCoresShareALineOrTwoOrNone) {
     for (std::size_t core = 0; core < 8; ++core) {
       same.insert(word_of_core({.target = Target::same, .operation = operation}, core));
       line.insert(word_of_core({.target = Target::line, .operation = operation}, core));
-      const Kind kind{.target = Target::disjoint, .operation = operation};
-      pairs.insert(word_of_core(kind, core) * width / core_pitch);
-      EXPECT_EQ(area_words(kind, core + 1) * width, (core + 1) * core_pitch);
+      const Variant variant{.target = Target::disjoint, .operation = operation};
+      pairs.insert(word_of_core(variant, core) * width / core_pitch);
+      EXPECT_EQ(area_words(variant, core + 1) * width, (core + 1) * core_pitch);
     }
     EXPECT_EQ(same.size(), 1U);
     EXPECT_EQ(line.size(), 8U);
@@ -339,6 +361,89 @@ TEST(AtomicsPlaces, OfCoresShareALineOrTwoOrNone) {
   }
   EXPECT_EQ(area_words({.target = Target::line, .operation = Operation::add_int64}, 17), 32U);
   EXPECT_THROW((void)word_of_core({.target = Target::warp}, 0), std::logic_error);
+}
+
+// ----------------------------------------------------------------------------------------- rows
+
+/// A chain whose operation takes 40 cycles, and a full chip whose SM takes 6.4 (a core 6.4 of its
+/// own) for an operation of a worker, by clocks that differ by `factor`.
+Sample sample_of(const Variant& variant, double factor = 1.01) {
+  const auto seen = [&](double cycles, double hertz) {
+    return Seen{.inside = {.cycles = cycles, .slowest = cycles, .hertz = hertz},
+                .outside = cycles * factor,
+                .seconds = cycles * factor / hertz};
+  };
+  Sample sample;
+  if (variant.returns) sample.slopes.push_back(seen(40, 1e9));
+  sample.slopes.push_back(seen(6.4, 2e9));
+  return sample;
+}
+
+TEST(AtomicsRows, OfAGpuAreOfAWarpAndOfLanes) {
+  for (const bool returns : {true, false}) {
+    const Variant variant{.returns = returns};
+    const auto rows = rows_of(describe(variant, 132), cuda_timers, sample_of(variant));
+    EXPECT_EQ(rows.size(), returns ? 7U : 5U);
+    if (returns) {
+      EXPECT_DOUBLE_EQ(rows.at("atomic_latency by clock64_slope").value, 40);
+      EXPECT_DOUBLE_EQ(rows.at("atomic_latency by event_slope").value, 40.4);
+      EXPECT_EQ(rows.at("atomic_latency by event_slope").unit, "cycle");
+    }
+    EXPECT_DOUBLE_EQ(rows.at("warp_atomic_cycles by clock64_slope").value, 0.2);
+    EXPECT_DOUBLE_EQ(rows.at("warp_atomic_cycles by event_slope").value, 0.202);
+    EXPECT_EQ(rows.at("warp_atomic_cycles by clock64_slope").unit, "cycle");
+    EXPECT_DOUBLE_EQ(rows.at("atomics_per_cycle by clock64_slope").value, 160);
+    EXPECT_EQ(rows.at("atomics_per_cycle by clock64_slope").unit, "1/cycle");
+    EXPECT_DOUBLE_EQ(rows.at("atomic_rate by event_slope").value, 132 * 1024 / (6.464 / 2e9));
+    EXPECT_EQ(rows.at("atomic_rate by event_slope").unit, "1/s");
+    EXPECT_DOUBLE_EQ(rows.at("core_clock by clock64_over_globaltimer").value, 2e9);
+  }
+}
+
+TEST(AtomicsRows, OfACpuAreOfACore) {
+  for (const bool returns : {true, false}) {
+    const Variant variant{.space = StateSpace::global, .returns = returns};
+    const Experiment experiment = describe_host(variant, 4);
+    EXPECT_EQ(experiment.pairs, 11);
+    const auto rows = rows_of(experiment, host_timers, sample_of(variant));
+    EXPECT_EQ(rows.size(), returns ? 7U : 5U);
+    if (returns) {
+      EXPECT_DOUBLE_EQ(rows.at("atomic_latency by tsc_slope").value, 40);
+      EXPECT_DOUBLE_EQ(rows.at("atomic_latency by monotonic_slope").value, 40.4);
+    }
+    EXPECT_DOUBLE_EQ(rows.at("core_atomic_cycles by tsc_slope").value, 6.4);
+    EXPECT_EQ(rows.at("core_atomic_cycles by tsc_slope").unit, "tsc_cycle");
+    EXPECT_DOUBLE_EQ(rows.at("core_atomic_cycles by monotonic_slope").value, 6.464);
+    EXPECT_DOUBLE_EQ(rows.at("atomics_per_cycle by tsc_slope").value, 1 / 6.4);
+    EXPECT_EQ(rows.at("atomics_per_cycle by tsc_slope").unit, "1/tsc_cycle");
+    EXPECT_DOUBLE_EQ(rows.at("atomic_rate by monotonic_slope").value, 4 / (6.464 / 2e9));
+    EXPECT_DOUBLE_EQ(rows.at("core_clock by tsc_over_monotonic").value, 2e9);
+  }
+}
+
+TEST(AtomicsRows, HaveATimerGateForEachSlopeAndAreOfHeldLaunches) {
+  const Variant variant{};
+  const Experiment experiment = describe(variant, 132);
+  ASSERT_EQ(experiment.timers.size(), 2U);
+  for (const std::size_t off : {0U, 1U}) {
+    Sample sample = sample_of(variant);
+    sample.slopes[off].outside *= 1.05;
+    FakeSession fake;
+    report(fake.session, cuda_timers, experiment, Collection<Sample>{.kept = {sample}});
+    std::size_t timers = 0;
+    for (const Gate& gate : fake.record.gates) {
+      if (gate.name != "timer") continue;
+      EXPECT_EQ(gate.verdict, timers == off ? Verdict::failed : Verdict::passed);
+      ++timers;
+    }
+    EXPECT_EQ(timers, 2U);
+  }
+  for (const Slope& slope : experiment.slopes)
+    EXPECT_TRUE(slope.held);
+  EXPECT_EQ(experiment.slopes.front().writers, 1U);
+  EXPECT_EQ(experiment.slopes.back().writers, 132U * warps_per_sm);
+  EXPECT_EQ(experiment.placement->cores, 132U);
+  EXPECT_EQ(experiment.placement->per_core, 32);
 }
 
 class AtomicsOnThisCpu : public testing::TestWithParam<std::tuple<const char*, const char*>> {};

@@ -41,7 +41,7 @@ def repeat(space: str, operation: str, chains: int, *, returns: bool) -> Kernel:
     verb = "atom" if returns else "red"
     return Kernel(
         name=(
-            rf"6repeatILNS\d_5SpaceE{SPACES.index(space)}E"
+            rf"6repeatILNS\d_10StateSpaceE{SPACES.index(space)}E"
             rf"LNS\d_9OperationE{OPERATIONS.index(operation)}ELb{int(returns)}ELj{chains}E"
         ),
         ptx={
@@ -69,5 +69,5 @@ CONTRACT = Contract(
             if operation.startswith("add")
         ),
     ),
-    others=("4fillI", "13starting_gate"),
+    others=("3layI",),
 )
