@@ -60,7 +60,7 @@ std::function<double()> CudaMachine::replays(int repetitions, const std::functio
   return [timer] { return timer->seconds(); };
 }
 
-CudaMachine::BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool held) {
+BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool held) {
   const auto began = Clock::now();
   BothSides seen;
   held_ = held_ || held;

@@ -80,13 +80,8 @@ class CudaMachine final : public Machine {
   /// was launched has not come to the host: land() brings it.
   [[nodiscard]] std::function<double()> replays(int repetitions, const std::function<void()>& work);
 
-  /// Seconds of work that the host has a part in.
-  struct BothSides {
-    double device = 0;  ///< between the events around it
-    double caller = 0;  ///< from the first call to the end of the wait
-    double calls = 0;   ///< of the calls alone
-  };
-  /// Nothing is poisoned, nothing lands: poison() and land() are the benchmark's to call.
+  /// Seconds of work that the host has a part in. Nothing is poisoned, nothing lands: poison() and
+  /// land() are the benchmark's to call.
   [[nodiscard]] BothSides time_both_sides(const std::function<void()>& work, bool held);
   /// Seconds of the caller, with no event beside the work.
   [[nodiscard]] double time_caller(const std::function<void()>& work);

@@ -28,6 +28,13 @@ struct KernelCode {
   int registers = 0;            ///< of a thread
 };
 
+/// Seconds of work that the host has a part in.
+struct BothSides {
+  double device = 0;  ///< between the events around it
+  double caller = 0;  ///< from the first call to the end of the wait
+  double calls = 0;   ///< of the calls alone
+};
+
 class Machine {
  public:
   Machine() = default;

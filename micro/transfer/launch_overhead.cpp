@@ -1,9 +1,4 @@
-// The declaration and the report of launch_overhead: launch_overhead.hpp says what it asks.
 #include "micro/transfer/launch_overhead.hpp"
-
-#include "harness/measure/timed.hpp"
-
-#include <string>
 
 namespace strata::launch_overhead {
 
@@ -11,10 +6,7 @@ Benchmark declare() {
   return {.suite = "micro",
           .name = "launch_overhead",
           .question = "What does it cost to start a kernel, by stream, by graph, and waited for?",
-          .axes = {{.name = "launch",
-                    .meaning = "into a stream, by a graph, or each waited for",
-                    .choices = {"stream", "graph", "synchronised"},
-                    .defaults = {"stream", "graph", "synchronised"}}},
+          .axes = {ways.axis("launch", "into a stream, by a graph, or each waited for")},
           .quantities = {{"launch_seconds",
                           "of one more launch: on the device (event), for its caller (wall)"},
                          {"call_seconds", "of the call that launches, without waiting"},
@@ -23,31 +15,34 @@ Benchmark declare() {
           .excludes = {}};
 }
 
-How how_of(const Session& session) {
-  const std::string& launch = session.param("launch");
-  if (launch == "graph") return How::graph;
-  return launch == "stream" ? How::stream : How::synchronised;
-}
-
-Observation observation_of(const Series& brief, const Series& full) {
+std::vector<double> numbers_of(const BothSides& brief, const BothSides& full,
+                               double alone_seconds) {
   constexpr double launches = many - few;
-  return {.event_seconds = (full.event - brief.event) / launches,
-          .wall_seconds = (full.wall - brief.wall) / launches,
-          .call_seconds = (full.calls - brief.calls) / launches,
-          .alone_seconds = 0};
+  return {(full.device - brief.device) / launches, (full.caller - brief.caller) / launches,
+          (full.calls - brief.calls) / launches, alone_seconds};
 }
 
-void report(Session& session, const Collection<Observation>& seen, How how) {
-  const Timed timed{session, seen};
-  timed.add("launch_seconds", "s", "event_slope", &Observation::event_seconds);
-  timed.add("launch_seconds", "s", "wall_slope", &Observation::wall_seconds);
+Experiment describe(How how) {
+  const Value device = number_at(0);
+  const Value caller = number_at(1);
+  const Value call = number_at(2);
+  const Value by_itself = number_at(3);
+  Experiment experiment;
+  experiment.rows = {{"launch_seconds", "s", By::outside, device},
+                     {"launch_seconds", "s", "wall_slope", caller}};
   // A graph is one call, whatever is in it; where each launch is waited for, nothing is queued.
-  if (how == How::stream) timed.add("call_seconds", "s", "wall_slope", &Observation::call_seconds);
+  if (how == How::stream) experiment.rows.push_back({"call_seconds", "s", "wall_slope", call});
   // Where each launch is waited for, all are alone.
-  if (how != How::synchronised)
-    timed.add("alone_seconds", "s", "wall", &Observation::alone_seconds);
-  timed.timers(&Observation::event_seconds, "event_slope", &Observation::wall_seconds,
-               "wall_slope");
+  if (how != How::synchronised) {
+    experiment.rows.push_back({"alone_seconds", "s", "wall", by_itself});
+  }
+  experiment.timers = {{device, By::outside, caller, "wall_slope"}};
+  experiment.watch = {device, caller, by_itself};
+  experiment.has_clock = false;
+  experiment.checked = "words that launches wrote against their numbers";
+  experiment.partly_host_time = true;
+  experiment.not_counted = "a launch has nothing to count";
+  return experiment;
 }
 
 STRATA_DECLARED(declare);

@@ -14,17 +14,20 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/case/choices.hpp"
+#include "harness/measure/experiment.hpp"
+#include "harness/measure/machine.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace strata::launch_overhead {
 
 [[nodiscard]] Benchmark declare();
 
 enum class How { stream, graph, synchronised };
-[[nodiscard]] How how_of(const Session& session);
+inline constexpr Choices ways{std::pair{"stream", How::stream}, std::pair{"graph", How::graph},
+                              std::pair{"synchronised", How::synchronised}};
 
 /// Launches of the short and of the long series. Fewer than a stream holds before a call waits
 /// for room (about a thousand), so that a call is timed and not the device's progress.
@@ -39,24 +42,12 @@ inline constexpr std::uint32_t alone = 20;
   return (launch + 1) * 0x9E3779B1U;
 }
 
-/// Seconds of one series.
-struct Series {
-  double event = 0;  ///< on the device, from before the first launch to the end of the last
-  double wall = 0;   ///< for the caller, from the first call to the end of the wait
-  double calls = 0;  ///< of the calls that launch, without the wait at the end
-};
+/// The numbers of a sample: seconds of one more launch on the device, for its caller, and of its
+/// call, from a series of few and one of many; and of a launch alone.
+[[nodiscard]] std::vector<double> numbers_of(const BothSides& brief, const BothSides& full,
+                                             double alone_seconds);
 
-/// Of one launch: by the slope of two series, and alone.
-struct Observation {
-  double event_seconds = 0;
-  double wall_seconds = 0;
-  double call_seconds = 0;
-  double alone_seconds = 0;
-};
-/// All but what a launch costs alone.
-[[nodiscard]] Observation observation_of(const Series& brief, const Series& full);
-
-/// Adds the quantities and the timer gate.
-void report(Session& session, const Collection<Observation>& seen, How how);
+/// The case as the engine measures it, but for its launches.
+[[nodiscard]] Experiment describe(How how);
 
 }  // namespace strata::launch_overhead

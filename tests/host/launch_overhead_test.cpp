@@ -1,5 +1,7 @@
 #include "micro/transfer/launch_overhead.hpp"
 
+#include "rows_of.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,14 +14,43 @@ using namespace launch_overhead;
 
 TEST(LaunchOverheadSlope, LeavesOutWhatEverySeriesHas) {
   const auto series = [](double launches) {
-    return Series{.event = 5e-6 + 2e-6 * launches,
-                  .wall = 2e-5 + 2.5e-6 * launches,
-                  .calls = 1e-6 + 1.5e-6 * launches};
+    return BothSides{.device = 5e-6 + 2e-6 * launches,
+                     .caller = 2e-5 + 2.5e-6 * launches,
+                     .calls = 1e-6 + 1.5e-6 * launches};
   };
-  const Observation seen = observation_of(series(few), series(many));
-  EXPECT_NEAR(seen.event_seconds, 2e-6, 1e-15);
-  EXPECT_NEAR(seen.wall_seconds, 2.5e-6, 1e-15);
-  EXPECT_NEAR(seen.call_seconds, 1.5e-6, 1e-15);
+  const auto numbers = numbers_of(series(few), series(many), 7e-6);
+  ASSERT_EQ(numbers.size(), 4U);
+  EXPECT_NEAR(numbers[0], 2e-6, 1e-15);
+  EXPECT_NEAR(numbers[1], 2.5e-6, 1e-15);
+  EXPECT_NEAR(numbers[2], 1.5e-6, 1e-15);
+  EXPECT_EQ(numbers[3], 7e-6);
+}
+
+TEST(LaunchOverheadRows, AreThoseThatHaveAMeaning) {
+  const Sample sample{.numbers = {1, 2, 3, 4}};
+  for (const How how : {How::stream, How::graph, How::synchronised}) {
+    const auto rows = rows_of(describe(how), cuda_timers, sample);
+    EXPECT_EQ(rows.at("launch_seconds by event_slope").value, 1);
+    EXPECT_EQ(rows.at("launch_seconds by wall_slope").value, 2);
+    EXPECT_EQ(rows.contains("call_seconds by wall_slope"), how == How::stream);
+    EXPECT_EQ(rows.contains("alone_seconds by wall"), how != How::synchronised);
+    if (how == How::stream) {
+      EXPECT_EQ(rows.at("call_seconds by wall_slope").value, 3);
+    }
+    if (how != How::synchronised) {
+      EXPECT_EQ(rows.at("alone_seconds by wall").value, 4);
+    }
+    for (const auto& [name, row] : rows)
+      EXPECT_EQ(row.unit, "s") << name;
+    EXPECT_EQ(rows.size(), how == How::stream ? 4U : how == How::graph ? 3U : 2U);
+  }
+}
+
+TEST(LaunchOverheadGates, CompareTheDeviceWithTheCaller) {
+  const Experiment experiment = describe(How::stream);
+  EXPECT_EQ(verdict_of("timer", experiment, {{.numbers = {1, 1.01, 3, 4}}}), Verdict::passed);
+  EXPECT_EQ(verdict_of("timer", experiment, {{.numbers = {1, 1.05, 3, 4}}}), Verdict::failed);
+  EXPECT_EQ(verdict_of("repeat", experiment, {{.numbers = {1, 1, 3, 4}}}), Verdict::unverified);
 }
 
 TEST(LaunchOverheadTokens, TellLaunchesApart) {
