@@ -83,6 +83,26 @@ class Event {
   detail::UniqueHandle<cudaEvent_t, Destroy> handle_;
 };
 
+/// Two pieces of work side by side, both in the order of one stream.
+class SideBySide {
+ public:
+  /// Each of them is given the stream that it goes into: the first `main`, the second another one.
+  template <std::invocable<const Stream&> First, std::invocable<const Stream&> Second>
+  void run(const Stream& main, First&& first, Second&& second) {
+    fork_.record(main.get());
+    cuda_check(cudaStreamWaitEvent(side_.get(), fork_.get(), 0));
+    std::forward<First>(first)(main);
+    std::forward<Second>(second)(side_);
+    join_.record(side_.get());
+    cuda_check(cudaStreamWaitEvent(main.get(), join_.get(), 0));
+  }
+
+ private:
+  Stream side_;
+  Event fork_;
+  Event join_;
+};
+
 /// Work recorded once, to be instantiated.
 class Graph {
  public:

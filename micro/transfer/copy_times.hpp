@@ -1,15 +1,15 @@
-// What every benchmark that times copies shares: how many make up a sample, and what is reported.
+// What the benchmarks that time copies share: how many make up a sample, and what is reported.
 #pragma once
 
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
-#include "harness/measure/timed.hpp"
-#include "harness/record/gates.hpp"
+#include "harness/measure/experiment.hpp"
+#include "harness/measure/machine.hpp"
 #include "harness/record/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 namespace strata::copy_times {
 
@@ -33,25 +33,39 @@ inline constexpr double same_from_seconds = 2e-3;
       std::max(for_a_middle, std::floor(wanted_seconds / least_seconds)));
 }
 
-/// The middle of the copies of a sample (middle_mean).
-struct Observation {
-  double event_seconds = 0;
-  double wall_seconds = 0;
-};
-
-/// Adds the times and the bandwidths, and the timer gate where both time the same. `bytes`: moved
-/// by a copy, both directions together.
-inline void report(Session& session, const Collection<Observation>& seen, double bytes) {
-  const Timed timed{session, seen};
-  timed.add("transfer_time", "s", "event", &Observation::event_seconds);
-  timed.add("transfer_time", "s", "wall", &Observation::wall_seconds);
-  timed.add("bandwidth", "B/s", "event",
-            [bytes](const Observation& one) { return bytes / one.event_seconds; });
-  timed.add("bandwidth", "B/s", "wall",
-            [bytes](const Observation& one) { return bytes / one.wall_seconds; });
-  if (median(seen.series(&Observation::event_seconds)) >= same_from_seconds) {
-    timed.timers(&Observation::event_seconds, "event", &Observation::wall_seconds, "wall");
+/// The numbers of a sample: seconds of a copy on the device and for its caller, each the middle of
+/// `copies` (middle_mean). A brief one is made once more for its caller, without the recording of
+/// events and what holds it back.
+[[nodiscard]] inline std::vector<double> numbers_of(std::uint32_t copies, bool brief,
+                                                    const std::function<BothSides()>& both_sides,
+                                                    const std::function<double()>& caller) {
+  std::vector<double> device(copies);
+  std::vector<double> walls(copies);
+  for (std::uint32_t i = 0; i < copies; ++i) {
+    const BothSides seen = both_sides();
+    device[i] = seen.device;
+    walls[i] = seen.caller;
   }
+  if (brief) std::ranges::generate(walls, caller);
+  return {middle_mean(device), middle_mean(walls)};
+}
+
+/// The rows of copies that move `bytes` each, both directions together.
+[[nodiscard]] inline Experiment described(double bytes) {
+  const Value device = number_at(0);
+  const Value caller = number_at(1);
+  const auto rate = [bytes](const Value& seconds) {
+    return [=](const Sample& sample) { return bytes / seconds(sample); };
+  };
+  Experiment experiment;
+  experiment.rows = {{"transfer_time", "s", By::whole, device},
+                     {"transfer_time", "s", "wall", caller},
+                     {"bandwidth", "B/s", By::whole, rate(device)},
+                     {"bandwidth", "B/s", "wall", rate(caller)}};
+  experiment.timers = {{device, By::whole, caller, "wall", same_from_seconds}};
+  experiment.watch = {device, caller};
+  experiment.has_clock = false;
+  return experiment;
 }
 
 }  // namespace strata::copy_times

@@ -21,9 +21,7 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
-#include "harness/model/layout.hpp"
+#include "harness/case/choices.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "micro/transfer/copy_times.hpp"
 
@@ -36,44 +34,39 @@ namespace strata::peer_copy {
 
 inline constexpr long long most_bytes = 1LL << 30U;
 
-enum class By { copy_engine, kernel, load };
+enum class Means { copy_engine, kernel, load };
+inline constexpr Choices means{std::pair{"copy_engine", Means::copy_engine},
+                               std::pair{"kernel", Means::kernel}, std::pair{"load", Means::load}};
+enum class Direction { read, write, both };
+inline constexpr Choices directions{std::pair{"read", Direction::read},
+                                    std::pair{"write", Direction::write},
+                                    std::pair{"both", Direction::both}};
 
 /// What is copied, and how.
 struct Copy {
-  By by = By::copy_engine;
-  bool read = true;         ///< from the peer to this GPU
-  bool write = false;       ///< from this GPU to the peer
+  Means by = Means::copy_engine;
+  Direction direction = Direction::read;
   std::uint64_t bytes = 0;  ///< of one direction
 
-  [[nodiscard]] std::uint64_t bytes_moved() const {
-    return bytes * (static_cast<unsigned>(read) + static_cast<unsigned>(write));
+  [[nodiscard]] constexpr std::uint64_t bytes_moved() const {
+    return direction == Direction::both ? 2 * bytes : bytes;
   }
 };
-[[nodiscard]] Copy copy_of(const Session& session);
+[[nodiscard]] Copy copy_of(const Params& params);
 
 /// About how long it takes; only ever too short on the links that are known.
 [[nodiscard]] double least_seconds(const Copy& copy);
-/// Whether it may be over so soon that calls and events count beside it.
-[[nodiscard]] bool is_brief(const Copy& copy);
-/// How many copies one after the other, each waited for, make up a sample: half a millisecond of
-/// them, and at least three.
-[[nodiscard]] std::uint32_t copies_per_sample(const Copy& copy);
 
-/// The word at `index` of what one GPU sends to the other; no two of them are alike.
-[[nodiscard]] STRATA_HD constexpr std::uint32_t sent_word(bool by_peer, std::uint32_t index) {
-  return hashed_word(2 * index + (by_peer ? 1U : 0U));
+/// What one GPU sends to the other; no two words of both are alike.
+[[nodiscard]] constexpr HashedWords sent_by(bool peer) {
+  return {.step = 2, .first = peer ? 1U : 0U};
 }
-
-using copy_times::Observation;
-/// Adds the times and the bandwidths, and the timer gate where both time the same.
-void report(Session& session, const Collection<Observation>& seen, const Copy& copy);
 
 /// The chain: words that stand `pitch` bytes apart, each with the offset in bytes of the next, in
 /// random order. Longer than any launch follows it, so that no word is loaded twice in one.
 inline constexpr std::uint32_t slots = 16384;
 inline constexpr std::uint32_t pitch = 512;
-inline constexpr std::uint32_t short_loads = 128;
-inline constexpr std::uint32_t long_loads = 640;
+inline constexpr std::uint32_t long_loads = 640;  // a short launch has a fifth
 inline constexpr std::uint32_t load_unroll = 16;
 
 class Chain {
@@ -90,17 +83,10 @@ class Chain {
   std::vector<std::uint32_t> words_;
 };
 
-/// Of one load: SM cycles by the clock inside, and by the timer outside.
-struct Latency {
-  double inside = 0;
-  double outside = 0;
-};
-struct LoadObservation {
-  Latency cached;    ///< in the peer's L2
-  Latency uncached;  ///< in its memory
-  double core_hertz = 0;
-};
-/// Adds cycles and seconds of a load, and the timer and clock gates.
-void report(Session& session, const Collection<LoadObservation>& seen);
+/// The cases as the engine measures them, but for their launches. Of loads the first slope is of
+/// what the peer's L2 holds, the second of what lies in its memory only; the unit of work is a
+/// load.
+[[nodiscard]] Experiment describe(const Copy& copy);
+[[nodiscard]] Experiment describe_loads(const Chain& chain);
 
 }  // namespace strata::peer_copy

@@ -25,8 +25,7 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/case/choices.hpp"
 #include "micro/transfer/copy_times.hpp"
 
 #include <cstdint>
@@ -39,41 +38,41 @@ inline constexpr long long most_bytes = 1LL << 30U;
 inline constexpr long long most_pieces = 4096;
 
 enum class Memory { pageable, pinned, mapped };
+inline constexpr Choices memories{std::pair{"pageable", Memory::pageable},
+                                  std::pair{"pinned", Memory::pinned},
+                                  std::pair{"mapped", Memory::mapped}};
+enum class Direction { to_device, to_host, both };
+inline constexpr Choices directions{std::pair{"to_device", Direction::to_device},
+                                    std::pair{"to_host", Direction::to_host},
+                                    std::pair{"both", Direction::both}};
+inline constexpr Choices packings{std::pair{"none", false}, std::pair{"packed", true}};
 
 /// What is transferred, and how.
 struct Transfer {
   Memory memory = Memory::pinned;
-  bool to_device = true;
-  bool to_host = false;
+  Direction direction = Direction::to_device;
   std::uint64_t bytes = 0;  ///< of one direction
   std::uint32_t pieces = 1;
   bool packed = false;
 
+  [[nodiscard]] constexpr bool to_device() const { return direction != Direction::to_host; }
+  [[nodiscard]] constexpr bool to_host() const { return direction != Direction::to_device; }
   /// Whether calls alone make it, so few that a stream holds them all: it can wait as a whole.
-  [[nodiscard]] bool can_be_queued() const { return memory != Memory::pageable && pieces == 1; }
-  [[nodiscard]] std::uint64_t bytes_moved() const {
-    return bytes * (static_cast<unsigned>(to_device) + static_cast<unsigned>(to_host));
+  [[nodiscard]] constexpr bool can_be_queued() const {
+    return memory != Memory::pageable && pieces == 1;
+  }
+  [[nodiscard]] constexpr std::uint64_t bytes_moved() const {
+    return direction == Direction::both ? 2 * bytes : bytes;
   }
 };
-[[nodiscard]] Transfer transfer_of(const Session& session);
+[[nodiscard]] Transfer transfer_of(const Params& params);
 
 /// About how long it takes; only ever too short on the machines that are known.
 [[nodiscard]] double least_seconds(const Transfer& transfer);
-
-/// Whether it may be over so soon that calls and events count beside it.
-[[nodiscard]] bool is_brief(const Transfer& transfer);
 /// Whether its calls are made beforehand and wait.
-[[nodiscard]] inline bool is_held_back(const Transfer& transfer) {
-  return is_brief(transfer) && transfer.can_be_queued();
-}
+[[nodiscard]] bool is_held_back(const Transfer& transfer);
 
-/// How many transfers one after the other, each waited for, make up a sample: enough to last half a
-/// millisecond, and three where one does.
-[[nodiscard]] std::uint32_t transfers_per_sample(const Transfer& transfer);
-
-using copy_times::Observation;
-
-/// Adds the times and the bandwidths, and the timer gate where both time the same.
-void report(Session& session, const Collection<Observation>& seen, const Transfer& transfer);
+/// The case as the engine measures it, but for its copies.
+[[nodiscard]] Experiment describe(const Transfer& transfer);
 
 }  // namespace strata::transfers

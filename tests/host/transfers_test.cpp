@@ -1,6 +1,7 @@
 #include "micro/transfer/transfers.hpp"
 
 #include "micro/pattern/scattered_pieces.hpp"
+#include "rows_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -115,31 +116,64 @@ TEST(TransfersDeclaration, HasSizesFromAWordToAQuarterGibibyte) {
 }
 
 TEST(TransfersSample, IsLongOrOfThreeTransfers) {
-  const auto of = [](std::uint64_t bytes, std::uint32_t pieces, bool packed) {
-    return Transfer{.bytes = bytes, .pieces = pieces, .packed = packed};
+  const auto copies = [](const Transfer& one) {
+    return copy_times::copies_per_sample(least_seconds(one));
   };
-  EXPECT_EQ(transfers_per_sample(of(1U << 28U, 1, false)), 3U);
-  EXPECT_EQ(transfers_per_sample(of(4096 * 4, 4096, false)), 3U);
-  for (const Transfer& one : {of(4, 1, false), of(1U << 16U, 16, true), of(1U << 20U, 1, false)}) {
-    const double seconds = transfers_per_sample(one) * least_seconds(one);
+  EXPECT_EQ(copies({.bytes = 1U << 28U}), 3U);
+  EXPECT_EQ(copies({.bytes = 4096 * 4, .pieces = 4096}), 3U);
+  for (const Transfer& one :
+       {Transfer{.bytes = 4}, Transfer{.bytes = 1U << 16U, .pieces = 16, .packed = true},
+        Transfer{.bytes = 1U << 20U}}) {
+    const double seconds = copies(one) * least_seconds(one);
     EXPECT_GT(seconds, 2.5e-4);
     EXPECT_LE(seconds, 5e-4);
   }
 }
 
+TEST(TransfersSample, IsTheMiddleOfItsCopiesAndOfOthersForTheCallerOfABriefOne) {
+  double device = 0;
+  double caller = 100;
+  const auto both = [&] {
+    ++device;
+    return BothSides{.device = device, .caller = 10 * device};
+  };
+  const auto alone = [&] { return ++caller; };
+  EXPECT_EQ(copy_times::numbers_of(3, /*brief=*/false, both, alone), (std::vector<double>{2, 20}));
+  EXPECT_EQ(copy_times::numbers_of(3, /*brief=*/true, both, alone), (std::vector<double>{5, 102}));
+}
+
 TEST(TransfersQueue, HoldsWhatNeedsNothingOfTheHost) {
   EXPECT_TRUE((Transfer{.memory = Memory::pinned}).can_be_queued());
-  EXPECT_TRUE((Transfer{.memory = Memory::mapped, .to_host = true}).can_be_queued());
-  EXPECT_TRUE(is_held_back({.memory = Memory::pinned, .to_device = true, .bytes = 4}));
-  EXPECT_FALSE(is_held_back({.memory = Memory::pinned, .to_device = true, .bytes = 1U << 28U}));
+  EXPECT_TRUE((Transfer{.memory = Memory::mapped, .direction = Direction::both}).can_be_queued());
+  EXPECT_TRUE(is_held_back({.memory = Memory::pinned, .bytes = 4}));
+  EXPECT_FALSE(is_held_back({.memory = Memory::pinned, .bytes = 1U << 28U}));
   EXPECT_FALSE((Transfer{.memory = Memory::pageable}).can_be_queued());
   EXPECT_FALSE((Transfer{.memory = Memory::pinned, .pieces = 16}).can_be_queued());
   EXPECT_FALSE((Transfer{.memory = Memory::pinned, .pieces = 16, .packed = true}).can_be_queued());
 }
 
-TEST(TransfersBytes, AreThoseOfBothDirections) {
-  EXPECT_EQ((Transfer{.to_device = true, .to_host = false, .bytes = 8}).bytes_moved(), 8U);
-  EXPECT_EQ((Transfer{.to_device = true, .to_host = true, .bytes = 8}).bytes_moved(), 16U);
+TEST(TransfersRows, AreTimesAndBytesOfBothDirectionsASecond) {
+  for (const Direction direction : {Direction::to_device, Direction::to_host, Direction::both}) {
+    const Experiment experiment = describe({.direction = direction, .bytes = 8});
+    const double bytes = direction == Direction::both ? 16 : 8;
+    const auto rows = rows_of(experiment, cuda_timers, {.numbers = {2, 4}});
+    EXPECT_EQ(rows.size(), 4U);
+    EXPECT_EQ(rows.at("transfer_time by event").value, 2);
+    EXPECT_EQ(rows.at("transfer_time by wall").value, 4);
+    EXPECT_EQ(rows.at("transfer_time by wall").unit, "s");
+    EXPECT_EQ(rows.at("bandwidth by event").value, bytes / 2);
+    EXPECT_EQ(rows.at("bandwidth by wall").value, bytes / 4);
+    EXPECT_EQ(rows.at("bandwidth by wall").unit, "B/s");
+  }
+}
+
+TEST(TransfersGates, CompareTheTimersOnlyOfLongCopies) {
+  const Experiment experiment = describe({.bytes = 8});
+  EXPECT_EQ(verdict_of("timer", experiment, {{.numbers = {3e-3, 3.01e-3}}}), Verdict::passed);
+  EXPECT_EQ(verdict_of("timer", experiment, {{.numbers = {3e-3, 4e-3}}}), Verdict::failed);
+  EXPECT_THROW((void)verdict_of("timer", experiment, {{.numbers = {1e-3, 2e-3}}}),
+               std::out_of_range);
+  EXPECT_EQ(verdict_of("repeat", experiment, {{.numbers = {1, 1}}}), Verdict::unverified);
 }
 
 }  // namespace

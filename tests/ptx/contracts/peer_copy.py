@@ -29,12 +29,11 @@ CONTRACT = Contract(
             for element, (ptx, sass) in ELEMENTS.items()
         ),
         Kernel(
-            name="6follow",
+            name="12follow_chain",
             ptx={r"ld\.global\.cg\.u32": UNROLL, r"\bld\.global\.": UNROLL},
             # The trap makes the last clock wait for the last word.
             sass={r"LDG\..*": UNROLL, r"BPT\.TRAP": 1},
             sass_in_loops={r"LDG\.E\.STRONG\.GPU": UNROLL},
         ),
     ),
-    others=("4fill", "7compare", "13starting_gate"),
 )

@@ -22,5 +22,4 @@ CONTRACT = Contract(
         )
         for element, (ptx, sass) in ELEMENTS.items()
     ),
-    others=("4fill", "7compare", "13starting_gate"),
 )

@@ -1,0 +1,56 @@
+// A kernel that copies, for memory of the host or of another GPU.
+#pragma once
+
+#include "harness/cuda/cuda_check.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace strata::copy_times {
+
+inline constexpr unsigned carry_threads = 256;
+inline constexpr unsigned carry_blocks_per_sm = 2;  // two such kernels are at work where both go
+
+/// Copies `count` elements, four of each thread in flight. Wanted: LDG.E.128 and STG.E.128 where an
+/// element is 16 bytes.
+template <class Element>
+__global__ void __launch_bounds__(carry_threads)
+    carry(const Element* from, Element* to, std::uint64_t count) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * carry_threads;
+  std::uint64_t i = std::uint64_t{blockIdx.x} * carry_threads + threadIdx.x;
+#pragma unroll 1
+  for (; i + 3 * step < count; i += 4 * step) {
+    const Element a = from[i];
+    const Element b = from[i + step];
+    const Element c = from[i + 2 * step];
+    const Element d = from[i + 3 * step];
+    to[i] = a;
+    to[i + step] = b;
+    to[i + 2 * step] = c;
+    to[i + 3 * step] = d;
+  }
+#pragma unroll 1
+  for (; i < count; i += step)
+    to[i] = from[i];
+}
+
+/// Queues on `stream` that a kernel copies `bytes`, by 16 bytes where they come out even.
+inline void copy_by_kernel(const std::uint32_t* from, std::uint32_t* to, std::uint64_t bytes,
+                           unsigned sms, cudaStream_t stream) {
+  const auto launch = [&]<class Element>(const Element* source, Element* target) {
+    const std::uint64_t count = bytes / sizeof(Element);
+    const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(
+        sms * carry_blocks_per_sm, (count + carry_threads - 1) / carry_threads));
+    carry<Element><<<blocks, carry_threads, 0, stream>>>(source, target, count);
+    cuda_check(cudaGetLastError());
+  };
+  if (bytes % sizeof(uint4) == 0) {
+    launch(reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to));
+  } else {
+    launch(from, to);
+  }
+}
+
+}  // namespace strata::copy_times
