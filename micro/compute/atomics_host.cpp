@@ -264,7 +264,7 @@ void run(Session& session) {
       return contest.work(rank, call);
     };
     slope.prepare = [&](const Call&) { contest.lay(); };
-    slope.launch = last ? machine.on_every_core(work) : machine.on_one_core(work);
+    slope.launch = last ? machine.on_every_core(work) : machine.on_first_core(work);
     slope.verify = [&](const Call&, std::span<const Stamp> stamps, Tally& tally) {
       contest.verify(stamps, tally);
     };
