@@ -304,6 +304,7 @@ TEST(ContextJson, ReadsBackAsTheSameContext) {
   c.finished = "2026-11-21T01:02:04Z";
   c.resumed = {"2026-11-22T01:02:04Z"};
   c.clocks_after = {{"hertz", 2e9}};
+  c.declarations = R"({"benchmarks":{"latency":{}},"rungs":[]})";
   const auto back = from_json<RunContext>(to_json(c));
   EXPECT_EQ(to_json(back), to_json(c));
   EXPECT_EQ(back.state, RunState::interrupted);
@@ -311,6 +312,7 @@ TEST(ContextJson, ReadsBackAsTheSameContext) {
   EXPECT_EQ(back.host.caches.at(0).shared_by, 2);
   EXPECT_EQ(back.host.more, c.host.more);
   EXPECT_EQ(back.sweep.cases, c.sweep.cases);
+  EXPECT_EQ(back.declarations, c.declarations);
 }
 
 TEST(ContextJson, KeepsTheDigestOfASweepOfAnOlderBuild) {
