@@ -16,7 +16,7 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/measure/experiment.hpp"
 
 #include <cstdint>
 
@@ -26,6 +26,8 @@ namespace strata::short_words {
 
 inline constexpr std::uint32_t threads = 256;  // of a block
 inline constexpr std::uint64_t matrix_bytes = 128U << 20U;
+/// Word `index` of A and of B: A's from 0 on, B's behind it, of one array of hashed words.
+inline constexpr std::uint32_t matrix_words = matrix_bytes / sizeof(std::uint32_t);
 
 /// What the axes set; sizes in bytes.
 struct Form {
@@ -42,10 +44,18 @@ struct Form {
   [[nodiscard]] constexpr std::uint32_t thread_step() const { return coalesced ? 1 : blocks(); }
   [[nodiscard]] constexpr std::uint32_t block_step() const { return coalesced ? threads : 1; }
 };
-[[nodiscard]] Form form_of(const Session& session);
+[[nodiscard]] Form form_of(const Params& params);
 
-/// Word `index` of A and of B: A's from 0 on, B's behind it, of one array of hashed words.
-inline constexpr std::uint32_t matrix_words = matrix_bytes / sizeof(std::uint32_t);
+/// Why a form has no meaning, or null: kernels are compiled for the others.
+[[nodiscard]] constexpr const char* why_not(const Form& form, Backend backend) {
+  if (form.group < form.element) return "a group is one element or more";
+  if (form.together) return nullptr;
+  if (form.group == form.element) return "one element is not taken apart";
+  if (backend == Backend::host && form.coalesced) {
+    return "along a row the elements of a group follow each other anyway";
+  }
+  return nullptr;
+}
 
 /// The sum, element by element, of words that hold elements of `element` bytes; nothing is carried
 /// from one element into the next.
@@ -63,5 +73,15 @@ struct Prediction {
   std::uint64_t store_sectors = 0;
 };
 [[nodiscard]] Prediction predicted(const Form& form);
+
+/// Additions in the longer one of two series; the shorter one has one.
+inline constexpr std::uint32_t series = 3;
+
+/// The case on a GPU. Its samples hold the seconds of one addition and of a series by events, the
+/// same two by replays of a graph, and the clock of the core.
+[[nodiscard]] Experiment describe(const Form& form);
+
+/// The case on a CPU, where `bytes` are those of the matrices of all cores: one slope, by passes.
+[[nodiscard]] Experiment describe_host(std::uint64_t bytes, double tick_hertz);
 
 }  // namespace strata::short_words

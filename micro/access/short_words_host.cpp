@@ -1,5 +1,3 @@
-// The host backend of short_words: short_words.hpp says what it asks.
-//
 // Every core adds matrices of its own, 6 MiB together, which is more than most L2 hold: they lie in
 // L3, or beyond it where that is small. Neighbouring elements are added one after the other (row by
 // row: coalesced), or elements a row apart (column by column: uncoalesced). A group is what a turn
@@ -16,23 +14,22 @@
 // between two branches; single elements are added in a general register, groups in a vector one.
 // Two elements of 8 bits are added in the halves of a general one: an instruction that loads 16
 // bits into a vector keeps the rest of it, so that each load would wait for the last addition.
-#include "harness/cpu/thread_team.hpp"
+#include "harness/case/choices.hpp"
+#include "harness/cpu/core_words.hpp"
+#include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/timed.hpp"
+#include "harness/measure/engine.hpp"
 #include "harness/model/word_patterns.hpp"
-#include "harness/record/gates.hpp"
-#include "harness/record/statistics.hpp"
 #include "micro/access/short_words.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 namespace strata::short_words {
@@ -45,8 +42,6 @@ constexpr std::size_t host_bytes = rows * row_bytes;  // of a matrix of a core
 constexpr std::size_t host_words = host_bytes / sizeof(std::uint32_t);
 constexpr std::uint32_t poison = 0xA5A5A5A5U;
 
-constexpr std::uint32_t brief_passes = 1;
-constexpr std::uint32_t full_passes = 3;
 constexpr double sample_seconds = 1e-2;
 constexpr int least_pairs = 3;  // of runs in a sample, of which the median counts
 constexpr int most_pairs = 7;
@@ -115,205 +110,105 @@ void by_columns(const std::byte* a, const std::byte* b, std::byte* c, std::uint3
   }
 }
 
-template <class Element, std::size_t group>
+/// Null where a group is less than an element.
+template <unsigned element, unsigned group>
 Addition addition_of(const Form& form) {
-  if constexpr (group < sizeof(Element)) {
+  using Element =
+      std::conditional_t<element == 1, std::uint8_t,
+                         std::conditional_t<element == 2, std::uint16_t, std::uint32_t>>;
+  if constexpr (group < element) {
     throw std::logic_error{"no group is less than an element"};
   } else {
     if (form.coalesced) return by_rows<Element, group, group>;
-    return form.together ? by_columns<Element, group, group>
-                         : by_columns<Element, group, sizeof(Element)>;
-  }
-}
-
-template <class Element>
-Addition addition_for(const Form& form) {
-  switch (form.group) {
-    case 1:
-      return addition_of<Element, 1>(form);
-    case 2:
-      return addition_of<Element, 2>(form);
-    case 4:
-      return addition_of<Element, 4>(form);
-    case 8:
-      return addition_of<Element, 8>(form);
-    default:
-      return addition_of<Element, 16>(form);
+    return form.together ? by_columns<Element, group, group> : by_columns<Element, group, element>;
   }
 }
 
 Addition addition_for(const Form& form) {
-  if (form.element == 1) return addition_for<std::uint8_t>(form);
-  if (form.element == 2) return addition_for<std::uint16_t>(form);
-  return addition_for<std::uint32_t>(form);
+  return with_value<1U, 2U, 4U>(form.element, [&]<unsigned element>() {
+    return with_value<1U, 2U, 4U, 8U, 16U>(
+        form.group, [&]<unsigned group>() { return addition_of<element, group>(form); });
+  });
 }
 
 /// The matrices of all cores, which the cases share: A, B and C one after the other, each core's
 /// its own numbers.
-class HostMatrices {
- public:
-  explicit HostMatrices(const std::vector<int>& cpus)
-      : team_{std::make_unique<ThreadTeam>(cpus)}, memory_(team_->size()), start_(team_->size()) {
-    // Each core touches its own first: they are near it.
-    (void)team_->run([&](std::size_t rank) {
-      std::vector<std::uint32_t>& memory = memory_[rank];
-      memory.resize(3 * host_words + line_bytes);
-      void* at = memory.data();
-      std::size_t room = memory.size() * sizeof(std::uint32_t);
-      start_[rank] = static_cast<std::uint32_t*>(std::align(line_bytes, 3 * host_bytes, at, room));
-      for (std::size_t i = 0; i < 2 * host_words; ++i)
-        start_[rank][i] = source(rank, i);
-    });
-  }
-  [[nodiscard]] ThreadTeam& team() { return *team_; }
-  [[nodiscard]] const std::uint32_t* a(std::size_t rank) const { return start_[rank]; }
-  [[nodiscard]] const std::uint32_t* b(std::size_t rank) const { return start_[rank] + host_words; }
-  [[nodiscard]] std::uint32_t* c(std::size_t rank) const { return start_[rank] + 2 * host_words; }
-  /// Word `i` of A and, behind it, of B.
+struct HostMatrices {
+  explicit HostMatrices(ThreadTeam& team) : words{team, 3 * host_words, source} {}
+  /// Word `i` of A and, behind it, of B; C's are 0.
   [[nodiscard]] static std::uint32_t source(std::size_t rank, std::size_t i) {
-    return hashed_word(static_cast<std::uint32_t>(rank * 2 * host_words + i));
+    return i < 2 * host_words ? hashed_word(static_cast<std::uint32_t>(rank * 2 * host_words + i))
+                              : 0;
   }
+  [[nodiscard]] std::uint32_t* a(std::size_t rank) const { return words.of(rank); }
+  [[nodiscard]] std::uint32_t* b(std::size_t rank) const { return a(rank) + host_words; }
+  [[nodiscard]] std::uint32_t* c(std::size_t rank) const { return b(rank) + host_words; }
 
- private:
-  std::unique_ptr<ThreadTeam> team_;
-  std::vector<std::vector<std::uint32_t>> memory_;
-  std::vector<std::uint32_t*> start_;
+  CoreWords words;
 };
 
-/// What pairs of runs showed: seconds of an addition of the matrices by every core.
-struct HostObservation {
-  double inside = 0;   ///< by the counter of the slowest core
-  double outside = 0;  ///< by the clock of the system
-  double tick_hertz = 0;
-};
-
-/// The subject of the protocol: pairs of runs, short and long, on every core.
-class HostAdditions {
- public:
-  HostAdditions(const Form& form, HostMatrices& matrices)
-      : form_{form},
-        addition_{addition_for(form)},
-        matrices_{matrices},
-        members_(matrices.team().size()) {
-    (void)run(brief_passes);  // fetches the code
-    const double seconds = run(brief_passes) * (brief_passes + full_passes);
-    pairs_ = std::clamp(static_cast<int>(sample_seconds / seconds), least_pairs, most_pairs);
-  }
-
-  void prepare() {}  // each run has its own preparation, right before it
-
-  HostObservation observe() {
-    std::vector<HostObservation> several;
-    several.reserve(static_cast<std::size_t>(pairs_));
-    for (int i = 0; i < pairs_; ++i)
-      several.push_back(observe_pair());
-    return median_record(several, &HostObservation::inside, &HostObservation::outside,
-                         &HostObservation::tick_hertz);
-  }
-
-  [[nodiscard]] static std::vector<double> watched(const HostObservation& seen) {
-    return {seen.inside, seen.outside};
-  }
-
-  /// A and B are as they were.
-  void verify_sources() {
-    for_each_member([&](std::size_t rank, Member& member) {
-      for (std::size_t i = 0; i < 2 * host_words; ++i)
-        member.different += matrices_.a(rank)[i] == HostMatrices::source(rank, i) ? 0 : 1;
-    });
-    checked_ += members_.size() * 2 * host_words;
-  }
-
-  [[nodiscard]] Gate result() const {
-    std::size_t different = 0;
-    for (const Member& member : members_)
-      different += member.different;
-    return result_gate(checked_, different, "words of A, B and C against the host's");
-  }
-
- private:
-  /// What one core saw, on cache lines of its own.
-  struct alignas(128) Member {
-    std::uint64_t ticks = 0;
-    double seconds = 0;
-    std::size_t different = 0;  ///< words, of all runs
-  };
-
-  HostObservation observe_pair() {
-    const double brief_seconds = run(brief_passes);
-    const double brief_ticks = slowest();
-    const double full_seconds = run(full_passes);
-    constexpr double more = full_passes - brief_passes;
-    const Member& first = members_.front();
-    return {.inside = (slowest() - brief_ticks) / tsc_hertz() / more,
-            .outside = (full_seconds - brief_seconds) / more,
-            .tick_hertz = static_cast<double>(first.ticks) / first.seconds};
-  }
-
-  [[nodiscard]] double slowest() const {
-    std::uint64_t most = 0;
-    for (const Member& member : members_)
-      most = std::max(most, member.ticks);
-    return static_cast<double>(most);
-  }
-
-  template <class Work>
-  double for_each_member(Work&& work) {
-    return matrices_.team().run([&](std::size_t rank) { work(rank, members_[rank]); });
-  }
-
-  static const std::byte* bytes_of(const std::uint32_t* words) {
-    return std::as_bytes(std::span{words, host_words}).data();
-  }
-
-  double run(std::uint32_t passes) {
-    for_each_member(
-        [&](std::size_t rank, Member&) { std::fill_n(matrices_.c(rank), host_words, poison); });
-    const double seconds = for_each_member([&](std::size_t rank, Member& member) {
-      const double began = monotonic_raw_seconds();
-      const std::uint64_t start = tsc_now();
-      addition_(bytes_of(matrices_.a(rank)), bytes_of(matrices_.b(rank)),
-                std::as_writable_bytes(std::span{matrices_.c(rank), host_words}).data(), passes);
-      member.ticks = tsc_now() - start;
-      member.seconds = monotonic_raw_seconds() - began;
-    });
-    for_each_member([&](std::size_t rank, Member& member) {
-      const std::uint32_t* const a = matrices_.a(rank);
-      const std::uint32_t* const b = matrices_.b(rank);
-      const std::uint32_t* const c = matrices_.c(rank);
-      for (std::size_t i = 0; i < host_words; ++i)
-        member.different += c[i] == sum_of_elements(a[i], b[i], form_.element) ? 0 : 1;
-    });
-    checked_ += members_.size() * host_words;
-    return seconds;
-  }
-
-  Form form_;
-  Addition addition_;
-  HostMatrices& matrices_;
-  std::vector<Member> members_;
-  int pairs_ = least_pairs;
-  std::size_t checked_ = 0;
-};
+/// Adds up what `different(rank)` gives on every core; each has `checked` words to compare.
+template <class Different>
+void compare(ThreadTeam& team, std::size_t checked, Tally& tally, const Different& different) {
+  std::vector<std::size_t> of_core(team.size());
+  (void)team.run([&](std::size_t rank) { of_core[rank] = different(rank); });
+  tally.checked += checked * team.size();
+  for (const std::size_t words : of_core)
+    tally.different += words;
+}
 
 void run(Session& session) {
-  const Form form = form_of(session);
-  auto& matrices = session.cache().keep<HostMatrices>("short_words",
-                                                      [] { return HostMatrices{allowed_cpus()}; });
-  HostAdditions additions{form, matrices};
-  const auto seen = collect(additions, session.plan());
-  additions.verify_sources();
-  const Timed timed{session, seen};
-  const auto bytes = static_cast<double>(3 * host_bytes * matrices.team().size());
-  timed.add("kernel_time", "s", "tsc_slope", &HostObservation::inside);
-  timed.add("kernel_time", "s", "monotonic_slope", &HostObservation::outside);
-  timed.add("useful_bandwidth", "B/s", "monotonic_slope",
-            [&](const HostObservation& o) { return bytes / o.outside; });
-  timed.core_clock("tsc_over_monotonic", &HostObservation::tick_hertz);
-  timed.timers(&HostObservation::inside, "tsc_slope", &HostObservation::outside, "monotonic_slope");
-  session.add(additions.result());
-  session.add(level_unverified("no hardware counters on the host"));
-  session.fact("footprint_bytes", static_cast<std::int64_t>(bytes));
+  const Form form = form_of(session.params());
+  HostMachine machine{allowed_cpus()};
+  ThreadTeam& team = *machine.team();
+  const auto& matrices =
+      session.cache().keep<HostMatrices>("short_words", [&] { return HostMatrices{team}; });
+  const std::uint64_t bytes = 3 * host_bytes * machine.cores();
+
+  Experiment experiment = describe_host(bytes, tsc_hertz());
+  Slope slope{.lengths = {.brief = {.rounds = 1, .work = 1}, .full = {.rounds = 3, .work = 3}}};
+  slope.prepare = [&](const Call&) {
+    (void)team.run([&](std::size_t rank) { std::fill_n(matrices.c(rank), host_words, poison); });
+  };
+  slope.launch =
+      machine.on_every_core([&, addition = addition_for(form)](std::size_t rank, const Call& call) {
+        const auto bytes_of = [](std::uint32_t* words) {
+          return std::as_writable_bytes(std::span{words, host_words}).data();
+        };
+        addition(bytes_of(matrices.a(rank)), bytes_of(matrices.b(rank)), bytes_of(matrices.c(rank)),
+                 call.length.rounds);
+        return std::uint64_t{0};
+      });
+  slope.verify = [&](const Call&, std::span<const Stamp>, Tally& tally) {
+    compare(team, host_words, tally, [&](std::size_t rank) {
+      std::size_t different = 0;
+      for (std::size_t i = 0; i < host_words; ++i) {
+        const std::uint32_t sum =
+            sum_of_elements(matrices.a(rank)[i], matrices.b(rank)[i], form.element);
+        different += matrices.c(rank)[i] == sum ? 0 : 1;
+      }
+      return different;
+    });
+  };
+  slope.size = [&, lengths = slope.lengths](const auto& trial) {
+    (void)trial(lengths.brief);  // fetches the code
+    const double seconds =
+        trial(lengths.brief).seconds * (lengths.brief.rounds + lengths.full.rounds);
+    experiment.pairs =
+        std::clamp(static_cast<int>(sample_seconds / seconds), least_pairs, most_pairs);
+    return lengths;
+  };
+  experiment.slopes = {slope};
+  // A and B are as they were.
+  experiment.conclude = [&](Session&, const std::vector<Sample>&) {
+    compare(team, 2 * host_words, experiment.tally, [&](std::size_t rank) {
+      std::size_t different = 0;
+      for (std::size_t i = 0; i < 2 * host_words; ++i)
+        different += matrices.a(rank)[i] == HostMatrices::source(rank, i) ? 0 : 1;
+      return different;
+    });
+  };
+  measure(session, machine, experiment);
 }
 
 STRATA_BENCHMARK(declare, host, run);

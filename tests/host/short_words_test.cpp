@@ -2,6 +2,7 @@
 
 #include "harness/record/device.hpp"
 #include "harness/run/case_runner.hpp"
+#include "rows_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,6 +62,66 @@ TEST(ShortWordsPrediction, FollowsFromTheAddresses) {
   EXPECT_EQ(serial.load_sectors, 2 * matrix_bytes / 32 * 16);
   const auto vector = predicted({.element = 1, .group = 16, .together = true, .coalesced = true});
   EXPECT_EQ(vector.load_sectors, 2 * matrix_bytes / 32);
+}
+
+/// One addition more takes 1 ms by events and 1.01 ms by replays, beside 3 ms of start-up.
+Sample sample_of(double by_graph = 1.01e-3) {
+  return {.slopes = {}, .numbers = {4e-3, 6e-3, 3e-3 + by_graph, 3e-3 + 3 * by_graph, 1.5e9}};
+}
+
+TEST(ShortWordsRows, AreOfOneAdditionMore) {
+  const Experiment experiment = describe({});
+  EXPECT_EQ(rows_of(experiment, cuda_timers, sample_of()),
+            (RowsSeen{{"kernel_time by event_slope", {1e-3, "s"}},
+                      {"kernel_time by graph_slope", {1.01e-3, "s"}},
+                      {"useful_bandwidth by event_slope", {3.0 * matrix_bytes / 1e-3, "B/s"}},
+                      {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
+  EXPECT_EQ(verdict_of("timer", experiment, {sample_of()}), Verdict::passed);
+  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(1.03e-3)}), Verdict::failed);
+  EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.97e-3)}), Verdict::failed);
+  ASSERT_EQ(experiment.watch.size(), 2U);
+  EXPECT_DOUBLE_EQ(experiment.watch[0](sample_of()), 1e-3);
+  EXPECT_DOUBLE_EQ(experiment.watch[1](sample_of()), 1.01e-3);
+  EXPECT_EQ(std::get<std::int64_t>(experiment.facts(experiment).at("footprint_bytes")),
+            static_cast<std::int64_t>(3 * matrix_bytes));
+}
+
+TEST(ShortWordsRows, OfACpuAreOfAPass) {
+  const Experiment experiment = describe_host(12'000, 2e9);
+  const auto sample = [](double cycles) {
+    return Sample{.slopes = {{.inside = {.cycles = cycles, .slowest = cycles, .hertz = 2e9},
+                              .outside = 0,
+                              .seconds = 1e-3,
+                              .full_seconds = 0}},
+                  .numbers = {}};
+  };
+  EXPECT_EQ(rows_of(experiment, host_timers, sample(2.02e6)),
+            (RowsSeen{{"kernel_time by tsc_slope", {1.01e-3, "s"}},
+                      {"kernel_time by monotonic_slope", {1e-3, "s"}},
+                      {"useful_bandwidth by monotonic_slope", {12'000 / 1e-3, "B/s"}},
+                      {"core_clock by tsc_over_monotonic", {2e9, "Hz"}}}));
+  EXPECT_EQ(verdict_of("timer", experiment, {sample(2.02e6)}), Verdict::passed);
+  EXPECT_EQ(verdict_of("timer", experiment, {sample(2.06e6)}), Verdict::failed);
+  EXPECT_EQ(verdict_of("timer", experiment, {sample(1.94e6)}), Verdict::failed);
+}
+
+TEST(ShortWordsCounts, AreThoseOfALaunch) {
+  const Form form{.element = 1, .group = 16, .together = true, .coalesced = true};
+  const CountPlan plan = describe(form).counts.value();
+  const Prediction model = predicted(form);
+  EXPECT_EQ(plan.length.rounds, 1U);
+  EXPECT_EQ(plan.none.rounds, 0U);
+  ASSERT_EQ(plan.expected.size(), 3U);
+  EXPECT_EQ(plan.expected[0].quantity, "l1_load_requests");
+  EXPECT_EQ(plan.expected[0].predicted, static_cast<double>(model.load_requests));
+  EXPECT_EQ(plan.expected[1].quantity, "l1_load_sectors");
+  EXPECT_EQ(plan.expected[1].predicted, static_cast<double>(model.load_sectors));
+  EXPECT_EQ(plan.expected[2].quantity, "l1_store_sectors");
+  EXPECT_EQ(plan.expected[2].predicted, static_cast<double>(model.store_sectors));
+  for (const Expectation& one : plan.expected)
+    EXPECT_EQ(one.bound, 0);
+  EXPECT_EQ(plan.model + plan.unit, "coalescing_modellaunch");
+  EXPECT_EQ(plan.units, 1);
 }
 
 TEST(ShortWordsDeclaration, KnowsOnlyGroupsOfWholeElements) {
