@@ -12,10 +12,10 @@
 namespace strata {
 namespace {
 
-/// What was enrolled before main.
+/// The registrations made before main.
 struct Registry {
   std::vector<detail::Enrolment> entries;
-  bool closed = false;  // somebody has seen the list: it can no longer change
+  bool closed = false;  // the list was read: it can no longer change
 };
 
 /// Its static is local, so that it exists before the first file enrols.
@@ -39,7 +39,7 @@ void check_words(const Benchmark& benchmark, const std::string& what,
   }
 }
 
-/// Holds what case ids, sweeps and settings rely on.
+/// Checks what case ids, sweeps and settings rely on.
 void check(const Benchmark& benchmark) {
   if (!is_canonical_word(benchmark.suite) || !is_canonical_word(benchmark.name)) {
     refuse_declaration(benchmark, "its suite or name cannot stand in a case id");
@@ -93,7 +93,7 @@ std::string difference(const Benchmark& a, const Benchmark& b) {
 
 std::optional<std::string> Axis::canonical(std::string_view text) const {
   if (!choices.empty()) {
-    const auto found = std::find(choices.begin(), choices.end(), text);
+    const auto found = std::ranges::find(choices, text);
     return found == choices.end() ? std::nullopt : std::optional{*found};
   }
   const auto number = whole_number(text);
@@ -103,8 +103,7 @@ std::optional<std::string> Axis::canonical(std::string_view text) const {
 
 bool Axis::before(const std::string& a, const std::string& b) const {
   if (choices.empty()) return whole_number(a) < whole_number(b);
-  return std::find(choices.begin(), choices.end(), a) <
-         std::find(choices.begin(), choices.end(), b);
+  return std::ranges::find(choices, a) < std::ranges::find(choices, b);
 }
 
 std::string Axis::describe() const {
@@ -113,8 +112,7 @@ std::string Axis::describe() const {
 }
 
 const Axis* Benchmark::axis(std::string_view axis_name) const {
-  const auto found = std::find_if(
-      axes.begin(), axes.end(), [&](const Axis& candidate) { return candidate.name == axis_name; });
+  const auto found = std::ranges::find(axes, axis_name, &Axis::name);
   return found == axes.end() ? nullptr : &*found;
 }
 
@@ -136,7 +134,7 @@ const Enrolled* find_benchmark(std::string_view name) {
 namespace detail {
 
 bool enrol(Benchmark (*declare)(), Backend backend, Body body) {
-  // `declare` is not called here: what it uses may not be initialised yet.
+  // `declare` is not called yet: static objects that it uses may not be initialised.
   if (registry().closed) throw std::logic_error{"a benchmark was enrolled after the list was read"};
   registry().entries.push_back({declare, backend, body});
   return true;

@@ -12,8 +12,8 @@ namespace strata {
 
 class Session;
 
-/// A named list of values. Either `choices` names all that are allowed, in canonical order, or any
-/// whole number from `minimum` to `maximum` is.
+/// A named list of values: either those in `choices`, in canonical order, or every whole number
+/// from `minimum` to `maximum`.
 struct Axis {
   std::string name;
   std::string meaning;
@@ -22,47 +22,48 @@ struct Axis {
   long long maximum = 0;
   std::vector<std::string> defaults;  ///< used when a sweep does not name the axis
 
-  /// The canonical form of `text` on this axis, or nothing when the axis does not have it.
+  /// The canonical form of `text`; nothing for a value that the axis does not have.
   [[nodiscard]] std::optional<std::string> canonical(std::string_view text) const;
-  /// Canonical order: as listed, or numeric.
+  /// In canonical order: as listed, or by number.
   [[nodiscard]] bool before(const std::string& a, const std::string& b) const;
   /// "aos, soa, …" or "a whole number from 1 to 64": for messages.
   [[nodiscard]] std::string describe() const;
   bool operator==(const Axis&) const = default;
 };
 
-/// What a benchmark reports, for people: `strata list` and the report print it.
+/// A quantity that a benchmark reports, described for `strata list` and the report.
 struct Quantity {
   std::string name;
   std::string meaning;
   bool operator==(const Quantity&) const = default;
 };
 
-/// A question, its axes and its answers. Declared once, whatever backends implement it.
+/// The declaration of a benchmark, shared by all backends that implement it.
 struct Benchmark {
   std::string suite;
   std::string name;
   std::string question;
-  std::vector<Axis> axes;  ///< outermost first: cases run in this order, so put what is dear to
-                           ///< change first
-  /// How many of the first axes decide the data that a case reads. Cases that agree in them share
-  /// their data through the cache, and are counted in one go.
+  /// Outermost first. Cases run in this order: the axis that is most expensive to change comes
+  /// first.
+  std::vector<Axis> axes;
+  /// The number of leading axes that determine the data a case reads. Cases that agree in them
+  /// share their data through the cache, and are counted in one session.
   std::size_t data_axes = 0;
-  /// Counter sets that its gates need beside `memory`; counted where the user leaves the choice.
+  /// Counter sets that its gates need besides `memory`, counted with --counters auto.
   std::vector<std::string> counter_sets = {};
   std::vector<Quantity> quantities;
-  double seconds_per_case = 0.1;  ///< rough cost, for estimates before anything was measured
-  /// Why a combination has no meaning (it then is no case at all), or nothing. May be empty.
+  double seconds_per_case = 0.1;  ///< rough cost, for estimates
+  /// Why a combination of values is not a case; nothing when it is one. May be empty.
   std::function<std::optional<std::string>(const Params&, Backend)> excludes;
 
   [[nodiscard]] const Axis* axis(std::string_view name) const;
 };
 
-/// Measures one case: reads its parameters from the session, gives it measurements and gates.
-/// Throws Skipped where the device cannot do it, anything else where it failed.
+/// Measures one case: reads the parameters from the session and adds measurements and gates to it.
+/// Throws Skipped when the device cannot run the case; any other exception is a failure.
 using Body = void (*)(Session&);
 
-/// A benchmark and the backends that this executable holds for it.
+/// A benchmark and its implementations in this executable.
 struct Enrolled {
   Benchmark benchmark;
   Body cuda = nullptr;
@@ -80,33 +81,33 @@ struct Enrolled {
 
 namespace detail {
 
-/// One backend of a benchmark, as STRATA_BENCHMARK hands it over.
+/// One registration by STRATA_BENCHMARK.
 struct Enrolment {
   Benchmark (*declare)() = nullptr;
   Backend backend = Backend::host;
   Body body = nullptr;
 };
 
-/// Registers a backend, before main. Both backends of a benchmark pass the same declaration.
-/// Without a body it says only that there is such a benchmark.
+/// Registers one backend before main. Both backends of a benchmark pass the same declaration. A
+/// null body only declares the benchmark.
 bool enrol(Benchmark (*declare)(), Backend backend, Body body);
 
-/// One element for each name, sorted by name. Throws std::logic_error for a name enrolled twice on
-/// a backend, two declarations that differ, names that cannot stand in a case id or a setting, an
-/// axis without values or with defaults that it does not have.
+/// One element for each name, sorted by name. Throws std::logic_error for a backend registered
+/// twice, declarations that differ, names that are invalid in a case id or a setting, and an axis
+/// without values or with invalid defaults.
 [[nodiscard]] std::vector<Enrolled> merge(const std::vector<Enrolment>& entries);
 
 }  // namespace detail
 
 }  // namespace strata
 
-/// Enrols one backend of a benchmark: the only line that a new file needs beside its own code.
+/// Registers one backend of a benchmark: the only line that a new file needs besides its own code.
 #define STRATA_BENCHMARK(declare, backend, body)                 \
   [[maybe_unused]] static const bool strata_enrolled_##backend = \
       ::strata::detail::enrol(declare, ::strata::Backend::backend, body)
 
-/// Says that a benchmark exists, in a file that every build has, so that a build without its only
-/// backend still understands sweeps that name it.
+/// Declares a benchmark without a body, in a file that every build compiles, so that a build
+/// without CUDA still accepts sweeps that name it.
 #define STRATA_DECLARED(declare)                          \
   [[maybe_unused]] static const bool strata_is_declared = \
       ::strata::detail::enrol(declare, ::strata::Backend::cuda, nullptr)

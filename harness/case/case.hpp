@@ -25,7 +25,7 @@ using Params = std::map<std::string, std::string, std::less<>>;
 /// "k=v;k=v", sorted by key: the `params` column.
 [[nodiscard]] std::string to_string(const Params& params);
 
-/// True for text that may stand in a case id: letters, digits, '.', '_', '+' and '-', not empty.
+/// True for text that is valid in a case id: letters, digits, '.', '_', '+' and '-', not empty.
 [[nodiscard]] bool is_canonical_word(std::string_view text);
 
 /// One benchmark at one point of its axes, on one kind of device.
@@ -35,10 +35,9 @@ struct Case {
   Backend backend = Backend::host;
   Params params;
 
-  /// suite/benchmark/backend/key=value/…: canonical, stable across machines, usable in a regular
-  /// expression without quoting.
+  /// suite/benchmark/backend/key=value/…: canonical and stable across machines.
   [[nodiscard]] std::string id() const;
-  /// The case that has this id, or nothing when no case could have it.
+  /// The inverse of id(); nothing for text that is not the id of a case.
   [[nodiscard]] static std::optional<Case> from_id(std::string_view id);
   bool operator==(const Case&) const = default;
 };

@@ -5,7 +5,7 @@
 
 namespace strata {
 
-/// What the process says to its caller when it ends.
+/// Exit status of the process.
 enum class ExitCode : int {
   success = 0,       ///< every case measured, or skipped for a stated reason
   failed = 1,        ///< some case failed
@@ -14,19 +14,19 @@ enum class ExitCode : int {
   interrupted = 130  ///< SIGINT or SIGTERM; the run folder is complete up to then and resumes
 };
 
-/// Bad input: what() is one line that says what is wrong, where, what was expected, how to mend it.
+/// Bad input: what() is one line with the place, what was found, what was expected, and a remedy.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The device that was asked for cannot be used; what() is one line that says why.
+/// The requested device cannot be used; what() is the reason in one line.
 class DeviceUnavailable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A case that cannot be measured on this device: recorded as skipped, with this reason.
+/// The case cannot be measured on this device: it is recorded as skipped, with this reason.
 class Skipped : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,5 +1,4 @@
-// Regular expressions that people type: searched in short texts, refused when they are malformed or
-// too large to match.
+// Regular expressions from the command line.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +8,17 @@
 
 namespace strata {
 
-/// Longest expression that is taken.
+/// Longest accepted expression.
 inline constexpr std::size_t max_expression_length = 1000;
 
 /// An ECMAScript regular expression without back-references.
 class Expression {
  public:
-  /// `flag` is where it was typed ("--filter"): what messages begin with. Throws UsageError for an
-  /// expression that is malformed, too long or too large to match.
+  /// `flag` ("--filter") begins the messages. Throws UsageError for an expression that is
+  /// malformed, too long or too large to match.
   Expression(std::string_view flag, const std::string& text);
 
-  /// True when any part of `text` matches.
+  /// True when some part of `text` matches.
   [[nodiscard]] bool found_in(const std::string& text) const;
 
  private:

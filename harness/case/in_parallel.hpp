@@ -1,4 +1,4 @@
-// Loops over large arrays on all CPUs: a gigabyte of particles takes one of them several seconds.
+// Loops over large arrays on all CPUs: one CPU takes several seconds for a gigabyte of particles.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace strata {
 
-/// Calls work(first, last) for adjoining pieces of 0 … count - 1 in as many threads as there are
-/// CPUs, and returns when all are done. `work` must not throw. `least`: as many are worth a thread;
-/// fewer are done here.
+/// Splits 0 … count - 1 into one contiguous piece for each CPU, calls work(first, last) for each in
+/// its own thread, and returns when all are done. `work` must not throw. A piece has at least
+/// `least` elements, so that small arrays start no threads.
 template <class Work>
 void in_parallel(std::size_t count, const Work& work, std::size_t least = std::size_t{1} << 14U) {
   const std::size_t threads =

@@ -1,4 +1,4 @@
-// Whole numbers that are evenly spread on a logarithmic axis: the sizes that a sweep visits.
+// Whole numbers evenly spaced on a logarithmic axis: the sizes of a sweep.
 #pragma once
 
 #include <cmath>
@@ -7,8 +7,8 @@
 
 namespace strata {
 
-/// `per_octave` numbers from one to its double and so on, from `least` to `most`, each rounded to a
-/// multiple of `multiple`, no two alike. All of them are at least 1, `most` is at most 2^60.
+/// `per_octave` numbers for each doubling, from `least` to `most`, each rounded to a multiple of
+/// `multiple`, without duplicates. All arguments are at least 1, `most` is at most 2^60.
 [[nodiscard]] inline std::vector<std::uint64_t> octaves(std::uint64_t least, std::uint64_t most,
                                                         unsigned per_octave,
                                                         std::uint64_t multiple) {

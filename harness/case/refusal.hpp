@@ -1,5 +1,4 @@
-// How bad input is refused: one line that says where, what was found, what was expected, how to
-// mend it.
+// Messages about bad input: one line with the place, what was found, what was expected, a remedy.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,7 @@
 
 namespace strata {
 
-/// Where something was found: a line of a file, or a setting (which has no line).
+/// A line of a file, or a flag or setting (which has no line).
 struct Place {
   std::string_view name;
   std::size_t line = 0;

@@ -1,9 +1,8 @@
-// A sweep file is read in two steps, each of which can refuse it: as YAML (yaml_tree), and for its
-// meaning, against the benchmarks of this executable.
+// A sweep file is first parsed as YAML (yaml_tree), then checked against the benchmarks.
 
 #include "harness/case/sweep.hpp"
 
-#include "harness/case/builtin_sweeps.hpp"
+#include "harness/case/builtin_files.hpp"
 #include "harness/case/expression.hpp"
 #include "harness/case/octaves.hpp"
 #include "harness/case/refusal.hpp"
@@ -30,13 +29,13 @@ namespace {
 
 constexpr int schema = 1;
 
-// --- the meaning ---
+// --- names and values ---
 
 using Names = std::vector<std::string>;
 
 const Enrolled* find(std::span<const Enrolled> known, std::string_view name) {
-  const auto found = std::find_if(known.begin(), known.end(),
-                                  [&](const Enrolled& one) { return one.benchmark.name == name; });
+  const auto found =
+      std::ranges::find_if(known, [&](const Enrolled& one) { return one.benchmark.name == name; });
   return found == known.end() ? nullptr : &*found;
 }
 
@@ -62,13 +61,13 @@ const Axis& known_axis(const Place& place, std::string_view name, const Benchmar
          did_you_mean(name, names, "remove it or correct its name"));
 }
 
-/// A value as it was written, and where.
+/// A value in a file, and its line.
 struct Written {
   std::string_view text;
   std::size_t line = 0;
 };
 
-/// The way to write what was meant by "08", "+8", "8.0" or "0x8", on an axis of whole numbers.
+/// The canonical form of "08", "+8", "8.0" or "0x8" on an axis of whole numbers.
 std::optional<std::string> meant_number(const Axis& axis, std::string_view text) {
   const std::string copy{text};
   char* end = nullptr;
@@ -104,7 +103,7 @@ Names canonical_values(std::string_view name, const Axis& axis, std::span<const 
   return values;
 }
 
-/// One number of the plan: how it is called, where it goes, what it may be.
+/// One number of the plan: its name, its member, its bounds.
 struct PlanField {
   std::string_view name;
   int Plan::*whole;
@@ -160,7 +159,7 @@ void set_plan_field(const Place& place, Plan& plan, const PlanField& field, std:
          "correct it or leave it out");
 }
 
-/// What the numbers of a plan owe each other.
+/// Checks the numbers of a plan against each other.
 void check_plan(const Place& place, const Plan& plan) {
   if (plan.max_samples < plan.min_samples) {
     refuse(
@@ -314,7 +313,7 @@ class Reader {
         whole(need(node, "per_octave", "how many values from one to its double"), most_per_octave);
     const auto* const factor = node.find("multiple_of");
     const auto multiple = factor == nullptr ? 1 : whole(*factor, most_number);
-    Names texts;  // outlive what is written of them
+    Names texts;  // must outlive `written`
     for (const auto number : octaves(from, to, static_cast<unsigned>(per_octave), multiple))
       texts.push_back(std::to_string(number));
     std::vector<Written> written;
@@ -374,7 +373,7 @@ void add_points(const Benchmark& benchmark, const SweepEntry& entry, std::set<Po
   points.insert(product.begin(), product.end());
 }
 
-/// How many combinations an entry stands for, as far as anybody wants to know.
+/// The number of combinations of an entry, or max_sweep_points + 1 for more.
 std::size_t count_points(const Benchmark& benchmark, const SweepEntry& entry) {
   std::size_t count = 1;
   for (const auto& axis : benchmark.axes) {
@@ -442,23 +441,16 @@ void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrol
     written.push_back({value});
   const auto values = canonical_values(shown, axis, written);
 
-  std::vector<SweepEntry*> concerned;
+  bool found = false;
   for (auto& entry : sweep.entries) {
-    if (entry.benchmark == benchmark.name) concerned.push_back(&entry);
+    if (entry.benchmark != benchmark.name) continue;
+    found = true;
+    std::erase_if(entry.axes, [&](const auto& named) { return named.first == axis.name; });
+    entry.axes.emplace_back(axis.name, values);
   }
-  if (concerned.empty()) {
-    refuse(place, fmt::format("sweep {} does not run {}", sweep.name, benchmark.name),
-           "a benchmark of the sweep", "add an entry for it to a sweep file");
-  }
-  for (auto* const entry : concerned) {
-    const auto at = std::find_if(entry->axes.begin(), entry->axes.end(),
-                                 [&](const auto& named) { return named.first == axis.name; });
-    if (at == entry->axes.end()) {
-      entry->axes.emplace_back(axis.name, values);
-    } else {
-      at->second = values;
-    }
-  }
+  if (found) return;
+  refuse(place, fmt::format("sweep {} does not run {}", sweep.name, benchmark.name),
+         "a benchmark of the sweep", "add an entry for it to a sweep file");
 }
 
 std::vector<Case> expand(const Sweep& sweep, Backend backend, std::span<const Enrolled> known) {

@@ -10,8 +10,8 @@
 namespace strata {
 namespace {
 
-constexpr std::size_t shown_characters = 48;  // of what was found: enough to find it again
-constexpr std::size_t longest_name = 64;      // a longer word is no mistyped name
+constexpr std::size_t shown_characters = 48;  // of quoted text
+constexpr std::size_t longest_name = 64;      // longer words are not compared
 
 /// One character at the start of a text.
 struct Character {
@@ -21,7 +21,7 @@ struct Character {
 
 struct Form {
   std::uint32_t mask;   // of the lead byte
-  std::uint32_t lead;   // what the masked byte is
+  std::uint32_t lead;   // its value under the mask
   std::size_t bytes;    // of the whole character
   std::uint32_t least;  // smallest code that needs this form
 };
@@ -135,7 +135,7 @@ std::optional<std::string> nearest_name(std::string_view word, std::span<const s
   for (const auto& name : names) {
     const bool starts_so = word.size() >= telling_prefix && name.starts_with(word);
     const std::size_t distance = starts_so ? 1 : edit_distance(word, name);
-    // About one slip in three letters is a slip; more is another word.
+    // One mistake in three letters may be a slip; more is another word.
     if (distance > (std::max(word.size(), name.size()) + 2) / 3) continue;
     if (!nearest || distance < least) {
       nearest = name;

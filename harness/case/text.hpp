@@ -1,4 +1,4 @@
-// Text that people typed: is it UTF-8, what did they mean, how is it shown in a message.
+// Checking text that people typed, and showing it in messages.
 #pragma once
 
 #include <cstddef>
@@ -17,31 +17,30 @@ namespace strata {
 /// The line, counted from 1, that holds the byte at `offset`.
 [[nodiscard]] std::size_t line_of(std::string_view text, std::size_t offset);
 
-/// `text` on one line, whatever it holds: control characters and bytes that are not UTF-8 are
-/// written as \xNN.
+/// `text` on one line: control characters and bytes that are not UTF-8 are written as \xNN.
 [[nodiscard]] std::string one_line(std::string_view text);
 
-/// The start of `text`, on one line and in single quotes: how a message shows what was found.
+/// The start of `text`, on one line and in single quotes, for messages.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-/// What stands between the separators: one more part than there are of them.
+/// The parts between the separators: one more than there are separators.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// "a, b, c".
 [[nodiscard]] std::string joined(std::span<const std::string> words);
 
-/// Fewest insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+/// The least number of insertions, deletions, replacements and swaps of neighbours from a to b.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The one of `names` that whoever wrote `word` most likely meant; nothing when none is near.
+/// The name that was most likely meant by `word`; nothing when none is close.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view word,
                                                       std::span<const std::string> names);
 
-/// The number that `text` writes in the one canonical way: no sign but '-', no leading zero.
+/// The number in canonical notation: no sign but '-', no leading zero. Nothing for other text.
 [[nodiscard]] std::optional<long long> whole_number(std::string_view text);
 
-/// "folder/file.cpp:12 in void f()": where a call stands in this project, whatever folder it was
-/// built in. The parts of a std::source_location, which clang 14 does not have.
+/// "folder/file.cpp:12 in void f()", independent of the build folder. Takes the parts of a
+/// std::source_location, which clang 14 does not have.
 [[nodiscard]] std::string place_text(std::string_view file, unsigned line,
                                      std::string_view function);
 

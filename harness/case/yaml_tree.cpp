@@ -52,7 +52,7 @@ void check_bytes(std::string_view text, std::string_view file, std::string_view 
     }
     rest.remove_prefix(std::min(length + 1, rest.size()));
   }
-  // After the lines: a line that is too long says better where the trouble is.
+  // After the lines: a line that is too long is the more precise message.
   if (text.size() > max_yaml_bytes) {
     refuse({file, 1}, fmt::format("more than {} bytes", max_yaml_bytes),
            fmt::format("a {} file no larger than that", what),
@@ -89,7 +89,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse_anchor(mark, anchor != 0);
-    // The parser notices that a value is missing only at the next key: what is wrong is this one.
+    // The parser notices a missing value only at the next key; the message names this one.
     const auto line = !open_.empty() && open_.back().key ? open_.back().key_line : at(mark).line;
     add({.kind = TreeNode::Kind::nothing, .line = line, .text = {}, .items = {}, .key = {}});
   }
@@ -202,8 +202,7 @@ class TreeBuilder : public YAML::EventHandler {
 }  // namespace
 
 const TreeNode* TreeNode::find(std::string_view wanted) const {
-  const auto found = std::find_if(items.begin(), items.end(),
-                                  [&](const TreeNode& item) { return item.key == wanted; });
+  const auto found = std::ranges::find(items, wanted, &TreeNode::key);
   return found == items.end() ? nullptr : &*found;
 }
 
@@ -260,7 +259,7 @@ std::string read_yaml_file(const std::string& name, std::string_view what) {
 void allow_keys(std::string_view file, const TreeNode& mapping, std::string_view what,
                 const std::vector<std::string>& allowed) {
   for (const auto& item : mapping.items) {
-    if (std::find(allowed.begin(), allowed.end(), item.key) != allowed.end()) continue;
+    if (std::ranges::find(allowed, item.key) != allowed.end()) continue;
     refuse({file, item.key_line}, fmt::format("{} has no key {}", what, in_quotes(item.key)),
            fmt::format("one of {}", joined(allowed)),
            did_you_mean(item.key, allowed, "remove it or correct its name"));

@@ -16,7 +16,7 @@ namespace strata {
 inline constexpr std::size_t max_yaml_bytes = 1 << 20;
 inline constexpr std::size_t max_yaml_line = 1 << 14;
 
-/// A value of the file, with the key that it stands under where it stands in a mapping.
+/// A value of the file, and its key when it is a member of a mapping.
 struct TreeNode {
   enum class Kind { nothing, word, quoted_text, list, mapping };
   Kind kind = Kind::nothing;
@@ -28,28 +28,28 @@ struct TreeNode {
 
   [[nodiscard]] bool is_text() const { return kind == Kind::word || kind == Kind::quoted_text; }
   [[nodiscard]] const TreeNode* find(std::string_view wanted) const;
-  /// What a message calls it.
+  /// For messages: "an empty list", "'word'".
   [[nodiscard]] std::string describe() const;
 };
 
-/// The tree of the one document in `text`. `what` is what messages call such a file: "sweep".
+/// The tree of the one document in `text`. `what` names the kind of file in messages: "sweep".
 /// Throws UsageError "FILE:LINE: …" for bad UTF-8, control characters, a line or file over the
 /// limits, YAML errors, anchors, aliases, tags, a second document, duplicate keys, deep nesting.
 [[nodiscard]] TreeNode parse_yaml_tree(std::string_view text, std::string_view file,
                                        std::string_view what);
 
-/// The text of a file, or a little more than max_yaml_bytes of it. Throws UsageError.
+/// The text of a file, cut a little after max_yaml_bytes. Throws UsageError.
 [[nodiscard]] std::string read_yaml_file(const std::string& name, std::string_view what);
 
-/// Refuses a key of `mapping` that is not one of `allowed`; `what` is what has the keys.
+/// Throws UsageError for a key that is not one of `allowed`; `what` names the mapping.
 void allow_keys(std::string_view file, const TreeNode& mapping, std::string_view what,
                 const std::vector<std::string>& allowed);
 
-/// The value of a key that must be there; `expected` says what it holds.
+/// The value of a required key; `expected` describes it. Throws UsageError.
 [[nodiscard]] const TreeNode& need_key(std::string_view file, const TreeNode& mapping,
                                        std::string_view key, std::string_view expected);
 
-/// Refuses a file whose key `schema` is not `version`.
+/// Throws UsageError unless the key `schema` is `version`.
 void check_schema(std::string_view file, const TreeNode& root, int version);
 
 }  // namespace strata

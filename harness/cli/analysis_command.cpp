@@ -38,7 +38,7 @@ std::string interpreter(const fs::path& source) {
   return is_there(own) ? own.string() : "python3";
 }
 
-/// The words of a call of the analysis package, which is found from now on.
+/// The command that calls the analysis package; adds the package to PYTHONPATH.
 std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   const fs::path source{source_folder()};
   const fs::path package = source / "analysis" / "src";

@@ -36,7 +36,7 @@ std::string text_of(const Fact& fact) {
       fact);
 }
 
-/// Google Benchmark keeps what it is told for good: the same text for library and device.
+/// Google Benchmark keeps this context until the process ends.
 void add_context(Device& device) {
   const BuildInfo& build = build_info();
   benchmark::AddCustomContext("strata_version", build.version);
@@ -50,7 +50,7 @@ void add_context(Device& device) {
   }
 }
 
-/// Somebody else counts: nothing is opened in this process.
+/// An outside profiler counts: this process opens no counters.
 constexpr const char* counters_external = "external";
 
 /// What --counters asks for, opened before the device; null when the cases are to be timed. Throws

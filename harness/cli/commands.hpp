@@ -1,4 +1,4 @@
-// The subcommands: each reads its own flags and returns the exit status of the process.
+// The subcommands. Each returns the exit status of the process.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@ struct RunOptions {
   std::vector<std::string> settings;
   std::string out = "runs";
   std::string resume;
-  std::vector<std::string>
-      counters;  ///< as said; nothing said: auto, or what the resumed run asked
+  std::vector<std::string> counters;  ///< empty: auto, or those of the resumed run
   bool dry_run = false;
   bool quiet = false;
   std::vector<std::string> command;  ///< argv, for context.json
@@ -28,13 +27,13 @@ struct BenchOptions {
   std::string sweep = "default";
   std::string device = "auto";
   std::vector<std::string> settings;
-  std::vector<std::string> counters;  ///< cases are counted instead of timed; "external": by others
+  std::vector<std::string> counters;  ///< not empty: count the cases instead of timing them
   std::vector<std::string> flags;     ///< for Google Benchmark
 };
 [[nodiscard]] int bench_command(const BenchOptions& options);
 
 struct ListOptions {
-  std::string cases;  ///< a sweep whose case ids are wanted instead
+  std::string cases;  ///< list the case ids of this sweep instead
   std::string backend = "cuda";
 };
 [[nodiscard]] int list_command(const ListOptions& options);
@@ -45,7 +44,7 @@ struct CountersOptions {
   std::string device = "auto";
   bool all_chips = false;
   std::string format = "table";
-  std::string metrics;  ///< an expression: the metrics of the chip that match are wanted instead
+  std::string metrics;  ///< list the metrics of the chip that match this expression instead
 };
 [[nodiscard]] int counters_command(const CountersOptions& options);
 
@@ -66,7 +65,7 @@ struct ModelOptions {
 
 struct NbodyOptions {
   std::string problem = "galaxies";
-  std::optional<std::uint32_t> systems;  ///< nothing said: as usual for the problem, here and below
+  std::optional<std::uint32_t> systems;  ///< default: that of the problem; the same for bodies
   std::optional<std::uint32_t> bodies;
   std::uint64_t seed = 2009;
   std::string file;
@@ -79,10 +78,10 @@ struct NbodyOptions {
 /// `action`: generate, verify, reference, trimmed-mean or ladder.
 [[nodiscard]] int nbody_command(std::string_view action, const NbodyOptions& options);
 
-/// Hands `arguments` to `python -m strata`. Replaces this process; returns only when it cannot.
+/// Replaces this process by `python -m strata arguments`. Throws UsageError when it cannot start.
 [[nodiscard]] int analysis_command(const std::vector<std::string>& arguments);
-/// Prints the ten numbers of the run in a folder that a person wants first. False where the
-/// analysis package does not start or cannot read the run.
+/// Prints the most important numbers of a run. False when the analysis package does not start or
+/// cannot read the run.
 [[nodiscard]] bool say_first_numbers(const std::string& run);
 
 }  // namespace strata

@@ -1,4 +1,4 @@
-// What can be counted: which sets, by which metric of the chip, in how many passes. Needs no GPU
+// strata counters: sets, metrics of a chip and the number of passes. Needs no GPU
 // where a chip is named.
 #include "harness/case/error.hpp"
 #include "harness/case/expression.hpp"
@@ -25,10 +25,10 @@
 namespace strata {
 namespace {
 
-constexpr std::string_view flag = "counters";        // what messages begin with
+constexpr std::string_view flag = "counters";        // begins the messages
 constexpr std::string_view raw_metrics = "metrics";  // the heading of those that no set names
 
-/// What a chip makes of all that was asked for.
+/// The selection resolved on one chip.
 struct ChipReport {
   std::string chip;
   std::string unavailable;  ///< why the library cannot describe it; empty: it can
@@ -64,7 +64,7 @@ Asked what_is_asked(const std::vector<std::string>& wanted) {
   return asked;
 }
 
-/// The metrics that no set names, as far as the chip has them, as if they were a set.
+/// The raw metrics of the selection as a set of their own.
 ResolvedSet resolve_raw(const std::vector<std::string>& metrics, MetricCatalogue& catalogue) {
   ResolvedSet raw{
       .set = {.name = std::string{raw_metrics}, .file = {}, .built_in = true, .title = "as named"},
@@ -86,7 +86,7 @@ ChipReport report_on(const Asked& asked, MetricCatalogue& catalogue, bool whole_
   ChipReport report{.chip = catalogue.chip(), .unavailable = {}, .sets = {}, .passes = 0};
   auto selection = asked.selection;
   if (!whole_selection) {
-    // Of many chips, each is asked for what it has; a name that none has is still refused.
+    // A chip may lack metrics of other chips; a name that no chip has is still refused.
     std::erase_if(selection.wanted, [&](const std::string& one) {
       return is_raw_metric(one) && !catalogue.find(one) && catalogue.known_elsewhere(one);
     });
@@ -146,7 +146,7 @@ std::string metric_names(const SetQuantity& quantity) {
   return joined(names);
 }
 
-/// The metric, "fallback" where it is not the first choice, or what is missing.
+/// The metric, marked when it is not the first choice, or the missing ones.
 std::string stand_in(const ResolvedQuantity& quantity) {
   if (!quantity.choice) return fmt::format("absent: {}", metric_names(quantity.asked));
   return quantity.metric() + (*quantity.choice == 0 ? "" : " (fallback)");
@@ -253,7 +253,7 @@ void print_chips_table(const std::vector<ChipReport>& reports) {
   }
 }
 
-/// Where chips differ from the first choice of a set: quantity and stand-in → chips.
+/// The quantities that some chips lack or count by a fallback.
 void print_differences(const std::vector<ChipReport>& reports) {
   using Key = std::pair<std::string, std::string>;
   std::vector<std::pair<Key, std::vector<std::string>>> differences;

@@ -20,7 +20,7 @@ namespace strata {
 namespace {
 
 int fail(ExitCode code, std::string_view what) {
-  // Not fmt::print, which throws when nobody reads stderr any more.
+  // Not fmt::print, which throws when stderr is closed.
   (void)std::fputs(fmt::format("strata: {}\n", what).c_str(), stderr);
   return static_cast<int>(code);
 }

@@ -1,4 +1,4 @@
-// strata model: what each generation of GPU would move, by the published rules and with no device.
+// strata model: the traffic of each GPU generation by its published rules, without a device.
 #include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
@@ -35,7 +35,7 @@ struct Pattern {
   std::string permutation;
 };
 
-/// What one generation makes of one layout and field set, or of the pattern.
+/// The predicted traffic of one layout and field set, or of the pattern, on one generation.
 struct Prediction {
   GenerationInfo generation;
   std::string layout;
@@ -63,7 +63,7 @@ std::vector<std::string> chosen(std::string_view option, const std::vector<std::
   return result;
 }
 
-/// "9.0" or "9.x" as the generation whose rules hold for it, or nothing.
+/// The generation of "9.0" or "9.x", or nothing.
 std::optional<Generation> of_capability(std::string_view text) {
   const auto dot = text.find('.');
   if (dot == std::string_view::npos) return std::nullopt;

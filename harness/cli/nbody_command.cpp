@@ -43,7 +43,7 @@ nbody::Existing existing(const NbodyOptions& options) {
   return options.overwrite ? nbody::Existing::replace : nbody::Existing::keep;
 }
 
-/// The problem that was asked for; what was not said is as its first publication has it.
+/// The requested problem; its default size is that of its first publication.
 nbody::Problem problem_of(const NbodyOptions& options) {
   struct Usual {
     nbody::Kind kind;
@@ -101,8 +101,8 @@ int reference(const NbodyOptions& options) {
 
 // --- verify ---
 
-/// What the headers, and the masses, say differently: the files belong to different datasets.
-std::string strangers(const Dataset& one, const Dataset& other) {
+/// The differences in header and masses: such files belong to different datasets.
+std::string header_differences(const Dataset& one, const Dataset& other) {
   std::vector<std::string> words;
   const auto differ = [&words](std::string_view what, const auto& a, const auto& b) {
     if (a != b) words.push_back(fmt::format("{} ({} and {})", what, a, b));
@@ -193,7 +193,7 @@ int verify(const NbodyOptions& options) {
   }
   const Dataset dataset = nbody::read_dataset(options.file);
   const Dataset other = nbody::read_dataset(options.other);
-  if (const std::string different = strangers(dataset, other); !different.empty()) {
+  if (const std::string different = header_differences(dataset, other); !different.empty()) {
     print_note("header", "not of one dataset: they differ in " + different);
     return static_cast<int>(ExitCode::failed);
   }

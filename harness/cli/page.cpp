@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t page = 98;  // columns of text
 
-/// The lines of `text`, none longer than `width`, broken between words.
+/// `text` wrapped between words into lines of at most `width` bytes.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines{""};
   while (!text.empty()) {

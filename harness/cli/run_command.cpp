@@ -24,13 +24,13 @@
 namespace strata {
 namespace {
 
-/// To stdout; whoever stopped reading does not end the run.
+/// To stdout; a closed pipe does not end the run.
 void say(const std::string& line) {
   (void)std::fputs((line + '\n').c_str(), stdout);
   (void)std::fflush(stdout);
 }
 
-/// To stderr, under the same terms: fmt::print would throw when nobody reads it any more.
+/// To stderr. Not fmt::print, which throws when the pipe is closed.
 void tell(const std::string& line) {
   (void)std::fputs(("strata: " + line + '\n').c_str(), stderr);
 }
@@ -58,16 +58,15 @@ WorkerCommand worker_on(const std::string& device, const std::string& task = {},
   return command;
 }
 
-/// What the device is, and whether `counters` can be had on it. Throws UsageError for a selection
-/// that names what does not exist.
+/// Asks a worker for the device, and whether `counters` are available on it. Throws UsageError for
+/// a selection with unknown names.
 DeviceMessage ask(const std::string& device, const CounterSelection& counters) {
   DeviceMessage answer;
   try {
     answer = probe(worker_on(device, "--probe", counters));
   } catch (const DeviceUnavailable& error) {
     if (counters.wanted.empty()) throw;
-    // A profiler that takes its process along does not take the run along: the device alone
-    // answers.
+    // A profiler that crashes its process must not end the run: ask again without it.
     answer = probe(worker_on(device, "--probe"));
     answer.counters =
         CountersAnswer{.plan = std::nullopt,
@@ -82,7 +81,7 @@ DeviceMessage ask(const std::string& device, const CounterSelection& counters) {
 
 constexpr const char* not_counted_yet = "not counted yet";
 
-/// What is known of the counters before anything is timed.
+/// The state of the counters before timing.
 CountersInfo counters_before(std::vector<std::string> asked,
                              const std::optional<CountersAnswer>& answer) {
   CountersInfo info;
@@ -230,8 +229,8 @@ int supervise_and_finish(const RunOptions& options, const std::string& device, R
   return finish(supervise(how, folder, progress), folder, options.quiet);
 }
 
-/// Whether the counters that the run was begun with can be had now; its context says so afterwards.
-/// Throws UsageError when their names stand for others by now.
+/// Whether the counters of the run are available now; updates the context. Throws UsageError when
+/// their names have changed their meaning.
 bool can_still_count(const RunOptions& options, const std::string& device, RunFolder& folder) {
   const auto selection = selection_of(folder.context().counters.asked, wanted_by(folder));
   if (selection.wanted.empty()) return false;
@@ -241,7 +240,7 @@ bool can_still_count(const RunOptions& options, const std::string& device, RunFo
   const bool counts = answer && answer->plan;
   const CounterPlan& then = context.counters.plan;
   if (!counts) {
-    now.plan = then;  // of what was counted before
+    now.plan = then;  // of the earlier counts
     tell_of_absent_counters(options, now, context.backend);
   } else if (!then.quantities.empty() && !is_same_counting(then, now.plan)) {
     throw UsageError{
@@ -288,7 +287,7 @@ int resume(const RunOptions& options) {
 }  // namespace
 
 int run_command(const RunOptions& options) {
-  // For the rest of the process: what is left in stdout's buffer is written once more at the end.
+  // For the rest of the process: stdout's buffer is flushed again at exit.
   (void)std::signal(SIGPIPE, SIG_IGN);
   if (!options.resume.empty()) return resume(options);
 

@@ -140,7 +140,7 @@ std::optional<Absence> absence_of(int code) {
   return absence(std::string{found->reason}, found->mend);
 }
 
-/// What follows "KEY" and its colon on the line that begins with it.
+/// The value of the line "KEY: value".
 std::optional<std::string_view> value_of(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
@@ -201,7 +201,7 @@ std::optional<bool> is_admin_only(const CounterEnvironment& environment) {
   return *value != "0";
 }
 
-/// May this process do what an administrator may, as far as it can see itself?
+/// Does this process have the rights of an administrator, by its capabilities?
 bool is_administrator(const CounterEnvironment& environment) {
   // linux/capability.h. The driver asks for the first; from version 565 on, the second will do.
   constexpr unsigned cap_sys_admin = 21;
@@ -211,7 +211,7 @@ bool is_administrator(const CounterEnvironment& environment) {
   return ((*mask >> cap_sys_admin | *mask >> cap_perfmon) & 1U) != 0;
 }
 
-/// The mending step for a process that the driver takes for an ordinary user's.
+/// The remedy for a process without the rights of an administrator.
 std::string_view permission_mend(const CounterEnvironment& environment) {
   if (environment.container) return mend::container;
   return environment.effective_user == 0 ? mend::capability : mend::administrator;
@@ -236,7 +236,7 @@ Absence explain_privileges(const CounterEnvironment& environment) {
                  permission_mend(environment));
 }
 
-/// What the environment makes likely where the code says little.
+/// The likely cause by the environment, for a code that does not name one.
 std::optional<Absence> explain_by_environment(const CounterEnvironment& environment) {
   if (is_wsl(environment)) {
     return absence_of(wsl_device);

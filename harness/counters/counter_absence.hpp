@@ -9,14 +9,13 @@
 
 namespace strata {
 
-/// One reason why counters cannot be read, and its mending step. Each is one line without a full
-/// stop at its end.
+/// Why counters cannot be read, and the remedy: each one line without a full stop.
 struct Absence {
   std::string reason;
-  std::string mend;  ///< empty when nothing can be done
+  std::string mend;  ///< may be empty
 };
 
-/// What a result of CUPTI (cupti_result.h of CUDA 13.0) says by itself.
+/// A result of CUPTI (cupti_result.h of CUDA 13.0) that names its cause.
 struct CuptiCause {
   int code;
   std::string_view name;  ///< CUPTI's
@@ -26,7 +25,7 @@ struct CuptiCause {
 /// In order of their codes. A test holds codes and names equal to CUPTI's.
 [[nodiscard]] std::span<const CuptiCause> cupti_causes();
 
-/// What this process and its machine say about who may read counters.
+/// The properties of this process and machine that decide whether counters can be read.
 struct CounterEnvironment {
   std::string driver_parameters;  ///< text of /proc/driver/nvidia/params; empty: cannot be read
   std::string process_status;     ///< text of /proc/self/status
@@ -35,16 +34,16 @@ struct CounterEnvironment {
   bool container = false;
   bool wsl_graphics = false;    ///< /dev/dxg is there
   bool mps = false;             ///< a control daemon of MPS has its pipe here
-  std::string injection;        ///< what a profiler had injected: CUDA_INJECTION64_PATH
-  std::optional<bool> mig;      ///< NVML's word on the device; empty: not known
+  std::string injection;        ///< CUDA_INJECTION64_PATH: the library that a profiler injects
+  std::optional<bool> mig;      ///< of the device, from NVML; empty: not known
   int driver_cuda_version = 0;  ///< 1000 × major + 10 × minor; 0: not known
   int cupti_cuda_version = 0;   ///< of the CUDA toolkit that this CUPTI belongs to; 0: not known
 };
-/// Of this process, now. What a device or a driver has to tell (mig, both versions) is left out.
+/// Of this process; leaves out what needs a device or a driver (mig, both versions).
 [[nodiscard]] CounterEnvironment read_environment();
 
-/// What rules counters out before anything is tried. What only makes them unlikely (MIG, WSL, MPS,
-/// an older driver) does not: the trial decides, and explain_counters() then names it.
+/// Why counters are certain to fail, before anything is tried. MIG, WSL, MPS and an older driver
+/// only make failure likely: for them the trial decides, and explain_counters() then names them.
 [[nodiscard]] std::optional<Absence> explain_environment(const CounterEnvironment& environment);
 
 /// CUpti_Profiler_Support_Level.
@@ -81,12 +80,12 @@ struct SupportFlags {
 /// when it fits: the same or newer.
 [[nodiscard]] std::optional<Absence> explain_library(unsigned built_for, unsigned found);
 
-/// This build has no CUPTI; `without_cuda`: nor any CUDA part.
+/// This build has no CUPTI or, `without_cuda`, no CUDA part at all.
 [[nodiscard]] Absence no_cupti_in_this_build(bool without_cuda);
-/// There is nothing to count on; `detail` says why, in one line.
+/// There is no GPU to count on; `detail` is the reason in one line.
 [[nodiscard]] Absence no_gpu_to_count_on(std::string_view detail);
 
-/// Every mending step that the functions above give: harness/counters/ABSENCE.md has them all.
+/// Every remedy of the functions above; a test holds them equal to harness/counters/ABSENCE.md.
 [[nodiscard]] std::span<const std::string_view> counter_mends();
 
 }  // namespace strata

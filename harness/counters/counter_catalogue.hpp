@@ -1,6 +1,6 @@
-// What a chip can count, asked of a library that needs no such chip: names, units, and how often a
-// piece of work must run to be counted. What is behind it is a link-time choice
-// (harness/counters): CUPTI, or nothing, which says so.
+// What a chip can count: metrics, units, and the number of passes. Answered by a library that needs
+// no such chip. The implementation is a link-time choice: CUPTI, or a stand-in that reports its
+// absence.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace strata {
 
-/// What the library says of one metric.
+/// The library's description of one metric.
 struct MetricFacts {
-  std::string unit;  ///< "sector", "B", "B/s", "%", "1": short where this project has a short form
-  std::string meaning;  ///< one line, in the library's words
+  std::string unit;     ///< "sector", "B", "B/s", "%", "1": in this project's short form
+  std::string meaning;  ///< one line, the library's words
 };
 
-/// The metrics of one chip. No call leaves the catalogue unable to answer the next one.
+/// The metrics of one chip. A failed call does not affect later ones.
 class MetricCatalogue {
  public:
   MetricCatalogue() = default;
@@ -35,15 +35,14 @@ class MetricCatalogue {
   [[nodiscard]] virtual std::optional<MetricFacts> find(const std::string& metric) = 0;
   /// True when some other chip that the library knows has the metric.
   [[nodiscard]] virtual bool known_elsewhere(const std::string& metric) = 0;
-  /// Whole names (with rollup) that whoever wrote `metric` may have meant, nearest first; at most
-  /// three.
+  /// At most three complete names (with rollup) close to `metric`, nearest first.
   [[nodiscard]] virtual std::vector<std::string> nearest(const std::string& metric) = 0;
-  /// How often a piece of work runs for these to be counted together; nothing when they cannot be
-  /// (a name may be known and yet stand for what no hardware counter can give).
+  /// The number of passes to count these metrics together; nothing when they cannot be counted (the
+  /// library also knows names that no hardware counter can provide).
   [[nodiscard]] virtual std::optional<std::size_t> passes(std::span<const std::string> metrics) = 0;
-  /// Every name of the chip, without rollup, sorted.
+  /// The names of all metrics of the chip, without rollup, sorted.
   [[nodiscard]] virtual const std::vector<std::string>& base_metrics() = 0;
-  /// Of one of base_metrics().
+  /// The description of one of base_metrics().
   [[nodiscard]] virtual MetricFacts describe(const std::string& base_metric) = 0;
 };
 

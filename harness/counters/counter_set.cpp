@@ -1,10 +1,10 @@
 #include "harness/counters/counter_set.hpp"
 
+#include "harness/case/builtin_files.hpp"
 #include "harness/case/case.hpp"
 #include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "harness/case/yaml_tree.hpp"
-#include "harness/counters/builtin_counter_sets.hpp"
 
 #include <fmt/format.h>
 
@@ -60,7 +60,7 @@ class SetReader {
  private:
   [[nodiscard]] Place at(const TreeNode& node) const { return {file_, node.line}; }
 
-  /// The text under `key`: one line that says something.
+  /// The text under `key`: one line that is not empty.
   [[nodiscard]] std::string line(const TreeNode& mapping, std::string_view key) const {
     const auto expected = fmt::format("one line of at most {} bytes", longest_line);
     const auto& node = need_key(file_, mapping, key, expected);
@@ -103,9 +103,7 @@ class SetReader {
       refuse(at(node), fmt::format("{} among the metrics of {}", node.describe(), of.name),
              "names like l1tex__t_bytes.sum", "'strata counters --metrics RE' shows them");
     }
-    const bool twice = std::any_of(of.metrics.begin(), of.metrics.end(),
-                                   [&](const NamedMetric& one) { return one.name == node.text; });
-    if (twice) {
+    if (std::ranges::find(of.metrics, node.text, &NamedMetric::name) != of.metrics.end()) {
       refuse(at(node), fmt::format("metric {} of {} twice", in_quotes(node.text), of.name),
              "each metric once", "remove one of them");
     }
@@ -152,8 +150,8 @@ bool adds_up(std::string_view metric) {
   return metric.ends_with(".sum");
 }
 
-/// A file of a user may hold a slip; a name that some chip has is none. (The built-in sets are
-/// tested; an older library may still lack what they name, which is the user's fault least of all.)
+/// Refuses a metric of a user's file that no chip has: a typing mistake. (The built-in sets are
+/// tested; an older library may lack some of their metrics, which is not the user's fault.)
 void check_names(const CounterSet& set, MetricCatalogue& catalogue) {
   for (const auto& quantity : set.quantities) {
     for (const auto& metric : quantity.metrics) {
@@ -179,7 +177,7 @@ std::vector<ResolvedQuantity> choose(const CounterSet& set, const std::set<std::
 
 // --- the plan ---
 
-/// Gathers what is counted, each metric once.
+/// Collects the counted quantities, each metric once.
 class PlanBuilder {
  public:
   PlanBuilder(MetricCatalogue& catalogue, std::string_view flag)
@@ -190,7 +188,7 @@ class PlanBuilder {
   void add_set(const std::string& wanted) {
     const auto resolved = resolve_set(load_counter_set(wanted, flag_), catalogue_);
     const auto& set = resolved.set;
-    if (std::find(plan_.sets.begin(), plan_.sets.end(), wanted) != plan_.sets.end()) return;
+    if (std::ranges::find(plan_.sets, wanted) != plan_.sets.end()) return;
     plan_.sets.push_back(wanted);
     for (const auto& quantity : resolved.quantities)
       add(set, quantity);
@@ -233,9 +231,7 @@ class PlanBuilder {
 
  private:
   [[nodiscard]] const CountedQuantity* counted(std::string_view metric) const {
-    const auto found =
-        std::find_if(plan_.quantities.begin(), plan_.quantities.end(),
-                     [&](const CountedQuantity& one) { return one.metric == metric; });
+    const auto found = std::ranges::find(plan_.quantities, metric, &CountedQuantity::metric);
     return found == plan_.quantities.end() ? nullptr : &*found;
   }
 
@@ -255,9 +251,7 @@ class PlanBuilder {
       plan_.absent.push_back(fmt::format("{}.{}: counted as {}", set.name, asked.name, same->name));
       return;
     }
-    const auto clash =
-        std::find_if(plan_.quantities.begin(), plan_.quantities.end(),
-                     [&](const CountedQuantity& one) { return one.name == asked.name; });
+    const auto clash = std::ranges::find(plan_.quantities, asked.name, &CountedQuantity::name);
     if (clash != plan_.quantities.end()) {
       refuse({set.file, asked.metrics[*quantity.choice].line},
              fmt::format("{} is {}, and {} in {}", asked.name, metric, clash->metric, clash->set),
@@ -293,7 +287,7 @@ Names counter_set_names() {
   Names names;
   for (const auto& [name, text] : builtin_counter_sets())
     names.emplace_back(name);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -319,7 +313,7 @@ Names ResolvedSet::metrics() const {
   for (const auto& quantity : quantities) {
     if (!quantity.choice) continue;
     const auto& metric = quantity.metric();
-    if (std::find(names.begin(), names.end(), metric) == names.end()) names.push_back(metric);
+    if (std::ranges::find(names, metric) == names.end()) names.push_back(metric);
   }
   return names;
 }

@@ -1,6 +1,6 @@
-// Hardware counters as a benchmark sees them: something that runs a piece of work as often as it
-// must, each time from the same starting state, and says what the hardware counted. What is behind
-// it is a link-time choice (harness/counters): CUPTI, or nothing, which says so.
+// Hardware counters as a benchmark sees them: a source runs a piece of work as many times as
+// needed, each time from the same starting state, and returns what the hardware counted. The
+// implementation is a link-time choice: CUPTI, or a stand-in that reports its absence.
 #pragma once
 
 #include "harness/record/counter_plan.hpp"
@@ -18,42 +18,42 @@
 
 namespace strata {
 
-/// What a user asked to be counted: names of sets, files of sets (*.yaml), raw metric names.
+/// What is to be counted: names of sets, files of sets (*.yaml), raw metric names.
 struct CounterSelection {
   std::vector<std::string> wanted;
-  /// A case counts `memory` and what its own benchmark wants, not all that is wanted here: each
-  /// more pass is another run of its work.
+  /// A case counts only `memory` and the sets of its own benchmark: every further pass runs its
+  /// work again.
   bool by_benchmark = false;
 };
 
-/// Counters cannot be read here. Not an error of the run: timings go on without.
+/// Counters cannot be read here. The run continues without them.
 class CountersUnavailable : public std::runtime_error {
  public:
   CountersUnavailable(const std::string& reason, std::string mend)
       : std::runtime_error{reason}, mend_{std::move(mend)} {}
-  /// What a person can do about it; empty when nothing.
+  /// The remedy; may be empty.
   [[nodiscard]] const std::string& mend() const { return mend_; }
 
  private:
   std::string mend_;
 };
 
-/// A piece of work that is counted: `work` launches and waits for nothing, `prepare` brings about
-/// the state that it starts from. Both run once for each pass, in this order.
+/// A piece of work to count. For each pass, `prepare` establishes the starting state, then `work`
+/// launches without waiting.
 struct CountedRange {
   std::string name;
   std::function<void()> prepare;
   std::function<void()> work;
 };
 
-/// Quantity → what was counted over a whole range, all SMs.
+/// Quantity → its count over a whole range and all SMs.
 using Counts = std::map<std::string, double, std::less<>>;
 
-/// Pieces of work of many cases, counted in one session: for sources where opening a session is
-/// dear beside the work. The order of calls: begin, then as often as it takes begin_pass, run of
-/// every range, end_pass; then results. Every pass runs the same ranges in the same order. Calls
-/// throw std::runtime_error when the source fails; an exception out of a range's own functions
-/// passes through run(), and the source is broken from then on.
+/// Counts work of many cases in one session, for sources whose sessions are expensive to open.
+/// Order of calls: begin; begin_pass, run for every range and end_pass until that returns true;
+/// results. Every pass runs the same ranges in the same order. Calls throw std::runtime_error when
+/// the source fails; an exception from a range's own functions passes through run() and breaks the
+/// source.
 class CounterPasses {
  public:
   CounterPasses() = default;
@@ -65,13 +65,13 @@ class CounterPasses {
 
   virtual void begin(std::size_t most_ranges) = 0;
   virtual void begin_pass() = 0;
-  /// The name of a range is its own within the session.
+  /// Names of ranges are unique within the session.
   virtual void run(const CountedRange& range) = 0;
   /// True after the last pass.
   [[nodiscard]] virtual bool end_pass() = 0;
-  /// What was counted, by name of the range.
+  /// The counts, by name of the range.
   [[nodiscard]] virtual std::map<std::string, Counts, std::less<>> results() = 0;
-  /// Nothing more can be counted in this process.
+  /// True when this process can count nothing more.
   [[nodiscard]] virtual bool broken() const = 0;
 };
 
@@ -85,29 +85,28 @@ class CounterSource {
   virtual ~CounterSource() = default;
 
   [[nodiscard]] virtual const CounterPlan& plan() const = 0;
-  /// Takes hold of the counters of the current device and tries them. After the device was opened,
-  /// before count(). Throws CountersUnavailable.
+  /// Acquires the counters of the current device and tries them. Call it after opening the device
+  /// and before count(). Throws CountersUnavailable.
   virtual void attach() = 0;
-  /// Counts every range, in one session: one element for each. Empty elements come from a source
-  /// that lets somebody else count. Throws std::runtime_error.
+  /// Counts every range in one session and returns one element for each, empty where an outside
+  /// profiler counts. Throws std::runtime_error.
   [[nodiscard]] virtual std::vector<Counts> count(std::span<const CountedRange> ranges) = 0;
-  /// From the next session on counts these sets of its plan only, and plan() is theirs. Without
-  /// this it counts all. For sources that have passes().
+  /// Restricts the following sessions, and plan(), to these sets. For sources that have passes().
   virtual void narrow(const std::vector<std::string>& /*sets*/) {}
-  /// Null where a session costs nothing, and each case may have its own.
+  /// Null for a source with cheap sessions, which can count each case in its own.
   [[nodiscard]] virtual CounterPasses* passes() { return nullptr; }
 };
 
-/// Before the device is opened: the profiler wants to be first. Throws CountersUnavailable, and
-/// UsageError for a selection that names what does not exist.
+/// Call it before the device is opened: the profiler must come first. Throws CountersUnavailable,
+/// and UsageError for a selection with unknown names.
 [[nodiscard]] std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
                                                            const CounterSelection& selection);
 
-/// A source that counts nothing itself: it runs each range once inside an NVTX range "counted", so
-/// that a profiler outside (ncu --nvtx --nvtx-include "counted/") can.
+/// A source for outside profilers: runs each range once inside an NVTX range "counted"
+/// (ncu --nvtx --nvtx-include "counted/").
 [[nodiscard]] std::unique_ptr<CounterSource> open_external_counters();
 
-/// What `strata doctor` says of counters on each device.
+/// The findings of `strata doctor` about counters, one for each device.
 [[nodiscard]] std::vector<Finding> diagnose_counters();
 
 }  // namespace strata

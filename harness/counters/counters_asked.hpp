@@ -1,4 +1,4 @@
-// What --counters says, and which counters that stands for.
+// The flag --counters and the counters that it selects.
 #pragma once
 
 #include "harness/case/sweep.hpp"
@@ -10,17 +10,16 @@
 
 namespace strata {
 
-/// The set `memory`, and what the benchmarks of the sweep want beside it, where it can be had.
+/// The set `memory` and those that the benchmarks of the sweep need besides, where available.
 inline constexpr const char* counters_auto = "auto";
 inline constexpr const char* counters_none = "none";
 
-/// The names behind the flags, each of which may join several by commas; {"auto"} when there is no
-/// flag. Throws UsageError for an empty name, one that comes twice, and for auto or none beside
-/// others.
+/// The names of all flags, each a comma-separated list; {"auto"} without flags. Throws UsageError
+/// for an empty or repeated name, and for auto or none combined with others.
 [[nodiscard]] std::vector<std::string> parse_counters(const std::vector<std::string>& flags);
 
-/// What is to be opened: nothing for {"none"}. `wanted` stands beside `memory` for {"auto"}, and
-/// each case counts its own benchmark's part of it.
+/// The selection to open, empty for {"none"}. {"auto"} stands for `memory` and `wanted`, of which
+/// each case counts the part of its own benchmark.
 [[nodiscard]] CounterSelection selection_of(const std::vector<std::string>& asked,
                                             std::span<const std::string> wanted);
 

@@ -29,7 +29,7 @@ int cuda_version_of(std::uint32_t cupti) {
   return static_cast<int>(cupti / 10000 * 1000 + cupti / 100 % 100 * 10);
 }
 
-/// NVML's word; empty when NVML, the device or the feature is not there.
+/// From NVML; empty without NVML, the device or the feature.
 std::optional<bool> mig_of(int ordinal) {
   cudaDeviceProp properties{};
   if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) {

@@ -39,7 +39,7 @@ std::string chip_of_device(int ordinal) {
   int count = 0;
   if (initialize_driver == nullptr || initialize_driver(0) != CUDA_SUCCESS ||
       cudaGetDeviceCount(&count) != cudaSuccess) {
-    (void)cudaGetLastError();  // no news: this is how a machine without a GPU answers
+    (void)cudaGetLastError();  // expected on a machine without a GPU
     count = 0;
   }
   if (ordinal < 0 || ordinal >= count) {

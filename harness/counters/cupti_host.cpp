@@ -28,7 +28,7 @@ std::vector<const char*> pointers(std::span<const std::string> names) {
   return out;
 }
 
-/// CUPTI takes blobs that it only reads as pointers to what could be written.
+/// CUPTI takes read-only data through pointers to non-const.
 std::uint8_t* unread(std::span<const std::uint8_t> bytes) {
   return const_cast<std::uint8_t*>(bytes.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
@@ -63,7 +63,7 @@ std::string_view base_of(std::string_view metric) {
   return metric.substr(0, metric.find('.'));
 }
 
-/// Fewer slips than this many make a name another way to write `word`.
+/// The largest edit distance at which `name` is suggested for `word`.
 std::size_t slips(std::string_view word, std::string_view name) {
   return (std::max(word.size(), name.size()) + 2) / 3;
 }

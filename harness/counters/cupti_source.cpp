@@ -148,7 +148,7 @@ class RangeProfiler {
                      CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = get()));
   }
 
-  /// Fills the configured image from what the passes left.
+  /// Decodes the results of the passes into the configured image.
   void decode() const {
     const auto params =
         cupti_call(cuptiRangeProfilerDecodeData,
@@ -276,7 +276,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   [[nodiscard]] bool broken() const override { return broken_; }
 
  private:
-  /// What is counted together, and what the profiler wants to have for it.
+  /// A plan and the profiler's data for it.
   struct Chosen {
     CounterPlan plan;
     std::vector<std::string> metrics;
@@ -319,7 +319,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   CuptiHost host_;
   std::map<std::vector<std::string>, Chosen> chosen_;
   Chosen* now_;
-  Chosen* configured_ = nullptr;              // what the profiler was configured for
+  Chosen* configured_ = nullptr;              // the plan of the current configuration
   std::set<std::string, std::less<>> names_;  // of the session: the profiler keeps pointers to them
   std::unique_ptr<RangeProfiler> profiler_;
   bool broken_ = false;

@@ -54,7 +54,7 @@ std::vector<Finding> diagnose_counters() {
   int count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
     (void)cudaGetLastError();
-    // "GPU" has said already what is missing, and how to mend that.
+    // The findings of the GPU already name the cause and the remedy.
     return {absent("counters", no_gpu_to_count_on(cudaGetErrorString(status)))};
   }
   std::vector<Finding> findings;

@@ -1,9 +1,8 @@
-// Stands in for the counters in a build without CUPTI, and says so.
+// Replaces the counters and the metrics of chips in a build without CUPTI.
 #include "harness/counters/counter_absence.hpp"
+#include "harness/counters/counter_catalogue.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
-
-#include <utility>
 
 namespace strata {
 namespace {
@@ -12,20 +11,38 @@ Absence absence() {
   return no_cupti_in_this_build(build_info().cuda_compiler.empty());
 }
 
+[[noreturn]] void unavailable() {
+  throw CountersUnavailable{absence().reason, absence().mend};
+}
+
 }  // namespace
 
 std::unique_ptr<CounterSource> open_counters(const DeviceRequest& /*device*/,
                                              const CounterSelection& /*selection*/) {
-  auto [reason, mend] = absence();
-  throw CountersUnavailable{reason, std::move(mend)};
+  unavailable();
 }
 
 std::vector<Finding> diagnose_counters() {
-  auto [reason, mend] = absence();
   return {{.state = Finding::State::absent,
            .what = "counters",
-           .detail = std::move(reason),
-           .mend = std::move(mend)}};
+           .detail = absence().reason,
+           .mend = absence().mend}};
+}
+
+std::string catalogue_version() {
+  unavailable();
+}
+
+std::vector<std::string> known_chips() {
+  unavailable();
+}
+
+std::unique_ptr<MetricCatalogue> open_catalogue(const std::string& /*chip*/) {
+  unavailable();
+}
+
+std::string chip_of_device(int /*ordinal*/) {
+  unavailable();
 }
 
 }  // namespace strata

@@ -1,4 +1,4 @@
-// Stands in for the source that lets a profiler outside count, in a build without CUDA.
+// Replaces the source for outside profilers in a build without CUDA.
 #include "harness/counters/counter_absence.hpp"
 #include "harness/counters/counters.hpp"
 

@@ -8,15 +8,15 @@
 
 namespace strata {
 
-/// Who a device is: what context.json says of it.
+/// A device as context.json describes it.
 struct DeviceIdentity {
   std::string slug;  ///< "nvidia-h200": lower-case words joined by '-', for folder names
-  std::string name;  ///< as the driver or the CPU calls itself
+  std::string name;  ///< from the driver or the CPU
   std::string uuid;  ///< "GPU-…"; empty for the host
-  Facts facts;       ///< sizes and limits, asked of the device
+  Facts facts;       ///< sizes and limits
 };
 
-/// One device as the runner sees it, whatever its backend.
+/// A device of either backend.
 class Device {
  public:
   Device() = default;
@@ -28,20 +28,20 @@ class Device {
 
   [[nodiscard]] virtual Backend backend() const = 0;
   [[nodiscard]] virtual const DeviceIdentity& identity() const = 0;
-  /// Clocks, throttle reasons, power, temperature, ECC as they are now.
+  /// Current clocks, throttle reasons, power, temperature, ECC.
   [[nodiscard]] virtual Facts conditions() = 0;
-  /// What is known of the timers: step of the global timer, TSC frequency, …
+  /// Properties of the timers: step of the global timer, TSC frequency, …
   [[nodiscard]] virtual Facts timer_facts() = 0;
-  /// Works until the clock holds still; before the first case.
+  /// Keeps the device busy until its clock is stable; called before the first case.
   virtual void settle() = 0;
-  /// Names the range for profilers and puts shared state (persisting L2) back to its default.
+  /// Opens a named range for profilers and resets shared state (persisting L2) to its default.
   virtual void begin_case(const std::string& id) = 0;
   virtual void end_case() = 0;
-  /// Why nothing more can run on this device in this process (a sticky error), or empty.
+  /// Why this process can no longer use the device (a sticky error); empty when it can.
   [[nodiscard]] virtual std::string poisoned() = 0;
 };
 
-/// Names what a user asked for: any device, a CUDA device by ordinal, or the host.
+/// The requested device: any, a CUDA device by ordinal, or the host.
 struct DeviceRequest {
   enum class Kind { any, cuda, host } kind = Kind::any;
   int ordinal = 0;
@@ -50,8 +50,8 @@ struct DeviceRequest {
 /// "auto", "cuda", "cuda:N" or "host". Throws UsageError.
 [[nodiscard]] DeviceRequest parse_device_request(const std::string& text);
 
-/// Opens what was asked for; "any" is the first CUDA device, else the host. Throws
-/// DeviceUnavailable with one line that says why and how to mend it.
+/// Opens the requested device; "any" is the first CUDA device, else the host. Throws
+/// DeviceUnavailable with the reason and a remedy in one line.
 [[nodiscard]] std::unique_ptr<Device> open_device(const DeviceRequest& request);
 
 /// A link-time choice: the CUDA library opens the device; a build without it throws
@@ -59,15 +59,15 @@ struct DeviceRequest {
 [[nodiscard]] std::unique_ptr<Device> open_cuda_device(int ordinal);
 [[nodiscard]] std::unique_ptr<Device> open_host_device();
 
-/// One line of `strata doctor`: what was looked at, whether it can be used, how to mend it.
+/// One line of `strata doctor`: what was checked, whether it can be used, and a remedy.
 struct Finding {
   enum class State { ok, absent, warning } state = State::ok;
   std::string what;
   std::string detail;
-  std::string mend;  ///< empty when nothing is to be done
+  std::string mend;  ///< the remedy; may be empty
 };
 
-/// What the CUDA part has to say; a link-time choice like open_cuda_device.
+/// A link-time choice like open_cuda_device.
 [[nodiscard]] std::vector<Finding> diagnose_cuda();
 [[nodiscard]] std::vector<Finding> diagnose_host();
 

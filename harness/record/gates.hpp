@@ -1,4 +1,4 @@
-// The checks that make a number valid or name why it is not. Pure functions of what was observed.
+// The checks that decide whether a number is valid. Pure functions of the observations.
 #pragma once
 
 #include "harness/record/measurement.hpp"
@@ -23,19 +23,19 @@ inline constexpr double clock_bound = 0.02;  ///< the core clock holds within th
 /// `clock`: max ÷ min − 1 of the per-sample core clock is within `clock_bound`.
 [[nodiscard]] Gate clock_gate(std::span<const double> hertz);
 
-/// `level`: nobody counted which level served the accesses.
+/// `level`: no counters say which level served the accesses.
 [[nodiscard]] Gate level_unverified(const std::string& why);
 
-/// `repeat`: the time is partly the host's (its memory, its link, its calls), which moves between
-/// runs by more than any run sees in itself. Two runs on a host that others share differed by up to
-/// 20 %, each sure of its median to 1 %.
+/// `repeat`: part of the time is the host's (memory, link, calls), which varies between runs by
+/// more than within one. Two runs on a shared host differed by up to 20 %, although each knew its
+/// median to 1 %.
 [[nodiscard]] Gate repeat_unverified();
 
-/// `code`: the kernel keeps everything in registers.
+/// `code`: the kernel spills no registers.
 [[nodiscard]] Gate spill_gate(std::size_t local_bytes, int registers);
 
-/// `placement`: every core that takes part ran as many warps at once as the case says.
-/// `core_of_warp`: the core that each warp says it ran on.
+/// `placement`: each of `expected_cores` cores ran `expected_warps` warps. `core_of_warp`: the core
+/// on which each warp found itself.
 [[nodiscard]] Gate placement_gate(std::span<const std::uint32_t> core_of_warp,
                                   std::size_t expected_cores, int expected_warps);
 

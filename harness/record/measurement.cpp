@@ -9,7 +9,7 @@ void append_reason(std::string& reasons, const Gate& gate) {
   if (gate.verdict != Verdict::failed && gate.verdict != Verdict::unverified) return;
   if (!reasons.empty()) reasons += "; ";
   reasons.append(gate.name).append(": ");
-  // A gate without figures still says what it found.
+  // A gate without a detail still has its verdict.
   if (gate.detail.empty()) {
     reasons += to_string(gate.verdict);
   } else {

@@ -19,7 +19,7 @@ constexpr auto words_of(Provenance /*unused*/) {
   return std::to_array<std::string_view>({"timed", "counted", "modelled", "published", "reported"});
 }
 
-/// What a check found. `unverified`: it could not be made here; the row stays valid and says so.
+/// The result of a check. `unverified`: it could not be made here; the row stays valid.
 enum class Verdict { passed, failed, unverified, not_applicable };
 constexpr auto words_of(Verdict /*unused*/) {
   return std::to_array<std::string_view>({"passed", "failed", "unverified", "not_applicable"});
@@ -30,14 +30,14 @@ constexpr auto words_of(Verdict /*unused*/) {
 struct Gate {
   std::string name;
   Verdict verdict = Verdict::unverified;
-  std::string detail;  ///< the figures behind the verdict, in one line
+  std::string detail;  ///< the numbers behind the verdict, in one line
 };
 
-/// A scalar that describes a case, a device or a condition; never a measured quantity.
+/// A scalar that describes a case, a device or a condition; not a measured quantity.
 using Fact = std::variant<bool, std::int64_t, double, std::string>;
 using Facts = std::map<std::string, Fact, std::less<>>;
 
-/// The raw samples of one quantity of one case. Key of a row: case, quantity, method.
+/// The raw samples of one quantity of one case. Case, quantity and method identify a row.
 struct Measurement {
   std::string quantity;  ///< "warp_read_cycles"
   std::string unit;      ///< "cycle", "s", "B/s", "Hz", "1/s"
@@ -47,12 +47,12 @@ struct Measurement {
   Gate noise{"noise", Verdict::not_applicable, ""};
 };
 
-/// Whether readers take it for a quantity or a method (results/schema).
+/// Whether it is a valid name of a quantity or a method (results/schema).
 [[nodiscard]] bool is_row_name(std::string_view text);
 inline constexpr const char* row_names_are =
     "names a quantity or a method: a letter first, then letters, digits, _ and .";
 
-/// A case is timed first, in a process without a profiler; then, where that can be, counted.
+/// A case is timed first, in a process without a profiler, and then counted where possible.
 enum class Phase { timing, counting };
 /// What samples.jsonl calls the two kinds of lines.
 constexpr auto words_of(Phase /*unused*/) {
@@ -64,7 +64,7 @@ constexpr auto words_of(Status /*unused*/) {
   return std::to_array<std::string_view>({"measured", "skipped", "failed"});
 }
 
-/// All that one run knows about one case: a line of samples.jsonl.
+/// What one run recorded about one case in one phase: a line of samples.jsonl.
 struct CaseRecord {
   Case which;
   Phase phase = Phase::timing;
@@ -76,17 +76,16 @@ struct CaseRecord {
   std::vector<Gate> gates;
   std::vector<Measurement> measurements;
 
-  /// No gate of the case failed, nor the noise gate of `m`.
+  /// Neither a gate of the case nor the noise gate of `m` failed.
   [[nodiscard]] bool is_valid(const Measurement& m) const;
-  /// "gate: detail" of each failed or unverified gate that concerns `m`, joined by "; ".
+  /// "gate: detail" of each failed or unverified gate of `m`, joined by "; ".
   [[nodiscard]] std::string reasons(const Measurement& m) const;
 };
 
-/// One record of a case that was timed and then counted. What was counted is added to what was
-/// timed; a gate that only counters can decide takes the place of the unverified one of its name,
-/// and a gate that failed in either phase stays failed. Where counting failed or was skipped, the
-/// timings stay as they are and the level gate, if unverified, says why. A case that was not timed
-/// stays as it is.
+/// The record of a case that was timed and then counted: the timings, then the counts. A gate of
+/// the counting phase replaces the unverified one of its name; a gate that failed in either phase
+/// stays failed. Where counting failed or was skipped, the level gate, if unverified, gets the
+/// reason. A case whose timing failed or was skipped is returned unchanged.
 [[nodiscard]] CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted);
 
 }  // namespace strata

@@ -8,17 +8,17 @@
 
 namespace strata {
 
-/// A field as RFC 4180 has it: quoted only where it must be.
+/// A field by RFC 4180, quoted only where necessary.
 [[nodiscard]] std::string csv_field(std::string_view text);
 
-/// The shortest decimal text that reads back as exactly this number; '.' whatever the locale.
+/// The shortest decimal text that reads back as exactly this number, in any locale.
 [[nodiscard]] std::string shortest(double number);
 
 /// The header line, with its line end.
 [[nodiscard]] std::string csv_header();
 
-/// The rows of one case, each with its line end, in the order in which it was measured; nothing
-/// for a case that was not measured, nor for a quantity without finite samples.
+/// The rows of one case, each with its line end, in the order of measurement; none for a case that
+/// was not measured and for a quantity without finite samples.
 [[nodiscard]] std::string csv_rows(std::string_view run, std::string_view device,
                                    const CaseRecord& record);
 

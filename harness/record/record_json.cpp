@@ -14,7 +14,7 @@
 namespace strata {
 namespace {
 
-/// What the format asks of a record beyond the types of its keys; the same in both directions.
+/// The rules of the format beyond the types of its keys, for both directions.
 void check(const CaseRecord& record) {
   if (record.status != Status::measured) {
     if (!record.measurements.empty()) {
@@ -109,7 +109,7 @@ static void fields(JsonFields& json, CountersInfo& counters) {
 }
 
 static void fields(JsonFields& json, BuildInfo& build) {
-  // The contract knows no empty commit: a tree that is no repository has an unknown one.
+  // The format has no empty commit: outside a repository it is "unknown".
   constexpr std::string_view unknown = "unknown";
   std::string commit{build.commit.empty() ? unknown : build.commit};
   json.field("version", build.version);
@@ -171,7 +171,7 @@ void fields(JsonFields& json, CaseRecord& record) {
   json.field("started", record.started);
   json.field("seconds", record.seconds);
   json.optional("facts", record.facts);
-  // A case that was not measured need not list what it does not have.
+  // A case that was not measured may leave these out.
   const bool measured = record.status == Status::measured;
   if (measured || !json.reading() || json.has("gates")) json.field("gates", record.gates);
   if (measured || !json.reading() || json.has("measurements"))

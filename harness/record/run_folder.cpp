@@ -32,11 +32,11 @@ constexpr std::string_view samples_file = "samples.jsonl";
 constexpr std::string_view packed_samples_file = "samples.jsonl.gz";
 constexpr std::string_view measurements_file = "measurements.csv";
 
-constexpr mode_t file_mode = 0666;  // what the umask leaves of it
+constexpr mode_t file_mode = 0666;  // reduced by the umask
 
-/// write() alone survives the death of any process, and costs microseconds. fdatasync is for the
-/// death of the machine and costs up to tens of milliseconds of disk traffic, next to a case of 80:
-/// so a machine that goes down (a GPU can take it along) costs at most this much of a run.
+/// Data of write() survives the death of any process and costs microseconds. Only fdatasync
+/// survives a crash of the machine (which a GPU can cause), but takes up to tens of milliseconds
+/// beside a case of 80: so a crash costs at most this much of a run.
 constexpr std::chrono::seconds sync_interval{5};
 
 std::string_view how_to_mend(int error) {
@@ -73,7 +73,7 @@ UniqueFd open_file(const std::filesystem::path& file, int flags) {
   return fd;
 }
 
-/// How many bytes were written; all of them, or errno says why not.
+/// The number of bytes written; when not all of them, errno is the reason.
 std::size_t write_some(int fd, std::string_view text) {
   std::size_t done = 0;
   while (done < text.size()) {
@@ -94,14 +94,14 @@ void write_whole(int fd, const std::filesystem::path& file, std::string_view tex
 }
 
 void sync(int fd, const std::filesystem::path& file) {
-  // EINVAL, EROFS: a file of a kind that cannot be synced. Anything else is lost data: network file
-  // systems and quotas first say so here.
+  // EINVAL, EROFS: a kind of file that cannot be synced. Anything else is lost data: network file
+  // systems and quotas report it here first.
   if (::fdatasync(fd) != 0 && errno != EINVAL && errno != EROFS) {
     fail(file, "cannot be brought to the disk", errno);
   }
 }
 
-/// Removes a temporary file unless it was given its name.
+/// A temporary file that replaces its target on publish(), and is removed otherwise.
 class Temporary {
  public:
   explicit Temporary(std::filesystem::path target)
@@ -117,7 +117,7 @@ class Temporary {
   }
 
   void write(std::string_view text) { write_whole(fd_.get(), target_, text); }
-  /// The new content takes the place of the old in one step: no reader ever sees half of it.
+  /// Replaces the old content atomically: no reader sees half of the new one.
   void publish() {
     sync(fd_.get(), target_);
     if (::rename(path_.c_str(), target_.c_str()) != 0) fail(target_, "cannot be replaced", errno);
@@ -188,7 +188,7 @@ std::vector<Case> cases_of(const SweepInfo& sweep, const std::filesystem::path& 
   return cases;
 }
 
-/// A case's last timed record, and what was counted after it.
+/// The last timed record of a case and its counts.
 struct CaseLines {
   CaseRecord timed;
   std::optional<CaseRecord> counted;
@@ -235,7 +235,7 @@ void count(RunCounts& counts, const CaseLines& lines, const CaseRecord& record) 
     ++(record.is_valid(m) ? counts.valid_rows : counts.invalid_rows);
 }
 
-/// The last record of the case says that it was measured or skipped.
+/// The last record of the case is measured or skipped.
 bool is_done(const std::map<std::string, Status, std::less<>>& statuses, const std::string& id) {
   const auto found = statuses.find(id);
   return found != statuses.end() && found->second != Status::failed;
@@ -261,7 +261,7 @@ RunFolder RunFolder::create(const std::filesystem::path& parent, RunContext cont
   if (error) fail(parent, "cannot be made", error.value());
   const std::string name = run_name(context);
   context.run = name;
-  // The folder that did not exist before is ours alone, even when two runs start in one second.
+  // create_directory() succeeds for one process only, even when two runs start in one second.
   for (int next = 2; !std::filesystem::create_directory(parent / context.run, error); ++next) {
     if (error && error != std::errc::file_exists) {
       fail(parent / context.run, "cannot be made", error.value());
@@ -309,7 +309,7 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
         "{}: the last line was torn when the run was cut off; removed its {} "
         "bytes, its case will be measured again",
         samples.string(), size - whole);
-    // Only now, when everything else is known to be the folder of a run.
+    // Only now, when everything else is known to be a valid run.
     if (::ftruncate(folder.samples_.get(), whole) != 0) {
       fail(samples, "its torn last line cannot be cut off", errno);
     }
@@ -371,7 +371,7 @@ void RunFolder::append(const CaseRecord& record) {
   const std::size_t done = write_some(samples_.get(), line);
   if (done != line.size()) {
     const int error = errno;
-    // Half a line would end the file for every reader; taking it back needs no space.
+    // Half a line would end the file for every reader; truncating needs no space.
     [[maybe_unused]] const int taken_back = ::ftruncate(samples_.get(), before);
     fail(file,
          fmt::format("only {} of the {} bytes of {} could be written", done, line.size(),

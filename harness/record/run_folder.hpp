@@ -1,5 +1,5 @@
-// The folder of one run: context.json, samples.jsonl, measurements.csv. What a run has finished
-// survives whatever ends it: each case is one whole line, written at once, before the next begins.
+// The folder of one run: context.json, samples.jsonl, measurements.csv. Finished cases survive
+// however the run ends: each is one whole line, written before the next case begins.
 #pragma once
 
 #include "harness/case/case.hpp"
@@ -23,14 +23,14 @@
 
 namespace strata {
 
-/// A file of the run could not be read or written; what() names it, what went wrong and how to mend
-/// it, in one line.
+/// A file of the run could not be read or written; what() is one line with its name, the error and
+/// a remedy.
 class RunFolderError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// How this executable came about.
+/// How this executable was built.
 struct BuildInfo {
   std::string version;
   std::string commit;  ///< full hash; empty outside a repository
@@ -63,7 +63,7 @@ struct HostInfo {
   Facts more;  ///< further keys of the same object; none of those above
 };
 
-/// The sweep as it was expanded: what the run set out to do.
+/// The expanded sweep of the run.
 struct SweepInfo {
   std::string name;
   std::string file;
@@ -73,18 +73,18 @@ struct SweepInfo {
   std::vector<std::string> cases;  ///< ids, in the order in which they run
 };
 
-/// What came of the hardware counters in a run.
+/// The outcome of counting in a run.
 struct CountersInfo {
   enum class State {
-    counted,      ///< the counting phase began and was not refused; each case says what came of it
+    counted,      ///< the counting phase ran; each case has its own outcome
     not_asked,    ///< --counters none
-    unavailable,  ///< for `reason`: they cannot be had, or the run was cut off before
-    external      ///< a profiler outside counted
+    unavailable,  ///< for `reason`: no access to counters, or the run ended before counting
+    external      ///< counted by another process
   };
-  std::vector<std::string> asked;  ///< as the user said it: "auto", "none", or names
+  std::vector<std::string> asked;  ///< the value of --counters: "auto", "none", or names
   State state = State::not_asked;
   std::string reason;           ///< empty when counted or not asked
-  std::string mend;             ///< what a person can do about it; empty when nothing
+  std::string mend;             ///< the remedy; may be empty
   CounterPlan plan;             ///< empty where counters could not be opened
   double counting_seconds = 0;  ///< wall time of the counting phase, over all sessions of the run
   double timing_seconds = 0;    ///< the same of the timing phase
@@ -98,13 +98,13 @@ constexpr auto words_of(RunState /*unused*/) {
   return std::to_array<std::string_view>({"running", "complete", "interrupted", "aborted"});
 }
 
-/// context.json: what was measured, with what, under which conditions.
+/// The contents of context.json.
 struct RunContext {
   std::string run;  ///< name of the folder; RunFolder::create gives it
   BuildInfo strata;
   std::string started;               ///< UTC; RunFolder::create fills it in when empty
   std::string finished;              ///< UTC; empty (null in the file) until the run has ended
-  std::vector<std::string> resumed;  ///< UTC: when the run was taken up again
+  std::vector<std::string> resumed;  ///< UTC: when the run was resumed
   RunState state = RunState::running;
   std::vector<std::string> command;
   Backend backend = Backend::host;
@@ -121,15 +121,15 @@ struct RunContext {
   std::string declarations;
 };
 
-/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" stands in for a commit that is not known.
+/// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" for an unknown commit.
 [[nodiscard]] std::string run_name(const RunContext& context);
 
-/// What a run has come to, by the last line of each case and what was counted after it.
+/// The state of a run, from the last timed record of each case and its counts.
 struct RunCounts {
   std::size_t measured = 0;
   std::size_t skipped = 0;
   std::size_t failed = 0;
-  std::size_t missing = 0;  ///< in the sweep, not in the samples
+  std::size_t missing = 0;  ///< cases of the sweep without a record
   std::size_t counted = 0;  ///< of the measured ones, as are the next three
   std::size_t counting_skipped = 0;
   std::size_t counting_failed = 0;
@@ -138,54 +138,50 @@ struct RunCounts {
   std::size_t invalid_rows = 0;
 };
 
-/// The one writer of a run's files. Throws RunFolderError when a file cannot be written; what was
+/// The only writer of a run's files. Throws RunFolderError when a file cannot be written; what was
 /// written before stays readable.
 class RunFolder {
  public:
-  /// Makes `parent`/<run name>/ (and `parent`) and writes context.json with state `running`. Where
-  /// a folder of that name is, takes the next free of -2, -3, …
+  /// Creates `parent`/<run name>/ (and `parent`) and writes context.json with state `running`. If
+  /// the folder exists, appends the next free of -2, -3, … to the name.
   [[nodiscard]] static RunFolder create(const std::filesystem::path& parent, RunContext context);
 
-  /// Opens a run to complete it, and changes nothing but this: a last line that a kill left torn is
-  /// cut off, and repair() says so. Throws UsageError when `run` is not the folder of a run, is of
-  /// another schema version, is damaged before its last line or is being written by another
-  /// process.
+  /// Opens a run to complete it. The only change is to cut off an incomplete last line, which
+  /// repair() then reports. Throws UsageError when `run` is not a run folder, has another schema
+  /// version, is damaged before its last line or is being written by another process.
   [[nodiscard]] static RunFolder open_for_resume(const std::filesystem::path& run);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] const RunContext& context() const { return context_; }
-  /// What open_for_resume had to mend, in one line; empty when nothing.
+  /// What open_for_resume repaired, in one line; empty when nothing.
   [[nodiscard]] const std::string& repair() const { return repair_; }
 
   /// Every case of the sweep, in its order.
   [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
-  /// The cases of the sweep that have not been measured or skipped yet: those that have no line,
-  /// and those whose last line says that they failed.
+  /// The cases of the sweep still to be timed: those without a record, and those that failed.
   [[nodiscard]] std::vector<Case> remaining() const;
-  /// The cases of the sweep that were measured and not counted since, nor skipped in counting. One
-  /// whose counting failed is tried again.
+  /// The measured cases still to be counted: those without counts, and those whose counting failed.
   [[nodiscard]] std::vector<Case> uncounted() const;
   /// Case id → status of its last timed record.
   [[nodiscard]] const std::map<std::string, Status, std::less<>>& statuses() const {
     return statuses_;
   }
 
-  /// Marks the run as running; one that was opened to be resumed, as resumed now. To be called
-  /// before the first append of a session.
+  /// Marks a reopened run as running, and resumed now. Call it before the first append().
   void start();
 
-  /// Adds one line to samples.jsonl. Either the whole line is in the file or none of it.
-  /// Throws FormatError, the file untouched, for a record that the format cannot hold.
+  /// Appends one line to samples.jsonl: all of it or, with an exception, nothing. Throws
+  /// FormatError for a record that the format cannot hold.
   void append(const CaseRecord& record);
 
-  /// Replaces the context and rewrites context.json; the old one stays until the new one is whole.
+  /// Replaces the context, and context.json atomically.
   void update(RunContext context);
 
   /// Writes measurements.csv anew from samples.jsonl.
   RunCounts write_measurements();
 
-  /// Ends the run: measurements.csv, then context.json with this state, the time, and the
-  /// conditions `after`; when those are not known, what an earlier session found stays.
+  /// Ends the run: writes measurements.csv, then context.json with this state, the time and the
+  /// conditions `after` (if empty, those of an earlier session stay).
   RunCounts finish(RunState state, Facts after);
 
  private:
@@ -205,10 +201,10 @@ class RunFolder {
   std::chrono::steady_clock::time_point synced_;
 };
 
-/// The last record of each case in samples.jsonl, merged with what was counted after it, in the
-/// order of `cases`, then the others by id. Counts belong to the last record before them: a case
-/// that is timed again has lost them, and counts of a case without a record are ignored, as is a
-/// torn last line. Throws UsageError naming file and line for anything else that is not a record.
+/// The last timed record of each case in samples.jsonl, merged with the counts after it: in the
+/// order of `cases`, then the others by id. Timing a case again discards its earlier counts. Counts
+/// without a timed record and an incomplete last line are ignored. Throws UsageError with file and
+/// line for anything else that is not a record.
 [[nodiscard]] std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
                                                    const std::vector<std::string>& cases);
 

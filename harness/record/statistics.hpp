@@ -1,5 +1,5 @@
-// The middle of a set of samples and how well it is known, with no assumption on their
-// distribution. Every function throws std::invalid_argument for a sample that is not finite.
+// Medians and their confidence intervals, without assumptions about the distribution. Every
+// function throws std::invalid_argument for a sample that is not finite.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,17 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// The middle one; of an even number, the mean of the two in the middle. Throws
-/// std::invalid_argument when there are none.
+/// Of an even number of samples, the mean of the two in the middle. Throws std::invalid_argument
+/// when there are none.
 [[nodiscard]] double median(std::span<const double> samples);
 
-/// The mean of what is left of n ordered samples without the (n + 3) / 4 lowest and highest (fewer,
-/// where nothing would be left). Rare outliers do not move it, as they do a mean, nor does it go in
-/// steps, as the median of a coarse timer's values does. Throws std::invalid_argument when there
-/// are none.
+/// The mean of n samples without the (n + 3) / 4 lowest and highest (fewer where none would
+/// remain). Robust against rare outliers, unlike the mean, and not quantised by a coarse timer,
+/// unlike the median. Throws std::invalid_argument when there are none.
 [[nodiscard]] double middle_mean(std::span<const double> samples);
 
-/// A record of which each of `numbers` is the median of that number in several records; the other
-/// members are as they begin. Throws std::invalid_argument when there are no records.
+/// A record in which each of `numbers` is its median over several records; the other members keep
+/// their initial values. Throws std::invalid_argument when there are no records.
 template <class Record, class... Numbers>
 [[nodiscard]] Record median_record(const std::vector<Record>& several,
                                    Numbers Record::*... numbers) {
@@ -47,8 +46,8 @@ template <class Record, class... Numbers>
 [[nodiscard]] double quantile(std::span<const double> samples, double probability);
 
 /// The largest k for which P(k <= B <= n-k) >= confidence, B ~ Binomial(n, 1/2); 0 when there is
-/// none. From the k-th smallest to the k-th largest of n samples lies the median, whatever their
-/// distribution, with at least that confidence.
+/// none. The median lies between the k-th smallest and the k-th largest of n samples with at least
+/// that confidence, for any distribution.
 [[nodiscard]] std::size_t median_interval_rank(std::size_t n, double confidence = 0.95);
 
 /// The confidence interval of the median by order statistics: [x_(k), x_(n+1-k)]. Nothing when

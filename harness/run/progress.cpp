@@ -17,7 +17,7 @@ namespace {
 
 constexpr double redraw_seconds = 0.1;  // faster is unreadable and costs the machine that measures
 constexpr double log_seconds = 5;       // between two lines of a log
-constexpr double quiet_seconds = 30;    // a log says so when one case takes this long
+constexpr double quiet_seconds = 30;    // after this long in one case a log gets a line
 constexpr std::size_t deciles = 10;
 constexpr int usual_width = 80;
 
@@ -43,7 +43,7 @@ void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody reads it: the run goes on
+    if (written <= 0) return;  // no reader: the run goes on
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -112,8 +112,8 @@ void Progress::begin_case(const Case& which) {
 void Progress::end_case(const CaseRecord& record) {
   ++done_;
   auto& cost = costs_[record.which.benchmark];
-  // What a case costs from here, with all that its worker did around it, is what the rest will
-  // cost; but a hang or a skip says nothing about its neighbours.
+  // The estimate for the remaining cases includes the worker's overhead, and leaves out hangs and
+  // skips, which do not repeat.
   if (record.status == Status::measured) {
     cost.seconds += current_.empty() ? record.seconds : options_.now() - case_started_;
     ++cost.finished;

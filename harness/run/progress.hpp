@@ -1,4 +1,4 @@
-// How far a sweep is: one line rewritten in place on a terminal, an occasional plain line in a log.
+// The progress of a sweep: one line redrawn on a terminal, or occasional lines in a log.
 #pragma once
 
 #include "harness/case/case.hpp"
@@ -18,15 +18,15 @@ struct ProgressOptions {
   enum class Style { none, terminal, log };
   Style style = Style::none;
   std::function<void(std::string_view)> write;  ///< must not throw
-  std::function<double()> now;                  ///< seconds of a clock that never goes back
-  std::function<int()> width;                   ///< columns of the terminal, asked at each line
+  std::function<double()> now;                  ///< seconds of a monotonic clock
+  std::function<int()> width;                   ///< columns of the terminal
 };
 
-/// On `fd`: the terminal style when it is one that can move its cursor, else the log style. A
-/// write that fails is forgotten: progress never ends a run.
+/// Progress on `fd`, in the terminal style when it is a terminal that can move its cursor, else in
+/// the log style. Failed writes are ignored: progress never ends a run.
 [[nodiscard]] ProgressOptions progress_on(int fd);
 
-/// Follows one sweep, phase after phase. Draws nothing before start() and nothing after finish().
+/// Shows the progress of one sweep, phase by phase, between start() and finish().
 class Progress {
  public:
   explicit Progress(ProgressOptions options = {});
@@ -36,17 +36,16 @@ class Progress {
   Progress& operator=(Progress&&) = delete;
   ~Progress();
 
-  /// `cases` are still to do; `done` others of the same sweep were done before. `phase` opens each
-  /// line ("counting"). A phase that is still being followed is finished first: each has a count
-  /// and an ETA of its own.
+  /// Starts a phase with `cases` to do, after `done` others of the same sweep, and finishes the
+  /// previous phase. `phase` ("counting") begins each line.
   void start(std::span<const Case> cases, std::size_t done = 0, std::string phase = {});
   void begin_case(const Case& which);
   void end_case(const CaseRecord& record);
-  /// A line of its own, above the progress line; shown in every style but `none`.
+  /// Prints a separate line above the progress line, in every style but `none`.
   void note(const std::string& text);
-  /// Time has passed: to be called about once a second.
+  /// Redraws; call it about once a second.
   void tick();
-  /// The last line, ended by a newline.
+  /// Prints the last line and a newline.
   void finish();
 
  private:

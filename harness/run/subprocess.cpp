@@ -45,14 +45,14 @@ Pipe make_pipe() {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(errno, "making a pipe");
   UniqueFd read{ends[0]};
   UniqueFd write{ends[1]};
-  // Only our end: the worker wants to wait while we are slow, not to lose what it says.
+  // Only our end: while the parent is slow, the worker must block, not lose messages.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): fcntl has no other form
   if (::fcntl(read.get(), F_SETFL, O_NONBLOCK) != 0) fail(errno, "preparing a pipe");
   return {out_of_the_way(std::move(read)), out_of_the_way(std::move(write))};
 }
 
-/// A file without a name that holds `text`, to be read from its start. A pipe would take 64 KiB and
-/// then make us wait for a worker that is not reading yet.
+/// An unnamed file that holds `text`, positioned at its start. A pipe would take 64 KiB and then
+/// block until the worker reads.
 UniqueFd file_with(std::string_view text) {
   UniqueFd fd{::memfd_create("strata-orders", MFD_CLOEXEC)};
   if (!fd) fail(errno, "making a file for the worker's orders");
@@ -66,7 +66,7 @@ UniqueFd file_with(std::string_view text) {
   return out_of_the_way(std::move(fd));
 }
 
-/// What posix_spawn is told about a worker: its descriptors, its signals, its process group.
+/// The settings of posix_spawn for a worker: descriptors, signals, process group.
 class SpawnSettings {
  public:
   SpawnSettings() {
@@ -76,7 +76,7 @@ class SpawnSettings {
     sigset_t all{};
     (void)::sigemptyset(&none);
     (void)::sigfillset(&all);
-    // Neither what we ignore nor what we block is the worker's business.
+    // A worker inherits neither ignored nor blocked signals.
     check(::posix_spawnattr_setsigmask(&attributes_, &none));
     check(::posix_spawnattr_setsigdefault(&attributes_, &all));
     check(::posix_spawnattr_setpgroup(&attributes_, 0));
@@ -206,7 +206,7 @@ std::optional<Ending> Subprocess::end(std::chrono::milliseconds patience) {
 void become_worker() {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): prctl has no other form
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have died before that line; then nobody holds the other end of the channel.
+  // The parent may have died before that line: then the channel has no reader.
   pollfd channel{.fd = worker_channel_fd, .events = POLLOUT, .revents = 0};
   if (::poll(&channel, 1, 0) == 1 && (channel.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
     constexpr int no_parent = 2;

@@ -1,5 +1,5 @@
-// A child process that reads its orders on stdin, answers on descriptor 3 and cannot outlive its
-// parent, hang it, or write over its terminal.
+// A child process that reads its job on stdin, answers on descriptor 3 and cannot outlive its
+// parent, block it, or write to its terminal.
 #pragma once
 
 #include "harness/case/unique_fd.hpp"
@@ -17,7 +17,7 @@ namespace strata {
 /// The descriptor on which a worker answers.
 inline constexpr int worker_channel_fd = 3;
 
-/// What to start. /proc/self/exe is this very executable, even when its file was replaced since.
+/// The command of a worker. /proc/self/exe is this executable even after its file was replaced.
 struct WorkerCommand {
   std::string executable = "/proc/self/exe";
   std::vector<std::string> arguments;  ///< argv, its name included: {"strata", "worker", …}
@@ -34,11 +34,11 @@ struct Ending {
 /// `words` as exec takes them: pointers into them, then a null.
 [[nodiscard]] std::vector<char*> argument_vector(std::vector<std::string>& words);
 
-/// A running child in a process group of its own, so that a terminal's Ctrl-C reaches only us.
-/// Its end kills the group and waits for the child.
+/// A running child in its own process group, so that Ctrl-C in a terminal reaches only the parent.
+/// The destructor kills the group and waits for the child.
 class Subprocess {
  public:
-  /// Starts `command` with every signal at its default; `input` is all that it will read on stdin.
+  /// Starts `command` with default signal handlers; `input` is the whole of its stdin.
   /// Throws std::system_error.
   [[nodiscard]] static Subprocess start(const WorkerCommand& command, std::string_view input);
 
@@ -52,12 +52,12 @@ class Subprocess {
   [[nodiscard]] int channel() const { return channel_.get(); }  ///< non-blocking, to read
   [[nodiscard]] int output() const { return output_.get(); }    ///< stdout and stderr, non-blocking
 
-  /// How it ended, if it has. Its group is killed before the answer.
+  /// How it ended, if it has. Kills the rest of its group first.
   [[nodiscard]] std::optional<Ending> ended();
-  /// Waits for its end no longer than `patience`.
+  /// Waits at most `patience` for its end.
   [[nodiscard]] std::optional<Ending> wait(std::chrono::milliseconds patience);
-  /// SIGKILL to the group; then how it ended, or nothing when the kernel does not let it go (a
-  /// thread stuck inside a driver).
+  /// Kills the group and returns how the child ended; nothing when it cannot be killed (a thread
+  /// stuck inside a driver).
   [[nodiscard]] std::optional<Ending> end(std::chrono::milliseconds patience = std::chrono::seconds{
                                               10});
 
@@ -70,8 +70,8 @@ class Subprocess {
   UniqueFd output_;
 };
 
-/// To be called first thing in a worker, in its main thread: from here on the worker dies with its
-/// parent. Exits when the parent is gone already, or never held the other end of descriptor 3.
+/// Call it first in the main thread of a worker: from then on the worker dies with its parent.
+/// Exits when the parent is already gone or descriptor 3 is not connected to it.
 void become_worker();
 
 }  // namespace strata

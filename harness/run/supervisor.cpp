@@ -44,16 +44,16 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_stop(int /*signal*/) {
   const int error = errno;
-  // The second one is for a run that cannot even end: a disk that hangs while the table is written.
-  // The worker dies with us.
+  // The second signal is for a run that cannot end, for example because the disk hangs. The worker
+  // dies with this process.
   if (stop_requests.fetch_add(1) > 0) ::_exit(static_cast<int>(ExitCode::interrupted));
   const char byte = 0;
   [[maybe_unused]] const auto written = ::write(stop_pipe.load(), &byte, 1);
   errno = error;
 }
 
-/// Catches SIGINT, SIGTERM and SIGHUP while it lives. One that is ignored stays ignored: nohup and
-/// shells that start a job in the background mean it.
+/// Catches SIGINT, SIGTERM and SIGHUP while it lives, except those that are ignored: nohup and
+/// background jobs of shells rely on that.
 class StopSignals {
  public:
   StopSignals() {
@@ -86,7 +86,7 @@ class StopSignals {
   }
 
   [[nodiscard]] static bool requested() { return stop_requests.load() > 0; }
-  /// Becomes readable when a signal comes, so that none is slept through.
+  /// Becomes readable when a signal arrives, so that poll() returns.
   [[nodiscard]] int fd() const { return read_.get(); }
 
  private:
@@ -102,7 +102,7 @@ class StopSignals {
 // --- what a worker prints
 // -------------------------------------------------------------------------
 
-/// The end of what a worker prints on stdout and stderr: it may explain how the worker died.
+/// The last output of a worker on stdout and stderr, which may explain how it died.
 class LastOutput {
  public:
   void read(int fd) {
@@ -125,8 +125,8 @@ class LastOutput {
       }
     }
   }
-  /// Forgets what was there before the last read(). What came with it may be newer than the message
-  /// that asks us to forget: nothing orders two pipes.
+  /// Forgets what was there before the last read(). Newer output may belong to the next case: two
+  /// pipes have no common order.
   void forget() {
     text_.erase(0, old_);
     old_ = 0;
@@ -155,7 +155,7 @@ class LastOutput {
 /// How often the progress line is drawn, and a dead worker is looked for.
 constexpr std::chrono::milliseconds tick{500};
 
-/// A worker process, and what it says.
+/// A worker process with its messages and its output.
 class Worker {
  public:
   Worker(const WorkerCommand& command, std::string_view input)
@@ -173,7 +173,7 @@ class Worker {
     (void)::poll(watched.data(), watched.size(), static_cast<int>(time));
     output_.read(process_.output());
     auto batch = reader_.read(process_.channel());
-    // A dead worker whose child still holds the pipe: this ends the child, and so the pipe.
+    // When the worker is dead and its child still holds the pipe, this kills the child.
     if (batch.bytes == 0 && !batch.closed) (void)process_.ended();
     return batch;
   }
@@ -267,7 +267,7 @@ class Supervision {
 
     void run() {
       for (;;) {
-        // Asked before reading: whatever was on its way by then is read, and written down.
+        // Checked before reading, so that every record sent until now is still kept.
         const bool stopping = StopSignals::requested();
         const auto batch = worker_.read(deadline_, all_.stop_.fd());
         for (const auto& line : batch.lines) {
@@ -278,8 +278,8 @@ class Supervision {
         }
         if (stopping) return (void)worker_.kill();
         if (batch.closed) return lost(worker_.ending());
-        // Only when there was nothing to read: we may have been stopped (Ctrl-Z) ourselves, with
-        // the answer in the pipe all the while.
+        // Only when there was nothing to read: this process may have been stopped (Ctrl-Z) while
+        // the answer was in the pipe.
         if (batch.bytes == 0 && Clock::now() >= deadline_) return late();
         all_.progress_.tick();
       }
@@ -389,7 +389,7 @@ class Supervision {
       }
     }
 
-    /// The worker is gone. Whose doing was it?
+    /// The worker is gone: attributes this to the case in flight, if there is one.
     void lost(const std::string& how) {
       const std::string output = worker_.last_output();
       if (in_flight_) {
@@ -454,7 +454,7 @@ class Supervision {
     progress_.end_case(record);
   }
 
-  /// Said as soon as it is true: nobody knows how the run will end.
+  /// Written at once, because the run may end in any way.
   void has_counts() {
     if (folder_.context().counters.state == CountersInfo::State::counted) return;
     RunContext context = folder_.context();
@@ -490,7 +490,7 @@ class Supervision {
   std::vector<std::string> failures_;
 };
 
-/// Counts what was timed and not yet counted, and says in the context what came of it.
+/// Counts the measured cases that have no counts, and records the outcome in the context.
 void count_what_was_timed(Supervision& counting, RunFolder& folder, Progress& progress) {
   const auto cases = folder.uncounted();
   if (!cases.empty()) {
@@ -528,7 +528,7 @@ ExitCode exit_code_of(const RunCounts& counts, bool interrupted) {
 
 RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progress& progress) {
   const auto started = Clock::now();
-  const IgnoredSignal broken_pipe{SIGPIPE};  // whoever watches our progress may leave
+  const IgnoredSignal broken_pipe{SIGPIPE};  // the reader of the progress may go away
   const StopSignals stop;
   folder.start();
   Supervision timing{options, Phase::timing, folder, progress, stop};

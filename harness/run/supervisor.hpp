@@ -1,6 +1,6 @@
-// Runs a sweep in worker processes, so that a crash, a hang or a poisoned device costs one case and
-// never the run. This process never touches CUDA: it spawns, listens, writes down. First every case
-// is timed; then, by workers of their own, what was timed is counted.
+// Runs a sweep in worker processes, so that a crash, a hang or a poisoned device costs one case,
+// not the run. This process never uses CUDA: it starts workers and records their answers. All cases
+// are timed first, then counted by separate workers.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -17,7 +17,7 @@
 
 namespace strata {
 
-/// The sweep cannot go on, for a reason that is not the device's: what() is one line.
+/// The sweep cannot continue, and not because of the device; what() is one line.
 class SupervisionError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -26,16 +26,15 @@ class SupervisionError : public std::runtime_error {
 struct SuperviseOptions {
   WorkerCommand worker;  ///< {"strata", "worker", "--device", "cuda:0"}
   Plan plan;
-  std::vector<Case> cases;  ///< what is to be measured now: a subset of the folder's sweep
-  std::string note = Counting{}.note;  ///< what a timed case says of its level
-  /// {"strata", "worker", "--count", …}: counts what was timed. None: nothing is counted.
+  std::vector<Case> cases;             ///< the cases to time now: a subset of the folder's sweep
+  std::string note = Counting{}.note;  ///< for the level gate of a timed case
+  /// {"strata", "worker", "--count", …}: counts the timed cases. None: no counting.
   std::optional<WorkerCommand> counter;
   /// Seconds for a worker to open its device and let it settle, before its first case.
   double start_allowance = 120;
-  /// Seconds on top of plan.time_limit for the first case of a worker, which may load code and data
-  /// that its neighbours then share.
+  /// Seconds beyond plan.time_limit for the first case of a worker, which loads code and data.
   double first_case_allowance = 5;
-  /// Seconds for a worker to leave after its last word.
+  /// Seconds for a worker to exit after its last message.
   double end_allowance = 10;
 };
 
@@ -49,17 +48,17 @@ struct RunSummary {
   ExitCode exit_code = ExitCode::success;  ///< success, failed or interrupted
 };
 
-/// Measures options.cases, one worker at a time, then counts every case of the folder that was
-/// measured and not yet counted, and writes every record to `folder` as it comes; at the end,
-/// however it comes, measurements.csv and context.json are written too.
+/// Times options.cases, one worker at a time, then counts every measured case of the folder that
+/// has no counts yet. Writes each record to `folder` as it arrives and, however the sweep ends,
+/// measurements.csv and context.json at the end.
 ///
-/// A worker that dies, hangs past the time limit or talks nonsense costs the case in flight, which
-/// is recorded as failed with how; the next worker gets the cases that remain. SIGINT, SIGTERM and
-/// SIGHUP (those that were not ignored) end the sweep as interrupted after the record being
-/// written; a second one ends the process at once. Handlers are put back before it returns.
+/// A worker that dies, exceeds the time limit or breaks the protocol costs the case in flight,
+/// which is recorded as failed with the reason; the next worker gets the remaining cases. SIGINT,
+/// SIGTERM and SIGHUP (unless ignored) end the sweep as interrupted after the current record; a
+/// second signal ends the process at once. The previous handlers are restored.
 ///
-/// Counting that cannot be had costs no case and no exception: when two counting workers in a row
-/// began no case, the context says that counters are unavailable, and why.
+/// Without access to counters no case fails: when two counting workers in a row begin no case, the
+/// context says why counters are unavailable.
 ///
 /// Throws, with the folder marked aborted: DeviceUnavailable when the device refused twice in a row
 /// or is not the one that the run was begun on; SupervisionError when two timing workers in a row
@@ -68,9 +67,9 @@ struct RunSummary {
 [[nodiscard]] RunSummary supervise(const SuperviseOptions& options, RunFolder& folder,
                                    Progress& progress);
 
-/// Asks a short-lived worker ({"strata", "worker", "--probe", …}) what its device is: it sends a
-/// DeviceMessage or a RefusedMessage on descriptor 3 and exits. Throws DeviceUnavailable with the
-/// reason of the refusal, or with how the worker died or that it said nothing in `seconds`.
+/// Asks a short-lived worker ({"strata", "worker", "--probe", …}) for its device. Throws
+/// DeviceUnavailable with the worker's reason, with how it died, or when it does not answer within
+/// `seconds`.
 [[nodiscard]] DeviceMessage probe(const WorkerCommand& worker, double seconds = 120);
 
 }  // namespace strata

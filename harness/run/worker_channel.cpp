@@ -73,7 +73,7 @@ static void fields(JsonFields& json, EndMessage& message) {
 
 namespace {
 
-/// What a message says that it is, in the order of WorkerMessage.
+/// The `kind` of each message, in the order of WorkerMessage.
 constexpr auto message_kinds = std::to_array<std::string_view>(
     {"device", "refused", "counters_refused", "begin", "case", "end"});
 static_assert(message_kinds.size() == std::variant_size_v<WorkerMessage>);
@@ -149,7 +149,7 @@ LineReader::Batch LineReader::read(int fd) {
       const std::size_t newline = text.find('\n');
       const std::string_view piece = text.substr(0, newline);
       if (!overflowed_ && pending_.size() + piece.size() > limit_) {
-        // Said at once: a line that never ends must not be waited for.
+        // Reported at once: the line may never end.
         pending_ += piece.substr(0, limit_ - pending_.size());
         batch.lines.push_back({.text = std::exchange(pending_, {}), .too_long = true});
         overflowed_ = true;
@@ -157,7 +157,7 @@ LineReader::Batch LineReader::read(int fd) {
       if (!overflowed_) pending_ += piece;
       if (newline == std::string_view::npos) break;
       if (!overflowed_) batch.lines.push_back({.text = std::exchange(pending_, {})});
-      overflowed_ = false;  // what was left of the long line is dropped
+      overflowed_ = false;  // the rest of the long line was dropped
       text.remove_prefix(newline + 1);
     }
   }

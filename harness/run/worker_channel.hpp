@@ -1,6 +1,6 @@
-// What parent and worker say to each other: one JSON object a line. The parent's only line goes to
-// the worker's stdin; the worker answers on descriptor 3, so nothing that a library prints to
-// stdout or stderr can be taken for an answer.
+// The messages between parent and worker: one JSON object a line. The parent writes one line to the
+// worker's stdin; the worker answers on descriptor 3, so that output of libraries on stdout or
+// stderr cannot be mistaken for an answer.
 #pragma once
 
 #include "harness/case/case.hpp"
@@ -21,7 +21,7 @@
 
 namespace strata {
 
-/// The worker's orders: these cases, in this order.
+/// The cases that a worker measures, in this order.
 struct WorkerJob {
   Plan plan;
   std::vector<Case> cases;
@@ -32,15 +32,15 @@ void fields(JsonFields& json, WorkerJob& job);
 /// Reads the job from `fd` (stdin) up to its end. Throws FormatError, std::system_error.
 [[nodiscard]] WorkerJob read_job(int fd);
 
-/// What a worker found when it was asked to open counters. Without a plan there are none.
+/// The result of opening counters in a worker. Without a plan there are none.
 struct CountersAnswer {
   std::optional<CounterPlan> plan;
   std::string reason;         ///< why they cannot be had
   std::string mend;           ///< what a person can do about it; empty when nothing
-  std::string bad_selection;  ///< what was asked for does not exist: one line for the user
+  std::string bad_selection;  ///< the selection has unknown names: one line for the user
 };
 
-/// First of all: the device is open and, where it is to be timed, settled.
+/// The first message: the device is open and, for timing, settled.
 struct DeviceMessage {
   Backend backend = Backend::host;
   DeviceIdentity identity;
@@ -51,24 +51,24 @@ struct DeviceMessage {
   std::optional<CountersAnswer> counters;  ///< nothing when they were not asked for
 };
 
-/// Instead: the device cannot be used, for this reason. The last message.
+/// Sent instead when the device cannot be used. The last message.
 struct RefusedMessage {
   std::string reason;
 };
 
-/// Instead, of a worker that counts: the counters cannot be used. The last message.
+/// Sent instead by a counting worker when the counters cannot be used. The last message.
 struct CountersRefusedMessage {
   std::string reason;
   std::string mend;
 };
 
-/// Work on this case starts now: whatever happens until its record, or until the next of these
-/// where cases are counted together, is this case's doing.
+/// Work on this case starts now. A crash before its record, or before the next BeginMessage where
+/// cases are counted together, is attributed to this case.
 struct BeginMessage {
   std::string id;
 };
 
-/// The case is finished. Fatal: the device is poisoned for this process, which now exits.
+/// The case is finished. Fatal: this process can no longer use the device and exits.
 struct CaseMessage {
   CaseRecord record;
   bool fatal = false;
@@ -90,7 +90,7 @@ void fields(JsonFields& json, WorkerMessage& message);
 /// parent is gone.
 void send(const WorkerMessage& message, int fd = worker_channel_fd);
 
-/// Splits what a non-blocking descriptor gives into lines of a bounded length.
+/// Splits the data of a non-blocking descriptor into lines of bounded length.
 class LineReader {
  public:
   static constexpr std::size_t default_limit = std::size_t{8} << 20;
@@ -98,7 +98,7 @@ class LineReader {
   explicit LineReader(std::size_t limit = default_limit) : limit_{limit} {}
 
   struct Line {
-    std::string text;  ///< without its newline; the start of it when too long
+    std::string text;  ///< without its newline; only the start of a line that is too long
     bool too_long = false;
   };
   struct Batch {
@@ -107,8 +107,8 @@ class LineReader {
     bool closed = false;    ///< end of file, or an error: nothing more will come
   };
 
-  /// All whole lines that can be had now. At end of file what is left of a line is dropped: its
-  /// writer died within it. Gives up its turn after a few MiB, so that no writer can hold it.
+  /// All complete lines that are available now. An incomplete line at end of file is dropped: its
+  /// writer died. Returns after a few MiB, so that no writer can block the caller.
   [[nodiscard]] Batch read(int fd);
 
  private:

@@ -1,6 +1,6 @@
 #include "harness/case/sweep.hpp"
 
-#include "harness/case/builtin_sweeps.hpp"
+#include "harness/case/builtin_files.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/expression.hpp"
 #include "harness/case/text.hpp"
