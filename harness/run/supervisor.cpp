@@ -32,8 +32,7 @@ Clock::duration seconds(double count) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{count});
 }
 
-// --- being told to stop
-// ---------------------------------------------------------------------------
+// --- being told to stop ---
 
 // A signal handler reaches nothing but globals.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
@@ -99,8 +98,7 @@ class StopSignals {
   UniqueFd write_;
 };
 
-// --- what a worker prints
-// -------------------------------------------------------------------------
+// --- what a worker prints ---
 
 /// The last output of a worker on stdout and stderr, which may explain how it died.
 class LastOutput {
@@ -209,8 +207,7 @@ class Worker {
   LastOutput output_;
 };
 
-// --- the sweep
-// ------------------------------------------------------------------------------------
+// --- the sweep ---
 
 /// Why counting ended before its last case.
 struct Refusal {
