@@ -1,48 +1,36 @@
-// The declaration and the report of async_copy: async_copy.hpp says what it asks.
 #include "micro/transfer/async_copy.hpp"
 
-#include "harness/measure/timed.hpp"
+#include "harness/case/error.hpp"
 #include "harness/model/word_patterns.hpp"
-#include "harness/record/gates.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace strata::async_copy {
 namespace {
 
-constexpr std::array names{"registers", "cp_async_4",  "cp_async_8", "cp_async_16",
-                           "bulk",      "distributed", "tensor"};
 constexpr std::uint32_t rounds_unit = 5;  // of which a short launch has one
 constexpr double timed_cycles = 4e5;      // 0.2 ms, hundreds of timer steps
 constexpr double distant_cycles = 800;    // from asking for a tile until it is there
 
-std::vector<std::string> method_names() {
-  return {names.begin(), names.end()};
-}
-
-std::optional<std::string> excludes(const Params& params, Backend /*backend*/) {
-  const auto word = [&](const char* axis) -> const std::string& {
-    return params.find(axis)->second;
-  };
-  const long long bytes = std::stoll(word("bytes"));
-  const bool distributed = word("method") == "distributed";
-  if (bytes % 16 != 0) return "bytes are not a whole number of 16";
-  if (word("method") == "tensor" && bytes > widest_row && bytes % widest_row != 0) {
+const char* why_not(const CopyCase& wanted) {
+  if (wanted.bytes % 16 != 0) return "bytes are not a whole number of 16";
+  if (wanted.method == CopyMethod::tensor && wanted.bytes > widest_row &&
+      wanted.bytes % widest_row != 0) {
     return "a tile by a tensor map is a row of up to 1 KiB, or some of 1 KiB";
   }
-  if (distributed != (word("residency") == "shared")) {
+  if (wanted.is_distributed() != (wanted.residency == Residency::shared)) {
     return "from another block's shared memory there is one way, and it leads nowhere else";
   }
-  if (distributed == (word("cluster") == "1"))
+  if (wanted.is_distributed() == (wanted.cluster == 1)) {
     return "another block takes a cluster of two or more";
-  if (word("measure") == "bandwidth" && (bytes < smallest_streamed || bytes > largest_streamed)) {
+  }
+  if (!wanted.is_latency() &&
+      (wanted.bytes < smallest_streamed || wanted.bytes > largest_streamed)) {
     return "several tiles of that size are too little to be in flight, or too much to hold";
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 std::uint32_t whole_units(double rounds) {
@@ -53,60 +41,67 @@ std::uint32_t whole_units(double rounds) {
 
 Benchmark declare() {
   constexpr long long most = 65536;
-  return {.suite = "micro",
-          .name = "async_copy",
-          .question = "What does it cost to bring a tile into shared memory, by each way to do it?",
-          .axes = {{.name = "residency",
-                    .meaning = "where the tiles are: L2, memory, another block's shared memory",
-                    .choices = {"l2", "dram", "shared"},
-                    .defaults = {"l2", "dram", "shared"}},
-                   {.name = "measure",
-                    .meaning = "one tile at a time, or as many as the chip takes",
-                    .choices = {"latency", "bandwidth"},
-                    .defaults = {"latency", "bandwidth"}},
-                   {.name = "method",
-                    .meaning = "instructions that copy",
-                    .choices = method_names(),
-                    .defaults = method_names()},
-                   {.name = "bytes",
-                    .meaning = "bytes of a tile",
-                    .minimum = 16,
-                    .maximum = most,
-                    .defaults = {"16", "256", "1024", "4096", "16384", "32768"}},
-                   {.name = "cluster",
-                    .meaning = "blocks of a cluster; 1: no cluster",
-                    .choices = {"1", "2", "4", "8"},
-                    .defaults = {"1", "2"}}},
-          .quantities = {{"tile_latency", "cycles from asking for a tile until it can be read"},
-                         {"tile_cycles", "SM cycles of a tile where the chip is full"},
-                         {"bandwidth", "bytes copied a second, all SMs"},
-                         {"bandwidth_per_sm", "bytes that an SM copies in a cycle"},
-                         {"core_clock", "clock of the core while it copied"}},
-          .seconds_per_case = 0.03,
-          .excludes = excludes};
+  return {
+      .suite = "micro",
+      .name = "async_copy",
+      .question = "What does it cost to bring a tile into shared memory, by each way to do it?",
+      .axes = {residencies.axis("residency",
+                                "where the tiles are: L2, memory, another block's shared memory"),
+               measures.axis("measure", "one tile at a time, or as many as the chip takes"),
+               methods.axis("method", "instructions that copy"),
+               {.name = "bytes",
+                .meaning = "bytes of a tile",
+                .minimum = 16,
+                .maximum = most,
+                .defaults = {"16", "256", "1024", "4096", "16384", "32768"}},
+               {.name = "cluster",
+                .meaning = "blocks of a cluster; 1: no cluster",
+                .choices = {"1", "2", "4", "8"},
+                .defaults = {"1", "2"}}},
+      .quantities = {{"tile_latency", "cycles from asking for a tile until it can be read"},
+                     {"tile_cycles", "SM cycles of a tile where the chip is full"},
+                     {"bandwidth", "bytes copied a second, all SMs"},
+                     {"bandwidth_per_sm", "bytes that an SM copies in a cycle"},
+                     {"core_clock", "clock of the core while it copied"}},
+      .seconds_per_case = 0.03,
+      .excludes = [](const Params& params, Backend) -> std::optional<std::string> {
+        if (const char* const why = why_not(case_of(params))) return why;
+        return std::nullopt;
+      }};
 }
 
-Method method_of(const Session& session) {
-  return static_cast<Method>(std::ranges::find(names, session.param("method")) - names.begin());
+CopyCase case_of(const Params& params) {
+  return {.method = methods.of(params.at("method")),
+          .residency = residencies.of(params.at("residency")),
+          .measure = measures.of(params.at("measure")),
+          .bytes = number_of<std::uint32_t>(params, "bytes"),
+          .cluster = number_of<std::uint32_t>(params, "cluster")};
 }
 
-int needs(Method method) {
+int needs(CopyMethod method) {
   constexpr int any = 75;
   constexpr int ampere = 80;
   constexpr int hopper = 90;
   switch (method) {
-    case Method::registers:
+    case CopyMethod::registers:
       return any;
-    case Method::cp_async_4:
-    case Method::cp_async_8:
-    case Method::cp_async_16:
+    case CopyMethod::cp_async_4:
+    case CopyMethod::cp_async_8:
+    case CopyMethod::cp_async_16:
       return ampere;
-    case Method::bulk:
-    case Method::distributed:
-    case Method::tensor:
+    case CopyMethod::bulk:
+    case CopyMethod::distributed:
+    case CopyMethod::tensor:
       return hopper;
   }
   return hopper;
+}
+
+void require_capability(CopyMethod method, int of_chip, int of_code) {
+  const int needed = needs(method);
+  const std::string words = std::to_string(needed / 10) + '.' + std::to_string(needed % 10);
+  if (of_chip < needed) throw Skipped{"it takes compute capability " + words};
+  if (of_code < needed) throw Skipped{"this build has no code for compute capability " + words};
 }
 
 Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint) {
@@ -117,6 +112,31 @@ Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint) {
           .count = static_cast<std::uint32_t>(std::max<std::uint64_t>(footprint / pitch, 1))};
 }
 
+std::size_t array_words(const GpuFacts& gpu) {
+  constexpr std::uint64_t enough = std::uint64_t{1} << 30U;
+  return std::min(enough, gpu.memory_bytes / 8) / word_bytes;
+}
+
+Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu) {
+  const std::uint64_t whole = array_words(gpu) * word_bytes;
+  return tiles_for(wanted.bytes, wanted.residency == Residency::dram
+                                     ? whole
+                                     : std::min<std::uint64_t>(gpu.l2_bytes / 4, whole));
+}
+
+std::size_t shared_bytes(const CopyCase& wanted, const GpuFacts& gpu) {
+  constexpr std::size_t static_bytes = 1024;  // more than the kernels' own, and the system's
+  const std::size_t tiles =
+      (wanted.is_latency() ? 1 : stages) + (wanted.is_distributed() ? 1U : 0U);
+  std::size_t bytes = tiles * wanted.bytes;
+  if (!wanted.is_latency()) bytes = std::max(bytes, gpu.shared_per_sm / 2 + static_bytes);
+  if (bytes + static_bytes > gpu.shared_per_block) {
+    throw Skipped{"a block would need " + std::to_string(bytes) +
+                  " bytes of shared memory, and may have " + std::to_string(gpu.shared_per_block)};
+  }
+  return bytes;
+}
+
 std::uint32_t expected_sum(const Tiles& tiles, std::uint32_t rounds) {
   std::uint32_t sum = 0;
   for (std::uint32_t round = 0; round < rounds; ++round)
@@ -125,8 +145,7 @@ std::uint32_t expected_sum(const Tiles& tiles, std::uint32_t rounds) {
 }
 
 std::uint32_t expected_sum_of_one(const Tiles& tiles, std::uint32_t tile, std::uint32_t rounds) {
-  constexpr std::uint32_t word = sizeof(std::uint32_t);
-  return rounds * hashed_word(tiles.first_word(tile) + tiles.bytes / word - 1);
+  return rounds * hashed_word(tiles.first_word(tile) + tiles.bytes / word_bytes - 1);
 }
 
 std::uint32_t latency_rounds(std::uint32_t bytes) {
@@ -141,20 +160,59 @@ std::uint32_t stream_rounds(std::uint32_t bytes, std::uint64_t most) {
   return whole_units(std::min(rounds, static_cast<double>(most)));
 }
 
-void report(Session& session, const Collection<Observation>& seen, bool latency,
-            std::uint32_t bytes) {
-  const Timed timed{session, seen};
-  const char* const cycles = latency ? "tile_latency" : "tile_cycles";
-  timed.add(cycles, "cycle", "clock64_slope", &Observation::inside);
-  timed.add(cycles, "cycle", "event_slope", &Observation::outside);
+Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks) {
+  const bool latency = wanted.is_latency();
+  const bool from_dram = wanted.residency == Residency::dram;
+  const std::uint32_t rounds =
+      latency ? latency_rounds(wanted.bytes)
+              : stream_rounds(wanted.bytes, from_dram ? tiles.count / blocks : UINT32_MAX);
+  Experiment experiment;
+  experiment.slopes = {
+      {.verify =
+           [=](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
+             const std::uint32_t words = (latency ? 1 : stages) * (tiles.bytes / word_bytes);
+             for (const Stamp& stamp : stamps) {
+               tally.checked += words;
+               tally.different += stamp.result;
+             }
+             if (!latency) return;
+             const std::uint32_t done = call.length.rounds;
+             const std::uint32_t expected =
+                 wanted.is_distributed()
+                     ? expected_sum_of_one(tiles, 1 % wanted.cluster % tiles.count, done)
+                     : expected_sum(tiles, done);
+             tally.checked += done;
+             if (stamps.front().tag != expected) tally.different += done;
+           },
+       .start = from_dram                           ? Start::evicted
+                : wanted.residency == Residency::l2 ? Start::in_l2
+                                                    : Start::as_left,
+       .bytes = tiles.size(),
+       .lengths = fifth_and_whole(rounds, 1),
+       .writers = latency ? 1 : blocks,
+       // What lies between the reads of the two clocks cancels: after an eviction that may be the
+       // arrival of the instructions behind the first of them.
+       .window = slowest_writer_by_sums()}};
+  add_both(experiment, latency ? "tile_latency" : "tile_cycles", "cycle");
   if (!latency) {
-    timed.add("bandwidth", "B/s", "event_slope",
-              [bytes](const Observation& one) { return one.tiles_per_second * bytes; });
-    timed.add("bandwidth_per_sm", "B/cycle", "clock64_slope",
-              [bytes](const Observation& one) { return bytes / one.inside; });
+    const double bytes = wanted.bytes;
+    experiment.rows.push_back({"bandwidth", "B/s", By::outside, of_slope([=](const Seen& seen) {
+                                 return blocks * bytes / seen.seconds;
+                               })});
+    experiment.rows.push_back(
+        {"bandwidth_per_sm", "B/cycle", By::inside,
+         of_slope([=](const Seen& seen) { return bytes / seen.inside.cycles; })});
+    experiment.placement = Placement{.cores = blocks, .per_core = 1};
   }
-  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
-  timed.timers(&Observation::inside, "clock64_slope", &Observation::outside, "event_slope");
+  experiment.checked = "words copied against the array";
+  if (!wanted.is_distributed()) experiment.unproved = {.gate = "level"};
+  experiment.not_counted = "copies past the registers are not among the loads that the sets count";
+  experiment.facts = [=](const Experiment&) {
+    return Facts{{"rounds", std::int64_t{rounds}},
+                 {"blocks", std::int64_t{blocks}},
+                 {"footprint_bytes", static_cast<std::int64_t>(tiles.size())}};
+  };
+  return experiment;
 }
 
 STRATA_DECLARED(declare);

@@ -20,9 +20,10 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/case/choices.hpp"
+#include "harness/measure/experiment.hpp"
 #include "harness/model/layout.hpp"
+#include "harness/record/device_facts.hpp"
 
 #include <cstdint>
 
@@ -30,16 +31,45 @@ namespace strata::async_copy {
 
 [[nodiscard]] Benchmark declare();
 
-enum class Method { registers, cp_async_4, cp_async_8, cp_async_16, bulk, distributed, tensor };
-[[nodiscard]] Method method_of(const Session& session);
+enum class CopyMethod { registers, cp_async_4, cp_async_8, cp_async_16, bulk, distributed, tensor };
+inline constexpr Choices methods{std::pair{"registers", CopyMethod::registers},
+                                 std::pair{"cp_async_4", CopyMethod::cp_async_4},
+                                 std::pair{"cp_async_8", CopyMethod::cp_async_8},
+                                 std::pair{"cp_async_16", CopyMethod::cp_async_16},
+                                 std::pair{"bulk", CopyMethod::bulk},
+                                 std::pair{"distributed", CopyMethod::distributed},
+                                 std::pair{"tensor", CopyMethod::tensor}};
 /// Compute capability that it needs: 75, 80 or 90.
-[[nodiscard]] int needs(Method method);
+[[nodiscard]] int needs(CopyMethod method);
+/// Throws Skipped where the chip, or the code that this build has for it, cannot do it.
+void require_capability(CopyMethod method, int of_chip, int of_code);
+enum class Residency { l2, dram, shared };
+inline constexpr Choices residencies{std::pair{"l2", Residency::l2},
+                                     std::pair{"dram", Residency::dram},
+                                     std::pair{"shared", Residency::shared}};
+enum class Measure { latency, bandwidth };
+inline constexpr Choices measures{std::pair{"latency", Measure::latency},
+                                  std::pair{"bandwidth", Measure::bandwidth}};
+
+/// What the axes set.
+struct CopyCase {
+  CopyMethod method = CopyMethod::registers;
+  Residency residency = Residency::l2;
+  Measure measure = Measure::latency;
+  std::uint32_t bytes = 16;  ///< of a tile
+  std::uint32_t cluster = 1;
+
+  [[nodiscard]] constexpr bool is_latency() const { return measure == Measure::latency; }
+  [[nodiscard]] constexpr bool is_distributed() const { return method == CopyMethod::distributed; }
+};
+[[nodiscard]] CopyCase case_of(const Params& params);
 
 /// Tiles of a bandwidth case that are on their way at once.
 inline constexpr std::uint32_t stages = 4;
 inline constexpr std::uint32_t threads = 256;
 inline constexpr std::uint32_t smallest_streamed = 1024;
 inline constexpr std::uint32_t largest_streamed = 32768;
+inline constexpr std::uint32_t word_bytes = sizeof(std::uint32_t);
 
 /// Tiles of `bytes` bytes, one every `pitch` bytes, `count` of them.
 struct Tiles {
@@ -68,7 +98,7 @@ struct Rows {
   std::uint32_t of_a_tile = 1;  ///< rows
 };
 inline constexpr std::uint32_t widest_row = 1024;
-[[nodiscard]] constexpr Rows rows_of(const Tiles& tiles) {
+[[nodiscard]] constexpr Rows map_rows(const Tiles& tiles) {
   if (tiles.bytes <= widest_row) return {.bytes = tiles.bytes, .pitch = tiles.pitch};
   return {.bytes = widest_row, .pitch = widest_row, .of_a_tile = tiles.bytes / widest_row};
 }
@@ -76,6 +106,13 @@ inline constexpr std::uint32_t widest_row = 1024;
 /// As many tiles as `footprint` bytes hold; small ones stand apart, so that no two of them share
 /// what a miss brings in.
 [[nodiscard]] Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint);
+/// Words of the array that all tiles are of, and the tiles of a case.
+[[nodiscard]] std::size_t array_words(const GpuFacts& gpu);
+[[nodiscard]] Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu);
+
+/// Dynamic shared memory of a block: its tiles, and so much more, where all SMs are at work, that
+/// no SM holds two blocks. Throws Skipped where a block cannot have it.
+[[nodiscard]] std::size_t shared_bytes(const CopyCase& wanted, const GpuFacts& gpu);
 
 /// What the last words of the tiles of a latency case add up to.
 [[nodiscard]] std::uint32_t expected_sum(const Tiles& tiles, std::uint32_t rounds);
@@ -88,16 +125,9 @@ inline constexpr std::uint32_t widest_row = 1024;
 [[nodiscard]] std::uint32_t latency_rounds(std::uint32_t bytes);
 [[nodiscard]] std::uint32_t stream_rounds(std::uint32_t bytes, std::uint64_t most);
 
-/// What one pair of launches, short and long, showed.
-struct Observation {
-  double inside = 0;            ///< SM cycles of a tile, by the clock of the slowest SM
-  double outside = 0;           ///< the same by the timer outside
-  double tiles_per_second = 0;  ///< all SMs together
-  double core_hertz = 0;
-};
-
-/// Adds the quantities and the timer and clock gates.
-void report(Session& session, const Collection<Observation>& seen, bool latency,
-            std::uint32_t bytes);
+/// The case as the engine measures it on so many blocks, but for its launches. A block leaves how
+/// many words are wrong as the result of its stamp, and as the tag the sum of the last words. The
+/// unit of work is a tile of each block.
+[[nodiscard]] Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks);
 
 }  // namespace strata::async_copy

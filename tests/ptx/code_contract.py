@@ -110,7 +110,9 @@ def check(
 
 def check_ptx(path: Path, known: dict[str, Contract]) -> tuple[int, list[str]]:
     text = path.read_text(encoding="utf-8")
-    kernels = re.findall(r"\.entry (\S+?)\((.*?)\n}\n", text, re.DOTALL)
+    # A brace at the beginning of a line may also end a scope of inline asm.
+    end = r"\n}\n(?!\s*// end inline asm)"
+    kernels = re.findall(rf"\.entry (\S+?)\((.*?){end}", text, re.DOTALL)
     name = path.name.split(".")[0]
     if name not in known:
         return 0, [f"{name}: no contract; write {CONTRACTS.name}/{name}.py"]

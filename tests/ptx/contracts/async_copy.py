@@ -20,7 +20,7 @@ SHARED = r"st\.shared\.v4\.u32"
 def through_registers(number: int, load: str, opcode: str) -> list[Kernel]:
     return [
         Kernel(
-            name=rf"{kernel}ILNS0_6MethodE{number}E",
+            name=rf"{kernel}ILNS0_10CopyMethodE{number}E",
             ptx={load: BATCH * places, SHARED: BATCH * places, r"cp\.async": 0},
             sass={opcode: BATCH * places, r"STS\.128": BATCH * places, **STAMPED},
             sass_in_loops={
@@ -37,7 +37,7 @@ def by_element(number: int, ptx: str, opcode: str) -> list[Kernel]:
     """Four in a row, with a way out after each."""
     return [
         Kernel(
-            name=rf"{kernel}ILNS0_6MethodE{number}E",
+            name=rf"{kernel}ILNS0_10CopyMethodE{number}E",
             ptx={
                 ptx: UNROLL * places,
                 r"cp\.async\.c[ag]": UNROLL * places,
@@ -64,13 +64,13 @@ def by_element(number: int, ptx: str, opcode: str) -> list[Kernel]:
 def by_engine(number: int, ptx: str, opcode: str) -> list[Kernel]:
     return [
         Kernel(
-            name=rf"{kernel}ILNS0_6MethodE{number}E",
+            name=rf"{kernel}ILNS0_10CopyMethodE{number}E",
             ptx={
                 ptx: places,
                 r"cp\.async\.bulk": places,
-                r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64": places,
+                r"mbarrier\.arrive\.expect_tx\.release\.cta\.shared::cta\.b64": places,
                 r"mbarrier\.try_wait\.parity\.shared::cta\.b64": 1,
-                r"mbarrier\.init\.shared::cta\.b64": 1 if places == 1 else UNROLL,
+                r"mbarrier\.init\.shared\.b64": 1 if places == 1 else UNROLL,
                 r"fence\.mbarrier_init\.release\.cluster": 1,
                 r"fence\.proxy\.async": 1,
             },
@@ -93,9 +93,8 @@ CONTRACT = Contract(
         ),
         *by_engine(4, r"cp\.async\.bulk\.shared::cluster\.global\.mbarrier", r"UBLKCP\.S\.G"),
         *by_engine(
-            6, r"cp\.async\.bulk\.tensor\.2d\.shared::cta\.global\.mbarrier", r"UTMALDG\.2D"
+            6, r"cp\.async\.bulk\.tensor\.2d\.shared::cta\.global\.tile\.mbarrier", r"UTMALDG\.2D"
         ),
         *through_registers(5, r"ld\.shared::cluster\.v4\.u32", r"LD\.E\.128"),
     ),
-    others=("4fill",),
 )

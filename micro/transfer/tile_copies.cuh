@@ -1,0 +1,260 @@
+// The ways into shared memory, each as: ask for a tile, end what was asked for, wait for it.
+//
+// Addresses in shared memory are numbers (shared_address). What cuda::ptx has is taken from there.
+// Two instructions are written out: `mapa`, which it has for generic addresses only, and
+// cp.async.bulk, whose wrapper makes ptxas arrange the loop of `stream` in another way.
+#pragma once
+
+#include "harness/case/error.hpp"
+#include "harness/cuda/access.cuh"
+#include "harness/cuda/driver.hpp"
+#include "harness/cuda/stamps.cuh"
+#include "harness/model/word_patterns.hpp"
+#include "micro/transfer/async_copy.hpp"
+
+#include <cuda.h>
+#include <cuda/ptx>
+#include <cuda_pipeline_primitives.h>
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace strata::async_copy {
+
+/// The pointer to what lies at `at` in shared memory.
+template <class T>
+__device__ __forceinline__ T* shared_pointer(std::uint32_t at) {
+  return static_cast<T*>(__cvta_shared_to_generic(at));
+}
+
+/// Of this cluster: which block this is.
+__device__ __forceinline__ std::uint32_t rank_in_cluster() {
+#if __CUDA_ARCH__ >= 900
+  return cuda::ptx::get_sreg_cluster_ctarank();
+#else
+  return 0;
+#endif
+}
+
+/// All threads of all blocks of the cluster, and what they wrote before.
+__device__ __forceinline__ void synchronize_cluster() {
+#if __CUDA_ARCH__ >= 900
+  cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
+  cuda::ptx::barrier_cluster_wait(cuda::ptx::sem_acquire);
+#endif
+}
+
+/// The address, to all of the cluster, of what block `rank` has at `at`.
+__device__ __forceinline__ std::uint32_t of_block(std::uint32_t at, std::uint32_t rank) {
+  std::uint32_t there = at;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(rank));
+#endif
+  return there;
+}
+
+/// A place to copy from: an address in global memory, one in the shared memory of a cluster, or a
+/// row of the matrix that a map shows.
+struct Source {
+  const char* global;
+  std::uint32_t remote;
+  const CUtensorMap* map;
+  std::uint32_t row;
+};
+
+constexpr std::uint32_t width_of(CopyMethod method) {
+  return method == CopyMethod::cp_async_4 ? 4 : method == CopyMethod::cp_async_8 ? 8 : 16;
+}
+
+constexpr bool is_cp_async(CopyMethod method) {
+  return method == CopyMethod::cp_async_4 || method == CopyMethod::cp_async_8 ||
+         method == CopyMethod::cp_async_16;
+}
+
+/// Whether one thread asks and the copy engine brings.
+constexpr bool is_by_engine(CopyMethod method) {
+  return method == CopyMethod::bulk || method == CopyMethod::tensor;
+}
+
+/// Wanted: LDGSTS.E of the width; .BYPASS (of L1) where it is 16.
+template <std::uint32_t width>
+__device__ __forceinline__ void copy_element(std::uint32_t to, const char* from) {
+#if __CUDA_ARCH__ >= 800
+  __pipeline_memcpy_async(shared_pointer<void>(to), from, width);
+#endif
+}
+
+/// `batch` times 16 bytes of a thread, all loaded before the first is stored. Wanted:
+/// LDG.E.128.STRONG.GPU, or a generic LD.E.128, which is what reaches another block's shared
+/// memory.
+template <CopyMethod method, std::uint32_t batch>
+__device__ __forceinline__ void pass_on(std::uint32_t to, const Source& from, std::uint32_t first,
+                                        std::uint32_t step) {
+  std::uint32_t w[batch][4] = {};
+#pragma unroll
+  for (std::uint32_t b = 0; b < batch; ++b) {
+    if constexpr (method == CopyMethod::registers) {
+      load<Access::global_cg, 16>(w[b], from.global + (first + b * step));
+    } else {
+#if __CUDA_ARCH__ >= 900
+      load<Access::shared_cluster, 16>(w[b], from.remote + (first + b * step));
+#endif
+    }
+  }
+#pragma unroll
+  for (std::uint32_t b = 0; b < batch; ++b)
+    store<Access::shared, 16>(to + first + b * step, w[b]);
+}
+
+/// Asks for a tile, with all threads of the block. What went through registers is there already
+/// when this returns, as far as this thread's part of it goes.
+template <CopyMethod method>
+__device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::uint32_t bytes,
+                                    std::uint32_t barrier) {
+  if constexpr (is_by_engine(method)) {
+#if __CUDA_ARCH__ >= 900
+    using namespace cuda::ptx;
+    if (threadIdx.x == 0) {
+      auto* const phase = shared_pointer<std::uint64_t>(barrier);
+      (void)mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, phase, bytes);
+      if constexpr (method == CopyMethod::bulk) {
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+            "[%0], [%1], %2, [%3];"
+            :
+            : "r"(to), "l"(from.global), "r"(bytes), "r"(barrier)
+            : "memory");
+      } else {
+        // To space_cluster it would be the same, but for a stack frame of 8 bytes on sm_120.
+        const std::int32_t place[2] = {0, static_cast<std::int32_t>(from.row)};
+        cp_async_bulk_tensor(space_shared, space_global, shared_pointer<void>(to), from.map, place,
+                             phase);
+      }
+    }
+#endif
+  } else if constexpr (is_cp_async(method)) {
+    constexpr std::uint32_t width = width_of(method);
+#pragma unroll 4
+    for (std::uint32_t at = threadIdx.x * width; at < bytes; at += threads * width)
+      copy_element<width>(to + at, from.global + at);
+  } else {
+    // A condition for each load would be a branch around each: on an H200 eight of them, and eight
+    // around the stores, cost more than the load itself from L2.
+    constexpr std::uint32_t step = threads * sizeof(uint4);
+    std::uint32_t at = threadIdx.x * static_cast<std::uint32_t>(sizeof(uint4));
+#pragma unroll 1
+    for (; at + 7 * step < bytes; at += 8 * step)
+      pass_on<method, 8>(to, from, at, step);
+    if (at + 3 * step < bytes) {
+      pass_on<method, 4>(to, from, at, step);
+      at += 4 * step;
+    }
+    if (at + step < bytes) {
+      pass_on<method, 2>(to, from, at, step);
+      at += 2 * step;
+    }
+    if (at < bytes) pass_on<method, 1>(to, from, at, step);
+  }
+}
+
+/// Ends what a thread asked for since the last time; empty groups keep the count.
+template <CopyMethod method>
+__device__ __forceinline__ void commit() {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (is_cp_async(method)) __pipeline_commit();
+#endif
+}
+
+/// Waits until no more than `pending` groups of this thread are on their way, or until the phase of
+/// the barrier is over. After it this thread may read what it asked for, or the whole tile that the
+/// copy engine brought.
+template <CopyMethod method, int pending>
+__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
+  if constexpr (is_cp_async(method)) {
+#if __CUDA_ARCH__ >= 800
+    __pipeline_wait_prior(pending);
+#endif
+  } else if constexpr (is_by_engine(method)) {
+#if __CUDA_ARCH__ >= 900
+#pragma unroll 1
+    while (!cuda::ptx::mbarrier_try_wait_parity(shared_pointer<std::uint64_t>(barrier), parity)) {
+    }
+#endif
+  }
+}
+
+/// Poison in the first `bytes` of shared memory, the barriers ready, both visible to the copy
+/// engine.
+template <CopyMethod method>
+__device__ __forceinline__ void make_ready(std::uint32_t shared, std::uint32_t bytes,
+                                           std::uint64_t* barriers, std::uint32_t count) {
+  constexpr std::uint32_t poison = 0xA5A5A5A5U;
+  for (std::uint32_t at = threadIdx.x * word_bytes; at < bytes; at += threads * word_bytes)
+    store<Access::shared, 4>(shared + at, &poison);
+#if __CUDA_ARCH__ >= 900
+  using namespace cuda::ptx;
+  if constexpr (is_by_engine(method)) {
+    if (threadIdx.x == 0) {
+      for (std::uint32_t b = 0; b < count; ++b)
+        mbarrier_init(barriers + b, 1);
+      fence_mbarrier_init(sem_release, scope_cluster);
+    }
+    fence_proxy_async();
+  }
+#endif
+}
+
+/// The tile that other blocks of the cluster read, brought by plain loads.
+__device__ __forceinline__ void put_tile(std::uint32_t to, const char* data, const Tiles& tiles,
+                                         std::uint32_t tile) {
+  const char* from = data + std::uint64_t{tile} * tiles.pitch;
+  for (std::uint32_t at = threadIdx.x * word_bytes; at < tiles.bytes; at += threads * word_bytes)
+    store<Access::shared, 4>(to + at, reinterpret_cast<const std::uint32_t*>(from + at));
+}
+
+/// How many words of what lies at `at` are not those of the tile.
+__device__ __forceinline__ std::uint32_t differences(std::uint32_t at, const Tiles& tiles,
+                                                     std::uint32_t tile) {
+  const std::uint32_t first = tiles.first_word(tile);
+  std::uint32_t wrong = 0;
+  for (std::uint32_t w = threadIdx.x; w < tiles.bytes / word_bytes; w += threads)
+    wrong += load_word<Access::shared>(at + w * word_bytes) != hashed_word(first + w);
+  return wrong;
+}
+
+/// Both clocks, after a barrier. A warp that arrives at a barrier may go on to read a clock and
+/// stop behind that (BAR.SYNC.DEFER_BLOCKING): a word of shared memory that is needed here comes
+/// only when the barrier has let it go. `zero` is 0, which only the host knows.
+__device__ __forceinline__ Reading reading_after_barrier(std::uint32_t shared, std::uint32_t zero) {
+  consume(load_word<Access::shared>(shared) & zero);
+  return reading_before();
+}
+
+/// What the copy engine must know to find a tile by its row. Encoded by the driver, whose function
+/// is looked up: an executable that links it starts nowhere else.
+inline CUtensorMap map_of(const Tiles& tiles, std::uint32_t* words) {
+  constexpr unsigned since = 12000;
+  const auto encode =
+      driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled", since);
+  if (encode == nullptr) throw Skipped{"this driver knows no tensor maps"};
+  const Rows rows = map_rows(tiles);
+  const std::array<cuuint64_t, 2> extent{rows.bytes / word_bytes,
+                                         std::uint64_t{tiles.count} * rows.of_a_tile};
+  const std::array<cuuint64_t, 1> stride{rows.pitch};
+  const std::array<cuuint32_t, 2> box{rows.bytes / word_bytes, rows.of_a_tile};
+  const std::array<cuuint32_t, 2> every{1, 1};
+  CUtensorMap map{};
+  const CUresult status =
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, words, extent.data(), stride.data(),
+             box.data(), every.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+             CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (status != CUDA_SUCCESS) {
+    throw std::runtime_error{"cuTensorMapEncodeTiled: error " +
+                             std::to_string(static_cast<int>(status))};
+  }
+  return map;
+}
+
+}  // namespace strata::async_copy
