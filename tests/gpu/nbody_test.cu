@@ -82,7 +82,7 @@ class EveryRung : public testing::TestWithParam<std::string> {};
 
 /// Verifies the rung in all its choices on these problems; returns how often.
 std::size_t verify_all(const Rung& rung, const std::vector<std::uint32_t>& sizes,
-                      const std::vector<std::string>& kinds_of_bodies) {
+                       const std::vector<std::string>& kinds_of_bodies) {
   const MakeRungKernel make = rung_kernels().at(rung.name);
   std::size_t verified = 0;
   for (const Kind kind : {Kind::single, Kind::galaxies}) {
@@ -114,7 +114,7 @@ std::size_t verify_all(const Rung& rung, const std::vector<std::uint32_t>& sizes
 
 TEST_P(EveryRung, IsRightOnEveryProblemLayoutAndSize) {
   EXPECT_GE(verify_all(rung_named(GetParam()), {1, 2, 33, 257, 1000, 2049},
-                      {"random", "coincident", "heavy"}),
+                       {"random", "coincident", "heavy"}),
             36U);
 }
 

@@ -23,14 +23,6 @@ OWN_MEASURING = re.compile(
 
 #: Not yet described to the engine. It ends empty.
 MEASURES_ITSELF = {
-    "micro/access/short_words.cu",
-    "micro/access/short_words_host.cpp",
-    "micro/access/stride_gather.cpp",
-    "micro/access/stride_gather.cu",
-    "micro/access/stride_gather.hpp",
-    "micro/access/stride_gather_host.cpp",
-    "micro/compute/atomics.cu",
-    "micro/compute/atomics_host.cpp",
     "micro/compute/ceilings.cu",
     "micro/compute/ceilings_host.cpp",
     "micro/compute/instruction_cost.cpp",
@@ -50,11 +42,7 @@ MEASURES_ITSELF = {
     "micro/latency/timer_check.cpp",
     "micro/latency/timer_check.cu",
     "micro/latency/tlb.cu",
-    "micro/transfer/async_copy.cu",
-    "micro/transfer/copy_timer.cuh",
-    "micro/transfer/launch_overhead.cu",
     "micro/transfer/peer_copy.cu",
-    "micro/transfer/transfers.cu",
     "nbody/gravity/host/host_rung.cpp",
     "nbody/gravity/ladder.cpp",
     "nbody/gravity/ladder.hpp",
@@ -66,19 +54,13 @@ MEASURES_ITSELF = {
 MOST_LINES = 250
 #: Device sources beyond that, and why.
 LONG = {
-    "micro/access/short_words.cu": "not yet described to the engine",
-    "micro/access/stride_gather.cu": "not yet described to the engine",
     "micro/bandwidth/bandwidth.cu": "not yet described to the engine",
-    "micro/compute/atomics.cu": "not yet described to the engine",
     "micro/compute/ceilings.cu": "not yet described to the engine",
     "micro/compute/instruction_cost.cu": "not yet described to the engine",
     "micro/compute/issue_mix.cu": "not yet described to the engine",
     "micro/latency/cache_geometry.cu": "not yet described to the engine",
     "micro/latency/latency_vs_footprint.cu": "not yet described to the engine",
     "micro/latency/tlb.cu": "not yet described to the engine",
-    "micro/transfer/async_copy.cu": "not yet described to the engine",
-    "micro/transfer/peer_copy.cu": "not yet described to the engine",
-    "micro/transfer/transfers.cu": "not yet described to the engine",
     "nbody/gravity/measure_rung.cu": "not yet described to the engine",
     "nbody/gravity/rungs/pair_once.cu": "not yet described to the engine",
     "nbody/gravity/rungs/several_gpus.cu": "not yet described to the engine",
@@ -88,7 +70,6 @@ SAME_LINES = 12
 #: It ends empty.
 KNOWN_PAIRS = {
     ("micro/compute/ceilings.cu", "micro/compute/issue_mix.cu"),
-    ("micro/transfer/peer_copy.cu", "micro/transfer/transfers.cu"),
     ("nbody/gravity/rungs/fast_math.cu", "nbody/gravity/rungs/one_launch.cu"),
     ("nbody/gravity/rungs/invariants.cu", "nbody/gravity/rungs/read_only.cu"),
 }
