@@ -113,16 +113,6 @@ DataSet make_data(const std::string& layout, std::uint32_t groups) {
   return data;
 }
 
-/// Makes room for the blocks of the case and leaves all other memory of the SM to L1. A block takes
-/// a little shared memory even when it asks for none.
-void make_room(Kernel kernel, std::uint32_t blocks) {
-  const int reserved = device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
-  const int shared = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
-  prefer_carveout(reinterpret_cast<const void*>(kernel),
-                  percent_of(std::uint64_t{blocks} * static_cast<unsigned>(reserved),
-                             static_cast<unsigned>(shared)));
-}
-
 }  // namespace
 
 void measure(Session& session, Level level) {
@@ -136,10 +126,15 @@ void measure(Session& session, Level level) {
     without_loads = walk<L, Fields, false>;
   });
   const std::uint32_t blocks = point.blocks_per_sm();
-  make_room(kernel, blocks);
-  make_room(without_loads, blocks);
   const auto* const code = reinterpret_cast<const void*>(kernel);
-  const std::uint32_t resident = resident_blocks(code, point.threads);
+  // A block takes a little shared memory even when it asks for none.
+  const int reserved = device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+  const auto room_for = [&](const void* function) {
+    return make_room(function, point.threads, blocks, /*dynamic_bytes=*/0,
+                     static_cast<std::size_t>(reserved), gpu.shared_per_sm);
+  };
+  (void)room_for(reinterpret_cast<const void*>(without_loads));
+  const std::uint32_t resident = room_for(code);
   if (resident < blocks) {
     throw Skipped{"needs " + std::to_string(blocks) + " resident blocks on an SM, this GPU holds " +
                   std::to_string(resident)};

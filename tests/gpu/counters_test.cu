@@ -146,7 +146,7 @@ CaseRecord mislabelled(const std::string& claimed, const std::string& residency,
   const Plan plan{};
   const Counting counting{.source = opened().source.get()};
   Session session{plan, *opened().device, cache, record, counting};
-  layout_read::measure(session, residency);
+  layout_read::measure(session, layout_read::levels.of(residency));
   return record;
 }
 

@@ -3,6 +3,7 @@
 #include "harness/model/bank_model.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "micro/pattern/particle_chain.hpp"
+#include "rows_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@ namespace strata {
 namespace {
 
 using namespace bank_conflicts;
+using enum Provenance;
 
 std::uint64_t wavefronts(const Pattern& pattern) {
   return bank_traffic(access_of(pattern)).wavefronts;
@@ -159,6 +161,123 @@ TEST(BankConflictSizes, TakeAboutTheTimeThatTheyShould) {
   }
   EXPECT_EQ(rounds_for(1, 32), 5U);
   EXPECT_EQ(loads_for(1, 32), 5 * unroll);
+}
+
+GpuFacts gpu() {
+  GpuFacts facts;
+  facts.sms = 100;
+  return facts;
+}
+const Seen of_chain{
+    .inside = {.cycles = 31, .slowest = 31, .hertz = 1.9e9}, .outside = 31.2, .seconds = 1.6e-8};
+const Seen of_many{.inside = {.cycles = 2, .slowest = 2, .hertz = 2e9},
+                   .outside = 2.02,
+                   .seconds = 1e-9,
+                   .full_seconds = 2e-4};
+
+TEST(BankConflictRows, OfLoadsAreLatencyAndThroughput) {
+  const auto pattern = make_pattern(8, 1, Sharing::none, /*store=*/false);
+  const auto rows = rows_of(describe(pattern, gpu()), cuda_timers,
+                            {.slopes = {of_chain, of_many}, .numbers = {}});
+  EXPECT_EQ(rows, (RowsSeen{{"shared_load_latency by clock64_slope", {31, "cycle"}},
+                            {"shared_load_latency by event_slope", {31.2, "cycle"}},
+                            {"warp_access_cycles by clock64_slope", {2, "cycle"}},
+                            {"warp_access_cycles by event_slope", {2.02, "cycle"}},
+                            {"sm_bandwidth by clock64_slope", {32 * 8 / 2.0, "B/cycle"}},
+                            {"bandwidth by event_slope", {100 * 32 * 8 / 1e-9, "B/s"}},
+                            {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}},
+                            {"wavefronts_per_access by bank_model", {2, "wavefront", modelled}}}));
+}
+
+TEST(BankConflictRows, OfStoresHaveNoLatency) {
+  const auto pattern = make_pattern(4, 2, Sharing::none, /*store=*/true);
+  const auto rows =
+      rows_of(describe(pattern, gpu()), cuda_timers, {.slopes = {of_many}, .numbers = {}});
+  EXPECT_EQ(rows, (RowsSeen{{"warp_access_cycles by clock64_slope", {2, "cycle"}},
+                            {"warp_access_cycles by event_slope", {2.02, "cycle"}},
+                            {"sm_bandwidth by clock64_slope", {32 * 4 / 2.0, "B/cycle"}},
+                            {"bandwidth by event_slope", {100 * 32 * 4 / 1e-9, "B/s"}},
+                            {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}},
+                            {"wavefronts_per_access by bank_model", {2, "wavefront", modelled}}}));
+}
+
+TEST(BankConflictGates, CompareBothTimersOfBothSlopes) {
+  const auto pattern = make_pattern(4, 1, Sharing::none, false);
+  const auto verdicts = [&](double chain, double many) {
+    Sample sample{.slopes = {of_chain, of_many}, .numbers = {}};
+    sample.slopes[0].outside = chain;
+    sample.slopes[1].outside = many;
+    FakeSession fake;
+    report(fake.session, cuda_timers, describe(pattern, gpu()), {.kept = {sample}});
+    std::vector<Verdict> found;
+    for (const Gate& gate : fake.record.gates) {
+      if (gate.name == "timer") found.push_back(gate.verdict);
+    }
+    return found;
+  };
+  EXPECT_EQ(verdicts(31.2, 2.02), (std::vector{Verdict::passed, Verdict::passed}));
+  EXPECT_EQ(verdicts(32.2, 2.02), (std::vector{Verdict::failed, Verdict::passed}));
+  EXPECT_EQ(verdicts(31.2, 2.1), (std::vector{Verdict::passed, Verdict::failed}));
+}
+
+TEST(BankConflictGates, VerifyTheChainAndEveryWarp) {
+  for (const bool store : {false, true}) {
+    const auto pattern = make_pattern(8, 3, Sharing::none, store);
+    const Experiment experiment = describe(pattern, gpu());
+    ASSERT_EQ(experiment.slopes.size(), store ? 1U : 2U);
+    const Slope& many = experiment.slopes.back();
+    EXPECT_TRUE(many.held);
+    EXPECT_EQ(many.writers, 100U * warps_per_sm);
+    EXPECT_EQ(many.lengths.full.rounds, 5 * many.lengths.brief.rounds);
+    EXPECT_EQ(many.lengths.full.work, many.lengths.full.rounds * 8.0 * warps_per_sm);
+    std::vector<Stamp> stamps(many.writers);
+    const StoredField stored{pattern};
+    for (std::uint32_t i = 0; i < stamps.size(); ++i) {
+      const std::uint32_t warp = i % warps_per_sm;
+      stamps[i].result = store ? stored.sum(warp, 7) : 7 * expected_loads(pattern, warp);
+    }
+    stamps[40].result += 1;
+    Tally tally;
+    many.verify({.length = {.rounds = 7}}, stamps, tally);
+    EXPECT_EQ(tally.checked, stamps.size());
+    EXPECT_EQ(tally.different, 1U);
+    EXPECT_EQ(experiment.placement.value().cores, 100U);
+    EXPECT_EQ(experiment.placement.value().per_core, int{warps_per_sm});
+    EXPECT_EQ(experiment.unproved.gate, "model");
+    if (store) continue;
+    const Slope& chain = experiment.slopes.front();
+    EXPECT_TRUE(chain.held);
+    EXPECT_EQ(chain.writers, 1U);
+    EXPECT_EQ(chain.lengths.full.rounds, 5 * chain.lengths.brief.rounds);
+    EXPECT_EQ(chain.lengths.full.work, chain.lengths.full.rounds);
+    stamps[0].result = expected_chain(pattern, windows_for(pattern), 5 * unroll);
+    chain.verify({.length = {.rounds = 5 * unroll}}, stamps, tally);
+    EXPECT_EQ(tally.different, 1U);
+    chain.verify({.length = {.rounds = 6 * unroll}}, stamps, tally);
+    EXPECT_EQ(tally.different, 2U);
+  }
+}
+
+TEST(BankConflictCounts, AreThoseOfTheModelForLoadsAndNearlyForStores) {
+  for (const bool store : {false, true}) {
+    const Experiment experiment = describe(make_pattern(4, 4, Sharing::none, store), gpu());
+    const CountPlan& plan = experiment.counts.value();
+    const double accesses = 100.0 * warps_per_sm * accesses_per_round * 32;
+    EXPECT_EQ(plan.slope, experiment.slopes.size() - 1);
+    EXPECT_EQ(plan.length.rounds, 32U);
+    EXPECT_EQ(plan.none.rounds, 0U);
+    ASSERT_EQ(plan.expected.size(), 2U);
+    EXPECT_EQ(plan.expected[0].quantity, store ? "shared_store_requests" : "shared_load_requests");
+    EXPECT_EQ(plan.expected[0].predicted, accesses);
+    EXPECT_EQ(plan.expected[0].bound, 0);
+    EXPECT_EQ(plan.expected[1].quantity,
+              store ? "shared_store_wavefronts" : "shared_load_wavefronts");
+    EXPECT_EQ(plan.expected[1].predicted, 4 * accesses);
+    EXPECT_EQ(plan.expected[1].bound, store ? 0.1 / 4 : 0);
+    EXPECT_EQ(plan.model, "bank_model");
+    EXPECT_EQ(plan.unit, "access");
+    EXPECT_EQ(plan.units, accesses);
+  }
 }
 
 TEST(BankConflictDeclaration, LeavesOutWhatHasNoMeaning) {

@@ -2,7 +2,9 @@
 
 #include "harness/case/error.hpp"
 #include "harness/case/sweep.hpp"
+#include "harness/model/warp_reads.hpp"
 #include "harness/run/case_runner.hpp"
+#include "rows_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,11 +15,18 @@
 namespace strata {
 namespace {
 
+using layout_read::describe;
+using layout_read::describe_on_gpu;
+using layout_read::Level;
 using layout_read::nearest;
+using layout_read::Particles;
+using layout_read::Point;
 using layout_read::reads_for;
 using layout_read::Shape;
 using layout_read::shape_for;
+using layout_read::shape_on_gpu;
 using layout_read::start_position;
+using layout_read::start_positions;
 
 Params params(const std::string& layout, const std::string& residency, const std::string& fields,
               int warps) {
@@ -55,31 +64,31 @@ TEST(ReadsFor, GrowFewerWithTheWarpsOnceTheLevelIsFull) {
   EXPECT_DOUBLE_EQ(reads_for(1e-3, 1e9, 100, 10, 20), 5000);
 }
 
-TEST(Medians, AreTakenOfEachNumberOnItsOwn) {
-  using layout_read::Observation;
-  const auto middle = layout_read::medians({Observation{.cycles = 1, .core_hertz = 30},
-                                            Observation{.cycles = 2, .core_hertz = 10},
-                                            Observation{.cycles = 9, .core_hertz = 20}});
-  EXPECT_EQ(middle.cycles, 2);
-  EXPECT_EQ(middle.core_hertz, 20);
-}
-
 TEST(Nearest, CountsAcrossTheSeam) {
   EXPECT_EQ(nearest({5, 95, 50}, 100), 10U);
   EXPECT_EQ(nearest({5, 5}, 100), 0U);
   EXPECT_EQ(nearest({5}, 100), 100U);
 }
 
+/// A stamp with these ends of warm-up, first and second part.
+Stamp stamp_of(std::uint64_t warmup, std::uint64_t first, std::uint64_t second) {
+  return {.cycles = {0, second, warmup, first, second},
+          .nanoseconds = {0, second},
+          .result = 0,
+          .core = 0,
+          .tag = 0};
+}
+
 TEST(CyclesOfARead, OfAWarpAloneIsTheSlopeThatCancelsAConstant) {
   const Shape shape{.warmup = 8, .first = 100, .second = 400, .cooldown = 8};
   // 50 cycles a read and 30 cycles for reading the clock, in each part.
-  EXPECT_DOUBLE_EQ(
-      layout_read::cycles_of_a_read({1000, 1000 + 5030, 1000 + 5030 + 20030}, shape, true), 50);
+  const Stamp stamp = stamp_of(1000, 1000 + 5030, 1000 + 5030 + 20030);
+  EXPECT_DOUBLE_EQ(layout_read::cycles_of_a_read(stamp, shape, true), 50);
 }
 
 TEST(CyclesOfARead, AmongOtherWarpsIsTheMean) {
   const Shape shape{.warmup = 8, .first = 100, .second = 400, .cooldown = 8};
-  EXPECT_DOUBLE_EQ(layout_read::cycles_of_a_read({0, 40000, 50000}, shape, false), 100);
+  EXPECT_DOUBLE_EQ(layout_read::cycles_of_a_read(stamp_of(0, 40000, 50000), shape, false), 100);
 }
 
 TEST(GroupsIn, AreOddAndFit) {
@@ -93,21 +102,22 @@ TEST(GroupsIn, AreOddAndFit) {
 
 TEST(Shape, ShortensOnlyTheSecondPart) {
   const Shape shape{.warmup = 8, .first = 16, .second = 64, .cooldown = 12};
-  EXPECT_EQ(shape.total() - shape.shortened().total(), slope_reads(shape));
-  EXPECT_EQ(shape.shortened().second, shape.first);
+  const Lengths lengths = layout_read::lengths_of(shape);
+  EXPECT_EQ(shape.at(lengths.full).total(), shape.total());
+  EXPECT_EQ(shape.total() - shape.at(lengths.brief).total(),
+            lengths.full.work - lengths.brief.work);
+  EXPECT_EQ(shape.at(lengths.brief).second, shape.first);
+  EXPECT_EQ(shape.at({}).total(), 0U);
 }
 
 TEST(StartPosition, GivesWarpsStretchesThatDoNotOverlap) {
   constexpr std::uint32_t sms = 132;
   constexpr std::uint32_t warps = 16;
   constexpr std::uint32_t groups = (1U << 20U) - 1;
-  std::vector<std::uint32_t> starts;
-  for (std::uint32_t sm = 0; sm < sms; ++sm) {
-    for (std::uint32_t w = 0; w < warps; ++w) {
-      starts.push_back(start_position(sm, w, sms, warps, groups));
-      EXPECT_LT(starts.back(), groups);
-    }
-  }
+  const auto starts = start_positions({.cores = sms, .warps = warps}, groups);
+  EXPECT_EQ(starts.size(), sms * warps);
+  for (const std::uint32_t start : starts)
+    EXPECT_LT(start, groups);
   EXPECT_GE(nearest(starts, groups), groups / (sms * warps));
 }
 
@@ -115,7 +125,7 @@ TEST(StartPosition, KeepsTheWarpsOfAnSmFarApart) {
   for (const std::uint32_t warps : {2U, 48U, 64U}) {
     std::vector<std::uint32_t> starts;
     for (std::uint32_t w = 0; w < warps; ++w) {
-      starts.push_back(start_position(77, w, 132, warps, 15359));
+      starts.push_back(start_position(77, w, {.cores = 132, .warps = warps}, 15359));
     }
     EXPECT_GE(nearest(starts, 15359), 15359 / warps);
   }
@@ -138,6 +148,188 @@ TEST(LayoutRead, ExcludesWhatHasNoMeaning) {
   EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));  // 64 blocks of one warp
   p = params("aos", "l1", "all", 2);
   EXPECT_TRUE(benchmark.excludes(p, Backend::cuda));  // two blocks cannot be kept on one SM
+}
+
+// --- from a description and a fake sample to rows and gates
+
+GpuFacts gpu() {
+  GpuFacts facts;
+  facts.sms = 4;
+  facts.major = 9;
+  facts.l2_bytes = 60U << 20U;
+  facts.memory_bytes = std::uint64_t{80} << 30U;
+  facts.core_clock_peak = 2e9;
+  return facts;
+}
+const Particles& particles() {
+  static const Particles made = layout_read::make_particles("aos", 1023);
+  return made;
+}
+constexpr Shape shape{.warmup = 8, .first = 16, .second = 64, .cooldown = 12};
+Point point(Level level, std::uint32_t warps) {
+  return {.layout = "aos", .fields = "posmass", .level = level, .cores = 4, .warps = warps};
+}
+Experiment on_gpu(Level level, std::uint32_t warps) {
+  return describe_on_gpu(point(level, warps), gpu(), shape, particles());
+}
+const Seen seen{
+    .inside = {.cycles = 500, .slowest = 510, .low = 480, .high = 530, .hertz = 2e9, .cells = {}},
+    .outside = 515,
+    .seconds = 2.5e-7,
+    .full_seconds = 4e-4};
+const Seen of_arithmetic{.inside = {.cycles = 35, .slowest = 36, .hertz = 2e9}, .outside = 37};
+
+TEST(LayoutReadRows, OfASingleWarpAreBothTimersAndTheArithmetic) {
+  const auto rows =
+      rows_of(on_gpu(Level::l2, 1), cuda_timers, {.slopes = {of_arithmetic, seen}, .numbers = {}});
+  // Each read is of 4 SMs x 32 particles of 16 wanted bytes.
+  EXPECT_EQ(rows, (RowsSeen{{"arithmetic_cycles by clock64_slope", {35, "cycle"}},
+                            {"warp_read_cycles by clock64_slope", {500, "cycle"}},
+                            {"warp_read_cycles_p5 by clock64_slope", {480, "cycle"}},
+                            {"warp_read_cycles_p95 by clock64_slope", {530, "cycle"}},
+                            {"warp_read_time by clock64_slope", {2.5e-7, "s"}},
+                            {"grid_time by event", {4e-4, "s"}},
+                            {"useful_bandwidth by event_slope", {4 * 32 * 16 / 2.5e-7, "B/s"}},
+                            {"reads_per_second by event_slope", {4 * 32 / 2.5e-7, "1/s"}},
+                            {"warp_read_cycles_slowest by clock64_slope", {510, "cycle"}},
+                            {"warp_read_cycles_slowest by event_slope", {515, "cycle"}},
+                            {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}}}));
+}
+
+TEST(LayoutReadRows, OfSeveralWarpsAreMeans) {
+  const Experiment experiment = on_gpu(Level::l2, 8);
+  const auto rows = rows_of(experiment, cuda_timers, {.slopes = {seen}, .numbers = {}});
+  EXPECT_EQ(rows, (RowsSeen{{"warp_read_cycles by clock64_mean", {500, "cycle"}},
+                            {"warp_read_cycles_p5 by clock64_mean", {480, "cycle"}},
+                            {"warp_read_cycles_p95 by clock64_mean", {530, "cycle"}},
+                            {"warp_read_time by clock64_mean", {2.5e-7, "s"}},
+                            {"grid_time by event", {4e-4, "s"}},
+                            {"useful_bandwidth by event_slope", {8 * 4 * 32 * 16 / 2.5e-7, "B/s"}},
+                            {"reads_per_second by event_slope", {8 * 4 * 32 / 2.5e-7, "1/s"}},
+                            {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}}}));
+  EXPECT_EQ(verdict_of("timer", experiment, {{.slopes = {seen}, .numbers = {}}}),
+            Verdict::not_applicable);
+}
+
+TEST(LayoutReadRows, OfACpuAreInItsOwnCycles) {
+  Point one = point(Level::l3, 1);
+  one.fields = "all";
+  const auto alone = rows_of(describe(one, shape, particles(), Backend::host), host_timers,
+                             {.slopes = {seen}, .numbers = {}});
+  EXPECT_EQ(alone, (RowsSeen{{"warp_read_cycles by tsc_slope", {500, "tsc_cycle"}},
+                             {"warp_read_cycles_p5 by tsc_slope", {480, "tsc_cycle"}},
+                             {"warp_read_cycles_p95 by tsc_slope", {530, "tsc_cycle"}},
+                             {"warp_read_time by tsc_slope", {2.5e-7, "s"}},
+                             {"grid_time by monotonic", {4e-4, "s"}},
+                             {"useful_bandwidth by monotonic_slope", {4 * 32 * 28 / 2.5e-7, "B/s"}},
+                             {"reads_per_second by monotonic_slope", {4 * 32 / 2.5e-7, "1/s"}},
+                             {"warp_read_cycles_slowest by tsc_slope", {510, "tsc_cycle"}},
+                             {"warp_read_cycles_slowest by monotonic_slope", {515, "tsc_cycle"}},
+                             {"core_clock by tsc_over_monotonic", {2e9, "Hz"}}}));
+  const auto several = rows_of(describe(point(Level::l3, 4), shape, particles(), Backend::host),
+                               host_timers, {.slopes = {seen}, .numbers = {}});
+  EXPECT_TRUE(several.contains("warp_read_cycles by tsc_mean"));
+  EXPECT_FALSE(several.contains("warp_read_cycles_slowest by tsc_slope"));
+}
+
+TEST(LayoutReadGates, CompareTheSlowestWarpWithTheEvents) {
+  const auto verdict = [&](double slowest, double outside) {
+    Seen one = seen;
+    one.inside.slowest = slowest;
+    one.outside = outside;
+    return verdict_of("timer", on_gpu(Level::l1, 1),
+                      {{.slopes = {of_arithmetic, one}, .numbers = {}}});
+  };
+  EXPECT_EQ(verdict(510, 515), Verdict::passed);
+  EXPECT_EQ(verdict(500, 515), Verdict::failed);
+}
+
+TEST(LayoutReadWindow, TakesTheMedianOfTheWarpsAndTheSlowestForTheOuterTimer) {
+  const Experiment experiment = on_gpu(Level::l2, 8);
+  const Slope& slope = experiment.slopes.at(0);
+  Launched brief{.length = slope.lengths.brief, .stamps = {}};
+  Launched full{.length = slope.lengths.full, .stamps = {}};
+  for (const std::uint64_t of_a_read : {100U, 200U, 300U, 400U, 1000U}) {
+    full.stamps.push_back(stamp_of(7, 7 + 16 * of_a_read, 7 + 80 * of_a_read));
+    brief.stamps.push_back(stamp_of(7, 7 + 16 * of_a_read, 7 + 32 * of_a_read));
+  }
+  const Inside inside = slope.window.read(brief, full);
+  EXPECT_DOUBLE_EQ(inside.cycles, 300);
+  EXPECT_DOUBLE_EQ(inside.low, 120);
+  EXPECT_DOUBLE_EQ(inside.high, 880);
+  EXPECT_DOUBLE_EQ(inside.slowest, 1000);
+  EXPECT_DOUBLE_EQ(inside.hertz, 1e9);
+}
+
+/// Stamps of a launch of `total` reads of each warp, every warp on its SM from its own start.
+std::vector<Stamp> right_stamps(const Point& of, std::uint32_t total) {
+  const auto positions = start_positions(of, particles().chain.groups());
+  std::vector<Stamp> stamps(positions.size());
+  for (std::uint32_t i = 0; i < stamps.size(); ++i) {
+    stamps[i].tag = i;
+    stamps[i].core = i / of.warps;
+    stamps[i].result = particles().expected.at(of.fields).checksum(positions[i], total);
+  }
+  return stamps;
+}
+
+TEST(LayoutReadGates, VerifyTheSumOfEveryWarpByTheStartThatItTook) {
+  const Experiment experiment = on_gpu(Level::l2, 2);
+  const Slope& slope = experiment.slopes.back();
+  EXPECT_EQ(slope.writers, 8U);
+  auto stamps = right_stamps(point(Level::l2, 2), shape.total());
+  Tally tally;
+  slope.verify({.length = slope.lengths.full}, stamps, tally);
+  EXPECT_EQ(tally.checked, 8U);
+  EXPECT_EQ(tally.different, 0U);
+  stamps[3].result += 1;
+  stamps[5].tag = 8;  // no start
+  stamps[6].tag = 7;  // another warp's
+  slope.verify({.length = slope.lengths.full}, stamps, tally);
+  EXPECT_EQ(tally.different, 3U);
+  EXPECT_EQ(experiment.placement.value().cores, 4U);
+  EXPECT_EQ(experiment.placement.value().per_core, 2);
+}
+
+TEST(LayoutReadGates, CallWarpsThatStartTooCloseOnOneSmRefuted) {
+  const Experiment experiment = on_gpu(Level::l2, 2);
+  EXPECT_EQ(experiment.unproved.gate, "level");
+  auto stamps = right_stamps(point(Level::l2, 2), shape.total());
+  EXPECT_FALSE(experiment.unproved.refuted(stamps));
+  stamps[1].tag = stamps[0].tag;
+  EXPECT_TRUE(experiment.unproved.refuted(stamps));
+  EXPECT_FALSE(on_gpu(Level::l1, 2).unproved.refuted);  // which all warps read over and over
+}
+
+TEST(LayoutReadOnGpu, StartsFromTheLevelOfTheCase) {
+  EXPECT_EQ(on_gpu(Level::l1, 1).slopes.back().start, Start::as_left);
+  EXPECT_EQ(on_gpu(Level::l2, 1).slopes.back().start, Start::in_l2);
+  EXPECT_EQ(on_gpu(Level::dram, 1).slopes.back().start, Start::evicted);
+}
+
+TEST(LayoutReadOnGpu, ReadsNoGroupTwiceBelowL1) {
+  constexpr std::uint32_t groups = 15359;
+  EXPECT_GE(shape_on_gpu(point(Level::l1, 1), gpu(), 31).warmup, 2 * 31U);
+  for (const std::uint32_t warps : {1U, 8U, 64U}) {
+    EXPECT_LE(shape_on_gpu(point(Level::l2, warps), gpu(), groups).total(), groups / warps);
+    EXPECT_LE(shape_on_gpu(point(Level::dram, warps), gpu(), groups).total(), groups / warps / 4);
+  }
+}
+
+TEST(LayoutReadCounts, AreThoseOfTheModelAtTheLevelOfTheCase) {
+  const Experiment experiment = on_gpu(Level::dram, 2);
+  const CountPlan& plan = experiment.counts.value();
+  const auto model = warp_read_traffic<Aos, Posmass>(Generation::cc7);
+  const std::uint64_t reads = std::uint64_t{4} * 2 * shape.total();
+  EXPECT_EQ(plan.slope, experiment.slopes.size() - 1);
+  EXPECT_EQ(plan.length.rounds, shape.second);
+  EXPECT_EQ(plan.none.rounds, 0U);
+  EXPECT_EQ(plan.loads.value().requests, reads * model.total.requests);
+  EXPECT_EQ(plan.loads.value().sectors, reads * model.total.sectors);
+  EXPECT_EQ(plan.loads.value().repeated_sectors, reads * model.repeated_sectors);
+  EXPECT_EQ(plan.served_by, ServedBy::dram);
+  EXPECT_EQ(plan.reads, static_cast<double>(reads));
+  EXPECT_EQ(on_gpu(Level::l2, 1).counts.value().slope, 1U);  // not that of the arithmetic
 }
 
 /// Every layout and field set, really measured on this CPU, at the cheapest level.
