@@ -379,6 +379,19 @@ TEST(EngineSlope, IsByTheWorkThatLaunchesSayTheyDid) {
   EXPECT_NEAR(row(bench, "cost by event_slope"), 40 * 20 / 100.0, 1e-9);
 }
 
+TEST(EngineSlope, OfAnInterruptedLaunchIsByAUnitOfWork) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  int launches = 0;
+  bench.experiment.slopes[0].work_done = [&](std::span<const Stamp>) {
+    return ++launches % 2 == 0 ? 3.0 : 4.0;
+  };
+  add_both(bench.experiment, "cost", "cycle");
+  bench.measure();
+  EXPECT_DOUBLE_EQ(row(bench, "cost by clock64_slope"), 40 * 20);
+  EXPECT_NEAR(row(bench, "cost by event_slope"), 40 * 20, 1e-9);
+}
+
 TEST(EngineSlope, TakesTheMedianOfTheOuterTimerToo) {
   Bench bench;
   bench.experiment.slopes = {bench.slope()};
@@ -684,21 +697,32 @@ TEST(EngineGates, SayThatHostTimesMayNotRepeat) {
 
 // --- gates of launches -----------------------------------------------------------------------
 
-TEST(EngineGates, JudgeResultCodeAndQueueOfLaunches) {
-  for (const bool good : {true, false}) {
+TEST(EngineGates, JudgeResultAndQueueOfLaunches) {
+  for (const auto verdict : {Verdict::passed, Verdict::failed}) {
     Bench bench;
     bench.experiment.slopes = {bench.slope()};
     bench.experiment.checked = "sums";
-    const int kernels[2]{};
-    bench.experiment.kernels = {&kernels[0], &kernels[1]};
-    bench.machine.queue_gate = Gate{"queue", good ? Verdict::passed : Verdict::failed, ""};
-    if (!good) bench.machine.spilling = &kernels[1];
+    bench.machine.queue_gate = Gate{"queue", verdict, ""};
     bench.measure();
-    const auto verdict = good ? Verdict::passed : Verdict::failed;
     EXPECT_EQ(bench.fake.verdict("result"), Verdict::passed);
     EXPECT_EQ(bench.fake.gate("result").detail, "2 sums");
     EXPECT_EQ(bench.fake.verdict("queue"), verdict);
-    EXPECT_EQ(bench.fake.verdict("code"), verdict) << "of all kernels";
+  }
+}
+
+TEST(EngineGates, JudgeTheCodeOfAllKernels) {
+  const int kernels[2]{};
+  for (const int* const spilling : {&kernels[0], &kernels[1], static_cast<const int*>(nullptr)}) {
+    Bench bench;
+    bench.experiment.slopes = {bench.slope()};
+    bench.experiment.kernels = {&kernels[0], &kernels[1]};
+    bench.machine.spilling = spilling;
+    bench.measure();
+    const bool good = spilling == nullptr;
+    EXPECT_EQ(bench.fake.verdict("code"), good ? Verdict::passed : Verdict::failed);
+    EXPECT_EQ(bench.fake.gate("code").detail,
+              good ? "32 registers a thread, 0 bytes of local memory"
+                   : "255 registers a thread, 8 bytes of local memory");
   }
 }
 
