@@ -219,7 +219,8 @@ class Contest {
     const auto wanted = static_cast<std::uint64_t>(timed_seconds / each);
     const auto brief = static_cast<std::uint32_t>(
         std::max(std::min(wanted, most) / parts / turn, std::uint64_t{1}) * turn);
-    return {.brief = {.rounds = brief}, .full = {.rounds = parts * brief}};
+    return {.brief = {.rounds = brief, .work = double{1} * brief},
+            .full = {.rounds = parts * brief, .work = double{parts} * brief}};
   }
 
  private:
@@ -241,7 +242,7 @@ class Contest {
   volatile std::uint64_t zero_ = 0;
 };
 
-/// Of a core, in the middle.
+/// The mean of the cores.
 double operations_done(std::span<const Stamp> stamps) {
   double all = 0;
   for (const Stamp& stamp : stamps)
