@@ -2,6 +2,7 @@
 
 #include "harness/case/text.hpp"
 #include "harness/measure/counted_work.hpp"
+#include "harness/record/gates.hpp"
 
 #include <fmt/format.h>
 
@@ -216,6 +217,27 @@ Gate level_gate(ServedBy claimed, const LoadPrediction& predicted, const LoadCou
   }
   detail += fmt::format(" (bound {:.0f} %)", percent * level_bound);
   return {"level", held ? Verdict::passed : Verdict::failed, detail};
+}
+
+Gate level_found(const LoadCounts& net, bool past_l1, double sectors_of_miss) {
+  if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
+  const double l1 = net.l1_hit_sectors / net.sectors;
+  const double missed =
+      net.l2_sectors > 0 ? net.l2_miss_sectors / net.l2_sectors / sectors_of_miss : 0;
+  if (missed > 1 + level_bound) {
+    return level_unverified(fmt::format(
+        "L2 missed {:.2f} sectors for each that was asked for: more than it fetches at once",
+        missed * sectors_of_miss));
+  }
+  const double l2 = (1 - l1) * (1 - missed);
+  const double memory = (1 - l1) * missed;
+  const std::string detail = fmt::format("L1 served {:.2f} %, L2 {:.2f} %, memory {:.2f} %",
+                                         percent * l1, percent * l2, percent * memory);
+  if (past_l1 && l1 > 0) {
+    return {"level", Verdict::failed, detail + ": these loads pass L1 by"};
+  }
+  if (std::max({l1, l2, memory}) >= 1 - level_bound) return {"level", Verdict::passed, detail};
+  return level_unverified("several levels served the loads: " + detail);
 }
 
 Generation generation_of(const Facts& device) {

@@ -63,6 +63,11 @@ struct LoadPrediction {
 [[nodiscard]] Gate level_gate(ServedBy claimed, const LoadPrediction& predicted,
                               const LoadCounts& net);
 
+/// `level` of loads that claim none: passed where one level served all of them, failed where L1
+/// served loads that pass it by, else unverified. L2 counts `sectors_of_miss` missed sectors for
+/// each that was asked for and not there.
+[[nodiscard]] Gate level_found(const LoadCounts& net, bool past_l1, double sectors_of_miss = 1);
+
 /// Rows of what loads asked for and who had it: of one read of a warp, of one load of a lane, or of
 /// one request and of the bytes that are used.
 enum class LoadRows : std::uint8_t { none, per_read, per_load, per_request };

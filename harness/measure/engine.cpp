@@ -176,6 +176,7 @@ void add_counted_loads(Session& session, const CountPlan& plan, const Counted& c
                net);
   model = model_gate(*plan.loads, net);
   if (plan.memory_is_no_proof) net.dram_bytes.reset();
+  if (plan.any_level) level = level_found(net, plan.past_l1, plan.sectors_of_miss);
   if (plan.served_by) level = level_gate(*plan.served_by, *plan.loads, net);
   if (plan.rows == LoadRows::per_read) {
     session.fact("overhead_requests", static_cast<std::int64_t>(other.requests));
@@ -284,6 +285,11 @@ Launched launch_once(Machine& machine, const Slope& slope, const Call& call, Tal
           .seconds = seconds,
           .stamps = {stamps.begin(), stamps.end()},
           .cells = slope.cells ? slope.cells() : std::vector<double>{}};
+}
+
+void run_untimed(Machine& machine, Start start, const std::function<void()>& work) {
+  if (start == Start::evicted) machine.evict();
+  machine.launch(work);
 }
 
 void report(Session& session, const TimerNames& names, const Experiment& experiment,

@@ -25,6 +25,10 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
 /// measure() are: for searches, which decide by one launch what the next one is.
 Launched launch_once(Machine& machine, const Slope& slope, const Call& call, Tally& tally);
 
+/// Moves what is in the caches as `start` says and queues `work`, neither timed nor verified: for a
+/// state that no Start names, such as all pages visited after an eviction.
+void run_untimed(Machine& machine, Start start, const std::function<void()>& work);
+
 /// Throws Skipped where the session counts and `experiment` says why it is not counted: to be asked
 /// before costly preparations.
 void require_timed(const Session& session, const Experiment& experiment);

@@ -199,6 +199,8 @@ struct CountPlan {
   std::string model;
   std::string unit;
   double units = 1;
+  bool any_level = false;  ///< no level is claimed: gate `level` says which one it was
+  bool past_l1 = false;    ///< and L1 may not be it
   /// More rows and gates from what was counted.
   std::function<void(Session&, const Counted&)> more;
 };

@@ -77,6 +77,10 @@ class Session {
   [[nodiscard]] int integer(std::string_view axis) const;
 
   void add(Measurement m) { record_.measurements.push_back(std::move(m)); }
+  /// Adds a gate that passed where `holds`, and else failed.
+  void judge(const std::string& gate, bool holds, const std::string& detail) {
+    add(Gate{gate, holds ? Verdict::passed : Verdict::failed, detail});
+  }
   void add(Gate gate) { record_.gates.push_back(std::move(gate)); }
   void fact(const std::string& name, Fact value) { record_.facts[name] = std::move(value); }
 
