@@ -1,15 +1,14 @@
-// What of cache_geometry needs no GPU: its declaration, the search, and what is reported.
-// cache_geometry.hpp says what it asks.
 #include "micro/latency/cache_geometry.hpp"
 
 #include "harness/case/error.hpp"
 #include "harness/case/octaves.hpp"
+#include "harness/measure/engine.hpp"
+#include "harness/record/statistics.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 namespace strata::cache_geometry {
 namespace {
@@ -27,7 +26,7 @@ constexpr unsigned few_repetitions = 3;  // of the windows before the last
 constexpr std::uint64_t kibi = 1024;
 
 std::optional<std::string> excluded(const Params& params, Backend backend) {
-  const auto property = property_from(params.find("property")->second).value();
+  const auto property = properties.of(params.find("property")->second);
   const std::string& carveout = params.find("carveout")->second;
   if (carveout != "0" && (property != Property::l1_size || backend == Backend::host)) {
     return "only the L1 of a GPU shares its memory";
@@ -42,14 +41,14 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
 /// Cycles at each footprint, `repetitions` times: once for all, then again, so that what drifts
 /// drifts along the repetitions and not along the scan.
 std::vector<ScanPoint> scanned(std::span<const std::uint64_t> footprints, std::uint64_t stride,
-                               const Walk& walk, unsigned repetitions, unsigned& walks) {
+                               const LoadCycles& cycles, unsigned repetitions, unsigned& walks) {
   std::vector<ScanPoint> scan;
   scan.reserve(footprints.size());
   for (const auto bytes : footprints)
     scan.push_back({.x = static_cast<double>(bytes), .samples = {}});
   for (unsigned r = 0; r < repetitions; ++r) {
     for (std::size_t i = 0; i < footprints.size(); ++i)
-      scan[i].samples.push_back(walk(footprints[i], stride, r));
+      scan[i].samples.push_back(cycles(footprints[i], stride, r));
   }
   walks += repetitions * static_cast<unsigned>(footprints.size());
   return scan;
@@ -89,6 +88,11 @@ std::vector<std::uint64_t> window_around(std::uint64_t fits, std::uint64_t fails
   return footprints;
 }
 
+std::optional<Reported> said_by(const char* who, std::optional<std::uint64_t> bytes) {
+  if (!bytes) return std::nullopt;
+  return Reported{.bytes = *bytes, .by = who};
+}
+
 std::uint64_t in_granules(std::uint64_t bytes, std::uint64_t granule) {
   return (bytes + granule - 1) / granule * granule;
 }
@@ -100,10 +104,7 @@ Benchmark declare() {
       .suite = "micro",
       .name = "cache_geometry",
       .question = "How large is each cache, how long are its lines, what does a miss bring in?",
-      .axes = {{.name = "property",
-                .meaning = "what is looked for",
-                .choices = {property_names.begin(), property_names.end()},
-                .defaults = {property_names.begin(), property_names.end()}},
+      .axes = {properties.axis("property", "what is looked for"),
                {.name = "carveout",
                 .meaning = "KiB of L1's memory that are set aside as shared memory",
                 .choices = {"0", "8", "16", "32", "64", "96", "100", "132", "164", "196", "228"},
@@ -121,14 +122,8 @@ Benchmark declare() {
       .excludes = excluded};
 }
 
-std::optional<Property> property_from(std::string_view name) {
-  const auto* const found = std::ranges::find(property_names, name);
-  if (found == property_names.end()) return std::nullopt;
-  return static_cast<Property>(found - property_names.begin());
-}
-
 std::string_view quantity_of(Property property) {
-  const auto name = property_names.at(static_cast<std::size_t>(property));
+  const std::string_view name = properties.name_of(property);
   return name.substr(name.rfind('_') + 1);
 }
 
@@ -165,11 +160,11 @@ std::uint64_t bytes_that_force(unsigned kib, std::uint64_t most_of_a_block) {
   return std::min((kib - 1) * kibi, most_of_a_block);
 }
 
-Found find_roughly(const Search& search, const Walk& walk) {
+Found find_roughly(const Search& search, const LoadCycles& cycles) {
   Found found;
   const auto footprints = octaves(search.least, search.most, per_octave, search.granule);
   if (footprints.size() < 2 * coarse_first) throw Skipped{"too few footprints between the limits"};
-  found.window = scanned(footprints, search.stride, walk, 1, found.walks);
+  found.window = scanned(footprints, search.stride, cycles, 1, found.walks);
   std::vector<double> first;
   for (std::size_t i = 0; i < coarse_first; ++i)
     first.push_back(found.window[i].samples.front());
@@ -193,8 +188,8 @@ Found find_roughly(const Search& search, const Walk& walk) {
   return found;
 }
 
-Found find_size(const Search& search, const Walk& walk, unsigned repetitions) {
-  Found found = find_roughly(search, walk);
+Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions) {
+  Found found = find_roughly(search, cycles);
   const double rise = found.miss - found.hit;
   std::uint64_t fits = found.least;
   std::uint64_t fails = found.most;
@@ -214,7 +209,7 @@ Found find_size(const Search& search, const Walk& walk, unsigned repetitions) {
     const ChangeRule rule{.baseline = window_first,
                           .least_shift = std::max(least, search.least_share * rise)};
     found.window =
-        scanned(footprints, search.stride, walk,
+        scanned(footprints, search.stride, cycles,
                 last ? repetitions : std::min(repetitions, few_repetitions), found.walks);
     found.change = find_rise(found.window, rule);
     const auto outcome = found.change.outcome;
@@ -257,8 +252,8 @@ std::vector<std::uint64_t> strides_of(std::uint64_t least, std::uint64_t most, s
   return strides;
 }
 
-Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides, const Walk& walk,
-                unsigned repetitions) {
+Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
+                const LoadCycles& cycles, unsigned repetitions) {
   Found found;
   // From the longest stride down, so that the scan rises: first those that leave lines out.
   std::vector<ScanPoint>& scan = found.window;
@@ -269,7 +264,7 @@ Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
   for (unsigned r = 0; r < repetitions; ++r) {
     for (auto& point : scan) {
       const auto stride = static_cast<std::uint64_t>(point.x);
-      point.samples.push_back(walk(footprint / stride * stride, stride, r));
+      point.samples.push_back(cycles(footprint / stride * stride, stride, r));
     }
   }
   found.walks = repetitions * static_cast<unsigned>(scan.size());
@@ -301,7 +296,7 @@ std::uint32_t sum_of_trials(const Neighbours& plan) {
   std::uint32_t sum = 0;
   for (std::uint32_t t = 0; t < plan.places(); ++t) {
     const auto word = [](std::uint64_t byte) {
-      return word_of(static_cast<std::uint32_t>(byte / sizeof(std::uint32_t)));
+      return neighbour_words.word(byte / sizeof(std::uint32_t));
     };
     sum = joined(sum, word(plan.first_of(t)), word(plan.second_of(t)));
   }
@@ -309,7 +304,7 @@ std::uint32_t sum_of_trials(const Neighbours& plan) {
 }
 
 std::vector<ScanPoint> scan_of(const Neighbours& first,
-                               const std::vector<std::vector<std::uint64_t>>& cycles) {
+                               const std::vector<std::vector<double>>& cycles) {
   std::vector<ScanPoint> scan;
   for (std::uint32_t d = 0; d < first.distances; ++d)
     scan.push_back({.x = static_cast<double>(d) * first.step, .samples = {}});
@@ -317,7 +312,7 @@ std::vector<ScanPoint> scan_of(const Neighbours& first,
   for (const auto& launch : cycles) {
     std::vector<std::vector<double>> at(first.distances);
     for (std::uint32_t t = 0; t < first.places(); ++t)
-      at[turn.distance_of(t) / first.step].push_back(static_cast<double>(launch.at(t)));
+      at[turn.distance_of(t) / first.step].push_back(launch.at(t));
     for (std::uint32_t d = 0; d < first.distances; ++d)
       scan[d].samples.push_back(median(at[d]));
     ++turn.turn;
@@ -352,35 +347,11 @@ Found find_sector(std::vector<ScanPoint> scan) {
   return found;
 }
 
-std::optional<Reported> reported(Property property, unsigned carveout_kib, Backend backend,
-                                 const Facts& device) {
-  const auto said = [&](const char* fact, const char* by) -> std::optional<Reported> {
-    const auto found = device.find(fact);
-    if (found == device.end()) return std::nullopt;
-    const auto* const bytes = std::get_if<std::int64_t>(&found->second);
-    if (bytes == nullptr || *bytes <= 0) return std::nullopt;
-    return Reported{.bytes = static_cast<std::uint64_t>(*bytes), .by = by};
-  };
+std::optional<Reported> reported(Property property, unsigned carveout_kib, const GpuFacts& gpu) {
   constexpr const char* guide = "cuda_programming_guide";
-  if (backend == Backend::host) {
-    constexpr const char* system = "operating_system";
-    switch (property) {
-      case Property::l1_size:
-        return said("l1d_bytes", system);
-      case Property::l1_line:
-        return said("line_bytes", system);
-      case Property::l2_size:
-        return said("l2_bytes", system);
-      default:
-        return std::nullopt;
-    }
-  }
   switch (property) {
     case Property::l1_size: {
-      const auto capability = device.find("compute_capability");
-      if (capability == device.end()) return std::nullopt;
-      const auto* const name = std::get_if<std::string>(&capability->second);
-      const auto carveouts = name == nullptr ? std::nullopt : carveouts_of(*name);
+      const auto carveouts = carveouts_of(gpu.compute_capability);
       if (!carveouts) return std::nullopt;
       // Where no carve-out is that small, the smallest there is.
       const auto shared = std::max(carveout_kib, carveouts->shared_kib.front());
@@ -391,15 +362,30 @@ std::optional<Reported> reported(Property property, unsigned carveout_kib, Backe
     case Property::l1_sector:
       return Reported{.bytes = 32, .by = guide};
     case Property::l2_size:
-      return said("l2_bytes", "cudaDevAttrL2CacheSize");
+      return said_by("cudaDevAttrL2CacheSize", gpu.l2_bytes);
     case Property::l2_sector:
-      return said("l2_fetch_granularity_bytes", "cudaLimitMaxL2FetchGranularity");
+      return said_by("cudaLimitMaxL2FetchGranularity", gpu.l2_fetch_granularity);
     default:
       return std::nullopt;
   }
 }
 
-void report(Session& session, Property property, const Found& found) {
+std::optional<Reported> reported(Property property, const CpuFacts& cpu) {
+  constexpr const char* system = "operating_system";
+  switch (property) {
+    case Property::l1_size:
+      return said_by(system, cpu.l1_bytes);
+    case Property::l1_line:
+      return said_by(system, cpu.line_bytes);
+    case Property::l2_size:
+      return said_by(system, cpu.l2_bytes);
+    default:
+      return std::nullopt;
+  }
+}
+
+void report(Session& session, Property property, const Found& found,
+            const std::optional<Reported>& said) {
   const auto add = [&](std::string_view quantity, const char* unit, Provenance provenance,
                        const char* method, std::vector<double> samples) {
     session.add(Measurement{.quantity = std::string{quantity},
@@ -415,11 +401,7 @@ void report(Session& session, Property property, const Found& found) {
   add("interval_low", "B", Provenance::modelled, "bootstrap", one(found.least));
   add("interval_high", "B", Provenance::modelled, "bootstrap", one(found.most));
   add("confidence", "1", Provenance::modelled, "rank_scan_permutation", {found.change.confidence});
-  const auto carveout = static_cast<unsigned>(session.whole("carveout"));
-  if (const auto said = reported(property, carveout, session.device().backend(),
-                                 session.device().identity().facts)) {
-    add("reported", "B", Provenance::reported, said->by, one(said->bytes));
-  }
+  if (said) add("reported", "B", Provenance::reported, said->by, one(said->bytes));
   session.fact("cycles_below", found.hit);
   session.fact("cycles_above", found.miss);
   session.fact("least_shift_cycles", found.change.least_shift);
@@ -430,5 +412,70 @@ void report(Session& session, Property property, const Found& found) {
     window += fmt::format("{:.0f}:{:.6g} ", point.x, median(point.samples));
   session.fact("scan", window);
 }
+
+std::uint64_t search(Session& session, Property property, const Search& where,
+                     const LineSearch& lines, const std::optional<Reported>& said,
+                     const LoadCycles& cycles) {
+  const auto repetitions = static_cast<unsigned>(session.plan().min_samples);
+  const bool is_line = quantity_of(property) == "line";
+  const Found size = find_size(where, cycles, is_line ? few_repetitions : repetitions);
+  if (is_line) {
+    const auto strides = strides_of(lines.least, lines.most, lines.step, 2 * where.stride);
+    Found found =
+        find_line(footprint_beyond(size.bytes, lines.parts), strides, cycles, repetitions);
+    found.walks += size.walks;
+    report(session, property, found, said);
+    session.fact("size_bytes", static_cast<std::int64_t>(size.bytes));
+  } else {
+    report(session, property, size, said);
+  }
+  return std::max(size.bytes / 2 / where.stride, std::uint64_t{2}) * where.stride;
+}
+
+Chains::Chains(Machine& machine, std::uint64_t base)
+    : chain{.cycle = PermutedCycle{2, 0}, .base = base, .stride = 0},
+      chase{.word_at = [this](std::uint64_t step) { return chain.address_at(step); },
+            .walks = {2, 2, 1}},
+      experiment{pointer_chase::describe(chase, {})},
+      machine_{machine} {
+  experiment.facts = nullptr;
+}
+
+void Chains::lay(std::uint64_t footprint, std::uint64_t stride, unsigned repetition,
+                 std::uint32_t warm) {
+  constexpr std::uint64_t seed = 2009;
+  const std::uint64_t slots = footprint / stride;
+  chain.cycle = PermutedCycle{slots, seed + repetition};
+  chain.stride = stride;
+  chase.walks = CycleWalks{slots, slots, 1};
+  chase.warm = warm;
+  write(chain);
+}
+
+double Chains::cycles_of(std::uint32_t loads) {
+  const Launched seen =
+      launch_once(machine_, experiment.slopes[0], {.length = {.rounds = loads}}, experiment.tally);
+  const Stamp& stamp = seen.stamps.front();
+  return static_cast<double>(stamp.cycles[1] - stamp.cycles[0]) / loads;
+}
+
+Experiment describe_trials(Property property, const Neighbours& plan, int launches,
+                           const std::optional<Reported>& said) {
+  Experiment experiment;
+  experiment.samples = launches;
+  experiment.core_hertz = number_at(plan.places());
+  experiment.checked = "sums of what was loaded";
+  experiment.conclude = [=](Session& session, const std::vector<Sample>& samples) {
+    std::vector<std::vector<double>> cycles;
+    for (const Sample& one : samples)
+      cycles.push_back(one.numbers);
+    Found found = find_sector(scan_of(plan, cycles));
+    found.walks = static_cast<unsigned>(samples.size());
+    report(session, property, found, said);
+  };
+  return experiment;
+}
+
+STRATA_DECLARED(declare);
 
 }  // namespace strata::cache_geometry

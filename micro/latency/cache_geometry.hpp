@@ -18,12 +18,15 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
+#include "harness/case/choices.hpp"
+#include "harness/measure/machine.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/change_point.hpp"
 #include "harness/model/word_patterns.hpp"
+#include "harness/record/device_facts.hpp"
+#include "micro/latency/pointer_chase.hpp"
+#include "micro/pattern/permuted_chain.hpp"
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -47,10 +50,15 @@ enum class Property {
   constant_l1_line,
   constant_l15_size,
 };
-inline constexpr std::array<std::string_view, 9> property_names{
-    "l1_size",   "l1_line",          "l1_sector",        "l2_size",          "l2_line",
-    "l2_sector", "constant_l1_size", "constant_l1_line", "constant_l15_size"};
-[[nodiscard]] std::optional<Property> property_from(std::string_view name);
+inline constexpr Choices properties{std::pair{"l1_size", Property::l1_size},
+                                    std::pair{"l1_line", Property::l1_line},
+                                    std::pair{"l1_sector", Property::l1_sector},
+                                    std::pair{"l2_size", Property::l2_size},
+                                    std::pair{"l2_line", Property::l2_line},
+                                    std::pair{"l2_sector", Property::l2_sector},
+                                    std::pair{"constant_l1_size", Property::constant_l1_size},
+                                    std::pair{"constant_l1_line", Property::constant_l1_line},
+                                    std::pair{"constant_l15_size", Property::constant_l15_size}};
 /// "size", "line" or "sector": the quantity that a property is.
 [[nodiscard]] std::string_view quantity_of(Property property);
 
@@ -71,8 +79,10 @@ struct Carveouts {
 /// of each block is the system's own from compute capability 8.0 on.
 [[nodiscard]] std::uint64_t bytes_that_force(unsigned kib, std::uint64_t most_of_a_block);
 
-/// Mean cycles of a load of a walk over `footprint` bytes with a word every `stride` bytes.
-using Walk = std::function<double(std::uint64_t footprint, std::uint64_t stride, unsigned lap)>;
+/// Mean cycles of a load along a chain over `footprint` bytes with a word every `stride` bytes; the
+/// chain is another one in each repetition.
+using LoadCycles =
+    std::function<double(std::uint64_t footprint, std::uint64_t stride, unsigned repetition)>;
 
 /// Where a size is looked for.
 struct Search {
@@ -101,9 +111,9 @@ struct Found {
 
 /// Finds the largest footprint that fits, the last window in `repetitions` repetitions. Throws
 /// Skipped with the reason where there is no change, or none with confidence.
-[[nodiscard]] Found find_size(const Search& search, const Walk& walk, unsigned repetitions);
+[[nodiscard]] Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions);
 /// The same without the last windows: within a fifth or so, for a walk that must not fit.
-[[nodiscard]] Found find_roughly(const Search& search, const Walk& walk);
+[[nodiscard]] Found find_roughly(const Search& search, const LoadCycles& cycles);
 
 /// The strides that tell lines apart: from `least` to `most` in steps of `step`, without those
 /// that a power of two of sets would not spread over all of them (multiples of `alias`).
@@ -117,7 +127,7 @@ struct Found {
 
 /// Finds the line of a cache that `footprint` does not fit into. Throws Skipped as find_size does.
 [[nodiscard]] Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
-                              const Walk& walk, unsigned repetitions);
+                              const LoadCycles& cycles, unsigned repetitions);
 
 /// What a probe of neighbours does: at place `place_of(t)`, in random order, trial t loads the
 /// first word and then the one `distance_of(t)` bytes on. Plain data: the kernel takes it by value.
@@ -146,11 +156,9 @@ struct Neighbours {
   }
 };
 
-/// Word `index` of the memory that neighbours are looked at in: never all ones, which a kernel
-/// takes for impossible.
-[[nodiscard]] STRATA_HD constexpr std::uint32_t word_of(std::uint32_t index) {
-  return hashed_word(index) & 0x7FFFFFFFU;
-}
+/// What fills the memory that neighbours are looked at in: never all ones, which a kernel takes for
+/// impossible.
+inline constexpr HashedWords neighbour_words{.mask = 0x7FFFFFFFU};
 /// How a kernel puts together what its trials load, so that no load can be left out.
 [[nodiscard]] STRATA_HD constexpr std::uint32_t joined(std::uint32_t sum, std::uint32_t first,
                                                        std::uint32_t second) {
@@ -162,7 +170,7 @@ struct Neighbours {
 
 /// The scan over distances of what the trials of each repetition took, in the order of the trials.
 [[nodiscard]] std::vector<ScanPoint> scan_of(const Neighbours& first,
-                                             const std::vector<std::vector<std::uint64_t>>& cycles);
+                                             const std::vector<std::vector<double>>& cycles);
 /// Finds the distance at which hits end. Throws Skipped as find_size does.
 [[nodiscard]] Found find_sector(std::vector<ScanPoint> scan);
 
@@ -171,11 +179,57 @@ struct Reported {
   std::uint64_t bytes = 0;
   const char* by = "";
 };
-/// What the driver, the programming guide or the operating system says; nothing where nobody does.
+/// What the driver or the programming guide says of a GPU, with so many KiB set aside, or the
+/// system of a CPU; nothing where nobody says anything.
 [[nodiscard]] std::optional<Reported> reported(Property property, unsigned carveout_kib,
-                                               Backend backend, const Facts& device);
+                                               const GpuFacts& gpu);
+[[nodiscard]] std::optional<Reported> reported(Property property, const CpuFacts& cpu);
 
 /// Adds everything that was found, and what is reported of it, to the session.
-void report(Session& session, Property property, const Found& found);
+void report(Session& session, Property property, const Found& found,
+            const std::optional<Reported>& said);
+
+/// Strides that lines are told apart with, and how much larger than the cache the footprint is.
+struct LineSearch {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  std::uint64_t step = 0;
+  std::uint64_t parts = 0;
+};
+/// Searches for the size of a cache, or for its line, and reports what it found. Returns a
+/// footprint of half the size, whose loads all hit.
+std::uint64_t search(Session& session, Property property, const Search& where,
+                     const LineSearch& lines, const std::optional<Reported>& said,
+                     const LoadCycles& cycles);
+
+/// A chain that is written anew for each step of a search; its loads are those of a chase. What is
+/// launched in `experiment` is the caller's, and so is where the chain is written.
+class Chains {
+ public:
+  Chains(Machine& machine, std::uint64_t base);
+  Chains(const Chains&) = delete;
+  Chains& operator=(const Chains&) = delete;
+  Chains(Chains&&) = delete;
+  Chains& operator=(Chains&&) = delete;
+  ~Chains() = default;
+
+  /// Writes another chain, whose launches make `warm` loads before the clock is read.
+  void lay(std::uint64_t footprint, std::uint64_t stride, unsigned repetition, std::uint32_t warm);
+  /// Mean cycles of a load in one launch.
+  double cycles_of(std::uint32_t loads);
+
+  std::function<void(const PermutedChain&)> write;
+  PermutedChain chain;
+  pointer_chase::Chase chase;
+  Experiment experiment;
+
+ private:
+  Machine& machine_;
+};
+
+/// Launches of trials, each with another turn of `plan`: a sample is the cycles of all trials and,
+/// behind them, the clock in hertz.
+[[nodiscard]] Experiment describe_trials(Property property, const Neighbours& plan, int launches,
+                                         const std::optional<Reported>& said);
 
 }  // namespace strata::cache_geometry

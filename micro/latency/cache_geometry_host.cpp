@@ -1,19 +1,16 @@
-// The host backend of cache_geometry: cache_geometry.hpp says what it asks.
-//
-// A walk counts with the fastest of several laps: what disturbs a core makes it slower, never
-// faster, and where the chain does not fit no lap is fast. The pages are as large as the system
-// gives them, so that neighbouring lines stay neighbours in the sets of a cache that goes by
-// physical addresses, and few translations are needed.
+// A step of the search counts with the fastest of several laps: what disturbs a core makes it
+// slower, never faster, and where the chain does not fit no lap is fast. The pages are as large as
+// the system gives them, so that neighbouring lines stay neighbours in the sets of a cache that
+// goes by physical addresses, and few translations are needed.
 #include "harness/case/error.hpp"
+#include "harness/measure/engine.hpp"
 #include "micro/latency/cache_geometry.hpp"
 #include "micro/latency/pointer_chase_host.hpp"
 
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
-#include <memory>
 #include <new>
 
 namespace strata::cache_geometry {
@@ -24,88 +21,36 @@ constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t most_l2 = 16 * kibi * kibi;  // writing a longer chain takes a core long
 
 /// Memory on large pages, where the system has them.
-class Room {
- public:
-  explicit Room(std::size_t bytes)
-      : bytes_{static_cast<std::byte*>(::operator new(bytes, alignment))} {
-    // A wish: without it the sizes beyond L1 are less sharp, and no less true.
-    (void)madvise(bytes_.get(), bytes, MADV_HUGEPAGE);
-    std::fill_n(bytes_.get(), bytes, std::byte{0xA5});
-  }
-  [[nodiscard]] std::byte* data() const { return bytes_.get(); }
-
- private:
-  static constexpr std::align_val_t alignment{2 * kibi * kibi};
-  struct Free {
-    void operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
-  };
-  std::unique_ptr<std::byte, Free> bytes_;
-};
-
-/// Writes chains into the room and walks along them.
-class Walker {
- public:
-  explicit Walker(std::uint64_t bytes) : room_{bytes}, chase_{places(line_bytes, line_bytes, 0)} {}
-
-  /// Cycles of a load in the fastest of some laps.
-  double operator()(std::uint64_t footprint, std::uint64_t stride, unsigned lap) {
-    chase_.write(places(footprint, stride, lap));
-    const std::uint64_t loads =
-        pointer_chase::in_whole_turns(std::clamp(chase_.slots(), least_loads, most_loads));
-    // Writing went along the chain: the first load of a long one finds what a lap leaves behind.
-    const bool is_long = chase_.slots() > most_loads;
-    if (!is_long) (void)chase_.walk(loads);
-    const int laps = is_long ? 3 : 5;
-    double fastest = std::numeric_limits<double>::max();
-    for (int i = 0; i < laps; ++i)
-      fastest = std::min(fastest, chase_.walk(loads).ticks);
-    return fastest / static_cast<double>(loads);
-  }
-
-  /// The subject of the protocol, over a chain that fits.
-  pointer_chase::HostChase<>& pairs(std::uint64_t footprint, std::uint64_t stride) {
-    chase_.write(places(footprint, stride, 0));
-    constexpr std::uint32_t pilot_loads = 4096;
-    (void)chase_.walk(pilot_loads);
-    chase_.size_walks(pilot_loads);
-    return chase_;
-  }
-
- private:
-  static constexpr std::uint64_t least_loads = 4096;      // far above the cost of reading the clock
-  static constexpr std::uint64_t most_loads = 1U << 14U;  // of a long chain a part is enough
-
-  [[nodiscard]] pointer_chase::HostPlaces places(std::uint64_t footprint, std::uint64_t stride,
-                                                 unsigned lap) const {
-    constexpr std::uint64_t seed = 2009;
-    return {.room = room_.data(), .cycle = {footprint / stride, seed + lap}, .stride = stride};
-  }
-
-  Room room_;
-  pointer_chase::HostChase<> chase_;
-};
+pointer_chase::HostMemory memory_of(std::size_t bytes) {
+  constexpr std::align_val_t huge_page{2 * kibi * kibi};
+  pointer_chase::HostMemory memory{bytes, huge_page};
+  // A wish: without it the sizes beyond L1 are less sharp, and no less true.
+  (void)madvise(memory.data(), bytes, MADV_HUGEPAGE);
+  std::fill_n(memory.data(), bytes, std::byte{0xA5});
+  return memory;
+}
 
 /// Where the size of that cache is looked for: from well inside it, and beyond the one before it.
-Search search_for(Property property, const Facts& device) {
-  // The walk shares L1 with its own stack and with the timer's page, which take a way of a few
-  // sets.
-  constexpr double share_of_l1 = 0.02;
-  // Beyond the reach of the first translations a load costs some cycles more; that is no miss.
-  constexpr double share_of_l2 = 0.05;
+Search search_for(Property property, const CpuFacts& cpu) {
   if (property != Property::l2_size) {
+    // The walk shares L1 with its own stack and with the timer's page, which take a way of a few
+    // sets.
+    constexpr double share_of_l1 = 0.02;
     return {.least = 8 * kibi,
             .most = 512 * kibi,
             .granule = line_bytes,
             .stride = line_bytes,
             .least_share = share_of_l1};
   }
+  if (cpu.l2_bytes.value_or(0) > most_l2 / 4) {
+    throw Skipped{"writing chains of that size takes too long"};
+  }
   // Other cores' data and the pages' places blur the edge of an L2: to find it within a line would
   // claim more than there is.
-  const auto l1 = reported(Property::l1_size, 0, Backend::host, device);
-  const auto l2 = reported(Property::l2_size, 0, Backend::host, device);
-  if (l2 && l2->bytes > most_l2 / 4) throw Skipped{"writing chains of that size takes too long"};
-  const std::uint64_t expected = l2 ? l2->bytes : kibi * kibi;
-  return {.least = std::max(expected / 16, l1 ? 2 * l1->bytes : 0),
+  const std::uint64_t expected = cpu.l2_bytes.value_or(kibi * kibi);
+  // Beyond the reach of the first translations a load costs some cycles more; that is no miss.
+  constexpr double share_of_l2 = 0.05;
+  return {.least = std::max(expected / 16, 2 * cpu.l1_bytes.value_or(0)),
           .most = 3 * expected,
           .granule = std::max(expected / 32 / line_bytes, std::uint64_t{1}) * line_bytes,
           .stride = line_bytes,
@@ -113,37 +58,46 @@ Search search_for(Property property, const Facts& device) {
           .least_share = share_of_l2};
 }
 
+/// Mean cycles of a load in the fastest of some laps along the chain.
+double fastest_lap(Chains& chains) {
+  constexpr std::uint64_t least_loads = 4096;      // far above the cost of reading the clock
+  constexpr std::uint64_t most_loads = 1U << 14U;  // of a long chain a part is enough
+  const std::uint64_t slots = chains.chase.walks.slots();
+  const auto loads = static_cast<std::uint32_t>(
+      pointer_chase::in_whole_turns(std::clamp(slots, least_loads, most_loads)));
+  // Writing went along the chain: the first load of a long one finds what a lap leaves behind.
+  const bool is_long = slots > most_loads;
+  if (!is_long) (void)chains.cycles_of(loads);
+  double fastest = std::numeric_limits<double>::max();
+  for (int lap = 0; lap < (is_long ? 3 : 5); ++lap)
+    fastest = std::min(fastest, chains.cycles_of(loads));
+  return fastest;
+}
+
 void run(Session& session) {
-  const Property property = property_from(session.param("property")).value();
-  const Facts& device = session.device().identity().facts;
-  const auto repetitions = static_cast<unsigned>(session.plan().min_samples);
-  const Search search = search_for(property, device);
+  const Property property = properties.of(session.param("property"));
+  const CpuFacts cpu = cpu_facts(session.device().identity().facts);
+  const Search where = search_for(property, cpu);
   constexpr std::uint64_t beyond = 2;  // a window may reach beyond the limit
-  Walker walker{beyond * search.most};
-  const Walk walk = [&](std::uint64_t footprint, std::uint64_t stride, unsigned lap) {
-    return walker(footprint, stride, lap);
+  const auto memory = memory_of(beyond * where.most);
+  HostMachine machine;
+  Chains chains{machine, reinterpret_cast<std::uintptr_t>(memory.data())};
+  chains.experiment = pointer_chase::describe_on(machine, chains.chase, {.pilot = 4096});
+  chains.experiment.unproved = {};
+  chains.experiment.facts = nullptr;
+  chains.write = [](const PermutedChain& chain) {
+    pointer_chase::write_links(chain.cycle.slots(),
+                               [&](std::uint64_t step) { return chain.address_at(step); });
   };
-  Found found;
-  std::uint64_t fitting = 0;
-  if (property == Property::l1_line) {
-    const Found size = find_size(search, walk, 3);
-    constexpr std::uint64_t least = 16;
-    constexpr std::uint64_t most = 248;
-    constexpr std::uint64_t step = 8;
-    constexpr std::uint64_t parts = 16;
-    const auto strides = strides_of(least, most, step, 2 * line_bytes);
-    found = find_line(footprint_beyond(size.bytes, parts), strides, walk, repetitions);
-    found.walks += size.walks;
-    fitting = size.bytes / 2;
-  } else {
-    found = find_size(search, walk, repetitions);
-    fitting = found.bytes / 2;
-  }
-  report(session, property, found);
-  auto& chase = walker.pairs(fitting, line_bytes);
-  const auto seen = collect(chase, session.plan());
-  pointer_chase::report(session, seen, 1, pointer_chase::host_timers);
-  session.add(chase.result());
+  const std::uint64_t fits =
+      search(session, property, where, {.least = 16, .most = 248, .step = 8, .parts = 16},
+             reported(property, cpu),
+             [&](std::uint64_t footprint, std::uint64_t stride, unsigned repetition) {
+               chains.lay(footprint, stride, repetition, /*warm=*/0);
+               return fastest_lap(chains);
+             });
+  chains.lay(fits, line_bytes, 0, /*warm=*/0);
+  measure(session, machine, chains.experiment);
 }
 
 STRATA_BENCHMARK(declare, host, run);

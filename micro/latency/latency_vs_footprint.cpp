@@ -1,25 +1,12 @@
-// The declaration of latency_vs_footprint, and its host backend: latency_vs_footprint.hpp says what
-// it asks.
 #include "micro/latency/latency_vs_footprint.hpp"
 
-#include "harness/case/error.hpp"
 #include "harness/case/octaves.hpp"
-#include "harness/case/text.hpp"
-#include "harness/cpu/tsc.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/record/gates.hpp"
-#include "micro/latency/pointer_chase_host.hpp"
-#include "micro/pattern/permuted_cycle.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
-#include <memory>
-#include <new>
+#include <optional>
 #include <string>
-#include <variant>
+#include <vector>
 
 namespace strata::latency_vs_footprint {
 namespace {
@@ -53,17 +40,15 @@ std::uint64_t most_bytes(Space space) {
 }
 
 std::optional<std::string> excluded(const Params& params, Backend backend) {
-  const Space space = space_from(params.find("space")->second).value();
+  const Space space = spaces.of(params.find("space")->second);
   if ((space == Space::memory) != (backend == Backend::host)) {
     return "a GPU has windows of memory, a CPU has one";
   }
   if (params.find("cores")->second != "one" && !is_global(space)) {
     return "several cores share device memory, and walk it with plain loads";
   }
-  const auto footprint =
-      static_cast<std::uint64_t>(whole_number(params.find("footprint")->second).value());
-  const auto stride =
-      static_cast<std::uint64_t>(whole_number(params.find("stride")->second).value());
+  const auto footprint = number_of<std::uint64_t>(params, "footprint");
+  const auto stride = number_of<std::uint64_t>(params, "stride");
   if (footprint % stride != 0 || footprint < 2 * stride) {
     return "the footprint is no whole number of slots, two at least";
   }
@@ -74,55 +59,6 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   return std::nullopt;
 }
 
-// --- the host backend
-// -----------------------------------------------------------------------------
-
-/// Room for the chains, on page boundaries. Not initialised: writing a chain touches what is used.
-class Room {
- public:
-  explicit Room(std::size_t bytes)
-      : bytes_{static_cast<std::byte*>(::operator new(bytes, alignment))} {}
-  [[nodiscard]] std::byte* data() const { return bytes_.get(); }
-
- private:
-  static constexpr std::align_val_t alignment{4096};
-  struct Free {
-    void operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
-  };
-  std::unique_ptr<std::byte, Free> bytes_;
-};
-
-void run(Session& session) {
-  const Facts& facts = session.device().identity().facts;
-  const auto footprint = static_cast<std::uint64_t>(session.whole("footprint"));
-  const auto stride = static_cast<std::uint64_t>(session.whole("stride"));
-  const auto memory = facts.find("memory_bytes");
-  constexpr std::uint64_t part = 4;
-  if (memory != facts.end() &&
-      footprint > static_cast<std::uint64_t>(std::get<std::int64_t>(memory->second)) / part) {
-    throw Skipped{"a chain in more than a quarter of the memory"};
-  }
-  // Small chains stay in a small room, so that a few of them do not take a gibibyte.
-  constexpr std::uint64_t small_room = 16U << 20U;
-  const std::uint64_t bytes = footprint <= small_room ? small_room : std::bit_ceil(footprint);
-  const Room& room = session.cache().keep<Room>("latency_vs_footprint/" + std::to_string(bytes),
-                                                [&] { return Room{bytes}; });
-  pointer_chase::HostChase chase{pointer_chase::HostPlaces{
-      .room = room.data(), .cycle = {footprint / stride, /*seed=*/2009}, .stride = stride}};
-  // What fits into a cache is there from one lap on.
-  constexpr std::uint64_t most_of_a_lap = 1U << 18U;
-  (void)chase.walk(pointer_chase::in_whole_turns(std::min(chase.slots(), most_of_a_lap)));
-  constexpr std::uint32_t pilot_loads = 4096;
-  chase.size_walks(pilot_loads);
-  const auto seen = collect(chase, session.plan());
-  pointer_chase::report(session, seen, 1, pointer_chase::host_timers);
-  session.add(chase.result());
-  session.add(level_unverified("no hardware counters on the host"));
-  session.fact("loads", static_cast<std::int64_t>(chase.loads().full));
-}
-
-STRATA_BENCHMARK(declare, host, run);
-
 }  // namespace
 
 Benchmark declare() {
@@ -130,10 +66,7 @@ Benchmark declare() {
       .suite = "micro",
       .name = "latency_vs_footprint",
       .question = "How long does a dependent load take, as its data grow from L1 to all of memory?",
-      .axes = {{.name = "space",
-                .meaning = "how the chain is loaded: through which window and caches",
-                .choices = {space_names.begin(), space_names.end()},
-                .defaults = {space_names.begin(), space_names.end()}},
+      .axes = {spaces.axis("space", "how the chain is loaded: through which window and caches"),
                {.name = "cores",
                 .meaning = "one SM walks, or every SM, each with one load in flight",
                 .choices = {"one", "several"},
@@ -164,12 +97,6 @@ Benchmark declare() {
                      {"dram_share", "bytes read from memory ÷ bytes asked of L2"}},
       .seconds_per_case = 0.015,
       .excludes = excluded};
-}
-
-std::optional<Space> space_from(std::string_view name) {
-  const auto* const found = std::ranges::find(space_names, name);
-  if (found == space_names.end()) return std::nullopt;
-  return static_cast<Space>(found - space_names.begin());
 }
 
 Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t slots,
@@ -207,26 +134,58 @@ std::string_view to_string(Space space, const Preparation& preparation) {
   return preparation.cold ? "evicted" : "a lap";
 }
 
-Gate level_of_chase(Space space, const LoadCounts& net, double sectors_of_miss) {
-  if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
-  const double l1 = net.l1_hit_sectors / net.sectors;
-  const double missed =
-      net.l2_sectors > 0 ? net.l2_miss_sectors / net.l2_sectors / sectors_of_miss : 0;
-  if (missed > 1 + level_bound) {
-    return level_unverified(fmt::format(
-        "L2 missed {:.2f} sectors for each that was asked for: more than it fetches at once",
-        missed * sectors_of_miss));
+Setup setup_for(Space space, bool several, std::uint64_t stride, std::uint64_t footprint,
+                const GpuFacts& gpu) {
+  const std::uint64_t slots = footprint / stride;
+  const unsigned cores = several ? gpu.sms : 1;
+  return {.space = space,
+          .footprint = footprint,
+          .chain = {.cycle = PermutedCycle{slots, /*seed=*/2009}, .base = 0, .stride = stride},
+          .cores = cores,
+          .preparation = preparation_for(space, footprint, slots, gpu.l2_bytes, cores)};
+}
+
+pointer_chase::Chase chase_of(const Setup& setup) {
+  return {.word_at = [&setup](std::uint64_t step) { return setup.word_at(step); },
+          .walks = {setup.chain.cycle.slots(), setup.preparation.links, setup.cores},
+          .walkers = setup.cores,
+          .warm = setup.preparation.warm_loads};
+}
+
+Experiment describe(pointer_chase::Chase& chase, const Setup& setup, const GpuFacts& gpu) {
+  // Loads from memory differ more: twice as many.
+  Experiment experiment =
+      pointer_chase::describe(chase, {.cycles = setup.preparation.cold ? 1e6 : 5e5});
+  const Space space = setup.space;
+  if (is_global(space) || space == Space::texture) {
+    const auto add = [&](const char* quantity, const char* method, double value) {
+      experiment.constants.push_back({quantity, "1", Provenance::modelled, method, value});
+    };
+    const auto bytes = static_cast<double>(setup.footprint);
+    add("footprint_over_l2", "driver", bytes / static_cast<double>(gpu.l2_bytes));
+    add("footprint_over_shared_memory", "driver", bytes / static_cast<double>(gpu.shared_per_sm));
+    add("walked_before", "preparation", setup.preparation.cold ? 0 : 1);
   }
-  const double l2 = (1 - l1) * (1 - missed);
-  const double memory = (1 - l1) * missed;
-  constexpr double percent = 100;
-  const std::string detail = fmt::format("L1 served {:.2f} %, L2 {:.2f} %, memory {:.2f} %",
-                                         percent * l1, percent * l2, percent * memory);
-  if (space == Space::global_cg && l1 > 0) {
-    return {"level", Verdict::failed, detail + ": these loads pass L1 by"};
+  experiment.partly_host_time = space == Space::mapped;
+  if (setup.cores > 1) experiment.placement = Placement{.cores = setup.cores};
+  experiment.unproved.gate = "level";
+  if (is_global(space)) {
+    const double sectors_of_miss = std::max(
+        1.0, static_cast<double>(gpu.l2_fetch_granularity.value_or(0)) / double{sector_bytes});
+    experiment.counts = pointer_chase::counts_of(chase, sectors_of_miss);
+    experiment.counts->any_level = true;
+    experiment.counts->past_l1 = space == Space::global_cg;
+  } else {
+    experiment.not_counted = "no counter of set memory sees such loads";
+    experiment.unproved.why = "no counter tells the levels of such loads apart";
   }
-  if (std::max({l1, l2, memory}) >= 1 - level_bound) return {"level", Verdict::passed, detail};
-  return level_unverified("several levels served the loads: " + detail);
+  experiment.facts = [&setup, base = experiment.facts](const Experiment& done) {
+    Facts facts = base(done);
+    facts["links"] = static_cast<std::int64_t>(setup.preparation.links);
+    facts["starts_from"] = std::string{to_string(setup.space, setup.preparation)};
+    return facts;
+  };
+  return experiment;
 }
 
 }  // namespace strata::latency_vs_footprint

@@ -15,14 +15,14 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/counted_loads.hpp"
-#include "harness/record/measurement.hpp"
+#include "harness/case/choices.hpp"
+#include "harness/record/device_facts.hpp"
+#include "micro/latency/pointer_chase.hpp"
+#include "micro/pattern/permuted_chain.hpp"
 
-#include <array>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
+#include <utility>
 
 namespace strata::latency_vs_footprint {
 
@@ -39,19 +39,16 @@ enum class Space {
   mapped,
   memory,
 };
-inline constexpr std::array<std::string_view, 8> space_names{
-    "global_ca", "global_cg", "global_nc", "shared", "constant", "texture", "mapped", "memory"};
-[[nodiscard]] std::optional<Space> space_from(std::string_view name);
+inline constexpr Choices spaces{
+    std::pair{"global_ca", Space::global_ca}, std::pair{"global_cg", Space::global_cg},
+    std::pair{"global_nc", Space::global_nc}, std::pair{"shared", Space::shared},
+    std::pair{"constant", Space::constant},   std::pair{"texture", Space::texture},
+    std::pair{"mapped", Space::mapped},       std::pair{"memory", Space::memory}};
 
 /// Device memory, by loads that the counters of global loads see.
 [[nodiscard]] constexpr bool is_global(Space space) {
   return space == Space::global_ca || space == Space::global_cg || space == Space::global_nc;
 }
-/// Words hold indices and not addresses.
-[[nodiscard]] constexpr bool is_indexed(Space space) {
-  return space == Space::constant || space == Space::texture;
-}
-
 inline constexpr std::uint64_t least_footprint = 1024;
 inline constexpr std::uint64_t most_footprint = std::uint64_t{64} << 30U;
 inline constexpr std::uint64_t most_constant = 64U << 10U;  ///< CUDA has no more
@@ -76,9 +73,25 @@ struct Preparation {
 /// the chip).
 [[nodiscard]] std::string_view to_string(Space space, const Preparation& preparation);
 
-/// Which level the counters say that the loads of a chain were served by. Passed where it is one,
-/// failed where L1 served loads that pass it by, else unverified: the curve claims no level. L2
-/// counts `sectors_of_miss` missed sectors for each that was asked for and not there.
-[[nodiscard]] Gate level_of_chase(Space space, const LoadCounts& net, double sectors_of_miss = 1);
+/// A case on a GPU.
+struct Setup {
+  Space space;
+  std::uint64_t footprint;
+  PermutedChain chain;  ///< from address 0 on
+  unsigned cores;       ///< that walk
+  Preparation preparation;
+
+  /// What the word holds that is loaded at a step: an address, or an index of a texture's elements.
+  [[nodiscard]] std::uint64_t word_at(std::uint64_t step) const {
+    const std::uint64_t address = chain.address_at(step);
+    return space == Space::texture ? address / sizeof(std::uint32_t) : address;
+  }
+};
+[[nodiscard]] Setup setup_for(Space space, bool several, std::uint64_t stride,
+                              std::uint64_t footprint, const GpuFacts& gpu);
+/// The setup must live as long as the chase.
+[[nodiscard]] pointer_chase::Chase chase_of(const Setup& setup);
+[[nodiscard]] Experiment describe(pointer_chase::Chase& chase, const Setup& setup,
+                                  const GpuFacts& gpu);
 
 }  // namespace strata::latency_vs_footprint

@@ -1,24 +1,16 @@
 // What every host backend that follows a chain of loads shares: the chain in memory, and its walks.
 #pragma once
 
+#include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/tsc.hpp"
-#include "harness/record/gates.hpp"
-#include "harness/record/statistics.hpp"
 #include "micro/latency/pointer_chase.hpp"
-#include "micro/pattern/permuted_cycle.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <new>
 
 namespace strata::pointer_chase {
-
-inline constexpr Timers host_timers{.unit = "tsc_cycle",
-                                    .inside = "tsc_slope",
-                                    .outside = "monotonic_slope",
-                                    .clock = "tsc_over_monotonic"};
 
 /// A slot of the chain: an address.
 struct HostSlot {
@@ -37,109 +29,55 @@ struct HostSlot {
   return at;
 }
 
-/// Slots `stride` bytes apart, visited in the order of a cycle.
-struct HostPlaces {
-  std::byte* room = nullptr;
-  PermutedCycle cycle;
-  std::uint64_t stride = 0;
-
-  [[nodiscard]] std::byte* operator()(std::uint64_t step) const {
-    return room + cycle.slot_at(step) * stride;
+/// Writes the chain whose slots stand at address_at(0), address_at(1), … and of which the last
+/// leads back to the first.
+template <class AddressAt>
+void write_links(std::uint64_t slots, AddressAt&& address_at) {
+  const auto slot_at = [&](std::uint64_t step) {
+    return std::construct_at(reinterpret_cast<HostSlot*>(address_at(step)));
+  };
+  HostSlot* const first = slot_at(0);
+  HostSlot* at = first;
+  for (std::uint64_t step = 1; step < slots; ++step) {
+    HostSlot* const next = slot_at(step);
+    at->next = next;
+    at = next;
   }
-};
+  at->next = first;
+}
 
-struct HostWalk {
-  double ticks = 0;
-  double seconds = 0;
-};
-
-/// A chain, and the subject of the protocol: pairs of walks along it, short and long. A walk goes
-/// on where the last one ended. `Places` says where the slot of each step of its `cycle` begins.
-template <class Places = HostPlaces>
-class HostChase {
+/// Memory for chains, on boundaries of `alignment`. Not initialised: writing a chain touches what
+/// it uses.
+class HostMemory {
  public:
-  explicit HostChase(const Places& places) : places_{places} { write(places); }
-
-  /// Another chain in the place of this one.
-  void write(const Places& places) {
-    places_ = places;
-    position_ = 0;
-    HostSlot* at = std::construct_at(slot(0));
-    for (std::uint64_t step = 1; step <= slots(); ++step) {
-      HostSlot* const next = step < slots() ? std::construct_at(slot(step)) : slot(0);
-      at->next = next;
-      at = next;
-    }
-  }
-  [[nodiscard]] std::uint64_t slots() const { return places_.cycle.slots(); }
-
-  HostWalk walk(std::uint64_t loads) {
-    const HostSlot* const begin = slot(position_);
-    position_ = (position_ + loads) % slots();
-    const double began = monotonic_raw_seconds();
-    const std::uint64_t start = tsc_now();
-    const HostSlot* const end = follow(begin, loads);
-    const std::uint64_t stop = tsc_now();
-    const double ended = monotonic_raw_seconds();
-    ++checked_;
-    if (end != slot(position_)) ++different_;
-    return {.ticks = static_cast<double>(stop - start), .seconds = ended - began};
-  }
-
-  /// Decides by a walk of `pilot_loads` how long the pairs are: `least_loads` loads, where those
-  /// take longer than a pair should.
-  void size_walks(std::uint32_t pilot_loads, double least_loads = 0) {
-    constexpr double timed_seconds = 2e-4;  // shorter than the time between two interrupts
-    const double ticks_of_load = walk(pilot_loads).ticks / pilot_loads;
-    const double ticks = std::max(timed_seconds * tsc_hertz(), least_loads * ticks_of_load);
-    loads_ = loads_for(ticks, ticks_of_load, /*warm=*/0, ~std::uint64_t{0});
-  }
-
-  void prepare() {}
-
-  Observation observe() {
-    constexpr int pairs = 5;  // of which the median counts: most meet no interrupt
-    std::vector<Observation> several;
-    several.reserve(pairs);
-    for (int i = 0; i < pairs; ++i)
-      several.push_back(observe_pair());
-    return median_record(several, &Observation::inside, &Observation::nearest,
-                         &Observation::farthest, &Observation::slowest, &Observation::outside,
-                         &Observation::seconds, &Observation::core_hertz);
-  }
-
-  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
-    return {seen.inside, seen.outside};
-  }
-  [[nodiscard]] Gate result() const {
-    return result_gate(checked_, different_, "chain ends against the cycle");
-  }
-  [[nodiscard]] const Loads& loads() const { return loads_; }
+  HostMemory(std::size_t bytes, std::align_val_t alignment)
+      : bytes_{static_cast<std::byte*>(::operator new(bytes, alignment)), Free{alignment}} {}
+  [[nodiscard]] std::byte* data() const { return bytes_.get(); }
 
  private:
-  [[nodiscard]] HostSlot* slot(std::uint64_t step) const {
-    return static_cast<HostSlot*>(static_cast<void*>(places_(step)));
-  }
-
-  Observation observe_pair() {
-    const HostWalk brief = walk(loads_.brief);
-    const HostWalk full = walk(loads_.full);
-    const double inside = (full.ticks - brief.ticks) / loads_.slope();
-    const double seconds = (full.seconds - brief.seconds) / loads_.slope();
-    return {.inside = inside,
-            .nearest = inside,
-            .farthest = inside,
-            .slowest = inside,
-            .outside = seconds * tsc_hertz(),
-            .seconds = seconds,
-            .core_hertz = full.ticks / full.seconds};
-  }
-
-  Places places_;
-  std::uint64_t position_ = 0;
-  Loads loads_;
-  std::size_t checked_ = 0;
-  std::size_t different_ = 0;
+  struct Free {
+    std::align_val_t alignment;
+    void operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
+  };
+  std::unique_ptr<std::byte, Free> bytes_;
 };
+
+/// A chase by one core of the host: describe() with its launch.
+[[nodiscard]] inline Experiment describe_on(HostMachine& machine, Chase& chase, Sizing sizing) {
+  constexpr double timed_seconds = 2e-4;  // shorter than the time between two interrupts
+  sizing.cycles = timed_seconds * tsc_hertz();
+  Experiment experiment = describe(chase, sizing);
+  experiment.slopes[0].launch =
+      machine.on_every_core([&chase](std::size_t /*rank*/, const Call& call) {
+        const auto* const at = reinterpret_cast<const HostSlot*>(chase.begin);
+        return reinterpret_cast<std::uint64_t>(follow(at, call.length.rounds));
+      });
+  experiment.pairs = 5;  // most of them meet no interrupt
+  experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
+  experiment.facts = [](const Experiment& done) {
+    return Facts{{"loads", static_cast<std::int64_t>(done.slopes[0].lengths.full.rounds)}};
+  };
+  return experiment;
+}
 
 }  // namespace strata::pointer_chase

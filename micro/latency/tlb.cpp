@@ -1,9 +1,7 @@
-// The declaration of tlb: tlb.hpp says what it asks.
 #include "micro/latency/tlb.hpp"
 
+#include "harness/case/choices.hpp"
 #include "harness/case/octaves.hpp"
-#include "harness/case/text.hpp"
-#include "micro/latency/pointer_chase.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -31,11 +29,8 @@ std::vector<std::string> default_footprints() {
 }
 
 std::optional<std::string> excluded(const Params& params, Backend backend) {
-  const auto number = [&](const char* axis) {
-    return static_cast<std::uint64_t>(whole_number(params.find(axis)->second).value());
-  };
-  const std::uint64_t footprint = number("footprint");
-  const std::uint64_t stride = number("stride");
+  const auto footprint = number_of<std::uint64_t>(params, "footprint");
+  const auto stride = number_of<std::uint64_t>(params, "stride");
   if (footprint % stride != 0 || footprint < 2 * stride) {
     return "the footprint is no whole number of slots, two at least";
   }
@@ -94,6 +89,15 @@ std::uint32_t warm_loads_for(std::uint64_t slots) {
   constexpr std::uint64_t few = 64;
   constexpr std::uint64_t most = 2048;  // a walk of a million cycles
   return static_cast<std::uint32_t>(std::clamp(pointer_chase::in_whole_turns(slots), few, most));
+}
+
+Experiment describe(pointer_chase::Chase& chase) {
+  Experiment experiment = pointer_chase::describe(chase, {});
+  experiment.unproved = {.gate = "level"};
+  experiment.counts = pointer_chase::counts_of(chase, /*sectors_of_miss=*/1);
+  experiment.counts->served_by = ServedBy::l2;
+  experiment.counts->memory_is_no_proof = true;
+  return experiment;
 }
 
 STRATA_DECLARED(declare);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
+#include "micro/latency/pointer_chase.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -40,5 +41,8 @@ inline constexpr std::uint64_t most_slots = std::uint64_t{1} << 18U;
 /// Loads right before the clock: the whole chain once where that takes no long time; the pages of a
 /// longer one were visited by the other threads before.
 [[nodiscard]] std::uint32_t warm_loads_for(std::uint64_t slots);
+
+/// A chase on a GPU, from every page visited.
+[[nodiscard]] Experiment describe(pointer_chase::Chase& chase);
 
 }  // namespace strata::tlb

@@ -1,5 +1,3 @@
-// The host backend of tlb: tlb.hpp says what it asks.
-//
 // One core follows a chain with one word in each slot, in random order, first through pages of
 // 4 KiB, then through the same places in pages of 2 MiB: caches see the same lines, so that what
 // differs is the translation. Which pages the system gave is read in /proc/self/smaps. Nobody tells
@@ -7,10 +5,9 @@
 // translations of 4 KiB whatever the system gave, and both curves bend at one place; where the
 // hypervisor keeps the tables (shadow paging), a miss may be its business and take microseconds.
 #include "harness/case/error.hpp"
-#include "harness/cpu/pin.hpp"
 #include "harness/cpu/topology.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/record/gates.hpp"
+#include "harness/measure/engine.hpp"
+#include "harness/record/device_facts.hpp"
 #include "micro/latency/pointer_chase_host.hpp"
 #include "micro/latency/tlb.hpp"
 #include "micro/pattern/permuted_cycle.hpp"
@@ -28,7 +25,6 @@
 #include <sstream>
 #include <string>
 #include <system_error>
-#include <variant>
 
 namespace strata::tlb {
 namespace {
@@ -100,47 +96,34 @@ class Room {
   std::uint64_t touched_ = 0;
 };
 
-/// Slots in lines of their own, so that they do not share sets of a cache.
-struct Places {
-  std::byte* room = nullptr;
-  PermutedCycle cycle;
-  std::uint64_t stride = 0;
-
-  [[nodiscard]] std::byte* operator()(std::uint64_t step) const {
-    return room + host_offset(cycle.slot_at(step), stride);
-  }
-};
-
 void run(Session& session) {
-  const Facts& facts = session.device().identity().facts;
   const auto footprint = static_cast<std::uint64_t>(session.whole("footprint"));
   const auto stride = static_cast<std::uint64_t>(session.whole("stride"));
-  const auto memory = facts.find("memory_bytes");
-  constexpr std::uint64_t part = 4;
-  if (memory != facts.end() &&
-      footprint > static_cast<std::uint64_t>(std::get<std::int64_t>(memory->second)) / part) {
+  const auto memory = cpu_facts(session.device().identity().facts).memory_bytes;
+  if (memory && footprint > *memory / 4) {
     throw Skipped{"a chain in more than a quarter of the memory"};
   }
   const bool huge = session.param("allocation") == huge_pages;
-  const Pin pin{allowed_cpus().front()};
+  HostMachine machine{allowed_cpus().front()};
   Room& room = session.cache().keep<Room>("tlb/" + session.param("allocation"),
                                           [huge] { return Room{huge}; });
-  pointer_chase::HostChase chase{
-      Places{.room = room.data(), .cycle = {footprint / stride, /*seed=*/2009}, .stride = stride}};
-  // What can be kept is kept from one lap on.
-  (void)chase.walk(pointer_chase::in_whole_turns(chase.slots()));
-  constexpr std::uint32_t pilot_loads = 512;
+  const PermutedCycle cycle{footprint / stride, /*seed=*/2009};
+  const auto base = reinterpret_cast<std::uintptr_t>(room.data());
+  const auto address_at = [&](std::uint64_t step) {
+    return base + host_offset(cycle.slot_at(step), stride);
+  };
+  pointer_chase::write_links(cycle.slots(), address_at);
+  pointer_chase::Chase chase{.word_at = address_at, .walks = {cycle.slots(), cycle.slots(), 1}};
   // A hypervisor that keeps the tables itself may take microseconds for one translation.
-  constexpr double least_loads = 256;
-  chase.size_walks(pilot_loads, least_loads);
+  Experiment experiment =
+      pointer_chase::describe_on(machine, chase, {.pilot = 512, .least_loads = 256});
+  // What can be kept is kept from one lap on.
+  const auto lap = static_cast<std::uint32_t>(pointer_chase::in_whole_turns(cycle.slots()));
+  (void)launch_once(machine, experiment.slopes[0], {.length = {.rounds = lap}}, experiment.tally);
   room.verify(footprint);
-  const auto seen = collect(chase, session.plan());
-  room.verify(footprint);
-  pointer_chase::report(session, seen, 1, pointer_chase::host_timers);
-  session.add(chase.result());
-  session.add(level_unverified("no hardware counters on the host"));
-  session.fact("loads", static_cast<std::int64_t>(chase.loads().full));
   session.fact("page_bytes", static_cast<std::int64_t>(huge ? huge_page : small_page));
+  measure(session, machine, experiment);
+  room.verify(footprint);
 }
 
 STRATA_BENCHMARK(declare, host, run);

@@ -17,6 +17,7 @@ class CycleWalks {
 
   /// Steps from where one walker begins to where the next one does.
   [[nodiscard]] std::uint64_t gap() const { return links_ / walkers_; }
+  [[nodiscard]] std::uint64_t slots() const { return slots_; }
   [[nodiscard]] std::uint64_t links() const { return links_; }
   /// The most loads of a walk: no limit where the whole cycle is there.
   [[nodiscard]] std::uint64_t most_loads() const {

@@ -1,6 +1,7 @@
 #include "micro/latency/cache_geometry.hpp"
 
 #include "harness/case/error.hpp"
+#include "rows_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -195,14 +196,13 @@ TEST(Neighbours, GoOnceToEveryPlaceAndOftenToEveryDistance) {
 }
 
 /// What a cache that fetches `sector` bytes makes of the trials.
-std::vector<std::vector<std::uint64_t>> cycles_of(Neighbours plan, std::uint32_t sector,
-                                                  int launches) {
-  std::vector<std::vector<std::uint64_t>> all;
+std::vector<std::vector<double>> cycles_of(Neighbours plan, std::uint32_t sector, int launches) {
+  std::vector<std::vector<double>> all;
   for (int i = 0; i < launches; ++i, ++plan.turn) {
-    std::vector<std::uint64_t> cycles;
+    std::vector<double> cycles;
     for (std::uint32_t t = 0; t < plan.places(); ++t) {
-      const std::uint64_t outlier = t % 19 == 0 ? 1000 : 0;
-      cycles.push_back((plan.distance_of(t) < sector ? 40U : 290U) + t % 3 + outlier);
+      const double outlier = t % 19 == 0 ? 1000 : 0;
+      cycles.push_back((plan.distance_of(t) < sector ? 40.0 : 290.0) + t % 3 + outlier);
     }
     all.push_back(cycles);
   }
@@ -238,7 +238,7 @@ TEST(SumOfTrials, DependsOnEveryTrialAndItsOrder) {
   plan.turn = 1;
   EXPECT_NE(sum_of_trials(plan), sum);
   for (std::uint32_t i = 0; i < 100000; ++i)
-    EXPECT_NE(word_of(i), 0xFFFFFFFFU);
+    EXPECT_NE(neighbour_words.word(i), 0xFFFFFFFFU);
 }
 
 TEST(Carveouts, AreThoseOfTheGuide) {
@@ -271,22 +271,131 @@ TEST(Carveouts, AreForcedBySharedMemoryThatASmallerOneHasNoRoomFor) {
 }
 
 TEST(Reported, NamesWhoSaysSo) {
-  const Facts gpu{{"compute_capability", std::string{"9.0"}},
-                  {"l2_bytes", std::int64_t{62914560}},
-                  {"l2_fetch_granularity_bytes", std::int64_t{64}}};
-  EXPECT_EQ(reported(Property::l1_size, 100, Backend::cuda, gpu)->bytes, 156 * kibi);
-  EXPECT_EQ(reported(Property::l2_size, 0, Backend::cuda, gpu)->bytes, 60 * mebi);
-  EXPECT_STREQ(reported(Property::l2_sector, 0, Backend::cuda, gpu)->by,
-               "cudaLimitMaxL2FetchGranularity");
-  EXPECT_FALSE(reported(Property::constant_l1_size, 0, Backend::cuda, gpu));
-  EXPECT_FALSE(reported(Property::l2_size, 0, Backend::cuda, {}));
+  const GpuFacts gpu{.compute_capability = "9.0", .l2_bytes = 62914560, .l2_fetch_granularity = 64};
+  EXPECT_EQ(reported(Property::l1_size, 100, gpu)->bytes, 156 * kibi);
+  EXPECT_EQ(reported(Property::l2_size, 0, gpu)->bytes, 60 * mebi);
+  EXPECT_STREQ(reported(Property::l2_sector, 0, gpu)->by, "cudaLimitMaxL2FetchGranularity");
+  EXPECT_EQ(reported(Property::l2_sector, 0, gpu)->bytes, 64U);
+  EXPECT_FALSE(reported(Property::l2_sector, 0, GpuFacts{}));
+  EXPECT_FALSE(reported(Property::constant_l1_size, 0, gpu));
   // A chip whose smallest carve-out is not nothing.
-  const Facts turing{{"compute_capability", std::string{"7.5"}}};
-  EXPECT_EQ(reported(Property::l1_size, 0, Backend::cuda, turing)->bytes, 64 * kibi);
-  const Facts cpu{{"l1d_bytes", std::int64_t{49152}}, {"line_bytes", std::int64_t{64}}};
-  EXPECT_EQ(reported(Property::l1_size, 0, Backend::host, cpu)->bytes, 48 * kibi);
-  EXPECT_EQ(reported(Property::l1_line, 0, Backend::host, cpu)->bytes, 64U);
-  EXPECT_FALSE(reported(Property::l2_size, 0, Backend::host, cpu));
+  EXPECT_EQ(reported(Property::l1_size, 0, GpuFacts{.compute_capability = "7.5"})->bytes,
+            64 * kibi);
+  EXPECT_FALSE(reported(Property::l1_size, 0, GpuFacts{}));
+  const CpuFacts cpu{.l1_bytes = 49152, .line_bytes = 64};
+  EXPECT_EQ(reported(Property::l1_size, cpu)->bytes, 48 * kibi);
+  EXPECT_EQ(reported(Property::l1_line, cpu)->bytes, 64U);
+  EXPECT_FALSE(reported(Property::l2_size, cpu));
+}
+
+// --- the rows
+
+RowSeen modelled(double value, const char* unit) {
+  return {value, unit, Provenance::modelled};
+}
+
+TEST(CacheGeometryRows, AreTheSizeItsIntervalAndWhatIsSaidOfIt) {
+  FakeSession fake;
+  const LoadCycles cycles = Model{.bytes = 216 * kibi};
+  const std::uint64_t fits = search(fake.session, Property::l1_size, in_l1(), {},
+                                    Reported{.bytes = 256 * kibi, .by = "guide"}, cycles);
+  EXPECT_EQ(fits, 108 * kibi);
+  const auto& rows = fake.record.measurements;
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[0].quantity, "size");
+  EXPECT_EQ(rows[0].method, "change_point");
+  EXPECT_EQ(rows[0].unit, "B");
+  EXPECT_EQ(rows[0].provenance, Provenance::timed);
+  EXPECT_EQ(rows[0].samples, std::vector<double>{216.0 * kibi});
+  RowsSeen seen = rows_of(fake.record);
+  EXPECT_EQ(seen["interval_low by bootstrap"], modelled(216.0 * kibi, "B"));
+  EXPECT_EQ(seen["interval_high by bootstrap"], modelled(216.0 * kibi + 128, "B"));
+  EXPECT_EQ(seen["reported by guide"], (RowSeen{256.0 * kibi, "B", Provenance::reported}));
+  const RowSeen confidence = seen["confidence by rank_scan_permutation"];
+  EXPECT_GE(confidence.value, 0.99);
+  EXPECT_EQ(confidence, modelled(confidence.value, "1"));
+  EXPECT_NEAR(std::get<double>(fake.record.facts["cycles_below"]), 32, 0.01);
+}
+
+TEST(CacheGeometryRows, OfALineHaveTheSizeAsAFact) {
+  FakeSession fake;
+  fake.plan.min_samples = 7;
+  const LoadCycles cycles = Model{.bytes = 216 * kibi};
+  const LineSearch lines{.least = 32, .most = 480, .step = 16, .parts = 16};
+  (void)search(fake.session, Property::l1_line, in_l1(), lines, std::nullopt, cycles);
+  EXPECT_EQ(fake.record.measurements.size(), 4U);
+  EXPECT_EQ(fake.record.measurements[0].quantity, "line");
+  EXPECT_EQ(fake.record.measurements[0].samples, std::vector<double>(7, 128));
+  EXPECT_EQ(fake.record.facts["size_bytes"], Fact{static_cast<std::int64_t>(216 * kibi)});
+}
+
+TEST(CacheGeometryRows, OfASectorComeFromAllLaunchesTogether) {
+  const Experiment experiment = describe_trials(Property::l2_sector, trials(), 7, std::nullopt);
+  EXPECT_EQ(experiment.samples, 7);
+  Collection<Sample> samples;
+  for (auto& cycles : cycles_of(trials(), 32, 7)) {
+    cycles.push_back(1.5e9);
+    samples.kept.push_back({.slopes = {}, .numbers = cycles});
+  }
+  FakeSession fake;
+  report(fake.session, cuda_timers, experiment, samples);
+  std::map<std::string, std::vector<double>> rows;
+  for (const Measurement& m : fake.record.measurements)
+    rows[m.quantity + " by " + m.method] = m.samples;
+  EXPECT_EQ(rows["sector by change_point"], std::vector<double>(7, 32));
+  EXPECT_EQ(rows["core_clock by clock64_over_globaltimer"], std::vector<double>(7, 1.5e9));
+  EXPECT_EQ(rows.size(), 5U);
+  EXPECT_EQ(fake.verdict("clock"), Verdict::passed);
+}
+
+/// What a launch leaves behind that took 10 cycles a load, and 100 more.
+void walk(FakeMachine& machine, const Chains& chains, const Call& call) {
+  Stamp& stamp = machine.device.front();
+  stamp.cycles[0] = 0;
+  stamp.cycles[1] = 100 + 10 * call.length.rounds;
+  stamp.nanoseconds[0] = 0;
+  stamp.nanoseconds[1] = stamp.cycles[1];
+  stamp.core = 0;
+  stamp.result = chains.chase.word_at(chains.chase.first + chains.chase.warm + call.length.rounds);
+  machine.seconds = static_cast<double>(stamp.cycles[1]) * 1e-9;
+}
+
+TEST(CacheGeometryChains, AreWrittenWalkedAndVerifiedOneByOne) {
+  FakeMachine machine;
+  Chains chains{machine, /*base=*/4096};
+  std::vector<std::uint64_t> written;
+  chains.write = [&](const PermutedChain& chain) {
+    EXPECT_EQ(chain.base, 4096U);
+    written.push_back(chain.cycle.slots() * chain.stride);
+  };
+  chains.experiment.slopes[0].launch = [&](const Call& call) { walk(machine, chains, call); };
+  chains.lay(1024, 128, /*repetition=*/0, /*warm=*/16);
+  EXPECT_DOUBLE_EQ(chains.cycles_of(32), 10 + 100.0 / 32);
+  chains.lay(2048, 128, /*repetition=*/1, /*warm=*/16);
+  EXPECT_DOUBLE_EQ(chains.cycles_of(64), 10 + 100.0 / 64);
+  EXPECT_EQ(written, (std::vector<std::uint64_t>{1024, 2048}));
+  EXPECT_EQ(chains.experiment.tally.checked, 2U);
+  EXPECT_EQ(chains.experiment.tally.different, 0U);
+  chains.experiment.slopes[0].launch = [](const Call&) {};
+  (void)chains.cycles_of(32);
+  EXPECT_EQ(chains.experiment.tally.different, 1U);
+}
+
+TEST(CacheGeometryChains, TimeAChainThatFitsByTwoTimers) {
+  FakeMachine machine;
+  Chains chains{machine, /*base=*/0};
+  chains.write = [](const PermutedChain&) {};
+  chains.experiment.slopes[0].launch = [&](const Call& call) { walk(machine, chains, call); };
+  chains.lay(4096, 128, 0, 32);
+  FakeSession fake;
+  measure(fake.session, machine, chains.experiment);
+  EXPECT_EQ(rows_of(fake.record),
+            (RowsSeen{{"load_cycles by clock64_slope", {10, "cycle"}},
+                      {"load_cycles by event_slope", {10, "cycle"}},
+                      {"load_time by event_slope", {1e-8, "s"}},
+                      {"core_clock by clock64_over_globaltimer", {1e9, "Hz"}}}));
+  EXPECT_EQ(fake.verdict("timer"), Verdict::passed);
+  EXPECT_EQ(fake.verdict("result"), Verdict::passed);
 }
 
 TEST(CacheGeometry, HasACaseForEachPropertyAndEachCarveout) {
@@ -305,9 +414,9 @@ TEST(CacheGeometry, HasACaseForEachPropertyAndEachCarveout) {
 }
 
 TEST(CacheGeometry, NamesItsPropertiesAndQuantities) {
-  for (const auto name : property_names)
-    EXPECT_EQ(property_names[static_cast<std::size_t>(property_from(name).value())], name);
-  EXPECT_EQ(property_from("l4_size"), std::nullopt);
+  for (const auto& name : properties.names())
+    EXPECT_EQ(properties.name_of(properties.of(name)), name);
+  EXPECT_THROW((void)properties.of("l4_size"), std::invalid_argument);
   EXPECT_EQ(quantity_of(Property::constant_l15_size), "size");
   EXPECT_EQ(quantity_of(Property::l1_line), "line");
   EXPECT_EQ(quantity_of(Property::l2_sector), "sector");

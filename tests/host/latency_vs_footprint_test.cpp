@@ -4,6 +4,7 @@
 #include "micro/latency/pointer_chase.hpp"
 #include "micro/pattern/cycle_walks.hpp"
 #include "micro/pattern/permuted_chain.hpp"
+#include "rows_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +15,7 @@ namespace strata {
 namespace {
 
 using namespace latency_vs_footprint;
-using pointer_chase::loads_for;
-using pointer_chase::observed;
+using pointer_chase::lengths_for;
 using pointer_chase::unroll;
 
 constexpr std::uint64_t kibi = 1024;
@@ -38,9 +38,9 @@ TEST(Footprints, AreEightAnOctaveAndWholeSlotsFromEndToEnd) {
 }
 
 TEST(LatencyVsFootprint, NamesEverySpace) {
-  for (const auto name : space_names)
-    EXPECT_EQ(space_names[static_cast<std::size_t>(space_from(name).value())], name);
-  EXPECT_EQ(space_from("global"), std::nullopt);
+  for (const auto& name : spaces.names())
+    EXPECT_EQ(spaces.name_of(spaces.of(name)), name);
+  EXPECT_THROW((void)spaces.of("global"), std::invalid_argument);
 }
 
 TEST(LatencyVsFootprint, WalksEverySpaceInAHundredFootprintsWhereItHasRoom) {
@@ -105,14 +105,15 @@ TEST(Preparation, WritesTheWholeChainUnlessItIsFarLargerThanL2) {
   EXPECT_EQ(wide.links, 8 * l2 / 4096);
 }
 
-TEST(LevelOfChase, PassesOneLevelAndLeavesAMixtureOpen) {
+TEST(LevelFound, PassesOneLevelAndLeavesAMixtureOpen) {
   const auto verdict = [](Space space, double l1, double misses) {
-    return level_of_chase(space, {.requests = 1000,
-                                  .sectors = 1000,
-                                  .l1_hit_sectors = l1,
-                                  .l2_sectors = 1000 - l1,
-                                  .l2_miss_sectors = misses,
-                                  .dram_bytes = std::nullopt})
+    return level_found({.requests = 1000,
+                        .sectors = 1000,
+                        .l1_hit_sectors = l1,
+                        .l2_sectors = 1000 - l1,
+                        .l2_miss_sectors = misses,
+                        .dram_bytes = std::nullopt},
+                       space == Space::global_cg)
         .verdict;
   };
   EXPECT_EQ(verdict(Space::global_ca, 1000, 0), Verdict::passed);
@@ -121,21 +122,21 @@ TEST(LevelOfChase, PassesOneLevelAndLeavesAMixtureOpen) {
   EXPECT_EQ(verdict(Space::global_ca, 0, 995), Verdict::passed);
   EXPECT_EQ(verdict(Space::global_cg, 0, 500), Verdict::unverified);
   EXPECT_EQ(verdict(Space::global_cg, 1, 0), Verdict::failed);
-  EXPECT_EQ(level_of_chase(Space::global_ca, {}).verdict, Verdict::failed);
+  EXPECT_EQ(level_found({}, false).verdict, Verdict::failed);
 }
 
 // What an H200 counts: loads of one sector from memory, each with two missed sectors.
-TEST(LevelOfChase, KnowsThatL2FetchesMoreThanIsAskedFor) {
+TEST(LevelFound, KnowsThatL2FetchesMoreThanIsAskedFor) {
   const LoadCounts net{.requests = 2048,
                        .sectors = 2048,
                        .l1_hit_sectors = 0,
                        .l2_sectors = 2048,
                        .l2_miss_sectors = 4096,
                        .dram_bytes = std::nullopt};
-  const Gate apart = level_of_chase(Space::global_cg, net, 2);
+  const Gate apart = level_found(net, true, 2);
   EXPECT_EQ(apart.verdict, Verdict::passed);
   EXPECT_THAT(apart.detail, ::testing::HasSubstr("memory 100.00 %"));
-  const Gate unknown = level_of_chase(Space::global_cg, net);
+  const Gate unknown = level_found(net, true);
   EXPECT_EQ(unknown.verdict, Verdict::unverified);
   EXPECT_THAT(unknown.detail, ::testing::HasSubstr("missed 2.00 sectors"));
 }
@@ -148,21 +149,23 @@ TEST(Preparation, IsSaidInWords) {
   EXPECT_EQ(to_string(Space::shared, preparation_for(Space::shared, 1024, 8, l2, 1)), "as it is");
 }
 
-TEST(ChaseLoads, TakeTheTimeThatIsWantedInWholeTurns) {
-  const auto loads = loads_for(5e5, 250, 64, ~std::uint64_t{0});
-  EXPECT_NEAR(loads.slope() * 250, 5e5, 16 * 250);
-  EXPECT_EQ(loads.brief % unroll, 0U);
-  EXPECT_EQ(loads.full % unroll, 0U);
-  EXPECT_NEAR(loads.brief, loads.slope() / 4, unroll);
+TEST(ChaseLengths, TakeTheTimeThatIsWantedInWholeTurns) {
+  const Lengths lengths = lengths_for(5e5, 250, 64, ~std::uint64_t{0});
+  const double difference = lengths.full.work - lengths.brief.work;
+  EXPECT_NEAR(difference * 250, 5e5, 16 * 250);
+  EXPECT_EQ(lengths.brief.rounds % unroll, 0U);
+  EXPECT_EQ(lengths.full.rounds % unroll, 0U);
+  EXPECT_NEAR(lengths.brief.rounds, difference / 4, unroll);
+  EXPECT_EQ(lengths.full.work, lengths.full.rounds);
+  EXPECT_EQ(lengths.brief.work, lengths.brief.rounds);
 }
 
-TEST(ChaseLoads, GrowWithTheWarmLoadsAndFitIntoWhatIsWritten) {
-  EXPECT_GE(loads_for(1e4, 200, 8192, ~std::uint64_t{0}).slope(), 8192 / 3 - 16);
-  for (const std::uint64_t most : {256U, 1000U, 8192U}) {
-    const auto loads = loads_for(1e7, 30, 64, most);
-    EXPECT_LE(loads.warm + loads.full, most);
-  }
-  EXPECT_THROW((void)loads_for(1e6, 30, 64, 100), std::length_error);
+TEST(ChaseLengths, GrowWithTheWarmLoadsAndFitIntoWhatIsWritten) {
+  const Lengths wide = lengths_for(1e4, 200, 8192, ~std::uint64_t{0});
+  EXPECT_GE(wide.full.rounds - wide.brief.rounds, 8192U / 3 - 16);
+  for (const std::uint64_t most : {256U, 1000U, 8192U})
+    EXPECT_LE(64 + lengths_for(1e7, 30, 64, most).full.rounds, most);
+  EXPECT_THROW((void)lengths_for(1e6, 30, 64, 100), std::length_error);
 }
 
 TEST(CycleWalks, GoOnWhereTheyEndedAroundAWholeCycle) {
@@ -200,31 +203,176 @@ TEST(PermutedChain, MovesWordsByWholeLinesOverAllOfThem) {
   EXPECT_EQ(plain.address_of(3), 4096U + 3 * 128);
 }
 
-TEST(Observed, TakesEachCoreByItself) {
-  const std::vector<pointer_chase::Walk> brief{{.core = 0, .cycles = 100, .seconds = 1},
-                                               {.core = 1, .cycles = 300, .seconds = 3},
-                                               {.core = 2, .cycles = 200, .seconds = 2}};
-  const std::vector<pointer_chase::Walk> full{{.core = 2, .cycles = 1200, .seconds = 12},
-                                              {.core = 1, .cycles = 1500, .seconds = 15},
-                                              {.core = 0, .cycles = 900, .seconds = 9}};
-  const auto seen = observed(brief, 1, full, 13, {.warm = 0, .brief = 16, .full = 116});
-  EXPECT_DOUBLE_EQ(seen.nearest, 8);
-  EXPECT_DOUBLE_EQ(seen.inside, 10);
-  EXPECT_DOUBLE_EQ(seen.farthest, 12);
-  EXPECT_DOUBLE_EQ(seen.slowest, 12);
-  EXPECT_DOUBLE_EQ(seen.core_hertz, 100);
-  EXPECT_DOUBLE_EQ(seen.seconds, 0.12);
-  EXPECT_DOUBLE_EQ(seen.outside, 12);
-  EXPECT_THROW((void)observed({}, 1, full, 13, {.warm = 0, .brief = 16, .full = 116}),
-               std::runtime_error);
+Stamp walked(std::uint32_t core, std::uint64_t cycles, std::uint64_t seconds) {
+  constexpr std::uint64_t nano = 1'000'000'000;
+  return {.cycles = {1000, 1000 + cycles},
+          .nanoseconds = {nano, nano + seconds * nano},
+          .result = 0,
+          .core = core,
+          .tag = 0};
 }
 
-TEST(Observed, TakesASingleWalkerWhereverItWas) {
-  const std::vector<pointer_chase::Walk> brief{{.core = 0, .cycles = 100, .seconds = 1}};
-  const std::vector<pointer_chase::Walk> full{{.core = 2, .cycles = 1100, .seconds = 11}};
-  const auto seen = observed(brief, 1, full, 11, {.warm = 0, .brief = 16, .full = 116});
-  EXPECT_DOUBLE_EQ(seen.inside, 10);
-  EXPECT_DOUBLE_EQ(seen.outside, 10);
+TEST(EachCore, IsTakenByItself) {
+  const Launched brief{.length = {.work = 16},
+                       .seconds = 1,
+                       .stamps = {walked(0, 100, 1), walked(1, 300, 3), walked(2, 200, 2)}};
+  const Launched full{.length = {.work = 116},
+                      .seconds = 13,
+                      .stamps = {walked(2, 1200, 12), walked(1, 1500, 15), walked(0, 900, 9)}};
+  const Inside seen = each_core().read(brief, full);
+  EXPECT_DOUBLE_EQ(seen.low, 8);
+  EXPECT_DOUBLE_EQ(seen.cycles, 10);
+  EXPECT_DOUBLE_EQ(seen.high, 12);
+  EXPECT_DOUBLE_EQ(seen.slowest, 12);
+  EXPECT_DOUBLE_EQ(seen.hertz, 100);
+  EXPECT_THROW((void)each_core().read({.length = {.work = 16}}, full), std::runtime_error);
+}
+
+TEST(EachCore, IsTakenWhereverItWasWhenItIsAlone) {
+  const Launched brief{.length = {.work = 16}, .seconds = 1, .stamps = {walked(0, 100, 1)}};
+  const Launched full{.length = {.work = 116}, .seconds = 11, .stamps = {walked(2, 1100, 11)}};
+  EXPECT_DOUBLE_EQ(each_core().read(brief, full).cycles, 10);
+}
+
+// --- the description
+
+GpuFacts gpu() {
+  return {.sms = 4, .l2_bytes = l2, .shared_per_sm = 228 * kibi, .l2_fetch_granularity = 64};
+}
+
+/// A case of a GPU, from its parameters to what the engine is given.
+struct Described {
+  Described(Space space, bool several, std::uint64_t footprint)
+      : setup{setup_for(space, several, 128, footprint, gpu())},
+        chase{chase_of(setup)},
+        experiment{describe(chase, setup, gpu())} {}
+  [[nodiscard]] RowsSeen rows() const {
+    const Seen seen{
+        .inside = {.cycles = 300, .slowest = 390, .low = 250, .high = 380, .hertz = 2e9},
+        .outside = 391,
+        .seconds = 1.5e-7,
+        .full_seconds = 1};
+    return rows_of(experiment, cuda_timers, {.slopes = {seen}, .numbers = {}});
+  }
+  [[nodiscard]] Verdict timer(double slowest, double outside) const {
+    const Seen seen{.inside = {.cycles = 1, .slowest = slowest, .hertz = 2e9}, .outside = outside};
+    return verdict_of("timer", experiment, {{.slopes = {seen}, .numbers = {}}});
+  }
+  Setup setup;
+  pointer_chase::Chase chase;
+  Experiment experiment;
+};
+
+const RowSeen clock_row{2e9, "Hz"};
+
+TEST(LatencyRows, OfOneCoreComeByBothTimersAndInSeconds) {
+  constexpr auto modelled = Provenance::modelled;
+  EXPECT_EQ(
+      Described(Space::global_ca, false, l2 / 2).rows(),
+      (RowsSeen{{"load_cycles by clock64_slope", {300, "cycle"}},
+                {"load_cycles by event_slope", {391, "cycle"}},
+                {"load_time by event_slope", {1.5e-7, "s"}},
+                {"core_clock by clock64_over_globaltimer", clock_row},
+                {"footprint_over_l2 by driver", {0.5, "1", modelled}},
+                {"footprint_over_shared_memory by driver", {30.0 * 1024 / 228, "1", modelled}},
+                {"walked_before by preparation", {1, "1", modelled}}}));
+  EXPECT_EQ(Described(Space::global_cg, false, 8 * l2).rows()["walked_before by preparation"],
+            (RowSeen{0, "1", modelled}));
+}
+
+TEST(LatencyRows, OfSeveralCoresNameTheNearestAndTheFarthest) {
+  RowsSeen rows = Described(Space::global_cg, true, mebi).rows();
+  std::erase_if(rows, [](const auto& row) { return row.second.provenance != Provenance::timed; });
+  EXPECT_EQ(rows, (RowsSeen{{"load_cycles by clock64_slope", {300, "cycle"}},
+                            {"load_cycles_nearest by clock64_slope", {250, "cycle"}},
+                            {"load_cycles_farthest by clock64_slope", {380, "cycle"}},
+                            {"load_cycles_farthest by event_slope", {391, "cycle"}},
+                            {"core_clock by clock64_over_globaltimer", clock_row}}));
+}
+
+TEST(LatencyRows, RelateOnlyWhatLiesInDeviceMemoryToItsCaches) {
+  EXPECT_EQ(Described(Space::texture, false, mebi).rows().size(), 7U);
+  for (const Space space : {Space::shared, Space::constant, Space::mapped})
+    EXPECT_EQ(Described(space, false, 4 * kibi).rows().size(), 4U);
+}
+
+TEST(LatencyGates, CompareTheSlowestCoreWithTheEvents) {
+  for (const bool several : {false, true}) {
+    const Described one{Space::global_cg, several, mebi};
+    EXPECT_EQ(one.timer(300, 303), Verdict::passed);
+    EXPECT_EQ(one.timer(300, 310), Verdict::failed);
+    EXPECT_EQ(one.experiment.placement.has_value(), several);
+    EXPECT_EQ(one.experiment.slopes[0].writers, several ? 4U : 1U);
+    EXPECT_EQ(one.experiment.slopes[0].window.name, "each core");
+  }
+  const Described mapped{Space::mapped, false, mebi};
+  EXPECT_TRUE(mapped.experiment.partly_host_time);
+  EXPECT_FALSE(mapped.experiment.counts);
+  EXPECT_EQ(mapped.experiment.unproved.gate, "level");
+  EXPECT_NE(mapped.experiment.unproved.why, "");
+}
+
+TEST(LatencyGates, VerifyWhereEachWalkEnds) {
+  Described one{Space::global_cg, true, mebi};
+  const Slope& slope = one.experiment.slopes[0];
+  const Call call{.length = {.rounds = 160}};
+  slope.prepare(call);
+  slope.prepare(call);  // goes on where the first one ended
+  std::vector<Stamp> stamps(4);
+  for (std::size_t walker = 0; walker < 4; ++walker) {
+    const std::uint64_t steps = 2 * (one.chase.warm + 160U) + walker * (mebi / 128 / 4);
+    stamps[walker].result = one.setup.chain.address_at(steps);
+  }
+  stamps[3].result += 1;
+  stamps[0].core = 17;
+  Tally tally;
+  slope.verify(call, stamps, tally);
+  EXPECT_EQ(tally.checked, 4U);
+  EXPECT_EQ(tally.different, 1U);
+  EXPECT_EQ(one.chase.core, 17U);
+}
+
+TEST(LatencyLengths, AreDecidedByTheSecondOfTwoTrials) {
+  const Described one{Space::global_cg, false, mebi};
+  std::vector<std::uint32_t> rounds;
+  const Lengths lengths = one.experiment.slopes[0].size([&](const Length& length) {
+    rounds.push_back(length.rounds);
+    const std::uint64_t of_load = rounds.size() == 1 ? 5000 : 250;
+    return Launched{
+        .length = length, .seconds = 1, .stamps = {walked(0, of_load * length.rounds, 1)}};
+  });
+  EXPECT_EQ(rounds, (std::vector<std::uint32_t>{256, 256}));
+  EXPECT_NEAR(lengths.full.work - lengths.brief.work, 5e5 / 250, unroll);
+}
+
+TEST(LatencyCounts, AreOfOneRequestAndSectorALoad) {
+  const Described one{Space::global_cg, true, mebi};
+  const CountPlan& plan = one.experiment.counts.value();
+  EXPECT_EQ(plan.length.rounds, 2048U);
+  EXPECT_EQ(plan.none.rounds, 0U);
+  EXPECT_EQ(plan.loads->requests, 4 * 2048U);
+  EXPECT_EQ(plan.loads->sectors, 4 * 2048U);
+  EXPECT_EQ(plan.reads, 4 * 2048);
+  EXPECT_EQ(plan.rows, LoadRows::per_load);
+  EXPECT_EQ(plan.sectors_of_miss, 2);
+  EXPECT_TRUE(plan.any_level);
+  EXPECT_TRUE(plan.past_l1);
+  EXPECT_FALSE(Described(Space::global_ca, true, mebi).experiment.counts->past_l1);
+}
+
+TEST(LatencyFacts, SayHowTheWalkBegins) {
+  Described one{Space::global_cg, false, 8 * l2};
+  one.experiment.slopes[0].lengths = lengths_for(1e6, 600, 64, 1U << 17U);
+  one.chase.core = 7;
+  const Facts facts = one.experiment.facts(one.experiment);
+  EXPECT_EQ(facts.at("slots"), Fact{static_cast<std::int64_t>(8 * l2 / 128)});
+  EXPECT_EQ(facts.at("links"), Fact{std::int64_t{1} << 17U});
+  EXPECT_EQ(facts.at("warm_loads"), Fact{std::int64_t{64}});
+  EXPECT_EQ(facts.at("loads"), Fact{std::int64_t{one.experiment.slopes[0].lengths.full.rounds}});
+  EXPECT_EQ(facts.at("sm"), Fact{std::int64_t{7}});
+  EXPECT_EQ(facts.at("starts_from"), Fact{std::string{"evicted"}});
+  EXPECT_FALSE(
+      Described(Space::global_cg, true, mebi).experiment.facts(one.experiment).contains("sm"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "micro/latency/tlb.hpp"
 
 #include "harness/case/text.hpp"
+#include "rows_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,6 +47,48 @@ TEST(TlbWarmLoads, GoRoundOnceWhereTheChainIsShort) {
   EXPECT_EQ(tlb::warm_loads_for(2), 64U);
   EXPECT_EQ(tlb::warm_loads_for(1000), 1008U);
   EXPECT_EQ(tlb::warm_loads_for(65536), 2048U);
+}
+
+TEST(TlbRows, AreOfOneWalkerByBothTimers) {
+  pointer_chase::Chase chase{.word_at = [](std::uint64_t step) { return 100 + step % 1000; },
+                             .walks = {1000, 1000, 1},
+                             .warm = tlb::warm_loads_for(1000)};
+  const Experiment experiment = tlb::describe(chase);
+  const Seen seen{.inside = {.cycles = 500, .slowest = 501, .low = 1, .high = 2, .hertz = 1.9e9},
+                  .outside = 505,
+                  .seconds = 2.6e-7,
+                  .full_seconds = 1};
+  EXPECT_EQ(rows_of(experiment, cuda_timers, {.slopes = {seen}, .numbers = {}}),
+            (RowsSeen{{"load_cycles by clock64_slope", {500, "cycle"}},
+                      {"load_cycles by event_slope", {505, "cycle"}},
+                      {"load_time by event_slope", {2.6e-7, "s"}},
+                      {"core_clock by clock64_over_globaltimer", {1.9e9, "Hz"}}}));
+  EXPECT_EQ(rows_of(experiment, host_timers, {.slopes = {seen}, .numbers = {}})
+                .at("load_cycles by tsc_slope")
+                .unit,
+            "tsc_cycle");
+  EXPECT_EQ(experiment.unproved.gate, "level");
+
+  experiment.slopes[0].prepare({.length = {.rounds = 48}});
+  Tally tally;
+  std::vector<Stamp> stamps(1);
+  stamps[0].result = 100 + (1008 + 48) % 1000;
+  experiment.slopes[0].verify({.length = {.rounds = 48}}, stamps, tally);
+  EXPECT_EQ(tally.different, 0U);
+  experiment.slopes[0].verify({.length = {.rounds = 64}}, stamps, tally);
+  EXPECT_EQ(tally.different, 1U);
+}
+
+TEST(TlbCounts, ProveL2AndTakeNoMemoryForProof) {
+  pointer_chase::Chase chase{.word_at = [](std::uint64_t step) { return step; },
+                             .walks = {1000, 1000, 1}};
+  const CountPlan plan = tlb::describe(chase).counts.value();
+  EXPECT_EQ(plan.served_by, ServedBy::l2);
+  EXPECT_TRUE(plan.memory_is_no_proof);
+  EXPECT_EQ(plan.rows, LoadRows::per_load);
+  EXPECT_EQ(plan.loads->requests, plan.length.rounds);
+  EXPECT_EQ(plan.loads->sectors, plan.length.rounds);
+  EXPECT_EQ(plan.reads, plan.length.rounds);
 }
 
 TEST(TlbDeclaration, IsKnownToEveryBuild) {

@@ -101,5 +101,4 @@ CONTRACT = Contract(
             more=timed_alone("LDC"),
         ),
     ),
-    others=("5visit", "11write_links", "11write_words"),
 )

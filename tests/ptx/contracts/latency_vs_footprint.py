@@ -72,5 +72,4 @@ CONTRACT = Contract(
         ),
         chain("14follow_texture", r"tex\.1d\.v4\.u32\.s32 ", r"TLD\.LZ"),
     ),
-    others=("5visit", "9visit_lap", "11write_links", "13write_indices"),
 )

@@ -14,5 +14,4 @@ CONTRACT = Contract(
             sass_in_loops={r"LDG\.E\.64\.STRONG\.GPU": LOOPS * UNROLL},
         ),
     ),
-    others=("5visit", "11write_links"),
 )

@@ -1,0 +1,117 @@
+// The kernels of cache_geometry.
+//
+// Walks: one thread, alone on its SM. L1 does not outlive a kernel, so the block's other threads
+// first bring the chain in, all at once, and leave; then the walker goes round once, to leave the
+// cache as an endless walk would, and once more between two readings of the clock. Chains for L2
+// pass L1 by; each is written, evicted, and read once by the walker's SM. L2 is larger than what
+// one SM finds there next to it, where a chip has two halves: this is the size that an SM sees.
+//
+// Neighbours: pairs of loads at places that nothing touched since the kernel began (L1) or since
+// everything was evicted (L2). The second one is timed by itself, from one reading of the clock to
+// the next, with its value consumed in between: its cycles hold the two readings, and only tell a
+// hit from a miss.
+#pragma once
+
+#include "harness/cuda/access.cuh"
+#include "harness/cuda/reduce.cuh"
+#include "harness/cuda/stamps.cuh"
+#include "micro/latency/cache_geometry.hpp"
+#include "micro/latency/pointer_chase.cuh"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace strata::cache_geometry {
+
+inline constexpr unsigned walk_threads = 256;  // bring a chain in, then one of them walks
+inline constexpr std::uint64_t constant_line = 64;
+inline constexpr std::uint64_t kibi = 1024;
+
+/// Which cache answers: L1 and then L2, or L2 alone.
+enum class Level { l1, l2 };
+constexpr Access access_of(Level level) {
+  return level == Level::l1 ? Access::global_ca : Access::global_cg;
+}
+
+/// The first `brought` slots are brought in by the whole block, then one thread walks.
+template <Level level>
+__global__ void __launch_bounds__(walk_threads)
+    follow(const __grid_constant__ PermutedChain chain, std::uint64_t brought, std::uint64_t first,
+           std::uint32_t warm, std::uint32_t loads, Stamp* stamp, std::uint32_t* sink) {
+  std::uint32_t sum = 0;
+#pragma unroll 1
+  for (std::uint64_t i = threadIdx.x; i < brought; i += blockDim.x)
+    sum ^= load_word<access_of(level)>(reinterpret_cast<const void*>(chain.address_of(i)));
+  keep_loads(sum, sink);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  pointer_chase::timed_walk(chain.address_at(first), warm, loads, stamp,
+                            [](std::uint64_t& at) { strata::follow<access_of(level)>(at); });
+}
+
+inline constexpr std::uint64_t constant_bytes = 64 * kibi;  // CUDA has no more
+inline constexpr std::size_t constant_words = constant_bytes / sizeof(std::uint32_t);
+static __constant__ std::uint32_t table[constant_words];
+
+/// Words are byte offsets into the table, which the load adds to the table's place by itself.
+static __global__ void follow_constant(std::uint32_t begin, std::uint32_t warm, std::uint32_t loads,
+                                       Stamp* stamp) {
+  pointer_chase::timed_walk(begin, warm, loads, stamp,
+                            [](std::uint32_t& at) { at = load_constant(table, at); });
+}
+
+/// The trials of one launch: cycles of each second load, 64 bits wide, or ptxas reads half a clock.
+template <Level level>
+__global__ void probe(const char* base, const __grid_constant__ Neighbours plan,
+                      std::uint64_t* cycles, Stamp* stamp) {
+  std::uint32_t sum = 0;
+  const Reading begin = reading_before();
+#pragma unroll 1
+  for (std::uint32_t t = 0; t < plan.places(); ++t) {
+    const char* const second = base + plan.second_of(t);
+    const std::uint32_t here = load_word<access_of(level)>(base + plan.first_of(t));
+    consume(here);
+    const std::uint64_t start = cycles_now();
+    const std::uint32_t there = load_word<access_of(level)>(second);
+    consume(there);
+    cycles[t] = cycles_now() - start;
+    sum = joined(sum, here, there);
+  }
+  leave(stamp, begin, reading_after(), sum);
+}
+
+/// The same for constant memory, whose first level is small: what other launches left there is
+/// displaced by walking through the upper half of the table, which no trial touches.
+static __global__ void probe_constant(const __grid_constant__ Neighbours plan,
+                                      std::uint32_t displacing, std::uint32_t zero,
+                                      std::uint64_t* cycles, Stamp* stamp) {
+  std::uint32_t sum = 0;
+  const Reading begin = reading_before();
+  std::uint32_t other = threadIdx.x;
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < displacing; ++i) {
+    constexpr std::uint32_t half = constant_bytes / 2;
+    // Each address needs the word before, though nothing of it.
+    other = load_constant(table, half + (i * constant_line) % half + (other & zero));
+    consume(other);
+  }
+#pragma unroll 1
+  for (std::uint32_t t = 0; t < plan.places(); ++t) {
+    const std::uint32_t here =
+        load_constant(table, static_cast<std::uint32_t>(plan.first_of(t)) + (other & zero));
+    consume(here);
+    // The address depends on the word that was waited for, so the load cannot begin earlier, and
+    // the sum is ready before the clock is read.
+    std::uint32_t second = static_cast<std::uint32_t>(plan.second_of(t)) + (here & zero);
+    consume(second);
+    const std::uint64_t start = cycles_now();
+    asm volatile("" : "+r"(second) : : "memory");
+    const std::uint32_t there = load_constant(table, second);
+    consume(there);
+    cycles[t] = cycles_now() - start;
+    sum = joined(sum, here, there);
+  }
+  leave(stamp, begin, reading_after(), sum);
+}
+
+}  // namespace strata::cache_geometry
