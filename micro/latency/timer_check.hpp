@@ -7,9 +7,10 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/measure/experiment.hpp"
 
-#include <vector>
+#include <cstdint>
+#include <functional>
 
 namespace strata::timer_check {
 
@@ -18,16 +19,11 @@ namespace strata::timer_check {
 /// Words in the chain: 4 KiB of words 4 bytes wide, inside any L1.
 inline constexpr unsigned slots = 1024;
 
-/// Cost of a load by each method; "second" is an independent way to time the same chain.
-struct Observation {
-  double inside = 0;
-  double outside = 0;
-  double graph = 0;  ///< 0 where there are no graphs
-  double core_hertz = 0;
-};
-
-/// Adds the measurements and the timer and clock gates. `outside` and `clock` name the methods.
-void report(Session& session, const std::vector<Observation>& seen, const char* unit,
-            const char* inside, const char* outside, const char* graph, const char* clock);
+/// Chains of `brief` and of `full` loads, each of which begins at step 0 and must end with
+/// `word_at(step)`.
+[[nodiscard]] Experiment describe(std::uint32_t brief, std::uint32_t full,
+                                  std::function<std::uint64_t(std::uint32_t step)> word_at);
+/// On a GPU also by replays of a graph, whose seconds a load are the number 0 of a sample.
+[[nodiscard]] Experiment describe_gpu(std::function<std::uint64_t(std::uint32_t step)> word_at);
 
 }  // namespace strata::timer_check
