@@ -1,14 +1,14 @@
-// The declaration, the split and the report of l2_partition: l2_partition.hpp says what it asks.
 #include "micro/latency/l2_partition.hpp"
 
+#include "harness/case/error.hpp"
 #include "harness/model/word_patterns.hpp"
-#include "harness/record/gates.hpp"
 #include "harness/record/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -125,6 +125,93 @@ double median_where(const Matrix& m, const Split& split, std::size_t row, bool n
   return median(values);
 }
 
+/// The stamps' order by SM, so that two launches can be put together.
+std::vector<std::size_t> by_sm(const Launched& launched) {
+  std::vector<std::size_t> order(launched.stamps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return launched.stamps[i].core; });
+  return order;
+}
+
+/// The cells are the cycles of an access by each SM to each line, row by row.
+Inside read_cells(const Launched& brief, const Launched& full) {
+  const auto brief_order = by_sm(brief);
+  const auto full_order = by_sm(full);
+  const double accesses = (full.length.work - brief.length.work) / lines;
+  Inside seen;
+  for (std::size_t i = 0; i < full_order.size(); ++i) {
+    if (full.stamps[full_order[i]].core != brief.stamps[brief_order[i]].core) {
+      throw std::runtime_error{"two launches ran on different SMs"};
+    }
+    double sum = 0;
+    for (std::size_t line = 0; line < lines; ++line) {
+      const double cycles =
+          (full.cells[full_order[i] * lines + line] - brief.cells[brief_order[i] * lines + line]) /
+          accesses;
+      seen.cells.push_back(cycles);
+      sum += cycles;
+    }
+    seen.slowest = std::max(seen.slowest, sum / lines);
+  }
+  seen.cycles = median(seen.cells);
+  seen.hertz = median_hertz(full);
+  return seen;
+}
+
+void conclude(Session& session, const std::vector<Sample>& samples) {
+  std::vector<Matrix> matrices;
+  for (const Sample& sample : samples) {
+    const auto& cells = sample.slopes.front().inside.cells;
+    matrices.push_back({.rows = cells.size() / lines, .columns = lines, .cells = cells});
+  }
+  const Matrix cycles = median_of(matrices);
+  const Split found = split(cycles);
+  const auto add = [&](const char* quantity, const char* unit, std::vector<double> values,
+                       Provenance provenance) {
+    session.add(Measurement{.quantity = quantity,
+                            .unit = unit,
+                            .provenance = provenance,
+                            .method = "double_centred_split",
+                            .samples = std::move(values)});
+  };
+  // A pattern that is there but falls into no two groups may be one of distances: no number then.
+  if (found.two || found.p_value > p_bound) {
+    add("partitions", "1", {found.two ? 2.0 : 1.0}, Provenance::modelled);
+  }
+  session.fact("p_value", found.p_value);
+  session.fact("sms_apart", found.rows_apart);
+  session.fact("lines_apart", found.columns_apart);
+  if (!found.two) return;  // near and far would be words without meaning
+
+  std::vector<double> near;
+  std::vector<double> far;
+  std::vector<double> crossing;
+  std::vector<double> share;
+  std::size_t right = 0;
+  for (std::size_t sm = 0; sm < cycles.rows; ++sm) {
+    near.push_back(median_where(cycles, found, sm, true));
+    far.push_back(median_where(cycles, found, sm, false));
+    crossing.push_back(far.back() - near.back());
+    std::size_t beside = 0;
+    for (std::size_t line = 0; line < cycles.columns; ++line)
+      beside += found.near(sm, line) ? 1 : 0;
+    share.push_back(static_cast<double>(beside) / static_cast<double>(cycles.columns));
+    right += found.row_side[sm] ? 1 : 0;
+  }
+  // SMs of one side must agree: whoever finds the other side nearer belongs to neither.
+  const auto contrary = std::ranges::count_if(crossing, [](double more) { return !(more > 0); });
+  session.judge("model", contrary == 0,
+                std::to_string(contrary) + " of " + std::to_string(cycles.rows) +
+                    " SMs reach the lines of the other side as quickly as their own");
+  add("near_cycles", "cycle", near, Provenance::timed);
+  add("far_cycles", "cycle", far, Provenance::timed);
+  add("crossing_cycles", "cycle", crossing, Provenance::timed);
+  // Of a split, and not of time: they have no noise that a gate could bound.
+  add("near_share", "1", share, Provenance::modelled);
+  add("sms_of_smaller_side", "1", {static_cast<double>(std::min(right, cycles.rows - right))},
+      Provenance::modelled);
+}
+
 }  // namespace
 
 Benchmark declare() {
@@ -199,68 +286,42 @@ Split split(const Matrix& cycles) {
   return result;
 }
 
-void report(Session& session, const Collection<Observation>& seen) {
-  const char* const inside = "clock64_slope";
-  const auto add = [&](const char* quantity, const char* unit, const char* method,
-                       std::vector<double> samples, Provenance provenance = Provenance::timed) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = provenance,
-                            .method = method,
-                            .samples = std::move(samples)});
+Experiment describe(unsigned sms) {
+  // A unit of work is one access of each SM, in the mean over the lines.
+  const auto length = [](std::uint32_t turns) {
+    return Length{.rounds = turns, .work = double{lines} * turns * turn};
   };
-  const auto hertz = seen.series(&Observation::core_hertz);
-  add("access_cycles", "cycle", inside,
-      seen.series([](const Observation& o) { return median(o.cycles.cells); }));
-  add("core_clock", "Hz", "clock64_over_globaltimer", hertz);
-  session.add(timer_gate(seen.series(&Observation::slowest), inside,
-                         seen.series(&Observation::outside), "event_slope"));
-  session.add(clock_gate(hertz));
-
-  std::vector<Matrix> matrices;
-  for (const Observation& one : seen.kept)
-    matrices.push_back(one.cycles);
-  const Matrix cycles = median_of(matrices);
-  const Split found = split(cycles);
-  constexpr const char* method = "double_centred_split";
-  // A pattern that is there but falls into no two groups may be one of distances: no number then.
-  if (found.two || found.p_value > p_bound) {
-    add("partitions", "1", method, {found.two ? 2.0 : 1.0}, Provenance::modelled);
-  }
-  session.fact("p_value", found.p_value);
-  session.fact("sms_apart", found.rows_apart);
-  session.fact("lines_apart", found.columns_apart);
-  session.fact("stopped_by", std::string{to_string(seen.stop)});
-  if (!found.two) return;  // near and far would be words without meaning
-
-  std::vector<double> near;
-  std::vector<double> far;
-  std::vector<double> crossing;
-  std::vector<double> share;
-  std::size_t right = 0;
-  for (std::size_t sm = 0; sm < cycles.rows; ++sm) {
-    near.push_back(median_where(cycles, found, sm, true));
-    far.push_back(median_where(cycles, found, sm, false));
-    crossing.push_back(far.back() - near.back());
-    std::size_t beside = 0;
-    for (std::size_t line = 0; line < cycles.columns; ++line)
-      beside += found.near(sm, line) ? 1 : 0;
-    share.push_back(static_cast<double>(beside) / static_cast<double>(cycles.columns));
-    right += found.row_side[sm] ? 1 : 0;
-  }
-  // SMs of one side must agree: whoever finds the other side nearer belongs to neither.
-  const auto contrary = static_cast<std::size_t>(
-      std::ranges::count_if(crossing, [](double more) { return !(more > 0); }));
-  session.add(Gate{"model", contrary == 0 ? Verdict::passed : Verdict::failed,
-                   std::to_string(contrary) + " of " + std::to_string(cycles.rows) +
-                       " SMs reach the lines of the other side as quickly as their own"});
-  add("near_cycles", "cycle", method, near);
-  add("far_cycles", "cycle", method, far);
-  add("crossing_cycles", "cycle", method, crossing);
-  // Of a split, and not of time: they have no noise that a gate could bound.
-  add("near_share", "1", method, share, Provenance::modelled);
-  add("sms_of_smaller_side", "1", method,
-      {static_cast<double>(std::min(right, cycles.rows - right))}, Provenance::modelled);
+  Experiment experiment;
+  experiment.slopes = {{.verify =
+                            [](const Call& /*call*/, std::span<const Stamp> stamps, Tally& tally) {
+                              for (const Stamp& stamp : stamps) {
+                                tally.checked += lines;
+                                tally.different += std::min<std::uint64_t>(stamp.result, lines);
+                              }
+                            },
+                        .lengths = {.brief = length(brief_turns), .full = length(full_turns)},
+                        .writers = sms,
+                        .window = {.name = "each SM and line", .read = read_cells}}};
+  const Value slowest = of_slope([](const Seen& seen) { return seen.inside.slowest; });
+  experiment.rows = {{"access_cycles", "cycle", By::inside, cycles_of()}};
+  experiment.timers = {{slowest, By::inside, outside_of(), By::outside}};
+  experiment.watch = {slowest, outside_of()};
+  experiment.conclude = conclude;
+  experiment.checked = "exchanged words that hold their own address";
+  experiment.placement = Placement{.cores = sms};
+  experiment.counts = CountPlan{.length = length(full_turns)};
+  experiment.counts->more = [sms](Session& session, const Counted& counted) {
+    const auto crossed = counted.net("l2_fabric_sectors");
+    if (!crossed) throw Skipped{"the chip counts nothing between halves of L2"};
+    const double accesses = double{full_turns} * turn * lines * sms;
+    session.add(Measurement{.quantity = "fabric_sectors_per_access",
+                            .unit = "sector",
+                            .provenance = Provenance::counted,
+                            .method = "cupti_net",
+                            .samples = {*crossed / accesses}});
+  };
+  experiment.facts = [](const Experiment&) { return Facts{{"lines", std::int64_t{lines}}}; };
+  return experiment;
 }
 
 STRATA_DECLARED(declare);

@@ -1,34 +1,16 @@
-// The CUDA backend of l2_partition: l2_partition.hpp says what it asks.
-#include "harness/case/error.hpp"
-#include "harness/cuda/buffer.hpp"
-#include "harness/cuda/clock.cuh"
-#include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/stream.hpp"
-#include "harness/measure/counted_work.hpp"
-#include "harness/record/gates.hpp"
-#include "harness/record/statistics.hpp"
+#include "harness/cuda/cuda_machine.hpp"
+#include "harness/cuda/stamps.cuh"
+#include "harness/measure/engine.hpp"
+#include "harness/record/device_facts.hpp"
 #include "micro/latency/l2_partition.hpp"
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <stdexcept>
-#include <utility>
-#include <variant>
 #include <vector>
 
 namespace strata::l2_partition {
 namespace {
-
-/// What one walker leaves behind.
-struct Record {
-  std::uint64_t cycles;
-  std::uint64_t nanoseconds;
-  std::uint64_t wrong;  ///< exchanges that did not give the address back
-  std::uint64_t sm;
-};
 
 /// Puts its address into the word of each line.
 __global__ void settle(const std::uint64_t* line_addresses) {
@@ -43,13 +25,13 @@ __device__ __forceinline__ void exchange(std::uint64_t& at) {
 }
 
 /// One thread of each SM goes over all lines, each SM from another one on, so that hardly ever two
-/// of them are at one line. `cycles`: of each walker and line.
+/// of them are at one line. `cycles`: of each walker and line. A stamp's result: how many lines did
+/// not give their address back.
 __global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
-                      std::uint64_t* cycles, Record* records) {
+                      std::uint64_t* cycles, Stamp* stamps) {
   const std::uint32_t start = blockIdx.x * lines / gridDim.x;
   std::uint64_t wrong = 0;
-  const std::uint64_t first_nanosecond = global_nanoseconds();
-  const std::uint64_t first_cycle = cycles_now();
+  const Reading before = reading_before();
 #pragma unroll 1
   for (std::uint32_t i = 0; i < lines; ++i) {
     const std::uint32_t line = (start + i) % lines;
@@ -72,174 +54,33 @@ __global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
     cycles[blockIdx.x * lines + line] = end - begin;
     wrong += at == own ? 0 : 1;
   }
-  records[blockIdx.x] = {cycles_now() - first_cycle, global_nanoseconds() - first_nanosecond, wrong,
-                         sm_id()};
+  leave(stamps + blockIdx.x, before, reading_after(), wrong);
 }
 
-class Visits {
- public:
-  explicit Visits(unsigned sms)
-      : sms_{sms},
-        room_{room_bytes},
-        addresses_{lines},
-        cycles_{std::size_t{sms} * lines},
-        landed_cycles_{std::size_t{sms} * lines},
-        records_{sms},
-        landed_{sms} {
-    std::vector<std::uint64_t> addresses = offsets();
-    for (std::uint64_t& one : addresses)
-      one += reinterpret_cast<std::uintptr_t>(room_.data());
-    addresses_.upload(addresses);
-    settle<<<1, lines, 0, stream_.get()>>>(addresses_.data());
-    cuda_check(cudaGetLastError());
-    (void)run(brief_turns);  // loads the code
-  }
-
-  void prepare() {}
-
-  Observation observe() {
-    const double brief_seconds = run(brief_turns);
-    const std::vector<Row> brief = rows();
-    const double full_seconds = run(full_turns);
-    const std::vector<Row> full = rows();
-    constexpr double accesses = (full_turns - brief_turns) * turn;
-    Observation seen{.cycles = {.rows = sms_, .columns = lines, .cells = {}}};
-    double most = 0;
-    std::vector<double> hertz;
-    for (unsigned i = 0; i < sms_; ++i) {
-      if (full[i].sm != brief[i].sm) throw std::runtime_error{"two launches ran on different SMs"};
-      double sum = 0;
-      for (std::size_t line = 0; line < lines; ++line) {
-        const double one = (full[i].cycles[line] - brief[i].cycles[line]) / accesses;
-        seen.cycles.cells.push_back(one);
-        sum += one;
-      }
-      most = std::max(most, sum / lines);
-      hertz.push_back(full[i].hertz);
-    }
-    seen.slowest = most;
-    seen.core_hertz = median(hertz);
-    seen.outside = (full_seconds - brief_seconds) * seen.core_hertz / (accesses * lines);
-    return seen;
-  }
-
-  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
-    return {seen.slowest, seen.outside};
-  }
-
-  /// What crosses between the halves, for each exchange.
-  void count(Session& session) {
-    const Counted counted = strata::count(session, {.prepare = [this] { poison(); },
-                                                    .work = [this] { launch(full_turns); },
-                                                    .overhead = [this] { launch(0); }});
-    const auto crossed = counted.net("l2_fabric_sectors");
-    if (!crossed) throw Skipped{"the chip counts nothing between halves of L2"};
-    const double accesses = double{full_turns} * turn * lines * sms_;
-    session.add(Measurement{.quantity = "fabric_sectors_per_access",
-                            .unit = "sector",
-                            .provenance = Provenance::counted,
-                            .method = "cupti_net",
-                            .samples = {*crossed / accesses}});
-    land();
-  }
-
-  [[nodiscard]] Gate result() const {
-    return result_gate(checked_, different_, "exchanged words that hold their own address");
-  }
-  [[nodiscard]] Gate placement() const {
-    std::vector<std::uint32_t> where;
-    for (const Record& one : landed_.span())
-      where.push_back(static_cast<std::uint32_t>(one.sm));
-    return placement_gate(where, sms_, 1);
-  }
-  [[nodiscard]] static Gate code() {
-    cudaFuncAttributes attributes{};
-    cuda_check(cudaFuncGetAttributes(&attributes, visit));
-    return spill_gate(attributes.localSizeBytes, attributes.numRegs);
-  }
-
- private:
-  /// Of one SM.
-  struct Row {
-    std::uint64_t sm;
-    double hertz;
-    std::vector<double> cycles;
-  };
-
-  void poison() {
-    constexpr int byte = 0xA5;
-    records_.poison(byte, stream_.get());
-    cycles_.poison(byte, stream_.get());
-  }
-
-  void launch(std::uint32_t turns) {
-    visit<<<sms_, 1, 0, stream_.get()>>>(addresses_.data(), turns, cycles_.data(), records_.data());
-    cuda_check(cudaGetLastError());
-  }
-
-  double run(std::uint32_t turns) {
-    poison();
-    begin_.record(stream_.get());
-    launch(turns);
-    end_.record(stream_.get());
-    land();
-    return end_.seconds_since(begin_);
-  }
-
-  void land() {
-    landed_cycles_.download_from(cycles_, stream_.get());
-    landed_.download_from(records_, stream_.get());
-    stream_.synchronize();
-    for (const Record& one : landed_.span()) {
-      checked_ += lines;
-      different_ += std::min<std::uint64_t>(one.wrong, lines);
-    }
-  }
-
-  /// By SM, so that two launches can be put together.
-  [[nodiscard]] std::vector<Row> rows() const {
-    std::vector<Row> result;
-    for (unsigned block = 0; block < sms_; ++block) {
-      const Record& one = landed_.span()[block];
-      const auto cells = landed_cycles_.span().subspan(std::size_t{block} * lines, lines);
-      constexpr double nano = 1e-9;
-      result.push_back(
-          {one.sm,
-           static_cast<double>(one.cycles) / (static_cast<double>(one.nanoseconds) * nano),
-           {cells.begin(), cells.end()}});
-    }
-    std::ranges::sort(result, {}, &Row::sm);
-    return result;
-  }
-
-  unsigned sms_;
-  Stream stream_;
-  DeviceBuffer<char> room_;
-  DeviceBuffer<std::uint64_t> addresses_;
-  DeviceBuffer<std::uint64_t> cycles_;
-  PinnedBuffer<std::uint64_t> landed_cycles_;
-  DeviceBuffer<Record> records_;
-  PinnedBuffer<Record> landed_;
-  Event begin_;
-  Event end_;
-  std::size_t checked_ = 0;
-  std::size_t different_ = 0;
-};
-
 void run(Session& session) {
-  const Facts& facts = session.device().identity().facts;
-  Visits visits{static_cast<unsigned>(std::get<std::int64_t>(facts.at("sm_count")))};
-  if (session.counters() != nullptr) {
-    visits.count(session);
-    session.add(visits.result());
-    return;
-  }
-  const auto seen = collect(visits, session.plan());
-  report(session, seen);
-  session.add(visits.result());
-  session.add(visits.placement());
-  session.add(Visits::code());
-  session.fact("lines", std::int64_t{lines});
+  const unsigned sms = gpu_facts(session.device().identity().facts).sms;
+  CudaMachine machine{session, sms};
+  const cudaStream_t stream = machine.stream().get();
+  const DeviceBuffer<char> room{room_bytes};
+  std::vector<std::uint64_t> addresses = offsets();
+  for (std::uint64_t& one : addresses)
+    one += reinterpret_cast<std::uintptr_t>(room.data());
+  const DeviceBuffer<std::uint64_t> line_addresses{addresses};
+  settle<<<1, lines, 0, stream>>>(line_addresses.data());
+  cuda_check(cudaGetLastError());
+
+  const auto& cycles = machine.output<std::uint64_t>(std::size_t{sms} * lines);
+  Experiment experiment = describe(sms);
+  Slope& slope = experiment.slopes[0];
+  slope.launch = [&](const Call& call) {
+    visit<<<sms, 1, 0, stream>>>(line_addresses.data(), call.length.rounds, cycles.data(),
+                                 machine.device_stamps());
+  };
+  slope.cells = [&] { return std::vector<double>{cycles.landed().begin(), cycles.landed().end()}; };
+  experiment.kernels = {reinterpret_cast<const void*>(visit)};
+  // Loads the code.
+  (void)launch_once(machine, slope, {.length = slope.lengths.brief}, experiment.tally);
+  measure(session, machine, experiment);
 }
 
 STRATA_BENCHMARK(declare, cuda, run);

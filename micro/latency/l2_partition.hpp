@@ -16,8 +16,7 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/measure/experiment.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -67,15 +66,9 @@ inline constexpr double p_bound = 0.01;
 inline constexpr double apart_bound = 0.85;
 [[nodiscard]] Split split(const Matrix& cycles);
 
-/// What a pair of launches, short and long, showed.
-struct Observation {
-  Matrix cycles;       ///< of one access, by the clocks of the SMs
-  double slowest = 0;  ///< of one access, by the SM that took longest over all lines
-  double outside = 0;  ///< the same by the timer outside
-  double core_hertz = 0;
-};
-
-/// Adds what the split says, and the timer and clock gates.
-void report(Session& session, const Collection<Observation>& seen);
+/// A launch of an SM's single thread on each of `sms` SMs. What a launch leaves beside its stamps
+/// are the cycles of each walker and line; a stamp's result is how many lines did not give their
+/// address back.
+[[nodiscard]] Experiment describe(unsigned sms);
 
 }  // namespace strata::l2_partition

@@ -1,6 +1,8 @@
 #include "micro/latency/l2_partition.hpp"
 
+#include "harness/case/error.hpp"
 #include "harness/model/word_patterns.hpp"
+#include "rows_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -110,10 +112,142 @@ TEST(L2Matrix, MedianIsCellByCell) {
   EXPECT_EQ(median_of(three).cells, (std::vector<double>{2, 20}));
 }
 
-// --- the report
+// --- the description
 
-Observation seen(const Matrix& cycles) {
-  return {.cycles = cycles, .slowest = 600, .outside = 601, .core_hertz = 1.98e9};
+constexpr unsigned some_sms = 8;
+
+/// A launch of `turns` turns in which an access of SM s to line l costs `cycles`(s, l). Blocks run
+/// on the SMs from `first` on.
+template <class Cycles>
+Launched launch(std::uint32_t turns, std::size_t first, Cycles&& cycles) {
+  const double accesses = 1.0 * turns * turn;
+  Launched launched{.length = {.rounds = turns, .work = accesses * lines}};
+  for (std::size_t block = 0; block < some_sms; ++block) {
+    const std::size_t sm = (first + block) % some_sms;
+    launched.stamps.push_back({.cycles = {100, 2100},
+                               .nanoseconds = {1, 1001},
+                               .result = 0,
+                               .core = static_cast<std::uint32_t>(sm),
+                               .tag = 0});
+    for (std::size_t line = 0; line < lines; ++line)
+      launched.cells.push_back(40 + accesses * cycles(sm, line));
+  }
+  return launched;
+}
+double two_sides(std::size_t sm, std::size_t line) {
+  return 500 + (side_of_sm(sm) == side_of_line(line) ? 0 : 100) + (sm == 2 ? 20 : 0);
+}
+
+TEST(L2PartitionWindow, GivesEachSmAndLineItsOwnSlope) {
+  const Experiment experiment = describe(some_sms);
+  const Window& window = experiment.slopes.at(0).window;
+  const Inside seen =
+      window.read(launch(brief_turns, 0, two_sides), launch(full_turns, 3, two_sides));
+  ASSERT_EQ(seen.cells.size(), some_sms * lines);
+  double slowest = 0;
+  for (std::size_t sm = 0; sm < some_sms; ++sm) {
+    double sum = 0;
+    for (std::size_t line = 0; line < lines; ++line) {
+      EXPECT_DOUBLE_EQ(seen.cells[sm * lines + line], two_sides(sm, line));
+      sum += two_sides(sm, line);
+    }
+    slowest = std::max(slowest, sum / lines);
+  }
+  EXPECT_DOUBLE_EQ(seen.slowest, slowest);
+  EXPECT_DOUBLE_EQ(seen.hertz, 2e9);
+  Launched elsewhere = launch(full_turns, 0, two_sides);
+  elsewhere.stamps[0].core = some_sms;
+  EXPECT_THROW((void)window.read(launch(brief_turns, 0, two_sides), elsewhere), std::runtime_error);
+}
+
+Sample sample_of(const Experiment& experiment) {
+  const Slope& slope = experiment.slopes.at(0);
+  const Inside inside =
+      slope.window.read(launch(brief_turns, 0, two_sides), launch(full_turns, 0, two_sides));
+  return {.slopes = {{.inside = inside, .outside = inside.slowest}}, .numbers = {}};
+}
+
+TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
+  const Experiment experiment = describe(some_sms);
+  FakeSession fake;
+  report(fake.session, cuda_timers, experiment,
+         Collection<Sample>{.kept = {sample_of(experiment)}});
+  const auto row = [&](const std::string& quantity) {
+    const auto found =
+        std::ranges::find(fake.record.measurements, quantity, &Measurement::quantity);
+    EXPECT_NE(found, fake.record.measurements.end()) << quantity;
+    return *found;
+  };
+  std::size_t left = 0;
+  for (std::size_t line = 0; line < lines; ++line)
+    left += side_of_line(line) ? 1 : 0;
+  EXPECT_EQ(row("partitions").samples, std::vector<double>{2});
+  EXPECT_EQ(row("partitions").provenance, Provenance::modelled);
+  EXPECT_EQ(row("access_cycles").method, "clock64_slope");
+  EXPECT_EQ(row("access_cycles").samples.size(), 1U);
+  EXPECT_EQ(row("core_clock").samples, std::vector<double>{2e9});
+  for (const char* quantity : {"near_cycles", "far_cycles", "crossing_cycles", "near_share"}) {
+    EXPECT_EQ(row(quantity).samples.size(), some_sms);
+    EXPECT_EQ(row(quantity).method, "double_centred_split");
+    EXPECT_EQ(row(quantity).unit, quantity == std::string{"near_share"} ? "1" : "cycle");
+  }
+  for (std::size_t sm = 0; sm < some_sms; ++sm) {
+    EXPECT_DOUBLE_EQ(row("near_cycles").samples[sm], sm == 2 ? 520 : 500);
+    EXPECT_DOUBLE_EQ(row("far_cycles").samples[sm], sm == 2 ? 620 : 600);
+    EXPECT_DOUBLE_EQ(row("crossing_cycles").samples[sm], 100);
+    const double share = static_cast<double>(left) / lines;
+    EXPECT_DOUBLE_EQ(row("near_share").samples[sm], side_of_sm(sm) ? share : 1 - share);
+  }
+  EXPECT_EQ(row("sms_of_smaller_side").samples, std::vector<double>{3});
+  EXPECT_EQ(fake.record.measurements.size(), 8U);
+  EXPECT_EQ(fake.verdict("model"), Verdict::passed);
+  EXPECT_EQ(fake.verdict("clock"), Verdict::passed);
+  EXPECT_TRUE(fake.record.facts.contains("p_value"));
+}
+
+TEST(L2PartitionRows, AreFewWhereThereIsOnePartition) {
+  const Experiment experiment = describe(some_sms);
+  const auto flat = [](std::size_t, std::size_t) { return 500.0; };
+  const Inside inside =
+      experiment.slopes[0].window.read(launch(brief_turns, 0, flat), launch(full_turns, 0, flat));
+  const RowsSeen rows =
+      rows_of(experiment, cuda_timers,
+              {.slopes = {{.inside = inside, .outside = inside.slowest}}, .numbers = {}});
+  EXPECT_EQ(rows,
+            (RowsSeen{{"access_cycles by clock64_slope", {500, "cycle"}},
+                      {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}},
+                      {"partitions by double_centred_split", {1, "1", Provenance::modelled}}}));
+}
+
+TEST(L2PartitionGates, CompareTheSlowestSmWithTheEvents) {
+  const Experiment experiment = describe(some_sms);
+  Sample sample = sample_of(experiment);
+  EXPECT_EQ(verdict_of("timer", experiment, {sample}), Verdict::passed);
+  sample.slopes[0].outside = 1.03 * sample.slopes[0].inside.slowest;
+  EXPECT_EQ(verdict_of("timer", experiment, {sample}), Verdict::failed);
+  EXPECT_EQ(experiment.placement->cores, some_sms);
+  EXPECT_EQ(experiment.watch.at(0)(sample), sample.slopes[0].inside.slowest);
+  EXPECT_EQ(experiment.watch.at(1)(sample), sample.slopes[0].outside);
+  Tally tally;
+  std::vector<Stamp> stamps(some_sms);
+  stamps[1].result = 3;
+  stamps[2].result = ~std::uint64_t{0};  // nothing was written
+  experiment.slopes[0].verify({}, stamps, tally);
+  EXPECT_EQ(tally.checked, some_sms * lines);
+  EXPECT_EQ(tally.different, 3 + lines);
+}
+
+TEST(L2PartitionCounts, AreSectorsAnExchangeBetweenTheHalves) {
+  const CountPlan plan = describe(some_sms).counts.value();
+  EXPECT_EQ(plan.length.rounds, full_turns);
+  FakeSession fake;
+  const double exchanges = double{full_turns} * turn * lines * some_sms;
+  plan.more(fake.session, {.whole = {{"l2_fabric_sectors", 3 * exchanges}},
+                           .overhead = {{"l2_fabric_sectors", exchanges}}});
+  EXPECT_EQ(
+      rows_of(fake.record),
+      (RowsSeen{{"fabric_sectors_per_access by cupti_net", {2, "sector", Provenance::counted}}}));
+  EXPECT_THROW(plan.more(fake.session, {}), Skipped);
 }
 
 TEST(L2PartitionDeclaration, IsKnownToEveryBuild) {
@@ -121,7 +255,6 @@ TEST(L2PartitionDeclaration, IsKnownToEveryBuild) {
   ASSERT_NE(found, nullptr);
   EXPECT_TRUE(found->benchmark.excludes({}, Backend::host));
   EXPECT_FALSE(found->benchmark.excludes({}, Backend::cuda));
-  EXPECT_EQ(seen(chip(0, 1)).cycles.columns, 128U);
 }
 
 }  // namespace
