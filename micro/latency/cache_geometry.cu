@@ -117,7 +117,7 @@ void measure_global(Run& run, Level level) {
   constexpr std::uint32_t few_warm = 64;
   constexpr std::uint32_t l2_loads = 2048;  // a sample of the lines
   search_and_time(
-      run, chains, where, lines, reinterpret_cast<const void*>(kernel), [is_l1](std::uint32_t lap) {
+      run, chains, where, lines, reinterpret_cast<const void*>(kernel), [=](std::uint32_t lap) {
         return is_l1 ? std::pair{lap, std::max(lap, least_loads)} : std::pair{few_warm, l2_loads};
       });
 }
