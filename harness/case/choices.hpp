@@ -43,30 +43,21 @@ struct Choices {
     }
     return "";
   }
-  [[nodiscard]] Axis axis(std::string name, std::string meaning) const {
-    return {.name = std::move(name),
-            .meaning = std::move(meaning),
-            .choices = names(),
-            .defaults = names()};
+  [[nodiscard]] Axis axis(const std::string& name, const std::string& meaning) const {
+    return axis(name, meaning, names());
   }
-  [[nodiscard]] Axis axis(std::string name, std::string meaning,
-                          std::vector<std::string> defaults) const {
-    return {.name = std::move(name),
-            .meaning = std::move(meaning),
-            .choices = names(),
-            .defaults = std::move(defaults)};
+  [[nodiscard]] Axis axis(const std::string& name, const std::string& meaning,
+                          const std::vector<std::string>& defaults) const {
+    return {.name = name, .meaning = meaning, .choices = names(), .defaults = defaults};
   }
 };
 template <class First, class... Rest>
 Choices(First, Rest...) -> Choices<typename First::second_type, 1 + sizeof...(Rest)>;
 
 /// An axis of a few whole numbers, all of which a sweep visits unless it says otherwise.
-[[nodiscard]] inline Axis whole_numbers(std::string name, std::string meaning,
-                                        std::vector<std::string> choices) {
-  return {.name = std::move(name),
-          .meaning = std::move(meaning),
-          .choices = choices,
-          .defaults = choices};
+[[nodiscard]] inline Axis whole_numbers(const std::string& name, const std::string& meaning,
+                                        const std::vector<std::string>& choices) {
+  return {.name = name, .meaning = meaning, .choices = choices, .defaults = choices};
 }
 
 /// The whole number that `params` give an axis. Throws std::out_of_range when they give none.

@@ -120,7 +120,8 @@ Addition addition_of(const Form& form) {
     throw std::logic_error{"no group is less than an element"};
   } else {
     if (form.coalesced) return by_rows<Element, group, group>;
-    return form.together ? by_columns<Element, group, group> : by_columns<Element, group, element>;
+    return form.together ? by_columns<Element, group, group>
+                         : by_columns<Element, group, sizeof(Element)>;
   }
 }
 

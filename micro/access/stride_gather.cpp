@@ -81,7 +81,8 @@ std::uint64_t gathered_sectors(const Shape& shape, std::uint32_t loads) {
       for (std::uint32_t lane = 0; lane < lanes; ++lane)
         sectors[lane] = element_of(shape, load * lanes + lane) * shape.width / sector_bytes;
       std::ranges::sort(sectors);
-      mine += lanes - std::ranges::unique(sectors).size();
+      mine +=
+          static_cast<std::uint64_t>(std::unique(sectors.begin(), sectors.end()) - sectors.begin());
     }
     asked += mine;
   });
