@@ -52,7 +52,6 @@ def test_one_sample_and_equal_samples_have_no_error_of_their_own() -> None:
     assert median_error([3.0] * 40) == 0.0
 
 
-@settings(deadline=None)
 @given(law=LAWS, chance=SHARES)
 def test_half_width_and_chance_undo_each_other(law: Law, chance: float) -> None:
     width = law.half_width(chance)
@@ -164,7 +163,6 @@ def test_holm_by_its_own_example() -> None:
     assert holm([], 0.05) == ()
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(1e-12, 1.0), max_size=60), st.floats(0.001, 0.3))
 def test_holm_alarms_at_the_smallest_chances_and_between_bonferroni_and_none(
     chances: list[float], rate: float
@@ -181,7 +179,7 @@ def test_holm_alarms_at_the_smallest_chances_and_between_bonferroni_and_none(
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(law=LAWS, rows=st.integers(1, 10_000), power=st.floats(0.55, 0.99))
 def test_the_smallest_change_is_found_with_its_power(law: Law, rows: int, power: float) -> None:
     test = Decision(rows=rows, rate=0.01, least=0.01)

@@ -20,9 +20,7 @@ from strata.report_tables import nbody_rungs, nbody_steps, nbody_unroll
 from strata.units import SPACE, THIN
 
 NBODY = Path(__file__).parents[2] / "nbody"
-needs_sources = pytest.mark.skipif(
-    not NBODY.is_dir(), reason="the harness's sources are not here"
-)
+needs_sources = pytest.mark.skipif(not NBODY.is_dir(), reason="the harness's sources are not here")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from strata.plateaus import OCTAVES, STEP, Plateau, find, knees, noise
 
 STEPS = 8
 """Points of an octave, as the sweeps have them."""
-SOME = settings(max_examples=60, deadline=None)
+SOME = settings(max_examples=60)
 
 
 def grid(octaves: float, steps: int = STEPS) -> list[float]:

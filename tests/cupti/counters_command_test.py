@@ -26,7 +26,7 @@ def counters(*arguments: str, **environment: str) -> subprocess.CompletedProcess
         [STRATA, "counters", *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         stdin=subprocess.DEVNULL,
         env={**os.environ, **environment},
         check=False,

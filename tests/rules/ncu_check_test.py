@@ -330,7 +330,7 @@ class Program(unittest.TestCase):
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=60,
+                timeout=300,
             )
 
     def test_agreement_ends_with_0_and_a_table(self):
@@ -356,7 +356,7 @@ class Program(unittest.TestCase):
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=300,
         )
         self.assertEqual(done.returncode, 3)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)

@@ -76,8 +76,8 @@ def rung_name(rung: str) -> str:
 def rms_bound(rung: str, bodies: int) -> float | None:
     """Bound of the relative root mean square error that the harness holds a rung to.
 
-    As in nbody/gravity/ladder.hpp: roundings of 2^-24, eight of a term and √n of a sum of n terms; None for
-    a rung that is not known here.
+    As in nbody/gravity/ladder.hpp: roundings of 2^-24, eight of a term and √n of a sum of n terms;
+    None for a rung that is not known here.
     """
     known = RUNGS.get(rung)
     if known is None:
