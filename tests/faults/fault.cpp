@@ -72,7 +72,7 @@ void chatter() {
 void count(Session& session) {
   const std::string& kind = session.param("kind");
   if (kind == "counting-crash") die_by(SIGSEGV);
-  if (kind == "counting-throw") throw std::runtime_error{"the profiler's own complaint"};
+  if (kind == "counting-throw") throw std::runtime_error{"the profiler's own message"};
   if (kind == "counting-hang") {
     for (;;)
       (void)::pause();
@@ -111,7 +111,7 @@ void run(Session& session) {
     constexpr int status = 3;
     std::_Exit(status);
   }
-  if (kind == "throw") throw std::runtime_error{"the benchmark's own complaint"};
+  if (kind == "throw") throw std::runtime_error{"the benchmark's own message"};
   if (kind == "hang") {
     for (;;)
       (void)::pause();

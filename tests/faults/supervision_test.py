@@ -188,7 +188,7 @@ class SupervisionTest(unittest.TestCase):
             "crash": r"^worker killed by signal 11 \(SIGSEGV\)",
             "abort": r"^worker killed by signal 6 \(SIGABRT\).*the benchmark's last words",
             "exit": r"^worker exited with status 3 during this case",
-            "throw": r"the benchmark's own complaint",
+            "throw": r"the benchmark's own message",
             "fill": r"not a finite number",
         }
         for line in run.lines():
@@ -370,7 +370,7 @@ class SupervisionTest(unittest.TestCase):
         self.assertEqual({line["status"] for line in run.cases().values()}, {"measured"})
         reasons = {
             "counting-crash": r"worker killed by signal 11 \(SIGSEGV\)",
-            "counting-throw": "the profiler's own complaint",
+            "counting-throw": "the profiler's own message",
             "counting-hang": "time limit: no result after 2 s",
             "counting-time": "the benchmark timed counted_answer while it was counted",
         }

@@ -17,13 +17,13 @@ using testing::IsEmpty;
 
 using Flags = std::vector<std::string>;
 
-std::string complaint(const Flags& flags) {
+std::string diagnostic(const Flags& flags) {
   try {
     (void)parse_counters(flags);
   } catch (const UsageError& error) {
     return error.what();
   }
-  return "no complaint";
+  return "no diagnostic";
 }
 
 TEST(CountersAsked, AreThoseOfMemoryWhenNothingIsSaid) {
@@ -63,12 +63,12 @@ TEST(CountersAsked, MayBeJoinedByCommasOrSaidOneByOne) {
 }
 
 TEST(CountersAsked, RefuseWhatHasNoMeaning) {
-  EXPECT_THAT(complaint({""}), HasSubstr("--counters '': an empty name; expected auto, none, or"));
-  EXPECT_THAT(complaint({"memory,"}), HasSubstr("an empty name"));
-  EXPECT_THAT(complaint({"memory", ",flops"}), HasSubstr("an empty name"));
-  EXPECT_THAT(complaint({"auto,memory"}), HasSubstr("auto cannot be combined"));
-  EXPECT_THAT(complaint({"memory", "none"}), HasSubstr("none cannot be combined"));
-  EXPECT_EQ(complaint({"memory", "memory"}), "--counters 'memory': named twice");
+  EXPECT_THAT(diagnostic({""}), HasSubstr("--counters '': an empty name; expected auto, none, or"));
+  EXPECT_THAT(diagnostic({"memory,"}), HasSubstr("an empty name"));
+  EXPECT_THAT(diagnostic({"memory", ",flops"}), HasSubstr("an empty name"));
+  EXPECT_THAT(diagnostic({"auto,memory"}), HasSubstr("auto cannot be combined"));
+  EXPECT_THAT(diagnostic({"memory", "none"}), HasSubstr("none cannot be combined"));
+  EXPECT_EQ(diagnostic({"memory", "memory"}), "--counters 'memory': named twice");
 }
 
 }  // namespace

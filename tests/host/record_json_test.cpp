@@ -49,7 +49,7 @@ CaseRecord measured() {
 }
 
 /// What the reader says of the line of `measured` after one replacement in it.
-std::string complaint(const std::string& what, const std::string& with) {
+std::string diagnostic(const std::string& what, const std::string& with) {
   std::string line = to_json(measured());
   const auto place = line.find(what);
   EXPECT_NE(place, std::string::npos) << what << " is not in " << line;
@@ -59,16 +59,16 @@ std::string complaint(const std::string& what, const std::string& with) {
   } catch (const FormatError& error) {
     return error.what();
   }
-  return "no complaint";
+  return "no diagnostic";
 }
 
-std::string complaint_of(const std::function<void()>& act) {
+std::string diagnostic_of(const std::function<void()>& act) {
   try {
     act();
   } catch (const FormatError& error) {
     return error.what();
   }
-  return "no complaint";
+  return "no diagnostic";
 }
 
 TEST(RecordJson, IsOneLineThatReadsBackAsTheSameRecord) {
@@ -123,35 +123,37 @@ TEST(RecordJson, ReadsALineOfVersion1AsTimed) {
 TEST(RecordJson, RefusesToWriteWhatTheFormatCannotHold) {
   auto record = measured();
   record.measurements[0].samples[2] = nan;
-  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }),
+  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }),
             "sample 3 of cycles is nan, not a finite number");
   record = measured();
   record.facts["speed"] = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(complaint_of([&] { (void)to_json(record); }), HasSubstr("fact speed is inf"));
+  EXPECT_THAT(diagnostic_of([&] { (void)to_json(record); }), HasSubstr("fact speed is inf"));
   record = measured();
   record.measurements[0].method = "20_flop";
-  EXPECT_THAT(complaint_of([&] { (void)to_json(record); }), HasSubstr("'20_flop' names"));
+  EXPECT_THAT(diagnostic_of([&] { (void)to_json(record); }), HasSubstr("'20_flop' names"));
   record = measured();
   record.measurements[1].samples.clear();
-  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }), "sectors has no samples");
+  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }), "sectors has no samples");
   record = measured();
   record.measurements.push_back(record.measurements[0]);
-  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }), "cycles by slope twice in one case");
+  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }), "cycles by slope twice in one case");
   record = measured();
   record.status = Status::failed;
   record.reason = "crash";
-  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }), "measurements of a case that was failed");
+  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }),
+            "measurements of a case that was failed");
   record.measurements.clear();
   record.reason.clear();
-  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }),
+  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }),
             "a case that was failed without a reason");
 }
 
 TEST(RecordJson, RefusesTimesAmongCountsInBothDirections) {
   auto record = measured();
   record.phase = Phase::counting;
-  EXPECT_EQ(complaint_of([&] { (void)to_json(record); }), "cycles is timed, among counts");
-  EXPECT_EQ(complaint("\"kind\":\"case\"", "\"kind\":\"counts\""), "cycles is timed, among counts");
+  EXPECT_EQ(diagnostic_of([&] { (void)to_json(record); }), "cycles is timed, among counts");
+  EXPECT_EQ(diagnostic("\"kind\":\"case\"", "\"kind\":\"counts\""),
+            "cycles is timed, among counts");
 }
 
 TEST(RecordJson, ReadsACaseThatWasNotMeasuredWithoutWhatItDoesNotHave) {
@@ -171,39 +173,39 @@ TEST(RecordJson, NeverLosesARecordToBytesThatAreNotText) {
 }
 
 TEST(RecordJson, NamesWhatIsWrong) {
-  EXPECT_THAT(complaint(R"("schema_version":2)", R"("schema_version":3)"),
+  EXPECT_THAT(diagnostic(R"("schema_version":2)", R"("schema_version":3)"),
               HasSubstr("schema version 3: this build reads versions 1 to 2"));
-  EXPECT_THAT(complaint(R"("schema_version":2)", R"("schema_version":0)"),
+  EXPECT_THAT(diagnostic(R"("schema_version":2)", R"("schema_version":0)"),
               HasSubstr("schema version 0: this build reads versions 1 to 2"));
-  EXPECT_THAT(complaint(R"("schema_version":2)", R"("schema_version":"2")"),
+  EXPECT_THAT(diagnostic(R"("schema_version":2)", R"("schema_version":"2")"),
               HasSubstr("schema_version: expected a whole number"));
-  EXPECT_THAT(complaint(R"("schema_version":2,)", ""), HasSubstr("'schema_version' is missing"));
-  EXPECT_THAT(complaint(R"("kind":"case")", R"("kind":"note")"),
+  EXPECT_THAT(diagnostic(R"("schema_version":2,)", ""), HasSubstr("'schema_version' is missing"));
+  EXPECT_THAT(diagnostic(R"("kind":"case")", R"("kind":"note")"),
               HasSubstr("kind: expected case or counts"));
   EXPECT_THAT(
-      complaint(R"("schema_version":2,"kind":"case")", R"("schema_version":1,"kind":"counts")"),
+      diagnostic(R"("schema_version":2,"kind":"case")", R"("schema_version":1,"kind":"counts")"),
       HasSubstr("kind: expected case, found"));
-  EXPECT_THAT(complaint("cores=all", "cores=one"),
+  EXPECT_THAT(diagnostic("cores=all", "cores=one"),
               HasSubstr("case: expected micro/layout_read/cuda/cores=all"));
-  EXPECT_THAT(complaint(R"("cores":"all")", R"("cores":7)"),
+  EXPECT_THAT(diagnostic(R"("cores":"all")", R"("cores":7)"),
               HasSubstr("params.cores: expected a string, found 7"));
-  EXPECT_THAT(complaint(R"("cores":"all")", R"("cores":"a/b")"),
+  EXPECT_THAT(diagnostic(R"("cores":"all")", R"("cores":"a/b")"),
               HasSubstr("'a/b' cannot stand in a case id"));
-  EXPECT_THAT(complaint(R"("status":"measured")", R"("status":"done")"),
+  EXPECT_THAT(diagnostic(R"("status":"measured")", R"("status":"done")"),
               HasSubstr("status: expected measured, skipped or failed"));
-  EXPECT_THAT(complaint("0.081", "null"), HasSubstr("seconds: expected a number, found null"));
-  EXPECT_THAT(complaint("0.081", "1e999"), HasSubstr("not JSON"));
-  EXPECT_THAT(complaint("0.081", "NaN"), HasSubstr("not JSON"));
-  EXPECT_THAT(complaint("61.1", "\"61.1\""),
+  EXPECT_THAT(diagnostic("0.081", "null"), HasSubstr("seconds: expected a number, found null"));
+  EXPECT_THAT(diagnostic("0.081", "1e999"), HasSubstr("not JSON"));
+  EXPECT_THAT(diagnostic("0.081", "NaN"), HasSubstr("not JSON"));
+  EXPECT_THAT(diagnostic("61.1", "\"61.1\""),
               HasSubstr("measurements[0].samples: expected numbers, found \"61.1\""));
-  EXPECT_THAT(complaint("[4096.0]", "[]"), HasSubstr("sectors has no samples"));
-  EXPECT_THAT(complaint("\"real\":3.0", "\"real\":[3]"),
+  EXPECT_THAT(diagnostic("[4096.0]", "[]"), HasSubstr("sectors has no samples"));
+  EXPECT_THAT(diagnostic("\"real\":3.0", "\"real\":[3]"),
               HasSubstr("facts.real: expected true, false, a number or a string"));
-  EXPECT_THAT(complaint("\"whole\":1024", "\"whole\":18446744073709551615"),
+  EXPECT_THAT(diagnostic("\"whole\":1024", "\"whole\":18446744073709551615"),
               HasSubstr("facts.whole"));
-  EXPECT_THAT(complaint("\"unverified\"", "\"maybe\""),
+  EXPECT_THAT(diagnostic("\"unverified\"", "\"maybe\""),
               HasSubstr("gates[1].verdict: expected passed"));
-  EXPECT_THAT(complaint("\"counted\"", "\"guessed\""), HasSubstr("measurements[1].provenance"));
+  EXPECT_THAT(diagnostic("\"counted\"", "\"guessed\""), HasSubstr("measurements[1].provenance"));
 }
 
 TEST(RecordJson, RefusesTextThatIsNoObjectWithoutEverCrashing) {
@@ -213,7 +215,7 @@ TEST(RecordJson, RefusesTextThatIsNoObjectWithoutEverCrashing) {
     texts.push_back(line.substr(0, length));
   }
   for (const auto& text : texts) {
-    EXPECT_NE(complaint_of([&] { (void)from_json<CaseRecord>(text); }), "no complaint") << text;
+    EXPECT_NE(diagnostic_of([&] { (void)from_json<CaseRecord>(text); }), "no diagnostic") << text;
   }
 }
 
@@ -363,14 +365,14 @@ TEST(ContextJson, SaysNullForWhatIsNotThere) {
 TEST(ContextJson, RefusesFactsThatWouldHideTheIdentity) {
   auto c = context();
   c.device.facts["uuid"] = "GPU-1";
-  EXPECT_EQ(complaint_of([&] { (void)to_json(c); }), "a device fact may not be called uuid");
+  EXPECT_EQ(diagnostic_of([&] { (void)to_json(c); }), "a device fact may not be called uuid");
 }
 
 TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
   std::string text = to_json(context());
   for (const char* version : {"9", "1"}) {
     text.replace(text.find("\"schema_version\": ") + 18, 1, version);
-    EXPECT_THAT(complaint_of([&] { (void)from_json<RunContext>(text); }),
+    EXPECT_THAT(diagnostic_of([&] { (void)from_json<RunContext>(text); }),
                 HasSubstr("schema version " + std::string{version} +
                           ": this build completes runs of version 2 only"));
   }

@@ -112,20 +112,20 @@ class RunFolderTest : public testing::Test {
   }
 
   template <class Error>
-  static std::string complaint(const std::function<void()>& act) {
+  static std::string diagnostic(const std::function<void()>& act) {
     try {
       act();
     } catch (const Error& error) {
       EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos) << "more than one line";
       return error.what();
     }
-    return "no complaint";
+    return "no diagnostic";
   }
 
   /// What is said when no file may grow beyond `bytes`.
-  static std::string complaint_below(std::size_t bytes, const std::function<void()>& act) {
+  static std::string diagnostic_below(std::size_t bytes, const std::function<void()>& act) {
     const FileSizeLimit full{bytes};
-    return complaint<RunFolderError>(act);
+    return diagnostic<RunFolderError>(act);
   }
 
   TemporaryFolder temporary_;
@@ -374,9 +374,9 @@ TEST_F(RunFolderTest, ReadsPastATornLineWithoutTouchingIt) {
 }
 
 TEST_F(RunFolderTest, RefusesWhatIsNotTheFolderOfARun) {
-  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(folder_ / "none"); }),
+  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(folder_ / "none"); }),
               HasSubstr("none: not the folder of a run"));
-  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(folder_); }),
+  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(folder_); }),
               HasSubstr("it has no context.json"));
 }
 
@@ -384,7 +384,7 @@ TEST_F(RunFolderTest, RefusesWhatIsNotTheFolderOfARun) {
 TEST_F(RunFolderTest, RefusesToCompleteARunWhoseSamplesArePacked) {
   const path where = RunFolder::create(folder_, context()).path();
   std::filesystem::rename(where / "samples.jsonl", where / "samples.jsonl.gz");
-  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
               HasSubstr("gunzip"));
   EXPECT_FALSE(exists(where / "samples.jsonl"));
 }
@@ -395,7 +395,7 @@ TEST_F(RunFolderTest, RefusesAnotherVersionNamingFileAndVersion) {
   for (const char* version : {"3", "1"}) {
     old.replace(old.find("\"schema_version\": ") + 18, 1, version);
     std::ofstream{where / "context.json"} << old;
-    EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+    EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
                 HasSubstr("context.json: schema version " + std::string{version}));
   }
 }
@@ -405,27 +405,27 @@ TEST_F(RunFolderTest, RefusesDamageBeforeTheLastLineAndLeavesEverythingAsItIs) {
   append_text(where / "samples.jsonl",
               to_json(measured(0)) + "\nrubbish\n" + to_json(measured(1)) + "\n{torn");
   const std::string before = text(where / "samples.jsonl");
-  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
               HasSubstr("samples.jsonl:2: not JSON"));
   EXPECT_EQ(text(where / "samples.jsonl"), before);
 }
 
 TEST_F(RunFolderTest, RefusesARunThatIsStillBeingWritten) {
   const auto run = RunFolder::create(folder_, context());
-  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::open_for_resume(run.path()); }),
+  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(run.path()); }),
               HasSubstr("another process is writing this run"));
 }
 
 TEST_F(RunFolderTest, RefusesASweepOfNamesThatAreNoCases) {
   auto c = context();
   c.sweep.cases.emplace_back("../../etc");
-  EXPECT_THAT(complaint<UsageError>([&] { (void)RunFolder::create(folder_, c); }),
+  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::create(folder_, c); }),
               HasSubstr("'../../etc'"));
 }
 
 TEST_F(RunFolderTest, SaysWhichFolderCannotBeMade) {
   append_text(folder_ / "file", "in the way");
-  EXPECT_THAT(complaint<RunFolderError>(
+  EXPECT_THAT(diagnostic<RunFolderError>(
                   [&] { (void)RunFolder::create(folder_ / "file" / "runs", context()); }),
               HasSubstr("file/runs: cannot be made"));
   append_text(folder_ / run_name(context()), "in the way");
@@ -437,7 +437,7 @@ TEST_F(RunFolderTest, KeepsWholeLinesOnlyWhenTheFileMayNotGrow) {
   run.append(measured(0));
   const std::string before = text(run.path() / "samples.jsonl");
   // The first half of a line still fits.
-  const auto said = complaint_below(before.size() + 50, [&] { run.append(measured(1)); });
+  const auto said = diagnostic_below(before.size() + 50, [&] { run.append(measured(1)); });
   EXPECT_THAT(said, HasSubstr("samples.jsonl: only 50 of the "));
   EXPECT_THAT(said,
               HasSubstr("bytes of micro/probe/host/index=1 could be written: File too large"));
@@ -451,7 +451,7 @@ TEST_F(RunFolderTest, KeepsWholeLinesOnlyWhenTheFileMayNotGrow) {
 TEST_F(RunFolderTest, LeavesNoHalfTableWhenItDoesNotFit) {
   auto run = RunFolder::create(folder_, context());
   run.append(measured(0));
-  const auto said = complaint_below(50, [&] { run.write_measurements(); });
+  const auto said = diagnostic_below(50, [&] { run.write_measurements(); });
   EXPECT_THAT(said, HasSubstr("measurements.csv: only 50 of "));
   EXPECT_FALSE(std::filesystem::exists(run.path() / "measurements.csv"));
   EXPECT_FALSE(std::filesystem::exists(run.path() / ".measurements.csv.new"));
@@ -462,7 +462,7 @@ TEST_F(RunFolderTest, KeepsTheOldContextWhenTheNewOneCannotBeWritten) {
   const std::string before = text(run.path() / "context.json");
   auto c = run.context();
   c.device.name = std::string(10000, 'x');
-  EXPECT_THAT(complaint_below(5000, [&] { run.update(c); }), HasSubstr("context.json"));
+  EXPECT_THAT(diagnostic_below(5000, [&] { run.update(c); }), HasSubstr("context.json"));
   EXPECT_EQ(text(run.path() / "context.json"), before);
 }
 
@@ -471,7 +471,7 @@ TEST_F(RunFolderTest, NamesAFullDiskAndHowToMendIt) {
   // full.
   auto run = RunFolder::create(folder_, context());
   std::filesystem::create_symlink("/dev/full", run.path() / ".context.json.new");
-  const auto said = complaint<RunFolderError>([&] { run.update(run.context()); });
+  const auto said = diagnostic<RunFolderError>([&] { run.update(run.context()); });
   EXPECT_THAT(said, HasSubstr("context.json: only 0 of "));
   EXPECT_THAT(said, HasSubstr("No space left on device; free some space"));
   EXPECT_EQ(from_json<RunContext>(text(run.path() / "context.json")).run, run.context().run);

@@ -300,14 +300,14 @@ class SupervisorTest : public testing::Test {
   }
 
   template <class Error>
-  static std::string complaint(const std::function<void()>& act) {
+  static std::string diagnostic(const std::function<void()>& act) {
     try {
       act();
     } catch (const Error& error) {
       EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos) << "more than one line";
       return error.what();
     }
-    return "no complaint";
+    return "no diagnostic";
   }
 
   TemporaryFolder temporary_;
@@ -429,7 +429,7 @@ TEST_F(SupervisorTest, PassesOnTheReasonOfADeviceThatRefusesTwice) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
   Progress quiet;
-  EXPECT_EQ(complaint<DeviceUnavailable>(
+  EXPECT_EQ(diagnostic<DeviceUnavailable>(
                 [&] { (void)supervise(options(cases, "refuse"), folder, quiet); }),
             "no driver; install one");
   EXPECT_EQ(folder.context().state, RunState::aborted);
@@ -451,7 +451,7 @@ TEST_F(SupervisorTest, GivesUpWhenTwoWorkersDieBeforeAnyCase) {
   auto folder = create(cases);
   Progress quiet;
   const auto said =
-      complaint<SupervisionError>([&] { (void)supervise(options(cases, "die"), folder, quiet); });
+      diagnostic<SupervisionError>([&] { (void)supervise(options(cases, "die"), folder, quiet); });
   EXPECT_THAT(said,
               HasSubstr("two workers in a row died before any case: worker exited with status 7"));
   EXPECT_THAT(said, HasSubstr("cannot load libcuda"));
@@ -464,9 +464,9 @@ TEST_F(SupervisorTest, GivesUpOnWorkersThatNeverOpenTheirDeviceOrTalkNonsense) {
   Progress quiet;
   auto o = options(cases, "mute");
   o.start_allowance = 0.3;
-  EXPECT_THAT(complaint<SupervisionError>([&] { (void)supervise(o, folder, quiet); }),
+  EXPECT_THAT(diagnostic<SupervisionError>([&] { (void)supervise(o, folder, quiet); }),
               HasSubstr("did not open its device within 0.3 s"));
-  EXPECT_THAT(complaint<SupervisionError>(
+  EXPECT_THAT(diagnostic<SupervisionError>(
                   [&] { (void)supervise(options(cases, "garbage"), folder, quiet); }),
               HasSubstr("malformed worker output"));
 }
@@ -475,7 +475,7 @@ TEST_F(SupervisorTest, MeasuresOneRunOnOneDeviceOnly) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
   Progress quiet;
-  const auto said = complaint<DeviceUnavailable>(
+  const auto said = diagnostic<DeviceUnavailable>(
       [&] { (void)supervise(options(cases, "other-device"), folder, quiet); });
   EXPECT_THAT(said, HasSubstr("was begun on a-cpu"));
   EXPECT_THAT(said, HasSubstr("here is another-cpu"));
@@ -548,7 +548,7 @@ TEST_F(SupervisorTest, EndsWithOneLineWhenTheDiskIsFullAndResumesWhenItIsNot) {
         << to_json(measured(cases[0])) << std::string(room - line * 5 / 2, ' ') << '\n';
     const rlimit full{.rlim_cur = room, .rlim_max = before.rlim_max};
     (void)::setrlimit(RLIMIT_FSIZE, &full);
-    const auto said = complaint<RunFolderError>([&] {
+    const auto said = diagnostic<RunFolderError>([&] {
       (void)supervise(options({cases.begin() + 1, cases.end()}), folder, quiet);
     });
     (void)::setrlimit(RLIMIT_FSIZE, &before);
@@ -711,7 +711,7 @@ TEST_F(CountingTest, OfAnotherDeviceIsNoCountOfThisRun) {
   const auto cases = sweep({"well"});
   auto folder = create(cases);
   Progress quiet;
-  EXPECT_THAT(complaint<DeviceUnavailable>(
+  EXPECT_THAT(diagnostic<DeviceUnavailable>(
                   [&] { (void)supervise(counting(cases, "other-device"), folder, quiet); }),
               HasSubstr("was begun on a-cpu"));
   EXPECT_EQ(folder.context().state, RunState::aborted);
@@ -775,7 +775,7 @@ TEST_F(SupervisorTest, ProbesADevice) {
 
 TEST_F(SupervisorTest, SaysWhyADeviceCannotBeProbed) {
   const auto said = [](const std::string& mode, double seconds = 20) {
-    return complaint<DeviceUnavailable>([&] { (void)probe(probed(mode), seconds); });
+    return diagnostic<DeviceUnavailable>([&] { (void)probe(probed(mode), seconds); });
   };
   EXPECT_EQ(said("refuse"), "no driver; install one");
   EXPECT_THAT(said("die"),
@@ -909,7 +909,7 @@ TEST_F(DeviceLockTest, LetsOneRunAtATimeMeasureADeviceAndNamesIt) {
   {
     const auto first = DeviceLock::acquire(cpu_, folder_);
     const auto said =
-        complaint<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); });
+        diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); });
     EXPECT_THAT(said, HasSubstr("being measured by process " + std::to_string(::getpid()) + ";"));
     const auto other = DeviceLock::acquire(gpu_, folder_);
     EXPECT_EQ(other.path(), folder_ / "strata-GPU-12-34.lock") << "no path out of the folder";
@@ -944,11 +944,11 @@ TEST_F(DeviceLockTest, CanBeSharedWithOtherUsers) {
 
 TEST_F(DeviceLockTest, FollowsNoLinkAndTakesNoFolderForAFile) {
   std::filesystem::create_symlink(folder_ / "victim", folder_ / "strata-a-cpu.lock");
-  EXPECT_THAT(complaint<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
+  EXPECT_THAT(diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
               HasSubstr("remove that file, or set TMPDIR"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "victim"));
   std::filesystem::create_directory(folder_ / "strata-GPU-12-34.lock");
-  EXPECT_THAT(complaint<DeviceUnavailable>([&] { (void)DeviceLock::acquire(gpu_, folder_); }),
+  EXPECT_THAT(diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(gpu_, folder_); }),
               HasSubstr("cannot tell whether another run measures"));
 }
 
@@ -957,7 +957,7 @@ TEST_F(DeviceLockTest, WorksOnAFileThatMayOnlyBeRead) {
   std::ofstream{folder_ / "strata-a-cpu.lock"} << "";
   (void)::chmod((folder_ / "strata-a-cpu.lock").c_str(), 0444);
   const auto lock = DeviceLock::acquire(cpu_, folder_);
-  EXPECT_THAT(complaint<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
+  EXPECT_THAT(diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
               HasSubstr("being measured by another process"));
 }
 

@@ -64,7 +64,7 @@ def counted(
             yield f"{found} {kind} {pattern}, not {expected}"
 
 
-def complaints_of_ptx(kernel: Kernel, body: str) -> Iterator[str]:
+def diagnostics_of_ptx(kernel: Kernel, body: str) -> Iterator[str]:
     for pattern, expected in kernel.ptx.items():
         found = len(re.findall(pattern, body))
         if found != expected:
@@ -75,7 +75,7 @@ def complaints_of_ptx(kernel: Kernel, body: str) -> Iterator[str]:
         yield "uses local memory"
 
 
-def complaints_of_sass(kernel: Kernel, body: str) -> Iterator[str]:
+def diagnostics_of_sass(kernel: Kernel, body: str) -> Iterator[str]:
     instructions = opcodes(body)
     yield from counted("instructions", kernel.sass, instructions)
     yield from counted("instructions inside loops", kernel.sass_in_loops, in_loops(instructions))
@@ -94,7 +94,7 @@ def check(
 ) -> tuple[int, list[str]]:
     """Hold the kernels of one benchmark and one architecture against its contract."""
     found: list[str] = []
-    complaints = complaints_of_ptx if kind == "ptx" else complaints_of_sass
+    diagnostics = diagnostics_of_ptx if kind == "ptx" else diagnostics_of_sass
     seen: list[Kernel] = []
     for name, body in kernels:
         held = [kernel for kernel in contract.kernels if re.search(kernel.name, name)]
@@ -103,7 +103,7 @@ def check(
             found.append(f"{name}: not in the contract, neither measuring nor among the others")
         if len(held) > 1:
             found.append(f"{name}: {len(held)} entries of the contract fit it")
-        found += [f"{name}: {what}" for kernel in held for what in complaints(kernel, body)]
+        found += [f"{name}: {what}" for kernel in held for what in diagnostics(kernel, body)]
     found += [f"no kernel {kernel.name}" for kernel in contract.kernels if kernel not in seen]
     return len(seen), found
 
@@ -127,9 +127,9 @@ def check_sass(dump: str, known: dict[str, Contract]) -> tuple[int, list[str]]:
             name, _, body = function.partition("\n")
             kernels.setdefault(benchmark_of(name) or "", []).append((name, body))
         for benchmark in kernels.keys() & known.keys():
-            some, complaints = check("sass", known[benchmark], kernels[benchmark])
+            some, diagnostics = check("sass", known[benchmark], kernels[benchmark])
             total += some
-            found += complaints
+            found += diagnostics
     measured = sum(len(contract.kernels) for contract in known.values())
     if total == 0 or total % measured != 0:
         found.append(f"{total} measuring kernels found, not {measured} an architecture")
@@ -143,9 +143,9 @@ def main() -> int:
     found: list[str] = []
     if kind in ("ptx", "mutant"):
         for file in ";".join(files).split(";"):
-            some, complaints = check_ptx(Path(file), known)
+            some, diagnostics = check_ptx(Path(file), known)
             total += some
-            found += complaints
+            found += diagnostics
     else:
         tool = shutil.which("cuobjdump") or "/usr/local/cuda/bin/cuobjdump"
         dump = subprocess.run([tool, "-sass", *files], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 def nothing_more(body: str) -> Iterator[str]:  # noqa: ARG001  (the shape of Kernel.more)
-    """No complaints of a kernel's own."""
+    """No diagnostics of a kernel's own."""
     return iter(())
 
 
@@ -20,7 +20,7 @@ class Kernel:
     sass: opcodes as regular expressions (matched whole), and how many such instructions there are.
     sass_in_loops: the same, of instructions between a backward branch and its target.
     clock: whether it reads the clock, which must then be 64 bits wide.
-    more: complaints of its own about a SASS listing.
+    more: diagnostics of its own about a SASS listing.
     """
 
     name: str

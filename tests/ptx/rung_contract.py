@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contract import Kernel
 from sass_listing import Instruction, innermost_loops, opcodes
 
-Complaints = Callable[[str], Iterator[str]]
+Diagnostics = Callable[[str], Iterator[str]]
 
 LAYOUTS = {"Aos": 4, "Soa": 4, "Aoas": 2, "Soaoas": 1, "Aosoa32": 4}
 """Loads that position and mass of a body take."""
@@ -39,13 +39,13 @@ def inner_loop(listing: str) -> list[Instruction]:
     return max(innermost_loops(opcodes(listing)), key=roots, default=[])
 
 
-def turn(holds: dict[str, int], beside: int | None) -> Complaints:
+def turn(holds: dict[str, int], beside: int | None) -> Diagnostics:
     """Complain unless one turn of the inner loop holds just these, of shared loads no others.
 
     beside: what it may issue besides, at the most.
     """
 
-    def complaints(listing: str) -> Iterator[str]:
+    def diagnostics(listing: str) -> Iterator[str]:
         loop = inner_loop(listing)
         left = len(loop)
         for pattern, expected in holds.items():
@@ -59,17 +59,17 @@ def turn(holds: dict[str, int], beside: int | None) -> Complaints:
         if beside is not None and left > beside:
             yield f"{left} instructions in the inner loop beside those wanted, not {beside} or less"
 
-    return complaints
+    return diagnostics
 
 
-def both(first: Complaints, second: Complaints) -> Complaints:
-    """The complaints of both."""
+def both(first: Diagnostics, second: Diagnostics) -> Diagnostics:
+    """The diagnostics of both."""
 
-    def complaints(listing: str) -> Iterator[str]:
+    def diagnostics(listing: str) -> Iterator[str]:
         yield from first(listing)
         yield from second(listing)
 
-    return complaints
+    return diagnostics
 
 
 def fast(
@@ -85,7 +85,7 @@ def fast(
     rest: int = 0,
     loads: int | None = None,
     ptx: dict[str, int] | None = None,
-    more: Complaints | None = None,
+    more: Diagnostics | None = None,
 ) -> Kernel:
     """A kernel that has the special function unit find its reciprocal square roots.
 
@@ -169,7 +169,7 @@ def banks_shared(listing: str) -> Iterator[str]:
         )
 
 
-def several(name: str, bodies: int, warps: int, more: Complaints) -> Kernel:
+def several(name: str, bodies: int, warps: int, more: Diagnostics) -> Kernel:
     """A kernel of nbody/gravity/several.cuh: so many bodies a thread, so many warps a block."""
     turns = 4 if bodies >= 8 else 8
     return fast(

@@ -84,7 +84,7 @@ def without_comments(text: str) -> str:
 
 
 def measuring(root: Path) -> Iterator[str]:
-    """Complaints about benchmarks that time, evict or judge by themselves."""
+    """Benchmarks that time, evict or judge by themselves."""
     found = {
         name: match[0]
         for name, text in sources(root, "micro", "nbody")
@@ -97,7 +97,7 @@ def measuring(root: Path) -> Iterator[str]:
 
 
 def long_sources(root: Path) -> Iterator[str]:
-    """Complaints about device sources that are too long to be one question."""
+    """Device sources that are too long to be one question."""
     lines = {
         name: text.count("\n")
         for name, text in sources(root, "micro", "nbody")
@@ -144,7 +144,7 @@ def alike(root: Path) -> Mapping[tuple[str, str], tuple[int, int]]:
 
 
 def repetitions(root: Path) -> Iterator[str]:
-    """Complaints about sources that say the same."""
+    """Sources that say the same."""
     found = alike(root)
     for (one, other), (here, there) in sorted(found.items()):
         if (one, other) not in KNOWN_PAIRS:

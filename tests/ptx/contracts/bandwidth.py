@@ -56,7 +56,7 @@ def round_holds(
 ) -> Callable[[str], Iterator[str]]:
     """Complain unless one loop holds just these accesses, its loads all under way at once."""
 
-    def complaints(body: str) -> Iterator[str]:
+    def diagnostics(body: str) -> Iterator[str]:
         def fits(loop: Instructions) -> bool:
             return (
                 sum(re.search(load, text) is not None for _, text in loop) == loads
@@ -69,7 +69,7 @@ def round_holds(
         elif loads and all(early(loop, load, words) for loop in rounds):
             yield "a loaded word is used before the last load was issued"
 
-    return complaints
+    return diagnostics
 
 
 def kernel(space: int, operation: int, width: int, flights: int) -> Kernel:

@@ -19,7 +19,7 @@ SUFFIX = {4: "", 8: r"\.64", 16: r"\.128"}
 def between_clocks(opcode: str, wanted: int) -> Callable[[str], Iterator[str]]:
     """Complain unless shared memory is accessed so often, and in this way alone, in the time."""
 
-    def complaints(body: str) -> Iterator[str]:
+    def diagnostics(body: str) -> Iterator[str]:
         clocks = [match.start() for match in re.finditer(r"CS2R R\d+, SR_CLOCKLO", body)]
         if len(clocks) != 2:
             yield f"the clock is read {len(clocks)} times, not twice"
@@ -29,7 +29,7 @@ def between_clocks(opcode: str, wanted: int) -> Callable[[str], Iterator[str]]:
         if len(found) != wanted or not all(re.fullmatch(opcode, one) for one in found):
             yield f"{found} between the readings of the clock, not {wanted} {opcode}"
 
-    return complaints
+    return diagnostics
 
 
 def load(width: int) -> str:

@@ -21,7 +21,7 @@ CODE = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_.]+)([^;]*);"
 def nothing_but_loads(load: str) -> Callable[[str], Iterator[str]]:
     """Complain of what stands between the loads of a walk."""
 
-    def complaints(body: str) -> Iterator[str]:
+    def diagnostics(body: str) -> Iterator[str]:
         marks = "".join(
             "L" if re.fullmatch(load, opcode) and "c[0x0]" not in rest else "."
             for opcode, rest in CODE.findall(body)
@@ -34,13 +34,13 @@ def nothing_but_loads(load: str) -> Callable[[str], Iterator[str]]:
             if row.count(".") > BESIDE:
                 yield f"row {number} of loads holds {row.count('.')} other instructions"
 
-    return complaints
+    return diagnostics
 
 
 def timed_alone(load: str) -> Callable[[str], Iterator[str]]:
     """Complain unless one load, its value awaited, stands between two readings of the clock."""
 
-    def complaints(body: str) -> Iterator[str]:
+    def diagnostics(body: str) -> Iterator[str]:
         marks = "".join(
             "C" if "SR_CLOCKLO" in rest
             else "L" if re.fullmatch(load, opcode) and "c[0x0]" not in rest
@@ -52,7 +52,7 @@ def timed_alone(load: str) -> Callable[[str], Iterator[str]]:
         if len(re.findall(r"L[.]*W[.W]*C\.{0,2}L\.{0,2}W\.{0,2}C", marks)) != 1:
             yield "no load by itself between two readings of the clock"
 
-    return complaints
+    return diagnostics
 
 
 def walk(level: int, ptx: str, sass: str) -> Kernel:

@@ -39,7 +39,7 @@ OPERANDS = {
 def between_clocks(operation: str, wanted: str, form: str) -> Callable[[str], Iterator[str]]:
     """Complain unless the two clock reads enclose the chains and little else."""
 
-    def complaints(listing: str) -> Iterator[str]:
+    def diagnostics(listing: str) -> Iterator[str]:
         lines = re.findall(
             r"^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_.]+)([^;]*);", listing, re.MULTILINE
         )
@@ -66,7 +66,7 @@ def between_clocks(operation: str, wanted: str, form: str) -> Callable[[str], It
             if shaped != BODY:
                 yield f"{shaped} of the chains' instructions have the operands of {form}"
 
-    return complaints
+    return diagnostics
 
 
 CONTRACT = Contract(

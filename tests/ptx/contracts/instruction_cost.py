@@ -63,7 +63,7 @@ def between_clocks(
 ) -> Callable[[str], Iterator[str]]:
     """Complain unless the first two clock reads enclose the chain and little else."""
 
-    def complaints(listing: str) -> Iterator[str]:
+    def diagnostics(listing: str) -> Iterator[str]:
         lines = re.findall(
             r"^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_.]+)([^;]*);", listing, re.MULTILINE
         )
@@ -87,7 +87,7 @@ def between_clocks(
         if operation not in PROGRAMS and rest > BESIDE + 3 * ilp:
             yield f"{rest} instructions beside the chain"
 
-    return complaints
+    return diagnostics
 
 
 def chain(operation: str, ilp: int) -> Kernel:

@@ -51,7 +51,7 @@ def gaps_of(partner: int, loop: Sequence[Instruction]) -> list[int]:
 def spaced(partner: int, size: int) -> Callable[[str], Iterator[str]]:
     """Complain unless the loop is multiply-adds with a partner behind each group of them."""
 
-    def complaints(listing: str) -> Iterator[str]:
+    def diagnostics(listing: str) -> Iterator[str]:
         loops = [loop for loop in innermost_loops(opcodes(listing)) if len(loop) > BODY]
         if len(loops) != 1:
             yield f"{len(loops)} loops of {BODY} multiply-adds, not 1"
@@ -74,7 +74,7 @@ def spaced(partner: int, size: int) -> Callable[[str], Iterator[str]]:
         if many or max(off, default=0) > min(FARTHEST, size - 1):
             yield f"partners with {around} multiply-adds between them, not {size}"
 
-    return complaints
+    return diagnostics
 
 
 def mix(partner: int, size: int) -> Kernel:

@@ -19,7 +19,7 @@ BESIDE = 3
 def nothing_but_loads(load: str) -> Callable[[str], Iterator[str]]:
     """Complain of what stands between the loads of a loop."""
 
-    def complaints(body: str) -> Iterator[str]:
+    def diagnostics(body: str) -> Iterator[str]:
         code = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_.]+)([^;]*);", body)
         marks = "".join(
             "L" if re.fullmatch(load, opcode) and "c[0x0]" not in rest else "."
@@ -33,7 +33,7 @@ def nothing_but_loads(load: str) -> Callable[[str], Iterator[str]]:
             if row.count(".") > BESIDE:
                 yield f"row {number} of loads holds {row.count('.')} other instructions"
 
-    return complaints
+    return diagnostics
 
 
 def chain(name: str, ptx: str, sass: str) -> Kernel:

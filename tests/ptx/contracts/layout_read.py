@@ -29,7 +29,7 @@ def no_early_sums(per_read: int) -> Callable[[str], Iterator[str]]:
     instead of once: seen on a structure of arrays, whose cycles it doubled.
     """
 
-    def complaints(body: str) -> Iterator[str]:
+    def diagnostics(body: str) -> Iterator[str]:
         found = re.findall(r"^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\d+\s+)?(LDG|FADD)", body, re.MULTILINE)
         if "FADD" not in found:
             return
@@ -38,7 +38,7 @@ def no_early_sums(per_read: int) -> Callable[[str], Iterator[str]]:
         if any(run != per_read for run in runs):
             yield f"sums between the loads of one read: runs of {runs} loads, not of {per_read}"
 
-    return complaints
+    return diagnostics
 
 
 def walk(layout: str, fields: str) -> Kernel:

@@ -47,7 +47,7 @@ def used_early(loop: list[str], words: int) -> bool:
 def in_flight(width: int) -> Callable[[str], Iterator[str]]:
     """Complain unless one loop holds all loads, and all are under way at once."""
 
-    def complaints(body: str) -> Iterator[str]:
+    def diagnostics(body: str) -> Iterator[str]:
         rounds = [
             loop for loop in loops(body) if sum("LDG." in text for text in loop) == FLIGHTS[width]
         ]
@@ -56,7 +56,7 @@ def in_flight(width: int) -> Callable[[str], Iterator[str]]:
         elif all(used_early(loop, width // 4) for loop in rounds):
             yield "a loaded word is used before the last load was issued"
 
-    return complaints
+    return diagnostics
 
 
 CONTRACT = Contract(
