@@ -7,7 +7,8 @@ from contract import Contract, Kernel
 
 # Operation -> operations of a loop's body; PTX instruction, how many of them an operation has; SASS
 # opcodes of an operation, with how many. From micro/compute/operations.hpp. Where a chip has
-# several forms of an instruction (ptxas shares half-precision out among two pipes) any of them will do.
+# several forms of an instruction (ptxas shares half-precision out among two pipes) any of them will
+# do.
 OPERATIONS: dict[str, tuple[int, tuple[str, ...], dict[str, int]]] = {
     "Fadd": (512, (r"add\.rn\.f32",), {r"FADD": 1}),
     "Fmul": (512, (r"mul\.rn\.f32",), {r"FMUL": 1}),
