@@ -14,7 +14,7 @@
 namespace strata::bank_conflicts {
 namespace {
 
-std::vector<std::string> whole_numbers(std::uint32_t last) {
+std::vector<std::string> numbers_to(std::uint32_t last) {
   std::vector<std::string> numbers;
   for (std::uint32_t n = 1; n <= last; ++n)
     numbers.push_back(std::to_string(n));
@@ -93,7 +93,7 @@ Benchmark declare() {
                 .meaning = "elements from one to the next",
                 .minimum = 1,
                 .maximum = max_stride,
-                .defaults = whole_numbers(max_stride)}},
+                .defaults = numbers_to(max_stride)}},
       .counter_sets = {"shared"},
       .quantities = {{"shared_load_latency", "cycles of a load whose address the last one gave"},
                      {"warp_access_cycles", "SM cycles of a warp's access where SMs are full"},
@@ -210,11 +210,9 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   Experiment experiment;
   if (!pattern.store) {
     experiment.slopes.push_back(
-        {.verify =
-             [pattern, windows = windows_for(pattern)](
-                 const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-               tally.one(stamps[0].result == expected_chain(pattern, windows, call.length.rounds));
-             },
+        {.verify = results_are([pattern, windows = windows_for(pattern)](const Call& call) {
+           return expected_chain(pattern, windows, call.length.rounds);
+         }),
          .lengths = fifth_and_whole(loads, 1),
          .writers = 1,
          .held = true});
