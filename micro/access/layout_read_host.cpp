@@ -7,6 +7,7 @@
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
+#include "harness/cpu/widest.hpp"
 #include "harness/measure/engine.hpp"
 #include "micro/access/layout_read.hpp"
 
@@ -17,15 +18,6 @@
 #include <cstring>
 #include <string>
 #include <vector>
-
-// The same source compiled for wider vectors, chosen when the program runs.
-#if defined(__x86_64__)
-#define STRATA_TARGET_AVX2 __attribute__((target("avx2")))
-#define STRATA_TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
-#define STRATA_X86 1
-#else
-#define STRATA_X86 0
-#endif
 
 namespace strata::layout_read {
 namespace {
@@ -137,37 +129,7 @@ template <class L, class Fields>
       group = read_group<L, Fields>(words, group, particles, sums);
   }
 }
-template <class L, class Fields>
-void read_baseline(const Job& job) {
-  read_chains<L, Fields>(job);
-}
-#if STRATA_X86
-template <class L, class Fields>
-STRATA_TARGET_AVX2 void read_avx2(const Job& job) {
-  read_chains<L, Fields>(job);
-}
-template <class L, class Fields>
-STRATA_TARGET_AVX512 void read_avx512(const Job& job) {
-  read_chains<L, Fields>(job);
-}
-#endif
-
-struct Code {
-  void (*read)(const Job&) = nullptr;
-  const char* instructions = "baseline";
-};
-
-template <class L, class Fields>
-Code widest() {
-#if STRATA_X86
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
-    return {read_avx512<L, Fields>, "avx512"};
-  }
-  if (__builtin_cpu_supports("avx2")) return {read_avx2<L, Fields>, "avx2"};
-#endif
-  return {read_baseline<L, Fields>, "baseline"};
-}
+using Code = VectorCode<void, Job>;
 
 std::uint32_t groups_at(Level level, const CpuFacts& cpu) {
   if (level == Level::l1) return groups_in(need(cpu.l1_bytes, "l1d_bytes") / 2);
@@ -196,7 +158,7 @@ std::uint32_t read_parts(const Code& code, const Particles& particles, const Sha
   const auto n = static_cast<std::uint32_t>(particles.chain.particles());
   std::size_t mark = 2;
   for (const std::uint32_t reads : {shape.warmup, shape.first, shape.second, shape.cooldown}) {
-    code.read({particles.words.data(), n, core.groups, reads, core.sums});
+    code.run({particles.words.data(), n, core.groups, reads, core.sums});
     stamp.cycles[mark++] = tsc_now();
   }
   std::uint32_t sum = 0;
@@ -211,7 +173,7 @@ void run(Session& session) {
   cpus.resize(point.cores);
   Code code;
   (void)with_layout(point.layout, point.fields,
-                    [&]<class L, class Fields>() { code = widest<L, Fields>(); });
+                    [&]<class L, class Fields>() { code = widest<read_chains<L, Fields>>(); });
   const auto& particles = session.cache().keep<Particles>(
       "layout_read/" + point.layout + '/' + levels.name_of(point.level), [&] {
         const CpuFacts cpu = cpu_facts(session.device().identity().facts);

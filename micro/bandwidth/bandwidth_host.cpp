@@ -5,6 +5,7 @@
 #include "harness/case/error.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
+#include "harness/cpu/widest.hpp"
 #include "harness/measure/engine.hpp"
 #include "micro/bandwidth/bandwidth.hpp"
 
@@ -15,15 +16,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-// The same source compiled for wider vectors, chosen when the program runs.
-#if defined(__x86_64__)
-#define STRATA_TARGET_AVX2 __attribute__((target("avx2")))
-#define STRATA_TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
-#define STRATA_X86 1
-#else
-#define STRATA_X86 0
-#endif
 
 namespace strata::bandwidth {
 namespace {
@@ -95,54 +87,10 @@ work(  // NOLINT(readability-function-cognitive-complexity)
   return sum;
 }
 
-using Work = std::uint32_t (*)(const Job&);
-
-template <Operation operation>
-std::uint32_t work_baseline(const Job& job) {
-  return work<operation>(job);
-}
-#if STRATA_X86
-template <Operation operation>
-STRATA_TARGET_AVX2 std::uint32_t work_avx2(const Job& job) {
-  return work<operation>(job);
-}
-template <Operation operation>
-STRATA_TARGET_AVX512 std::uint32_t work_avx512(const Job& job) {
-  return work<operation>(job);
-}
-#endif
-
-struct Code {
-  Work work = nullptr;
-  const char* instructions = "baseline";
-};
-
-template <Operation operation>
-Code widest() {
-#if STRATA_X86
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
-    return {work_avx512<operation>, "avx512"};
-  }
-  if (__builtin_cpu_supports("avx2")) return {work_avx2<operation>, "avx2"};
-#endif
-  return {work_baseline<operation>, "baseline"};
-}
-
-Code code_for(Operation operation) {
-  switch (operation) {
-    case Operation::read:
-      return widest<Operation::read>();
-    case Operation::write:
-      return widest<Operation::write>();
-    case Operation::copy:
-      return widest<Operation::copy>();
-    case Operation::triad:
-      return widest<Operation::triad>();
-    case Operation::update:
-      break;
-  }
-  return widest<Operation::update>();
+VectorCode<std::uint32_t, Job> code_for(Operation operation) {
+  return with_value<Operation::read, Operation::write, Operation::copy, Operation::triad,
+                    Operation::update>(operation,
+                                       []<Operation which>() { return widest<work<which>>(); });
 }
 
 /// Words of each array of a core.
@@ -284,7 +232,7 @@ void run(Session& session) {
   const auto cpus = allowed_cpus();
   const std::uint64_t words =
       words_for(level, operation, cpus.size(), cpu_facts(session.device().identity().facts));
-  const Code code = code_for(operation);
+  const auto code = code_for(operation);
   HostMachine machine{cpus};
   Arrays arrays{operation, words, machine};
   const Ranges ranges{
@@ -294,7 +242,7 @@ void run(Session& session) {
   Experiment experiment = described(cpus.size(), {});
   Slope slope;
   slope.launch = machine.on_every_core([&](std::size_t rank, const Call& call) {
-    return std::uint64_t{code.work(arrays.job(rank, ranges.of(call.length), call.salt))};
+    return std::uint64_t{code.run(arrays.job(rank, ranges.of(call.length), call.salt))};
   });
   slope.verify = [&](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
     arrays.verify(ranges.of(call.length), call.salt, stamps, tally);
