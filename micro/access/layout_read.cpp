@@ -217,17 +217,13 @@ double cycles_of_a_read(const Stamp& stamp, const Shape& shape, bool alone) {
                : (first + second) / (shape.first + shape.second);
 }
 
-std::uint32_t start_position(std::uint32_t core, std::uint32_t warp, const Point& point,
-                             std::uint32_t groups) {
-  const std::uint64_t rank = std::uint64_t{warp} * point.cores + core;
-  return static_cast<std::uint32_t>(rank * groups / point.all_warps());
-}
-
 std::vector<std::uint32_t> start_positions(const Point& point, std::uint32_t groups) {
   std::vector<std::uint32_t> positions;
   for (std::uint32_t core = 0; core < point.cores; ++core) {
-    for (std::uint32_t warp = 0; warp < point.warps; ++warp)
-      positions.push_back(start_position(core, warp, point, groups));
+    for (std::uint32_t warp = 0; warp < point.warps; ++warp) {
+      const std::uint64_t rank = std::uint64_t{warp} * point.cores + core;
+      positions.push_back(static_cast<std::uint32_t>(rank * groups / point.all_warps()));
+    }
   }
   return positions;
 }

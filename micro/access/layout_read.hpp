@@ -117,11 +117,9 @@ inline constexpr Shape arithmetic_shape{
 /// from part to part, and a difference would say more of that than of reads.
 [[nodiscard]] double cycles_of_a_read(const Stamp& stamp, const Shape& shape, bool alone);
 
-/// Where warp `warp` of core `core` starts on a cycle of `groups`: spread evenly, with the warps of
-/// one SM, which share an L1, as far from each other as can be: groups ÷ warps steps.
-[[nodiscard]] std::uint32_t start_position(std::uint32_t core, std::uint32_t warp,
-                                           const Point& point, std::uint32_t groups);
-/// Of all warps of the first core, then of the next.
+/// Where each warp of the first core starts on a cycle of `groups`, then those of the next: spread
+/// evenly, with the warps of one SM, which share an L1, as far from each other as can be: groups ÷
+/// warps steps.
 [[nodiscard]] std::vector<std::uint32_t> start_positions(const Point& point, std::uint32_t groups);
 /// Steps that the nearest two of these positions on a cycle of `groups` are apart; `groups` for
 /// one.

@@ -25,7 +25,6 @@ using layout_read::reads_for;
 using layout_read::Shape;
 using layout_read::shape_for;
 using layout_read::shape_on_gpu;
-using layout_read::start_position;
 using layout_read::start_positions;
 
 Params params(const std::string& layout, const std::string& residency, const std::string& fields,
@@ -123,11 +122,9 @@ TEST(StartPosition, GivesWarpsStretchesThatDoNotOverlap) {
 
 TEST(StartPosition, KeepsTheWarpsOfAnSmFarApart) {
   for (const std::uint32_t warps : {2U, 48U, 64U}) {
-    std::vector<std::uint32_t> starts;
-    for (std::uint32_t w = 0; w < warps; ++w) {
-      starts.push_back(start_position(77, w, {.cores = 132, .warps = warps}, 15359));
-    }
-    EXPECT_GE(nearest(starts, 15359), 15359 / warps);
+    const auto all = start_positions({.cores = 132, .warps = warps}, 15359);
+    const auto first = all.begin() + 77 * warps;  // of SM 77
+    EXPECT_GE(nearest({first, first + warps}, 15359), 15359 / warps);
   }
 }
 
