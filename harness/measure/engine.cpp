@@ -326,6 +326,11 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
                             .samples = {one.value}});
   }
   if (experiment.partly_host_time) session.add(repeat_unverified());
+  if (experiment.linear) {
+    const auto bends = seen.series(experiment.linear->bend);
+    session.add(linear_gate(bends, experiment.linear->length(seen.kept.front())));
+    session.fact("linearity_error_cycles", median(bends));
+  }
   if (experiment.conclude) experiment.conclude(session, seen.kept);
 }
 

@@ -170,6 +170,13 @@ struct TimerPair {
   double least = 0;  ///< compared only where the median of the first comes to so much
 };
 
+/// Work of n, 2n and 4n operations costs in proportion (gate `model`, fact
+/// `linearity_error_cycles`).
+struct Linearity {
+  Value bend;    ///< cycles by which the second is off the line through the others
+  Value length;  ///< n
+};
+
 /// Every SM of `cores` ran exactly `per_core` warps (gate `placement`). A stamp stands for one, or
 /// for `of_tag` × its tag where SMs merge the stamps of their blocks.
 struct Placement {
@@ -249,6 +256,7 @@ struct Experiment {
   /// Numbers of each pair of launches, taken before the median over `pairs` is: what two slopes of
   /// one pair share, such as the clock, cancels. They stand behind the numbers of `observe`.
   std::vector<Value> of_each_pair;
+  std::optional<Linearity> linear;
 };
 
 /// Lengths by trial launches, for Slope::size. `rounds_for` gives the rounds of a long launch, a

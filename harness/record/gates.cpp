@@ -86,4 +86,13 @@ Gate noise_gate(std::span<const double> samples, double bound) {
       fmt::format("half-width {:.2f} % of the median (bound {:.2f} %)", 100 * width, 100 * bound)};
 }
 
+Gate linear_gate(std::span<const double> bends, double length) {
+  constexpr double bound = 1;
+  const double bend = median(bends);
+  return {"model", passed_if(std::abs(bend) <= bound),
+          fmt::format("chains of {:.0f}, {:.0f} and {:.0f} operations: the second is {:+.2f} "
+                      "cycles off the line (bound {:g})",
+                      length, 2 * length, 4 * length, bend, bound)};
+}
+
 }  // namespace strata

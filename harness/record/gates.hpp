@@ -42,4 +42,8 @@ inline constexpr double clock_bound = 0.02;  ///< the core clock holds within th
 /// `noise`: half the 95 % interval of the median ÷ the median is within `bound`.
 [[nodiscard]] Gate noise_gate(std::span<const double> samples, double bound);
 
+/// `model`: work of n, 2n and 4n operations, `length` being n, costs in proportion within a cycle.
+/// `bends`: by how many cycles the second is off the line through the others.
+[[nodiscard]] Gate linear_gate(std::span<const double> bends, double length);
+
 }  // namespace strata

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace strata {
@@ -75,6 +76,16 @@ TEST(RepeatUnverified, LeavesTheRowValidAndSaysWhy) {
   EXPECT_EQ(gate.name, "repeat");
   EXPECT_EQ(gate.verdict, Verdict::unverified);
   EXPECT_NE(gate.detail.find("host"), std::string::npos);
+}
+
+TEST(LinearGate, HoldsWithinACycle) {
+  const std::vector<double> held{0.2, 1.0, -0.7, 0.5};
+  EXPECT_EQ(linear_gate(held, 1000).verdict, Verdict::passed);
+  const std::vector<double> off{1.2, 1.5, 0.1, 1.4};
+  const auto gate = linear_gate(off, 1000);
+  EXPECT_EQ(gate.verdict, Verdict::failed);
+  EXPECT_EQ(gate.name, "model");
+  EXPECT_NE(gate.detail.find("1000, 2000 and 4000 operations"), std::string::npos) << gate.detail;
 }
 
 }  // namespace
