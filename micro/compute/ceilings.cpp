@@ -1,14 +1,10 @@
-// The declaration, the limits and the report of ceilings: ceilings.hpp says what it asks.
 #include "micro/compute/ceilings.hpp"
 
-#include "harness/measure/timed.hpp"
-#include "harness/record/gates.hpp"
 #include "harness/record/statistics.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+#include <array>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace strata::ceilings {
@@ -16,67 +12,57 @@ namespace {
 
 struct Lanes {
   std::string_view capability;
-  int fp32;
-  int fp64;
-  int fp16x2;  ///< 0: not in the guide, or guides disagree
-  int bf16x2;
-  int int32;
+  std::array<int, 6> of;  ///< in the order of Arithmetic; 0: not in the guide, or guides disagree
 };
 
 // 8.0: 256 results of __half2, 128 of __nv_bfloat162. 10.0: editions of the guide disagree on
 // 16-bit results. dp4a has no row in the guide.
 constexpr std::array<Lanes, 7> guide{{
-    {"7.5", 64, 2, 64, 0, 64},
-    {"8.0", 64, 32, 128, 64, 64},
-    {"8.6", 128, 2, 64, 64, 64},
-    {"8.9", 128, 2, 64, 64, 64},
-    {"9.0", 128, 64, 128, 128, 64},
-    {"10.0", 128, 64, 0, 0, 64},
-    {"12.0", 128, 2, 64, 0, 64},
+    {"7.5", {64, 2, 64, 0, 64, 0}},
+    {"8.0", {64, 32, 128, 64, 64, 0}},
+    {"8.6", {128, 2, 64, 64, 64, 0}},
+    {"8.9", {128, 2, 64, 64, 64, 0}},
+    {"9.0", {128, 64, 128, 128, 64, 0}},
+    {"10.0", {128, 64, 0, 0, 64, 0}},
+    {"12.0", {128, 2, 64, 0, 64, 0}},
 }};
 
 /// A CPU takes part once: with the form whose operands are there all the time.
 std::optional<std::string> excludes(const Params& params, Backend backend) {
-  const std::string& form = params.at("form");
+  const Arithmetic arithmetic = arithmetics.of(params.at("arithmetic"));
+  const Form form = forms.of(params.at("form"));
   if (backend == Backend::host) {
-    if (form != "steady" || params.at("warps_per_sm") != "32") {
+    if (form != Form::steady || params.at("warps_per_sm") != "32") {
       return "a CPU has neither warps nor banks of registers";
     }
-    const std::string& arithmetic = params.at("arithmetic");
-    if (arithmetic != "fp32" && arithmetic != "fp64") return "only these are peaks of every CPU";
+    if (arithmetic != Arithmetic::fp32 && arithmetic != Arithmetic::fp64) {
+      return "only these are peaks of every CPU";
+    }
     return std::nullopt;
   }
-  const Arithmetic& kind = kind_of(params.at("arithmetic"));
-  if (!kind.floating && form != "alternating") {
-    return "integers reach their peak with operands that alternate";
-  }
-  if (form == "uniform" && kind.operations > 2) {
-    return "packed arithmetic takes its operands from the lanes' own registers";
-  }
-  return std::nullopt;
+  const char* const why = why_not(arithmetic, form);
+  return why == nullptr ? std::nullopt : std::optional<std::string>{why};
+}
+
+/// The rows that both backends have, of the slope `index`, and their timers.
+void add_common_rows(Experiment& experiment, std::size_t index) {
+  add_both(experiment, "instruction_cycles", "cycle", index);
+  experiment.rows.push_back({"grid_time", "s", By::whole,
+                             of_slope([](const Seen& seen) { return seen.full_seconds; }, index)});
 }
 
 }  // namespace
 
 Benchmark declare() {
-  std::vector<std::string> names;
-  names.reserve(kinds.size());
-  for (const Arithmetic& kind : kinds)
-    names.emplace_back(kind.name);
   return {
       .suite = "micro",
       .name = "ceilings",
       .question = "How much arithmetic does the chip do in a second, and how much should it?",
-      .axes = {{.name = "arithmetic",
-                .meaning = "what the multiply-adds work on",
-                .choices = names,
-                .defaults = names},
-               {.name = "form",
-                .meaning =
-                    "how the operands come: in other registers at each step, in the same ones "
-                    "for long, two of the three in one, or one of them for all lanes at once",
-                .choices = {forms.begin(), forms.end()},
-                .defaults = {forms.begin(), forms.end()}},
+      .axes = {arithmetics.axis("arithmetic", "what the multiply-adds work on"),
+               forms.axis("form",
+                          "how the operands come: in other registers at each step, in the same "
+                          "ones for long, two of the three in one, or one of them for all lanes "
+                          "at once"),
                {.name = "warps_per_sm",
                 .meaning = "warps of the block on each SM",
                 .choices = {"8", "16", "32"},
@@ -94,52 +80,112 @@ Benchmark declare() {
       .excludes = excludes};
 }
 
-const Arithmetic& kind_of(std::string_view name) {
-  const auto* const found = std::ranges::find(kinds, name, &Arithmetic::name);
-  if (found == kinds.end()) throw std::out_of_range{"no arithmetic " + std::string{name}};
-  return *found;
-}
-
-std::optional<int> lanes_per_sm(std::string_view capability, std::string_view kind) {
+std::optional<int> lanes_per_sm(std::string_view capability, Arithmetic arithmetic) {
   const auto* const row = std::ranges::find(guide, capability, &Lanes::capability);
-  if (row == guide.end()) return std::nullopt;
-  const int lanes = kind == "fp32"     ? row->fp32
-                    : kind == "fp64"   ? row->fp64
-                    : kind == "fp16x2" ? row->fp16x2
-                    : kind == "bf16x2" ? row->bf16x2
-                    : kind == "int32"  ? row->int32
-                                       : 0;
+  const int lanes = row == guide.end() ? 0 : row->of.at(static_cast<std::size_t>(arithmetic));
   return lanes > 0 ? std::optional{lanes} : std::nullopt;
 }
 
-void report(Session& session, const Collection<Observation>& seen, const Arithmetic& kind,
-            unsigned sms) {
-  const Timed timed{session, seen};
-  const char* const rate = kind.floating ? "flops_per_second" : "operations_per_second";
-  const char* const unit = kind.floating ? "FLOP/s" : "operation/s";
-  timed.add(rate, unit, "event_slope",
-            [&](const Observation& o) { return o.instructions_per_second * kind.operations; });
-  timed.add("instruction_cycles", "cycle", "clock64_slope", &Observation::inside);
-  timed.add("instruction_cycles", "cycle", "event_slope", &Observation::outside);
-  timed.add("grid_time", "s", "event", &Observation::grid_seconds);
-  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
-  timed.timers(&Observation::inside, "clock64_slope", &Observation::outside, "event_slope");
-  const auto& facts = session.device().identity().facts;
-  const auto lanes = lanes_per_sm(std::get<std::string>(facts.at("compute_capability")), kind.name);
+InForm in_form(const Shape& shape) {
+  return with_operation(shape, []<class Op>() {
+    return InForm{operations::operation_of<Op>, Op::chains};
+  });
+}
+
+Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std::uint64_t> ends) {
+  constexpr double timed_seconds = 8e-3;  // of the long launch: regulators have seen the load
+  const InForm form = in_form(shape);
+  const operations::Operation& operation = form.operation;
+  const double of_instruction = operations_of_instruction(shape.arithmetic);
+  const char* const rate =
+      is_floating(shape.arithmetic) ? "flops_per_second" : "operations_per_second";
+  const char* const unit = is_floating(shape.arithmetic) ? "FLOP/s" : "operation/s";
+  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of a warp on each SM
+
+  Experiment experiment;
+  experiment.slopes = {
+      {.verify = operations::ends_verified(
+           ends, operation.tolerance,
+           [form](std::uint32_t rounds) {
+             return form.operation.ends(std::uint64_t{rounds} * form.operation.body / form.chains);
+           }),
+       .size = lengths_by_trial(timed_seconds, double{1} * operation.body * shape.warps),
+       .writers = std::size_t{gpu.sms} * shape.warps,
+       .window = median_sm(shape.warps)}};
+  experiment.rows = {{rate, unit, By::outside, of_slope([=](const Seen& seen) {
+                        return threads * of_instruction / seen.seconds;
+                      })}};
+  add_common_rows(experiment, 0);
+  const auto lanes = lanes_per_sm(gpu.compute_capability, shape.arithmetic);
   if (lanes) {
-    const double of_a_cycle = static_cast<double>(sms) * *lanes;
-    session.add(Measurement{
-        .quantity = rate,
-        .unit = unit,
-        .provenance = Provenance::modelled,
-        .method = "lanes_times_clock",
-        .samples = {of_a_cycle * kind.operations * median(seen.series(&Observation::core_hertz))}});
-    timed.add("share_of_limit", "1", "event_slope", [of_a_cycle](const Observation& o) {
-      return o.instructions_per_second / (of_a_cycle * o.core_hertz);
-    });
-    session.fact("lanes_per_sm", std::int64_t{*lanes});
+    const double of_cycle = static_cast<double>(gpu.sms) * *lanes;
+    experiment.rows.push_back({"share_of_limit", "1", By::outside, of_slope([=](const Seen& seen) {
+                                 return threads / seen.seconds / (of_cycle * seen.inside.hertz);
+                               })});
+    experiment.conclude = [=](Session& session, const std::vector<Sample>& samples) {
+      std::vector<double> hertz;
+      for (const Sample& one : samples)
+        hertz.push_back(one.slopes.front().inside.hertz);
+      session.add(Measurement{.quantity = rate,
+                              .unit = unit,
+                              .provenance = Provenance::modelled,
+                              .method = "lanes_times_clock",
+                              .samples = {of_cycle * of_instruction * median(hertz)}});
+    };
   }
-  session.fact("operations_of_an_instruction", std::int64_t{kind.operations});
+  experiment.checked = operations::what_was_checked(operation.tolerance);
+  experiment.placement = Placement{.cores = gpu.sms, .per_core = static_cast<int>(shape.warps)};
+  if (operation.counter.empty()) {
+    experiment.not_counted = "no counter of this operation";
+  } else {
+    constexpr std::uint32_t rounds = 16;
+    const double instructions = double{rounds} * operation.body * shape.warps * threads;
+    // A round more in both: only a launch that enters the loop sets up what the loop needs, and
+    // ptxas writes a constant there by an HFMA2.
+    experiment.counts = CountPlan{
+        .length = {.rounds = rounds + 1},
+        .none = {.rounds = 1},
+        .expected = {{.quantity = std::string{operation.counter}, .predicted = instructions}},
+        .model = "chain_length",
+        .unit = "instruction",
+        .units = instructions};
+  }
+  experiment.facts = [=](const Experiment&) {
+    Facts facts{{"operations_of_an_instruction", static_cast<std::int64_t>(of_instruction)},
+                {"chains_of_a_warp", std::int64_t{form.chains}}};
+    if (lanes) facts["lanes_per_sm"] = std::int64_t{*lanes};
+    return facts;
+  };
+  return experiment;
+}
+
+Experiment describe(std::size_t cores, std::size_t lanes) {
+  constexpr double of_lane = 2;
+  constexpr int most_meet_no_interrupt = 7;
+  const double of_instruction = of_lane * static_cast<double>(lanes);
+  Experiment experiment;
+  experiment.slopes.resize(2);
+  experiment.slopes[0].writers = 1;
+  experiment.pairs = most_meet_no_interrupt;
+  experiment.rows = {
+      {"flops_per_second", "FLOP/s", By::outside,
+       of_slope(
+           [=](const Seen& seen) {
+             return of_instruction * static_cast<double>(cores) / seen.seconds;
+           },
+           1)},
+      {"flops_per_second_of_one_core", "FLOP/s", By::outside,
+       of_slope([=](const Seen& seen) { return of_instruction / seen.seconds; }, 0)}};
+  add_common_rows(experiment, 1);
+  experiment.watch = {cycles_of(1), outside_of(1)};
+  experiment.checked = "ends of chains against multiply-adds one at a time";
+  experiment.facts = [=](const Experiment& measured) {
+    return Facts{{"cores", static_cast<std::int64_t>(cores)},
+                 {"operations_of_an_instruction", static_cast<std::int64_t>(of_instruction)},
+                 {"instructions_of_long_run",
+                  static_cast<std::int64_t>(measured.slopes[1].lengths.full.work)}};
+  };
+  return experiment;
 }
 
 STRATA_DECLARED(declare);

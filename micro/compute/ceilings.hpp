@@ -1,67 +1,177 @@
 // How much arithmetic can this chip do in a second, and how much should it?
 //
 // Every SM runs warps with several chains of multiply-adds each, long enough that the clock under
-// this load is the clock that is held. Beside it the limit: lanes of an SM × SMs × that clock.
-// Where the operands come from decides whether an SM can take an instruction whenever a unit is
-// free, so the same arithmetic is done in several forms (ceilings_forms.hpp) and by several numbers
-// of warps, and the ceiling is the best of them. They are the flat parts of a roofline; the slopes
-// are the benchmark bandwidth's.
+// this load is the clock that is held. Beside it the limit: lanes of an SM × SMs × that clock. They
+// are the flat parts of a roofline; the slopes are the benchmark bandwidth's.
+//
+// A multiply-add has three operands, and an SM's two banks of registers do not give three new ones
+// in the time of one instruction. Which form of operands comes nearest to the peak, or whether one
+// does, is up to the reuse cache and the ports of a chip, so each is measured, with several numbers
+// of warps; the ceiling is the best of them.
 //
 // Inside the number that is no arithmetic: the instructions that close a loop, four for every 512.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/case/choices.hpp"
+#include "harness/measure/experiment.hpp"
+#include "harness/record/device_facts.hpp"
 #include "micro/compute/operations.hpp"
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <string_view>
+#include <tuple>
 
 namespace strata::ceilings {
 
 [[nodiscard]] Benchmark declare();
 
-/// Words of the axis form: see ceilings_forms.hpp.
-inline constexpr std::array<std::string_view, 4> forms{"alternating", "steady", "square",
-                                                       "uniform"};
-inline constexpr unsigned most_warps_per_sm = 32;  ///< of one block
+/// What the multiply-adds work on.
+enum class Arithmetic : std::uint8_t { fp32, fp64, fp16x2, bf16x2, int32, int8_dp4a };
+inline constexpr Choices arithmetics{
+    std::pair{"fp32", Arithmetic::fp32},     std::pair{"fp64", Arithmetic::fp64},
+    std::pair{"fp16x2", Arithmetic::fp16x2}, std::pair{"bf16x2", Arithmetic::bf16x2},
+    std::pair{"int32", Arithmetic::int32},   std::pair{"int8_dp4a", Arithmetic::int8_dp4a}};
+using MultiplyAdds = std::tuple<operations::Ffma, operations::Dfma, operations::Hfma2,
+                                operations::Bfma2, operations::Imad, operations::Dp4a>;
 
-/// A kind of arithmetic, and what one instruction of a thread does of it.
-struct Arithmetic {
-  std::string_view name;       ///< on the axis
-  std::string_view operation;  ///< of micro/compute/operations.hpp
-  int operations;              ///< a multiply-add is two
-  bool floating;
+[[nodiscard]] constexpr bool is_floating(Arithmetic arithmetic) {
+  return arithmetic < Arithmetic::int32;
+}
+/// Of one instruction of a thread: a multiply-add is two.
+[[nodiscard]] constexpr int operations_of_instruction(Arithmetic arithmetic) {
+  constexpr std::array<int, 6> of{2, 2, 4, 4, 2, 8};
+  return of.at(static_cast<std::size_t>(arithmetic));
+}
+
+/// How the operands come.
+enum class Form : std::uint8_t { alternating, steady, square, uniform };
+inline constexpr Choices forms{std::pair{"alternating", Form::alternating},
+                               std::pair{"steady", Form::steady}, std::pair{"square", Form::square},
+                               std::pair{"uniform", Form::uniform}};
+
+/// Why a GPU is not asked for the arithmetic in this form; null where it is, and a kernel exists.
+[[nodiscard]] constexpr const char* why_not(Arithmetic arithmetic, Form form) {
+  if (!is_floating(arithmetic) && form != Form::alternating) {
+    return "integers reach their peak with operands that alternate";
+  }
+  if (form == Form::uniform && operations_of_instruction(arithmetic) > 2) {
+    return "packed arithmetic takes its operands from the lanes' own registers";
+  }
+  return nullptr;
+}
+
+/// a·x + b, operands of the lane, other ones at each step of a chain: neighbours in the same step
+/// share them.
+template <class Op>
+struct Alternating : Op {
+  static constexpr unsigned chains = 4;
+  static constexpr std::uint32_t run = 1;
 };
-inline constexpr std::array<Arithmetic, 6> kinds{{
-    {"fp32", operations::Ffma::name, 2, true},
-    {"fp64", operations::Dfma::name, 2, true},
-    {"fp16x2", operations::Hfma2::name, 4, true},
-    {"bf16x2", operations::Bfma2::name, 4, true},
-    {"int32", operations::Imad::name, 2, false},
-    {"int8_dp4a", operations::Dp4a::name, 8, false},
-}};
-/// Throws std::out_of_range for a name that no kind has.
-[[nodiscard]] const Arithmetic& kind_of(std::string_view name);
+
+/// The same with operands that serve a hundred instructions of a warp before others take over.
+template <class Op>
+struct Steady : Op {
+  static constexpr unsigned chains = 8;
+  static constexpr std::uint32_t run = operations::long_run;
+};
+
+/// The same with a factor that all lanes share: it comes by way of a uniform register or constant
+/// memory, and two registers of the lane are left to read.
+template <class Op>
+struct Uniform : Steady<Op> {
+  static operations::Operands<typename Op::Word> operands(std::uint32_t lane) {
+    auto own = Op::operands(lane);
+    own.a = Op::operands(0).a;
+    return own;
+  }
+};
+template <class>
+inline constexpr bool is_uniform = false;
+template <class Op>
+inline constexpr bool is_uniform<Uniform<Op>> = true;
+
+/// x·x − c with c from 17/16 to 19/16: two different registers. The chain comes to alternate
+/// between two numbers, one near −1 and a small positive one.
+template <class Op>
+struct Square : Steady<Op> {
+  using Word = typename Op::Word;
+  static operations::Operands<Word> operands(std::uint32_t lane) {
+    constexpr int digits = 20;
+    const auto c = [&](std::uint32_t which) {
+      return word_of(-(1 + (operations::fraction<double>(4 * lane + which, digits) - 0.5) / 8));
+    };
+    return {.start = word_of(operations::fraction<double>(4 * lane, digits) / 4),
+            .a = {},
+            .b = {c(1), c(2)}};
+  }
+  static Word step(Word x, Word /*a*/, Word b) { return Op::step(x, x, b); }
+#ifdef __CUDACC__
+  static __device__ __forceinline__ void apply(Word& x, Word /*a*/, Word b) {
+    Op::apply(x, x, b);
+  }
+#endif
+
+ private:
+  static Word word_of(double value) {
+    if constexpr (requires { Op::packed(value); }) {
+      return Op::packed(value);
+    } else {
+      return static_cast<Word>(value);
+    }
+  }
+};
+
+/// What runs on a GPU.
+struct Shape {
+  Arithmetic arithmetic = Arithmetic::fp32;
+  Form form = Form::alternating;
+  unsigned warps = 16;  ///< of the one block on each SM
+};
+inline constexpr unsigned most_warps_per_sm = 32;
+
+/// Calls use.template operator()<Op>() for the operation of a shape in its form.
+template <class Use>
+auto with_operation(const Shape& shape, Use&& use) {
+  using enum Arithmetic;
+  using enum Form;
+  using Result = decltype(use.template operator()<Alternating<operations::Ffma>>());
+  return with_value<fp32, fp64, fp16x2, bf16x2, int32, int8_dp4a>(
+      shape.arithmetic, [&]<Arithmetic arithmetic>() {
+        return with_value<alternating, steady, square, uniform>(shape.form, [&]<Form form>() {
+          if constexpr (why_not(arithmetic, form) == nullptr) {
+            using Op = std::tuple_element_t<static_cast<std::size_t>(arithmetic), MultiplyAdds>;
+            return use.template operator()<std::tuple_element_t<
+                static_cast<std::size_t>(form),
+                std::tuple<Alternating<Op>, Steady<Op>, Square<Op>, Uniform<Op>>>>();
+          } else {
+            return Result{};
+          }
+        });
+      });
+}
+
+/// An operation in a form, and chains of it in a warp.
+struct InForm {
+  operations::Operation operation;
+  unsigned chains = 1;
+};
+[[nodiscard]] InForm in_form(const Shape& shape);
 
 /// Instructions of threads that an SM of this compute capability ("9.0") takes in a cycle, by the
 /// CUDA C++ Best Practices Guide 13, "Throughput of Native Arithmetic Instructions", which counts
 /// results: a packed instruction has two. Nothing for what the guide does not say.
-[[nodiscard]] std::optional<int> lanes_per_sm(std::string_view capability, std::string_view kind);
+[[nodiscard]] std::optional<int> lanes_per_sm(std::string_view capability, Arithmetic arithmetic);
 
-struct Observation {
-  double inside = 0;   ///< cycles of an SM for an instruction of a warp; median of all SMs
-  double outside = 0;  ///< the same by events
-  double instructions_per_second = 0;  ///< of threads, whole chip
-  double grid_seconds = 0;
-  double core_hertz = 0;
-};
-
-/// Adds the measurements, the limit where it is known, and the timer and clock gates.
-void report(Session& session, const Collection<Observation>& seen, const Arithmetic& kind,
-            unsigned sms);
+/// A launch leaves the first warp's `ends`. Unit of work: an instruction of a warp, on one SM.
+[[nodiscard]] Experiment describe(const Shape& shape, const GpuFacts& gpu,
+                                  std::span<const std::uint64_t> ends);
+/// Of `cores` cores with vectors of `lanes`. The first slope is of the first core alone, the second
+/// of all. Unit of work: an instruction of a core.
+[[nodiscard]] Experiment describe(std::size_t cores, std::size_t lanes);
 
 }  // namespace strata::ceilings

@@ -1,15 +1,14 @@
-// The declaration and the report of instruction_cost: instruction_cost.hpp says what it asks.
 #include "micro/compute/instruction_cost.hpp"
 
-#include "harness/measure/timed.hpp"
-#include "harness/record/gates.hpp"
+#include "harness/case/choices.hpp"
 #include "harness/record/statistics.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace strata::instruction_cost {
 namespace {
@@ -29,17 +28,82 @@ std::optional<std::string> excludes_host(const Params& params) {
   return std::nullopt;
 }
 
-/// A barrier has no chains to run side by side.
 std::optional<std::string> excludes(const Params& params, Backend backend) {
   if (backend == Backend::host) return excludes_host(params);
   if (has(host_operations::of_host_only, params.at("operation"))) {
     return "a GPU has no such instruction, or does more with one";
   }
   if (params.at("ilp") == std::to_string(max_host_ilp)) return "a CPU's number of chains";
-  if (params.at("operation") == operations::Barrier::name && params.at("ilp") != "1") {
-    return "a barrier holds the whole warp: there is nothing to run beside it";
+  const auto space = operations::operation_named(params.at("operation")).space;
+  const char* const why = why_not(space, number_of<unsigned>(params, "ilp"));
+  return why == nullptr ? std::nullopt : std::optional<std::string>{why};
+}
+
+/// The cycles of one SM's passes. The barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp
+/// go on to its clock read and stops it behind that: the first to arrive have read the clock while
+/// others were still in the pass before. The last one to arrive waits for nobody.
+Passes passes_of(std::span<const Stamp> warps) {
+  Passes seen;
+  for (unsigned pass = 1; pass < passes; ++pass) {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    for (const Stamp& stamp : warps) {
+      begin = std::max(begin, stamp.cycles[mark_of(pass)]);
+      end = std::max(end, stamp.cycles[mark_of(pass) + 1]);
+    }
+    seen.cycles.at(pass - 1) = static_cast<double>(end - begin);
   }
-  return std::nullopt;
+  return seen;
+}
+
+/// The median of all SMs, whose `warps` write one after the other.
+double median_of(const Launched& launched, unsigned warps, double (Passes::*value)() const) {
+  std::vector<double> of_sms;
+  const std::span<const Stamp> stamps{launched.stamps};
+  for (std::size_t first = 0; first < stamps.size(); first += warps)
+    of_sms.push_back((passes_of(stamps.subspan(first, warps)).*value)());
+  return median(of_sms);
+}
+
+/// The passes of the long launch alone. Cells: the bend, and the operations of a chain in the
+/// shortest timed pass.
+Window passes_of_median_sm(const Shape& shape) {
+  return {.name = "passes of the median SM, from its last warp's start to its last one's end",
+          .read = [shape](const Launched& /*brief*/, const Launched& full) {
+            const double work = full.length.work / rounds_of_all_passes;
+            const double cycles = median_of(full, shape.warps, &Passes::slope) / work;
+            return Inside{.cycles = cycles,
+                          .slowest = cycles,
+                          .low = cycles,
+                          .high = cycles,
+                          .hertz = median_hertz(full),
+                          .cells = {median_of(full, shape.warps, &Passes::bend),
+                                    static_cast<double>(shape.chain_of(full.length.rounds))}};
+          }};
+}
+
+/// What is counted of a launch of four rounds. The round that warms up is in the launch of none as
+/// well, and so taken off.
+std::optional<CountPlan> count_plan(const Shape& shape, const GpuFacts& gpu) {
+  constexpr std::uint32_t rounds = 4;
+  const std::uint64_t of_warps =
+      std::uint64_t{rounds} * shape.operation.body * shape.warps * rounds_of_all_passes * gpu.sms;
+  CountPlan plan{.length = {.rounds = rounds}};
+  if (shape.operation.space == operations::Space::global) {
+    // A ring of two sectors.
+    constexpr std::uint64_t sectors =
+        operations::distinct_lanes * sizeof(std::uint64_t) / sector_bytes;
+    plan.loads = LoadPrediction{.requests = of_warps, .sectors = of_warps * sectors};
+    plan.served_by = ServedBy::l1;
+    plan.reads = static_cast<double>(of_warps);
+    return plan;
+  }
+  if (shape.operation.counter.empty()) return std::nullopt;
+  plan.units = static_cast<double>(of_warps * warp_lanes);
+  plan.expected = {{.quantity = std::string{shape.operation.counter}, .predicted = plan.units}};
+  plan.model = "chain_length";
+  plan.unit = "operation";
+  return plan;
 }
 
 }  // namespace
@@ -90,30 +154,88 @@ std::uint32_t rounds_for(double cycles, double cycles_of_a_round) {
   return static_cast<std::uint32_t>(std::max(least, std::floor(rounds)));
 }
 
-Gate linear_gate(std::span<const double> bends, std::uint64_t operations) {
-  constexpr double bound = 1;
-  const double bend = median(bends);
-  return {"model", std::abs(bend) <= bound ? Verdict::passed : Verdict::failed,
-          fmt::format("chains of {0}, {1} and {2} operations: the second is {3:+.2f} cycles off "
-                      "the line (bound {4:g})",
-                      operations, 2 * operations, 4 * operations, bend, bound)};
+Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std::uint64_t> ends) {
+  const operations::Operation& operation = shape.operation;
+  const double of_round = double{1} * operation.body * shape.warps * rounds_of_all_passes;
+  const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of a warp on each SM
+  Experiment experiment;
+  experiment.slopes = {
+      {.verify = operations::ends_verified(ends, operation.tolerance,
+                                           [=](std::uint32_t rounds) {
+                                             return operation.ends(shape.chain_of(
+                                                 1 + std::uint64_t{rounds_of_all_passes} * rounds));
+                                           }),
+       .size =
+           [=](const std::function<Launched(const Length&)>& run) {
+             constexpr double timed_cycles = 6e5;  // 0.3 ms: thousands of timer steps
+             const Launched one = run({.rounds = 1});
+             return fifth_and_whole(
+                 rounds_for(timed_cycles, median_of(one, shape.warps, &Passes::slope)), of_round);
+           },
+       .writers = std::size_t{gpu.sms} * shape.warps,
+       .window = passes_of_median_sm(shape),
+       .held = true}};
+  add_both(experiment, "operation_cycles", "cycle");
+  experiment.rows.push_back(
+      {"operation_throughput", "operation/cycle", By::inside,
+       of_slope([](const Seen& seen) { return warp_lanes / seen.inside.cycles; })});
+  experiment.rows.push_back({"operation_rate", "1/s", By::outside,
+                             of_slope([=](const Seen& seen) { return threads / seen.seconds; })});
+  experiment.checked = operations::what_was_checked(operation.tolerance);
+  experiment.placement = Placement{.cores = gpu.sms, .per_core = static_cast<int>(shape.warps)};
+  if (operation.space == operations::Space::global) experiment.unproved = {.gate = "level"};
+  experiment.counts = count_plan(shape, gpu);
+  experiment.not_counted = "no counter of this operation";
+  if (shape.ilp == 1 && shape.warps == 1) {  // dependent: the length of the chain must show
+    const auto cell = [](std::size_t index) {
+      return of_slope([=](const Seen& seen) { return seen.inside.cells.at(index); });
+    };
+    experiment.linear = Linearity{.bend = cell(0), .length = cell(1)};
+  }
+  experiment.facts = [=](const Experiment& measured) {
+    return Facts{{"operations_of_a_loop", std::int64_t{operation.body}},
+                 {"shortest_chain", static_cast<std::int64_t>(
+                                        shape.chain_of(measured.slopes[0].lengths.full.rounds))}};
+  };
+  return experiment;
 }
 
-void report(Session& session, const Collection<Observation>& seen,
-            std::optional<std::uint64_t> dependent) {
-  const Timed timed{session, seen};
-  timed.add("operation_cycles", "cycle", "clock64_slope", &Observation::inside);
-  timed.add("operation_cycles", "cycle", "event_slope", &Observation::outside);
-  timed.add("operation_throughput", "operation/cycle", "clock64_slope",
-            [](const Observation& o) { return warp_lanes / o.inside; });
-  timed.add("operation_rate", "1/s", "event_slope", &Observation::operations_per_second);
-  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
-  timed.timers(&Observation::inside, "clock64_slope", &Observation::outside, "event_slope");
-  const auto bends = seen.series(&Observation::bend);
-  if (dependent) {
-    session.add(linear_gate(bends, *dependent));
-    session.fact("linearity_error_cycles", median(bends));
-  }
+Experiment describe_host(unsigned ilp) {
+  constexpr int most_meet_no_interrupt = 5;
+  constexpr double timed_seconds = 1.25e-4;  // of a long run: an eighth of a tick
+  constexpr std::uint32_t trial_turns = 128;
+  const Value core_cycles = number_at(0);
+  Experiment experiment;
+  experiment.pairs = most_meet_no_interrupt;
+  experiment.slopes.resize(2);
+  experiment.slopes[0].size = operations::lengths_by_least(
+      timed_seconds / 2, double{host_operations::steps}, trial_turns, 0);
+  experiment.slopes[1].size = operations::lengths_by_least(
+      timed_seconds, double{host_operations::steps} * ilp, trial_turns, 0);
+  experiment.of_each_pair = {[](const Sample& pair) {
+    return pair.slopes[1].inside.cycles / pair.slopes[0].inside.cycles;
+  }};
+  add_both(experiment, "operation_cycles", "cycle", 1);
+  const auto add = [&](Row row) {
+    row.core_cycles = true;
+    experiment.rows.push_back(std::move(row));
+  };
+  add({"operation_core_cycles", "cycle", "over_dependent_adds", core_cycles});
+  add({"operation_time", "s", By::outside,
+       of_slope([](const Seen& seen) { return seen.seconds; }, 1)});
+  add({"operation_throughput", "operation/cycle", "over_dependent_adds",
+       [=](const Sample& sample) { return 1 / core_cycles(sample); }});
+  add({"operation_rate", "1/s", By::outside,
+       of_slope([](const Seen& seen) { return 1 / seen.seconds; }, 1)});
+  add({"core_clock", "Hz", "dependent_adds",
+       of_slope([](const Seen& seen) { return 1 / seen.seconds; }, 0)});
+  experiment.watch = {cycles_of(1), outside_of(1), core_cycles};
+  experiment.checked = "ends of chains, of the additions beside them too";
+  experiment.facts = [](const Experiment& measured) {
+    return Facts{{"operations_of_long_run",
+                  static_cast<std::int64_t>(measured.slopes[1].lengths.full.work)}};
+  };
+  return experiment;
 }
 
 STRATA_DECLARED(declare);

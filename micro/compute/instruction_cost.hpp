@@ -11,16 +11,14 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/measure/experiment.hpp"
+#include "harness/record/device_facts.hpp"
 #include "micro/compute/host_operations.hpp"
 #include "micro/compute/operations.hpp"
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <vector>
 
 namespace strata::instruction_cost {
 
@@ -32,6 +30,19 @@ inline constexpr unsigned max_host_ilp = host_operations::most_chains;
 /// One to warm up, then one, two and four times as long.
 inline constexpr unsigned passes = 4;
 inline constexpr unsigned rounds_of_all_passes = 1 + 2 + 4;  ///< the first is always one round
+
+/// The mark of a stamp at which a pass begins; at the next one it ends. The last pass comes first:
+/// the nanoseconds of a stamp are around it.
+[[nodiscard]] STRATA_HD constexpr unsigned mark_of(unsigned pass) {
+  return 2 * (passes - 1 - pass);
+}
+
+/// Why a GPU is not asked for so many chains of an operation side by side; null where it is, and a
+/// kernel exists.
+[[nodiscard]] constexpr const char* why_not(operations::Space space, unsigned ilp) {
+  const bool alone = space == operations::Space::barrier && ilp != 1;
+  return alone ? "a barrier holds the whole warp: there is nothing to run beside it" : nullptr;
+}
 
 /// Rounds of the shortest timed pass, for a launch of about `cycles` cycles.
 [[nodiscard]] std::uint32_t rounds_for(double cycles, double cycles_of_a_round);
@@ -46,19 +57,21 @@ struct Passes {
   [[nodiscard]] double bend() const { return cycles[1] - (cycles[0] + slope()); }
 };
 
-struct Observation {
-  double inside = 0;   ///< cycles of an operation of a warp on an SM; median of all SMs
-  double outside = 0;  ///< the same by events
-  double bend = 0;     ///< cycles; median of all SMs
-  double operations_per_second = 0;  ///< of all threads of the chip
-  double core_hertz = 0;
+/// What runs on a GPU.
+struct Shape {
+  operations::Operation operation;
+  unsigned ilp = 1;    ///< chains of a warp
+  unsigned warps = 1;  ///< of the one block on each SM
+  /// Operations of one chain in so many rounds.
+  [[nodiscard]] std::uint64_t chain_of(std::uint64_t rounds) const {
+    return rounds * operation.body / ilp;
+  }
 };
-
-/// `model`: chains of n, 2n and 4n operations cost in proportion, within a cycle.
-[[nodiscard]] Gate linear_gate(std::span<const double> bends, std::uint64_t operations);
-
-/// Adds the measurements and gates. `dependent`: one chain on one warp, whose length must show.
-void report(Session& session, const Collection<Observation>& seen,
-            std::optional<std::uint64_t> dependent);
+/// A launch leaves the first warp's `ends`. Unit of work: an operation of a warp, on one SM.
+[[nodiscard]] Experiment describe(const Shape& shape, const GpuFacts& gpu,
+                                  std::span<const std::uint64_t> ends);
+/// On a core of a CPU: the first slope is of dependent additions, the second of `ilp` chains of the
+/// operation. Unit of work: one operation.
+[[nodiscard]] Experiment describe_host(unsigned ilp);
 
 }  // namespace strata::instruction_cost

@@ -1,17 +1,12 @@
-// The declaration, the words, the model of the chains and the report of issue_mix: issue_mix.hpp
-// says what it asks.
 #include "micro/compute/issue_mix.hpp"
 
-#include "harness/measure/timed.hpp"
 #include "harness/model/word_patterns.hpp"
-#include "harness/record/gates.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace strata::issue_mix {
 namespace {
@@ -83,12 +78,32 @@ void turn(State& state, Partner partner, unsigned size, bool asked, const AllWor
   }
 }
 
-std::vector<std::string> sizes_in_words() {
-  std::vector<std::string> words;
-  words.reserve(group_sizes.size());
-  for (const unsigned size : group_sizes)
-    words.push_back(std::to_string(size));
+/// The chains' ends as bits.
+operations::WarpWords words_of(const Ends& ends) {
+  operations::WarpWords words;
+  for (const auto& chain : ends) {
+    for (const float x : chain)
+      words.push_back(operations::bits(x));
+  }
   return words;
+}
+
+/// Multiply-adds of threads and, where a counter knows them, partners.
+CountPlan count_plan(Partner partner, unsigned size, const GpuFacts& gpu) {
+  constexpr std::uint32_t rounds = 16;
+  const double groups = double{rounds} * body / size * warps_of_sm * gpu.sms;  // of warps
+  // A round more in both: only a launch that enters the loop sets up what the loop needs.
+  CountPlan plan{.length = {.rounds = rounds + 1},
+                 .none = {.rounds = 1},
+                 .expected = {{.quantity = "fp32_fma", .predicted = groups * size * warp_lanes}},
+                 .model = "chain_length",
+                 .unit = "group",
+                 .units = groups};
+  if (partner == Partner::rsqrt)
+    plan.expected.push_back({.quantity = "xu_instructions", .predicted = groups});
+  if (partner == Partner::shared_load)
+    plan.expected.push_back({.quantity = "shared_load_requests", .predicted = groups});
+  return plan;
 }
 
 }  // namespace
@@ -100,14 +115,8 @@ Benchmark declare() {
       .question =
           "What does an instruction of another unit cost a scheduler among "
           "multiply-adds?",
-      .axes = {{.name = "partner",
-                .meaning = "what stands behind each group of multiply-adds",
-                .choices = {partners.begin(), partners.end()},
-                .defaults = {partners.begin(), partners.end()}},
-               {.name = "multiply_adds",
-                .meaning = "of a group",
-                .choices = sizes_in_words(),
-                .defaults = sizes_in_words()}},
+      .axes = {partners.axis("partner", "what stands behind each group of multiply-adds"),
+               group_sizes.axis("multiply_adds", "of a group")},
       .counter_sets = {"flops", "shared", "issue"},
       .quantities = {{"group_cycles", "cycles of a scheduler for a group of one warp"},
                      {"multiply_add_cycles",
@@ -117,12 +126,6 @@ Benchmark declare() {
                      {"core_clock", "clock of the core under this load"}},
       .seconds_per_case = 0.1,
       .excludes = {}};
-}
-
-Partner partner_of(std::string_view name) {
-  const auto* const found = std::ranges::find(partners, name);
-  if (found == partners.end()) throw std::out_of_range{"no partner " + std::string{name}};
-  return static_cast<Partner>(found - partners.begin());
 }
 
 Words words_of(Partner partner, std::uint32_t lane) {
@@ -154,11 +157,11 @@ Factors factors_of(Partner partner) {
   return {operations::fraction<float>(index) / 4, operations::fraction<float>(index + 1) / 4};
 }
 
-std::vector<float> device_words(Partner partner) {
-  std::vector<float> words;
+operations::WarpWords device_words(Partner partner) {
+  operations::WarpWords words;
   const auto row = [&](auto&& pick) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-      words.push_back(pick(words_of(partner, lane % distinct_lanes)));
+      words.push_back(operations::bits(pick(words_of(partner, lane % distinct_lanes))));
   };
   for (std::size_t c = 0; c < chains; ++c)
     row([c](const Words& of) { return of.start.at(c); });
@@ -166,7 +169,7 @@ std::vector<float> device_words(Partner partner) {
   for (std::size_t half = 0; half < 2; ++half)
     row([half](const Words& of) { return of.b.at(half); });
   for (std::size_t which = 0; which < 2; ++which)
-    row([which](const Words& of) { return std::bit_cast<float>(of.added.at(which)); });
+    row([which](const Words& of) { return of.added.at(which); });
   return words;
 }
 
@@ -181,22 +184,7 @@ Ends expected_ends(Partner partner, unsigned size, bool asked, std::uint64_t rou
       answers[lane] = words[lane].answer;
   }
   const Factors a = factors_of(partner);
-  // Once a state comes back, whole periods are left out (Brent: the state to meet again is taken
-  // anew after 1, 2, 4… rounds).
-  State earlier = state;
-  std::uint64_t since = 0;
-  std::uint64_t patience = 1;
-  while (rounds > 0) {
-    turn(state, partner, size, asked, words, a);
-    --rounds;
-    ++since;
-    if (state == earlier) rounds %= since;
-    if (since == patience) {
-      earlier = state;
-      since = 0;
-      patience *= 2;
-    }
-  }
+  operations::repeat(state, rounds, [&] { turn(state, partner, size, asked, words, a); });
   return state.x;
 }
 
@@ -205,27 +193,54 @@ double tolerance_of(Partner partner) {
   return partner == Partner::rsqrt ? of_approximation : 0;
 }
 
-void report(Session& session, const Collection<Observation>& seen, Partner partner, unsigned size) {
-  const Timed timed{session, seen};
-  timed.add("group_cycles", "cycle", "clock64_slope", &Observation::inside);
-  timed.add("group_cycles", "cycle", "event_slope", &Observation::outside);
-  timed.add("multiply_add_cycles", "cycle", "clock64_slope",
-            [size](const Observation& o) { return o.plain_inside / size; });
-  timed.add("multiply_add_cycles", "cycle", "event_slope",
-            [size](const Observation& o) { return o.plain_outside / size; });
+Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
+                    std::span<const std::uint64_t> ends) {
+  constexpr double timed_seconds = 2e-3;  // of the long launch: thousands of timer steps
+  const auto slope_of = [&](bool asked) {
+    return Slope{.verify = operations::ends_verified(ends, asked ? tolerance_of(partner) : 0,
+                                                     [=](std::uint32_t rounds) {
+                                                       return words_of(expected_ends(
+                                                           partner, size, asked, rounds));
+                                                     }),
+                 .writers = std::size_t{gpu.sms} * warps_of_sm,
+                 .window = median_sm(warps_of_sm),
+                 .held = true};
+  };
+  constexpr std::size_t plain = 0;
+  Experiment experiment;
+  if (partner != Partner::none) experiment.slopes.push_back(slope_of(/*asked=*/false));
+  experiment.slopes.push_back(slope_of(partner != Partner::none));
+  const std::size_t own = experiment.slopes.size() - 1;
+  experiment.slopes[own].size =
+      lengths_by_trial(timed_seconds, double{body} / size * warps_of_scheduler);
+
+  add_both(experiment, "group_cycles", "cycle", own);
+  experiment.rows.push_back(
+      {"multiply_add_cycles", "cycle", By::inside, cycles_of(plain, 1.0 / size)});
+  experiment.rows.push_back(
+      {"multiply_add_cycles", "cycle", By::outside, outside_of(plain, 1.0 / size)});
   if (partner != Partner::none) {
-    session.add(Measurement{
-        .quantity = "partner_cycles",
-        .unit = "cycle",
-        .provenance = Provenance::modelled,
-        .method = "less_multiply_adds",
-        .samples = seen.series([](const Observation& o) { return o.inside - o.plain_inside; })});
+    experiment.rows.push_back({.quantity = "partner_cycles",
+                               .unit = "cycle",
+                               .method = "less_multiply_adds",
+                               .value =
+                                   [=](const Sample& sample) {
+                                     return sample.slopes[own].inside.cycles -
+                                            sample.slopes[plain].inside.cycles;
+                                   },
+                               .provenance = Provenance::modelled});
   }
-  timed.core_clock("clock64_over_globaltimer", &Observation::core_hertz);
-  timed.timers(&Observation::inside, "clock64_slope", &Observation::outside, "event_slope");
-  session.fact("warps_of_a_scheduler", std::int64_t{warps_of_scheduler});
-  session.fact("multiply_adds_of_a_loop", std::int64_t{body});
-  session.fact("multiply_adds_until_needed", std::int64_t{needed});
+  experiment.watch = {cycles_of(own), outside_of(own), cycles_of(plain)};
+  experiment.checked = operations::what_was_checked(tolerance_of(partner));
+  experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps_of_sm}};
+  experiment.counts = count_plan(partner, size, gpu);
+  experiment.counts->slope = own;
+  experiment.facts = [](const Experiment&) {
+    return Facts{{"warps_of_a_scheduler", std::int64_t{warps_of_scheduler}},
+                 {"multiply_adds_of_a_loop", std::int64_t{body}},
+                 {"multiply_adds_until_needed", std::int64_t{needed}}};
+  };
+  return experiment;
 }
 
 STRATA_DECLARED(declare);

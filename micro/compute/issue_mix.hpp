@@ -16,27 +16,29 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/session.hpp"
-#include "micro/compute/operations.hpp"
+#include "harness/case/choices.hpp"
+#include "harness/measure/experiment.hpp"
+#include "harness/record/device_facts.hpp"
+#include "micro/compute/chains.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <vector>
+#include <span>
 
 namespace strata::issue_mix {
 
 [[nodiscard]] Benchmark declare();
 
-enum class Partner { none, rsqrt, shuffle, shared_load, integer_add };
-inline constexpr std::array<std::string_view, 5> partners{"none", "rsqrt", "shuffle", "shared_load",
-                                                          "integer_add"};
-/// Throws std::out_of_range for a name that no partner has.
-[[nodiscard]] Partner partner_of(std::string_view name);
-
-inline constexpr std::array<unsigned, 6> group_sizes{4, 8, 12, 16, 24, 48};
+enum class Partner : std::uint8_t { none, rsqrt, shuffle, shared_load, integer_add };
+inline constexpr Choices partners{
+    std::pair{"none", Partner::none}, std::pair{"rsqrt", Partner::rsqrt},
+    std::pair{"shuffle", Partner::shuffle}, std::pair{"shared_load", Partner::shared_load},
+    std::pair{"integer_add", Partner::integer_add}};
+/// Multiply-adds of a group.
+inline constexpr Choices group_sizes{std::pair{"4", 4U},   std::pair{"8", 8U},
+                                     std::pair{"12", 12U}, std::pair{"16", 16U},
+                                     std::pair{"24", 24U}, std::pair{"48", 48U}};
 
 inline constexpr unsigned chains = 2;
 inline constexpr unsigned body = 384;      ///< multiply-adds of a loop: whole groups of every size
@@ -75,7 +77,7 @@ inline constexpr std::uint32_t ring_address = 8192;
 inline constexpr std::uint32_t ring_words = 8;
 
 /// Row after row for the lanes of a warp: starts, answer, b of both halves, added.
-[[nodiscard]] std::vector<float> device_words(Partner partner);
+[[nodiscard]] operations::WarpWords device_words(Partner partner);
 inline constexpr std::size_t rows = chains + 1 + 2 + 2;
 
 /// Chains, each of the lanes that differ.
@@ -85,15 +87,9 @@ using Ends = std::array<std::array<float, operations::distinct_lanes>, chains>;
 /// Relative; 0: the host knows every bit.
 [[nodiscard]] double tolerance_of(Partner partner);
 
-struct Observation {
-  double inside = 0;        ///< cycles of a scheduler for a group of a warp; median of all SMs
-  double outside = 0;       ///< the same by events
-  double plain_inside = 0;  ///< the same without partners
-  double plain_outside = 0;
-  double core_hertz = 0;
-};
-
-/// Adds the measurements, and the timer and clock gates.
-void report(Session& session, const Collection<Observation>& seen, Partner partner, unsigned size);
+/// A launch leaves the first warp's `ends`. Unit of work: a group of one warp, on one scheduler.
+/// The last slope is of the groups with their partner, the first of the multiply-adds alone.
+[[nodiscard]] Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
+                                  std::span<const std::uint64_t> ends);
 
 }  // namespace strata::issue_mix

@@ -6,17 +6,19 @@
 //   name                its word on the axis `operation`
 //   body                operations in the body of a loop: few enough for the instruction caches,
 //                       enough that the loop's own instructions (3 or 4, and a branch) are little
+//   run                 steps of a chain that take one set of operands before the other's turn
 //   tolerance           relative; 0: the host knows every bit
 //   operands(lane)      what the chain starts from, and two sets of operands that alternate, so
 //                       that nothing can fold two neighbours of a chain into one
-//   step(x, a, b)       the operation on the host; or expected(operands), where only the number
-//                       that the chain settles at is known; or step_all, where lanes meet
-//   apply(x, a, b)      the operation on the device; the comment names the SASS that is wanted
+//   step(x, a, b)       the operation on the host; or step_all, where lanes meet
+//   STRATA_PTX          the operation on the device, %0 being x, %1 a and %2 b; the comment names
+//                       the SASS that is wanted
 // Operands are of the lane, not of the warp: those of the warp would go through the uniform pipe.
 #pragma once
 
-#include "harness/model/coalescing.hpp"
-#include "harness/model/word_patterns.hpp"
+#include "harness/case/error.hpp"
+#include "harness/record/device_facts.hpp"
+#include "micro/compute/chains.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,15 +26,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace strata::operations {
-
-/// Lanes whose operands differ; lane l has those of l mod this.
-inline constexpr std::uint32_t distinct_lanes = 8;
 
 /// Where an operation goes beside the registers.
 enum class Space { none, shared, constant, global, barrier };
@@ -44,11 +42,10 @@ struct Operands {
   std::array<W, 2> b{};
 };
 
-/// A number from 1 up to 2 with a random mantissa of `bits` bits.
-template <class Real>
-Real fraction(std::uint32_t index, int bits = 23) {
-  const std::uint32_t mantissa = hashed_word(index) >> static_cast<std::uint32_t>(32 - bits);
-  return static_cast<Real>(1.0 + std::ldexp(mantissa, -bits));
+/// A chain that needs no operands.
+template <class W>
+Operands<W> started(W start) {
+  return {.start = start, .a = {}, .b = {}};
 }
 
 /// What most integer operations start from: all bits in use, and odd.
@@ -99,117 +96,151 @@ struct Bfloat {
   static double unpack(std::uint32_t word) { return std::bit_cast<float>(word << 16U); }
 };
 
+template <class W>
 struct Plain {
+  using Word = W;
   static constexpr std::uint32_t body = 512;
+  static constexpr std::uint32_t run = 1;
   static constexpr double tolerance = 0;
   static constexpr Space space = Space::none;
   static constexpr int least_major = 0;            ///< compute capability that knows the operation
   static constexpr std::string_view counter = {};  ///< quantity of the set flops that counts it
 };
 
+/// `kind`: the letter of the word's registers. Clobbers may follow.
 #ifdef __CUDACC__
-#define STRATA_OPERATION(...)                                                                     \
+#define STRATA_PTX(kind, text, ...)                                                               \
   static __device__ __forceinline__ void apply([[maybe_unused]] Word& x, [[maybe_unused]] Word a, \
                                                [[maybe_unused]] Word b) {                         \
-    __VA_ARGS__;                                                                                  \
+    asm volatile(text : "+" kind(x) : kind(a), kind(b) __VA_OPT__( :) __VA_ARGS__);               \
   }
 #else
-#define STRATA_OPERATION(...)
+#define STRATA_PTX(kind, text, ...)
 #endif
 
-// --- 32-bit floating point
+// --- Floating point of 32 and of 64 bits
 
-struct Fadd : Plain {
-  using Word = float;
+template <class Real>
+struct Add : Plain<Real> {
+  static Real step(Real x, Real a, Real /*b*/) { return x + a; }
+};
+struct Fadd : Add<float> {
   static constexpr std::string_view name = "fadd";
   static constexpr std::string_view counter = "fp32_add";
-  static Operands<Word> operands(std::uint32_t lane) {
+  static Operands<float> operands(std::uint32_t lane) {
     const auto k = static_cast<float>(lane + 1);
     return {.start = fraction<float>(lane), .a = {k, 2 * k}, .b = {}};
   }
-  static Word step(Word x, Word a, Word /*b*/) { return x + a; }
-  // Wanted: FADD
-  STRATA_OPERATION(asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a)))
+  STRATA_PTX("f", "add.rn.f32 %0, %0, %1;")  // FADD
+};
+struct Dadd : Add<double> {
+  static constexpr std::string_view name = "dadd";
+  static constexpr std::string_view counter = "fp64_add";
+  static Operands<double> operands(std::uint32_t lane) {
+    return {.start = fraction<double>(3 * lane),
+            .a = {fraction<double>(3 * lane + 1), fraction<double>(3 * lane + 2)},
+            .b = {}};
+  }
+  STRATA_PTX("d", "add.rn.f64 %0, %0, %1;")  // DADD
 };
 
-struct Fmul : Plain {
-  using Word = float;
+template <class Real>
+struct Multiply : Plain<Real> {
+  static Operands<Real> operands(std::uint32_t lane) {
+    const auto up = fraction<Real>(2 * lane + 1);
+    return {.start = fraction<Real>(2 * lane), .a = {up, 1 / up}, .b = {}};
+  }
+  static Real step(Real x, Real a, Real /*b*/) { return x * a; }
+};
+struct Fmul : Multiply<float> {
   static constexpr std::string_view name = "fmul";
   static constexpr std::string_view counter = "fp32_mul";
-  static Operands<Word> operands(std::uint32_t lane) {
-    const auto up = fraction<float>(2 * lane + 1);
-    return {.start = fraction<float>(2 * lane), .a = {up, 1 / up}, .b = {}};
-  }
-  static Word step(Word x, Word a, Word /*b*/) { return x * a; }
-  // Wanted: FMUL
-  STRATA_OPERATION(asm volatile("mul.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a)))
+  STRATA_PTX("f", "mul.rn.f32 %0, %0, %1;")  // FMUL
+};
+struct Dmul : Multiply<double> {
+  static constexpr std::string_view name = "dmul";
+  static constexpr std::string_view counter = "fp64_mul";
+  STRATA_PTX("d", "mul.rn.f64 %0, %0, %1;")  // DMUL
 };
 
-struct Ffma : Plain {
-  using Word = float;
+/// A multiply-add of a GPU has three operands: more than the registers' two banks give in its time,
+/// unless its neighbours share some of them (the reuse cache). Nothing folds multiply-adds, so that
+/// the sets need not alternate at each step. Long beside the change from one set to the other, and
+/// short enough that a chain has hardly come to rest before it is drawn elsewhere.
+inline constexpr std::uint32_t long_run = 16;
+
+template <class Real>
+struct MultiplyAdd : Plain<Real> {
+  static constexpr std::uint32_t run = long_run;
+  static Operands<Real> operands(std::uint32_t lane) { return contraction<Real>(lane, 24); }
+  static Real step(Real x, Real a, Real b) { return std::fma(x, a, b); }
+};
+struct Ffma : MultiplyAdd<float> {
   static constexpr std::string_view name = "ffma";
   static constexpr std::string_view counter = "fp32_fma";
-  static Operands<Word> operands(std::uint32_t lane) { return contraction<float>(lane, 24); }
-  static Word step(Word x, Word a, Word b) { return std::fma(x, a, b); }
-  // Wanted: FFMA
-  STRATA_OPERATION(asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b)))
+  STRATA_PTX("f", "fma.rn.f32 %0, %0, %1, %2;")  // FFMA
+};
+struct Dfma : MultiplyAdd<double> {
+  static constexpr std::string_view name = "dfma";
+  static constexpr std::string_view counter = "fp64_fma";
+  STRATA_PTX("d", "fma.rn.f64 %0, %0, %1, %2;")  // DFMA
 };
 
 /// The lesser, then the greater: x goes to and fro between the two bounds.
-struct Fmnmx : Plain {
-  using Word = float;
-  static constexpr std::string_view name = "fmin_fmax";
+template <class W>
+struct MinMax : Plain<W> {
   static constexpr std::uint32_t body = 256;
-  static Operands<Word> operands(std::uint32_t lane) {
-    const auto low = fraction<float>(lane);
+  static Operands<W> between(W low) {
     return {.start = 3 * low, .a = {low, low / 2}, .b = {2 * low, 4 * low}};
   }
-  static Word step(Word x, Word a, Word b) { return std::max(std::min(x, a), b); }
-  // Wanted: FMNMX, FMNMX (one FMNMX3 would be another operation)
-  STRATA_OPERATION(asm volatile("min.f32 %0, %0, %1;\n\tmax.f32 %0, %0, %2;"
-                                : "+f"(x)
-                                : "f"(a), "f"(b)))
+  static W step(W x, W a, W b) { return std::max(std::min(x, a), b); }
+};
+struct Fmnmx : MinMax<float> {
+  static constexpr std::string_view name = "fmin_fmax";
+  static Operands<float> operands(std::uint32_t lane) { return between(fraction<float>(lane)); }
+  // FMNMX, FMNMX (one FMNMX3 would be another operation)
+  STRATA_PTX("f", "min.f32 %0, %0, %1;\n\tmax.f32 %0, %0, %2;")
+};
+struct Imnmx : MinMax<std::uint32_t> {
+  static constexpr std::string_view name = "imin_imax";
+  static Operands<Word> operands(std::uint32_t lane) { return between(hashed_word(lane) >> 3U); }
+  // IMNMX, IMNMX (VIMNMX from compute capability 9.0 on)
+  STRATA_PTX("r", "min.u32 %0, %0, %1;\n\tmax.u32 %0, %0, %2;")
 };
 
 // --- 32-bit integers
 
-/// ptxas makes one IADD3 of two additions, so that two additions are the operation.
-struct Iadd : Plain {
-  using Word = std::uint32_t;
-  static constexpr std::string_view name = "iadd3";
+struct OnWords : Plain<std::uint32_t> {
   static Operands<Word> operands(std::uint32_t lane) { return random_words(lane); }
+};
+
+/// ptxas makes one IADD3 of two additions, so that two additions are the operation.
+struct Iadd : OnWords {
+  static constexpr std::string_view name = "iadd3";
   static Word step(Word x, Word a, Word b) { return x + a + b; }
-  // Wanted: IADD3 R, R, R, R
-  STRATA_OPERATION(asm volatile("add.u32 %0, %0, %1;\n\tadd.u32 %0, %0, %2;"
-                                : "+r"(x)
-                                : "r"(a), "r"(b)))
+  STRATA_PTX("r", "add.u32 %0, %0, %1;\n\tadd.u32 %0, %0, %2;")  // IADD3 R, R, R, R
 };
 
 /// (x and a) xor b.
-struct Bitwise : Plain {
-  using Word = std::uint32_t;
+struct Bitwise : OnWords {
   static constexpr std::string_view name = "bitwise";
-  static Operands<Word> operands(std::uint32_t lane) { return random_words(lane); }
   static Word step(Word x, Word a, Word b) { return (x & a) ^ b; }
-  // Wanted: LOP3.LUT
-  STRATA_OPERATION(asm volatile("lop3.b32 %0, %0, %1, %2, 0x6A;" : "+r"(x) : "r"(a), "r"(b)))
+  STRATA_PTX("r", "lop3.b32 %0, %0, %1, %2, 0x6A;")  // LOP3.LUT
 };
 
-struct Shift : Plain {
-  using Word = std::uint32_t;
+struct Shift : Plain<std::uint32_t> {
   static constexpr std::string_view name = "shift";
   static Operands<Word> operands(std::uint32_t lane) {
     return {.start = hashed_word(lane), .a = {lane + 1, 2 * lane + 3}, .b = {}};
   }
   static Word step(Word x, Word a, Word /*b*/) { return std::rotl(x, static_cast<int>(a)); }
-  // Wanted: SHF.L.W.U32 (a funnel shift of the same word twice)
-  STRATA_OPERATION(asm volatile("shf.l.wrap.b32 %0, %0, %0, %1;" : "+r"(x) : "r"(a)))
+  // SHF.L.W.U32 (a funnel shift of the same word twice)
+  STRATA_PTX("r", "shf.l.wrap.b32 %0, %0, %0, %1;")
 };
 
 /// A comparison and the choice that follows from it: two instructions, as a predicate alone makes
 /// no chain.
-struct Compare : Plain {
-  using Word = std::uint32_t;
+struct Compare : Plain<std::uint32_t> {
   static constexpr std::string_view name = "compare_select";
   static constexpr std::uint32_t body = 256;
   static Operands<Word> operands(std::uint32_t lane) {
@@ -217,206 +248,113 @@ struct Compare : Plain {
     return {.start = middle + 7, .a = {middle, middle / 4}, .b = {middle / 2, middle + 9}};
   }
   static Word step(Word x, Word a, Word b) { return x > a ? b : a; }
-  // Wanted: ISETP.GT.U32, SEL
-  STRATA_OPERATION(
-      asm volatile("{ .reg .pred above;\n\t"
-                   "setp.gt.u32 above, %0, %1;\n\t"
-                   "selp.u32 %0, %2, %1, above; }"
-                   : "+r"(x)
-                   : "r"(a), "r"(b)))
+  // ISETP.GT.U32, SEL
+  STRATA_PTX("r",
+             "{ .reg .pred above;\n\t"
+             "setp.gt.u32 above, %0, %1;\n\t"
+             "selp.u32 %0, %2, %1, above; }")
 };
 
-struct Imnmx : Plain {
-  using Word = std::uint32_t;
-  static constexpr std::string_view name = "imin_imax";
-  static constexpr std::uint32_t body = 256;
-  static Operands<Word> operands(std::uint32_t lane) {
-    const std::uint32_t low = hashed_word(lane) >> 3U;
-    return {.start = 3 * low, .a = {low, low / 2}, .b = {2 * low, 4 * low}};
-  }
-  static Word step(Word x, Word a, Word b) { return std::max(std::min(x, a), b); }
-  // Wanted: IMNMX, IMNMX (VIMNMX from compute capability 9.0 on)
-  STRATA_OPERATION(asm volatile("min.u32 %0, %0, %1;\n\tmax.u32 %0, %0, %2;"
-                                : "+r"(x)
-                                : "r"(a), "r"(b)))
-};
-
-struct Imad : Plain {
-  using Word = std::uint32_t;
+struct Imad : OnWords {
   static constexpr std::string_view name = "imad";
-  static Operands<Word> operands(std::uint32_t lane) { return random_words(lane); }
   static Word step(Word x, Word a, Word b) { return x * a + b; }
-  // Wanted: IMAD
-  STRATA_OPERATION(asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b)))
+  STRATA_PTX("r", "mad.lo.u32 %0, %0, %1, %2;")  // IMAD
 };
 
 /// Four products of bytes, added to the chain.
-struct Dp4a : Plain {
-  using Word = std::uint32_t;
+struct Dp4a : OnWords {
   static constexpr std::string_view name = "dp4a";
-  static Operands<Word> operands(std::uint32_t lane) { return random_words(lane); }
   static Word step(Word x, Word a, Word b) {
     for (std::uint32_t byte = 0; byte < 32; byte += 8)
       x += ((a >> byte) & 0xFFU) * ((b >> byte) & 0xFFU);
     return x;
   }
-  // Wanted: IDP.4A.U8.U8
-  STRATA_OPERATION(asm volatile("dp4a.u32.u32 %0, %1, %2, %0;" : "+r"(x) : "r"(a), "r"(b)))
+  STRATA_PTX("r", "dp4a.u32.u32 %0, %1, %2, %0;")  // IDP.4A.U8.U8
 };
 
 // --- Special functions: the bits of an approximation are the chip's own, but a chain that
 // contracts settles where the function meets its argument, whatever the last bits of a step were.
 
-/// 1/(x + a), which settles between 0.4 and 0.7. Without the addition ptxas makes x of two
-/// reciprocals and drops both.
-struct RcpApprox : Plain {
-  using Word = float;
-  static constexpr std::string_view name = "rcp_approx";
-  static constexpr std::uint32_t body = 256;
+struct Special : Plain<float> {
   static constexpr double tolerance = 1e-6;
   static constexpr std::string_view counter = "xu_thread_instructions";
-  static Operands<Word> operands(std::uint32_t lane) {
+  static Operands<float> operands(std::uint32_t lane) { return started(fraction<float>(lane)); }
+};
+
+/// 1/(x + a), which settles between 0.4 and 0.7. Without the addition ptxas makes x of two
+/// reciprocals and drops both.
+struct RcpApprox : Special {
+  static constexpr std::string_view name = "rcp_approx";
+  static constexpr std::uint32_t body = 256;
+  static Operands<float> operands(std::uint32_t lane) {
     return {.start = fraction<float>(3 * lane),
             .a = {fraction<float>(3 * lane + 1), fraction<float>(3 * lane + 2)},
             .b = {}};
   }
-  static Word step(Word x, Word a, Word /*b*/) { return 1 / (x + a); }
-  // Wanted: FADD, MUFU.RCP
-  STRATA_OPERATION(asm volatile("add.ftz.f32 %0, %0, %1;\n\trcp.approx.ftz.f32 %0, %0;"
-                                : "+f"(x)
-                                : "f"(a)))
+  static float step(float x, float a, float /*b*/) { return 1 / (x + a); }
+  STRATA_PTX("f", "add.ftz.f32 %0, %0, %1;\n\trcp.approx.ftz.f32 %0, %0;")  // FADD, MUFU.RCP
 };
 
 /// Settles at 1; so does the square root.
-struct RsqrtApprox : Plain {
-  using Word = float;
+struct RsqrtApprox : Special {
   static constexpr std::string_view name = "rsqrt_approx";
-  static constexpr double tolerance = 1e-6;
-  static constexpr std::string_view counter = "xu_thread_instructions";
-  static Operands<Word> operands(std::uint32_t lane) {
-    return {.start = fraction<float>(lane), .a = {}, .b = {}};
-  }
-  static Word step(Word x, Word /*a*/, Word /*b*/) { return 1 / std::sqrt(x); }
-  // Wanted: MUFU.RSQ
-  STRATA_OPERATION(asm volatile("rsqrt.approx.ftz.f32 %0, %0;" : "+f"(x)))
+  static float step(float x, float /*a*/, float /*b*/) { return 1 / std::sqrt(x); }
+  STRATA_PTX("f", "rsqrt.approx.ftz.f32 %0, %0;")  // MUFU.RSQ
 };
 
-struct SqrtApprox : Plain {
-  using Word = float;
+struct SqrtApprox : Special {
   static constexpr std::string_view name = "sqrt_approx";
-  static constexpr double tolerance = 1e-6;
-  static constexpr std::string_view counter = "xu_thread_instructions";
-  static Operands<Word> operands(std::uint32_t lane) {
-    return {.start = fraction<float>(lane), .a = {}, .b = {}};
-  }
-  static Word step(Word x, Word /*a*/, Word /*b*/) { return std::sqrt(x); }
-  // Wanted: MUFU.SQRT
-  STRATA_OPERATION(asm volatile("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x)))
+  static float step(float x, float /*a*/, float /*b*/) { return std::sqrt(x); }
+  STRATA_PTX("f", "sqrt.approx.ftz.f32 %0, %0;")  // MUFU.SQRT
 };
 
 /// The cosine stands for the sine: the same unit and range reduction, and it settles, at 0.739…,
 /// where an error of a step (2^-20.5) comes back at most threefold.
-struct CosApprox : Plain {
-  using Word = float;
+struct CosApprox : Special {
   static constexpr std::string_view name = "cos_approx";
   static constexpr std::uint32_t body = 256;
   static constexpr double tolerance = 5e-6;
-  static constexpr std::string_view counter = "xu_thread_instructions";
-  static Operands<Word> operands(std::uint32_t lane) {
-    return {.start = fraction<float>(lane) / 2, .a = {}, .b = {}};
-  }
-  static Word step(Word x, Word /*a*/, Word /*b*/) { return std::cos(x); }
-  // Wanted: FMUL by 1/2π, MUFU.COS
-  STRATA_OPERATION(asm volatile("cos.approx.ftz.f32 %0, %0;" : "+f"(x)))
+  static Operands<float> operands(std::uint32_t lane) { return started(fraction<float>(lane) / 2); }
+  static float step(float x, float /*a*/, float /*b*/) { return std::cos(x); }
+  STRATA_PTX("f", "cos.approx.ftz.f32 %0, %0;")  // FMUL by 1/2π, MUFU.COS
 };
 
 /// 2^-x, which settles at 0.641…
-struct Exp2Approx : Plain {
-  using Word = float;
+struct Exp2Approx : Special {
   static constexpr std::string_view name = "exp2_approx";
-  static constexpr double tolerance = 1e-6;
-  static constexpr std::string_view counter = "xu_thread_instructions";
-  static Operands<Word> operands(std::uint32_t lane) {
-    return {.start = fraction<float>(lane) / 2, .a = {}, .b = {}};
-  }
-  static Word step(Word x, Word /*a*/, Word /*b*/) { return std::exp2(-x); }
-  // Wanted: MUFU.EX2 R, -R
-  STRATA_OPERATION(
-      asm volatile("{ .reg .f32 negative;\n\t"
-                   "neg.f32 negative, %0;\n\t"
-                   "ex2.approx.ftz.f32 %0, negative; }"
-                   : "+f"(x)))
+  static Operands<float> operands(std::uint32_t lane) { return CosApprox::operands(lane); }
+  static float step(float x, float /*a*/, float /*b*/) { return std::exp2(-x); }
+  // MUFU.EX2 R, -R
+  STRATA_PTX("f",
+             "{ .reg .f32 negative;\n\t"
+             "neg.f32 negative, %0;\n\t"
+             "ex2.approx.ftz.f32 %0, negative; }")
 };
 
 /// Correctly rounded: a short program around MUFU.RCP, with a call for numbers at the edges.
-struct RcpIeee : Plain {
-  using Word = float;
+struct RcpIeee : Plain<float> {
   static constexpr std::string_view name = "rcp_ieee";
   static constexpr std::uint32_t body = 32;
-  static Operands<Word> operands(std::uint32_t lane) {
-    return {.start = fraction<float>(lane), .a = {}, .b = {}};
+  static Operands<float> operands(std::uint32_t lane) {
+    return {.start = fraction<float>(lane), .a = {1, 1}, .b = {}};
   }
-  static Word step(Word x, Word /*a*/, Word /*b*/) { return 1 / x; }
-  // Wanted: MUFU.RCP and FFMA
-  STRATA_OPERATION(asm volatile("rcp.rn.f32 %0, %0;" : "+f"(x)))
+  static float step(float x, float /*a*/, float /*b*/) { return 1 / x; }
+  STRATA_PTX("f", "rcp.rn.f32 %0, %0;")  // MUFU.RCP and FFMA
 };
 
-struct SqrtIeee : Plain {
-  using Word = float;
+struct SqrtIeee : Plain<float> {
   static constexpr std::string_view name = "sqrt_ieee";
   static constexpr std::uint32_t body = 32;
-  static Operands<Word> operands(std::uint32_t lane) {
-    return {.start = fraction<float>(lane), .a = {}, .b = {}};
-  }
-  static Word step(Word x, Word /*a*/, Word /*b*/) { return std::sqrt(x); }
-  // Wanted: MUFU.RSQ and FFMA
-  STRATA_OPERATION(asm volatile("sqrt.rn.f32 %0, %0;" : "+f"(x)))
-};
-
-// --- 64-bit floating point
-
-struct Dadd : Plain {
-  using Word = double;
-  static constexpr std::string_view name = "dadd";
-  static constexpr std::string_view counter = "fp64_add";
-  static Operands<Word> operands(std::uint32_t lane) {
-    return {.start = fraction<double>(3 * lane),
-            .a = {fraction<double>(3 * lane + 1), fraction<double>(3 * lane + 2)},
-            .b = {}};
-  }
-  static Word step(Word x, Word a, Word /*b*/) { return x + a; }
-  // Wanted: DADD
-  STRATA_OPERATION(asm volatile("add.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(a)))
-};
-
-struct Dmul : Plain {
-  using Word = double;
-  static constexpr std::string_view name = "dmul";
-  static constexpr std::string_view counter = "fp64_mul";
-  static Operands<Word> operands(std::uint32_t lane) {
-    const auto up = fraction<double>(2 * lane + 1);
-    return {.start = fraction<double>(2 * lane), .a = {up, 1 / up}, .b = {}};
-  }
-  static Word step(Word x, Word a, Word /*b*/) { return x * a; }
-  // Wanted: DMUL
-  STRATA_OPERATION(asm volatile("mul.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(a)))
-};
-
-struct Dfma : Plain {
-  using Word = double;
-  static constexpr std::string_view name = "dfma";
-  static constexpr std::string_view counter = "fp64_fma";
-  static Operands<Word> operands(std::uint32_t lane) { return contraction<double>(lane, 24); }
-  static Word step(Word x, Word a, Word b) { return std::fma(x, a, b); }
-  // Wanted: DFMA
-  STRATA_OPERATION(asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(x) : "d"(a), "d"(b)))
+  static Operands<float> operands(std::uint32_t lane) { return Special::operands(lane); }
+  static float step(float x, float /*a*/, float /*b*/) { return std::sqrt(x); }
+  STRATA_PTX("f", "sqrt.rn.f32 %0, %0;")  // MUFU.RSQ and FFMA
 };
 
 // --- Two 16-bit numbers in a word
 
 template <class Format>
-struct PackedFma : Plain {
-  using Word = std::uint32_t;
+struct PackedFma : Plain<std::uint32_t> {
+  static constexpr std::uint32_t run = long_run;
   static Word packed(double value) { return Format::pack(value); }
   static Operands<Word> operands(std::uint32_t lane) {
     const auto numbers = contraction<double>(lane, Format::bits - 1);
@@ -434,26 +372,23 @@ struct PackedFma : Plain {
 struct Hfma2 : PackedFma<Half> {
   static constexpr std::string_view name = "hfma2";
   static constexpr std::string_view counter = "fp16_fma";
-  // Wanted: HFMA2
-  STRATA_OPERATION(asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b)))
+  STRATA_PTX("r", "fma.rn.f16x2 %0, %0, %1, %2;")  // HFMA2
 };
 
 struct Bfma2 : PackedFma<Bfloat> {
   static constexpr std::string_view name = "bfma2";
   static constexpr int least_major = 8;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  STRATA_OPERATION(asm volatile("trap;"))  // never launched there
+  STRATA_PTX("r", "trap;")  // never launched there
 #else
-  // Wanted: HFMA2.BF16_V2 (HFMA2.BF16 on 8.x)
-  STRATA_OPERATION(asm volatile("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b)))
+  STRATA_PTX("r", "fma.rn.bf16x2 %0, %0, %1, %2;")  // HFMA2.BF16_V2 (HFMA2.BF16 on 8.x)
 #endif
 };
 
 // --- Between the lanes of a warp
 
 /// Every lane takes its right neighbour's word.
-struct Shuffle : Plain {
-  using Word = std::uint32_t;
+struct Shuffle : Plain<std::uint32_t> {
   static constexpr std::string_view name = "shuffle";
   static Operands<Word> operands(std::uint32_t lane) {
     const std::uint32_t neighbour = (lane + 1) % distinct_lanes;
@@ -464,15 +399,12 @@ struct Shuffle : Plain {
                        std::size_t /*set*/) {
     std::rotate(x.begin(), x.begin() + 1, x.end());
   }
-  // Wanted: SHFL.IDX, within groups of eight lanes
-  STRATA_OPERATION(asm volatile("shfl.sync.idx.b32 %0, %0, %1, 0x181F, 0xFFFFFFFF;"
-                                : "+r"(x)
-                                : "r"(a)))
+  // SHFL.IDX, within groups of eight lanes
+  STRATA_PTX("r", "shfl.sync.idx.b32 %0, %0, %1, 0x181F, 0xFFFFFFFF;")
 };
 
 /// A vote needs a predicate, so that a comparison is part of the operation.
-struct Vote : Plain {
-  using Word = std::uint32_t;
+struct Vote : Plain<std::uint32_t> {
   static constexpr std::string_view name = "compare_vote";
   static constexpr std::uint32_t body = 256;
   static Operands<Word> operands(std::uint32_t lane) {
@@ -492,63 +424,55 @@ struct Vote : Plain {
     }
     x.fill(ballot);
   }
-  // Wanted: ISETP.LT.U32, VOTE.ANY (the form that gives a ballot)
-  STRATA_OPERATION(
-      asm volatile("{ .reg .pred less;\n\t"
-                   "setp.lt.u32 less, %0, %1;\n\t"
-                   "vote.sync.ballot.b32 %0, less, 0xFFFFFFFF; }"
-                   : "+r"(x)
-                   : "r"(a)))
+  // ISETP.LT.U32, VOTE.ANY (the form that gives a ballot)
+  STRATA_PTX("r",
+             "{ .reg .pred less;\n\t"
+             "setp.lt.u32 less, %0, %1;\n\t"
+             "vote.sync.ballot.b32 %0, less, 0xFFFFFFFF; }")
 };
 
 /// All warps of a block wait for each other; the chain carries nothing.
-struct Barrier : Plain {
-  using Word = std::uint32_t;
+struct Barrier : OnWords {
   static constexpr std::string_view name = "barrier";
   static constexpr std::uint32_t body = 128;
   static constexpr Space space = Space::barrier;
-  static Operands<Word> operands(std::uint32_t lane) { return random_words(lane); }
   static Word step(Word x, Word /*a*/, Word /*b*/) { return x; }
-  // Wanted: BAR.SYNC
-  STRATA_OPERATION(asm volatile("bar.sync 0;" : : : "memory"))
+  STRATA_PTX("r", "bar.sync 0;", "memory")  // BAR.SYNC
 };
 
 // --- Loads: the loaded word is the address of the next load. The host knows places in a ring of
 // eight words; the kernel turns the first into an address and the last back.
 
 template <class W>
-struct Ring : Plain {
-  using Word = W;
+struct Ring : Plain<W> {
   static constexpr std::uint32_t stride = 3;  ///< to the next place
-  static Word step(Word x, Word /*a*/, Word /*b*/) { return (x + stride) % distinct_lanes; }
+  static Operands<W> operands(std::uint32_t lane) { return started<W>(lane); }
+  static W step(W x, W /*a*/, W /*b*/) { return (x + stride) % distinct_lanes; }
 };
 
 struct SharedLoad : Ring<std::uint32_t> {
   static constexpr std::string_view name = "load_shared";
   static constexpr Space space = Space::shared;
-  static Operands<Word> operands(std::uint32_t lane) { return {.start = lane, .a = {}, .b = {}}; }
-  // Wanted: LDS R, [R]
-  STRATA_OPERATION(asm volatile("ld.shared.u32 %0, [%0];" : "+r"(x) : : "memory"))
+  STRATA_PTX("r", "ld.shared.u32 %0, [%0];", "memory")  // LDS R, [R]
 };
 
-/// All lanes read the same word: constant memory serves one address at a time.
+/// All lanes read the same word: constant memory serves one address at a time. The kernel has its
+/// own code for it, as the ring is a variable of the kernel's file.
 struct ConstantLoad : Ring<std::uint32_t> {
   static constexpr std::string_view name = "load_constant";
   static constexpr std::uint32_t body = 256;
   static constexpr Space space = Space::constant;
-  static Operands<Word> operands(std::uint32_t /*lane*/) { return {.start = 5, .a = {}, .b = {}}; }
+  static Operands<Word> operands(std::uint32_t /*lane*/) { return Ring::operands(5); }
 };
 
 /// Eight bytes a lane; all lanes read from one line.
 struct GlobalLoad : Ring<std::uint64_t> {
   static constexpr std::string_view name = "load_l1";
   static constexpr Space space = Space::global;
-  static Operands<Word> operands(std::uint32_t lane) { return {.start = lane, .a = {}, .b = {}}; }
-  // Wanted: LDG.E.64
-  STRATA_OPERATION(asm volatile("ld.global.ca.u64 %0, [%0];" : "+l"(x) : : "memory"))
+  STRATA_PTX("l", "ld.global.ca.u64 %0, [%0];", "memory")  // LDG.E.64
 };
 
-#undef STRATA_OPERATION
+#undef STRATA_PTX
 
 template <class... Each>
 struct List {
@@ -558,31 +482,6 @@ using Operations =
     List<Fadd, Fmul, Ffma, Fmnmx, Iadd, Bitwise, Shift, Compare, Imnmx, Imad, Dp4a, RcpApprox,
          RcpIeee, RsqrtApprox, SqrtApprox, SqrtIeee, CosApprox, Exp2Approx, Dadd, Dmul, Dfma, Hfma2,
          Bfma2, Shuffle, Vote, Barrier, SharedLoad, ConstantLoad, GlobalLoad>;
-
-// --- How long a set of operands serves
-
-/// Steps of a chain that take one set of operands before the other has its turn.
-template <class Op>
-inline constexpr std::uint32_t run_of = 1;
-template <class Op>
-requires requires {
-  Op::run;
-}
-inline constexpr std::uint32_t run_of<Op> = Op::run;
-
-/// A multiply-add of a GPU has three operands: more than the registers' two banks give in its time,
-/// unless its neighbours share some of them (the reuse cache). Nothing folds multiply-adds, so that
-/// the sets need not alternate at each step. Long beside the change from one set to the other, and
-/// short enough that a chain has hardly come to rest before it is drawn elsewhere.
-inline constexpr std::uint32_t long_run = 16;
-template <>
-inline constexpr std::uint32_t run_of<Ffma> = long_run;
-template <>
-inline constexpr std::uint32_t run_of<Dfma> = long_run;
-template <>
-inline constexpr std::uint32_t run_of<Hfma2> = long_run;
-template <>
-inline constexpr std::uint32_t run_of<Bfma2> = long_run;
 
 // --- What the host expects
 
@@ -614,98 +513,80 @@ void advance(Lanes<Op>& x, const LaneOperands<Op>& of, std::size_t set) {
 /// repeat themselves are not followed to their end.
 template <class Op>
 [[nodiscard]] Lanes<Op> expected_ends(std::uint64_t steps) {
-  constexpr std::uint64_t turn = 2 * run_of<Op>;  // each set once
+  constexpr std::uint64_t turn = 2 * Op::run;  // each set once
   const LaneOperands<Op> of = operands_of<Op>();
   Lanes<Op> x{};
   std::ranges::transform(of, x.begin(), &Operands<typename Op::Word>::start);
   const auto go = [&](std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i)
-      advance<Op>(x, of, i / run_of<Op> % 2);
+      advance<Op>(x, of, i / Op::run % 2);
   };
-  // Once a state comes back, whole periods are left out (Brent: the state to meet again is taken
-  // anew after 1, 2, 4… turns).
-  std::uint64_t turns = steps / turn;
-  Lanes<Op> earlier = x;
-  std::uint64_t since = 0;
-  std::uint64_t patience = 1;
-  while (turns > 0) {
-    go(turn);
-    --turns;
-    ++since;
-    if (x == earlier) turns %= since;
-    if (since == patience) {
-      earlier = x;
-      since = 0;
-      patience *= 2;
-    }
-  }
+  repeat(x, steps / turn, [&] { go(turn); });
   go(steps % turn);
   return x;
 }
 
-/// What goes to the device for all lanes of a warp: the starts of `chains` chains, each a word of
-/// its own (equal chains of one word would be merged), then a and b of both sets.
-template <class W>
-[[nodiscard]] std::vector<W> device_words(const std::array<Operands<W>, distinct_lanes>& of,
-                                          unsigned chains) {
-  std::vector<W> words;
+/// What goes to the device for all lanes of a warp, as bits: the starts of `chains` chains, each a
+/// word of its own (equal chains of one word would be merged), then a and b of both sets.
+template <class Op>
+[[nodiscard]] WarpWords device_words(unsigned chains) {
+  WarpWords words;
   const auto row = [&](auto&& pick) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-      words.push_back(pick(of[lane % distinct_lanes]));
+      words.push_back(bits(pick(Op::operands(lane % distinct_lanes))));
   };
   for (unsigned c = 0; c < chains; ++c)
-    row([](const Operands<W>& one) { return one.start; });
+    row([](const auto& of) { return of.start; });
   for (std::size_t set = 0; set < 2; ++set)
-    row([set](const Operands<W>& one) { return one.a[set]; });
+    row([set](const auto& of) { return of.a[set]; });
   for (std::size_t set = 0; set < 2; ++set)
-    row([set](const Operands<W>& one) { return one.b[set]; });
+    row([set](const auto& of) { return of.b[set]; });
   return words;
 }
 
-/// The bits of a word, for comparing and summing.
-template <class W>
-[[nodiscard]] std::uint64_t bits(W word) {
-  if constexpr (sizeof(W) == sizeof(std::uint32_t)) {
-    return std::bit_cast<std::uint32_t>(word);
-  } else {
-    return std::bit_cast<std::uint64_t>(word);
-  }
-}
-
-/// What the end of chain `index` (of the warp) adds to the warp's checksum.
-STRATA_HD constexpr std::uint64_t checksum_part(std::uint64_t word, std::uint64_t index) {
-  return (word + 0x9E3779B97F4A7C15U) * (2 * index + 1);
-}
-
-/// Ends of chains that were looked at, and how many were not what the host expects.
-struct Checked {
-  std::size_t words = 0;
-  std::size_t different = 0;
-
-  /// The ends of one warp (`chains` of each lane, lane after lane) against the host's; gives the
-  /// checksum that every other warp must have come to.
-  template <class W>
-  std::uint64_t ends(std::span<const W> got, const std::array<W, distinct_lanes>& wanted,
-                     double tolerance) {
-    std::uint64_t checksum = 0;
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      one(alike(got[i], wanted[i % distinct_lanes], tolerance));
-      checksum += checksum_part(bits(got[i]), i);
-    }
-    return checksum;
-  }
-  void one(bool equal) {
-    ++words;
-    if (!equal) ++different;
-  }
-
-  template <class W>
-  [[nodiscard]] static bool alike(W got, W wanted, double tolerance) {
-    if constexpr (std::is_floating_point_v<W>) {
-      if (tolerance > 0) return std::abs(got - wanted) <= tolerance * std::abs(wanted);
-    }
-    return bits(got) == bits(wanted);
-  }
+/// An operation, whatever its word is: what the host needs to know to launch and judge it.
+struct Operation {
+  std::string_view name;
+  std::string_view counter;
+  std::uint32_t body;
+  double tolerance;
+  Space space;
+  int least_major;
+  WarpWords (*words)(unsigned chains);
+  WarpWords (*ends)(std::uint64_t steps);  ///< of the lanes that differ, as bits
 };
+template <class Op>
+inline constexpr Operation operation_of{.name = Op::name,
+                                        .counter = Op::counter,
+                                        .body = Op::body,
+                                        .tolerance = Op::tolerance,
+                                        .space = Op::space,
+                                        .least_major = Op::least_major,
+                                        .words = &device_words<Op>,
+                                        .ends = [](std::uint64_t steps) {
+                                          WarpWords ends;
+                                          for (const auto word : expected_ends<Op>(steps))
+                                            ends.push_back(bits(word));
+                                          return ends;
+                                        }};
+
+template <class... Op>
+[[nodiscard]] Operation operation_named(std::string_view name, List<Op...> /*all*/) {
+  const Operation* found = nullptr;
+  ((found = Op::name == name ? &operation_of<Op> : found), ...);
+  if (found == nullptr) throw std::out_of_range{"no such operation: " + std::string{name}};
+  return *found;
+}
+/// Throws std::out_of_range for a name that no operation of a GPU has.
+[[nodiscard]] inline Operation operation_named(std::string_view name) {
+  return operation_named(name, Operations{});
+}
+
+/// Throws Skipped where the chip has no such operation.
+inline void need(const Operation& operation, const GpuFacts& gpu) {
+  if (gpu.major >= operation.least_major) return;
+  throw Skipped{"the operation needs compute capability " + std::to_string(operation.least_major) +
+                ".0; this device has " + gpu.compute_capability};
+}
 
 }  // namespace strata::operations

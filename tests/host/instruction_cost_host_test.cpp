@@ -55,7 +55,7 @@ void expect_ends() {
     Words<Word> x{};
     for (std::uint32_t chain = 0; chain < ilp; ++chain)
       x[chain] = start_of<Op>(chain);
-    Op::template run<ilp>(x, Op::operands(0), turns);
+    Op::template run<ilp>(x, shared_operands<Op>(), turns);
     for (std::uint32_t chain = 0; chain < ilp; ++chain) {
       EXPECT_EQ(operations::bits(x[chain]), operations::bits(expected_end<Op>(chain, turns)))
           << Op::name << ", chain " << chain << " of " << ilp << ", " << turns << " turns";

@@ -1,11 +1,16 @@
 #include "micro/compute/instruction_cost.hpp"
 
+#include "rows_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strata {
@@ -32,7 +37,7 @@ Lanes<Op> walked(std::uint64_t steps) {
   Lanes<Op> x{};
   std::ranges::transform(of, x.begin(), &Operands<typename Op::Word>::start);
   for (std::uint64_t i = 0; i < steps; ++i)
-    advance<Op>(x, of, static_cast<std::size_t>(i / run_of<Op> % 2));
+    advance<Op>(x, of, static_cast<std::size_t>(i / Op::run % 2));
   return x;
 }
 
@@ -56,7 +61,7 @@ TYPED_TEST(EachOperation, StaysFiniteAndNormalAndNeverAllOnes) {
 TYPED_TEST(EachOperation, FillsItsLoopEvenlyWithAnyNumberOfChains) {
   for (const std::uint32_t ilp : {1U, 2U, 4U, 8U}) {
     EXPECT_EQ(TypeParam::body % ilp, 0U);
-    EXPECT_EQ(TypeParam::body / ilp % (2 * run_of<TypeParam>), 0U)
+    EXPECT_EQ(TypeParam::body / ilp % (2 * TypeParam::run), 0U)
         << "the operand sets alternate across rounds";
   }
 }
@@ -113,16 +118,6 @@ TEST(InstructionCostPasses, GiveTheSlopeAndWhatBendsIt) {
   EXPECT_DOUBLE_EQ(bent.bend(), 5);
 }
 
-TEST(InstructionCostLine, HoldsWithinACycle) {
-  const std::vector<double> held{0.2, 1.0, -0.7, 0.5};
-  EXPECT_EQ(linear_gate(held, 1000).verdict, Verdict::passed);
-  const std::vector<double> off{1.2, 1.5, 0.1, 1.4};
-  const auto gate = linear_gate(off, 1000);
-  EXPECT_EQ(gate.verdict, Verdict::failed);
-  EXPECT_EQ(gate.name, "model");
-  EXPECT_THAT(gate.detail, HasSubstr("1000, 2000 and 4000 operations"));
-}
-
 TEST(InstructionCostRounds, FillTheTimeAndAreNeverFewerThanTheShortLaunchNeeds) {
   EXPECT_EQ(rounds_for(6e5, 2048), 41U);
   EXPECT_EQ(rounds_for(6e5, 1e9), 5U);
@@ -143,22 +138,35 @@ TEST(InstructionCostDeclaration, LeavesOutBarriersThatRunSideBySide) {
 }
 
 TEST(OperationsChecked, HoldsEndsAgainstTheHost) {
-  std::array<float, distinct_lanes> wanted{};
-  wanted.fill(1.0F);
-  std::vector<float> got(2 * warp_lanes, 1.0F);
-  Checked exact;
-  const auto checksum = exact.ends<float>(got, wanted, 0);
-  EXPECT_EQ(exact.words, got.size());
+  const WarpWords wanted(distinct_lanes, bits(1.0F));
+  WarpWords got(2 * warp_lanes, bits(1.0F));
+  Tally exact;
+  const auto checksum = check_ends(got, wanted, 0, exact);
+  EXPECT_EQ(exact.checked, got.size());
   EXPECT_EQ(exact.different, 0U);
-  got[7] = std::nextafter(1.0F, 2.0F);
-  EXPECT_NE(exact.ends<float>(got, wanted, 0), checksum);
+  got[7] = bits(std::nextafter(1.0F, 2.0F));
+  EXPECT_NE(check_ends(got, wanted, 0, exact), checksum);
   EXPECT_EQ(exact.different, 1U);
-  Checked near;
-  (void)near.ends<float>(got, wanted, 1e-6);
+  Tally near;
+  (void)check_ends(got, wanted, 1e-6, near);
   EXPECT_EQ(near.different, 0U);
-  got[7] = std::nanf("");
-  (void)near.ends<float>(got, wanted, 1e-6);
+  got[7] = bits(std::nanf(""));
+  (void)check_ends(got, wanted, 1e-6, near);
   EXPECT_EQ(near.different, 1U);
+}
+
+TEST(OperationsChecked, MayHaveEndsOfItsOwnForEachChain) {
+  WarpWords wanted;
+  WarpWords got;
+  for (std::uint64_t chain = 0; chain < 2; ++chain) {
+    for (std::uint64_t lane = 0; lane < warp_lanes; ++lane) {
+      if (lane < distinct_lanes) wanted.push_back(100 * chain + lane);
+      got.push_back(100 * chain + lane % distinct_lanes);
+    }
+  }
+  Tally tally;
+  (void)check_ends(got, wanted, 0, tally);
+  EXPECT_EQ(tally.different, 0U);
 }
 
 TEST(OperationsChecked, TellsChainsApart) {
@@ -166,11 +174,162 @@ TEST(OperationsChecked, TellsChainsApart) {
 }
 
 TEST(OperationsWords, GiveEachChainAndSetARowOfLanes) {
-  const auto words = device_words(operands_of<Imad>(), 2);
+  const auto words = device_words<Imad>(2);
   ASSERT_EQ(words.size(), 6 * warp_lanes);
   EXPECT_EQ(words[warp_lanes + 9], Imad::operands(1).start);
   EXPECT_EQ(words[3 * warp_lanes + 2], Imad::operands(2).a[1]);
   EXPECT_EQ(words[4 * warp_lanes + 2], Imad::operands(2).b[0]);
+}
+
+// --- rows, gates and counts from what launches showed
+
+GpuFacts gpu() {
+  GpuFacts facts;
+  facts.sms = 10;
+  facts.compute_capability = "7.5";
+  facts.major = 7;
+  return facts;
+}
+
+Shape shape_of(std::string_view operation, unsigned ilp, unsigned warps) {
+  return {.operation = operation_named(operation), .ilp = ilp, .warps = warps};
+}
+
+Sample seen(double bend = 0) {
+  return {.slopes = {{.inside = {.cycles = 4, .slowest = 4, .hertz = 1.5e9, .cells = {bend, 1024}},
+                      .outside = 4.04,
+                      .seconds = 2.5e-9,
+                      .full_seconds = 3e-4}},
+          .numbers = {}};
+}
+
+TEST(InstructionCostRows, AreOfAnSmAndOfTheWholeChip) {
+  const auto rows = rows_of(describe(shape_of("ffma", 4, 32), gpu(), {}), cuda_timers, seen());
+  EXPECT_EQ(rows, (RowsSeen{{"operation_cycles by clock64_slope", {4, "cycle"}},
+                            {"operation_cycles by event_slope", {4.04, "cycle"}},
+                            {"operation_throughput by clock64_slope", {8, "operation/cycle"}},
+                            {"operation_rate by event_slope", {10 * 32 / 2.5e-9, "1/s"}},
+                            {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
+}
+
+TEST(InstructionCostRows, OfACpuAreInCyclesOfItsCoreToo) {
+  const Experiment experiment = describe_host(4);
+  const Seen adds{
+      .inside = {.cycles = 0.8, .slowest = 0.8, .hertz = 1}, .outside = 0.8, .seconds = 2.5e-10};
+  const Seen own{
+      .inside = {.cycles = 3.2, .slowest = 3.2, .hertz = 2.4e9}, .outside = 3.21, .seconds = 1e-9};
+  const Value of_pair = experiment.of_each_pair.at(0);
+  EXPECT_DOUBLE_EQ(of_pair({.slopes = {adds, own}, .numbers = {}}), 4);
+  EXPECT_EQ(rows_of(experiment, host_timers, {.slopes = {adds, own}, .numbers = {5}}),
+            (RowsSeen{{"operation_cycles by tsc_slope", {3.2, "tsc_cycle"}},
+                      {"operation_cycles by monotonic_slope", {3.21, "tsc_cycle"}},
+                      {"operation_core_cycles by over_dependent_adds", {5, "cycle"}},
+                      {"operation_time by monotonic_slope", {1e-9, "s"}},
+                      {"operation_throughput by over_dependent_adds", {0.2, "operation/cycle"}},
+                      {"operation_rate by monotonic_slope", {1e9, "1/s"}},
+                      {"core_clock by dependent_adds", {4e9, "Hz"}},
+                      {"core_clock by tsc_over_monotonic", {2.4e9, "Hz"}}}));
+  FakeSession fake;
+  report(fake.session, host_timers, experiment,
+         {.kept = {{.slopes = {adds, own}, .numbers = {5}}}});
+  EXPECT_EQ(fake.verdict("timer"), Verdict::passed);
+}
+
+TEST(InstructionCostGates, HoldADependentChainToItsLine) {
+  const auto gates = [](unsigned ilp, double bend) {
+    auto fake = std::make_unique<FakeSession>();
+    report(fake->session, cuda_timers, describe(shape_of("ffma", ilp, 1), gpu(), {}),
+           {.kept = {seen(bend)}});
+    return fake;
+  };
+  EXPECT_EQ(gates(1, 0.5)->verdict("model"), Verdict::passed);
+  EXPECT_EQ(gates(1, 1.5)->verdict("model"), Verdict::failed);
+  EXPECT_THAT(gates(1, 0)->gate("model").detail, HasSubstr("1024, 2048 and 4096"));
+  EXPECT_EQ(gates(1, 0.5)->record.facts.at("linearity_error_cycles"), Fact{0.5});
+  EXPECT_THROW((void)gates(4, 1.5)->gate("model"), std::out_of_range);
+  EXPECT_EQ(gates(4, 0)->verdict("timer"), Verdict::passed);
+  Sample apart = seen();
+  apart.slopes[0].outside = 4.1;
+  EXPECT_EQ(verdict_of("timer", describe(shape_of("ffma", 4, 1), gpu(), {}), {apart}),
+            Verdict::failed);
+}
+
+TEST(InstructionCostGates, ReadThePassesOfTheMedianSm) {
+  const Experiment experiment = describe(shape_of("imad", 1, 2), gpu(), {});
+  const Slope& slope = experiment.slopes.at(0);
+  EXPECT_TRUE(slope.held);
+  EXPECT_EQ(slope.writers, 20U);
+  Launched full{.length = {.rounds = 6, .work = 6 * 512 * 2 * 7}};
+  for (std::uint64_t sm = 0; sm < 3; ++sm) {
+    for (std::uint64_t warp = 0; warp < 2; ++warp) {
+      Stamp stamp{};
+      for (unsigned pass = 1; pass < passes; ++pass) {
+        // Of the slowest SM a round more costs 30 × 512 cycles, of the others 20 and 10.
+        const std::uint64_t length = 6 * (1ULL << (pass - 1)) * 512 * 2;
+        const std::uint64_t begin = 1'000'000 * pass;
+        stamp.cycles[mark_of(pass)] = begin + 10 * pass * warp;
+        stamp.cycles[mark_of(pass) + 1] = begin + 10 * pass + 100 + 10 * (sm + 1) * length -
+                                          (pass == 2 ? sm : 0) - (warp == 0 ? 50 : 0);
+      }
+      stamp.nanoseconds[1] = (stamp.cycles[1] - stamp.cycles[0]) / 2;
+      full.stamps.push_back(stamp);
+    }
+  }
+  const Inside inside = slope.window.read({}, full);
+  EXPECT_DOUBLE_EQ(inside.cycles, 20);
+  EXPECT_DOUBLE_EQ(inside.slowest, 20);
+  EXPECT_NEAR(inside.hertz, 2e9, 1e3);
+  ASSERT_EQ(inside.cells.size(), 2U);
+  EXPECT_DOUBLE_EQ(inside.cells[0], -1);
+  EXPECT_DOUBLE_EQ(inside.cells[1], 6 * 512);
+  const Lengths lengths = slope.size([&](const Length& length) {
+    EXPECT_EQ(length.rounds, 1U);
+    return full;
+  });
+  EXPECT_EQ(lengths.full.rounds, rounds_for(6e5, 20.0 * 6 * 512 * 2));
+  EXPECT_EQ(lengths.full.work, lengths.full.rounds * 512.0 * 2 * 7);
+}
+
+TEST(InstructionCostGates, VerifyChainsOfAllPasses) {
+  const Shape shape = shape_of("imad", 2, 1);
+  WarpWords ends(2 * warp_lanes);
+  const Experiment experiment = describe(shape, gpu(), ends);
+  const auto wanted = shape.operation.ends((1 + 7 * 3) * 512 / 2);
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    ends[i] = wanted[i % distinct_lanes];
+  Tally tally;
+  experiment.slopes[0].verify({.length = {.rounds = 3}}, {}, tally);
+  EXPECT_EQ(tally.checked, ends.size());
+  EXPECT_EQ(tally.different, 0U);
+  experiment.slopes[0].verify({.length = {.rounds = 4}}, {}, tally);
+  EXPECT_GT(tally.different, 0U);
+  EXPECT_EQ(experiment.placement->cores, 10U);
+  EXPECT_EQ(experiment.placement->per_core, 1);
+}
+
+TEST(InstructionCostCounts, AreOperationsOfThreadsOrLoadsOfWarps) {
+  const CountPlan adds = describe(shape_of("fadd", 4, 32), gpu(), {}).counts.value();
+  ASSERT_EQ(adds.expected.size(), 1U);
+  EXPECT_EQ(adds.expected[0].quantity, "fp32_add");
+  EXPECT_EQ(adds.expected[0].predicted, 4.0 * 7 * 512 * 32 * 32 * 10);
+  EXPECT_EQ(adds.units, adds.expected[0].predicted);
+  EXPECT_EQ(adds.model + " " + adds.unit, "chain_length operation");
+  EXPECT_EQ(adds.length.rounds, 4U);
+  EXPECT_EQ(adds.none.rounds, 0U);
+  const Experiment loading = describe(shape_of("load_l1", 1, 2), gpu(), {});
+  const CountPlan& loads = loading.counts.value();
+  EXPECT_EQ(loads.loads.value().requests, 4U * 7 * 512 * 2 * 10);
+  EXPECT_EQ(loads.loads.value().sectors, 2 * loads.loads.value().requests);
+  EXPECT_EQ(loads.served_by, ServedBy::l1);
+  EXPECT_EQ(loads.reads, static_cast<double>(loads.loads.value().requests));
+  EXPECT_EQ(loading.unproved.gate, "level");
+  EXPECT_FALSE(describe(shape_of("iadd3", 1, 1), gpu(), {}).counts);
+}
+
+TEST(InstructionCostSkips, WhatTheChipDoesNotKnow) {
+  EXPECT_THROW(need(operation_named("bfma2"), gpu()), Skipped);
+  EXPECT_NO_THROW(need(operation_named("hfma2"), gpu()));
+  EXPECT_THROW((void)operation_named("fdiv"), std::out_of_range);
 }
 
 }  // namespace

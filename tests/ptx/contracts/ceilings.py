@@ -18,7 +18,7 @@ OPERATIONS = {
     "Imad": (r"mad\.lo\.u32", r"IMAD"),
     "Dp4a": (r"dp4a\.u32\.u32", r"IDP\.4A\.U8\.U8"),
 }
-# Form of micro/compute/ceilings_forms.hpp -> operations that come in it; what the operands look like.
+# Form of micro/compute/ceilings.hpp -> operations that come in it; what the operands look like.
 FLOATS = ("Ffma", "Dfma", "Hfma2", "Bfma2")
 FORMS = {
     "Alternating": tuple(OPERATIONS),

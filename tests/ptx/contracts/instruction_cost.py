@@ -112,5 +112,4 @@ CONTRACT = Contract(
         for ilp in ILP
         if operation != "Barrier" or ilp == 1
     ),
-    others=("13starting_gate",),
 )

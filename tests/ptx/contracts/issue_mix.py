@@ -90,5 +90,4 @@ def mix(partner: int, size: int) -> Kernel:
 
 CONTRACT = Contract(
     kernels=tuple(mix(partner, size) for partner in range(len(PARTNERS)) for size in SIZES),
-    others=("13starting_gate",),
 )
