@@ -58,20 +58,48 @@ Search search_for(Property property, const CpuFacts& cpu) {
           .least_share = share_of_l2};
 }
 
-/// Mean cycles of a load in the fastest of some laps along the chain.
-double fastest_lap(Chains& chains) {
-  constexpr std::uint64_t least_loads = 4096;      // far above the cost of reading the clock
-  constexpr std::uint64_t most_loads = 1U << 14U;  // of a long chain a part is enough
-  const std::uint64_t slots = chains.chase.walks.slots();
-  const auto loads = static_cast<std::uint32_t>(
-      pointer_chase::in_whole_turns(std::clamp(slots, least_loads, most_loads)));
-  // Writing went along the chain: the first load of a long one finds what a lap leaves behind.
-  const bool is_long = slots > most_loads;
-  if (!is_long) (void)chains.cycles_of(loads);
-  double fastest = std::numeric_limits<double>::max();
-  for (int lap = 0; lap < (is_long ? 3 : 5); ++lap)
-    fastest = std::min(fastest, chains.cycles_of(loads));
-  return fastest;
+/// How a chain of so many slots is walked: `laps` of `loads` loads each.
+struct Laps {
+  explicit Laps(std::uint64_t slots)
+      : loads{static_cast<std::uint32_t>(
+            pointer_chase::in_whole_turns(std::clamp(slots, least_loads, most_loads)))},
+        is_long{slots > most_loads} {}
+  static constexpr std::uint64_t least_loads = 4096;      // far above the cost of reading the clock
+  static constexpr std::uint64_t most_loads = 1U << 14U;  // of a long chain a part is enough
+  std::uint32_t loads;
+  /// Writing went along the chain: the first load of a long one finds what a lap leaves behind. A
+  /// short one is walked once before.
+  bool is_long;
+  [[nodiscard]] std::uint32_t timed() const { return is_long ? 3 : 5; }
+  [[nodiscard]] std::uint32_t untimed() const { return is_long ? 0 : 1; }
+};
+
+/// All laps in one launch: between two launches the harness itself passes through L1.
+std::function<void(const Call&)> walk_laps(HostMachine& machine,
+                                           const pointer_chase::Chase& chase) {
+  return machine.on_every_core([&chase](std::size_t /*rank*/, const Call&, Stamp& stamp) {
+    const Laps laps{chase.walks.slots()};
+    const auto* at = reinterpret_cast<const pointer_chase::HostSlot*>(chase.begin);
+    at = pointer_chase::follow(at, std::uint64_t{laps.untimed()} * laps.loads);
+    stamp.cycles[2] = tsc_now();
+    for (std::uint32_t lap = 0; lap < laps.timed(); ++lap) {
+      at = pointer_chase::follow(at, laps.loads);
+      stamp.cycles[3 + lap] = tsc_now();
+    }
+    return reinterpret_cast<std::uint64_t>(at);
+  });
+}
+
+/// Mean cycles of a load in the fastest of the laps along the chain that was laid.
+double fastest_lap(HostMachine& machine, Chains& chains, const Slope& walks) {
+  const Laps laps{chains.chase.walks.slots()};
+  const Call call{.length = {.rounds = (laps.untimed() + laps.timed()) * laps.loads}};
+  const Launched seen = launch_once(machine, walks, call, chains.experiment.tally);
+  const auto& marks = seen.stamps.front().cycles;
+  std::uint64_t fastest = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint32_t lap = 0; lap < laps.timed(); ++lap)
+    fastest = std::min(fastest, marks[3 + lap] - marks[2 + lap]);
+  return static_cast<double>(fastest) / laps.loads;
 }
 
 void run(Session& session) {
@@ -89,12 +117,14 @@ void run(Session& session) {
     pointer_chase::write_links(chain.cycle.slots(),
                                [&](std::uint64_t step) { return chain.address_at(step); });
   };
+  Slope walks = chains.experiment.slopes[0];
+  walks.launch = walk_laps(machine, chains.chase);
   const std::uint64_t fits =
       search(session, property, where, {.least = 16, .most = 248, .step = 8, .parts = 16},
              reported(property, cpu),
              [&](std::uint64_t footprint, std::uint64_t stride, unsigned repetition) {
                chains.lay(footprint, stride, repetition, /*warm=*/0);
-               return fastest_lap(chains);
+               return fastest_lap(machine, chains, walks);
              });
   chains.lay(fits, line_bytes, 0, /*warm=*/0);
   measure(session, machine, chains.experiment);
