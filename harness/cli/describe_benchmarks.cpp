@@ -10,12 +10,12 @@
 namespace strata {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Declaration = nlohmann::ordered_json;
 
-Json declaration_of(const Benchmark& benchmark) {
-  Json axes = Json::array();
+Declaration declaration_of(const Benchmark& benchmark) {
+  Declaration axes = Declaration::array();
   for (const Axis& axis : benchmark.axes) {
-    Json one{{"name", axis.name}, {"meaning", axis.meaning}, {"defaults", axis.defaults}};
+    Declaration one{{"name", axis.name}, {"meaning", axis.meaning}, {"defaults", axis.defaults}};
     if (axis.choices.empty()) {
       one["minimum"] = axis.minimum;
       one["maximum"] = axis.maximum;
@@ -24,7 +24,7 @@ Json declaration_of(const Benchmark& benchmark) {
     }
     axes.push_back(std::move(one));
   }
-  Json quantities = Json::array();
+  Declaration quantities = Declaration::array();
   for (const Quantity& quantity : benchmark.quantities)
     quantities.push_back({{"name", quantity.name}, {"meaning", quantity.meaning}});
   return {{"suite", benchmark.suite},
@@ -33,8 +33,8 @@ Json declaration_of(const Benchmark& benchmark) {
           {"quantities", std::move(quantities)}};
 }
 
-Json ladder() {
-  Json rungs = Json::array();
+Declaration ladder() {
+  Declaration rungs = Declaration::array();
   for (const nbody::Rung& rung : nbody::ladder()) {
     rungs.push_back({{"name", rung.name},
                      {"backend", to_string(rung.backend)},
@@ -58,13 +58,13 @@ Json ladder() {
 }  // namespace
 
 std::string describe_benchmarks(const std::vector<Case>& cases) {
-  Json benchmarks = Json::object();
+  Declaration benchmarks = Declaration::object();
   for (const Case& which : cases) {
     const Enrolled* const known = find_benchmark(which.benchmark);
     if (known == nullptr || benchmarks.contains(which.benchmark)) continue;
     benchmarks[which.benchmark] = declaration_of(known->benchmark);
   }
-  Json described{{"benchmarks", std::move(benchmarks)}};
+  Declaration described{{"benchmarks", std::move(benchmarks)}};
   if (std::ranges::any_of(cases, [](const Case& which) { return which.suite == "nbody"; })) {
     described["rungs"] = ladder();
   }
