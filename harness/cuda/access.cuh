@@ -1,8 +1,8 @@
 // Loads and stores of one chosen instruction each: the state space, the cache operator and the
 // width are the caller's, and nvcc neither splits, widens, drops nor reorders them. Every asm here
-// is volatile and clobbers memory. ptxas has two ways around that. It takes a load whose address
-// never changes out of a loop: let the address depend on something that only the run decides. It
-// narrows a vector load of which it sees an end unused: use every word.
+// is volatile and clobbers memory. ptxas still does two things. It hoists a load whose address
+// never changes out of a loop: let the address depend on a kernel argument. It narrows a vector
+// load whose first or last words are unused: use every word.
 #pragma once
 
 #include <cstdint>

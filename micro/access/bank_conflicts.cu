@@ -1,8 +1,8 @@
-// Addresses are 32 bits wide and of the shared window, so that a loaded word is the next address of
-// a chain as it is. Those of many warps are worked out once, and a number is added in every round
-// that is always 0, which the compiler does not know: ptxas takes loads whose address never changes
-// out of the loop, and the loop then times nothing. A launch of no rounds is the same kernel
-// without accesses.
+// Addresses are 32-bit addresses of the shared window, so that a loaded word is the next address of
+// a chain without arithmetic. With many warps the addresses are computed once, and every round adds
+// a kernel argument that is always 0: ptxas hoists a load whose address never changes out of the
+// loop, volatile asm or not, and the loop would then time nothing. A launch of no rounds is the
+// same kernel without accesses.
 #include "harness/case/choices.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_machine.hpp"

@@ -1,7 +1,7 @@
-// The addresses of a round are worked out once; a round is nothing but its loads, the additions
-// that keep them, and one more for each address, of a number that is 0 and that only the host
-// knows: a load whose address never changes is taken out of the loop by ptxas, volatile asm or not,
-// and the loop then times nothing. A launch of no rounds is the same kernel without loads.
+// The addresses of a round are computed once. A round consists of its loads, the additions that
+// keep their values, and one addition for each address of a kernel argument that is always 0: ptxas
+// hoists a load whose address never changes out of the loop, volatile asm or not, and the loop
+// would then time nothing. A launch of no rounds is the same kernel without loads.
 #include "harness/case/choices.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"

@@ -1,18 +1,18 @@
-// Every core adds matrices of its own, 6 MiB together, which is more than most L2 hold: they lie in
-// L3, or beyond it where that is small. Neighbouring elements are added one after the other (row by
-// row: coalesced), or elements a row apart (column by column: uncoalesced). A group is what a turn
-// of the loop takes. Taken apart it is a loop over elements inside the other one, which makes a
-// difference down the columns only: along a row they follow each other anyway.
+// Every core adds its own matrices, 6 MiB together, which is more than most L2 hold: they lie in
+// L3, or beyond it where L3 is small. Elements are added row by row (coalesced) or column by
+// column, a row apart (uncoalesced). A group is what one iteration of the loop takes. `apart` is a
+// loop over the elements of a group inside the other one, which makes a difference down the columns
+// only: along a row the elements follow each other anyway.
 //
-// A row has an odd number of lines, so that a column spreads over all sets of the caches: what is
-// timed is the order, and not the conflicts that a power of two would add to it.
+// A row has an odd number of lines, so that a column spreads over all sets of the caches: the order
+// is timed, without the conflicts of a power of two.
 //
-// A compiler would group neighbours into vectors by itself. What keeps it from that is the barrier
-// behind every store: no access to memory crosses it, so that each element, or each group that is
-// taken together, is one load of A, one of B (alone or as the operand of the addition) and one
-// store, each of its width. So it is by the disassembler, with -O2 and with -O3. Four turns stand
-// between two branches; single elements are added in a general register, groups in a vector one.
-// Two elements of 8 bits are added in the halves of a general one: an instruction that loads 16
+// A compiler would group neighbours into vectors by itself. The barrier behind every store prevents
+// that: no memory access crosses it, so that each element, or each group that is taken together, is
+// one load of A, one of B (alone or as the operand of the addition) and one store, each of its
+// width. The disassembly shows this with -O2 and with -O3. Four iterations stand between two
+// branches; single elements are added in a general register, groups in a vector register. Two
+// elements of 8 bits are added in the halves of a general register: an instruction that loads 16
 // bits into a vector keeps the rest of it, so that each load would wait for the last addition.
 #include "harness/case/choices.hpp"
 #include "harness/cpu/core_words.hpp"

@@ -1,6 +1,6 @@
-// A round is some loads of each thread, all in flight together, and then the next ordinals, which
-// hang on a comparison that only the run decides: a load whose address never changes is taken out
-// of the loop by ptxas, volatile asm or not. What is read is added up, weighted by the lane, and
+// A round is several loads of each thread, all in flight together, and then the next ordinals,
+// which depend on a comparison with a kernel argument: ptxas hoists a load whose address never
+// changes out of the loop, volatile asm or not. What is read is summed, weighted by the lane, and
 // compared with the sum that the pattern implies. A launch of no rounds is the same kernel without
 // loads.
 #include "harness/case/choices.hpp"

@@ -1,9 +1,9 @@
-// Every core reads words of an array of its own, one at a time, as plain code does that does not
-// know where the next one lies. Each run goes on where the last one ended, and a pass of a stride
-// of more than a line begins a line further on than the last: whatever the stride, a word's line
-// comes round again only when the whole array was visited. What is a level is decided by how large
-// the array is: half of a core's L2; a quarter of its share of L3, or four times its L2 where that
-// is less; two to four times L3. A word of a CPU never lies across lines, so nothing is misaligned.
+// Every core reads words of its own array, one at a time, with plain code that cannot know where
+// the next word lies. Each run continues where the last one ended, and with a stride of more than a
+// line each pass begins one line further on than the last: whatever the stride, the line of a word
+// is read again only after the whole array was visited. The size of the array decides the level:
+// half of a core's L2; a quarter of its share of L3, or four times its L2 where that is less; two
+// to four times L3. A word of a CPU never crosses a line, so nothing is misaligned.
 //
 // Inside the time of a gather, beside the reads: the eight operations that compute each place.
 #include "harness/case/error.hpp"

@@ -1,12 +1,11 @@
-// One kernel for all levels: a round is some accesses to neighbouring pieces of each array, all
-// under way together, and then a new address, which hangs on a comparison that only the run
-// decides: an access whose address never changes is taken out of the loop by ptxas, volatile asm or
-// not. The accesses of a warp lie side by side, so that they share one address and differ in a
-// constant.
+// One kernel for all levels: a round is several accesses to neighbouring pieces of each array, all
+// in flight together, and then a new address, which depends on a comparison with a kernel argument:
+// ptxas hoists an access whose address never changes out of the loop, volatile asm or not. The
+// accesses of a warp are adjacent, so that they share one address and differ in a constant offset.
 //
-// What is read is added up and compared with the sum that the addresses imply. What is written is
-// read back by another kernel, word by word, and some words by the host. A launch of no rounds is
-// the same kernel without accesses.
+// What is read is summed and compared with the sum that the addresses imply. What is written is
+// read back by another kernel, word by word, and in part by the host. A launch of no rounds is the
+// same kernel without accesses.
 #include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"

@@ -1,18 +1,18 @@
 // Is L2 one cache or two, and what does it cost to reach the other half?
 //
-// Chips of late have an L2 in two partitions. Each line has its home in one of them; the other may
-// hold a copy for the SMs beside it, so that loads which are repeated are served nearby and show
-// nothing. An atomic operation is done where the line has its home. So every SM exchanges the word
-// of each of some hundred lines, chosen by hash, for itself, many times: each word holds its own
-// address, and what comes back is where the next exchange goes. That gives a matrix of SMs × lines.
+// Recent chips have an L2 in two partitions. Each line has its home in one of them; the other may
+// hold a copy for the SMs beside it, so that repeated loads are served nearby and show nothing. An
+// atomic operation is executed where the line has its home. So each SM exchanges the word of
+// each of some hundred lines, chosen by hash, many times: each word holds its own address, and the
+// returned value is the address of the next exchange. That gives a matrix of SMs × lines.
 //
-// What an SM needs more than others for every line, and what every SM needs more for one line, is
-// taken off. If there are two partitions, what is left has one pattern: lines of one half are
-// quick for one group of SMs and slow for the other, and the other way round. The two groups are
-// the signs of the largest singular vectors; they count if chance does not make such a pattern (a
-// test by permutation) and if both vectors fall into two clusters instead of a gradient.
+// The mean excess of each SM and of each line is subtracted. If there are two partitions, the rest
+// has one pattern: lines of one half are quick for one group of SMs and slow for the other, and
+// vice versa. The two groups are the signs of the largest singular vectors; they count if chance
+// does not make such a pattern (a permutation test) and if both vectors fall into two clusters
+// instead of a gradient.
 //
-// Inside the number: the work of the exchange itself, which the difference of far and near has not.
+// Inside the number: the exchange itself, which cancels in the difference of far and near.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

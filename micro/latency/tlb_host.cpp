@@ -1,9 +1,10 @@
-// One core follows a chain with one word in each slot, in random order, first through pages of
-// 4 KiB, then through the same places in pages of 2 MiB: caches see the same lines, so that what
-// differs is the translation. Which pages the system gave is read in /proc/self/smaps. Nobody tells
-// what is below them in a virtual machine: where its memory lies in pages of 4 KiB, the CPU keeps
-// translations of 4 KiB whatever the system gave, and both curves bend at one place; where the
-// hypervisor keeps the tables (shadow paging), a miss may be its business and take microseconds.
+// One core follows a chain with one word in each slot, in random order, first through pages of 4
+// KiB, then through the same places in pages of 2 MiB: the caches see the same lines, so that only
+// the translation differs. /proc/self/smaps tells which pages the system gave. In a virtual machine
+// the pages below are unknown: where the hypervisor maps its memory in pages of 4 KiB, the CPU
+// caches translations of 4 KiB whatever the guest has, and both curves bend at one place; where the
+// hypervisor maintains the page tables (shadow paging), it may handle a miss itself, in
+// microseconds.
 #include "harness/case/error.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/engine.hpp"

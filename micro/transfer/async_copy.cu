@@ -1,9 +1,8 @@
-// Every copy is volatile asm, or a wrapper of it, and its address moves on from round to round, by
-// a number that is 0 and that only the host knows where it would not otherwise: ptxas takes a load
-// whose address never changes out of its loop. What is in shared memory before the first copy is
-// poison, written by the kernel itself, since a launch may find there what the last one copied.
-// After the clock was read, every word of the tiles that are still there is compared with what the
-// array holds.
+// Every copy is volatile asm, or a wrapper of it, and its address changes from round to round, if
+// by nothing else then by a loaded word masked with a kernel argument that is always 0: ptxas
+// hoists a load whose address never changes out of its loop. The kernel fills shared memory with
+// poison before the first copy, since a launch may find there what the last one copied. After the
+// last clock read every word of the tiles that are still there is compared with the array.
 #include "harness/case/error.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"

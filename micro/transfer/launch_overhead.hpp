@@ -5,12 +5,12 @@
 // stream, waited for at the end. `graph`: the same launches recorded into a graph, which is
 // launched once. `synchronised`: every launch is waited for before the next one.
 //
-// A launch's cost is the slope between few and many of them, so that the wait at the end, the
-// events and the launch of the graph cancel. What it costs to have one launch done, from the call
-// to the end of the wait, is timed by itself: the middle of some that are each alone. What the
-// device and its caller see is the same stretch of time; what the calls alone take is less where
-// they only queue work. The kernel's own work, about a microsecond from its start to its end, is
-// inside all but the calls.
+// The cost of a launch is the slope between few and many of them, so that the wait at the end, the
+// events and the launch of the graph cancel. The cost of a single launch, from the call to the end
+// of the wait, is timed separately, as the middle mean of several, each alone. The device and its
+// caller time the same interval; the calls alone take less where they only queue work. The kernel's
+// own time, about a microsecond from its start to its end, is inside every number but that of the
+// calls.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

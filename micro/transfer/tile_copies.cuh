@@ -224,9 +224,9 @@ __device__ __forceinline__ std::uint32_t differences(std::uint32_t at, const Til
   return wrong;
 }
 
-/// Both clocks, after a barrier. A warp that arrives at a barrier may go on to read a clock and
-/// stop behind that (BAR.SYNC.DEFER_BLOCKING): a word of shared memory that is needed here comes
-/// only when the barrier has let it go. `zero` is 0, which only the host knows.
+/// Both clocks, after a barrier. A warp that arrives at a barrier may read a clock before it stops
+/// (BAR.SYNC.DEFER_BLOCKING). It cannot have a word of shared memory before the barrier releases
+/// it, and the clocks wait for one here. `zero` is a kernel argument that is always 0.
 __device__ __forceinline__ Reading reading_after_barrier(std::uint32_t shared, std::uint32_t zero) {
   consume(load_word<Access::shared>(shared) & zero);
   return reading_before();

@@ -1,25 +1,25 @@
 // What does it cost to bring bytes to the GPU and back?
 //
-// A payload lies in host memory and is wanted on the device, or the other way round, or both at
-// once. Copies go through the runtime (cudaMemcpyAsync) from pageable or from page-locked memory;
-// `mapped` has a kernel read or write page-locked memory itself. The payload may be one piece or
-// many, each in a place of its own on the host: then either each piece is a copy (`packing=none`),
-// all of them one after the other on a stream, or the host gathers them into one buffer and sends
-// that (`packing=packed`). Many small copies against a packed one is the choice behind Breitbart's
-// data structure (2008, chapter 4): "initializing a DMA transfer has a relative high cost, whereas
-// transferring the data itself is cheap".
+// A payload is copied from host memory to the device, or back, or both at once. Copies go through
+// the runtime (cudaMemcpyAsync) from pageable or from page-locked memory; `mapped` has a kernel
+// read or write page-locked memory itself. The payload is one piece or many, each in a place of its
+// own on the host: then either each piece is a copy (`packing=none`), all of them one after the
+// other on a stream, or the host gathers them into one buffer and sends that (`packing=packed`).
+// Many small copies against a packed one is the choice behind Breitbart's data structure (2008,
+// chapter 4): "initializing a DMA transfer has a relative high cost, whereas transferring the data
+// itself is cheap".
 //
-// The time is what the transfer takes on the device, between two events around it, and what it
-// costs its caller, from the first call to the end of the wait for it. These are two quantities and
-// not two timings of one: a small transfer is over long before its caller knows. Where a transfer
-// takes so long that calls and waiting are nothing beside it, they must agree. The host's gathering
-// and scattering are inside both.
+// Two times are recorded: that of the transfer on the device, between two events around it, and
+// that of its caller, from the first call to the end of the wait. They are two quantities and not
+// two timings of one: a small transfer is over long before its caller knows. Where a transfer takes
+// so long that calls and waiting are negligible, they must agree. The host's gathering and
+// scattering are inside both.
 //
-// One piece of page-locked memory needs nothing of the host once its calls are made. Where they
-// count for anything, they are made before the first event happens, and wait behind a kernel that
-// the host lets go: the device's time has no call in it. In all other transfers the host has a part
-// (it copies pageable memory itself, packs, or makes thousands of calls), and what the device waits
-// for it is inside the device's time.
+// One piece of page-locked memory needs nothing of the host once its calls are made. Where the
+// calls take a notable part of the time, they are made before the first event happens, behind a
+// kernel that the host releases: the device's time then has no call in it. In all other transfers
+// the host takes part (it copies pageable memory itself, packs, or makes thousands of calls), and
+// the device's waiting for it is inside the device's time.
 //
 // The data have just been written or checked on the host, so that what fits is in its caches.
 #pragma once
