@@ -44,7 +44,6 @@ LONG = {
 SAME_LINES = 12
 #: It ends empty.
 KNOWN_PAIRS = {
-    ("micro/compute/ceilings.cu", "micro/compute/issue_mix.cu"),
     ("nbody/gravity/rungs/fast_math.cu", "nbody/gravity/rungs/one_launch.cu"),
     ("nbody/gravity/rungs/invariants.cu", "nbody/gravity/rungs/read_only.cu"),
 }
