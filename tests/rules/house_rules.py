@@ -35,7 +35,7 @@ MEASURES_ITSELF = {
 MOST_LINES = 250
 #: Device sources beyond that, and why.
 LONG = {
-    "micro/bandwidth/bandwidth.cu": "not yet described to the engine",
+    "micro/bandwidth/bandwidth.cu": "one kernel for every level and operation",
     "nbody/gravity/measure_rung.cu": "not yet described to the engine",
     "nbody/gravity/rungs/pair_once.cu": "not yet described to the engine",
     "nbody/gravity/rungs/several_gpus.cu": "not yet described to the engine",
