@@ -33,7 +33,7 @@ def staircases(draw: st.DrawFn) -> tuple[list[float], list[float]]:
     return levels, lengths
 
 
-def climb(
+def staircase(
     levels: list[float], lengths: list[float], steps: int = STEPS
 ) -> tuple[list[float], list[float], list[float]]:
     """The places of a staircase, its values there, and its knees: the last place of a level."""
@@ -58,7 +58,7 @@ def test_a_staircase_gives_back_its_knees(
     stairs: tuple[list[float], list[float]], share: float, seed: int, steps: int
 ) -> None:
     levels, lengths = stairs
-    xs, ys, true = climb(levels, lengths, steps)
+    xs, ys, true = staircase(levels, lengths, steps)
     found = find(xs, noisy(ys, share, seed))
     assert len(found) == len(levels)
     for one, level in zip(found, levels, strict=True):
@@ -128,7 +128,7 @@ def test_a_plateau_is_whole_however_noisy_it_is() -> None:
 def test_units_of_either_axis_change_nothing(
     stairs: tuple[list[float], list[float]], across: float, along: float
 ) -> None:
-    xs, ys, _ = climb(*stairs)
+    xs, ys, _ = staircase(*stairs)
     one = find(xs, ys)
     other = find([across * x for x in xs], [along * y for y in ys])
     assert [(p.start, p.stop) for p in one] == [(p.start, p.stop) for p in other]
@@ -139,7 +139,7 @@ def test_units_of_either_axis_change_nothing(
 def test_plateaus_lie_apart_and_are_made_of_their_points(
     stairs: tuple[list[float], list[float]], share: float, seed: int
 ) -> None:
-    xs, clean, _ = climb(*stairs)
+    xs, clean, _ = staircase(*stairs)
     ys = noisy(clean, share, seed)
     found = find(xs, ys)
     assert all(one.stop < other.start for one, other in pairwise(found))

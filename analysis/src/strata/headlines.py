@@ -97,11 +97,11 @@ def fp32_ceiling(run: Run) -> Iterator[Headline]:
 
 def nbody(run: Run) -> Iterator[Headline]:
     """The fastest rung of the n-body ladder on one device."""
-    climbed = [
+    measured = [
         step for step in ladder.steps(run.rows) if step.row.valid and ladder.gpus(step.row) == 1
     ]
-    if climbed:
-        top = max(climbed, key=lambda step: step.row.value)
+    if measured:
+        top = max(measured, key=lambda step: step.row.value)
         rate = top.row.value / ladder.GIGA
         words = f"{number(rate) if rate >= 1 else f'{rate:.3f}'} × 10⁹/s"
         remark = f"{ladder.rung_name(top.rung)}, {ladder.size_words(top.row)}"

@@ -490,11 +490,11 @@ def accuracies(rows: Sequence[Row]) -> tuple[Accuracy, ...]:
 
 def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
     """What the ladder came to on one device: one sentence; empty without a valid rung."""
-    climbed = [step for step in steps(rows) if step.row.valid and gpus(step.row) == 1]
-    if not climbed:
+    measured = [step for step in steps(rows) if step.row.valid and gpus(step.row) == 1]
+    if not measured:
         return ()
-    top = max(climbed, key=lambda step: step.row.value)
-    first = climbed[0]
+    top = max(measured, key=lambda step: step.row.value)
+    first = measured[0]
     parts: list[str | Cited] = [
         f"n-body, {size_words(top.row)}: the fastest rung is {rung_name(top.rung)} with ",
         Cited(f"{number(top.row.value / GIGA)} × 10⁹ interactions/s", top.row),

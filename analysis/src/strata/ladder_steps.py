@@ -583,11 +583,11 @@ SEEDS: Mapping[str, str] = {
     "invariants": "loop-invariant code motion (Siegel et al. 2009: with occupancy 6 %)",
     "block_size": "another block size (Siegel et al. 2009: with code motion 6 %)",
 }
-"""Steps that the seeds tell of, and what they brought there, as their texts print it."""
+"""Steps that earlier papers describe, and what they gained there, as the papers print it."""
 
 
 def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
-    """Of each of the seeds' steps that was counted here: does it still pay, and why (not).
+    """Of each step of earlier papers that was counted here: does it still pay, and why (not).
 
     Of one system, or where the step is about many of them, of many. Empty without counters.
     """

@@ -428,7 +428,7 @@ class _Kernel:
     high: float
 
 
-def _climbed(cases: ladder.Cases, having: str) -> list[_Kernel]:
+def _rungs(cases: ladder.Cases, having: str) -> list[_Kernel]:
     """Every rung by its fastest case that has the quantity, of a single system where it has one.
 
     On one device: several have several roofs.
@@ -536,7 +536,7 @@ def _flop_points(rows: Sequence[Row], *, nominal: bool) -> list[Point]:
     """What was counted at each level, and the same bytes with the nominal operations."""
     cases = ladder.Cases(rows)
     result = []
-    for kernel in _climbed(cases, "flops_per_interaction"):
+    for kernel in _rungs(cases, "flops_per_interaction"):
         flops = cases.get(kernel.row, "flops_per_interaction")
         for level, (moved, behind) in _moved(cases, kernel.row).items():
             if flops is not None:
@@ -549,7 +549,7 @@ def _flop_points(rows: Sequence[Row], *, nominal: bool) -> list[Point]:
                 )
     if nominal:
         done = {point.kernel for point in result}
-        for kernel in _climbed(cases, ladder.RATE):
+        for kernel in _rungs(cases, ladder.RATE):
             once = _once(kernel)
             if once and kernel.name not in done:
                 result.append(_point(kernel, ONCE, "nominal", each=NOMINAL, moved=once))
@@ -593,8 +593,8 @@ def _once(kernel: _Kernel) -> float:
 def _instruction_points(rows: Sequence[Row]) -> list[Point]:
     """Warp instructions against sectors; a wavefront of shared memory has four."""
     result = []
-    climbed, profiled = ladder.Cases(rows), _Profiled(rows)
-    sources = [(climbed, one) for one in _climbed(climbed, "instructions_per_interaction")]
+    timed, profiled = ladder.Cases(rows), _Profiled(rows)
+    sources = [(timed, one) for one in _rungs(timed, "instructions_per_interaction")]
     sources += [(profiled, one) for one in _launched(profiled)]
     for cases, kernel in sources:
         rung = kernel.row.suite == ladder.SUITE

@@ -1,4 +1,4 @@
-"""The bibliography of a report: every source of the published figures, and of the seeds' methods.
+"""The bibliography: every source of published figures, and papers whose methods are used.
 
 Its numbers are fixed: the place of a source among all of them, in the order of the alphabet.
 """
