@@ -1,15 +1,15 @@
-// Cores add to a word as plain code does, by std::atomic_ref. What that compiles to on x86-64, by
-// the disassembler: `lock xadd`, `lock add` where nothing is returned, `xchg`, `lock cmpxchg`. Each
-// of them orders all memory accesses around it whatever the order that was asked for, so relaxed is
-// the only one that is timed. There is no addition of floats: it is a loop of a load, an addition
-// and a compare and swap, whose cost under contention is that of the loop.
+// Cores add to a word as plain code does, through std::atomic_ref. On x86-64 that compiles to `lock
+// xadd`, to `lock add` where nothing is returned, to `xchg` and to `lock cmpxchg`, as the
+// disassembly shows. Each of them orders all memory accesses around it whatever order was asked
+// for, so only relaxed operations are timed. There is no addition of floats: it is a loop of a
+// load, an addition and a compare and swap, whose cost under contention is that of the loop.
 //
-// All cores go on until the first of them has done its operations. Where one gets at the word more
-// often than another, nobody is left to finish alone, with nobody in the way. What each did is
-// counted, and the words must come to it.
+// All cores continue until the first of them has done its operations: where one core gets at the
+// word more often than another, none is left to finish alone and uncontended. The operations of
+// each core are counted, and the words must agree with the counts.
 //
-// Inside the latency that is not the atomic: an AND and an OR, which tie the operand to the value
-// that was returned (floats move to other registers for that, and back; exchanges need none of it).
+// Inside the latency that is not the atomic: an AND and an OR, which tie the operand to the
+// returned value (floats move to other registers for that, and back; exchanges need none of it).
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/engine.hpp"

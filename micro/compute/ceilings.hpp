@@ -1,13 +1,13 @@
 // How much arithmetic can this chip do in a second, and how much should it?
 //
-// Every SM runs warps with several chains of multiply-adds each, long enough that the clock under
-// this load is the clock that is held. Beside it the limit: lanes of an SM × SMs × that clock. They
-// are the flat parts of a roofline; the slopes are the benchmark bandwidth's.
+// Every SM runs warps with several chains of multiply-adds each, long enough that the clock settles
+// to what it holds under this load. Beside it the limit: lanes of an SM × SMs × that clock. These
+// are the flat parts of a roofline; the slopes come from the benchmark bandwidth.
 //
-// A multiply-add has three operands, and an SM's two banks of registers do not give three new ones
-// in the time of one instruction. Which form of operands comes nearest to the peak, or whether one
-// does, is up to the reuse cache and the ports of a chip, so each is measured, with several numbers
-// of warps; the ceiling is the best of them.
+// A multiply-add has three operands, and an SM's two register banks cannot deliver three new ones
+// in the time of one instruction. Which form of operands comes nearest to the peak, and whether any
+// reaches it, depends on the reuse cache and the ports of a chip, so each form is measured, with
+// several numbers of warps; the ceiling is the best of them.
 //
 // Inside the number that is no arithmetic: the instructions that close a loop, four for every 512.
 #pragma once

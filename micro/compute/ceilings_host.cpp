@@ -1,8 +1,8 @@
 // Every core squares and adds, x → x·x + c, in ten chains of the widest vectors that it has: more
-// than two units of four cycles can take. The map is chaotic for the c that is used, so that a
-// chain of one step less ends elsewhere in every bit: the ends prove how many steps there were.
-// First the first core works alone, then all of them. Nobody publishes how many multiply-adds a CPU
-// found at run time does in a cycle, so there is no limit beside the number.
+// than two units with a latency of four cycles need. The map is chaotic for the chosen c, so that a
+// chain with one step less ends elsewhere in every bit: the ends prove the number of steps. The
+// first core is timed alone, then all of them. There is no limit beside the number: how many
+// multiply-adds a CPU can do in a cycle cannot be asked of it at run time.
 #include "harness/case/error.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"

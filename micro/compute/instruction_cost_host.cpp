@@ -1,7 +1,7 @@
-// One core, the first, runs chains of scalar instructions: one chain for the latency, ten side by
-// side for the rate. A CPU's clock moves as it likes and its counter (TSC) does not move with it,
-// so beside every pair of runs goes one of dependent additions, which take a cycle each: cycles of
-// the core are told by them, and what the clock did in between cancels.
+// The first core runs chains of scalar instructions: one chain for the latency, ten side by side
+// for the rate. The clock of a CPU varies and its counter (TSC) does not follow it, so every pair
+// of runs is accompanied by one of dependent additions, which take a cycle each: they measure the
+// cycles of the core, and changes of the clock cancel.
 #include "harness/case/choices.hpp"
 #include "harness/case/error.hpp"
 #include "harness/cpu/host_machine.hpp"

@@ -1,15 +1,16 @@
 // What does an instruction of another unit cost a scheduler that has multiply-adds to issue?
 //
 // A scheduler issues one instruction a cycle, so that one among multiply-adds should cost one cycle
-// whatever unit does it. Eight warps a scheduler run groups of k multiply-adds and one partner, an
-// instruction of another unit, through the whole chip; beside it, in the same case, the same
-// multiply-adds without partners. What a group takes more is the partner's.
+// whatever unit executes it. On the whole chip eight warps a scheduler run groups of k
+// multiply-adds and one partner, an instruction of another unit; beside it, in the same case, the
+// same multiply-adds run without partners. The additional time of a group is the cost of the
+// partner.
 //
-// The compiler would gather the partners where it likes. Two things hold them apart: a partner
-// takes its operand from one of the warp's two chains of multiply-adds, and six multiply-adds
-// later both chains take its answer. The code contract counts the multiply-adds between partners.
-// One factor of a multiply-add is the same for all lanes, so that two registers are left to read
-// and no two warps that take turns wait for each other's operands.
+// The compiler would gather the partners. Two things hold them apart: a partner takes its operand
+// from one of the warp's two chains of multiply-adds, and six multiply-adds later both chains take
+// its result. The code contract counts the multiply-adds between partners. One factor of a
+// multiply-add is the same for all lanes, so that only two registers are read, and warps that
+// alternate do not wait for each other's operands.
 //
 // Inside the number that is neither: the instructions that close a loop, three for every 384
 // multiply-adds. They are in the launch without partners as well.
