@@ -60,15 +60,18 @@ std::function<double()> CudaMachine::replays(int repetitions, const std::functio
   return [timer] { return timer->seconds(); };
 }
 
-BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool held) {
+BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool held,
+                                       const Around& around) {
   const auto began = Clock::now();
   BothSides seen;
   held_ = held_ || held;
   if (held) tools_.gate.shut(tools_.stream);
+  if (around.before) launch(around.before);
   tools_.begin.record(tools_.stream.get());
   launch(work);
   seen.calls = since(began);
   tools_.end.record(tools_.stream.get());
+  if (around.after) launch(around.after);
   if (held) tools_.gate.open();
   tools_.stream.synchronize();
   seen.caller = since(began);
@@ -152,7 +155,9 @@ void CudaMachine::take_stamps() {
 KernelCode CudaMachine::code(const void* kernel) const {
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, kernel));
-  return {.local_bytes = attributes.localSizeBytes, .registers = attributes.numRegs};
+  return {.local_bytes = attributes.localSizeBytes,
+          .registers = attributes.numRegs,
+          .shared_bytes = attributes.sharedSizeBytes};
 }
 
 std::optional<Gate> CudaMachine::queue() const {

@@ -81,8 +81,9 @@ class CudaMachine final : public Machine {
   [[nodiscard]] std::function<double()> replays(int repetitions, const std::function<void()>& work);
 
   /// Seconds of work that the host has a part in. Nothing is poisoned, nothing lands: poison() and
-  /// land() are the benchmark's to call.
-  [[nodiscard]] BothSides time_both_sides(const std::function<void()>& work, bool held);
+  /// land() are the benchmark's to call. What is `around` it counts for the caller alone.
+  [[nodiscard]] BothSides time_both_sides(const std::function<void()>& work, bool held,
+                                          const Around& around = {});
   /// Seconds of the caller, with no event beside the work.
   [[nodiscard]] double time_caller(const std::function<void()>& work);
 

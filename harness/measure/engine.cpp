@@ -197,16 +197,29 @@ void judge_counts(Session& session, const CountPlan& plan, const Counted& counte
     level = level ? both(*level, level_of_stores) : level_of_stores;
   }
   if (!plan.expected.empty()) {
-    report_expected(
-        session,
-        {.expected = plan.expected, .method = plan.model, .unit = plan.unit, .units = plan.units},
-        counted);
+    if (!plan.unit.empty()) {
+      report_expected(
+          session,
+          {.expected = plan.expected, .method = plan.model, .unit = plan.unit, .units = plan.units},
+          counted);
+    }
     Gate of_others = model_gate(plan.expected, counted);
     model = model ? both(*model, of_others) : of_others;
   }
   if (model) session.add(*model);
   if (level) session.add(*level);
   if (plan.more) plan.more(session, counted);
+}
+
+void judge_results(Session& session, const Experiment& experiment) {
+  const auto accuracy =
+      experiment.accuracy ? experiment.accuracy(session) : std::vector<Accuracy>{};
+  if (accuracy.empty() || !experiment.checked.empty()) {
+    session.add(
+        result_gate(experiment.tally.checked, experiment.tally.different, experiment.checked));
+  }
+  for (const Accuracy& one : accuracy)
+    session.add(accuracy_gate(one));
 }
 
 void count_once(Session& session, Machine& machine, Experiment& experiment) {
@@ -227,8 +240,7 @@ void count_once(Session& session, Machine& machine, Experiment& experiment) {
                             verify(machine, slope, work, experiment.tally);
                           }});
   judge_counts(session, plan, counted);
-  session.add(
-      result_gate(experiment.tally.checked, experiment.tally.different, experiment.checked));
+  judge_results(session, experiment);
 }
 
 Gate placement_of(const Placement& placement, std::span<const Stamp> stamps) {
@@ -255,8 +267,7 @@ Gate gate_of(const Unproved& unproved, std::span<const Stamp> stamps, const std:
 void judge_launches(Session& session, const Machine& machine, const Experiment& experiment) {
   const auto stamps =
       experiment.slopes.empty() ? machine.stamps() : stamps_of(machine, experiment.slopes.back());
-  session.add(
-      result_gate(experiment.tally.checked, experiment.tally.different, experiment.checked));
+  judge_results(session, experiment);
   if (experiment.placement) session.add(placement_of(*experiment.placement, stamps));
   if (const auto queue = machine.queue()) session.add(*queue);
   KernelCode most;

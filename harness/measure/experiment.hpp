@@ -7,6 +7,7 @@
 #include "harness/measure/counted_work.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/measure/stamp.hpp"
+#include "harness/record/gates.hpp"
 #include "harness/record/measurement.hpp"
 
 #include <cstddef>
@@ -201,7 +202,8 @@ struct CountPlan {
   double used_bytes = 0;            ///< of LoadRows::per_request
   bool memory_is_no_proof = false;  ///< page tables may come from memory: not judged
   std::optional<StorePrediction> stores;
-  /// Further quantities, by a model of this name, for each `unit`.
+  /// Further quantities, by a model of this name, for each `unit`; without a unit no rows, only the
+  /// gate.
   std::vector<Expectation> expected;
   std::string model;
   std::string unit;
@@ -253,6 +255,10 @@ struct Experiment {
   /// Rows, gates and facts of all samples together, after the rows above. May be empty.
   std::function<void(Session&, const std::vector<Sample>&)> conclude;
   int samples = 0;  ///< exactly so many, and no warm-ups; 0: as the plan and their precision say
+  /// Results held against a reference that they cannot equal bit for bit, asked after the last
+  /// launch, timed or counted. It may add rows of what it found. In place of `checked`, or beside
+  /// it.
+  std::function<std::vector<Accuracy>(Session&)> accuracy;
   /// Numbers of each pair of launches, taken before the median over `pairs` is: what two slopes of
   /// one pair share, such as the clock, cancels. They stand behind the numbers of `observe`.
   std::vector<Value> of_each_pair;

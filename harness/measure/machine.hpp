@@ -24,8 +24,9 @@ struct TimerNames {
 
 /// What the compiler made of a kernel.
 struct KernelCode {
-  std::size_t local_bytes = 0;  ///< memory of a thread that is no register
-  int registers = 0;            ///< of a thread
+  std::size_t local_bytes = 0;   ///< memory of a thread that is no register
+  int registers = 0;             ///< of a thread
+  std::size_t shared_bytes = 0;  ///< of a block, known at compile time
 };
 
 /// Seconds of work that the host has a part in.
@@ -33,6 +34,12 @@ struct BothSides {
   double device = 0;  ///< between the events around it
   double caller = 0;  ///< from the first call to the end of the wait
   double calls = 0;   ///< of the calls alone
+};
+
+/// What is queued before and after timed work, outside its events. Either may be empty.
+struct Around {
+  std::function<void()> before;
+  std::function<void()> after;
 };
 
 class Machine {

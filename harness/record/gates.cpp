@@ -23,6 +23,15 @@ Gate result_gate(std::size_t checked, std::size_t different, const std::string& 
   return {"result", Verdict::failed, fmt::format("{} of {} {} differ", different, checked, what)};
 }
 
+Gate accuracy_gate(const Accuracy& a) {
+  const bool right = a.finite && a.rms <= a.rms_bound && a.largest <= a.largest_bound;
+  return {"result", right ? Verdict::passed : Verdict::failed,
+          fmt::format("{} against double precision: root mean square {:.2g} (bound {:.2g}), "
+                      "largest {:.2g} (bound {:.2g}){}",
+                      a.what, a.rms, a.rms_bound, a.largest, a.largest_bound,
+                      a.finite ? "" : ", and some are no numbers")};
+}
+
 Gate timer_gate(std::span<const double> first, const std::string& first_method,
                 std::span<const double> second, const std::string& second_method) {
   if (first.empty() || second.empty()) {

@@ -16,6 +16,18 @@ inline constexpr double clock_bound = 0.02;  ///< the core clock holds within th
 /// `result`: every checked output equals its reference.
 [[nodiscard]] Gate result_gate(std::size_t checked, std::size_t different, const std::string& what);
 
+/// How far results are from a reference that they cannot equal bit for bit.
+struct Accuracy {
+  std::string what;  ///< "accelerations"
+  double rms = 0;    ///< root mean square of the errors ÷ that of the reference
+  double rms_bound = 0;
+  double largest = 0;  ///< largest error ÷ the root mean square of the reference
+  double largest_bound = 0;
+  bool finite = true;
+};
+/// `result`: every number is there, and right within the bounds.
+[[nodiscard]] Gate accuracy_gate(const Accuracy& accuracy);
+
 /// `timer`: the medians of two independent methods agree within `timer_bound` of the second.
 [[nodiscard]] Gate timer_gate(std::span<const double> first, const std::string& first_method,
                               std::span<const double> second, const std::string& second_method);

@@ -734,6 +734,33 @@ TEST(EngineGates, FailWhereNothingWasChecked) {
   EXPECT_EQ(bench.fake.verdict("result"), Verdict::failed);
 }
 
+TEST(EngineGates, JudgeResultsThatAreRightWithinABound) {
+  const auto details = [](bool exact, std::vector<Accuracy> accuracy) {
+    Bench bench;
+    bench.experiment.slopes = {bench.slope()};
+    if (exact) bench.experiment.checked = "sums";
+    if (!exact) bench.experiment.slopes[0].verify = nullptr;
+    bench.experiment.accuracy = [accuracy](Session& session) {
+      session.fact("asked", true);
+      return accuracy;
+    };
+    bench.measure();
+    EXPECT_EQ(bench.fake.record.facts.count("asked"), 1U);
+    std::string all;
+    for (const Gate& gate : bench.fake.record.gates) {
+      if (gate.name != "result") continue;
+      all += gate.detail.substr(0, gate.detail.find(' ')) + ':' +
+             std::string{to_string(gate.verdict)} + ' ';
+    }
+    return all;
+  };
+  const Accuracy good{.what = "good"};
+  const Accuracy bad{.what = "bad", .rms = 1};
+  EXPECT_EQ(details(false, {good, bad}), "good:passed bad:failed ");
+  EXPECT_EQ(details(true, {good}), "2:passed good:passed ");
+  EXPECT_EQ(details(false, {}), "0:failed ") << "nothing was checked";
+}
+
 TEST(EngineGates, AreNoneThatTheExperimentDoesNotAskFor) {
   Bench bench;
   bench.experiment.slopes = {bench.slope()};
@@ -988,6 +1015,19 @@ TEST(EngineCounts, HoldStoresAndOtherQuantitiesAgainstTheModelToo) {
   EXPECT_EQ(bench(1001, 1, 2000), "model:failed level:passed result:passed ");
   EXPECT_EQ(bench(1000, 0, 2000), "model:passed level:failed result:passed ");
   EXPECT_EQ(bench(1000, 1, 2001), "model:failed level:passed result:passed ");
+}
+
+TEST(EngineCounts, OnlyTheGateOfOtherQuantitiesWithoutAUnit) {
+  CountBench counting;
+  counting.plan() = {.length = {.rounds = 1000},
+                     .expected = {{.quantity = "wavefronts", .predicted = 2001, .bound = 1e-3}}};
+  counting.bench.experiment.accuracy = [](Session&) {
+    return std::vector<Accuracy>{{.what = "pulls"}};
+  };
+  counting.bench.measure();
+  EXPECT_EQ(counting.verdicts(), "model:passed result:passed result:passed ");
+  for (const auto& [name, row] : rows_of(counting.bench.fake.record))
+    EXPECT_EQ(name.find("_per_"), std::string::npos) << name;
 }
 
 TEST(EngineCounts, TheSlopeThatThePlanNamesFromItsOwnPreparation) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -16,6 +17,23 @@ TEST(ResultGate, PassesOnlyWhenSomethingWasCheckedAndNothingDiffers) {
   EXPECT_EQ(result_gate(10, 0, "sums").verdict, Verdict::passed);
   EXPECT_EQ(result_gate(10, 1, "sums").verdict, Verdict::failed);
   EXPECT_EQ(result_gate(0, 0, "sums").verdict, Verdict::failed);
+}
+
+TEST(AccuracyGate, WantsNumbersWithinBothBounds) {
+  const auto verdict = [](double rms, double largest, bool finite) {
+    return accuracy_gate({.what = "pulls",
+                          .rms = rms,
+                          .rms_bound = 2,
+                          .largest = largest,
+                          .largest_bound = 8,
+                          .finite = finite})
+        .verdict;
+  };
+  EXPECT_EQ(verdict(2, 8, true), Verdict::passed);
+  EXPECT_EQ(verdict(2.1, 8, true), Verdict::failed);
+  EXPECT_EQ(verdict(2, 8.1, true), Verdict::failed);
+  EXPECT_EQ(verdict(std::nan(""), 8, true), Verdict::failed);
+  EXPECT_EQ(verdict(2, 8, false), Verdict::failed);
 }
 
 TEST(TimerGate, PassesUpToTwoPercentEitherWay) {
