@@ -1,7 +1,5 @@
 #include "nbody/gravity/ladder.hpp"
 
-#include "harness/record/gates.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,16 +97,15 @@ double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated) {
   return (rung.approximate ? 2 : 1) * rounding * (of_a_term + sums);
 }
 
-Gate accuracy_gate(const Rung& rung, std::uint32_t bodies, const Error& error,
-                   const std::string& what, bool dominated) {
+Accuracy accuracy_of(const Rung& rung, std::uint32_t bodies, const Error& error, std::string what,
+                     bool dominated) {
   const double bound = rms_bound(rung, bodies, dominated);
-  const bool right = error.finite && error.relative_rms <= bound &&
-                     error.relative_maximum <= maximum_over_rms * bound;
-  return {"result", right ? Verdict::passed : Verdict::failed,
-          fmt::format("{} against double precision: root mean square {:.2g} (bound {:.2g}), "
-                      "largest {:.2g} (bound {:.2g}){}",
-                      what, error.relative_rms, bound, error.relative_maximum,
-                      maximum_over_rms * bound, error.finite ? "" : ", and some are no numbers")};
+  return {.what = std::move(what),
+          .rms = error.relative_rms,
+          .rms_bound = bound,
+          .largest = error.relative_maximum,
+          .largest_bound = maximum_over_rms * bound,
+          .finite = error.finite};
 }
 
 Benchmark declare_rung(const Rung& rung) {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/record/measurement.hpp"
+#include "harness/record/gates.hpp"
 #include "nbody/gravity/problem/problem.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 
@@ -79,9 +79,9 @@ struct Rung {
 [[nodiscard]] double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated = false);
 inline constexpr double maximum_over_rms = 64;
 
-/// `result`: every number is there, and right within the rung's bound.
-[[nodiscard]] Gate accuracy_gate(const Rung& rung, std::uint32_t bodies, const Error& error,
-                                 const std::string& what, bool dominated = false);
+/// An error beside the rung's bounds.
+[[nodiscard]] Accuracy accuracy_of(const Rung& rung, std::uint32_t bodies, const Error& error,
+                                   std::string what, bool dominated = false);
 
 /// Of an interaction, by the peers' convention (GPU Gems 3, ch. 31): what "nominal" means.
 inline constexpr double nominal_flops = 20;

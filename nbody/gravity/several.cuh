@@ -107,7 +107,6 @@ RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step
                   [kernel](const Step& step, cudaStream_t stream) {
                     const dim3 grid{blocks_for(step.bodies, lanes * n), step.systems};
                     kernel<<<grid, w * lanes, 0, stream>>>(work_of(step));
-                    cuda_check(cudaGetLastError());
                   },
               .kernel = reinterpret_cast<const void*>(kernel),
               .threads = w * lanes,

@@ -23,7 +23,7 @@ namespace strata::nbody {
 
 /// A rung, prepared for a case.
 struct RungKernel {
-  /// Launches the step, and nothing else: no copies, no waiting.
+  /// Launches the step, and nothing else: no copies, no waiting. Its caller asks for errors.
   std::function<void(const Step&, CUstream_st*)> launch;
   const void* kernel = nullptr;  ///< the one that takes the time
   unsigned threads = 0;          ///< of its blocks
@@ -46,12 +46,3 @@ using MakeRungKernel = RungKernel (*)(const Session&, const Problem&);
 void measure_rung(Session& session, const Rung& rung, MakeRungKernel make);
 
 }  // namespace strata::nbody
-
-/// Registers the code of a rung on a GPU: `make` is its MakeRungKernel.
-#define STRATA_RUNG(story, make)                                                                \
-  [[maybe_unused]] static const bool strata_rung_enrolled =                                     \
-      ::strata::nbody::rung_kernels().emplace(story().name, make).second &&                     \
-      ::strata::detail::enrol(::strata::nbody::detail::declare<story>, ::strata::Backend::cuda, \
-                              [](::strata::Session& session) {                                  \
-                                ::strata::nbody::measure_rung(session, story(), make);          \
-                              })

@@ -1,12 +1,10 @@
 #include "nbody/gravity/verification.hpp"
 
-#include "harness/record/gates.hpp"
 #include "nbody/gravity/with_choice.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -65,43 +63,6 @@ Verification verification_of(const Bodies& still, const Bodies& moved,
   };
   verification.error = error_of(right, field(Field::vx), field(Field::vy), field(Field::vz));
   return verification;
-}
-
-void add_gates(Session& session, const Rung& rung, const Problem& problem,
-               const Verification& verification) {
-  session.add(accuracy_gate(rung, problem.bodies, verification.error, "accelerations"));
-  if (!problem.moves()) return;
-  session.add(result_gate(4 * problem.total(), verification.misplaced,
-                          "positions and masses after a step"));
-}
-
-void add_modelled(Session& session, const char* quantity, const char* unit, const char* method,
-                  double value) {
-  session.add(Measurement{.quantity = quantity,
-                          .unit = unit,
-                          .provenance = Provenance::modelled,
-                          .method = method,
-                          .samples = {value}});
-}
-
-void report_error(Session& session, const Error& error) {
-  if (!error.finite) return;
-  add_modelled(session, "relative_rms_error", "1", "fp64_reference", error.relative_rms);
-  add_modelled(session, "relative_maximum_error", "1", "fp64_reference", error.relative_maximum);
-}
-
-void report_drift(Session& session, const Conserved& before, const Conserved& after) {
-  double off = 0;
-  for (std::size_t c = 0; c < after.momentum.size(); ++c)
-    off = std::max(off, std::abs(after.momentum[c] - before.momentum[c]));
-  const double energy = std::abs(after.energy / before.energy - 1);
-  const double momentum = off / before.momentum_scale;
-  if (!std::isfinite(energy) || !std::isfinite(momentum)) {
-    session.add(Gate{"result", Verdict::failed, "after the steps some bodies are nowhere"});
-    return;
-  }
-  add_modelled(session, "energy_drift", "1", "fp64_reference", energy);
-  add_modelled(session, "momentum_drift", "1", "fp64_reference", momentum);
 }
 
 }  // namespace strata::nbody

@@ -1,17 +1,17 @@
-// Verification of a rung on any backend: the error of its accelerations, and what its steps do to
-// energy and momentum. Host only.
+// Steps on any backend, and how the outcome of one is verified. Host only.
 #pragma once
 
 #include "harness/measure/session.hpp"
-#include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/problem/problem.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace strata::nbody {
@@ -46,6 +46,50 @@ struct Step {
   [[nodiscard]] bool moves() const { return acceleration == nullptr; }
 };
 
+/// Where the steps of a case read and write, in a backend's memory: std::vector<float> or
+/// DeviceBuffer<float>.
+template <class Buffer>
+struct StepBuffers {
+  static constexpr std::size_t least = 1;  // of several GPUs one may get no bodies
+
+  std::uint32_t systems;
+  std::uint32_t bodies;
+  bool moves;
+  Buffer begin;  ///< the bodies before the first step, in the layout of the case
+  Buffer from;
+  Buffer to;
+  Buffer acceleration;
+
+  StepBuffers(const Bodies& all, bool bodies_move, Buffer begin_words)
+      : systems{all.systems},
+        bodies{all.bodies},
+        moves{bodies_move},
+        begin{std::move(begin_words)},
+        from(begin.size()),
+        to(begin.size()),
+        acceleration(std::max(3 * all.total(), least)) {}
+
+  /// So many steps, from the bodies in `from`. Where they move, each step starts from what the one
+  /// before left.
+  [[nodiscard]] std::vector<Step> steps(std::size_t count, float time) {
+    std::vector<Step> all;
+    all.reserve(count);
+    for (std::size_t s = 0; s < count; ++s) {
+      const bool back = moves && s % 2 == 1;
+      all.push_back({.from = (back ? to : from).data(),
+                     .to = moves ? (back ? from : to).data() : nullptr,
+                     .acceleration = moves ? nullptr : acceleration.data(),
+                     .systems = systems,
+                     .bodies = bodies,
+                     .softening_squared = softening_squared,
+                     .time_step = time});
+    }
+    return all;
+  }
+  /// Where so many steps leave the bodies.
+  [[nodiscard]] const Buffer& after(std::size_t count) const { return count % 2 == 1 ? to : from; }
+};
+
 /// The outcome of one step.
 struct Verification {
   Error error;                ///< of the accelerations
@@ -57,17 +101,5 @@ struct Verification {
 /// The outcome of such a step.
 [[nodiscard]] Verification verification_of(const Bodies& still, const Bodies& moved,
                                            std::span<const Pull> right);
-
-/// The gates of the outcome.
-void add_gates(Session& session, const Rung& rung, const Problem& problem,
-               const Verification& verification);
-
-/// A row of one computed number, without noise.
-void add_modelled(Session& session, const char* quantity, const char* unit, const char* method,
-                  double value);
-/// The two relative errors, where there are any.
-void report_error(Session& session, const Error& error);
-/// The drift of energy and momentum; the gate `result` fails where it is not finite.
-void report_drift(Session& session, const Conserved& before, const Conserved& after);
 
 }  // namespace strata::nbody

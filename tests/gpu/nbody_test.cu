@@ -72,7 +72,8 @@ Verdict verdict_of(const Rung& rung, const RungKernel& kernel, const std::string
                    const Problem& problem, const Bodies& bodies, std::string& said,
                    bool dominated = false) {
   const Verification found = verify(kernel, layout, problem, bodies);
-  const Gate gate = accuracy_gate(rung, problem.bodies, found.error, "accelerations", dominated);
+  const Gate gate =
+      accuracy_gate(accuracy_of(rung, problem.bodies, found.error, "accelerations", dominated));
   said = gate.detail;
   if (found.misplaced > 0) return Verdict::failed;
   return gate.verdict;

@@ -758,7 +758,7 @@ TEST(EngineGates, JudgeResultsThatAreRightWithinABound) {
   const Accuracy bad{.what = "bad", .rms = 1};
   EXPECT_EQ(details(false, {good, bad}), "good:passed bad:failed ");
   EXPECT_EQ(details(true, {good}), "2:passed good:passed ");
-  EXPECT_EQ(details(false, {}), "0:failed ") << "nothing was checked";
+  EXPECT_EQ(details(false, {}), "nothing:failed ");
 }
 
 TEST(EngineGates, AreNoneThatTheExperimentDoesNotAskFor) {

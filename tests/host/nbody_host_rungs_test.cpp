@@ -93,8 +93,8 @@ void expect_right(const Rung& rung, const HostKernel& kernel, const std::string&
     SCOPED_TRACE(layout + ", " + sample.name + ", " + kernel.instructions);
     const auto verification =
         verify_on_host(kernel, team(), layout, sample.bodies, moves, sample.right);
-    const Gate gate = accuracy_gate(rung, sample.bodies.bodies, verification.error, "accelerations",
-                                    sample.dominated);
+    const Gate gate = accuracy_gate(accuracy_of(rung, sample.bodies.bodies, verification.error,
+                                                "accelerations", sample.dominated));
     EXPECT_EQ(gate.verdict, Verdict::passed) << gate.detail;
     EXPECT_EQ(verification.misplaced, 0U);
   }
@@ -141,7 +141,8 @@ Gate judged_with(const Fault& fault, const Rung& rung, const Sample& sample, boo
   if (!sound) throw Skipped{"not on this CPU"};
   const auto verification =
       verify_on_host(fault(*sound, layout), team(), layout, sample.bodies, moves, sample.right);
-  return accuracy_gate(rung, sample.bodies.bodies, verification.error, "accelerations");
+  return accuracy_gate(
+      accuracy_of(rung, sample.bodies.bodies, verification.error, "accelerations"));
 }
 
 /// The accelerations of the last of the bodies never come.

@@ -124,7 +124,8 @@ TEST(NbodyError, FindsWhatIsNoNumber) {
     numbers.z[19] = bad;
     const Error error = error_of(pulls, numbers.x, numbers.y, numbers.z);
     EXPECT_FALSE(error.finite);
-    EXPECT_EQ(accuracy_gate(rung_named("serial"), 20, error, "z").verdict, Verdict::failed);
+    EXPECT_EQ(accuracy_gate(accuracy_of(rung_named("serial"), 20, error, "z")).verdict,
+              Verdict::failed);
   }
 }
 

@@ -24,28 +24,18 @@ OWN_MEASURING = re.compile(
 #: Not yet described to the engine. It ends empty.
 MEASURES_ITSELF = {
     "micro/transfer/peer_copy.cu",
-    "nbody/gravity/host/host_rung.cpp",
-    "nbody/gravity/ladder.cpp",
-    "nbody/gravity/ladder.hpp",
-    "nbody/gravity/measure_rung.cu",
-    "nbody/gravity/rungs/several_gpus.cu",
-    "nbody/gravity/verification.cpp",
 }
 
 MOST_LINES = 250
 #: Device sources beyond that, and why.
 LONG = {
-    "micro/bandwidth/bandwidth.cu": "one kernel for every level and operation",
-    "nbody/gravity/measure_rung.cu": "not yet described to the engine",
-    "nbody/gravity/rungs/pair_once.cu": "not yet described to the engine",
-    "nbody/gravity/rungs/several_gpus.cu": "not yet described to the engine",
+    "micro/bandwidth/bandwidth.cu": "not yet described to the engine",
 }
 
 SAME_LINES = 12
 #: It ends empty.
 KNOWN_PAIRS = {
-    ("nbody/gravity/rungs/fast_math.cu", "nbody/gravity/rungs/one_launch.cu"),
-    ("nbody/gravity/rungs/invariants.cu", "nbody/gravity/rungs/read_only.cu"),
+    ("micro/compute/ceilings.cu", "micro/compute/issue_mix.cu"),
 }
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -1,12 +1,11 @@
 #include "nbody/gravity/host/host_rung.hpp"
 
 #include "harness/case/error.hpp"
+#include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
-#include "harness/measure/protocol.hpp"
-#include "harness/measure/timed.hpp"
-#include "harness/record/gates.hpp"
-#include "harness/record/statistics.hpp"
+#include "harness/measure/engine.hpp"
+#include "nbody/gravity/rung_experiment.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +22,7 @@ namespace strata::nbody {
 namespace {
 
 constexpr double sample_seconds = 1e-2;  // a sample lasts as long, or one step
-constexpr std::uint32_t most_steps = 1U << 16U;
+constexpr double most_steps = 65536;
 constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 
 std::map<std::string, MakeHostKernel, std::less<>>& host_kernels() {
@@ -31,138 +30,32 @@ std::map<std::string, MakeHostKernel, std::less<>>& host_kernels() {
   return all;
 }
 
-/// The bodies before and after a step, and their accelerations.
-class StepBuffers {
- public:
-  StepBuffers(std::string_view layout, const Bodies& bodies, bool moves)
-      : systems_{bodies.systems},
-        bodies_{bodies.bodies},
-        moves_{moves},
-        begin_{words_of(layout, bodies)},
-        from_(begin_.size()),
-        to_(begin_.size()),
-        acceleration_(3 * bodies.total()) {}
+using HostSteps = StepBuffers<std::vector<float>>;
+/// Restores the bodies and poisons what results overwrite.
+void restore(HostSteps& steps) {
+  std::ranges::copy(steps.begin, steps.from.begin());
+  std::ranges::fill(steps.to, poison);
+  std::ranges::fill(steps.acceleration, poison);
+}
+Bodies bodies_after(std::size_t steps, const HostSteps& buffers, const std::string& layout) {
+  return bodies_of(layout, buffers.after(steps), buffers.systems, buffers.bodies);
+}
 
-  /// Restores the bodies and poisons what results overwrite.
-  void restore() {
-    std::ranges::copy(begin_, from_.begin());
-    std::ranges::fill(to_, poison);
-    std::ranges::fill(acceleration_, poison);
+/// How many steps a sample has; seconds_of_step() takes one. Throws Skipped where samples could not
+/// be taken in time.
+std::size_t steps_of_sample(const Plan& plan, const std::function<double()>& seconds_of_step) {
+  const int samples = plan.warmups + plan.min_samples;
+  double seconds = seconds_of_step();
+  const double all = seconds * samples;
+  if (all > plan.time_limit / 2) {
+    throw Skipped{
+        fmt::format("{} samples of one step would take {:.0f} s of the {:.0f} s that a case may "
+                    "take",
+                    samples, all, plan.time_limit)};
   }
-
-  /// So many steps, from the bodies that restore() leaves.
-  [[nodiscard]] std::vector<Step> steps(std::size_t count, float time) {
-    std::vector<Step> all;
-    all.reserve(count);
-    float* from = from_.data();
-    float* to = to_.data();
-    for (std::size_t s = 0; s < count; ++s) {
-      all.push_back({.from = from,
-                     .to = moves_ ? to : nullptr,
-                     .acceleration = moves_ ? nullptr : acceleration_.data(),
-                     .systems = systems_,
-                     .bodies = bodies_,
-                     .softening_squared = softening_squared,
-                     .time_step = time});
-      if (moves_) std::swap(from, to);
-    }
-    last_in_from_ = from == from_.data();
-    return all;
-  }
-
-  /// Where the latest steps() leave the bodies.
-  [[nodiscard]] std::span<const float> moved() const { return last_in_from_ ? from_ : to_; }
-  [[nodiscard]] Error error(std::span<const Pull> right) const {
-    return error_of(right, acceleration_);
-  }
-
- private:
-  std::uint32_t systems_;
-  std::uint32_t bodies_;
-  bool moves_;
-  std::vector<float> begin_;
-  std::vector<float> from_;
-  std::vector<float> to_;
-  std::vector<float> acceleration_;
-  bool last_in_from_ = true;
-};
-
-struct Observation {
-  double seconds = 0;      ///< of one step, by the system's clock
-  double tsc_seconds = 0;  ///< the same by the core's counter
-  double hertz = 0;        ///< of that counter
-};
-
-/// What the protocol measures: some steps, always from the same bodies.
-class LadderRun {
- public:
-  LadderRun(const ReferenceProblem& right, HostKernel kernel, ThreadTeam& team,
-            std::string_view layout, bool moves)
-      : kernel_{std::move(kernel)}, team_{team}, buffers_{layout, right.bodies, moves} {}
-
-  /// Decides how many steps a sample has. Throws Skipped where samples could not be taken in time.
-  void shape(const Plan& plan) {
-    steps_ = buffers_.steps(1, time_step);
-    buffers_.restore();
-    double seconds = observe().seconds;
-    const double all = seconds * (plan.warmups + plan.min_samples);
-    if (all > plan.time_limit / 2) {
-      throw Skipped{
-          fmt::format("{} samples of one step would take {:.0f} s of the {:.0f} s that a "
-                      "case may take",
-                      plan.warmups + plan.min_samples, all, plan.time_limit)};
-    }
-    if (seconds < sample_seconds) {
-      buffers_.restore();
-      seconds = std::min(seconds, observe().seconds);  // now with warm caches
-    }
-    const double count = std::ceil(sample_seconds / std::max(seconds, 1e-9));
-    steps_ = buffers_.steps(
-        static_cast<std::size_t>(std::clamp(count, 1.0, static_cast<double>(most_steps))),
-        time_step);
-  }
-
-  void prepare() { buffers_.restore(); }
-
-  Observation observe() {
-    const double began = monotonic_raw_seconds();
-    const std::uint64_t start = tsc_now();
-    kernel_.run(steps_, team_);
-    const auto ticks = static_cast<double>(tsc_now() - start);
-    const double seconds = monotonic_raw_seconds() - began;
-    const auto count = static_cast<double>(steps_.size());
-    return {.seconds = seconds / count,
-            .tsc_seconds = ticks / tsc_hertz() / count,
-            .hertz = ticks / seconds};
-  }
-
-  [[nodiscard]] static std::vector<double> watched(const Observation& seen) {
-    return {seen.seconds, seen.tsc_seconds};
-  }
-  [[nodiscard]] const HostKernel& kernel() const { return kernel_; }
-  [[nodiscard]] std::size_t steps() const { return steps_.size(); }
-  [[nodiscard]] const StepBuffers& buffers() const { return buffers_; }
-
- private:
-  HostKernel kernel_;
-  ThreadTeam& team_;
-  StepBuffers buffers_;
-  std::vector<Step> steps_;
-};
-
-void report(Session& session, const Problem& problem, const Collection<Observation>& seen) {
-  const Timed timed{session, seen};
-  const double interactions = problem.interactions();
-  timed.add("interactions_per_second", "1/s", "monotonic",
-            [&](const Observation& o) { return interactions / o.seconds; });
-  timed.add("interactions_per_second", "1/s", "tsc",
-            [&](const Observation& o) { return interactions / o.tsc_seconds; });
-  timed.add("step_time", "s", "monotonic", &Observation::seconds);
-  timed.add("step_time", "s", "tsc", &Observation::tsc_seconds);
-  timed.timers(&Observation::tsc_seconds, "tsc", &Observation::seconds, "monotonic");
-  timed.core_clock("tsc_over_monotonic", &Observation::hertz);
-  const double rate = interactions / median(seen.series(&Observation::seconds));
-  add_modelled(session, "nominal_flops_per_second", "FLOP/s", "flop_20", nominal_flops * rate);
+  if (seconds < sample_seconds) seconds = std::min(seconds, seconds_of_step());  // caches are warm
+  const double count = std::ceil(sample_seconds / std::max(seconds, 1e-9));
+  return static_cast<std::size_t>(std::clamp(count, 1.0, most_steps));
 }
 
 }  // namespace
@@ -200,48 +93,67 @@ MakeHostKernel host_kernel(std::string_view name) {
   return found->second;
 }
 
-Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team, std::string_view layout,
+Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team, const std::string& layout,
                             const Bodies& bodies, bool moves, std::span<const Pull> right) {
   const Bodies still = at_rest(bodies);
-  StepBuffers buffers{layout, still, moves};
-  const auto steps = buffers.steps(1, 1.0F);
-  const auto after = buffers.moved();
-  buffers.restore();
-  kernel.run(steps, team);
-  if (!moves) return {.error = buffers.error(right)};
-  return verification_of(still, bodies_of(layout, after, still.systems, still.bodies), right);
+  HostSteps buffers{still, moves, words_of(layout, still)};
+  restore(buffers);
+  kernel.run(buffers.steps(1, 1), team);
+  if (!moves) return {.error = error_of(right, buffers.acceleration)};
+  return verification_of(still, bodies_after(1, buffers, layout), right);
 }
 
 void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   const HostKernel kernel = make(widest_vectors());
   const Problem problem = problem_of(session);
-  const std::string& layout = session.param("layout");
   const bool moves = problem.moves();
+  const std::string& layout = session.param("layout");
   const ReferenceProblem& right = reference_problem(session, problem, reference_pulls);
   ThreadTeam team{allowed_cpus()};
+  HostMachine machine;
+  HostSteps buffers{right.bodies, moves, words_of(layout, right.bodies)};
+  std::vector<Step> steps = buffers.steps(1, time_step);
+  const auto run_steps = machine.on_every_core([&](std::size_t /*rank*/, const Call& /*call*/) {
+    kernel.run(steps, team);
+    return std::uint64_t{0};
+  });
+  const auto seconds = [&] { return machine.time([&] { run_steps({}); }, /*held=*/false); };
+  const std::size_t count = steps_of_sample(session.plan(), [&] {
+    restore(buffers);
+    return seconds();
+  });
+  steps = buffers.steps(count, time_step);
 
-  LadderRun ladder_run{right, kernel, team, layout, moves};
-  ladder_run.shape(session.plan());
-  const Verification first = verify_on_host(kernel, team, layout, right.bodies, moves, right.pulls);
-  add_gates(session, rung, problem, first);
-  report_error(session, first.error);
-  session.fact("steps", static_cast<std::int64_t>(ladder_run.steps()));
-  session.fact("layout", layout);
-  session.fact("change", rung.change);
-  session.fact("before", rung.before);
-  session.fact("instructions", kernel.instructions);
-  session.fact("cores", static_cast<std::int64_t>(team.size()));
-
-  const auto seen = collect(ladder_run, session.plan());
-  report(session, problem, seen);
+  RungCase which{
+      .rung = rung,
+      .problem = problem,
+      .steps = count,
+      .verified = verify_on_host(kernel, team, layout, right.bodies, moves, right.pulls)};
   if (moves) {
-    const Bodies moved =
-        bodies_of(layout, ladder_run.buffers().moved(), problem.systems, problem.bodies);
-    report_drift(session, right.conserved.value(), conserved(moved, reference_pulls(moved)));
+    which.before = right.conserved.value();
+    which.after = [&] {
+      const Bodies moved = bodies_after(count, buffers, layout);
+      return conserved(moved, reference_pulls(moved));
+    };
   } else {
-    session.add(accuracy_gate(rung, problem.bodies, ladder_run.buffers().error(right.pulls),
-                              "accelerations of the last sample"));
+    which.error_at_end = [&] { return error_of(right.pulls, buffers.acceleration); };
   }
+  Experiment experiment = describe(which);
+  experiment.prepare = [&] { restore(buffers); };
+  experiment.observe = [&]() -> std::vector<double> {
+    const double outer = seconds();
+    const Stamp& stamp = machine.stamps().front();
+    const auto ticks = static_cast<double>(stamp.cycles[1] - stamp.cycles[0]);
+    return {outer, ticks / tsc_hertz(), ticks / outer};
+  };
+  experiment.facts = [&, described = experiment.facts](const Experiment& measured) {
+    Facts facts = described(measured);
+    facts["layout"] = layout;
+    facts["instructions"] = kernel.instructions;
+    facts["cores"] = static_cast<std::int64_t>(team.size());
+    return facts;
+  };
+  measure(session, machine, experiment);
 }
 
 }  // namespace strata::nbody

@@ -44,8 +44,8 @@ using MakeHostKernel = HostKernel (*)(Vectors);
 /// move, they start at rest and the step lasts 1, so that the new velocities are the accelerations,
 /// and the new positions known exactly.
 [[nodiscard]] Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team,
-                                          std::string_view layout, const Bodies& bodies, bool moves,
-                                          std::span<const Pull> right);
+                                          const std::string& layout, const Bodies& bodies,
+                                          bool moves, std::span<const Pull> right);
 
 /// Verifies a rung, then times it.
 void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make);

@@ -17,7 +17,6 @@ Rung story() {
       .axes = {numbers("block_size", "threads of a block, bodies of a tile",
                        {"64", "128", "256", "512", "1024"}, {"64", "128", "256", "512", "1024"})}};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -36,9 +35,9 @@ RungKernel make(const Session& session, const Problem& problem) {
   });
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::block_size

@@ -24,7 +24,6 @@ Rung story() {
           .bodies_of_block = block,
           .launch_for_each_system = true};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -75,21 +74,19 @@ RungKernel make(const Session&, const Problem& problem) {
                         cudaMemcpyDeviceToDevice, stream));
                     add<<<blocks_for(step.bodies, block), block, 0, stream>>>(work, first, count,
                                                                               at == 0);
-                    cuda_check(cudaGetLastError());
                   }
                 }
                 if (!step.moves()) return;
                 move<<<blocks_for(step.total(), block), block, 0, stream>>>(work);
-                cuda_check(cudaGetLastError());
               },
           .kernel = reinterpret_cast<const void*>(add),
           .threads = block,
           .square_roots = problem.interactions()};
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::constant_memory

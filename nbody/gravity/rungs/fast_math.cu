@@ -21,7 +21,6 @@ Rung story() {
       .threads_of_read = block,
       .layouts = {"soaoas", "aos", "soa", "aoas", "aosoa32"}};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -31,15 +30,13 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
 }
 
 RungKernel make(const Session& session, const Problem& problem) {
-  return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
-    return tile_kernel(problem.moves() ? step_of<L, true> : step_of<L, false>, block,
-                       Fast::square_roots, problem);
-  });
+  return tile_kernel_in_layout(session, problem, block, Fast::square_roots,
+                               [&]<class L, bool moves>() { return step_of<L, moves>; });
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::fast_math

@@ -20,7 +20,6 @@ Rung story() {
       .bodies_of_block = block,
       .threads_of_read = block};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -69,9 +68,9 @@ RungKernel make(const Session&, const Problem& problem) {
                      problem);
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::invariants

@@ -18,7 +18,6 @@ Rung story() {
       .threads_of_read = block,
       .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -28,15 +27,13 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
 }
 
 RungKernel make(const Session& session, const Problem& problem) {
-  return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
-    return tile_kernel(problem.moves() ? step_of<L, true> : step_of<L, false>, block,
-                       Plain::square_roots, problem);
-  });
+  return tile_kernel_in_layout(session, problem, block, Plain::square_roots,
+                               [&]<class L, bool moves>() { return step_of<L, moves>; });
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::one_launch

@@ -32,7 +32,6 @@ Rung story() {
       .axes = {
           numbers("per_thread", "bodies of a thread", {"4", "8", "12", "16"}, {"4", "8", "16"})}};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -224,16 +223,13 @@ RungKernel make(const Session& session, const Problem& problem) {
                     gather<L><<<all, block, 0, stream>>>(work, ring.padded, arrays->bodies.data(),
                                                          arrays->turned.data(),
                                                          arrays->forces.data());
-                    cuda_check(cudaGetLastError());
                     const dim3 jobs{ring.tiles, blocks_for(ring.pieces, warps), step.systems};
                     meet<n><<<jobs, warps * lanes, 0, stream>>>(
                         arrays->bodies.data(), arrays->turned.data(), arrays->forces.data(), ring,
                         step.softening_squared);
-                    cuda_check(cudaGetLastError());
                     const auto end = step.moves() ? end_step<L, true> : end_step<L, false>;
                     end<<<all, block, 0, stream>>>(work, ring.padded, arrays->bodies.data(),
                                                    arrays->forces.data());
-                    cuda_check(cudaGetLastError());
                   },
               .kernel = reinterpret_cast<const void*>(meet<n>),
               .threads = warps * lanes,
@@ -243,9 +239,9 @@ RungKernel make(const Session& session, const Problem& problem) {
   });
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::pair_once

@@ -4,6 +4,7 @@ namespace strata::nbody::read_only {
 namespace {
 
 constexpr unsigned block = 256;
+constexpr unsigned unroll = 32;
 
 Rung story() {
   return {
@@ -18,11 +19,8 @@ Rung story() {
       .bodies_of_block = block,
       .threads_of_read = 32};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
-
-constexpr unsigned unroll = 32;
 
 template <bool moves>
 __global__ void __launch_bounds__(block) step_of(Work work) {
@@ -45,9 +43,9 @@ RungKernel make(const Session&, const Problem& problem) {
   return kernel;
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::read_only

@@ -22,7 +22,6 @@ Rung story() {
                numbers("warps", "of a block, which share out the bodies that pull",
                        {"1", "2", "4", "8"}, {"4", "8"})}};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -38,9 +37,9 @@ RungKernel make(const Session& session, const Problem& problem) {
                             });
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::register_banks

@@ -19,7 +19,6 @@ Rung story() {
                    numbers("warps", "of a block, which share out the bodies that pull",
                            {"1", "2", "4", "8"}, {"2", "4"})}};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -35,9 +34,9 @@ RungKernel make(const Session& session, const Problem& problem) {
                             });
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::registers

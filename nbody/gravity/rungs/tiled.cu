@@ -19,7 +19,6 @@ Rung story() {
           .threads_of_read = block,
           .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -36,7 +35,6 @@ RungKernel make(const Session& session, const Problem&) {
                   const auto kernel = step.moves() ? step_of<L, true> : step_of<L, false>;
                   for (std::uint32_t system = 0; system < step.systems; ++system) {
                     kernel<<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
-                    cuda_check(cudaGetLastError());
                   }
                 },
             .kernel = reinterpret_cast<const void*>(step_of<L, false>),
@@ -44,9 +42,9 @@ RungKernel make(const Session& session, const Problem&) {
   });
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::tiled

@@ -22,7 +22,6 @@ Rung story() {
                            {"1", "2", "4", "8", "16", "32", "64", "128", "256"},
                            {"1", "2", "4", "8", "16", "32", "64", "128", "256"})}};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -39,9 +38,9 @@ RungKernel make(const Session& session, const Problem& problem) {
   });
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::unrolled

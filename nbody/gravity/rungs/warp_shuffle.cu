@@ -19,7 +19,6 @@ Rung story() {
           .bodies_of_block = block,
           .threads_of_read = 32};
 }
-STRATA_RUNG_STORY(story);
 
 #if defined(__CUDACC__)
 
@@ -60,9 +59,9 @@ RungKernel make(const Session&, const Problem& problem) {
   return kernel;
 }
 
-STRATA_RUNG(story, make);
-
 #endif
+
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::warp_shuffle

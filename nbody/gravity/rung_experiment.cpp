@@ -1,0 +1,195 @@
+#include "nbody/gravity/rung_experiment.hpp"
+
+#include "harness/record/statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace strata::nbody {
+namespace {
+
+void add(Session& session, const char* quantity, const char* unit, Provenance provenance,
+         const char* method, double value) {
+  session.add(Measurement{.quantity = quantity,
+                          .unit = unit,
+                          .provenance = provenance,
+                          .method = method,
+                          .samples = {value}});
+}
+
+double median_of(const std::vector<Sample>& samples, std::size_t number) {
+  std::vector<double> all;
+  for (const Sample& one : samples)
+    all.push_back(one.numbers.at(number));
+  return median(all);
+}
+
+/// Interactions a second, and, where `step` says so, seconds of a step, by one timer.
+void add_times(Experiment& experiment, const RungCase& which, const Method& method,
+               std::size_t number, bool step = true) {
+  const auto steps = static_cast<double>(which.steps);
+  const double interactions = which.problem.interactions() * steps;
+  experiment.rows.push_back({"interactions_per_second", "1/s", method, [=](const Sample& seen) {
+                               return interactions / seen.numbers.at(number);
+                             }});
+  if (!step) return;
+  experiment.rows.push_back({"step_time", "s", method,
+                             [=](const Sample& seen) { return seen.numbers.at(number) / steps; }});
+}
+
+/// Energy and momentum after the steps against those before.
+void add_drift(Session& session, const Conserved& before, const Conserved& after,
+               std::vector<Accuracy>& results) {
+  double off = 0;
+  for (std::size_t c = 0; c < after.momentum.size(); ++c)
+    off = std::max(off, std::abs(after.momentum[c] - before.momentum[c]));
+  const double energy = std::abs(after.energy / before.energy - 1);
+  const double momentum = off / before.momentum_scale;
+  if (!std::isfinite(energy) || !std::isfinite(momentum)) {
+    results.push_back({.what = "energy and momentum after the steps", .finite = false});
+    return;
+  }
+  add(session, "energy_drift", "1", Provenance::modelled, "fp64_reference", energy);
+  add(session, "momentum_drift", "1", Provenance::modelled, "fp64_reference", momentum);
+}
+
+/// What every kind of case reports: errors, the nominal rate, the facts.
+Experiment described(const RungCase& which) {
+  Experiment experiment;
+  const Error& error = which.verified.error;
+  if (error.finite) {
+    experiment.constants = {
+        {"relative_rms_error", "1", Provenance::modelled, "fp64_reference", error.relative_rms},
+        {"relative_maximum_error", "1", Provenance::modelled, "fp64_reference",
+         error.relative_maximum}};
+  }
+  experiment.watch = {number_at(0), number_at(1)};
+  experiment.conclude = [which](Session& session, const std::vector<Sample>& samples) {
+    const double rate =
+        which.problem.interactions() * static_cast<double>(which.steps) / median_of(samples, 0);
+    add(session, "nominal_flops_per_second", "FLOP/s", Provenance::modelled, "flop_20",
+        nominal_flops * rate);
+    if (which.rung.issue_slots == 0 || which.sms == 0) return;
+    constexpr double issued_a_cycle = 128;  // lanes: four warps
+    add(session, "issue_limit", "1/s", Provenance::modelled, "issue_slots",
+        which.sms * issued_a_cycle * median_of(samples, 2) / which.rung.issue_slots);
+  };
+  experiment.accuracy = [which](Session& session) {
+    const auto of = [&](const Error& of_what, const char* what) {
+      return accuracy_of(which.rung, which.problem.bodies, of_what, what);
+    };
+    std::vector<Accuracy> results{of(which.verified.error, "accelerations")};
+    if (which.error_at_end) {
+      results.push_back(of(which.error_at_end(), "accelerations of the last sample"));
+    }
+    if (which.after && session.counters() == nullptr) {
+      add_drift(session, which.before, which.after(), results);
+    }
+    return results;
+  };
+  experiment.facts = [which](const Experiment&) {
+    return Facts{{"steps", static_cast<std::int64_t>(which.steps)},
+                 {"change", which.rung.change},
+                 {"before", which.rung.before}};
+  };
+  return experiment;
+}
+
+CountPlan counted(const RungCase& which) {
+  CountPlan plan{.length = {.rounds = 1}};
+  if (which.square_roots > 0) {
+    // Each pair has one, whatever else is in a kernel's beginning and end: at most a few for a
+    // body. That no pair was left out is what they prove.
+    plan.expected = {{.quantity = "xu_thread_instructions",
+                      .predicted = which.square_roots,
+                      .bound = 16.0 / which.problem.bodies}};
+  }
+  plan.more = [interactions = which.problem.interactions()](Session& session,
+                                                            const Counted& counts) {
+    const auto per_interaction = [&](const char* name, const char* unit, double value) {
+      add(session, name, unit, Provenance::counted, "cupti_net", value / interactions);
+    };
+    const auto adds = counts.net("fp32_add");
+    const auto multiplies = counts.net("fp32_mul");
+    const auto fused = counts.net("fp32_fma");
+    if (adds && multiplies && fused) {
+      per_interaction("flops_per_interaction", "FLOP", *adds + *multiplies + 2 * *fused);
+    }
+    if (const auto issued = counts.net("executed_instructions")) {
+      constexpr double lanes = 32;
+      per_interaction("instructions_per_interaction", "instruction", *issued * lanes);
+    }
+    if (const auto bytes = counts.net("dram_read_bytes")) {
+      per_interaction("dram_bytes_per_interaction", "B", *bytes);
+    }
+  };
+  return plan;
+}
+
+}  // namespace
+
+Experiment describe(const RungCase& which) {
+  const bool gpu = which.rung.backend == Backend::cuda;
+  const char* const inner = gpu ? "globaltimer" : "tsc";
+  Experiment experiment = described(which);
+  add_times(experiment, which, By::whole, 0);
+  add_times(experiment, which, inner, 1);
+  experiment.timers = {{number_at(0), By::whole, number_at(1), inner}};
+  if (!gpu) experiment.timers = {{number_at(1), inner, number_at(0), By::whole}};
+  experiment.core_hertz = number_at(2);
+  if (which.problem.moves()) {
+    experiment.checked = "positions and masses after a step";
+    experiment.tally = {.checked = 4 * which.problem.total(),
+                        .different = which.verified.misplaced};
+  }
+  if (!gpu) {
+    experiment.not_counted = "a CPU has no counters in the sets";
+    return experiment;
+  }
+  if (which.problem.kind == Kind::gravit) {
+    experiment.rows.push_back({"copied_step_time", "s", "wall", number_at(3)});
+    experiment.partly_host_time = true;
+  }
+  experiment.unproved = {.gate = "model", .why = {}, .refuted = nullptr};
+  experiment.counts = counted(which);
+  return experiment;
+}
+
+StampedSteps stamped_steps(std::span<const Stamp> stamps) {
+  constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+  constexpr double nano = 1e-9;
+  std::uint64_t first = 0;
+  std::uint64_t last = none;
+  std::vector<double> hertz;
+  for (const Stamp& stamp : stamps) {
+    const auto [before, after] = stamp.nanoseconds;
+    if (before != none) first = std::max(first, before);
+    if (after != 0) last = std::min(last, after);
+    if (before == none || after == 0) continue;
+    hertz.push_back(static_cast<double>(stamp.cycles[1] - stamp.cycles[0]) /
+                    (static_cast<double>(after - before) * nano));
+  }
+  if (hertz.empty()) throw std::runtime_error{"no SM left both stamps"};
+  return {.seconds = static_cast<double>(last - first) * nano, .core_hertz = median(hertz)};
+}
+
+Experiment describe_several_gpus(const RungCase& which) {
+  Experiment experiment = described(which);
+  add_times(experiment, which, "wall", 0);
+  add_times(experiment, which, By::whole, 1, /*step=*/false);
+  const double interactions = which.problem.interactions() * static_cast<double>(which.steps);
+  experiment.rows.push_back(
+      {"copied_interactions_per_second", "1/s", "wall",
+       [=](const Sample& seen) { return interactions / seen.numbers.at(2); }});
+  experiment.timers = {{number_at(0), "wall", number_at(1), By::whole}};
+  experiment.has_clock = false;
+  experiment.not_counted = "counters are read of one GPU: see rung register_banks";
+  return experiment;
+}
+
+}  // namespace strata::nbody
