@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <fstream>
 #include <ios>
 #include <stdexcept>
@@ -22,58 +22,46 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace strata::nbody {
 namespace {
 
+/// The first bytes of a file, as they lie in it.
+struct Header {
+  std::array<char, 8> magic{'S', 'T', 'R', 'A', 'T', 'A', 'N', 'B'};
+  std::uint32_t byte_order = 0x01020304;
+  std::uint32_t version = 1;
+  std::uint32_t systems = 0;
+  std::uint32_t bodies = 0;
+  std::uint32_t floats = 0;  ///< of a body
+  std::uint32_t steps = 0;
+  float softening_squared = 0;
+  float time_step = 0;
+  std::uint64_t seed = 0;
+  std::array<char, 32> digest{};
+
+  [[nodiscard]] std::uint64_t total() const { return std::uint64_t{systems} * bodies; }
+};
+constexpr std::size_t header_bytes = 80;
+static_assert(sizeof(Header) == header_bytes && std::endian::native == std::endian::little);
+
 constexpr std::string_view magic = "STRATANB";
-constexpr std::uint32_t byte_order = 0x01020304;
 constexpr std::uint32_t byte_order_swapped = 0x04030201;
-constexpr std::uint32_t format_version = 1;
-constexpr std::size_t digest_at = 48;
-constexpr std::size_t digest_bytes = 32;
-constexpr std::size_t header_bytes = digest_at + digest_bytes;
 constexpr std::uint32_t floats_without_mass = field_count - 1;
 
 constexpr std::string_view make_it_again = "generate or compute the file again";
 constexpr std::array<std::string_view, field_count> field_names{"px", "py", "pz",  "vx",
                                                                 "vy", "vz", "mass"};
 
-template <std::unsigned_integral Number>
-void append(std::string& bytes, Number number) {
-  for (std::size_t k = 0; k < sizeof(Number); ++k)
-    bytes.push_back(static_cast<char>(static_cast<unsigned char>(number >> (8 * k))));
-}
-void append(std::string& bytes, float number) {
-  append(bytes, std::bit_cast<std::uint32_t>(number));
-}
-
-/// Takes numbers off the front of what is left.
-class Numbers {
- public:
-  explicit Numbers(std::string_view bytes) : left_{bytes} {}
-  template <std::unsigned_integral Number>
-  Number take() {
-    Number number = 0;
-    for (std::size_t k = 0; k < sizeof(Number); ++k)
-      number |= static_cast<Number>(Number{static_cast<unsigned char>(left_[k])} << (8 * k));
-    left_.remove_prefix(sizeof(Number));
-    return number;
-  }
-  float take_float() { return std::bit_cast<float>(take<std::uint32_t>()); }
-
- private:
-  std::string_view left_;
-};
-
 /// SHA-256 of a file whose own digest is 0, as the bytes that a digest has in the file.
-std::string digest_of(std::string_view file) {
+std::array<char, 32> digest_of(std::string_view file) {
   const std::string digits = sha256(file);
-  std::string bytes;
-  for (std::size_t at = 0; at < digits.size(); at += 2) {
+  std::array<char, 32> bytes{};
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
     unsigned byte = 0;
-    std::from_chars(digits.data() + at, digits.data() + at + 2, byte, 16);
-    bytes.push_back(static_cast<char>(byte));
+    std::from_chars(&digits[2 * at], &digits[2 * at] + 2, byte, 16);
+    bytes[at] = static_cast<char>(byte);
   }
   return bytes;
 }
@@ -105,35 +93,29 @@ void check_numbers(const Dataset& dataset, std::string_view name, std::string_vi
 }
 
 std::string encoded(const Dataset& dataset) {
-  const std::uint32_t floats = dataset.floats_per_body();
-  std::string bytes{magic};
-  bytes.reserve(header_bytes + dataset.bodies.total() * floats * sizeof(float));
-  for (const std::uint32_t number : {byte_order, format_version, dataset.bodies.systems,
-                                     dataset.bodies.bodies, floats, dataset.steps})
-    append(bytes, number);
-  append(bytes, dataset.softening_squared);
-  append(bytes, dataset.time_step);
-  append(bytes, dataset.seed);
-  bytes.append(digest_bytes, '\0');
+  Header header{.systems = dataset.bodies.systems,
+                .bodies = dataset.bodies.bodies,
+                .floats = dataset.floats_per_body(),
+                .steps = dataset.steps,
+                .softening_squared = dataset.softening_squared,
+                .time_step = dataset.time_step,
+                .seed = dataset.seed};
+  std::vector<float> numbers;
+  numbers.reserve(dataset.bodies.total() * header.floats);
   for (std::size_t i = 0; i < dataset.bodies.total(); ++i) {
-    for (std::size_t f = 0; f < floats; ++f)
-      append(bytes, dataset.bodies.fields[f][i]);
+    for (std::size_t f = 0; f < header.floats; ++f)
+      numbers.push_back(dataset.bodies.fields[f][i]);
   }
-  bytes.replace(digest_at, digest_bytes, digest_of(bytes));
+  std::string bytes(header_bytes + numbers.size() * sizeof(float), '\0');
+  std::memcpy(bytes.data() + header_bytes, numbers.data(), numbers.size() * sizeof(float));
+  std::memcpy(bytes.data(), &header, header_bytes);
+  header.digest = digest_of(bytes);
+  std::memcpy(bytes.data(), &header, header_bytes);
   return bytes;
 }
 
-/// What the header says of the bytes after it.
-struct Shape {
-  std::uint32_t systems = 0;
-  std::uint32_t bodies = 0;
-  std::uint32_t floats = 0;
-
-  [[nodiscard]] std::uint64_t total() const { return std::uint64_t{systems} * bodies; }
-};
-
 /// Of a file of `size` bytes that begins with `start`; refuses what is no such file.
-Shape shape_of(std::string_view start, std::uint64_t size, std::string_view name) {
+Header header_of(std::string_view start, std::uint64_t size, std::string_view name) {
   if (!start.starts_with(magic)) {
     refuse({name}, "begins with " + in_quotes(start.substr(0, magic.size())),
            fmt::format("a file of bodies, which begins with '{}'", magic),
@@ -143,55 +125,51 @@ Shape shape_of(std::string_view start, std::uint64_t size, std::string_view name
     refuse({name}, fmt::format("ends inside its header, at byte {}", size),
            fmt::format("{} bytes of header", header_bytes), make_it_again);
   }
-  Numbers numbers{start.substr(magic.size())};
-  if (const auto order = numbers.take<std::uint32_t>(); order != byte_order) {
+  Header header;
+  std::memcpy(&header, start.data(), header_bytes);
+  if (const auto order = header.byte_order; order != Header{}.byte_order) {
     refuse({name},
            order == byte_order_swapped ? std::string{"its bytes are in big-endian order"}
                                        : fmt::format("its mark of byte order is {:#010x}", order),
-           fmt::format("little-endian, with the mark {:#010x}", byte_order), make_it_again);
-  }
-  if (const auto version = numbers.take<std::uint32_t>(); version != format_version) {
-    refuse({name}, fmt::format("has version {} of the format", version),
-           fmt::format("version {}", format_version),
-           version > format_version ? "read it with the strata that wrote it, which is newer"
-                                    : make_it_again);
-  }
-  Shape shape;
-  shape.systems = numbers.take<std::uint32_t>();
-  shape.bodies = numbers.take<std::uint32_t>();
-  shape.floats = numbers.take<std::uint32_t>();
-  if (shape.total() == 0 || shape.total() > most_bodies) {
-    refuse({name}, fmt::format("has {} × {} bodies", shape.systems, shape.bodies),
-           fmt::format("1 to {} in all", most_bodies), make_it_again);
-  }
-  if (shape.floats != floats_without_mass && shape.floats != field_count) {
-    refuse({name}, fmt::format("has bodies of {} floats", shape.floats), "6, or 7 with a mass",
+           fmt::format("little-endian, with the mark {:#010x}", Header{}.byte_order),
            make_it_again);
   }
-  const std::uint64_t wanted = header_bytes + shape.total() * shape.floats * sizeof(float);
+  if (const auto version = header.version; version != Header{}.version) {
+    refuse({name}, fmt::format("has version {} of the format", version),
+           fmt::format("version {}", Header{}.version),
+           version > Header{}.version ? "read it with the strata that wrote it, which is newer"
+                                      : make_it_again);
+  }
+  if (header.total() == 0 || header.total() > most_bodies) {
+    refuse({name}, fmt::format("has {} × {} bodies", header.systems, header.bodies),
+           fmt::format("1 to {} in all", most_bodies), make_it_again);
+  }
+  if (header.floats != floats_without_mass && header.floats != field_count) {
+    refuse({name}, fmt::format("has bodies of {} floats", header.floats), "6, or 7 with a mass",
+           make_it_again);
+  }
+  const std::uint64_t wanted = header_bytes + header.total() * header.floats * sizeof(float);
   if (size != wanted) {
     refuse({name}, fmt::format("has {} bytes", size),
-           fmt::format("{} for {} × {} bodies of {} floats", wanted, shape.systems, shape.bodies,
-                       shape.floats),
+           fmt::format("{} for {} × {} bodies of {} floats", wanted, header.systems, header.bodies,
+                       header.floats),
            size < wanted ? "it is cut short: copy it again, or make it again"
                          : "something was added: copy it again, or make it again");
   }
-  return shape;
+  return header;
 }
 
-Dataset decoded(std::string_view file, const Shape& shape) {
-  Numbers header{file.substr(magic.size() + 5 * sizeof(std::uint32_t))};
-  Dataset dataset;
-  dataset.bodies = empty_bodies(shape.systems, shape.bodies);
-  dataset.steps = header.take<std::uint32_t>();
-  dataset.softening_squared = header.take_float();
-  dataset.time_step = header.take_float();
-  dataset.seed = header.take<std::uint64_t>();
-  Numbers numbers{file.substr(header_bytes)};
+Dataset decoded(std::string_view file, const Header& header) {
+  Dataset dataset{.bodies = empty_bodies(header.systems, header.bodies),
+                  .seed = header.seed,
+                  .steps = header.steps,
+                  .softening_squared = header.softening_squared,
+                  .time_step = header.time_step};
+  std::ranges::fill(dataset.bodies.fields[static_cast<std::size_t>(Field::mass)], 1.0F);
+  const char* at = file.data() + header_bytes;
   for (std::size_t i = 0; i < dataset.bodies.total(); ++i) {
-    dataset.bodies.at(Field::mass, i) = 1;
-    for (std::size_t f = 0; f < shape.floats; ++f)
-      dataset.bodies.fields[f][i] = numbers.take_float();
+    for (std::size_t f = 0; f < header.floats; ++f, at += sizeof(float))
+      std::memcpy(&dataset.bodies.fields[f][i], at, sizeof(float));
   }
   return dataset;
 }
@@ -262,18 +240,17 @@ Dataset read_dataset(const std::filesystem::path& file) {
   // The header first: what it says must agree with the size before so much memory is taken.
   std::string bytes(std::min<std::uint64_t>(size, header_bytes), '\0');
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  const Shape shape = shape_of(bytes, size, name);
+  const Header header = header_of(bytes, size, name);
   bytes.resize(size);
   stream.read(bytes.data() + header_bytes, static_cast<std::streamsize>(size - header_bytes));
   if (!stream) refuse({name}, "cannot be read to its end", "a whole file", "copy it again");
 
-  const std::string digest = bytes.substr(digest_at, digest_bytes);
-  bytes.replace(digest_at, digest_bytes, digest_bytes, '\0');
-  if (digest_of(bytes) != digest) {
+  std::fill_n(bytes.begin() + offsetof(Header, digest), sizeof(header.digest), '\0');
+  if (digest_of(bytes) != header.digest) {
     refuse({name}, "its checksum is not that of what it holds", "a file as it was written",
            "it is damaged: copy it again, or make it again");
   }
-  Dataset dataset = decoded(bytes, shape);
+  Dataset dataset = decoded(bytes, header);
   check_numbers(dataset, name, make_it_again);
   return dataset;
 }
