@@ -149,7 +149,10 @@ void CudaMachine::queue_landing() {
 void CudaMachine::take_stamps() {
   const auto all = stamps_host_.span();
   landed_stamps_.assign(all.begin(), all.end());
-  if (merged_) std::erase_if(landed_stamps_, [](const Stamp& stamp) { return stamp.tag == 0; });
+  if (!merged_) return;
+  for (std::size_t sm = 0; sm < landed_stamps_.size(); ++sm)
+    landed_stamps_[sm].core = static_cast<std::uint32_t>(sm);
+  std::erase_if(landed_stamps_, [](const Stamp& stamp) { return stamp.tag == 0; });
 }
 
 KernelCode CudaMachine::code(const void* kernel) const {

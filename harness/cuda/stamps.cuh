@@ -45,7 +45,8 @@ __device__ __forceinline__ void leave(Stamp* stamp, const Reading& begin, const 
 inline constexpr std::uint32_t most_sms = 512;
 
 /// Merges what one block did into the stamp of its SM: from the first start to the last end, the
-/// sum of the results, the number of blocks as the tag. `stamps` has one for each of most_sms.
+/// sum of the results, the number of blocks as the tag. `stamps` has one for each of most_sms, and
+/// its place says which SM it is of.
 __device__ __forceinline__ void merge(Stamp* stamps, const Reading& begin, const Reading& end,
                                       std::uint32_t result) {
   const std::uint32_t sm = sm_id();
@@ -57,7 +58,6 @@ __device__ __forceinline__ void merge(Stamp* stamps, const Reading& begin, const
   atomicMax(word(mine.cycles[1]), static_cast<unsigned long long>(end.cycles));
   atomicMax(word(mine.nanoseconds[1]), static_cast<unsigned long long>(end.nanoseconds));
   atomicAdd(word(mine.result), static_cast<unsigned long long>(result));
-  mine.core = sm;
   atomicAdd(&mine.tag, 1U);
 }
 

@@ -140,7 +140,7 @@ void run(Session& session) {
     return;
   }
   const auto one_in_graph = machine.replays(1, add_once);
-  const auto series_in_graph = machine.replays(series, add_series);
+  const auto series_in_graph = machine.replays(series, add_once);
   const std::uint64_t step = measure_global_timer_step(stream);
   // Each addition reads six times what L2 holds and finds nothing of the last one. Yet each series
   // starts behind an addition that is not in it: what that leaves in L2, words of C not yet written

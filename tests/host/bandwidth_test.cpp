@@ -316,7 +316,7 @@ TEST(BandwidthGates, ComparesTimersThatShareNothing) {
   const Experiment experiment = describe(plan, large());
   EXPECT_EQ(verdict_of("timer", experiment, {seen()}), Verdict::passed);
   Sample apart = seen();
-  apart.slopes[0].outside *= 1.03;
+  apart.slopes[0].outside *= 1.05;
   EXPECT_EQ(verdict_of("timer", experiment, {apart}), Verdict::failed);
   EXPECT_EQ(verdict_of("clock", experiment, {seen()}), Verdict::passed);
 }

@@ -35,7 +35,6 @@ LONG = {
 SAME_LINES = 12
 #: It ends empty.
 KNOWN_PAIRS = {
-    ("micro/compute/ceilings.cu", "micro/compute/issue_mix.cu"),
 }
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
