@@ -34,8 +34,7 @@ LONG = {
 
 SAME_LINES = 12
 #: It ends empty.
-KNOWN_PAIRS = {
-}
+KNOWN_PAIRS: set[tuple[str, str]] = set()
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 STRING = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
