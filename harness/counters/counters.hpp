@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -89,8 +90,10 @@ class CounterSource {
   /// and before count(). Throws CountersUnavailable.
   virtual void attach() = 0;
   /// Counts every range in one session and returns one element for each, empty where an outside
-  /// profiler counts. Throws std::runtime_error.
-  [[nodiscard]] virtual std::vector<Counts> count(std::span<const CountedRange> ranges) = 0;
+  /// profiler counts. Nothing where the counts come with a later pass: the case is run again then.
+  /// Throws std::runtime_error.
+  [[nodiscard]] virtual std::optional<std::vector<Counts>> count(
+      std::span<const CountedRange> ranges) = 0;
   /// Restricts the following sessions, and plan(), to these sets. For sources that have passes().
   virtual void narrow(const std::vector<std::string>& /*sets*/) {}
   /// Null for a source with cheap sessions, which can count each case in its own.

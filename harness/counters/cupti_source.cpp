@@ -210,7 +210,8 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     }
   }
 
-  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> ranges) override {
+  [[nodiscard]] std::optional<std::vector<Counts>> count(
+      std::span<const CountedRange> ranges) override {
     begin(ranges.size());
     do {
       begin_pass();

@@ -19,7 +19,8 @@ class ExternalCounters final : public CounterSource {
   /// Whether anybody counts cannot be told from here.
   void attach() override {}
 
-  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> ranges) override {
+  [[nodiscard]] std::optional<std::vector<Counts>> count(
+      std::span<const CountedRange> ranges) override {
     for (const CountedRange& range : ranges) {
       if (range.prepare) range.prepare();
       cuda_check(cudaDeviceSynchronize());  // nothing of the preparation reaches into the range

@@ -302,10 +302,11 @@ Gate both(const Gate& one, const Gate& other) {
 }
 
 void count_loads(Session& session, const CountedLoads& loads) {
-  const Counted counted =
+  const std::optional<Counted> counted =
       count(session, {.prepare = loads.prepare, .work = loads.work, .overhead = loads.overhead});
-  const LoadCounts other = load_counts(counted.overhead);
-  const LoadCounts net = load_counts(counted.whole) - other;
+  if (!counted) return;
+  const LoadCounts other = load_counts(counted->overhead);
+  const LoadCounts net = load_counts(counted->whole) - other;
   report_loads(session, LoadRows::per_read,
                {.predicted = loads.predicted, .served_by = loads.claimed, .reads = loads.reads},
                net);

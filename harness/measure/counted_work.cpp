@@ -32,14 +32,19 @@ std::optional<double> Counted::net(std::string_view quantity) const {
   return *all - *other;
 }
 
-Counted count(Session& session, const CountedWork& work) {
+std::optional<Counted> count(Session& session, const CountedWork& work) {
   CounterSource* source = session.counters();
   if (source == nullptr) throw std::logic_error{"count: the session does not count"};
   // The work comes last, so that the caller finds what it left behind.
   const std::array<CountedRange, 2> ranges{
       CountedRange{.name = "overhead", .prepare = work.prepare, .work = work.overhead},
       CountedRange{.name = "work", .prepare = work.prepare, .work = work.work}};
-  auto counted = source->count(ranges);
+  auto answer = source->count(ranges);
+  if (!answer) {
+    session.wait_for_counts();
+    return std::nullopt;
+  }
+  auto& counted = *answer;
   if (counted.size() != ranges.size()) {
     throw std::runtime_error{
         fmt::format("{} ranges were counted, not {}", counted.size(), ranges.size())};
@@ -103,10 +108,12 @@ void report_expected(Session& session, const Modelled& model, const Counted& cou
   }
 }
 
-Counted count_and_compare(Session& session, const CountedWork& work, const Modelled& model) {
+std::optional<Counted> count_and_compare(Session& session, const CountedWork& work,
+                                         const Modelled& model) {
   auto counted = count(session, work);
-  report_expected(session, model, counted);
-  session.add(model_gate(model.expected, counted));
+  if (!counted) return counted;
+  report_expected(session, model, *counted);
+  session.add(model_gate(model.expected, *counted));
   return counted;
 }
 

@@ -34,8 +34,9 @@ struct Counted {
 
 /// Counts the work under session.counters(), last of all launched by it, and adds each quantity of
 /// the counter plan to the session as it was counted. Throws Skipped where a profiler outside does
-/// the counting, std::logic_error where the session does not count.
-[[nodiscard]] Counted count(Session& session, const CountedWork& work);
+/// the counting, std::logic_error where the session does not count. Nothing where the counts come
+/// with a later pass: the session then waits for them, and the caller has nothing more to say.
+[[nodiscard]] std::optional<Counted> count(Session& session, const CountedWork& work);
 
 /// What a model says of a counted quantity.
 struct Expectation {
@@ -57,6 +58,7 @@ struct Modelled {
 };
 /// The rows alone.
 void report_expected(Session& session, const Modelled& model, const Counted& counted);
-Counted count_and_compare(Session& session, const CountedWork& work, const Modelled& model);
+std::optional<Counted> count_and_compare(Session& session, const CountedWork& work,
+                                         const Modelled& model);
 
 }  // namespace strata

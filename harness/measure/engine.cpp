@@ -230,7 +230,7 @@ void count_once(Session& session, Machine& machine, Experiment& experiment) {
   const Call work = launches.call_of(plan.length);
   const Call none{.length = plan.none, .salt = work.salt};
   const auto& prepare = plan.prepare ? plan.prepare : slope.prepare;
-  const Counted counted =
+  const std::optional<Counted> counted =
       count(session, {.prepare = [&] { make_ready(machine, slope, work, prepare); },
                       .work = [&] { machine.launch([&] { slope.launch(work); }); },
                       .overhead = [&] { machine.launch([&] { slope.launch(none); }); },
@@ -239,7 +239,8 @@ void count_once(Session& session, Machine& machine, Experiment& experiment) {
                             machine.land();
                             verify(machine, slope, work, experiment.tally);
                           }});
-  judge_counts(session, plan, counted);
+  if (!counted) return;
+  judge_counts(session, plan, *counted);
   judge_results(session, experiment);
 }
 

@@ -64,6 +64,9 @@ class Session {
   /// Null while the case is timed. Else the benchmark does its work under this source and reports
   /// what was counted, nothing timed.
   [[nodiscard]] CounterSource* counters() const { return counting_.source; }
+  /// The counts of the case come later: what it said now is dropped, and it is run again then.
+  void wait_for_counts() { is_waiting_ = true; }
+  [[nodiscard]] bool is_waiting() const { return is_waiting_; }
   /// Why a timed case has no counts: the detail of its level gate.
   [[nodiscard]] const std::string& counting_note() const { return counting_.note; }
 
@@ -90,6 +93,7 @@ class Session {
   Cache& cache_;
   CaseRecord& record_;
   const Counting& counting_;
+  bool is_waiting_ = false;
 };
 
 }  // namespace strata

@@ -41,6 +41,11 @@ std::string defect_of(const CaseRecord& record) {
 
 CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& cache,
                     const Counting& counting) {
+  return run_case_or_wait(which, plan, device, cache, counting).value();
+}
+
+std::optional<CaseRecord> run_case_or_wait(const Case& which, const Plan& plan, Device& device,
+                                           Cache& cache, const Counting& counting) {
   CaseRecord record{.which = which,
                     .phase = counting.source == nullptr ? Phase::timing : Phase::counting,
                     .started = utc_text()};
@@ -61,10 +66,11 @@ CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& 
     Session session{plan, device, cache, record, counting};
     record.status = Status::measured;
     body(session);
+    if (session.is_waiting()) {
+      device.end_case();
+      return std::nullopt;
+    }
     if (const auto defect = defect_of(record); !defect.empty()) give_up(Status::failed, defect);
-  } catch (const CountingDeferred&) {
-    device.end_case();
-    throw;
   } catch (const Skipped& skipped) {
     give_up(Status::skipped, skipped.what());
   } catch (const std::exception& error) {

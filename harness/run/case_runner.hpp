@@ -7,16 +7,19 @@
 #include "harness/measure/session.hpp"
 #include "harness/record/measurement.hpp"
 
-namespace strata {
+#include <optional>
 
-/// Thrown by a source that gives its counts later, to leave the body that asked for them. Nothing
-/// that a body or a runner catches by accident.
-struct CountingDeferred {};
+namespace strata {
 
 /// Times `which` on `device`, or counts it when `counting` has a source: measured, skipped or
 /// failed with the reason, the noise gate of every timed quantity filled in. A benchmark that times
-/// while it is counted has failed. Never throws for what the benchmark does; lets
-/// CountingDeferred through.
+/// while it is counted has failed. Never throws for what the benchmark does. Nothing where the
+/// source gives the counts of the case later: the case is to be run again then.
+[[nodiscard]] std::optional<CaseRecord> run_case_or_wait(const Case& which, const Plan& plan,
+                                                         Device& device, Cache& cache,
+                                                         const Counting& counting);
+
+/// The same, timed or with a source that counts at once.
 [[nodiscard]] CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& cache,
                                   const Counting& counting = {});
 

@@ -63,7 +63,8 @@ class BatchedSource final : public CounterSource {
   [[nodiscard]] const CounterPlan& plan() const override { return source_.plan(); }
   void attach() override {}
 
-  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> ranges) override {
+  [[nodiscard]] std::optional<std::vector<Counts>> count(
+      std::span<const CountedRange> ranges) override {
     if (ranges.size() > most_ranges_of_a_case) {
       throw std::logic_error{fmt::format("a case counts {} ranges; {} are the most", ranges.size(),
                                          most_ranges_of_a_case)};
@@ -71,7 +72,7 @@ class BatchedSource final : public CounterSource {
     if (!results_) {
       for (const auto& range : ranges)
         passes_.run({.name = name_of(range), .prepare = range.prepare, .work = range.work});
-      throw CountingDeferred{};
+      return std::nullopt;
     }
     std::vector<Counts> counted;
     for (const auto& range : ranges) {
@@ -126,26 +127,24 @@ class Batch {
     for (std::size_t i = 0; i < cases_.size() && !stopped(); ++i) {
       if (finished_.contains(i)) continue;
       events_.begin(cases_[i]);
-      finish(i, run(i));
+      finish(i, run(i).value());
     }
   }
 
  private:
   [[nodiscard]] bool stopped() const { return passes_.broken() || events_.stop(); }
 
-  CaseRecord run(std::size_t index) {
+  /// Nothing while the case's counts are still to come.
+  std::optional<CaseRecord> run(std::size_t index) {
     source_.turn_to(index);
     const Counting counting{.source = &source_, .note = {}};
-    return run_case(cases_[index], plan_, device_, cache_, counting);
+    return run_case_or_wait(cases_[index], plan_, device_, cache_, counting);
   }
 
   void run_in_pass(std::size_t index) {
     if (finished_.contains(index)) return;
     events_.begin(cases_[index]);
-    try {
-      finish(index, run(index));
-    } catch (const CountingDeferred&) {  // NOLINT(bugprone-empty-catch): as it should be
-    }
+    if (const auto record = run(index)) finish(index, *record);
   }
 
   void finish(std::size_t index, const CaseRecord& record) {

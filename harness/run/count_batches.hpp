@@ -34,11 +34,11 @@ inline constexpr std::size_t most_in_a_batch = 64;
 /// data (Benchmark::data_axes), most_in_a_batch at most.
 [[nodiscard]] std::vector<std::vector<Case>> batches_of(std::span<const Case> cases);
 
-/// Counts `cases`, batch by batch. A benchmark's body runs once in every pass, up to the end of its
-/// call of count(), which leaves it; and once more, uncounted, with what was counted: this run is
-/// checked like any other and gives the record. A body that leaves otherwise in the first pass has
-/// given its record. A case whose work throws breaks the source: its record says so, and the caller
-/// must count the rest in another process.
+/// Counts `cases`, batch by batch. A benchmark's body runs once in every pass, in which count() has
+/// nothing to give yet, so that what it says is dropped; and once more, uncounted, with what was
+/// counted: this run is checked like any other and gives the record. A body that leaves otherwise
+/// in the first pass has given its record. A case whose work throws breaks the source: its record
+/// says so, and the caller must count the rest in another process.
 void count_in_batches(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
                       CounterSource& source, Sets sets, const BatchEvents& events);
 

@@ -140,7 +140,8 @@ class FakeCounters final : public CounterSource {
       throw CountersUnavailable{"another profiler holds the counters", "end it"};
     }
   }
-  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> ranges) override {
+  [[nodiscard]] std::optional<std::vector<Counts>> count(
+      std::span<const CountedRange> ranges) override {
     for (const auto& range : ranges) {
       range.prepare();
       range.work();

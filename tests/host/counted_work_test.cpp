@@ -148,7 +148,8 @@ Done do_with(FakeSource* source, const Counts& work, const Counts& overhead,
                                 done.calls += "o";
                                 source->now = overhead;
                               }};
-  done.counted = model ? count_and_compare(session, piece, *model) : count(session, piece);
+  done.counted =
+      (model ? count_and_compare(session, piece, *model) : count(session, piece)).value();
   return done;
 }
 

@@ -51,7 +51,8 @@ class FakeSource final : public CounterSource {
 
   [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
   void attach() override {}
-  [[nodiscard]] std::vector<Counts> count(std::span<const CountedRange> ranges) override {
+  [[nodiscard]] std::optional<std::vector<Counts>> count(
+      std::span<const CountedRange> ranges) override {
     std::vector<Counts> all;
     for (const auto& range : ranges) {
       for (int pass = 0; pass < 2; ++pass) {

@@ -200,7 +200,7 @@ class NoCounters : public CounterSource {
  public:
   [[nodiscard]] const CounterPlan& plan() const override { return plan_; }
   void attach() override {}
-  std::vector<Counts> count(std::span<const CountedRange> /*ranges*/) override {
+  std::optional<std::vector<Counts>> count(std::span<const CountedRange> /*ranges*/) override {
     throw std::logic_error("a model was counted");
   }
 
