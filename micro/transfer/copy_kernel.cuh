@@ -13,11 +13,11 @@ namespace strata::copy_times {
 inline constexpr unsigned carry_threads = 256;
 inline constexpr unsigned carry_blocks_per_sm = 2;  // two such kernels are at work where both go
 
-/// Copies `count` elements, four of each thread in flight. Wanted: LDG.E.128 and STG.E.128 where an
-/// element is 16 bytes.
+/// Copies `count` elements, four of each thread in flight: the body of a kernel of carry_threads
+/// threads a block. Wanted: LDG.E.128 and STG.E.128 where an element is 16 bytes.
 template <class Element>
-__global__ void __launch_bounds__(carry_threads)
-    carry(const Element* from, Element* to, std::uint64_t count) {
+__device__ __forceinline__ void carry_elements(const Element* from, Element* to,
+                                               std::uint64_t count) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * carry_threads;
   std::uint64_t i = std::uint64_t{blockIdx.x} * carry_threads + threadIdx.x;
 #pragma unroll 1
@@ -36,20 +36,26 @@ __global__ void __launch_bounds__(carry_threads)
     to[i] = from[i];
 }
 
+/// Each benchmark has kernels of its own of this body, which its contract finds by its namespace.
+struct CopyKernels {
+  void (*wide)(const uint4*, uint4*, std::uint64_t);
+  void (*narrow)(const std::uint32_t*, std::uint32_t*, std::uint64_t);
+};
+
 /// Queues on `stream` that a kernel copies `bytes`, by 16 bytes where they come out even.
-inline void copy_by_kernel(const std::uint32_t* from, std::uint32_t* to, std::uint64_t bytes,
-                           unsigned sms, cudaStream_t stream) {
-  const auto launch = [&]<class Element>(const Element* source, Element* target) {
+inline void copy_by_kernel(const CopyKernels& kernels, const std::uint32_t* from, std::uint32_t* to,
+                           std::uint64_t bytes, unsigned sms, cudaStream_t stream) {
+  const auto launch = [&]<class Element>(auto* kernel, const Element* source, Element* target) {
     const std::uint64_t count = bytes / sizeof(Element);
     const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(
         sms * carry_blocks_per_sm, (count + carry_threads - 1) / carry_threads));
-    carry<Element><<<blocks, carry_threads, 0, stream>>>(source, target, count);
+    kernel<<<blocks, carry_threads, 0, stream>>>(source, target, count);
     cuda_check(cudaGetLastError());
   };
   if (bytes % sizeof(uint4) == 0) {
-    launch(reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to));
+    launch(kernels.wide, reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to));
   } else {
-    launch(from, to);
+    launch(kernels.narrow, from, to);
   }
 }
 

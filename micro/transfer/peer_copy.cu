@@ -20,6 +20,13 @@
 namespace strata::peer_copy {
 namespace {
 
+template <class Element>
+__global__ void __launch_bounds__(copy_times::carry_threads)
+    carry(const Element* from, Element* to, std::uint64_t count) {
+  copy_times::carry_elements(from, to, count);
+}
+constexpr copy_times::CopyKernels copy_kernels{carry<uint4>, carry<std::uint32_t>};
+
 /// One thread follows the chain of words at `words`, which are the peer's. Loads bypass L1, which
 /// may hold what the peer has. Wanted: LDG.E.STRONG.GPU whose address is the last word added to the
 /// base.
@@ -78,7 +85,8 @@ void copy_one_way(const Copy& copy, const Side& from, const Side& to, unsigned s
     cuda_check(cudaMemcpyPeerAsync(to.target.data(), to.device, from.source.data(), from.device,
                                    copy.bytes, stream.get()));
   } else {
-    copy_times::copy_by_kernel(from.source.data(), to.target.data(), copy.bytes, sms, stream.get());
+    copy_times::copy_by_kernel(copy_kernels, from.source.data(), to.target.data(), copy.bytes, sms,
+                               stream.get());
   }
 }
 
@@ -126,8 +134,8 @@ void run_copies(Session& session, const Copy& copy, const Peer& peer, Experiment
     return numbers;
   };
   if (copy.by == Means::kernel) {
-    experiment.kernels = {reinterpret_cast<const void*>(copy_times::carry<uint4>),
-                          reinterpret_cast<const void*>(copy_times::carry<std::uint32_t>)};
+    experiment.kernels = {reinterpret_cast<const void*>(copy_kernels.wide),
+                          reinterpret_cast<const void*>(copy_kernels.narrow)};
   }
   experiment.facts = [&](const Experiment&) {
     Facts facts = peer.facts();

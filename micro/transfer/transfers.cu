@@ -22,6 +22,13 @@
 namespace strata::transfers {
 namespace {
 
+template <class Element>
+__global__ void __launch_bounds__(copy_times::carry_threads)
+    carry(const Element* from, Element* to, std::uint64_t count) {
+  copy_times::carry_elements(from, to, count);
+}
+constexpr copy_times::CopyKernels copy_kernels{carry<uint4>, carry<std::uint32_t>};
+
 constexpr std::uint32_t poison = 0xA5A5A5A5U;
 constexpr int poison_byte = 0xA5;
 
@@ -95,7 +102,7 @@ struct Carrier {
     std::uint32_t* const to = payload.device_target.data();
     const ScatteredPieces& plan = payload.plan;
     if (transfer.memory == Memory::mapped) {
-      copy_times::copy_by_kernel(seen_by_device(from.data()), to, transfer.bytes, sms,
+      copy_times::copy_by_kernel(copy_kernels, seen_by_device(from.data()), to, transfer.bytes, sms,
                                  stream.get());
     } else if (transfer.packed) {
       plan.gather(from, payload.packed.span());
@@ -113,7 +120,7 @@ struct Carrier {
     const auto to = payload.host_target.span();
     const ScatteredPieces& plan = payload.plan;
     if (transfer.memory == Memory::mapped) {
-      copy_times::copy_by_kernel(from, seen_by_device(to.data()), transfer.bytes, sms,
+      copy_times::copy_by_kernel(copy_kernels, from, seen_by_device(to.data()), transfer.bytes, sms,
                                  stream.get());
     } else if (transfer.packed) {
       copy(payload.packed.span().data(), from, transfer.bytes, cudaMemcpyDeviceToHost, stream);
@@ -194,8 +201,8 @@ void run(Session& session) {
     return numbers;
   };
   if (mapped) {
-    experiment.kernels = {reinterpret_cast<const void*>(copy_times::carry<uint4>),
-                          reinterpret_cast<const void*>(copy_times::carry<std::uint32_t>)};
+    experiment.kernels = {reinterpret_cast<const void*>(copy_kernels.wide),
+                          reinterpret_cast<const void*>(copy_kernels.narrow)};
   }
   experiment.facts = [&](const Experiment&) {
     return Facts{{"transfers_per_sample", std::int64_t{copies}},
