@@ -3,6 +3,7 @@
 #include "harness/cpu/tsc.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -27,7 +28,7 @@ double HostMachine::work_on(std::size_t rank, const MarkingWork& work, const Cal
   stamp.cycles[0] = start;
   stamp.cycles[1] = stop;
   stamp.nanoseconds[0] = 0;
-  stamp.nanoseconds[1] = static_cast<std::uint64_t>(seconds * nano + 0.5);
+  stamp.nanoseconds[1] = static_cast<std::uint64_t>(std::llround(seconds * nano));
   stamp.result = result;
   stamp.core = static_cast<std::uint32_t>(rank);
   return seconds;

@@ -26,20 +26,20 @@ void relax() noexcept {
 #endif
 }
 
-constexpr std::size_t line_bytes = 128;  // two lines: what neighbours prefetch together
+constexpr std::size_t cache_line_bytes = 128;  // two lines: what neighbours prefetch together
 
 }  // namespace
 
 struct ThreadTeam::State {
   /// What one thread leaves behind, on cache lines of its own.
-  struct alignas(line_bytes) Member {
+  struct alignas(cache_line_bytes) Member {
     double began = 0;
     double ended = 0;
     std::exception_ptr failure;
   };
 
   /// Threads at the barrier of the current run.
-  struct alignas(line_bytes) Arrivals {
+  struct alignas(cache_line_bytes) Arrivals {
     std::atomic<std::size_t> count{0};
   };
 

@@ -14,16 +14,16 @@ namespace strata {
 namespace {
 
 /// The two clocks at one moment.
-struct Stamp {
+struct BothClocks {
   double ticks = 0;
   double seconds = 0;
 };
 
 /// Reads the counter before and after the clock, several times over, and keeps the reading that
 /// took least: an interrupt between the two would shift one against the other.
-Stamp stamp() {
+BothClocks stamp() {
   constexpr int tries = 16;
-  Stamp best;
+  BothClocks best;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < tries; ++i) {
     const std::uint64_t before = tsc_now();
@@ -51,12 +51,12 @@ TscCalibration calibrate_tsc(int windows, double window_seconds) {
     throw std::invalid_argument{"calibration needs at least one window of some length"};
   }
   std::vector<double> hertz;
-  Stamp from = stamp();
+  BothClocks from = stamp();
   for (int w = 0; w < windows; ++w) {
     while (monotonic_raw_seconds() - from.seconds < window_seconds) {
       // Spins: a CPU that slept might wake with another clock.
     }
-    const Stamp to = stamp();
+    const BothClocks to = stamp();
     hertz.push_back((to.ticks - from.ticks) / (to.seconds - from.seconds));
     from = to;
   }

@@ -17,14 +17,14 @@ namespace {
 
 constexpr double percent = 100;
 
-std::optional<double> find(const Counts& counts, std::string_view quantity) {
+std::optional<double> count_of(const Counts& counts, std::string_view quantity) {
   const auto found = counts.find(quantity);
   if (found == counts.end()) return std::nullopt;
   return found->second;
 }
 
 double need(const Counts& counts, std::string_view quantity) {
-  if (const auto value = find(counts, quantity)) return *value;
+  if (const auto value = count_of(counts, quantity)) return *value;
   throw std::runtime_error{
       fmt::format("{} was not counted; the level of a load cannot be told without it", quantity)};
 }
@@ -170,7 +170,7 @@ LoadCounts load_counts(const Counts& counts) {
           .l1_hit_sectors = need(counts, "l1_load_hit_sectors"),
           .l2_sectors = need(counts, "l2_load_sectors"),
           .l2_miss_sectors = need(counts, "l2_load_miss_sectors"),
-          .dram_bytes = find(counts, "dram_read_bytes")};
+          .dram_bytes = count_of(counts, "dram_read_bytes")};
 }
 
 LoadCounts operator-(const LoadCounts& whole, const LoadCounts& part) {

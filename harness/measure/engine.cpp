@@ -109,7 +109,7 @@ class Launches {
     }
   }
 
-  void prepare() {
+  void prepare() const {
     if (experiment_.prepare) experiment_.prepare();
   }
 

@@ -64,7 +64,7 @@ bool lanes_agree(Lanes lanes, std::size_t bit) {
   return true;
 }
 
-void check(const WarpAccess& access) {
+void require_shared_width(const WarpAccess& access) {
   if (access.width != 4 && access.width != 8 && access.width != 16) {
     throw std::invalid_argument{"shared memory is modelled for accesses of 4, 8 or 16 bytes, not " +
                                 std::to_string(access.width)};
@@ -80,7 +80,7 @@ void check(const WarpAccess& access) {
 }  // namespace
 
 BankTraffic bank_traffic(const WarpAccess& access) {
-  check(access);
+  require_shared_width(access);
   const Lanes warp{access.addresses};
   // As many lanes as fill a wavefront when each reads other bytes than the rest.
   const std::size_t group = wavefront_bytes / access.width;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <new>
 
@@ -79,14 +80,14 @@ std::function<void(const Call&)> walk_laps(HostMachine& machine,
                                            const pointer_chase::Chase& chase) {
   return machine.on_every_core([&chase](std::size_t /*rank*/, const Call&, Stamp& stamp) {
     const Laps laps{chase.walks.slots()};
-    const auto* at = reinterpret_cast<const pointer_chase::HostSlot*>(chase.begin);
+    const auto* at = std::bit_cast<const pointer_chase::HostSlot*>(chase.begin);
     at = pointer_chase::follow(at, std::uint64_t{laps.untimed()} * laps.loads);
     stamp.cycles[2] = tsc_now();
     for (std::uint32_t lap = 0; lap < laps.timed(); ++lap) {
       at = pointer_chase::follow(at, laps.loads);
       stamp.cycles[3 + lap] = tsc_now();
     }
-    return reinterpret_cast<std::uint64_t>(at);
+    return std::bit_cast<std::uint64_t>(at);
   });
 }
 
@@ -109,7 +110,7 @@ void run(Session& session) {
   constexpr std::uint64_t beyond = 2;  // a window may reach beyond the limit
   const auto memory = memory_of(beyond * where.most);
   HostMachine machine;
-  Chains chains{machine, reinterpret_cast<std::uintptr_t>(memory.data())};
+  Chains chains{machine, std::bit_cast<std::uintptr_t>(memory.data())};
   chains.experiment = pointer_chase::describe_on(machine, chains.chase, {.pilot = 4096});
   chains.experiment.unproved = {};
   chains.experiment.facts = nullptr;

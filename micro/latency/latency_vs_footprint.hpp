@@ -75,10 +75,10 @@ struct Preparation {
 
 /// A case on a GPU.
 struct Setup {
-  Space space;
-  std::uint64_t footprint;
+  Space space{};
+  std::uint64_t footprint = 0;
   PermutedChain chain;  ///< from address 0 on
-  unsigned cores;       ///< that walk
+  unsigned cores = 1;   ///< that walk
   Preparation preparation;
 
   /// What the word holds that is loaded at a step: an address, or an index of a texture's elements.

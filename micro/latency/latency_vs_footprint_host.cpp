@@ -27,7 +27,7 @@ void run(Session& session) {
         return pointer_chase::HostMemory{bytes, page};
       });
   const PermutedChain chain{.cycle = {footprint / stride, /*seed=*/2009},
-                            .base = reinterpret_cast<std::uintptr_t>(room.data()),
+                            .base = std::bit_cast<std::uintptr_t>(room.data()),
                             .stride = stride};
   const std::uint64_t slots = chain.cycle.slots();
   const auto address_at = [&](std::uint64_t step) { return chain.address_at(step); };

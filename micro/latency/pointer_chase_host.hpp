@@ -5,6 +5,7 @@
 #include "harness/cpu/tsc.hpp"
 #include "micro/latency/pointer_chase.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,7 +35,7 @@ struct HostSlot {
 template <class AddressAt>
 void write_links(std::uint64_t slots, AddressAt&& address_at) {
   const auto slot_at = [&](std::uint64_t step) {
-    return std::construct_at(reinterpret_cast<HostSlot*>(address_at(step)));
+    return std::construct_at(std::bit_cast<HostSlot*>(address_at(step)));
   };
   HostSlot* const first = slot_at(0);
   HostSlot* at = first;
@@ -69,8 +70,8 @@ class HostMemory {
   Experiment experiment = describe(chase, sizing);
   experiment.slopes[0].launch =
       machine.on_every_core([&chase](std::size_t /*rank*/, const Call& call) {
-        const auto* const at = reinterpret_cast<const HostSlot*>(chase.begin);
-        return reinterpret_cast<std::uint64_t>(follow(at, call.length.rounds));
+        const auto* const at = std::bit_cast<const HostSlot*>(chase.begin);
+        return std::bit_cast<std::uint64_t>(follow(at, call.length.rounds));
       });
   experiment.pairs = 5;  // most of them meet no interrupt
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};

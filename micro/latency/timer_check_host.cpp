@@ -3,6 +3,7 @@
 #include "micro/latency/timer_check.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
+#include <bit>
 #include <vector>
 
 namespace strata::timer_check {
@@ -13,12 +14,12 @@ void run(Session& session) {
   std::vector<HostSlot> chain(slots);
   const auto order = random_order(slots, /*seed=*/4);
   const auto address_at = [&](std::uint64_t step) {
-    return reinterpret_cast<std::uint64_t>(&chain[order[step % slots]]);
+    return std::bit_cast<std::uint64_t>(&chain[order[step % slots]]);
   };
   pointer_chase::write_links(slots, address_at);
   const auto* const first = &chain[order[0]];
   const auto follow = [first](std::uint32_t loads) {
-    return reinterpret_cast<std::uint64_t>(pointer_chase::follow(first, loads));
+    return std::bit_cast<std::uint64_t>(pointer_chase::follow(first, loads));
   };
   HostMachine machine;
   Experiment experiment = describe(1U << 17U, 1U << 19U, address_at);

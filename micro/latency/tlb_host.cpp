@@ -109,7 +109,7 @@ void run(Session& session) {
   Room& room = session.cache().keep<Room>("tlb/" + session.param("allocation"),
                                           [huge] { return Room{huge}; });
   const PermutedCycle cycle{footprint / stride, /*seed=*/2009};
-  const auto base = reinterpret_cast<std::uintptr_t>(room.data());
+  const auto base = std::bit_cast<std::uintptr_t>(room.data());
   const auto address_at = [&](std::uint64_t step) {
     return base + host_offset(cycle.slot_at(step), stride);
   };

@@ -24,6 +24,7 @@ void add(Session& session, const char* quantity, const char* unit, Provenance pr
 
 double median_of(const std::vector<Sample>& samples, std::size_t number) {
   std::vector<double> all;
+  all.reserve(samples.size());
   for (const Sample& one : samples)
     all.push_back(one.numbers.at(number));
   return median(all);

@@ -45,6 +45,7 @@ struct AddPulls {
     struct Held {
       V x, y, z, ax, ay, az;
     };
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): all of it is filled next
     std::array<Held, vectors> held;
     const auto count_in = [&](std::size_t v) {
       return std::min<std::size_t>(group.count - v * lanes, lanes);

@@ -73,6 +73,7 @@ struct AddPairs {
     struct Held {
       V x, y, z, mass, ax, ay, az;
     };
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): all of it is filled next
     std::array<Held, held_bodies(lanes)> held;
 #pragma GCC unroll 8
     for (std::size_t b = 0; b < held.size(); ++b) {

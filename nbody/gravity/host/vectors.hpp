@@ -80,6 +80,7 @@ template <unsigned lanes>
   if constexpr (lanes == 1) {
     return numbers[0];
   } else {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): all of it is filled next
     std::array<Floats<lanes / 2>, 2> halves;
     std::memcpy(&halves, &numbers, sizeof halves);
     return sum<lanes / 2>(halves[0] + halves[1]);
