@@ -115,6 +115,7 @@ class Launches {
 
   Sample observe() {
     std::vector<Sample> several;
+    several.reserve(static_cast<std::size_t>(experiment_.pairs));
     for (int i = 0; i < experiment_.pairs; ++i)
       several.push_back(observe_once());
     return several.size() == 1 ? std::move(several.front()) : medians(several);
