@@ -54,20 +54,6 @@ class StartingGate {
     std::atomic_ref<std::uint32_t>{words_.span()[0]}.store(ticket_, std::memory_order_release);
   }
 
-  /// Seconds of what `work` launches on `stream`, and nothing of the calls that queue it. `land`
-  /// queues what belongs to the work and not to its time; returns when all of it is done.
-  template <class Work, class Land>
-  double seconds(Stream& stream, Event& begin, Event& end, const Work& work, const Land& land) {
-    shut(stream);
-    begin.record(stream.get());
-    work();
-    end.record(stream.get());
-    land();
-    open();
-    stream.synchronize();
-    return end.seconds_since(begin);
-  }
-
   /// How often it was shut.
   [[nodiscard]] std::uint32_t tickets() const { return ticket_; }
 
