@@ -164,54 +164,6 @@ class Launches {
   std::uint32_t salt_ = first_salt;
 };
 
-void add_counted_loads(Session& session, const CountPlan& plan, const Counted& counted, Gate& model,
-                       std::optional<Gate>& level) {
-  const LoadCounts other = load_counts(counted.overhead);
-  LoadCounts net = load_counts(counted.whole) - other;
-  report_loads(session, plan.rows,
-               {.predicted = *plan.loads,
-                .served_by = plan.served_by,
-                .reads = plan.reads,
-                .sectors_of_miss = plan.sectors_of_miss,
-                .used_bytes = plan.used_bytes},
-               net);
-  model = model_gate(*plan.loads, net);
-  if (plan.memory_is_no_proof) net.dram_bytes.reset();
-  if (plan.any_level) level = level_found(net, plan.past_l1, plan.sectors_of_miss);
-  if (plan.served_by) level = level_gate(*plan.served_by, *plan.loads, net);
-  if (plan.rows == LoadRows::per_read) {
-    session.fact("overhead_requests", static_cast<std::int64_t>(other.requests));
-    session.fact("overhead_sectors", static_cast<std::int64_t>(other.sectors));
-  }
-}
-
-void judge_counts(Session& session, const CountPlan& plan, const Counted& counted) {
-  std::optional<Gate> model;
-  std::optional<Gate> level;
-  if (plan.loads) add_counted_loads(session, plan, counted, model.emplace(), level);
-  if (plan.stores) {
-    const Expectation stores{.quantity = "l1_store_sectors",
-                             .predicted = static_cast<double>(plan.stores->sectors)};
-    Gate of_stores = model_gate({&stores, 1}, counted);
-    Gate level_of_stores = store_level_gate(*plan.stores, counted);
-    model = model ? both(*model, of_stores) : of_stores;
-    level = level ? both(*level, level_of_stores) : level_of_stores;
-  }
-  if (!plan.expected.empty()) {
-    if (!plan.unit.empty()) {
-      report_expected(
-          session,
-          {.expected = plan.expected, .method = plan.model, .unit = plan.unit, .units = plan.units},
-          counted);
-    }
-    Gate of_others = model_gate(plan.expected, counted);
-    model = model ? both(*model, of_others) : of_others;
-  }
-  if (model) session.add(*model);
-  if (level) session.add(*level);
-  if (plan.more) plan.more(session, counted);
-}
-
 void judge_results(Session& session, const Experiment& experiment) {
   const auto accuracy =
       experiment.accuracy ? experiment.accuracy(session) : std::vector<Accuracy>{};

@@ -3,8 +3,7 @@
 // slope, judges and counts. Host only.
 #pragma once
 
-#include "harness/measure/counted_loads.hpp"
-#include "harness/measure/counted_work.hpp"
+#include "harness/measure/counts.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/measure/stamp.hpp"
 #include "harness/record/gates.hpp"
@@ -198,12 +197,12 @@ struct CountPlan {
   std::optional<ServedBy> served_by;
   LoadRows rows = LoadRows::per_read;
   double reads = 1;                 ///< per-read rows are of one of these
-  double sectors_of_miss = 1;       ///< that L2 fetches for one that it misses (sectors_of_l2_miss)
+  double sectors_of_miss = 1;       ///< that L2 fetches for one that it misses
   double used_bytes = 0;            ///< of LoadRows::per_request
   bool memory_is_no_proof = false;  ///< page tables may come from memory: not judged
   std::optional<StorePrediction> stores;
-  /// Further quantities, by a model of this name, for each `unit`; without a unit no rows, only the
-  /// gate.
+  /// Further quantities: for each a row `QUANTITY_per_UNIT` counted and one modelled (method
+  /// `model`), both ÷ `units`; without a unit no rows, only the gate.
   std::vector<Expectation> expected;
   std::string model;
   std::string unit;
@@ -213,6 +212,8 @@ struct CountPlan {
   /// More rows and gates from what was counted.
   std::function<void(Session&, const Counted&)> more;
 };
+/// Adds the rows and the gates of what was counted.
+void judge_counts(Session& session, const CountPlan& plan, const Counted& counted);
 
 /// What the counters would decide, and why they cannot where they cannot.
 struct Unproved {

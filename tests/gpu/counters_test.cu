@@ -5,7 +5,7 @@
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/eviction.hpp"
 #include "harness/cuda/stream.hpp"
-#include "harness/measure/counted_loads.hpp"
+#include "harness/measure/experiment.hpp"
 #include "harness/run/case_runner.hpp"
 #include "harness/run/count_batches.hpp"
 #include "micro/access/layout_read.hpp"
@@ -208,12 +208,14 @@ struct Stream4MiB {
     const Plan plan{};
     const Counting counting{.source = opened().source.get()};
     Session session{plan, *opened().device, cache, record, counting};
-    count_loads(session, {.prepare = std::move(prepare),
-                          .work = [this] { read(quads); },
-                          .overhead = [this] { read(0); },
-                          .claimed = claimed,
-                          .predicted = {.requests = quads / 32, .sectors = quads / 2},
-                          .reads = quads / 32});
+    const auto counts = count(session, {.prepare = std::move(prepare),
+                                        .work = [this] { read(quads); },
+                                        .overhead = [this] { read(0); }});
+    judge_counts(session,
+                 {.loads = LoadPrediction{.requests = quads / 32, .sectors = quads / 2},
+                  .served_by = claimed,
+                  .reads = quads / 32},
+                 counts.value());
     return record;
   }
 

@@ -1,13 +1,13 @@
-#include "harness/measure/counted_work.hpp"
+#include "harness/measure/counts.hpp"
 
 #include "fakes.hpp"
 #include "harness/case/error.hpp"
+#include "harness/measure/experiment.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -121,7 +121,7 @@ TEST(WorkModelGate, FailsWhateverElseWasNotCounted) {
   EXPECT_EQ(gate_of({wrong, missing}, {{"requests", 101}}).verdict, Verdict::failed);
 }
 
-// --- count and count_and_compare -------------------------------------------------------------
+// --- count and judge_counts -------------------------------------------------------------
 
 struct Done {
   CaseRecord record;
@@ -130,13 +130,13 @@ struct Done {
 };
 
 Done do_with(FakeSource* source, const Counts& work, const Counts& overhead,
-             const std::optional<Modelled>& model = std::nullopt) {
+             const std::optional<CountPlan>& plan = std::nullopt) {
   Done done;
   FakeDevice device;
   Cache cache;
-  const Plan plan{};
+  const Plan any{};
   const Counting counting{.source = source};
-  Session session{plan, device, cache, done.record, counting};
+  Session session{any, device, cache, done.record, counting};
   const CountedWork piece{.prepare = [&] { done.calls += "p"; },
                           .work =
                               [&] {
@@ -148,8 +148,8 @@ Done do_with(FakeSource* source, const Counts& work, const Counts& overhead,
                                 done.calls += "o";
                                 source->now = overhead;
                               }};
-  done.counted =
-      (model ? count_and_compare(session, piece, *model) : count(session, piece)).value();
+  done.counted = count(session, piece).value();
+  if (plan) judge_counts(session, *plan, done.counted);
   return done;
 }
 
@@ -215,11 +215,10 @@ TEST(CountWork, RefusesASourceThatLosesRanges) {
 
 TEST(CompareWork, PutsTheModelBesideTheCountOfOneUnit) {
   FakeSource source{known()};
-  const std::array<Expectation, 1> expected{
-      Expectation{.quantity = "wavefronts", .predicted = 800}};
+  const std::vector<Expectation> expected{Expectation{.quantity = "wavefronts", .predicted = 800}};
   const auto done =
       do_with(&source, {{"wavefronts", 810}}, {{"wavefronts", 10}},
-              Modelled{.expected = expected, .method = "bank_model", .unit = "load", .units = 200});
+              CountPlan{.expected = expected, .model = "bank_model", .unit = "load", .units = 200});
   const auto* counted = find(done.record, "wavefronts_per_load", Provenance::counted);
   ASSERT_NE(counted, nullptr);
   EXPECT_EQ(counted->method, "cupti_net");
@@ -236,11 +235,10 @@ TEST(CompareWork, PutsTheModelBesideTheCountOfOneUnit) {
 
 TEST(CompareWork, FailsTheGateAndShowsBothWhenTheHardwareSaysOtherwise) {
   FakeSource source{known()};
-  const std::array<Expectation, 1> expected{
-      Expectation{.quantity = "wavefronts", .predicted = 800}};
+  const std::vector<Expectation> expected{Expectation{.quantity = "wavefronts", .predicted = 800}};
   const auto done =
       do_with(&source, {{"wavefronts", 811}}, {{"wavefronts", 10}},
-              Modelled{.expected = expected, .method = "bank_model", .unit = "load", .units = 100});
+              CountPlan{.expected = expected, .model = "bank_model", .unit = "load", .units = 100});
   EXPECT_EQ(done.record.gates.front().verdict, Verdict::failed);
   EXPECT_THAT(find(done.record, "wavefronts_per_load", Provenance::counted)->samples,
               ElementsAre(8.01));
@@ -250,14 +248,130 @@ TEST(CompareWork, FailsTheGateAndShowsBothWhenTheHardwareSaysOtherwise) {
 
 TEST(CompareWork, HasNoRowsOfWhatTheChipDoesNotCount) {
   FakeSource source{known()};
-  const std::array<Expectation, 2> expected{
-      Expectation{.quantity = "never_counted", .predicted = 1},
-      Expectation{.quantity = "not_planned", .predicted = 1}};
+  const std::vector<Expectation> expected{Expectation{.quantity = "never_counted", .predicted = 1},
+                                          Expectation{.quantity = "not_planned", .predicted = 1}};
   const auto done = do_with(
       &source, {{"requests", 104}, {"not_planned", 2}}, {{"requests", 4}, {"not_planned", 1}},
-      Modelled{.expected = expected, .method = "bank_model", .unit = "load", .units = 1});
+      CountPlan{.expected = expected, .model = "bank_model", .unit = "load", .units = 1});
   EXPECT_EQ(done.record.measurements.size(), 1U);
   EXPECT_EQ(done.record.gates.front().verdict, Verdict::unverified);
+}
+
+// --- loads ---
+
+constexpr LoadPrediction plain{.requests = 100, .sectors = 400, .repeated_sectors = 0};
+// Seven reads of the same 28 sectors: six of seven find them in L1.
+constexpr LoadPrediction seven{.requests = 700, .sectors = 19600, .repeated_sectors = 16800};
+
+LoadCounts counts(double hits, double l2, double l2_hits, std::optional<double> dram) {
+  return {.requests = 100,
+          .sectors = 400,
+          .l1_hit_sectors = hits,
+          .l2_sectors = l2,
+          .l2_miss_sectors = l2 - l2_hits,
+          .dram_bytes = dram};
+}
+
+TEST(ModelGate, PassesOnlyForEqualWholeNumbers) {
+  EXPECT_EQ(model_gate(plain, counts(0, 400, 400, 0)).verdict, Verdict::passed);
+  auto one_more = counts(0, 400, 400, 0);
+  one_more.sectors += 1;
+  EXPECT_EQ(model_gate(plain, one_more).verdict, Verdict::failed);
+  auto one_less = counts(0, 400, 400, 0);
+  one_less.requests -= 1;
+  const auto gate = model_gate(plain, one_less);
+  EXPECT_EQ(gate.verdict, Verdict::failed);
+  EXPECT_EQ(gate.name, "model");
+  EXPECT_EQ(gate.detail, "99 requests and 400 sectors counted, 100 and 400 predicted");
+}
+
+struct LevelCase {
+  const char* what;
+  ServedBy claimed;
+  LoadPrediction predicted;
+  LoadCounts net;
+  Verdict verdict;
+};
+
+class LevelGate : public ::testing::TestWithParam<LevelCase> {};
+
+TEST_P(LevelGate, Decides) {
+  const auto& c = GetParam();
+  const auto gate = level_gate(c.claimed, c.predicted, c.net);
+  EXPECT_EQ(gate.name, "level");
+  EXPECT_EQ(gate.verdict, c.verdict) << gate.detail;
+}
+
+LoadCounts of_seven(double hits, double l2_hit_share, double dram_share) {
+  const double rest = 19600 - hits;
+  return {.requests = 700,
+          .sectors = 19600,
+          .l1_hit_sectors = hits,
+          .l2_sectors = rest,
+          .l2_miss_sectors = rest * (1 - l2_hit_share),
+          .dram_bytes = rest * 32 * dram_share};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Claims, LevelGate,
+    ::testing::Values(
+        LevelCase{"all from L1", ServedBy::l1, plain, counts(400, 0, 0, 0), Verdict::passed},
+        LevelCase{"a few cold misses", ServedBy::l1, plain, counts(397, 3, 0, 96), Verdict::passed},
+        LevelCase{"L1 too small", ServedBy::l1, plain, counts(300, 100, 100, 0), Verdict::failed},
+        LevelCase{"all from L2", ServedBy::l2, plain, counts(0, 400, 400, 0), Verdict::passed},
+        LevelCase{"L2 left warm in L1", ServedBy::l2, plain, counts(200, 200, 200, 0),
+                  Verdict::failed},
+        LevelCase{"L2 that missed", ServedBy::l2, plain, counts(0, 400, 300, 3200),
+                  Verdict::failed},
+        LevelCase{"L2 hits that memory still fed", ServedBy::l2, plain,
+                  counts(0, 4e6, 4e6, 0.1 * 32 * 4e6), Verdict::failed},
+        LevelCase{"others who read memory beside a short walk", ServedBy::l2, plain,
+                  counts(0, 400, 400, 41 * 1024), Verdict::passed},
+        LevelCase{"more than others ever read", ServedBy::l2, plain, counts(0, 400, 400, 65 * 1024),
+                  Verdict::failed},
+        LevelCase{"a chip without DRAM counters", ServedBy::l2, plain,
+                  counts(0, 400, 400, std::nullopt), Verdict::passed},
+        LevelCase{"all from memory", ServedBy::dram, plain, counts(0, 400, 0, 12800),
+                  Verdict::passed},
+        LevelCase{"memory brings neighbours along", ServedBy::dram, plain, counts(0, 400, 0, 25600),
+                  Verdict::passed},
+        LevelCase{"DRAM left in L2", ServedBy::dram, plain, counts(0, 400, 100, 9600),
+                  Verdict::failed},
+        LevelCase{"DRAM misses that memory did not serve", ServedBy::dram, plain,
+                  counts(0, 400, 0, 6400), Verdict::failed},
+        LevelCase{"a pattern that hits L1 by itself", ServedBy::l2, seven, of_seven(16800, 1, 0),
+                  Verdict::passed},
+        LevelCase{"hits beyond those of the pattern", ServedBy::l2, seven, of_seven(18000, 1, 0),
+                  Verdict::failed},
+        LevelCase{"fewer than the pattern promises", ServedBy::l2, seven, of_seven(15000, 1, 0),
+                  Verdict::failed},
+        LevelCase{"the same from memory", ServedBy::dram, seven, of_seven(16800, 0, 1),
+                  Verdict::passed}),
+    [](const auto& test) {
+      std::string name = test.param.what;
+      std::ranges::replace(name, ' ', '_');
+      return name;
+    });
+
+TEST(LevelGate, FailsWhereNothingWasCounted) {
+  EXPECT_EQ(level_gate(ServedBy::l1, plain, {}).verdict, Verdict::failed);
+}
+
+TEST(ServedByName, KnowsTheLevelsThatCanBeCounted) {
+  EXPECT_EQ(served_by("l1"), ServedBy::l1);
+  EXPECT_EQ(served_by("l2"), ServedBy::l2);
+  EXPECT_EQ(served_by("dram"), ServedBy::dram);
+  EXPECT_EQ(served_by("l3"), std::nullopt);
+}
+
+TEST(LoadCounts, NameAQuantityThatTheyCannotDoWithout) {
+  Counts partly{{"l1_load_requests", 1}, {"l1_load_sectors", 4}, {"l1_load_hit_sectors", 0}};
+  try {
+    (void)load_counts(partly);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("l2_load_sectors"));
+  }
 }
 
 }  // namespace

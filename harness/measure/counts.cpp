@@ -1,0 +1,377 @@
+#include "harness/measure/counts.hpp"
+
+#include "harness/case/error.hpp"
+#include "harness/measure/experiment.hpp"
+#include "harness/record/gates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace strata {
+namespace {
+
+constexpr double percent = 100;
+constexpr auto bytes_of_sector = static_cast<double>(sector_bytes);
+
+std::optional<double> count_of(const Counts& counts, std::string_view quantity) {
+  const auto found = counts.find(quantity);
+  if (found == counts.end() || !std::isfinite(found->second)) return std::nullopt;
+  return found->second;
+}
+
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+Gate verdict_of(const char* gate, bool held, const std::string& detail) {
+  return {gate, held ? Verdict::passed : Verdict::failed, detail};
+}
+
+/// One gate that says what both say, as strict as the stricter one.
+void add_to(std::optional<Gate>& gate, const Gate& other) {
+  if (!gate) {
+    gate = other;
+    return;
+  }
+  const auto either = [&](Verdict verdict) {
+    return gate->verdict == verdict || other.verdict == verdict;
+  };
+  gate->verdict = either(Verdict::failed)       ? Verdict::failed
+                  : either(Verdict::unverified) ? Verdict::unverified
+                                                : Verdict::passed;
+  gate->detail += "; " + other.detail;
+}
+
+struct Shares {
+  double l1;                   ///< of the sectors asked of L1: found there
+  double l2;                   ///< of the sectors asked of L2: found there
+  std::optional<double> dram;  ///< bytes read from memory ÷ bytes asked of L2
+};
+
+Shares shares_of(const LoadCounts& net, const LoadPrediction& predicted) {
+  const double could_miss = predicted.fetched_sectors > 0
+                                ? static_cast<double>(predicted.fetched_sectors)
+                                : net.l2_sectors;
+  Shares shares{.l1 = share(net.l1_hit_sectors, net.sectors),
+                .l2 = could_miss > 0 ? 1 - net.l2_miss_sectors / could_miss : 0,
+                .dram = std::nullopt};
+  if (net.dram_bytes) shares.dram = share(*net.dram_bytes, net.l2_sectors * bytes_of_sector);
+  return shares;
+}
+
+double predicted_l1_share(ServedBy claimed, const LoadPrediction& predicted) {
+  if (claimed == ServedBy::l1) return 1;
+  return share(static_cast<double>(predicted.repeated_sectors),
+               static_cast<double>(predicted.sectors));
+}
+
+/// Adds rows that have one sample each.
+class Rows {
+ public:
+  explicit Rows(Session& session) : session_{session} {}
+  void add(const std::string& quantity, const std::string& unit, Provenance provenance,
+           const std::string& method, double value) {
+    session_.add(Measurement{.quantity = quantity,
+                             .unit = unit,
+                             .provenance = provenance,
+                             .method = method,
+                             .samples = {value}});
+  }
+  void counted(const std::string& quantity, const std::string& unit, double value) {
+    add(quantity, unit, Provenance::counted, "cupti_net", value);
+  }
+  void modelled(const char* quantity, const char* unit, double value) {
+    add(quantity, unit, Provenance::modelled, "coalescing_model", value);
+  }
+
+ private:
+  Session& session_;
+};
+
+void report_reads(Rows& rows, const CountPlan& plan, const LoadCounts& net) {
+  const auto requests = static_cast<double>(plan.loads->requests);
+  const auto sectors = static_cast<double>(plan.loads->sectors);
+  rows.counted("requests_per_read", "request", net.requests / plan.reads);
+  rows.modelled("requests_per_read", "request", requests / plan.reads);
+  rows.counted("sectors_per_read", "sector", net.sectors / plan.reads);
+  rows.modelled("sectors_per_read", "sector", sectors / plan.reads);
+  if (net.requests > 0) rows.counted("sectors_per_request", "sector", net.sectors / net.requests);
+  if (requests > 0) rows.modelled("sectors_per_request", "sector", sectors / requests);
+  const Shares shares = shares_of(net, *plan.loads);
+  const ServedBy claimed = plan.served_by.value();
+  rows.counted("l1_hit_share", "1", shares.l1);
+  rows.modelled("l1_hit_share", "1", predicted_l1_share(claimed, *plan.loads));
+  if (claimed == ServedBy::l1) return;  // next to nothing reaches L2: a share of it is noise
+  rows.counted("l2_hit_share", "1", shares.l2);
+  if (shares.dram) rows.counted("dram_share", "1", *shares.dram);
+}
+
+/// Of loads of one lane each.
+void report_single_loads(Rows& rows, const CountPlan& plan, const LoadCounts& net) {
+  rows.counted("requests_per_load", "request", net.requests / plan.reads);
+  rows.modelled("requests_per_load", "request", 1);
+  rows.counted("sectors_per_load", "sector", net.sectors / plan.reads);
+  rows.modelled("sectors_per_load", "sector", 1);
+  if (net.sectors > 0) rows.counted("l1_hit_share", "1", net.l1_hit_sectors / net.sectors);
+  // Beside loads that stay in L1 next to nothing reaches L2: a share of it would be noise.
+  if (net.l2_sectors <= level_bound * net.sectors) return;
+  const double missed = net.l2_miss_sectors / net.l2_sectors;
+  rows.counted("l2_missed_sectors_per_load", "sector", missed);
+  if (missed / plan.sectors_of_miss <= 1 + level_bound) {
+    rows.counted("l2_hit_share", "1", std::max(1 - missed / plan.sectors_of_miss, 0.0));
+  }
+  if (net.dram_bytes) {
+    rows.counted("dram_share", "1", *net.dram_bytes / (net.l2_sectors * bytes_of_sector));
+  }
+}
+
+/// L2 misses more than one for each sector where it fetches a sector's neighbour with it.
+void report_requests(Rows& rows, const CountPlan& plan, const LoadCounts& net) {
+  if (net.requests > 0) rows.counted("sectors_per_request", "sector", net.sectors / net.requests);
+  rows.modelled(
+      "sectors_per_request", "sector",
+      static_cast<double>(plan.loads->sectors) / static_cast<double>(plan.loads->requests));
+  if (net.l2_sectors > 0) {
+    rows.counted("l2_missed_per_sector", "1", net.l2_miss_sectors / net.l2_sectors);
+  }
+  if (net.dram_bytes) {
+    rows.counted("memory_bytes_per_used_byte", "1", *net.dram_bytes / plan.used_bytes);
+  }
+}
+
+void report_expected(Rows& rows, const CountPlan& plan, const Counted& counted,
+                     const CounterPlan& counters) {
+  for (const auto& one : plan.expected) {
+    const auto quantity =
+        std::ranges::find(counters.quantities, one.quantity, &CountedQuantity::name);
+    const auto net = counted.net(one.quantity);
+    if (quantity == counters.quantities.end() || !net) continue;
+    const std::string name = one.quantity + "_per_" + plan.unit;
+    rows.counted(name, quantity->unit, *net / plan.units);
+    rows.add(name, quantity->unit, Provenance::modelled, plan.model, one.predicted / plan.units);
+  }
+}
+
+/// `level` of data in memory whose sectors are asked for several times.
+Gate shared_level_gate(const LoadPrediction& predicted, const LoadCounts& net) {
+  const double l1 = net.l1_hit_sectors / net.sectors;
+  bool held = l1 <= level_bound;
+  std::string detail = fmt::format("L1 served {:.2f} % of the sectors", percent * l1);
+  if (!net.dram_bytes) {
+    return {"level", held ? Verdict::unverified : Verdict::failed,
+            detail + ", and what memory gave was not counted"};
+  }
+  const double distinct = static_cast<double>(predicted.distinct_sectors) * bytes_of_sector;
+  held = held && *net.dram_bytes >= (1 - level_bound) * distinct;
+  detail += fmt::format(", memory gave {:.2f} % of those that differ (bound {:.0f} %)",
+                        percent * *net.dram_bytes / distinct, percent * level_bound);
+  return verdict_of("level", held, detail);
+}
+
+}  // namespace
+
+std::optional<ServedBy> served_by(std::string_view residency) {
+  if (residency == "l1") return ServedBy::l1;
+  if (residency == "l2") return ServedBy::l2;
+  if (residency == "dram") return ServedBy::dram;
+  return std::nullopt;
+}
+
+std::optional<double> Counted::net(std::string_view quantity) const {
+  const auto all = count_of(whole, quantity);
+  const auto other = count_of(overhead, quantity);
+  if (!all || !other) return std::nullopt;
+  return *all - *other;
+}
+
+std::optional<Counted> count(Session& session, const CountedWork& work) {
+  CounterSource* source = session.counters();
+  if (source == nullptr) throw std::logic_error{"count: the session does not count"};
+  // The work comes last, so that the caller finds what it left behind.
+  const std::array<CountedRange, 2> ranges{
+      CountedRange{.name = "overhead", .prepare = work.prepare, .work = work.overhead},
+      CountedRange{.name = "work", .prepare = work.prepare, .work = work.work}};
+  auto counted = source->count(ranges);
+  if (!counted) {
+    session.wait_for_counts();
+    return std::nullopt;
+  }
+  if (counted->size() != ranges.size()) {
+    throw std::runtime_error{
+        fmt::format("{} ranges were counted, not {}", counted->size(), ranges.size())};
+  }
+  Counted result{.whole = std::move(counted->back()), .overhead = std::move(counted->front())};
+  if (result.whole.empty()) throw Skipped{"counted by a profiler outside"};
+  if (work.check) work.check();
+  for (const auto& quantity : source->plan().quantities) {
+    if (const auto value = count_of(result.whole, quantity.name)) {
+      Rows{session}.add(quantity.name, quantity.unit, Provenance::counted, quantity.metric, *value);
+    }
+    if (quantity.additive) continue;
+    result.whole.erase(quantity.name);
+    result.overhead.erase(quantity.name);
+  }
+  return result;
+}
+
+LoadCounts load_counts(const Counts& counts) {
+  const auto need = [&](std::string_view quantity) {
+    if (const auto value = count_of(counts, quantity)) return *value;
+    throw std::runtime_error{
+        fmt::format("{} was not counted; the level of a load cannot be told without it", quantity)};
+  };
+  return {.requests = need("l1_load_requests"),
+          .sectors = need("l1_load_sectors"),
+          .l1_hit_sectors = need("l1_load_hit_sectors"),
+          .l2_sectors = need("l2_load_sectors"),
+          .l2_miss_sectors = need("l2_load_miss_sectors"),
+          .dram_bytes = count_of(counts, "dram_read_bytes")};
+}
+
+LoadCounts operator-(const LoadCounts& whole, const LoadCounts& part) {
+  LoadCounts rest{.requests = whole.requests - part.requests,
+                  .sectors = whole.sectors - part.sectors,
+                  .l1_hit_sectors = whole.l1_hit_sectors - part.l1_hit_sectors,
+                  .l2_sectors = whole.l2_sectors - part.l2_sectors,
+                  .l2_miss_sectors = whole.l2_miss_sectors - part.l2_miss_sectors,
+                  .dram_bytes = std::nullopt};
+  if (whole.dram_bytes && part.dram_bytes) rest.dram_bytes = *whole.dram_bytes - *part.dram_bytes;
+  return rest;
+}
+
+Gate model_gate(const LoadPrediction& predicted, const LoadCounts& net) {
+  // Both are whole numbers, far below 2^53: a double holds them as they are.
+  const bool equal = net.requests == static_cast<double>(predicted.requests) &&
+                     net.sectors == static_cast<double>(predicted.sectors);
+  return verdict_of("model", equal,
+                    fmt::format("{:.0f} requests and {:.0f} sectors counted, {} and {} predicted",
+                                net.requests, net.sectors, predicted.requests, predicted.sectors));
+}
+
+Gate level_gate(ServedBy claimed, const LoadPrediction& predicted, const LoadCounts& net) {
+  if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
+  const bool shared =
+      predicted.distinct_sectors > 0 && predicted.distinct_sectors < predicted.sectors;
+  if (claimed == ServedBy::dram && shared) return shared_level_gate(predicted, net);
+  const Shares shares = shares_of(net, predicted);
+  const double expected = predicted_l1_share(claimed, predicted);
+  std::string detail = fmt::format("L1 served {:.2f} % of the sectors (predicted {:.2f} %)",
+                                   percent * shares.l1, percent * expected);
+  bool held = std::abs(shares.l1 - expected) <= level_bound;
+  if (claimed != ServedBy::l1) {
+    const double l2 = claimed == ServedBy::l2 ? 1 : 0;
+    held = held && std::abs(shares.l2 - l2) <= level_bound;
+    detail += fmt::format(", L2 {:.2f} % of the rest", percent * shares.l2);
+    if (shares.dram) {
+      // More than was asked for may come from memory: a miss can bring neighbours along.
+      held = held && (claimed == ServedBy::l2
+                          ? *shares.dram <= level_bound || *net.dram_bytes <= stray_bytes
+                          : *shares.dram >= 1 - level_bound);
+      detail += fmt::format(", memory gave {:.2f} % of it", percent * *shares.dram);
+    }
+  }
+  detail += fmt::format(" (bound {:.0f} %)", percent * level_bound);
+  return verdict_of("level", held, detail);
+}
+
+Gate level_found(const LoadCounts& net, bool past_l1, double sectors_of_miss) {
+  if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
+  const double l1 = net.l1_hit_sectors / net.sectors;
+  const double missed = share(net.l2_miss_sectors, net.l2_sectors) / sectors_of_miss;
+  if (missed > 1 + level_bound) {
+    return level_unverified(fmt::format(
+        "L2 missed {:.2f} sectors for each that was asked for: more than it fetches at once",
+        missed * sectors_of_miss));
+  }
+  const double l2 = (1 - l1) * (1 - missed);
+  const double memory = (1 - l1) * missed;
+  const std::string detail = fmt::format("L1 served {:.2f} %, L2 {:.2f} %, memory {:.2f} %",
+                                         percent * l1, percent * l2, percent * memory);
+  if (past_l1 && l1 > 0) {
+    return {"level", Verdict::failed, detail + ": these loads pass L1 by"};
+  }
+  if (std::max({l1, l2, memory}) >= 1 - level_bound) return {"level", Verdict::passed, detail};
+  return level_unverified("several levels served the loads: " + detail);
+}
+
+Gate store_level_gate(const StorePrediction& stores, const Counted& counted) {
+  const auto reached = counted.net("l2_store_sectors");
+  if (!reached) return {"level", Verdict::unverified, "stores that reach L2 were not counted"};
+  const auto stored = static_cast<double>(stores.sectors);
+  bool held = std::abs(*reached - stored) <= level_bound * stored;
+  std::string detail =
+      fmt::format("{:.2f} % of the stored sectors reached L2", percent * *reached / stored);
+  if (const auto out = counted.net("dram_write_bytes")) {
+    const double bytes = stored * bytes_of_sector;
+    const bool to_dram = stores.claimed == ServedBy::dram;
+    held =
+        held && (to_dram ? *out >= (1 - level_bound) * bytes - static_cast<double>(stores.l2_bytes)
+                         : *out <= level_bound * bytes || *out <= stray_bytes);
+    detail += fmt::format(", {:.2f} % of them went on to memory{}", percent * *out / bytes,
+                          to_dram ? " (all but what L2 may keep back)" : "");
+  }
+  detail += fmt::format(" (bound {:.0f} %)", percent * level_bound);
+  return verdict_of("level", held, detail);
+}
+
+Gate model_gate(std::span<const Expectation> expected, const Counted& counted) {
+  Gate gate{"model", Verdict::passed, ""};
+  for (const auto& one : expected) {
+    const auto net = counted.net(one.quantity);
+    std::string detail;
+    if (!net) {
+      if (gate.verdict == Verdict::passed) gate.verdict = Verdict::unverified;
+      detail = fmt::format("{} was not counted", one.quantity);
+    } else {
+      if (std::abs(*net - one.predicted) > one.bound * std::abs(one.predicted)) {
+        gate.verdict = Verdict::failed;
+      }
+      detail =
+          fmt::format("{}: {:.0f} counted, {:.0f} predicted", one.quantity, *net, one.predicted);
+      if (one.bound > 0) detail += fmt::format(" (bound {:g} %)", percent * one.bound);
+    }
+    gate.detail += (gate.detail.empty() ? "" : ", ") + detail;
+  }
+  return gate;
+}
+
+void judge_counts(Session& session, const CountPlan& plan, const Counted& counted) {
+  Rows rows{session};
+  std::optional<Gate> model;
+  std::optional<Gate> level;
+  if (plan.loads) {
+    const LoadCounts other = load_counts(counted.overhead);
+    LoadCounts net = load_counts(counted.whole) - other;
+    if (plan.rows == LoadRows::per_read) report_reads(rows, plan, net);
+    if (plan.rows == LoadRows::per_load) report_single_loads(rows, plan, net);
+    if (plan.rows == LoadRows::per_request) report_requests(rows, plan, net);
+    model = model_gate(*plan.loads, net);
+    if (plan.memory_is_no_proof) net.dram_bytes.reset();
+    if (plan.any_level) level = level_found(net, plan.past_l1, plan.sectors_of_miss);
+    if (plan.served_by) level = level_gate(*plan.served_by, *plan.loads, net);
+    if (plan.rows == LoadRows::per_read) {
+      session.fact("overhead_requests", static_cast<std::int64_t>(other.requests));
+      session.fact("overhead_sectors", static_cast<std::int64_t>(other.sectors));
+    }
+  }
+  if (plan.stores) {
+    const Expectation stores{.quantity = "l1_store_sectors",
+                             .predicted = static_cast<double>(plan.stores->sectors)};
+    add_to(model, model_gate({&stores, 1}, counted));
+    add_to(level, store_level_gate(*plan.stores, counted));
+  }
+  if (!plan.expected.empty()) {
+    if (!plan.unit.empty()) report_expected(rows, plan, counted, session.counters()->plan());
+    add_to(model, model_gate(plan.expected, counted));
+  }
+  if (model) session.add(*model);
+  if (level) session.add(*level);
+  if (plan.more) plan.more(session, counted);
+}
+
+}  // namespace strata
