@@ -4,6 +4,8 @@
     code_contract.py sass BINARY     the machine code in an executable (needs cuobjdump)
     code_contract.py mutant FILE     succeeds when the contract refuses the PTX in FILE
 
+A folder among the files holds further contracts.
+
 A number from a kernel whose loads were merged, narrowed, dropped or spilled, or whose clock is only
 32 bits wide, would be wrong and look right.
 
@@ -26,10 +28,10 @@ from sass_listing import Instruction, in_loops, opcodes
 CONTRACTS = Path(__file__).with_name("contracts")
 
 
-def contracts() -> dict[str, Contract]:
+def contracts(*folders: Path) -> dict[str, Contract]:
     """Load the contract of every benchmark, by its name."""
     found = {}
-    for path in sorted(CONTRACTS.glob("*.py")):
+    for path in sorted(path for folder in (CONTRACTS, *folders) for path in folder.glob("*.py")):
         spec = importlib.util.spec_from_file_location(f"contracts.{path.stem}", path)
         if spec is None or spec.loader is None:
             raise RuntimeError(f"{path} cannot be loaded")
@@ -137,13 +139,15 @@ def check_sass(dump: str, known: dict[str, Contract]) -> tuple[int, list[str]]:
 
 
 def main() -> int:
-    kind, *files = sys.argv[1:]
-    known = contracts()
+    kind, *arguments = sys.argv[1:]
+    paths = [Path(path) for path in ";".join(arguments).split(";")]
+    known = contracts(*filter(Path.is_dir, paths))
+    files = [path for path in paths if not path.is_dir()]
     total = 0
     found: list[str] = []
     if kind in ("ptx", "mutant"):
-        for file in ";".join(files).split(";"):
-            some, diagnostics = check_ptx(Path(file), known)
+        for file in files:
+            some, diagnostics = check_ptx(file, known)
             total += some
             found += diagnostics
     else:
