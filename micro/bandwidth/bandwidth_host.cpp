@@ -3,6 +3,7 @@
 // times its L2 where that is less; four times L3. Loops are plain; what a core keeps in flight is
 // its own business.
 #include "harness/case/error.hpp"
+#include "harness/cpu/core_words.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/widest.hpp"
@@ -11,11 +12,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string>
-#include <vector>
 
 namespace strata::bandwidth {
 namespace {
@@ -119,22 +119,17 @@ std::uint64_t words_for(Level level, Operation operation, std::size_t cores, con
 /// The arrays of every core, each one after the other on one line of words.
 class Arrays {
  public:
-  /// Each core touches its own first: they are near it.
   Arrays(Operation operation, std::uint64_t words, HostMachine& machine)
-      : operation_{operation}, words_{words}, machine_{machine}, cores_(machine.cores()) {
-    (void)machine_.team()->run([&](std::size_t rank) {
-      auto& memory = cores_[rank].memory;
-      memory.resize(words_ * arrays_of(operation) + vector_words);
-      cores_[rank].start = aligned(memory);
-      for (std::uint64_t i = 0; i < words_ * arrays_of(operation); ++i)
-        cores_[rank].start[i] = Line{}.word(i);
-    });
-  }
+      : operation_{operation},
+        words_{words},
+        team_{*machine.team()},
+        cores_{team_, words * arrays_of(operation),
+               [](std::size_t, std::size_t i) { return Line{}.word(i); }} {}
 
   [[nodiscard]] Job job(std::size_t rank, const Range& range, std::uint32_t salt) const {
     const bool copies = operation_ == Operation::copy || operation_ == Operation::triad;
     const std::uint64_t next = copies ? words_ : 0;
-    std::uint32_t* const to = cores_[rank].start + range.first;
+    std::uint32_t* const to = cores_.of(rank) + range.first;
     return {.to = to,
             .from = to + next,
             .other = to + 2 * next,
@@ -153,39 +148,25 @@ class Arrays {
     const Line line =
         written(operation_, words_ * sizeof(std::uint32_t), range.passes, Line{}, salt);
     const Line next = operation_ == Operation::update ? Line{} : poison;
-    (void)machine_.team()->run([&](std::size_t rank) {
-      Core& core = cores_[rank];
-      core.different = 0;
+    std::atomic<std::uint64_t> different = 0;
+    (void)team_.run([&](std::size_t rank) {
+      std::uint64_t mine = 0;
       for (std::uint64_t i = range.first; i < range.first + range.words; ++i) {
-        if (core.start[i] != line.word(i)) ++core.different;
-        core.start[i] = next.word(i);
+        std::uint32_t& word = cores_.of(rank)[i];
+        mine += word == line.word(i) ? 0 : 1;
+        word = next.word(i);
       }
+      different += mine;
     });
-    for (const Core& core : cores_) {
-      tally.checked += range.words;
-      tally.different += core.different;
-    }
+    tally.checked += range.words * team_.size();
+    tally.different += different;
   }
 
  private:
-  /// On cache lines of its own.
-  struct alignas(128) Core {
-    std::vector<std::uint32_t> memory;
-    std::uint32_t* start = nullptr;
-    std::uint64_t different = 0;
-  };
-
-  static std::uint32_t* aligned(std::vector<std::uint32_t>& memory) {
-    void* at = memory.data();
-    std::size_t room = memory.size() * sizeof(std::uint32_t);
-    constexpr std::size_t bytes = vector_words * sizeof(std::uint32_t);
-    return static_cast<std::uint32_t*>(std::align(bytes, room - bytes, at, room));
-  }
-
   Operation operation_;
   std::uint64_t words_;
-  HostMachine& machine_;
-  std::vector<Core> cores_;
+  ThreadTeam& team_;
+  CoreWords cores_;
 };
 
 /// The runs of a case: which part of the arrays they go over, and how often.
