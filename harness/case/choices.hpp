@@ -54,10 +54,21 @@ struct Choices {
 template <class First, class... Rest>
 Choices(First, Rest...) -> Choices<typename First::second_type, 1 + sizeof...(Rest)>;
 
-/// An axis of a few whole numbers, all of which a sweep visits unless it says otherwise.
-[[nodiscard]] inline Axis whole_numbers(const std::string& name, const std::string& meaning,
-                                        const std::vector<std::string>& choices) {
+/// An axis of these values, all of which a sweep visits unless it says otherwise.
+[[nodiscard]] inline Axis listed_axis(const std::string& name, const std::string& meaning,
+                                      const std::vector<std::string>& choices) {
   return {.name = name, .meaning = meaning, .choices = choices, .defaults = choices};
+}
+/// An axis of the whole numbers from `minimum` to `maximum`.
+[[nodiscard]] inline Axis number_axis(const std::string& name, const std::string& meaning,
+                                      long long minimum, long long maximum,
+                                      const std::vector<std::string>& defaults) {
+  return {.name = name,
+          .meaning = meaning,
+          .choices = {},
+          .minimum = minimum,
+          .maximum = maximum,
+          .defaults = defaults};
 }
 
 /// The whole number that `params` give an axis. Throws std::out_of_range when they give none.

@@ -152,6 +152,15 @@ std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_are(
   };
 }
 
+std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_are(
+    std::function<std::uint64_t(const Call&, std::size_t)> expected) {
+  return [expected = std::move(expected)](const Call& call, std::span<const Stamp> stamps,
+                                          Tally& tally) {
+    for (std::size_t i = 0; i < stamps.size(); ++i)
+      tally.one(stamps[i].result == expected(call, i));
+  };
+}
+
 Value of_slope(std::function<double(const Seen&)> value, std::size_t index) {
   return [value = std::move(value), index](const Sample& seen) {
     return value(seen.slopes.at(index));

@@ -113,9 +113,12 @@ struct Slope {
   std::function<double(std::span<const Stamp>)> work_done;
 };
 
-/// For Slope::verify: the result of each writer is the one that `expected` gives for the call.
+/// For Slope::verify: the result of each writer is the one that `expected` gives for the call, or
+/// for the call and the place of the writer's stamp.
 [[nodiscard]] std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_are(
     std::function<std::uint64_t(const Call&)> expected);
+[[nodiscard]] std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_are(
+    std::function<std::uint64_t(const Call&, std::size_t writer)> expected);
 
 /// What a pair of launches showed of one unit of work.
 struct Seen {
