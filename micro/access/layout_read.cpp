@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <map>
+#include <optional>
 
 namespace strata::layout_read {
 namespace {
@@ -47,20 +48,8 @@ Window median_warp(const Shape& shape, bool alone) {
           }};
 }
 
-/// What a read costs, roughly, in cycles: of a warp alone, and of each warp where the SM is full.
-/// Only the length of a launch hangs on it.
-struct Pace {
-  double latency;
-  double each_warp;
-};
-Pace pace_of(Level level) {
-  if (level == Level::l1) return {.latency = 110, .each_warp = 12};
-  if (level == Level::l2) return {.latency = 400, .each_warp = 18};
-  return {.latency = 900, .each_warp = 55};
-}
-
-/// Nobody counts hits while the clock runs; but where two warps of an SM read the same groups, the
-/// later one surely had some, and that can be seen from where they started.
+/// Nobody counts hits while the clock runs, but two warps of an SM that read the same groups surely
+/// had some: where they started tells.
 auto l1_hits_seen(std::vector<std::uint32_t> positions, std::uint32_t groups, std::uint32_t reads) {
   return [positions = std::move(positions), groups,
           reads](std::span<const Stamp> stamps) -> std::optional<std::string> {
@@ -84,30 +73,21 @@ Benchmark declare() {
       .suite = "micro",
       .name = "layout_read",
       .question = "What does each layout of a particle cost to read, from each level?",
-      .axes = {{.name = "layout",
-                .meaning = "how the seven floats of a particle lie in memory",
-                .choices = names_of<Layouts>(),
-                .defaults = names_of<Layouts>()},
+      .axes = {listed_axis("layout", "how the seven floats of a particle lie in memory",
+                           names_of<Layouts>()),
                levels.axis("residency", "the level that holds the particles (l3: CPU only)"),
                {.name = "cores",
                 .meaning = "one or all SMs (cuda), CPU cores (host)",
                 .choices = {"one", "all"},
                 .defaults = {"all"}},
-               {.name = "fields",
-                .meaning = "all seven fields, or position and mass",
-                .choices = names_of<FieldSets>(),
-                .defaults = names_of<FieldSets>()},
-               {.name = "block_size",
-                .meaning = "threads in a block (host: always 32)",
-                .minimum = 32,
-                .maximum = 1024,
-                .defaults = {"32", "128", "256", "1024"}},
-               {.name = "warps_per_sm",
-                .meaning =
-                    "warps resident on each SM (host: dependent chains that a core interleaves)",
-                .minimum = 1,
-                .maximum = 64,
-                .defaults = {"1", "2", "4", "8", "16", "32", "48", "64"}}},
+               listed_axis("fields", "all seven fields, or position and mass",
+                           names_of<FieldSets>()),
+               number_axis("block_size", "threads in a block (host: always 32)", 32, 1024,
+                           {"32", "128", "256", "1024"}),
+               number_axis("warps_per_sm",
+                           "warps resident on each SM (host: dependent chains that a core "
+                           "interleaves)",
+                           1, 64, {"1", "2", "4", "8", "16", "32", "48", "64"})},
       .data_axes = 2,  // layout, residency
       .quantities = {{"warp_read_cycles",
                       "cycles from the start of a warp's read to its sum, median of warps"},
@@ -135,25 +115,18 @@ Point point_of(const Session& session, std::uint32_t all_cores) {
           .threads = static_cast<std::uint32_t>(session.integer("block_size"))};
 }
 
-Particles make_particles(const std::string& layout, std::uint32_t groups) {
-  Particles made{.chain = ParticleChain{groups, /*seed=*/2009}, .words = {}, .expected = {}};
-  const auto with_fields = [&]<class L, class Fields>() {
-    made.expected.emplace(std::string{Fields::name},
-                          ExpectedSums::of<L, Fields>(made.chain, made.words));
-  };
+std::vector<float> words_of(const ParticleChain& chain, const std::string& layout) {
+  std::vector<float> words;
   (void)with_layout(layout, AllFields::name, [&]<class L, class>() {
-    made.words.resize(L::words(made.chain.particles()));
-    made.chain.fill<L>(made.words);
+    words.resize(L::words(chain.particles()));
+    chain.fill<L>(words);
   });
-  for (const auto& fields : names_of<FieldSets>())
-    (void)with_layout(layout, fields, with_fields);
-  return made;
+  return words;
 }
 
 std::uint32_t groups_in(std::uint64_t bytes) {
-  const auto groups = std::min<std::uint64_t>(bytes / group_bytes, max_groups);
-  return static_cast<std::uint32_t>(groups % 2 == 1 ? groups
-                                                    : std::max<std::uint64_t>(groups, 2) - 1);
+  const auto groups = std::clamp<std::uint64_t>(bytes / group_bytes, 1, max_groups);
+  return static_cast<std::uint32_t>(groups % 2 == 1 ? groups : groups - 1);
 }
 
 std::uint32_t groups_at(Level level, const GpuFacts& gpu) {
@@ -171,13 +144,17 @@ std::uint32_t groups_at(Level level, const GpuFacts& gpu) {
 
 Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups) {
   constexpr double timed_seconds = 4e-4;  // of a launch: hundreds of steps of the coarsest timer
-  const Pace pace = pace_of(point.level);
-  const double reads = reads_for(timed_seconds, gpu.core_clock_peak.value(), pace.latency,
-                                 pace.each_warp, point.warps);
-  if (point.level == Level::l1) {
+  // Roughly, in cycles: what a read costs a warp alone, and each warp where the SM is full.
+  const bool l1 = point.level == Level::l1;
+  const bool l2 = point.level == Level::l2;
+  const double latency = l1 ? 110 : l2 ? 400 : 900;
+  const double each_warp = l1 ? 12 : l2 ? 18 : 55;
+  const double reads =
+      reads_for(timed_seconds, gpu.core_clock_peak.value(), latency, each_warp, point.warps);
+  if (l1) {
     return shape_for(reads, 2 * group_size, std::uint64_t{1} << 20U, unroll_on_gpu);
   }
-  const std::uint32_t sharers = point.level == Level::l2 ? point.warps : point.all_warps();
+  const std::uint32_t sharers = l2 ? point.warps : point.all_warps();
   return shape_for(reads, 2 * unroll_on_gpu, groups / sharers, unroll_on_gpu);
 }
 
@@ -238,14 +215,14 @@ std::uint32_t nearest(std::vector<std::uint32_t> positions, std::uint32_t groups
   return least;
 }
 
-Experiment describe(const Point& point, const Shape& shape, const Particles& particles,
+Experiment describe(const Point& point, const Shape& shape, const ParticleChain& chain,
                     Backend backend) {
   const bool gpu = backend == Backend::cuda;
   double bytes = 0;  // wanted, of a particle
   std::size_t footprint = 0;
   (void)with_layout(point.layout, point.fields, [&]<class L, class Fields>() {
     bytes = static_cast<double>(useful_bytes<Fields>);
-    footprint = L::words(particles.chain.particles()) * sizeof(float);
+    footprint = L::words(chain.particles()) * sizeof(float);
   });
   Experiment experiment;
   if (gpu && point.alone()) {
@@ -298,21 +275,21 @@ Experiment describe(const Point& point, const Shape& shape, const Particles& par
 }
 
 Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu, const Shape& shape,
-                           const Particles& particles) {
-  const std::uint32_t groups = particles.chain.groups();
+                           const ParticleChain& chain) {
+  const std::uint32_t groups = chain.groups();
   const auto positions = start_positions(point, groups);
-  Experiment experiment = describe(point, shape, particles, Backend::cuda);
+  Experiment experiment = describe(point, shape, chain, Backend::cuda);
   Slope& reads = experiment.slopes.back();
   if (point.level == Level::l2) reads.start = Start::in_l2;
   if (point.level == Level::dram) reads.start = Start::evicted;
   // L1 does not survive from one kernel to the next: the warm-up fills it.
   reads.writers = point.all_warps();
-  reads.verify = [shape, positions, expected = &particles.expected.at(point.fields)](
-                     const Call& call, std::span<const Stamp> stamps, Tally& tally) {
+  reads.verify = [shape, positions, &chain](const Call& call, std::span<const Stamp> stamps,
+                                            Tally& tally) {
     const std::uint32_t total = shape.at(call.length).total();
     for (const Stamp& stamp : stamps) {
       tally.one(stamp.tag < positions.size() &&
-                stamp.result == expected->checksum(positions[stamp.tag], total));
+                stamp.result == chain.checksum(positions[stamp.tag], total));
     }
   };
   experiment.checked = "warp sums against the host's";

@@ -1,18 +1,19 @@
-// Each warp follows one chain. A group's 32 particles are read by the layout's own reads and
-// summed, and the sum says which group comes next. The clock is read at the start and at the ends
-// of the four parts, in one loop, so that all parts run the same instructions and the slope between
-// the two timed parts holds nothing but reads.
+// Each warp follows one chain: the sum of a group's 32 particles says which group comes next. One
+// loop reads all four parts, so that they run the same instructions, and the slope between the two
+// timed ones holds nothing but reads.
 #include "harness/case/error.hpp"
+#include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
 #include "harness/cuda/reduce.cuh"
 #include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
 #include "micro/access/layout_read.hpp"
-#include "micro/access/particle_reads.cuh"
 
 #include <cuda_runtime_api.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -21,11 +22,84 @@
 namespace strata::layout_read {
 namespace {
 
-constexpr std::uint32_t parts = 4;  // warm-up, first, second, cool-down
+/// Where each read of particle 0 begins: a pointer for each array of the layout.
+struct Arrays {
+  const float* first[field_count];
+};
 
-/// Where walks begin. A warp takes the next start of the SM that it finds itself on: which block
-/// goes to which SM is the hardware's choice and follows no rule that could be relied on, and the
-/// warps of an SM must start far apart.
+/// Address of word `offset` of read r of particle i. From particle 0 to particle i it is the same
+/// way in every array, below 2^32 bytes.
+template <class L, std::size_t r, unsigned offset>
+__device__ __forceinline__ const float* address(const Arrays& arrays, std::uint32_t i) {
+  // Else it lies a fixed way behind the first read, which the load's own offset covers.
+  constexpr bool own_array = L::template first_word<std::size_t>(r, 0, group_size) !=
+                             L::template first_word<std::size_t>(r, 0, 2 * group_size);
+  constexpr auto read = static_cast<std::uint32_t>(r);
+  constexpr std::uint32_t origin = L::template first_word<std::uint32_t>(read, 0, group_size);
+  const std::uint32_t way = L::template first_word<std::uint32_t>(read, i, group_size) - origin;
+  const float* first = own_array ? arrays.first[r] : arrays.first[0] + origin;
+  return reinterpret_cast<const float*>(reinterpret_cast<const char*>(first + offset) +
+                                        way * static_cast<std::uint32_t>(sizeof(float)));
+}
+
+/// Issues read r of particle i into `loaded`. Not from memory: the address itself is the first
+/// word, so the arithmetic before and after the load keeps its place in the chain, and the other
+/// words are `filler`, which the caller holds in a register.
+template <class L, class Fields, bool from_memory, std::size_t r>
+__device__ __forceinline__ void issue_read(float* loaded, const Arrays& arrays, std::uint32_t i,
+                                           float filler) {
+  constexpr Issue issue = issued<L, Fields>(r);
+  if constexpr (issue.words > 0) {
+    const float* at = address<L, r, issue.offset>(arrays, i);
+    float* const into = loaded + issue.offset;
+    if constexpr (from_memory) {
+      load<Access::global_ca, 4 * issue.words>(into, at);
+    } else {
+      into[0] = __uint_as_float(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at)));
+      for (unsigned w = 1; w < issue.words; ++w)
+        into[w] = filler;
+    }
+  }
+}
+
+/// Which words of a particle's reads, four for each, hold wanted fields.
+template <class L, class Fields>
+constexpr std::array<unsigned, Fields::count> wanted_words() {
+  std::array<unsigned, Fields::count> wanted{};
+  unsigned next = 0;
+  for (unsigned word = 0; word < 4 * L::reads.size(); ++word) {
+    const int field = L::reads[word / 4].fields[word % 4];
+    if (field != padding && Fields::wants(field)) wanted[next++] = word;
+  }
+  return wanted;
+}
+
+/// The sum of `count` wanted words, as a balanced tree.
+template <class L, class Fields, unsigned first, unsigned count>
+__device__ __forceinline__ float tree_sum(const float* loaded) {
+  if constexpr (count == 1) {
+    constexpr unsigned word = wanted_words<L, Fields>()[first];
+    return loaded[word];
+  } else {
+    return tree_sum<L, Fields, first, count / 2>(loaded) +
+           tree_sum<L, Fields, first + count / 2, count - count / 2>(loaded);
+  }
+}
+
+/// The bits of (sum of the wanted fields of particle i + mantissa_bias).
+template <class L, class Fields, bool from_memory>
+__device__ __forceinline__ std::uint32_t read_particle_bits(const Arrays& arrays, std::uint32_t i,
+                                                            float filler) {
+  float loaded[4 * L::reads.size()];
+  [&]<std::size_t... r>(std::index_sequence<r...>) {
+    (issue_read<L, Fields, from_memory, r>(loaded + 4 * r, arrays, i, filler), ...);
+  }
+  (std::make_index_sequence<L::reads.size()>{});
+  return __float_as_uint(tree_sum<L, Fields, 0, Fields::count>(loaded) + mantissa_bias);
+}
+
+/// Where walks begin. A warp takes the next start of the SM that it finds itself on: no rule says
+/// which block goes to which SM, and the warps of an SM must start far apart.
 struct Starts {
   const std::uint32_t* groups;  // `warps` for the first SM, then for the next
   std::uint32_t* taken;         // how many of an SM's starts are taken; zeros before a walk
@@ -44,9 +118,10 @@ __device__ __forceinline__ std::uint32_t take_start(const Starts& starts, std::u
   return __shfl_sync(0xFFFFFFFFU, index, 0);
 }
 
-/// Reads of a part, by value in the kernel's parameters.
+/// Reads of each part: warm-up, first, second, cool-down.
 struct Parts {
-  std::uint32_t reads[parts];
+  static constexpr std::uint32_t count = 4;
+  std::uint32_t reads[count];
 };
 
 template <class L, class Fields, bool from_memory>
@@ -66,7 +141,7 @@ __global__ void __launch_bounds__(1024)
     mine->cycles[0] = cycles_now();
   }
 #pragma unroll 1
-  for (std::uint32_t part = 0; part < parts; ++part) {
+  for (std::uint32_t part = 0; part < Parts::count; ++part) {
     const std::uint32_t reads = plan.reads[part];
 #pragma unroll 1
     for (std::uint32_t r = 0; r < reads; r += unroll_on_gpu) {
@@ -94,24 +169,23 @@ __global__ void __launch_bounds__(1024)
 
 using Kernel = void (*)(Arrays, Parts, Starts, float, Stamp*);
 
-/// One layout at one level, on the device.
+/// The particles of one layout at one level, on the device.
 struct DataSet {
-  Particles particles;
+  DataSet(const std::string& layout, std::uint32_t groups)
+      : chain{groups, seed}, words{words_of(chain, layout)} {
+    (void)with_layout(layout, AllFields::name, [&]<class L, class Fields>() {
+      const float* const base = words.data();
+      for (std::size_t r = 0; r < L::reads.size(); ++r)
+        arrays.first[r] = base + L::template first_word<std::size_t>(r, 0, chain.particles());
+    });
+  }
+  ParticleChain chain;
   DeviceBuffer<float> words;
   Arrays arrays{};
 };
 
-DataSet make_data(const std::string& layout, std::uint32_t groups) {
-  Particles particles = make_particles(layout, groups);
-  const std::vector<float> host = std::exchange(particles.words, {});
-  DataSet data{.particles = std::move(particles), .words = DeviceBuffer<float>{host}};
-  const std::size_t count = data.particles.chain.particles();
-  (void)with_layout(layout, AllFields::name, [&]<class L, class Fields>() {
-    for (std::size_t r = 0; r < L::reads.size(); ++r)
-      data.arrays.first[r] = data.words.data() + L::template first_word<std::size_t>(r, 0, count);
-  });
-  return data;
-}
+STRATA_BENCHMARK(declare, cuda,
+                 [](Session& session) { measure(session, levels.of(session.param("residency"))); });
 
 }  // namespace
 
@@ -126,46 +200,39 @@ void measure(Session& session, Level level) {
     without_loads = walk<L, Fields, false>;
   });
   const std::uint32_t blocks = point.blocks_per_sm();
-  const auto* const code = reinterpret_cast<const void*>(kernel);
   // A block takes a little shared memory even when it asks for none.
-  const int reserved = device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
-  const auto room_for = [&](const void* function) {
-    return make_room(function, point.threads, blocks, /*dynamic_bytes=*/0,
-                     static_cast<std::size_t>(reserved), gpu.shared_per_sm);
-  };
-  (void)room_for(reinterpret_cast<const void*>(without_loads));
-  const std::uint32_t resident = room_for(code);
+  const auto reserved =
+      static_cast<std::size_t>(device_attribute(cudaDevAttrReservedSharedMemoryPerBlock));
+  const auto* const code = reinterpret_cast<const void*>(kernel);
+  std::uint32_t resident = 0;
+  for (const void* each : {reinterpret_cast<const void*>(without_loads), code})
+    resident = make_room(each, point.threads, blocks, 0, reserved, gpu.shared_per_sm);
   if (resident < blocks) {
     throw Skipped{"needs " + std::to_string(blocks) + " resident blocks on an SM, this GPU holds " +
                   std::to_string(resident)};
   }
-  const DataSet& data =
-      session.cache().keep<DataSet>("layout_read/" + point.layout + '/' + levels.name_of(level),
-                                    [&] { return make_data(point.layout, groups_at(level, gpu)); });
-  const ParticleChain& chain = data.particles.chain;
+  const DataSet& data = session.cache().keep<DataSet>(point.data_key(), [&] {
+    return DataSet{point.layout, groups_at(level, gpu)};
+  });
   std::vector<std::uint32_t> first_groups;
-  for (const std::uint32_t position : start_positions(point, chain.groups()))
-    first_groups.push_back(chain.group_at(position));
+  for (const std::uint32_t position : start_positions(point, data.chain.groups()))
+    first_groups.push_back(data.chain.group_at(position));
   const DeviceBuffer<std::uint32_t> starts{first_groups};
   DeviceBuffer<std::uint32_t> taken{point.cores};
   CudaMachine machine{session, point.all_warps()};
-  const cudaStream_t stream = machine.stream().get();
-
-  const Shape shape = shape_on_gpu(point, gpu, chain.groups());
-  Experiment experiment = describe_on_gpu(point, gpu, shape, data.particles);
+  const Shape shape = shape_on_gpu(point, gpu, data.chain.groups());
+  Experiment experiment = describe_on_gpu(point, gpu, shape, data.chain);
   const auto launch = [&](Kernel which, const Point& by, const Arrays& arrays, const Shape& now) {
     const Parts plan{{now.warmup, now.first, now.second, now.cooldown}};
-    which<<<by.cores * by.blocks_per_sm(), by.threads, 0, stream>>>(
+    which<<<by.cores * by.blocks_per_sm(), by.threads, 0, machine.stream().get()>>>(
         arrays, plan, Starts{starts.data(), taken.data(), by.cores, by.warps}, /*filler=*/1.0F,
         machine.device_stamps());
   };
   for (Slope& slope : experiment.slopes)
-    slope.prepare = [&](const Call&) { taken.poison(0, stream); };
-  if (point.alone()) {
-    experiment.slopes.front().launch = [&](const Call& call) {
-      launch(without_loads, Point{}, Arrays{}, arithmetic_shape.at(call.length));
-    };
-  }
+    slope.prepare = [&](const Call&) { taken.poison(0, machine.stream().get()); };
+  experiment.slopes.front().launch = [&](const Call& call) {
+    launch(without_loads, Point{}, Arrays{}, arithmetic_shape.at(call.length));
+  };
   Slope& reads = experiment.slopes.back();
   reads.launch = [&](const Call& call) {
     launch(kernel, point, data.arrays, shape.at(call.length));
@@ -180,13 +247,4 @@ void measure(Session& session, Level level) {
   strata::measure(session, machine, experiment);
 }
 
-namespace {
-
-void run(Session& session) {
-  measure(session, levels.of(session.param("residency")));
-}
-
-STRATA_BENCHMARK(declare, cuda, run);
-
-}  // namespace
 }  // namespace strata::layout_read

@@ -1,13 +1,10 @@
 // What does each layout of a particle cost to read, from each level of the hierarchy?
 //
-// The experiment is that of Siegel, Ributzka, Li (2009), sections II and III: a kernel that only
-// reads, sums all that it read, and is timed in clock cycles. Here the reads of a warp form a
-// dependent chain (micro/pattern/particle_chain.hpp), so that the latency of a read is neither
-// hidden nor cut short; two timers that share nothing must agree; and the sums are checked before a
-// time counts.
-//
-// Inside the number that is not a read: the sum over the fields and the address of the next group.
-// `arithmetic_cycles` says how much that is, measured on the same chain without the loads.
+// The experiment of Siegel, Ributzka, Li (2009), sections II and III: a kernel that only reads and
+// sums what it read, timed in clock cycles. Here the reads of a warp form a dependent chain
+// (micro/pattern/particle_chain.hpp), so that a read's latency is neither hidden nor cut short.
+// Beside the read, the sum over the fields and the address of the next group are inside the time:
+// `arithmetic_cycles`, measured on the same chain without the loads.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -18,7 +15,6 @@
 #include "micro/pattern/particle_chain.hpp"
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -48,31 +44,28 @@ struct Point {
   [[nodiscard]] constexpr std::uint32_t blocks_per_sm() const {
     return warps * group_size / threads;
   }
+  [[nodiscard]] std::string data_key() const {
+    return "layout_read/" + layout + '/' + levels.name_of(level);
+  }
 };
 /// `all_cores`: how many the device has.
 [[nodiscard]] Point point_of(const Session& session, std::uint32_t all_cores);
 
-/// The particles of one layout at one level, and what reading them must give.
-struct Particles {
-  ParticleChain chain;
-  std::vector<float> words;
-  std::map<std::string, ExpectedSums, std::less<>> expected;  ///< by field set
-};
-[[nodiscard]] Particles make_particles(const std::string& layout, std::uint32_t groups);
+inline constexpr std::uint64_t seed = 2009;
+/// The particles of a chain as `layout` has them in memory.
+[[nodiscard]] std::vector<float> words_of(const ParticleChain& chain, const std::string& layout);
 
 /// Bytes that a group of the widest layouts takes.
 inline constexpr std::uint64_t group_bytes = 1024;
-/// Groups that fit into `bytes`, one less if need be to make them odd: with an even number, above
-/// all a power of two, the seven arrays of a soa lie a large power of two apart and conflict in
-/// every cache, which says more of the number than of the layout.
+/// Groups that fit into `bytes`, an odd number: with an even one, above all a power of two, the
+/// seven arrays of a soa lie a large power of two apart and conflict in every cache.
 [[nodiscard]] std::uint32_t groups_in(std::uint64_t bytes);
 /// Groups that a GPU finds at this level. Throws Skipped where it has no such level.
 [[nodiscard]] std::uint32_t groups_at(Level level, const GpuFacts& gpu);
 
 /// The reads that one warp makes in a launch, in order. Only `first` and `second` are timed, by
-/// marks 2 to 4 of the stamp: the ends of warm-up, first and second part. The slope between the two
-/// cancels what the clock reads cost. `warmup` brings warps into step with each other and fills L1;
-/// `cooldown` keeps the load up while slower warps finish.
+/// marks 2 to 4 of the stamp: the ends of warm-up, first and second part. `warmup` brings warps
+/// into step with each other and fills L1; `cooldown` keeps the load up while slower warps finish.
 struct Shape {
   std::uint32_t warmup = 0;
   std::uint32_t first = 0;
@@ -96,43 +89,39 @@ inline constexpr std::uint32_t unroll_on_gpu = 4;
 inline constexpr Shape arithmetic_shape{
     .warmup = 256, .first = 256, .second = 2048, .cooldown = unroll_on_gpu};
 
-/// Timed reads of a warp that fill `seconds` on a device of this clock, given what a read costs at
-/// this level and load, roughly. Fixed and not calibrated, so that two runs, and two machines of a
-/// kind, do the same work.
+/// Timed reads of a warp that fill `seconds` on a device of this clock, given roughly what a read
+/// costs. Fixed and not calibrated, so that two runs, and two machines of a kind, do the same work.
 [[nodiscard]] double reads_for(double seconds, double hertz, double latency_cycles,
                                double cycles_each_warp, std::uint32_t warps);
 /// A shape of about `reads` timed reads and of at most `most` in all, every part a multiple of
 /// `unroll`. Throws Skipped when not even the smallest fits.
 [[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most,
                               std::uint32_t unroll);
-
 /// The reads of a case on a GPU, on a cycle of `groups`. The warm-up goes round the small cycle of
 /// L1 twice, so that every L1 holds it. A warp's reads from L2 end where the next warp of its SM
-/// began, those from memory where the next warp of all began: so no line is read twice, and nothing
-/// is found nearer than it should be.
+/// began, those from memory where the next warp of all began: no line is read twice, and nothing is
+/// found nearer than it should be.
 [[nodiscard]] Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups);
 
 /// Cycles of one read, from a stamp of a launch of this shape. Of a warp alone: the slope between
-/// the two parts. Among others: the mean over both, because which warps an SM serves first changes
-/// from part to part, and a difference would say more of that than of reads.
+/// the two parts, in which the clock's own cost cancels. Among others: the mean over both, because
+/// which warps an SM serves first changes from part to part.
 [[nodiscard]] double cycles_of_a_read(const Stamp& stamp, const Shape& shape, bool alone);
 
 /// Where each warp of the first core starts on a cycle of `groups`, then those of the next: spread
-/// evenly, with the warps of one SM, which share an L1, as far from each other as can be: groups ÷
-/// warps steps.
+/// evenly, the warps of one SM, which share an L1, as far from each other as can be.
 [[nodiscard]] std::vector<std::uint32_t> start_positions(const Point& point, std::uint32_t groups);
-/// Steps that the nearest two of these positions on a cycle of `groups` are apart; `groups` for
-/// one.
+/// Steps that the nearest two of these positions are apart; `groups` for one.
 [[nodiscard]] std::uint32_t nearest(std::vector<std::uint32_t> positions, std::uint32_t groups);
 
 /// What both backends describe alike: rows, timers, lengths, window and facts. The last slope is
 /// that of the reads. Where a warp of a GPU is alone, a first one is that of the kernel without
 /// loads, one warp of it.
 [[nodiscard]] Experiment describe(const Point& point, const Shape& shape,
-                                  const Particles& particles, Backend backend);
-/// The case on a GPU, but for the launches. A stamp's tag says which start its warp took.
-/// `particles` must outlive the experiment.
+                                  const ParticleChain& chain, Backend backend);
+/// The case on a GPU, but for the launches. A stamp's tag says which start its warp took. `chain`
+/// must outlive the experiment.
 [[nodiscard]] Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu,
-                                         const Shape& shape, const Particles& particles);
+                                         const Shape& shape, const ParticleChain& chain);
 
 }  // namespace strata::layout_read

@@ -1,8 +1,6 @@
 // A "warp" is a group of 32 particles that one core reads at once, and `warps_per_sm` is the number
-// of independent chains that the core interleaves: one chain shows the latency, more of them how
-// much latency the core hides. Cycles are those of the time-stamp counter, which ticks at one rate
-// whatever the core's own clock does. Levels are the CPU's own, with sizes as the system reports
-// them.
+// of independent chains that the core interleaves: one shows the latency, more of them how much of
+// it the core hides. Cycles are those of the time-stamp counter. Levels are the CPU's own.
 #include "harness/case/error.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
@@ -106,13 +104,6 @@ template <class L, class Fields>
   return next / group_size;
 }
 
-/// What a read of one chain costs, roughly, in ticks. Only the length of a launch hangs on it.
-double ticks_of(Level level) {
-  if (level == Level::l1) return 100;
-  if (level == Level::l2) return 150;
-  return level == Level::l3 ? 350 : 1200;
-}
-
 struct Job {
   const float* words = nullptr;
   std::uint32_t particles = 0;
@@ -152,20 +143,13 @@ struct alignas(128) Core {
   Lanes sums{};
 };
 
-/// Reads the four parts, with the clock between them. Returns the sum over the lanes.
-std::uint32_t read_parts(const Code& code, const Particles& particles, const Shape& shape,
-                         Core& core, Stamp& stamp) {
-  const auto n = static_cast<std::uint32_t>(particles.chain.particles());
-  std::size_t mark = 2;
-  for (const std::uint32_t reads : {shape.warmup, shape.first, shape.second, shape.cooldown}) {
-    code.run({particles.words.data(), n, core.groups, reads, core.sums});
-    stamp.cycles[mark++] = tsc_now();
-  }
-  std::uint32_t sum = 0;
-  for (std::uint32_t lane = 0; lane < group_size; ++lane)
-    sum += lane_weight(lane) * core.sums[lane];
-  return sum;
-}
+/// The particles of one layout at one level.
+struct Particles {
+  Particles(const std::string& layout, std::uint32_t groups)
+      : chain{groups, seed}, words{words_of(chain, layout)} {}
+  ParticleChain chain;
+  std::vector<float> words;
+};
 
 void run(Session& session) {
   std::vector<int> cpus = allowed_cpus();
@@ -174,12 +158,11 @@ void run(Session& session) {
   Code code;
   (void)with_layout(point.layout, point.fields,
                     [&]<class L, class Fields>() { code = widest<read_chains<L, Fields>>(); });
-  const auto& particles = session.cache().keep<Particles>(
-      "layout_read/" + point.layout + '/' + levels.name_of(point.level), [&] {
-        const CpuFacts cpu = cpu_facts(session.device().identity().facts);
-        return make_particles(point.layout, groups_at(point.level, cpu));
-      });
-  const ParticleChain& chain = particles.chain;
+  const Particles& data = session.cache().keep<Particles>(point.data_key(), [&] {
+    const CpuFacts cpu = cpu_facts(session.device().identity().facts);
+    return Particles{point.layout, groups_at(point.level, cpu)};
+  });
+  const ParticleChain& chain = data.chain;
   HostMachine machine{cpus};
   std::vector<Core> cores(point.cores);
   const auto positions = start_positions(point, chain.groups());
@@ -187,10 +170,12 @@ void run(Session& session) {
     cores[i / point.warps].positions.push_back(positions[i]);
 
   constexpr std::uint32_t warmup = 8;
-  const double ticks = ticks_of(point.level);
+  // What a read of one chain costs, roughly: only the length of a launch hangs on it.
+  constexpr std::array<double, 4> ticks_of_level{100, 150, 350, 1200};
+  const double ticks = ticks_of_level.at(static_cast<std::size_t>(point.level));
   const Shape shape = shape_for(reads_for(timed_seconds, tsc_hertz(), ticks, ticks, point.warps),
                                 warmup, std::uint64_t{1} << 20U, unroll);
-  Experiment experiment = describe(point, shape, particles, Backend::host);
+  Experiment experiment = describe(point, shape, chain, Backend::host);
   experiment.pairs = pairs;
   experiment.checked = "core sums against the reference";
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
@@ -203,23 +188,30 @@ void run(Session& session) {
         core.groups.push_back(chain.group_at(position));
     }
   };
-  slope.launch =
-      machine.on_every_core([&](std::size_t rank, const Call& call, Stamp& stamp) -> std::uint64_t {
-        return read_parts(code, particles, shape.at(call.length), cores[rank], stamp);
-      });
-  // A launch goes on where the last one ended, so the data are where they were.
-  slope.verify = [&, expected = &particles.expected.at(point.fields)](
-                     const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-    const std::uint32_t reads = shape.at(call.length).total();
-    for (std::size_t rank = 0; rank < stamps.size(); ++rank) {
-      std::uint32_t sum = 0;
-      for (std::uint32_t& position : cores[rank].positions) {
-        sum += expected->checksum(position, reads);
-        position = static_cast<std::uint32_t>((std::uint64_t{position} + reads) % chain.groups());
-      }
-      tally.one(stamps[rank].result == sum);
+  const auto particles = static_cast<std::uint32_t>(chain.particles());
+  slope.launch = machine.on_every_core([&](std::size_t rank, const Call& call, Stamp& stamp) {
+    Core& core = cores[rank];
+    const Shape now = shape.at(call.length);
+    std::size_t mark = 2;
+    for (const std::uint32_t reads : {now.warmup, now.first, now.second, now.cooldown}) {
+      code.run({data.words.data(), particles, core.groups, reads, core.sums});
+      stamp.cycles[mark++] = tsc_now();
     }
-  };
+    std::uint32_t sum = 0;
+    for (std::uint32_t lane = 0; lane < group_size; ++lane)
+      sum += lane_weight(lane) * core.sums[lane];
+    return std::uint64_t{sum};
+  });
+  // A launch goes on where the last one ended, so the data are where they were.
+  slope.verify = results_are([&](const Call& call, std::size_t rank) {
+    const std::uint32_t reads = shape.at(call.length).total();
+    std::uint32_t sum = 0;
+    for (std::uint32_t& position : cores[rank].positions) {
+      sum += chain.checksum(position, reads);
+      position = static_cast<std::uint32_t>((std::uint64_t{position} + reads) % chain.groups());
+    }
+    return std::uint64_t{sum};
+  });
   // One whole lap first: what fits into the level is there from then on.
   slope.size = [&, lengths = slope.lengths](const auto& launch) {
     (void)launch(Length{.rounds = chain.groups() / point.warps + 1, .work = 1});

@@ -60,7 +60,21 @@ inline std::array<float, field_count> particle_fields(std::uint64_t seed, std::u
 class ParticleChain {
  public:
   ParticleChain(std::uint32_t groups, std::uint64_t seed)
-      : seed_{seed}, order_{random_order(groups, seed)}, next_{successors(order_)} {}
+      : seed_{seed},
+        order_{random_order(groups, seed)},
+        next_{successors(order_)},
+        before_(groups + 1) {
+    in_parallel(groups, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p) {
+        for (std::uint32_t lane = 0; lane < group_size; ++lane) {
+          const std::uint32_t sum = target(std::size_t{order_[p]} * group_size + lane);
+          const float biased = static_cast<float>(sum) + mantissa_bias;
+          before_[p + 1] += lane_weight(lane) * std::bit_cast<std::uint32_t>(biased);
+        }
+      }
+    });
+    std::partial_sum(before_.begin(), before_.end(), before_.begin());
+  }
 
   [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(order_.size()); }
   [[nodiscard]] std::size_t particles() const { return std::size_t{groups()} * group_size; }
@@ -72,6 +86,15 @@ class ParticleChain {
     SplitMix random{~seed_ ^ i};
     return (next_[i / group_size] << noise_bits) |
            static_cast<std::uint32_t>(random.next() >> (64 - noise_bits));
+  }
+
+  /// What `reads` groups from step `start` on come to: of each lane the bits of (sum of fields +
+  /// mantissa_bias) × its weight, modulo 2^32. In constant time.
+  [[nodiscard]] std::uint32_t checksum(std::uint32_t start, std::uint64_t reads) const {
+    const std::uint64_t laps = reads / groups();
+    const std::uint64_t end = start + reads % groups();
+    const std::uint32_t sum = static_cast<std::uint32_t>(laps) * before_.back() - before_[start];
+    return end <= groups() ? sum + before_[end] : sum + before_.back() + before_[end - groups()];
   }
 
   /// Writes every particle into `words` (L::words(particles()) of them) as layout L has it; padding
@@ -98,60 +121,7 @@ class ParticleChain {
   std::uint64_t seed_;
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> next_;
-};
-
-/// The sum of the wanted fields of particle `i`, read from `words` by the layout's own reads, in
-/// single precision, as the bits of (sum + mantissa_bias).
-template <Layout L, class Fields>
-std::uint32_t read_particle(const float* words, std::size_t i, std::size_t n) {
-  float sum = 0;
-  for (std::size_t r = 0; r < L::reads.size(); ++r) {
-    if (issued<L, Fields>(r).words == 0) continue;
-    const auto first = L::first_word(r, i, n);
-    for (unsigned w = 0; w < L::reads[r].words; ++w) {
-      const int f = L::reads[r].fields[w];
-      if (f != padding && Fields::wants(f)) sum += words[first + w];
-    }
-  }
-  return std::bit_cast<std::uint32_t>(sum + mantissa_bias);
-}
-
-/// Answers "what is the checksum of `reads` reads from step `start` on" in constant time.
-class ExpectedSums {
- public:
-  /// Reads every particle of the chain from `words` once, by the host's own reader.
-  template <Layout L, class Fields>
-  static ExpectedSums of(const ParticleChain& chain, std::span<const float> words) {
-    ExpectedSums sums;
-    sums.before_.assign(chain.groups() + 1, 0);
-    in_parallel(chain.groups(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p) {
-        const std::size_t first =
-            std::size_t{chain.group_at(static_cast<std::uint32_t>(p))} * group_size;
-        std::uint32_t total = 0;
-        for (std::uint32_t lane = 0; lane < group_size; ++lane) {
-          total += lane_weight(lane) *
-                   read_particle<L, Fields>(words.data(), first + lane, chain.particles());
-        }
-        sums.before_[p + 1] = total;
-      }
-    });
-    std::partial_sum(sums.before_.begin(), sums.before_.end(), sums.before_.begin());
-    return sums;
-  }
-
-  /// The sum modulo 2^32 over `reads` groups from step `start` of each lane's bits × weight.
-  [[nodiscard]] std::uint32_t checksum(std::uint32_t start, std::uint64_t reads) const {
-    const std::uint64_t groups = before_.size() - 1;
-    const std::uint64_t laps = reads / groups;
-    const std::uint64_t end = start + reads % groups;
-    std::uint32_t sum = static_cast<std::uint32_t>(laps) * before_.back();
-    if (end <= groups) return sum + before_[end] - before_[start];
-    return sum + before_.back() - before_[start] + before_[end - groups];
-  }
-
- private:
-  std::vector<std::uint32_t> before_;  ///< before_[p]: sum of the groups at steps 0 … p−1
+  std::vector<std::uint32_t> before_;  ///< before_[p]: checksum of the groups at steps 0 … p−1
 };
 
 }  // namespace strata

@@ -19,7 +19,6 @@ using layout_read::describe;
 using layout_read::describe_on_gpu;
 using layout_read::Level;
 using layout_read::nearest;
-using layout_read::Particles;
 using layout_read::Point;
 using layout_read::reads_for;
 using layout_read::Shape;
@@ -158,8 +157,8 @@ GpuFacts gpu() {
   facts.core_clock_peak = 2e9;
   return facts;
 }
-const Particles& particles() {
-  static const Particles made = layout_read::make_particles("aos", 1023);
+const ParticleChain& chain() {
+  static const ParticleChain made{1023, layout_read::seed};
   return made;
 }
 constexpr Shape shape{.warmup = 8, .first = 16, .second = 64, .cooldown = 12};
@@ -167,7 +166,7 @@ Point point(Level level, std::uint32_t warps) {
   return {.layout = "aos", .fields = "posmass", .level = level, .cores = 4, .warps = warps};
 }
 Experiment on_gpu(Level level, std::uint32_t warps) {
-  return describe_on_gpu(point(level, warps), gpu(), shape, particles());
+  return describe_on_gpu(point(level, warps), gpu(), shape, chain());
 }
 const Seen seen{
     .inside = {.cycles = 500, .slowest = 510, .low = 480, .high = 530, .hertz = 2e9, .cells = {}},
@@ -211,7 +210,7 @@ TEST(LayoutReadRows, OfSeveralWarpsAreMeans) {
 TEST(LayoutReadRows, OfACpuAreInItsOwnCycles) {
   Point one = point(Level::l3, 1);
   one.fields = "all";
-  const auto alone = rows_of(describe(one, shape, particles(), Backend::host), host_timers,
+  const auto alone = rows_of(describe(one, shape, chain(), Backend::host), host_timers,
                              {.slopes = {seen}, .numbers = {}});
   EXPECT_EQ(alone, (RowsSeen{{"warp_read_cycles by tsc_slope", {500, "tsc_cycle"}},
                              {"warp_read_cycles_p5 by tsc_slope", {480, "tsc_cycle"}},
@@ -223,7 +222,7 @@ TEST(LayoutReadRows, OfACpuAreInItsOwnCycles) {
                              {"warp_read_cycles_slowest by tsc_slope", {510, "tsc_cycle"}},
                              {"warp_read_cycles_slowest by monotonic_slope", {515, "tsc_cycle"}},
                              {"core_clock by tsc_over_monotonic", {2e9, "Hz"}}}));
-  const auto several = rows_of(describe(point(Level::l3, 4), shape, particles(), Backend::host),
+  const auto several = rows_of(describe(point(Level::l3, 4), shape, chain(), Backend::host),
                                host_timers, {.slopes = {seen}, .numbers = {}});
   EXPECT_TRUE(several.contains("warp_read_cycles by tsc_mean"));
   EXPECT_FALSE(several.contains("warp_read_cycles_slowest by tsc_slope"));
@@ -260,12 +259,12 @@ TEST(LayoutReadWindow, TakesTheMedianOfTheWarpsAndTheSlowestForTheOuterTimer) {
 
 /// Stamps of a launch of `total` reads of each warp, every warp on its SM from its own start.
 std::vector<Stamp> right_stamps(const Point& of, std::uint32_t total) {
-  const auto positions = start_positions(of, particles().chain.groups());
+  const auto positions = start_positions(of, chain().groups());
   std::vector<Stamp> stamps(positions.size());
   for (std::uint32_t i = 0; i < stamps.size(); ++i) {
     stamps[i].tag = i;
     stamps[i].core = i / of.warps;
-    stamps[i].result = particles().expected.at(of.fields).checksum(positions[i], total);
+    stamps[i].result = chain().checksum(positions[i], total);
   }
   return stamps;
 }
