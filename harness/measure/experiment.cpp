@@ -179,6 +179,19 @@ Value number_at(std::size_t index) {
   return [index](const Sample& seen) { return seen.numbers.at(index); };
 }
 
+Value per_second(double amount, std::size_t index) {
+  return of_slope([amount](const Seen& seen) { return amount / seen.seconds; }, index);
+}
+
+Value per_cycle(double amount, std::size_t index) {
+  return of_slope([amount](const Seen& seen) { return amount / seen.inside.cycles; }, index);
+}
+
+Row grid_time(std::size_t index) {
+  return {"grid_time", "s", By::whole,
+          of_slope([](const Seen& seen) { return seen.full_seconds; }, index)};
+}
+
 void add_both(Experiment& experiment, const std::string& quantity, const std::string& unit,
               std::size_t slope, double scale) {
   experiment.rows.push_back({quantity, unit, By::inside, cycles_of(slope, scale)});

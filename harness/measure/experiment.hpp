@@ -282,6 +282,12 @@ struct Experiment {
 [[nodiscard]] Value outside_of(std::size_t index = 0, double scale = 1);
 [[nodiscard]] Value of_slope(std::function<double(const Seen&)> value, std::size_t index = 0);
 [[nodiscard]] Value number_at(std::size_t index);
+/// `amount`, which is of one unit of work, over the seconds or cycles that the unit took by a
+/// timer.
+[[nodiscard]] Value per_second(double amount, std::size_t index = 0);  ///< outer
+[[nodiscard]] Value per_cycle(double amount, std::size_t index = 0);   ///< inner
+/// The row of the long launch as a whole, start-up included.
+[[nodiscard]] Row grid_time(std::size_t index = 0);
 
 /// The rows of `quantity` by both timers, and the pair that must agree.
 void add_both(Experiment& experiment, const std::string& quantity, const std::string& unit,

@@ -14,13 +14,6 @@
 namespace strata::bank_conflicts {
 namespace {
 
-std::vector<std::string> numbers_to(std::uint32_t last) {
-  std::vector<std::string> numbers;
-  for (std::uint32_t n = 1; n <= last; ++n)
-    numbers.push_back(std::to_string(n));
-  return numbers;
-}
-
 constexpr Choices sharings{std::pair{"stride", Sharing::none},
                            std::pair{"multicast", Sharing::pairs},
                            std::pair{"broadcast", Sharing::all}};
@@ -36,27 +29,29 @@ std::optional<std::string> excluded(const Params& params, Backend /*backend*/) {
   return std::nullopt;
 }
 
-/// Word of the element of lane `lane`, counted from where the pattern starts.
+/// First word of the element of a lane, from where the pattern starts.
 std::uint32_t first_word(const Pattern& pattern, std::uint32_t lane) {
   return pattern.elements.at(lane) * (pattern.width / word_bytes);
 }
 
 /// Sums of all warps of a launch: of what they loaded, or of what their block's stores left behind.
-auto many_warps_check(const Pattern& pattern) {
+auto expected_sums(const Pattern& pattern) {
   std::array<std::uint32_t, warps_per_sm> loaded{};
   for (std::uint32_t warp = 0; warp < warps_per_sm; ++warp)
     loaded.at(warp) = expected_loads(pattern, warp);
-  return [store = pattern.store, loaded, stored = StoredField{pattern}](
-             const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-    for (std::size_t i = 0; i < stamps.size(); ++i) {
-      const auto warp = static_cast<std::uint32_t>(i % warps_per_sm);
-      const std::uint32_t rounds = call.length.rounds;
-      tally.one(stamps[i].result == (store ? stored.sum(warp, rounds) : rounds * loaded.at(warp)));
-    }
+  return [store = pattern.store, loaded, stored = StoredField{pattern}](const Call& call,
+                                                                        std::size_t writer) {
+    const auto warp = static_cast<std::uint32_t>(writer % warps_per_sm);
+    const std::uint32_t rounds = call.length.rounds;
+    return std::uint64_t{store ? stored.sum(warp, rounds) : rounds * loaded.at(warp)};
   };
 }
 
-/// What a kernel does with its field before and after the rounds, a launch of no rounds does too.
+/// The multiple of `unit` that takes about `cycles`, given what one takes; at least `unit`.
+std::uint32_t multiple_for(double cycles, double of_one, std::uint32_t unit) {
+  return unit * std::max(1U, static_cast<std::uint32_t>(cycles / (of_one * unit)));
+}
+
 CountPlan count_plan(const Pattern& pattern, std::uint64_t wavefronts, unsigned sms,
                      std::size_t slope) {
   // The counter of stores shows up to this many more for each store than its conflicts make, and
@@ -81,6 +76,9 @@ CountPlan count_plan(const Pattern& pattern, std::uint64_t wavefronts, unsigned 
 }  // namespace
 
 Benchmark declare() {
+  std::vector<std::string> strides;
+  for (std::uint32_t stride = 1; stride <= max_stride; ++stride)
+    strides.push_back(std::to_string(stride));
   return {
       .suite = "micro",
       .name = "bank_conflicts",
@@ -89,11 +87,7 @@ Benchmark declare() {
                sharings.axis("pattern",
                              "every lane an element, neighbours one element, or all lanes one"),
                widths.axis("width", "bytes of an element"),
-               {.name = "stride",
-                .meaning = "elements from one to the next",
-                .minimum = 1,
-                .maximum = max_stride,
-                .defaults = numbers_to(max_stride)}},
+               number_axis("stride", "elements from one to the next", 1, max_stride, strides)},
       .counter_sets = {"shared"},
       .quantities = {{"shared_load_latency", "cycles of a load whose address the last one gave"},
                      {"warp_access_cycles", "SM cycles of a warp's access where SMs are full"},
@@ -133,30 +127,27 @@ Windows windows_for(const Pattern& pattern) {
   const std::uint32_t bytes = (span + shift_bytes - 1) / shift_bytes * shift_bytes;
   const std::uint32_t fit = std::min(max_windows, chain_words * word_bytes / bytes);
   Windows windows{.count = fit % 2 == 1 ? fit : fit - 1, .bytes = bytes};
-  const auto next = successors(random_order(windows.count, /*seed=*/7));
-  std::ranges::copy(next, windows.next.begin());
+  std::ranges::copy(successors(random_order(windows.count, /*seed=*/7)), windows.next.begin());
   return windows;
 }
 
 std::uint32_t expected_chain(const Pattern& pattern, const Windows& windows, std::uint32_t loads) {
-  const std::uint32_t count = std::max(windows.count, 1U);
-  std::uint32_t sum = 0;
-  std::uint32_t window = 0;
-  for (std::uint32_t step = 0; step < count; ++step) {
-    const std::uint32_t visits = loads / count + (step < loads % count ? 1 : 0);
+  std::array<std::uint32_t, max_windows> beside{};  // the words that come along in each window
+  for (std::uint32_t window = 0; window < windows.count; ++window) {
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
       const std::uint32_t word = window * (windows.bytes / word_bytes) + first_word(pattern, lane);
       for (std::uint32_t w = 1; w < pattern.width / word_bytes; ++w)
-        sum += lane_weight(lane) * visits * hashed_word(word + w);
+        beside.at(window) += lane_weight(lane) * hashed_word(word + w);
     }
+  }
+  std::uint32_t sum = 0;
+  std::uint32_t window = 0;
+  for (std::uint32_t i = 0; i < loads; ++i) {
+    sum += beside.at(window);
     window = windows.next.at(window);
   }
-  window = 0;
-  for (std::uint32_t step = 0; step < loads % count; ++step)
-    window = windows.next.at(window);
-  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
     sum += lane_weight(lane) * (window * windows.bytes + first_word(pattern, lane) * word_bytes);
-  }
   return sum;
 }
 
@@ -189,17 +180,13 @@ StoredField::StoredField(const Pattern& pattern) {
 }
 
 std::uint32_t rounds_for(double cycles, std::uint64_t wavefronts) {
-  constexpr std::uint32_t parts = 5;
-  const double of_a_round =
-      static_cast<double>(wavefronts) * double{warps_per_sm} * accesses_per_round;
-  return parts * std::max(1U, static_cast<std::uint32_t>(cycles / (of_a_round * parts)));
+  return multiple_for(
+      cycles, static_cast<double>(wavefronts) * double{warps_per_sm} * accesses_per_round, 5);
 }
 
 std::uint32_t loads_for(double cycles, std::uint64_t wavefronts) {
-  constexpr std::uint32_t parts = 5 * unroll;
   constexpr double without_conflict = 28;  // about; a conflict adds one or two cycles
-  const double of_a_load = without_conflict + 2 * static_cast<double>(wavefronts);
-  return parts * std::max(1U, static_cast<std::uint32_t>(cycles / (of_a_load * parts)));
+  return multiple_for(cycles, without_conflict + 2 * static_cast<double>(wavefronts), 5 * unroll);
 }
 
 Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
@@ -220,18 +207,14 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   }
   const std::size_t many = experiment.slopes.size();
   constexpr double accesses_of_round = double{accesses_per_round} * warps_per_sm;
-  experiment.slopes.push_back({.verify = many_warps_check(pattern),
+  experiment.slopes.push_back({.verify = results_are(expected_sums(pattern)),
                                .lengths = fifth_and_whole(rounds, accesses_of_round),
                                .writers = std::size_t{gpu.sms} * warps_per_sm,
                                .held = true});
   add_both(experiment, "warp_access_cycles", "cycle", many);
   const double bytes = double{warp_lanes} * pattern.width;
-  experiment.rows.push_back(
-      {"sm_bandwidth", "B/cycle", By::inside,
-       of_slope([bytes](const Seen& seen) { return bytes / seen.inside.cycles; }, many)});
-  experiment.rows.push_back(
-      {"bandwidth", "B/s", By::outside,
-       of_slope([all = bytes * gpu.sms](const Seen& seen) { return all / seen.seconds; }, many)});
+  experiment.rows.push_back({"sm_bandwidth", "B/cycle", By::inside, per_cycle(bytes, many)});
+  experiment.rows.push_back({"bandwidth", "B/s", By::outside, per_second(bytes * gpu.sms, many)});
   experiment.constants = {{"wavefronts_per_access", "wavefront", Provenance::modelled, "bank_model",
                            static_cast<double>(wavefronts)}};
   experiment.checked = "sums of warps against the host's";

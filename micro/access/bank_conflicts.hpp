@@ -1,15 +1,9 @@
 // What does a bank conflict cost? Shared memory lies in 32 banks of 4 bytes, and a bank delivers
 // one word at a time: a warp whose lanes want k different words of one bank takes k wavefronts.
 //
-// The lanes of a warp access elements of 4, 8 or 16 bytes, a stride apart. The bank model says how
-// many wavefronts that takes; the hardware counts them. Two costs are timed: the latency of a
-// dependent load, in a warp that is alone on the chip; and the cycles of an access where 32 warps
-// on every SM have eight of them in flight each.
-//
-// Inside the second time that is not an access: an addition for each word, or for two or three of
-// them where it takes three operands, and the loop around eight accesses. They issue beside the
-// accesses. A stored word follows from its address and the round, so that all warps may write the
-// same words and the final contents are known.
+// Timed are the latency of a dependent load, in a warp alone on the chip, and the cycles of an
+// access where 32 warps on every SM have eight of them in flight each. Inside the second time, but
+// issued beside the accesses: an addition for each word, or for two or three of them, and the loop.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -26,30 +20,26 @@ namespace strata::bank_conflicts {
 [[nodiscard]] Benchmark declare();
 
 inline constexpr std::uint32_t word_bytes = 4;
-/// Largest stride and width that the axes allow.
+/// Largest stride and width of the axes.
 inline constexpr std::uint32_t max_stride = 33;
 inline constexpr std::uint32_t max_width = 16;
 /// Bytes from the first lane's element to the end of the last one's, of the largest pattern.
 inline constexpr std::uint32_t max_span = ((warp_lanes - 1) * max_stride + 1) * max_width;
 
-// --- many warps
-
-/// Accesses of a warp in one round, none of which waits for another.
+/// Many warps: accesses of a warp in one round, none of which waits for another.
 inline constexpr std::uint32_t accesses_per_round = 8;
 inline constexpr std::uint32_t warps_per_sm = 32;
 /// From one access of a round to the next, and from a warp to the next: once around the banks, so
 /// that the pattern has the same conflicts everywhere.
 inline constexpr std::uint32_t shift_bytes = 128;
 inline constexpr std::uint32_t shift_words = shift_bytes / word_bytes;
-/// Words of shared memory that a block accesses.
+/// Words of shared memory that their block accesses.
 inline constexpr std::uint32_t field_words =
     (max_span + (warps_per_sm - 1 + accesses_per_round - 1) * shift_bytes) / word_bytes;
 
-// --- one warp
-
-/// Loads of the chain between two branches.
+/// One warp: loads of the chain between two branches.
 inline constexpr std::uint32_t unroll = 16;
-/// Words of shared memory that chains live in: all that a block has without asking.
+/// Words of shared memory that its chain lives in: all that a block has without asking.
 inline constexpr std::uint32_t chain_words = 48 * 1024 / word_bytes;
 inline constexpr std::uint32_t max_windows = 15;
 
@@ -75,15 +65,16 @@ struct Windows {
 };
 [[nodiscard]] Windows windows_for(const Pattern& pattern);
 
-/// The result of a warp that followed the chain for `loads` loads from window 0 on: where it ended,
-/// and the words that came along with the addresses, weighted by lane_weight.
+/// The result of a warp after `loads` loads of the chain from window 0 on: where it ended, and the
+/// words that came along with the addresses, weighted by lane_weight.
 [[nodiscard]] std::uint32_t expected_chain(const Pattern& pattern, const Windows& windows,
                                            std::uint32_t loads);
 
 /// What the lanes of warp `warp` of a block load in one round, weighted by lane_weight.
 [[nodiscard]] std::uint32_t expected_loads(const Pattern& pattern, std::uint32_t warp);
 
-/// Words are stored as hashed_word of their index, and this much more in every round.
+/// Words are stored as hashed_word of their index, and this much more in every round: all warps may
+/// write the same words, and the final contents are known.
 inline constexpr std::uint32_t store_change = 0x85EBCA6BU;
 /// What a block finds in its field after `rounds` ≥ 1 rounds of stores: word i weighted by
 /// lane_weight(i), summed over the words i that lanes of a warp add up (i ÷ 32 ≡ warp, mod 32).
@@ -100,8 +91,8 @@ class StoredField {
   std::array<std::uint32_t, warps_per_sm> change_{};
 };
 
-/// Rounds of the long launch of many warps, a multiple of 5, and loads of the long chain, a
-/// multiple of 5 × unroll: about `cycles` of work each.
+/// Rounds of many warps, a multiple of 5, and loads of the chain, a multiple of 5 × unroll, that
+/// take about `cycles`.
 [[nodiscard]] std::uint32_t rounds_for(double cycles, std::uint64_t wavefronts);
 [[nodiscard]] std::uint32_t loads_for(double cycles, std::uint64_t wavefronts);
 

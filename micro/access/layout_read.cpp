@@ -124,11 +124,6 @@ std::vector<float> words_of(const ParticleChain& chain, const std::string& layou
   return words;
 }
 
-std::uint32_t groups_in(std::uint64_t bytes) {
-  const auto groups = std::clamp<std::uint64_t>(bytes / group_bytes, 1, max_groups);
-  return static_cast<std::uint32_t>(groups % 2 == 1 ? groups : groups - 1);
-}
-
 std::uint32_t groups_at(Level level, const GpuFacts& gpu) {
   constexpr std::uint64_t in_every_l1 = std::uint64_t{32} * 1024;  // of every GPU since Volta
   if (level == Level::l1) return groups_in(in_every_l1);
@@ -156,16 +151,6 @@ Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups
   }
   const std::uint32_t sharers = l2 ? point.warps : point.all_warps();
   return shape_for(reads, 2 * unroll_on_gpu, groups / sharers, unroll_on_gpu);
-}
-
-Lengths lengths_of(const Shape& shape) {
-  return {.brief = {.rounds = shape.first, .work = static_cast<double>(shape.first)},
-          .full = {.rounds = shape.second, .work = static_cast<double>(shape.second)}};
-}
-
-double reads_for(double seconds, double hertz, double latency_cycles, double cycles_each_warp,
-                 std::uint32_t warps) {
-  return seconds * hertz / std::max(latency_cycles, cycles_each_warp * warps);
 }
 
 Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most, std::uint32_t unroll) {
@@ -224,42 +209,41 @@ Experiment describe(const Point& point, const Shape& shape, const ParticleChain&
     bytes = static_cast<double>(useful_bytes<Fields>);
     footprint = L::words(chain.particles()) * sizeof(float);
   });
+  const bool arithmetic = gpu && point.alone();
+  const std::size_t reads = arithmetic ? 1 : 0;
+  const auto of_reads = [&](std::function<double(const Seen&)> value) {
+    return of_slope(std::move(value), reads);
+  };
+  const Method own = point.alone() ? Method{By::inside}
+                     : gpu         ? Method{"clock64_mean"}
+                                   : Method{"tsc_mean"};
+  const double particles = point.all_warps() * double{group_size};  // of a read
   Experiment experiment;
-  if (gpu && point.alone()) {
+  if (arithmetic) {
     experiment.slopes.push_back({.lengths = lengths_of(arithmetic_shape),
                                  .writers = 1,
                                  .window = median_warp(arithmetic_shape, /*alone=*/true)});
     experiment.rows.push_back({"arithmetic_cycles", "cycle", By::inside, cycles_of(0)});
   }
-  const std::size_t reads = experiment.slopes.size();
   experiment.slopes.push_back(
       {.lengths = lengths_of(shape), .window = median_warp(shape, point.alone())});
-  const auto add = [&](const char* quantity, const char* unit, const Method& method,
-                       std::function<double(const Seen&)> value) {
-    experiment.rows.push_back({quantity, unit, method, of_slope(std::move(value), reads)});
-  };
-  const Method own = point.alone() ? Method{By::inside}
-                     : gpu         ? Method{"clock64_mean"}
-                                   : Method{"tsc_mean"};
-  const double particles_of_read = point.all_warps() * double{group_size};
-  const auto each_second = [particles_of_read](const Seen& seen) {
-    return particles_of_read / seen.seconds;
-  };
-  add("warp_read_cycles", "cycle", own, [](const Seen& seen) { return seen.inside.cycles; });
-  add("warp_read_cycles_p5", "cycle", own, [](const Seen& seen) { return seen.inside.low; });
-  add("warp_read_cycles_p95", "cycle", own, [](const Seen& seen) { return seen.inside.high; });
-  add("warp_read_time", "s", own,
-      [](const Seen& seen) { return seen.inside.cycles / seen.inside.hertz; });
-  add("grid_time", "s", By::whole, [](const Seen& seen) { return seen.full_seconds; });
-  add("useful_bandwidth", "B/s", By::outside,
-      [each_second, bytes](const Seen& seen) { return each_second(seen) * bytes; });
-  add("reads_per_second", "1/s", By::outside, each_second);
-  const auto slowest = [](const Seen& seen) { return seen.inside.slowest; };
+  experiment.rows.insert(
+      experiment.rows.end(),
+      {{"warp_read_cycles", "cycle", own, cycles_of(reads)},
+       {"warp_read_cycles_p5", "cycle", own, of_reads([](const Seen& s) { return s.inside.low; })},
+       {"warp_read_cycles_p95", "cycle", own,
+        of_reads([](const Seen& s) { return s.inside.high; })},
+       {"warp_read_time", "s", own,
+        of_reads([](const Seen& s) { return s.inside.cycles / s.inside.hertz; })},
+       grid_time(reads),
+       {"useful_bandwidth", "B/s", By::outside, per_second(particles * bytes, reads)},
+       {"reads_per_second", "1/s", By::outside, per_second(particles, reads)}});
   const Value outside = outside_of(reads);
   if (point.alone()) {
-    add("warp_read_cycles_slowest", "cycle", By::inside, slowest);
+    const Value slowest = of_reads([](const Seen& s) { return s.inside.slowest; });
+    experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::inside, slowest});
     experiment.rows.push_back({"warp_read_cycles_slowest", "cycle", By::outside, outside});
-    experiment.timers = {{of_slope(slowest, reads), By::inside, outside, By::outside}};
+    experiment.timers = {{slowest, By::inside, outside, By::outside}};
   } else {
     // Warps overlap, and the slowest one is no longer what the outer timer ends with.
     experiment.timers_apart = "two methods are compared for single warps";

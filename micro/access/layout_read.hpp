@@ -14,6 +14,7 @@
 #include "harness/record/device_facts.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -59,7 +60,10 @@ inline constexpr std::uint64_t seed = 2009;
 inline constexpr std::uint64_t group_bytes = 1024;
 /// Groups that fit into `bytes`, an odd number: with an even one, above all a power of two, the
 /// seven arrays of a soa lie a large power of two apart and conflict in every cache.
-[[nodiscard]] std::uint32_t groups_in(std::uint64_t bytes);
+[[nodiscard]] constexpr std::uint32_t groups_in(std::uint64_t bytes) {
+  const auto groups = std::clamp<std::uint64_t>(bytes / group_bytes, 1, max_groups);
+  return static_cast<std::uint32_t>(groups - (groups + 1) % 2);
+}
 /// Groups that a GPU finds at this level. Throws Skipped where it has no such level.
 [[nodiscard]] std::uint32_t groups_at(Level level, const GpuFacts& gpu);
 
@@ -81,7 +85,10 @@ struct Shape {
 };
 /// The short launch has a second part like its first one: the slope between the launches cancels
 /// what a launch costs. Unit of work: a read of each warp.
-[[nodiscard]] Lengths lengths_of(const Shape& shape);
+[[nodiscard]] constexpr Lengths lengths_of(const Shape& shape) {
+  return {.brief = {.rounds = shape.first, .work = double{1} * shape.first},
+          .full = {.rounds = shape.second, .work = double{1} * shape.second}};
+}
 
 /// Reads in the loop body of the kernels: the loop itself costs a quarter.
 inline constexpr std::uint32_t unroll_on_gpu = 4;
@@ -91,8 +98,10 @@ inline constexpr Shape arithmetic_shape{
 
 /// Timed reads of a warp that fill `seconds` on a device of this clock, given roughly what a read
 /// costs. Fixed and not calibrated, so that two runs, and two machines of a kind, do the same work.
-[[nodiscard]] double reads_for(double seconds, double hertz, double latency_cycles,
-                               double cycles_each_warp, std::uint32_t warps);
+[[nodiscard]] constexpr double reads_for(double seconds, double hertz, double latency_cycles,
+                                         double cycles_each_warp, std::uint32_t warps) {
+  return seconds * hertz / std::max(latency_cycles, cycles_each_warp * warps);
+}
 /// A shape of about `reads` timed reads and of at most `most` in all, every part a multiple of
 /// `unroll`. Throws Skipped when not even the smallest fits.
 [[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most,
