@@ -1,47 +1,39 @@
 #include "micro/access/coalescing.hpp"
 
+#include "harness/case/choices.hpp"
 #include "harness/model/lanes.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <vector>
 
 namespace strata::coalescing {
 
 Benchmark declare() {
-  return {.suite = "micro",
-          .name = "coalescing",
-          .question =
-              "How many sectors does a warp-load move, and what does it cost, for each "
-              "pattern of addresses?",
-          .axes = {{.name = "width",
-                    .meaning = "bytes that each lane reads",
-                    .choices = {"1", "2", "4", "8", "16"},
-                    .defaults = {"1", "2", "4", "8", "16"}},
-                   {.name = "stride",
-                    .meaning = "elements from one lane to the next",
-                    .minimum = 1,
-                    .maximum = max_stride,
-                    .defaults = {"1", "2", "4", "8", "16", "32"}},
-                   {.name = "misalignment",
-                    .meaning = "elements from the start of a line to the first lane's",
-                    .minimum = 0,
-                    .maximum = max_misalignment,
-                    .defaults = {"0"}},
-                   {.name = "permutation",
-                    .meaning = "order of the lanes within the warp",
-                    .choices = {permutation_names.begin(), permutation_names.end()},
-                    .defaults = {"identity"}}},
-          .quantities = {{"warp_load_cycles", "SM cycles of a warp-load where the chip is full"},
-                         {"grid_time", "the whole launch, start-up included"},
-                         {"useful_bandwidth", "bytes that lanes asked for a second"},
-                         {"sector_bandwidth", "bytes of the sectors moved a second, by the model"},
-                         {"core_clock", "clock of the core while it read"},
-                         {"sectors_per_request", "counted beside modelled"}},
-          .seconds_per_case = 0.02,
-          .excludes = {}};
+  return {
+      .suite = "micro",
+      .name = "coalescing",
+      .question =
+          "How many sectors does a warp-load move, and what does it cost, for each "
+          "pattern of addresses?",
+      .axes = {listed_axis("width", "bytes that each lane reads", {"1", "2", "4", "8", "16"}),
+               number_axis("stride", "elements from one lane to the next", 1, max_stride,
+                           {"1", "2", "4", "8", "16", "32"}),
+               number_axis("misalignment", "elements from the start of a line to the first lane's",
+                           0, max_misalignment, {"0"}),
+               {.name = "permutation",
+                .meaning = "order of the lanes within the warp",
+                .choices = {permutation_names.begin(), permutation_names.end()},
+                .defaults = {"identity"}}},
+      .quantities = {{"warp_load_cycles", "SM cycles of a warp-load where the chip is full"},
+                     {"grid_time", "the whole launch, start-up included"},
+                     {"useful_bandwidth", "bytes that lanes asked for a second"},
+                     {"sector_bandwidth", "bytes of the sectors moved a second, by the model"},
+                     {"core_clock", "clock of the core while it read"},
+                     {"sectors_per_request", "counted beside modelled"}},
+      .seconds_per_case = 0.02,
+      .excludes = {}};
 }
 
 Pattern pattern_of(const Session& session) {
@@ -100,22 +92,16 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
     sums.push_back(expected_sum(pattern, windows, warp));
 
   Experiment experiment;
-  experiment.slopes = {{.verify =
-                            [sums](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-                              for (std::size_t warp = 0; warp < stamps.size(); ++warp)
-                                tally.one(stamps[warp].result ==
-                                          call.length.rounds * sums[warp % sums.size()]);
-                            },
+  experiment.slopes = {{.verify = results_are([sums](const Call& call, std::size_t warp) {
+                          return std::uint64_t{call.length.rounds * sums[warp % sums.size()]};
+                        }),
                         .lengths = fifth_and_whole(rounds, loads_of_round),
-                        .writers = std::size_t{gpu.sms} * warps_per_sm,
-                        .window = slowest_writer()}};
-  const auto bandwidth = [sms = gpu.sms](std::uint64_t bytes_of_load) {
-    return of_slope([bytes = static_cast<double>(sms) * static_cast<double>(bytes_of_load)](
-                        const Seen& seen) { return bytes / seen.seconds; });
+                        .writers = std::size_t{gpu.sms} * warps_per_sm}};
+  const auto bandwidth = [&](std::uint64_t bytes_of_load) {
+    return per_second(static_cast<double>(gpu.sms) * static_cast<double>(bytes_of_load));
   };
   add_both(experiment, "warp_load_cycles", "cycle");
-  experiment.rows.push_back(
-      {"grid_time", "s", By::whole, of_slope([](const Seen& seen) { return seen.full_seconds; })});
+  experiment.rows.push_back(grid_time());
   experiment.rows.push_back({"useful_bandwidth", "B/s", By::outside,
                              bandwidth(std::uint64_t{warp_lanes} * pattern.width)});
   experiment.rows.push_back(

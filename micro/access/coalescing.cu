@@ -1,7 +1,6 @@
-// The addresses of a round are computed once. A round consists of its loads, the additions that
-// keep their values, and one addition for each address of a kernel argument that is always 0: ptxas
-// hoists a load whose address never changes out of the loop, volatile asm or not, and the loop
-// would then time nothing. A launch of no rounds is the same kernel without loads.
+// A round is its loads, the additions that keep their values, and for each address the addition of
+// a kernel argument that is always 0: ptxas hoists a load whose address never changes out of the
+// loop, volatile asm or not. A launch of no rounds is the same kernel without loads.
 #include "harness/case/choices.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"
@@ -77,27 +76,17 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
 /// whose array lay at other addresses, though neither run saw it.
 constexpr std::size_t places = 16;
 
-/// The array that all patterns read, as large as the widest of them needs, at each of the places.
-struct Field {
-  Field(std::uint32_t warps, std::uint64_t l2_bytes, cudaStream_t stream)
-      : place_words{words_for(warps, l2_bytes)}, words{places * place_words} {
-    for (std::size_t place = 0; place < places; ++place)
-      fill(words.data() + place * place_words, place_words, HashedWords{}, stream);
-  }
-  static std::size_t words_for(std::uint32_t warps, std::uint64_t l2_bytes) {
-    const Pattern widest{
-        .width = max_width,
-        .elements = lane_elements(max_stride, max_misalignment, Permutation::identity)};
-    const std::uint64_t lines = std::uint64_t{warps} * loads_per_round * 2 * max_width;
-    // Whole pages, so that each place has its own.
-    constexpr std::uint64_t page = std::uint64_t{2} << 20U;
-    const std::uint64_t bytes =
-        std::max(windows_for(widest, warps, l2_bytes).size(), lines * line_bytes);
-    return (bytes + page - 1) / page * page / sizeof(std::uint32_t);
-  }
-  std::size_t place_words;
-  DeviceBuffer<std::uint32_t> words;
-};
+/// Bytes of a place: whole pages of its own, that hold the widest pattern.
+std::size_t place_bytes_for(std::uint32_t warps, std::uint64_t l2_bytes) {
+  const Pattern widest{
+      .width = max_width,
+      .elements = lane_elements(max_stride, max_misalignment, Permutation::identity)};
+  const std::uint64_t lines = std::uint64_t{warps} * loads_per_round * 2 * max_width;
+  constexpr std::uint64_t page = std::uint64_t{2} << 20U;
+  const std::uint64_t bytes =
+      std::max(windows_for(widest, warps, l2_bytes).size(), lines * line_bytes);
+  return (bytes + page - 1) / page * page;
+}
 
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
@@ -106,12 +95,19 @@ void run(Session& session) {
   const Windows windows = windows_for(pattern, warps, gpu.l2_bytes);
   CudaMachine machine{session, warps};
   const cudaStream_t stream = machine.stream().get();
-  const Field& field = session.cache().keep<Field>("coalescing", [&] {
-    return Field{warps, gpu.l2_bytes, stream};
-  });
-  if (windows.size() > field.place_words * sizeof(std::uint32_t)) {
+  const std::size_t place_bytes = place_bytes_for(warps, gpu.l2_bytes);
+  if (windows.size() > place_bytes) {
     throw std::logic_error{"the windows of a pattern do not fit into the array"};
   }
+  // All patterns read the same array, which lies at each of the places.
+  using Field = DeviceBuffer<std::uint32_t>;
+  const Field& field = session.cache().keep<Field>("coalescing", [&] {
+    const std::size_t words = place_bytes / sizeof(std::uint32_t);
+    Field made{places * words};
+    for (std::size_t place = 0; place < places; ++place)
+      fill(made.data() + place * words, words, HashedWords{}, stream);
+    return made;
+  });
   Elements elements{};
   std::ranges::transform(pattern.elements, elements.of,
                          [](std::uint64_t e) { return static_cast<std::uint32_t>(e); });
@@ -122,8 +118,8 @@ void run(Session& session) {
   std::size_t place = 0;
   const auto launch = [&](std::uint32_t rounds) {
     kernel<<<gpu.sms * blocks_per_sm, threads, 0, stream>>>(
-        reinterpret_cast<const char*>(field.words.data() + place * field.place_words), elements,
-        windows, rounds, /*advance=*/0, machine.device_stamps());
+        reinterpret_cast<const char*>(field.data()) + place * place_bytes, elements, windows,
+        rounds, /*advance=*/0, machine.device_stamps());
   };
   experiment.prepare = [&] { place = (place + 1) % places; };
   // The loads themselves bring the windows into L2.

@@ -2,11 +2,9 @@
 //
 // Every warp of a full chip reads windows of an array from L2, all lanes by one load at a time; the
 // pattern says which element of the window each lane reads. The loads bypass L1 (ld.global.cg), so
-// each one asks L2 for every sector that it touches, and all have what they ask for in L2. The
-// coalescing model says how many sectors that is; the hardware counts them.
-//
-// Inside the time that is not a load: an integer addition for each word read and for each address,
-// which issue beside the loads.
+// each asks L2 for every sector that it touches. The coalescing model says how many that is; the
+// hardware counts them. Inside the time, but issued beside the loads: an integer addition for each
+// word read and for each address.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -25,7 +23,7 @@ namespace strata::coalescing {
 /// Loads of a warp in one round, all in flight together; each from a window of its own.
 inline constexpr std::uint32_t loads_per_round = 4;
 inline constexpr std::uint32_t warps_per_sm = 32;
-/// Largest stride, misalignment and width that the axes allow.
+/// Largest stride, misalignment and width of the axes.
 inline constexpr std::uint32_t max_stride = 128;
 inline constexpr std::uint32_t max_misalignment = 31;
 inline constexpr std::uint32_t max_width = 16;
@@ -46,9 +44,8 @@ struct Windows {
   [[nodiscard]] constexpr std::uint64_t size() const { return std::uint64_t{count} * bytes; }
 };
 /// One window for each load of a round of `warps` warps, or as many as hold a quarter of an L2 of
-/// `l2_bytes` in lines that are read. Windows stand as close as they can. Both make for an even
-/// load on the slices of L2: with few windows far apart the fullest slice, which is another one in
-/// each process, decides how long all take.
+/// `l2_bytes` in lines that are read, as close as they can be. With few windows far apart the
+/// fullest slice of L2, another one in each process, would decide how long all take.
 [[nodiscard]] Windows windows_for(const Pattern& pattern, std::uint32_t warps,
                                   std::uint64_t l2_bytes);
 
@@ -62,8 +59,8 @@ struct Windows {
 [[nodiscard]] std::uint32_t expected_sum(const Pattern& pattern, const Windows& windows,
                                          std::uint32_t warp);
 
-/// Rounds of a timed launch: enough to take about `cycles`, given that a load takes an SM at least
-/// a cycle for each two sectors, or four.
+/// Rounds that take about `cycles`: a load takes an SM at least a cycle for each two sectors, or
+/// four.
 [[nodiscard]] std::uint32_t rounds_for(double cycles, std::uint64_t sectors);
 
 /// The case as the engine measures it, but for the launch: unit of work is a warp-load of an SM.
