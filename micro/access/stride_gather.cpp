@@ -4,7 +4,6 @@
 #include "harness/case/error.hpp"
 #include "harness/case/in_parallel.hpp"
 #include "harness/model/coalescing.hpp"
-#include "harness/model/lanes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,31 +47,8 @@ constexpr const char* why_not(const Shape& shape, Backend backend) {
   return misaligned ? "a word of a CPU never lies across lines" : nullptr;
 }
 
-std::vector<std::string> powers_of_two(std::uint32_t first, std::uint32_t last) {
-  std::vector<std::string> all;
-  for (std::uint32_t one = first; one <= last; one *= 2)
-    all.push_back(std::to_string(one));
-  return all;
-}
-
-/// The first load of a pass of a pattern without windows; all others lie whole lines further on.
-WarpAccess first_load(const Shape& shape) {
-  return access_of(shape.width,
-                   lane_elements(shape.stride, shape.misalignment, Permutation::identity));
-}
-
-/// Lines of an array of which one load takes its elements, not counting those of its neighbours.
-std::uint64_t lines_of_load(const Shape& shape) {
-  return std::min<std::uint64_t>(lanes, shape.load_span() / line_bytes);
-}
-
-/// Loads of a window; of a pattern without windows each load is alike.
-std::uint32_t window_loads(const Shape& shape) {
-  return shape.locality / lanes;
-}
-
-/// Different sectors of each load, added up.
-std::uint64_t gathered_sectors(const Shape& shape, std::uint32_t loads) {
+/// Different sectors of each of the first loads of a pass, added up.
+std::uint64_t sectors_asked(const Shape& shape, std::uint32_t loads) {
   std::atomic<std::uint64_t> asked = 0;
   in_parallel(loads, [&](std::size_t first, std::size_t last) {
     std::uint64_t mine = 0;
@@ -89,30 +65,28 @@ std::uint64_t gathered_sectors(const Shape& shape, std::uint32_t loads) {
   return asked;
 }
 
+/// Different ones of a part of a window.
 std::uint64_t different_sectors(const Shape& shape, std::uint32_t loads) {
   std::vector<bool> seen(std::uint64_t{shape.locality} * shape.width / sector_bytes);
-  std::uint64_t different = 0;
-  for (std::uint32_t n = 0; n < loads * lanes; ++n) {
-    const auto sector = element_of(shape, n) * shape.width / sector_bytes;
-    if (!seen[sector]) ++different;
-    seen[sector] = true;
-  }
-  return different;
+  for (std::uint32_t n = 0; n < loads * lanes; ++n)
+    seen[element_of(shape, n) * shape.width / sector_bytes] = true;
+  return static_cast<std::uint64_t>(std::ranges::count(seen, true));
 }
 
 /// Aligned pieces of memory of that many bytes that the first loads of a pass touch, each counted
 /// once, where elements lie in order.
 std::uint64_t distinct_pieces(const Shape& shape, std::uint64_t loads, std::uint64_t bytes) {
-  const WarpAccess load = first_load(shape);
+  const auto piece = [&](std::uint32_t n) { return element_of(shape, n) * shape.width / bytes; };
   std::uint64_t each = 1;
-  for (std::size_t lane = 1; lane < load.addresses.size(); ++lane) {
-    if (*load.addresses[lane] / bytes != *load.addresses[lane - 1] / bytes) ++each;
-  }
+  for (std::uint32_t lane = 1; lane < lanes; ++lane)
+    each += piece(lane) == piece(lane - 1) ? 0 : 1;
   // The first piece of a load may be the last one of the load before.
-  const std::uint64_t last = (*load.addresses.back() + shape.width - 1) / bytes;
-  const std::uint64_t next = (*load.addresses.front() + shape.load_span()) / bytes;
-  const std::uint64_t shared = last == next && loads > 0 ? loads - 1 : 0;
-  return loads * each - shared;
+  return loads * each - (piece(lanes - 1) == piece(lanes) && loads > 0 ? loads - 1 : 0);
+}
+
+/// Lines of an array of which one load takes its elements, not counting those of its neighbours.
+std::uint64_t lines_of_load(const Shape& shape) {
+  return std::min<std::uint64_t>(lanes, shape.load_span() / line_bytes);
 }
 
 /// Of the first `loads` loads of a window, each element times 2 × lane + 1.
@@ -120,11 +94,9 @@ std::uint32_t sum_in_window(const Shape& shape, std::uint32_t loads) {
   std::atomic<std::uint32_t> sum = 0;
   in_parallel(loads, [&](std::size_t first, std::size_t last) {
     std::uint32_t mine = 0;
-    for (auto load = static_cast<std::uint32_t>(first); load < last; ++load) {
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-        const std::uint64_t element = element_of(shape, load * lanes + lane);
-        mine += (2 * lane + 1) * array_words.sum(element * shape.words(), shape.words());
-      }
+    for (auto n = static_cast<std::uint32_t>(first * lanes); n < last * lanes; ++n) {
+      mine += (2 * (n % lanes) + 1) *
+              array_words.sum(element_of(shape, n) * shape.words(), shape.words());
     }
     sum += mine;
   });
@@ -150,11 +122,10 @@ void plan_l2(SweepPlan& plan, const DeviceLimits& limits) {
   const auto rounds = static_cast<std::uint32_t>(std::bit_floor(rounds_of_sm / plan.blocks_per_sm));
   plan.loads_of_block = rounds * round;
   plan.pass = length_of(plan, limits.sms * plan.blocks_per_sm, rounds);
-  if (plan.loads(plan.pass) % window_loads(shape) != 0) {
+  if (plan.loads(plan.pass) % shape.window_loads() != 0) {
     throw Skipped{"no whole number of windows of that locality makes up what L2 holds"};
   }
-  // Roughly: only the length of a launch hangs on it.
-  constexpr double bytes_of_cycle = 40;
+  constexpr double bytes_of_cycle = 40;  // roughly: only the length of a launch hangs on it
   constexpr double cycles_of_round = 500;
   const double bytes = static_cast<double>(plan.loads(plan.pass)) * sectors_per_load(shape) *
                        static_cast<double>(sector_bytes);
@@ -196,6 +167,9 @@ void plan_dram(SweepPlan& plan, const DeviceLimits& limits) {
 }  // namespace
 
 Benchmark declare() {
+  std::vector<std::string> localities;
+  for (std::uint32_t one = lanes; one <= 1U << 30U; one *= 2)
+    localities.push_back(std::to_string(one));
   return {.suite = "micro",
           .name = "stride_gather",
           .question =
@@ -207,23 +181,16 @@ Benchmark declare() {
                     .meaning = "bytes of an element (host: always 4)",
                     .choices = {"4", "8", "16"},
                     .defaults = {"4", "16"}},
-                   {.name = "stride",
-                    .meaning = "strided: elements from one to the next (else 1)",
-                    .minimum = 1,
-                    .maximum = max_stride,
-                    .defaults = {"1", "2", "4", "8", "16", "32", "64"}},
-                   {.name = "misalignment",
-                    .meaning = "misaligned: elements from a line's start to the first (else 0)",
-                    .minimum = 0,
-                    .maximum = max_misalignment,
-                    .defaults = {"0", "1", "4", "8"}},
+                   number_axis("stride", "strided: elements from one to the next (else 1)", 1,
+                               max_stride, {"1", "2", "4", "8", "16", "32", "64"}),
+                   number_axis("misalignment",
+                               "misaligned: elements from a line's start to the first (else 0)", 0,
+                               max_misalignment, {"0", "1", "4", "8"}),
                    {.name = "locality",
                     .meaning = "gather: elements of the window that a load draws from (else 32)",
-                    .choices = powers_of_two(lanes, 1U << 30U),
+                    .choices = localities,
                     .defaults = {"32", "128", "512", "4096", "32768", "1048576", "16777216",
                                  "268435456"}}},
-          .data_axes = 0,
-          .counter_sets = {},
           .quantities = {{"useful_bandwidth", "wanted bytes a second, start-up cancelled"},
                          {"useful_bandwidth_per_sm",
                           "wanted bytes of an SM (host: of a core) in a cycle, by each timer"},
@@ -251,12 +218,8 @@ Shape shape_of(const Params& params) {
 }
 
 SweepPlan plan_for(const Shape& shape, const DeviceLimits& limits) {
-  SweepPlan plan{.shape = shape, .sms = limits.sms, .pass = {}, .lengths = {}};
-  if (shape.level == Level::l2) {
-    plan_l2(plan, limits);
-  } else {
-    plan_dram(plan, limits);
-  }
+  SweepPlan plan{.shape = shape, .sms = limits.sms};
+  (shape.level == Level::l2 ? plan_l2 : plan_dram)(plan, limits);
   if (plan.span(plan.lengths.full) >
       limits.pool_bytes + std::uint64_t{max_misalignment} * shape.width) {
     throw Skipped{"device memory is too small for the array"};
@@ -265,71 +228,57 @@ SweepPlan plan_for(const Shape& shape, const DeviceLimits& limits) {
 }
 
 Sectors sectors_of(const Shape& shape, std::uint64_t loads, std::uint64_t fetched_at_once) {
-  if (shape.pattern != Pattern::gather) {
-    const std::uint64_t sectors = distinct_pieces(shape, loads, sector_bytes);
-    const std::uint64_t fetches = distinct_pieces(shape, loads, fetched_at_once * sector_bytes);
-    return {.asked = loads * traffic(Generation::cc7, first_load(shape)).sectors,
-            .distinct = sectors,
-            .fetched = fetches * fetched_at_once};
-  }
-  const std::uint32_t window = window_loads(shape);
+  const std::uint32_t window = shape.window_loads();
   const std::uint64_t whole = loads / window;
   const auto rest = static_cast<std::uint32_t>(loads % window);
-  Sectors sectors;
-  if (whole > 0) {
-    sectors.asked = whole * gathered_sectors(shape, window);
+  Sectors sectors{.asked = sectors_asked(shape, rest)};
+  if (whole > 0) sectors.asked += whole * sectors_asked(shape, window);
+  if (shape.pattern == Pattern::gather) {
     sectors.distinct = whole * shape.locality * shape.width / sector_bytes;
+    if (rest > 0) sectors.distinct += different_sectors(shape, rest);
+    sectors.fetched = sectors.distinct;  // a window is read whole
+  } else {
+    sectors.distinct = distinct_pieces(shape, loads, sector_bytes);
+    sectors.fetched =
+        fetched_at_once * distinct_pieces(shape, loads, fetched_at_once * sector_bytes);
   }
-  if (rest > 0) {
-    sectors.asked += gathered_sectors(shape, rest);
-    sectors.distinct += different_sectors(shape, rest);
-  }
-  sectors.fetched = sectors.distinct;  // a window is read whole
   return sectors;
 }
 
 double sectors_per_load(const Shape& shape) {
-  if (shape.pattern != Pattern::gather) {
-    return static_cast<double>(traffic(Generation::cc7, first_load(shape)).sectors);
-  }
   constexpr std::uint32_t enough = 1U << 15U;  // the mean of so many is right to a thousandth
-  const std::uint32_t loads = std::min(window_loads(shape), enough);
-  return static_cast<double>(gathered_sectors(shape, loads)) / loads;
+  const std::uint32_t loads = std::min(shape.window_loads(), enough);
+  return static_cast<double>(sectors_asked(shape, loads)) / loads;
 }
 
 std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads) {
-  // Windows are alike: each reads what the one before does, so many words further on. Their sums
-  // lie on a line.
-  const std::uint32_t window = window_loads(shape);
+  // Each window reads what the one before does, so many words further on: their sums lie on a line.
+  const std::uint32_t window = shape.window_loads();
   const std::uint64_t further = std::uint64_t{shape.locality} * shape.stride * shape.words();
   const std::uint64_t whole = loads / window;
   const auto rest = static_cast<std::uint32_t>(loads % window);
-  std::uint32_t sum = 0;
+  std::uint32_t sum = sum_in_window(shape, rest) + sum_of_move(shape, rest, whole * further);
   if (whole > 0) {
-    sum = LinearWords{.slope = sum_of_move(shape, window, further),
-                      .start = sum_in_window(shape, window)}
-              .sum(0, whole);
+    sum += LinearWords{.slope = sum_of_move(shape, window, further),
+                       .start = sum_in_window(shape, window)}
+               .sum(0, whole);
   }
-  return sum + sum_in_window(shape, rest) + sum_of_move(shape, rest, whole * further);
+  return sum;
 }
 
 Experiment described(std::size_t cores, double moved_over_used) {
-  Experiment experiment;
-  const Value inside = of_slope([](const Seen& seen) { return 1 / seen.inside.cycles; });
+  const auto all = static_cast<double>(cores);
+  const Value inside = per_cycle(1);
   const Value outside = of_slope([](const Seen& seen) { return 1 / seen.outside; });
-  const auto bandwidth = [&](double factor) {
-    return of_slope([bytes = static_cast<double>(cores) * factor](const Seen& seen) {
-      return bytes / seen.seconds;
-    });
-  };
-  experiment.rows = {{"useful_bandwidth", "B/s", By::outside, bandwidth(1)},
+  Experiment experiment;
+  experiment.rows = {{"useful_bandwidth", "B/s", By::outside, per_second(all)},
                      {"useful_bandwidth_per_sm", "B/cycle", By::inside, inside},
                      {"useful_bandwidth_per_sm", "B/cycle", By::outside, outside}};
   if (moved_over_used > 0) {
-    experiment.rows.push_back({"sector_bandwidth", "B/s", By::outside, bandwidth(moved_over_used)});
+    experiment.rows.push_back(
+        {"sector_bandwidth", "B/s", By::outside, per_second(all * moved_over_used)});
   }
-  experiment.rows.push_back(
-      {"grid_time", "s", By::whole, of_slope([](const Seen& seen) { return seen.full_seconds; })});
+  experiment.rows.push_back(grid_time());
   experiment.timers = {{inside, By::inside, outside, By::outside}};
   experiment.watch = {inside, outside};
   return experiment;
@@ -355,8 +304,7 @@ Experiment describe(const SweepPlan& plan, const std::uint64_t& first_word) {
                                   sum_of_move(shape, plan.loads(call.length), first_word));
            },
        .start = in_l2 ? Start::as_left : Start::evicted,
-       .lengths = plan.lengths,
-       .window = slowest_writer()}};
+       .lengths = plan.lengths}};
   experiment.checked = "sums of launches against the host's";
   constexpr std::uint32_t warps = threads / lanes;
   if (in_l2) {

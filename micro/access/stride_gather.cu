@@ -1,7 +1,6 @@
 // A round is several loads of each thread, all in flight together, and then the next ordinals,
 // which depend on a comparison with a kernel argument: ptxas hoists a load whose address never
-// changes out of the loop, volatile asm or not. What is read is summed, weighted by the lane, and
-// compared with the sum that the pattern implies. A launch of no rounds is the same kernel without
+// changes out of the loop, volatile asm or not. A launch of no rounds is the same kernel without
 // loads.
 #include "harness/case/choices.hpp"
 #include "harness/case/error.hpp"
@@ -15,8 +14,6 @@
 #include "harness/measure/engine.hpp"
 #include "harness/model/coalescing.hpp"
 #include "micro/access/stride_gather.hpp"
-
-#include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <bit>
@@ -91,25 +88,8 @@ __global__ void __launch_bounds__(threads, wanted_blocks)
   if (threadIdx.x == 0) merge(stamps, begin, reading_after(), all);
 }
 
-using Kernel = void (*)(const char*, AddressPattern, std::uint32_t, Stamp*);
-
-Kernel kernel_for(const Shape& shape) {
-  return with_value<4U, 8U, 16U>(shape.width, [&]<unsigned width>() -> Kernel {
-    return shape.pattern == Pattern::gather ? sweep<width, true> : sweep<width, false>;
-  });
-}
-
 /// Behind the last element of an aligned pass there is room for the largest misalignment.
 constexpr std::uint64_t most_misaligned = max_misalignment * 16;
-
-/// The memory that all cases share.
-struct Pool {
-  Pool(std::uint64_t bytes, cudaStream_t stream)
-      : words{(bytes + most_misaligned) / sizeof(std::uint32_t)} {
-    fill(words.data(), words.size(), array_words, stream);
-  }
-  DeviceBuffer<std::uint32_t> words;
-};
 
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
@@ -117,7 +97,9 @@ void run(Session& session) {
     throw Skipped{"the sectors of a load are known from compute capability 7.0 on"};
   }
   const Shape shape = shape_of(session.params());
-  Kernel kernel = kernel_for(shape);
+  const auto kernel = with_value<4U, 8U, 16U>(shape.width, [&]<unsigned width>() {
+    return shape.pattern == Pattern::gather ? &sweep<width, true> : &sweep<width, false>;
+  });
   const auto* const code = reinterpret_cast<const void*>(kernel);
   constexpr std::uint64_t pool_bytes = std::uint64_t{4} << 30U;
   const DeviceLimits limits{
@@ -128,19 +110,22 @@ void run(Session& session) {
   const SweepPlan plan = plan_for(shape, limits);
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const cudaStream_t stream = machine.stream().get();
+  using Pool = DeviceBuffer<std::uint32_t>;  // that all cases share
   const Pool& pool = session.cache().keep<Pool>("stride_gather", [&] {
-    return Pool{limits.pool_bytes, stream};
+    Pool made{(limits.pool_bytes + most_misaligned) / sizeof(std::uint32_t)};
+    fill(made.data(), made.size(), array_words, stream);
+    return made;
   });
 
-  // Data that L2 holds are read at so many places, a sample at each. Where they lie decides how
-  // evenly they fall on the slices of L2: an H200 showed up to 6 % between two runs.
+  // Data in L2 are read at so many places, a sample at each: where they lie decides how evenly they
+  // fall on the slices of L2. An H200 showed up to 6 % between two runs.
   constexpr std::uint64_t most_places = 16;
   constexpr std::uint64_t page_bytes = std::uint64_t{2} << 20U;
   const std::uint64_t place_bytes =
       (plan.span(plan.pass) + most_misaligned + page_bytes - 1) / page_bytes * page_bytes;
   const bool in_l2 = shape.level == Level::l2;
   const std::uint64_t places =
-      in_l2 ? std::clamp<std::uint64_t>(pool.words.size_bytes() / place_bytes, 1, most_places) : 1;
+      in_l2 ? std::clamp<std::uint64_t>(pool.size_bytes() / place_bytes, 1, most_places) : 1;
   std::uint64_t place = 0;
   std::uint64_t first_word = 0;
 
@@ -149,7 +134,7 @@ void run(Session& session) {
                                  .step = shape.stride * shape.width,
                                  .scatter = scatter_of(shape.locality),
                                  .turn = turn};
-    const auto* const data = reinterpret_cast<const char*>(pool.words.data() + first_word);
+    const auto* const data = reinterpret_cast<const char*>(pool.data() + first_word);
     kernel<<<length.blocks, threads, 0, stream>>>(
         data + std::uint64_t{shape.misalignment} * shape.width, pattern, length.rounds,
         machine.device_stamps());

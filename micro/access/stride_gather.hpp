@@ -2,25 +2,17 @@
 // the alignment, or anywhere?
 //
 // The whole chip reads data that lie in L2, or in memory and nowhere else, a warp-load of 32
-// elements after the other, by one of three patterns. Element n of a pass is read by lane n mod 32
-// of load n ÷ 32, and it is
+// elements after the other. Element n of a pass is read by lane n mod 32 of load n ÷ 32, and it is
 //   strided     element n × stride of the array;
-//   misaligned  element n + misalignment: neighbouring loads share a sector, and no line is read by
-//               one of them alone;
+//   misaligned  element n + misalignment: neighbouring loads share a sector, but no whole line;
 //   gather      one of the `locality` elements of window n ÷ locality, each of them once, in an
-//               order that looks random. A locality of 32 permutes the elements of a load; one as
-//               large as the data takes every lane anywhere.
+//               order that looks random: 32 permutes the elements of a load.
 // Loads bypass L1 (ld.global.cg): each asks L2 for every sector that it touches, and the number of
-// these is known exactly. What L1 would spare beyond that is another question.
+// these is known exactly. No index is loaded: a place in a window is computed (`scattered`), eight
+// integer instructions a load; what they cost, a locality of 32 shows beside a stride of 1.
 //
-// No index is loaded. The place of an element in its window is computed in registers (`scattered`),
-// so that nothing but the elements themselves moves. It costs eight integer instructions a load;
-// how much of the time they are, the locality of 32 shows beside a stride of 1, which moves the
-// same sectors.
-//
-// Data in L2 are cut into a piece for each block, which stays and goes round it: no two SMs ever
-// ask for the same line unless the pattern sends them there, for L2 answers several SMs that do at
-// once. From memory blocks come and go, each with a piece that is read once.
+// Data in L2 are cut into a piece for each block, which stays and goes round it: L2 answers several
+// SMs that ask for one line at once. From memory blocks come and go, each piece is read once.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -29,6 +21,7 @@
 #include "harness/model/word_patterns.hpp"
 #include "harness/record/device_facts.hpp"
 
+#include <bit>
 #include <cstdint>
 
 namespace strata::stride_gather {
@@ -56,21 +49,19 @@ struct Shape {
     return std::uint64_t{lanes} * stride * width;
   }
   [[nodiscard]] constexpr std::uint32_t load_bytes() const { return lanes * width; }
+  /// Loads of a window; of a pattern without windows each load is alike.
+  [[nodiscard]] constexpr std::uint32_t window_loads() const { return locality / lanes; }
 };
 [[nodiscard]] Shape shape_of(const Params& params);
 
-/// A permutation of each aligned window of 2^k numbers, in `mask` = 2^k - 1. All windows are
-/// permuted alike. A multiplication by an odd number and a shift of the upper half of the bits onto
-/// the lower one can both be undone, whatever they are done to.
+/// A permutation of each aligned window of 2^k numbers, all windows alike. A multiplication by an
+/// odd number and a shift of the upper half of the bits onto the lower one can both be undone.
 struct Scatter {
-  std::uint32_t mask = lanes - 1;
-  std::uint32_t shift = 3;  ///< half of the bits, rounded up
+  std::uint32_t mask = lanes - 1;  ///< 2^k - 1
+  std::uint32_t shift = 3;         ///< half of the bits, rounded up
 };
 [[nodiscard]] constexpr Scatter scatter_of(std::uint32_t locality) {
-  std::uint32_t bits = 0;
-  while ((locality >> (bits + 1)) != 0)
-    ++bits;
-  return {.mask = locality - 1, .shift = (bits + 1) / 2};
+  return {.mask = locality - 1, .shift = static_cast<std::uint32_t>(std::bit_width(locality)) / 2};
 }
 STRATA_HD constexpr std::uint32_t scattered(std::uint32_t n, std::uint32_t mask,
                                             std::uint32_t shift) {
@@ -114,15 +105,14 @@ struct SweepPlan {
   std::uint32_t sms = 0;
   std::uint32_t loads_of_block = 0;  ///< in its piece of a pass: whole rounds
   std::uint32_t blocks_per_sm = 0;   ///< resident
-  Length pass;                       ///< each element once
-  Lengths lengths;
+  Length pass = {};                  ///< each element once
+  Lengths lengths = {};
 
   /// Warp-loads of a launch.
   [[nodiscard]] std::uint64_t loads(const Length& length) const {
     return std::uint64_t{length.blocks} * length.rounds * loads_of_round(shape.width);
   }
-  /// Warp-loads of a launch that differ, from the first of the array on, and how often each is
-  /// made.
+  /// Those that differ, from the first of the array on, and how often each is made.
   [[nodiscard]] std::uint64_t distinct_loads(const Length& length) const {
     return std::uint64_t{length.blocks} * loads_of_block;
   }
@@ -152,7 +142,7 @@ struct Sectors {
 
 /// What the array holds.
 inline constexpr LinearWords array_words{};
-/// The sum of the first `loads` warp-loads of a pass: of each element times a weight of its lane.
+/// The sum of the first `loads` warp-loads of a pass: of each element times 2 × lane + 1.
 [[nodiscard]] std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads);
 /// What is added to the sum of so many warp-loads when the data begin `words` words further on.
 [[nodiscard]] constexpr std::uint32_t sum_of_move(const Shape& shape, std::uint64_t loads,

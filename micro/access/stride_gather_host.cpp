@@ -1,11 +1,8 @@
-// Every core reads words of its own array, one at a time, with plain code that cannot know where
-// the next word lies. Each run continues where the last one ended, and with a stride of more than a
-// line each pass begins one line further on than the last: whatever the stride, the line of a word
-// is read again only after the whole array was visited. The size of the array decides the level:
-// half of a core's L2; a quarter of its share of L3, or four times its L2 where that is less; two
-// to four times L3. A word of a CPU never crosses a line, so nothing is misaligned.
-//
-// Inside the time of a gather, beside the reads: the eight operations that compute each place.
+// Every core reads words of its own array, one at a time. Each run continues where the last one
+// ended, and with a stride of more than a line each pass begins one line further on than the last:
+// the line of a word is read again only after the whole array was visited. The size of the array
+// decides the level: half of a core's L2; a quarter of its share of L3, or four times its L2 where
+// that is less; two to four times L3. A word of a CPU never crosses a line: nothing is misaligned.
 #include "harness/case/error.hpp"
 #include "harness/cpu/core_words.hpp"
 #include "harness/cpu/host_machine.hpp"
@@ -42,12 +39,6 @@ template <class Word>
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// A stretch of ordinals that one loop reads.
-struct Stretch {
-  std::uint64_t first = 0;  ///< element (strided), or number whose place is looked up (gather)
-  std::uint64_t count = 0;
-};
-
 /// Which elements of an array of `words` words, a power of two, come one after the other for ever.
 struct Order {
   Shape shape;
@@ -55,8 +46,8 @@ struct Order {
 
   /// Elements of a pass.
   [[nodiscard]] std::uint64_t pass() const { return words / shape.stride; }
-  /// The sum of what `of` gives for the stretches that `count` ordinals from `cursor` on are made
-  /// of.
+  /// The sum of `of(first, count)` over the stretches that `count` ordinals from `cursor` on are
+  /// made of; `first` is an element (strided), or a number whose place is looked up (gather).
   template <class Of>
   [[nodiscard]] std::uint32_t over_stretches(std::uint64_t cursor, std::uint64_t count,
                                              const Of& of) const {
@@ -66,37 +57,35 @@ struct Order {
       const std::uint64_t inside = cursor % pass();
       const std::uint64_t taken = std::min(count, pass() - inside);
       const std::uint64_t phase = cursor / pass() % phases;
-      sum += of(Stretch{.first = inside * shape.stride + phase * line_words, .count = taken});
+      sum += of(inside * shape.stride + phase * line_words, taken);
       cursor += taken;
       count -= taken;
     }
     return sum;
   }
   [[nodiscard]] std::uint32_t expected(std::uint64_t cursor, std::uint64_t count) const {
-    return over_stretches(cursor, count, [&](const Stretch& stretch) {
+    return over_stretches(cursor, count, [&](std::uint64_t first, std::uint64_t taken) {
       if (shape.pattern != Pattern::gather) {
         return LinearWords{.slope = array_words.slope * shape.stride,
-                           .start = array_words.word(stretch.first)}
-            .sum(0, stretch.count);
+                           .start = array_words.word(first)}
+            .sum(0, taken);
       }
-      const auto first = static_cast<std::uint32_t>(stretch.first);
       std::uint32_t sum = 0;
-      for (std::uint32_t i = 0; i < stretch.count; ++i)
-        sum += array_words.word(element_of(shape, first + i));
+      for (std::uint64_t n = first; n < first + taken; ++n)
+        sum += array_words.word(element_of(shape, static_cast<std::uint32_t>(n)));
       return sum;
     });
   }
   [[nodiscard]] std::uint32_t read(const std::uint32_t* data, std::uint64_t cursor,
                                    std::uint64_t count) const {
-    return over_stretches(cursor, count, [&](const Stretch& stretch) {
+    return over_stretches(cursor, count, [&](std::uint64_t first, std::uint64_t taken) {
       if (shape.pattern != Pattern::gather) {
-        return sum_of(stretch.count,
-                      [from = data + stretch.first, step = std::uint64_t{shape.stride}](
-                          std::uint64_t i) { return from[i * step]; });
+        return sum_of(taken, [from = data + first, step = std::uint64_t{shape.stride}](
+                                 std::uint64_t i) { return from[i * step]; });
       }
-      return sum_of(stretch.count, [data, first = static_cast<std::uint32_t>(stretch.first),
-                                    scatter = scatter_of(shape.locality)](std::uint64_t i) {
-        const auto n = first + static_cast<std::uint32_t>(i);
+      return sum_of(taken, [data, start = static_cast<std::uint32_t>(first),
+                            scatter = scatter_of(shape.locality)](std::uint64_t i) {
+        const auto n = start + static_cast<std::uint32_t>(i);
         return data[scattered(n, scatter.mask, scatter.shift)];
       });
     });
@@ -124,16 +113,7 @@ std::uint64_t words_for(Level level, std::size_t cores, const CpuFacts& cpu) {
 /// The arrays of all cores, which the cases of a level share.
 struct Arrays {
   CoreWords words;
-  double start = 0;
-
-  /// Where the next case begins, as a share of a pass: far from where others began, whose words may
-  /// still be near.
-  [[nodiscard]] double next_start() {
-    constexpr double golden = 0.6180339887498949;
-    start += golden;
-    start -= std::floor(start);
-    return start;
-  }
+  double start = 0;  ///< of the last case, as a share of a pass
 };
 
 /// The short run takes a fifth of the time that a sample should.
@@ -160,8 +140,11 @@ void run(Session& session) {
     return Arrays{CoreWords{*machine.team(), order.words,
                             [](std::size_t, std::size_t i) { return array_words.word(i); }}};
   });
+  // Each case begins far from where others did, whose words may still be near.
+  constexpr double golden = 0.6180339887498949;
+  arrays.start = std::fmod(arrays.start + golden, 1);
   std::uint64_t begin = 0;
-  auto end = static_cast<std::uint64_t>(arrays.next_start() * static_cast<double>(order.pass()));
+  auto end = static_cast<std::uint64_t>(arrays.start * static_cast<double>(order.pass()));
 
   Experiment experiment = described(cpus.size(), /*moved_over_used=*/0);
   Slope slope;
@@ -172,11 +155,8 @@ void run(Session& session) {
   slope.launch = machine.on_every_core([&](std::size_t rank, const Call& call) {
     return std::uint64_t{order.read(arrays.words.of(rank), begin, call.length.rounds)};
   });
-  slope.verify = [&](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-    const std::uint32_t expected = order.expected(begin, call.length.rounds);
-    for (const Stamp& stamp : stamps)
-      tally.one(stamp.result == expected);
-  };
+  slope.verify =
+      results_are([&](const Call& call) { return order.expected(begin, call.length.rounds); });
   slope.size = decide_lengths;
   experiment.slopes = {slope};
   experiment.pairs = pairs;
