@@ -15,7 +15,7 @@ namespace {
 constexpr Choices orders{std::pair{"coalesced", true}, std::pair{"uncoalesced", false}};
 constexpr Choices accesses{std::pair{"apart", false}, std::pair{"together", true}};
 
-/// The cost of one addition more: from the seconds of one and of a series.
+/// Seconds of one addition more, from those of one (number `first`) and of a series (the next).
 Value slope_of(std::size_t first) {
   return [first](const Sample& seen) {
     return (seen.numbers.at(first + 1) - seen.numbers.at(first)) / (series - 1);
@@ -46,17 +46,12 @@ Benchmark declare() {
       .suite = "micro",
       .name = "short_words",
       .question = "What do uncoalesced accesses and short words cost a matrix addition?",
-      .axes = {{.name = "element",
-                .meaning = "bytes of an element of the matrices",
-                .choices = {"1", "2", "4"},
-                .defaults = {"1", "2", "4"}},
+      .axes = {listed_axis("element", "bytes of an element of the matrices", {"1", "2", "4"}),
                orders.axis("order",
                            "whether neighbouring threads, or turns of a CPU's loop, take "
                            "neighbouring elements"),
-               {.name = "group",
-                .meaning = "bytes of neighbouring elements that a thread, or turn, takes",
-                .choices = {"1", "2", "4", "8", "16"},
-                .defaults = {"1", "2", "4", "8", "16"}},
+               listed_axis("group", "bytes of neighbouring elements that a thread, or turn, takes",
+                           {"1", "2", "4", "8", "16"}),
                accesses.axis("access", "one access for each element of a group, or one for all")},
       .quantities = {{"kernel_time", "one addition of the matrices, a GPU's start-up included"},
                      {"useful_bandwidth", "bytes of the three matrices over that time"},
@@ -76,21 +71,24 @@ Form form_of(const Params& params) {
           .coalesced = orders.of(params.at("order"))};
 }
 
-Prediction predicted(const Form& form) {
+std::vector<Expectation> predicted(const Form& form) {
   // All warps are alike: each begins at a multiple of the 32 groups, or of the sector, that hold
   // it.
   const std::uint32_t parts = form.group / form.access();
-  const std::uint64_t stride = std::uint64_t{form.thread_step()} * parts;
   std::uint64_t sectors = 0;
   for (std::uint32_t part = 0; part < parts; ++part) {
-    const auto elements = lane_elements(stride, part, Permutation::identity);
+    const auto elements =
+        lane_elements(std::uint64_t{form.thread_step()} * parts, part, Permutation::identity);
     sectors += traffic(Generation::cc7, access_of(form.access(), elements)).sectors;
   }
   const std::uint64_t warps = std::uint64_t{form.blocks()} * threads / warp_lanes;
+  const auto of_launch = [&](std::uint64_t of_warp) {
+    return static_cast<double>(warps * of_warp);
+  };
   constexpr std::uint64_t sources = 2;
-  return {.load_requests = sources * warps * parts,
-          .load_sectors = sources * warps * sectors,
-          .store_sectors = warps * sectors};
+  return {{.quantity = "l1_load_requests", .predicted = of_launch(sources * parts)},
+          {.quantity = "l1_load_sectors", .predicted = of_launch(sources * sectors)},
+          {.quantity = "l1_store_sectors", .predicted = of_launch(sectors)}};
 }
 
 Experiment describe(const Form& form) {
@@ -98,14 +96,8 @@ Experiment describe(const Form& form) {
                                     By::outside, slope_of(2), "graph_slope");
   experiment.core_hertz = number_at(4);
   experiment.checked = "words of C against the host's";
-  const Prediction model = predicted(form);
-  const auto of_launch = [](const char* quantity, std::uint64_t count) {
-    return Expectation{.quantity = quantity, .predicted = static_cast<double>(count)};
-  };
   experiment.counts = CountPlan{.length = {.rounds = 1},
-                                .expected = {of_launch("l1_load_requests", model.load_requests),
-                                             of_launch("l1_load_sectors", model.load_sectors),
-                                             of_launch("l1_store_sectors", model.store_sectors)},
+                                .expected = predicted(form),
                                 .model = "coalescing_model",
                                 .unit = "launch"};
   return experiment;

@@ -70,13 +70,9 @@ Kernel kernel_for(const Form& form) {
 
 /// A and B one after the other, and C.
 struct Matrices {
-  explicit Matrices(cudaStream_t stream)
-      : sources{std::size_t{2} * matrix_words}, sum{matrix_words}, landed{matrix_words} {
-    fill(sources.data(), sources.size(), HashedWords{}, stream);
-  }
-  DeviceBuffer<std::uint32_t> sources;
-  DeviceBuffer<std::uint32_t> sum;
-  PinnedBuffer<std::uint32_t> landed;
+  DeviceBuffer<std::uint32_t> sources{std::size_t{2} * matrix_words};
+  DeviceBuffer<std::uint32_t> sum{matrix_words};
+  PinnedBuffer<std::uint32_t> landed{matrix_words};
 };
 
 constexpr int poison_byte = Output<std::uint32_t>::poison_byte;
@@ -102,8 +98,11 @@ void run(Session& session) {
   const Kernel kernel = kernel_for(form);
   CudaMachine machine{session, 0};
   const cudaStream_t stream = machine.stream().get();
-  Matrices& matrices =
-      session.cache().keep<Matrices>("short_words", [&] { return Matrices{stream}; });
+  Matrices& matrices = session.cache().keep<Matrices>("short_words", [&] {
+    Matrices made;
+    fill(made.sources.data(), made.sources.size(), HashedWords{}, stream);
+    return made;
+  });
   const auto* const sources = reinterpret_cast<const char*>(matrices.sources.data());
   const auto add_once = [&] {
     kernel<<<form.blocks(), threads, 0, stream>>>(sources, sources + matrix_bytes,
@@ -142,22 +141,18 @@ void run(Session& session) {
   const auto one_in_graph = machine.replays(1, add_once);
   const auto series_in_graph = machine.replays(series, add_once);
   const std::uint64_t step = measure_global_timer_step(stream);
-  // Each addition reads six times what L2 holds and finds nothing of the last one. Yet each series
-  // starts behind an addition that is not in it: what that leaves in L2, words of C not yet written
-  // back above all, is what the later ones of a series find. Else the first addition differs from
-  // the others, and more so behind a pause than not, and the slope has it.
+  // Each series starts behind an addition that is not in it: what that leaves in L2, words of C not
+  // yet written back above all, is what the later ones of a series find. Else the first addition
+  // differs from the others, and more so behind a pause than not, and the slope has it.
   const auto behind_another = [&](const auto& seconds) {
     machine.launch(add_once);
     return seconds();
   };
   experiment.observe = [&] {
-    std::vector<double> seen;
-    seen.push_back(behind_another([&] { return machine.time(add_once, /*held=*/false); }));
-    seen.push_back(behind_another([&] { return machine.time(add_series, /*held=*/false); }));
-    seen.push_back(behind_another(one_in_graph));
-    seen.push_back(behind_another(series_in_graph) * series);
-    seen.push_back(measure_sm_clock(stream, step));
-    return seen;
+    return std::vector{behind_another([&] { return machine.time(add_once, /*held=*/false); }),
+                       behind_another([&] { return machine.time(add_series, /*held=*/false); }),
+                       behind_another(one_in_graph), behind_another(series_in_graph) * series,
+                       measure_sm_clock(stream, step)};
   };
   experiment.conclude = [&](Session&, const std::vector<Sample>&) {
     (void)launch_once(machine, alone, {.length = {.rounds = 1}}, experiment.tally);

@@ -2,16 +2,10 @@
 // Corporaal (2010) asked it of a GPU of 2008, with a matrix addition.
 //
 // C = A + B, a thread an element, in the two orders of their Fig. 6: neighbouring threads take
-// neighbouring elements (coalesced, 6b), or elements that lie as far apart as there are blocks
-// (uncoalesced, 6a). Elements of 8, 16 and 32 bits, and groups of them: a thread takes a group of
-// neighbours, element by element (apart) or by one vector access (together). Their tool got from
-// one element a thread to vectors by inter-thread grouping, and from apart to together by
-// intra-thread grouping.
-//
-// Nothing but the kernel of the paper is inside the time, which is that of one launch more among
-// several: its start-up is in it, its first launch is not.
-//
-// On a CPU the order is that of a loop: row by row (coalesced) or column by column (uncoalesced),
+// neighbouring elements (coalesced, 6b), or elements as far apart as there are blocks (6a).
+// Elements of 8, 16 and 32 bits, and groups of them: a thread takes a group of neighbours element
+// by element (apart) or by one vector access (together): their intra-thread grouping. Timed is one
+// launch more among several. On a CPU the order is that of a loop, row by row or column by column,
 // and a group is what one turn of the loop takes.
 #pragma once
 
@@ -19,6 +13,7 @@
 #include "harness/measure/experiment.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace strata::short_words {
 
@@ -26,7 +21,7 @@ namespace strata::short_words {
 
 inline constexpr std::uint32_t threads = 256;  // of a block
 inline constexpr std::uint64_t matrix_bytes = 128U << 20U;
-/// Word `index` of A and of B: A's from 0 on, B's behind it, of one array of hashed words.
+/// Of A, whose words are those of one array of hashed words; B's follow them.
 inline constexpr std::uint32_t matrix_words = matrix_bytes / sizeof(std::uint32_t);
 
 /// What the axes set; sizes in bytes.
@@ -67,12 +62,7 @@ struct Form {
 
 /// Requests and sectors of the loads of a launch, and sectors of its stores, by the coalescing
 /// model.
-struct Prediction {
-  std::uint64_t load_requests = 0;
-  std::uint64_t load_sectors = 0;
-  std::uint64_t store_sectors = 0;
-};
-[[nodiscard]] Prediction predicted(const Form& form);
+[[nodiscard]] std::vector<Expectation> predicted(const Form& form);
 
 /// Additions in the longer one of two series; the shorter one has one.
 inline constexpr std::uint32_t series = 3;

@@ -1,19 +1,13 @@
-// Every core adds its own matrices, 6 MiB together, which is more than most L2 hold: they lie in
-// L3, or beyond it where L3 is small. Elements are added row by row (coalesced) or column by
-// column, a row apart (uncoalesced). A group is what one iteration of the loop takes. `apart` is a
-// loop over the elements of a group inside the other one, which makes a difference down the columns
-// only: along a row the elements follow each other anyway.
+// Every core adds its own matrices, 6 MiB together, more than most L2 hold. Elements are added row
+// by row (coalesced) or column by column, a row apart (uncoalesced). `apart` is a loop over the
+// elements of a group inside the other one: along a row they follow each other anyway. A row has an
+// odd number of lines, so that a column spreads over all sets of the caches.
 //
-// A row has an odd number of lines, so that a column spreads over all sets of the caches: the order
-// is timed, without the conflicts of a power of two.
-//
-// A compiler would group neighbours into vectors by itself. The barrier behind every store prevents
-// that: no memory access crosses it, so that each element, or each group that is taken together, is
-// one load of A, one of B (alone or as the operand of the addition) and one store, each of its
-// width. The disassembly shows this with -O2 and with -O3. Four iterations stand between two
-// branches; single elements are added in a general register, groups in a vector register. Two
-// elements of 8 bits are added in the halves of a general register: an instruction that loads 16
-// bits into a vector keeps the rest of it, so that each load would wait for the last addition.
+// The barrier behind every store keeps the compiler from grouping neighbours by itself: each
+// element, or group that is taken together, is one load of A, one of B and one store, each of its
+// width, with -O2 and with -O3. Two elements of 8 bits are added in the halves of a general
+// register: an instruction that loads 16 bits into a vector keeps the rest of it, so that each load
+// would wait for the last addition.
 #include "harness/case/choices.hpp"
 #include "harness/cpu/core_words.hpp"
 #include "harness/cpu/host_machine.hpp"
@@ -29,7 +23,6 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
-#include <type_traits>
 #include <vector>
 
 namespace strata::short_words {
@@ -110,85 +103,71 @@ void by_columns(const std::byte* a, const std::byte* b, std::byte* c, std::uint3
   }
 }
 
-/// Null where a group is less than an element.
-template <unsigned element, unsigned group>
-Addition addition_of(const Form& form) {
-  using Element =
-      std::conditional_t<element == 1, std::uint8_t,
-                         std::conditional_t<element == 2, std::uint16_t, std::uint32_t>>;
-  if constexpr (group < element) {
-    throw std::logic_error{"no group is less than an element"};
-  } else {
-    if (form.coalesced) return by_rows<Element, group, group>;
-    return form.together ? by_columns<Element, group, group>
-                         : by_columns<Element, group, sizeof(Element)>;
-  }
-}
-
 Addition addition_for(const Form& form) {
-  return with_value<1U, 2U, 4U>(form.element, [&]<unsigned element>() {
-    return with_value<1U, 2U, 4U, 8U, 16U>(
-        form.group, [&]<unsigned group>() { return addition_of<element, group>(form); });
+  const auto of = [&]<class Element, std::size_t group>() -> Addition {
+    if constexpr (group < sizeof(Element)) {
+      throw std::logic_error{"no group is less than an element"};
+    } else {
+      if (form.coalesced) return by_rows<Element, group, group>;
+      return form.together ? by_columns<Element, group, group>
+                           : by_columns<Element, group, sizeof(Element)>;
+    }
+  };
+  return with_value<1U, 2U, 4U, 8U, 16U>(form.group, [&]<unsigned group>() {
+    if (form.element == 1) return of.template operator()<std::uint8_t, group>();
+    if (form.element == 2) return of.template operator()<std::uint16_t, group>();
+    return of.template operator()<std::uint32_t, group>();
   });
 }
 
-/// The matrices of all cores, which the cases share: A, B and C one after the other, each core's
-/// its own numbers.
-struct HostMatrices {
-  explicit HostMatrices(ThreadTeam& team) : words{team, 3 * host_words, source} {}
-  /// Word `i` of A and, behind it, of B; C's are 0.
-  [[nodiscard]] static std::uint32_t source(std::size_t rank, std::size_t i) {
-    return i < 2 * host_words ? hashed_word(static_cast<std::uint32_t>(rank * 2 * host_words + i))
-                              : 0;
-  }
-  [[nodiscard]] std::uint32_t* a(std::size_t rank) const { return words.of(rank); }
-  [[nodiscard]] std::uint32_t* b(std::size_t rank) const { return a(rank) + host_words; }
-  [[nodiscard]] std::uint32_t* c(std::size_t rank) const { return b(rank) + host_words; }
+/// Word `i` of A and, behind it, of B of a core; those of C are 0.
+std::uint32_t source(std::size_t rank, std::size_t i) {
+  return i < 2 * host_words ? hashed_word(static_cast<std::uint32_t>(rank * 2 * host_words + i))
+                            : 0;
+}
 
-  CoreWords words;
-};
-
-/// Adds up what `different(rank)` gives on every core; each has `checked` words to compare.
-template <class Different>
-void compare(ThreadTeam& team, std::size_t checked, Tally& tally, const Different& different) {
-  std::vector<std::size_t> of_core(team.size());
-  (void)team.run([&](std::size_t rank) { of_core[rank] = different(rank); });
-  tally.checked += checked * team.size();
-  for (const std::size_t words : of_core)
-    tally.different += words;
+/// Holds the first `count` words of each core against those that `expected(rank, i)` says.
+template <class Words, class Expected>
+void compare(ThreadTeam& team, std::size_t count, Tally& tally, const Words& words,
+             const Expected& expected) {
+  std::vector<std::size_t> different(team.size());
+  (void)team.run([&](std::size_t rank) {
+    std::size_t mine = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      mine += words(rank)[i] == expected(rank, i) ? 0 : 1;
+    different[rank] = mine;
+  });
+  tally.checked += count * team.size();
+  for (const std::size_t of_core : different)
+    tally.different += of_core;
 }
 
 void run(Session& session) {
   const Form form = form_of(session.params());
   HostMachine machine{allowed_cpus()};
   ThreadTeam& team = *machine.team();
-  const auto& matrices =
-      session.cache().keep<HostMatrices>("short_words", [&] { return HostMatrices{team}; });
+  // A, B and C of each core, one after the other.
+  const auto& matrices = session.cache().keep<CoreWords>("short_words", [&] {
+    return CoreWords{team, 3 * host_words, source};
+  });
+  const auto a_of = [&](std::size_t rank) { return matrices.of(rank); };
+  const auto c_of = [&](std::size_t rank) { return matrices.of(rank) + 2 * host_words; };
   const std::uint64_t bytes = 3 * host_bytes * machine.cores();
 
   Experiment experiment = describe_host(bytes, tsc_hertz());
   Slope slope{.lengths = {.brief = {.rounds = 1, .work = 1}, .full = {.rounds = 3, .work = 3}}};
   slope.prepare = [&](const Call&) {
-    (void)team.run([&](std::size_t rank) { std::fill_n(matrices.c(rank), host_words, poison); });
+    (void)team.run([&](std::size_t rank) { std::fill_n(c_of(rank), host_words, poison); });
   };
   slope.launch =
       machine.on_every_core([&, addition = addition_for(form)](std::size_t rank, const Call& call) {
-        const auto bytes_of = [](std::uint32_t* words) {
-          return std::as_writable_bytes(std::span{words, host_words}).data();
-        };
-        addition(bytes_of(matrices.a(rank)), bytes_of(matrices.b(rank)), bytes_of(matrices.c(rank)),
-                 call.length.rounds);
+        auto* const a = std::as_writable_bytes(std::span{a_of(rank), 3 * host_words}).data();
+        addition(a, a + host_bytes, a + 2 * host_bytes, call.length.rounds);
         return std::uint64_t{0};
       });
   slope.verify = [&](const Call&, std::span<const Stamp>, Tally& tally) {
-    compare(team, host_words, tally, [&](std::size_t rank) {
-      std::size_t different = 0;
-      for (std::size_t i = 0; i < host_words; ++i) {
-        const std::uint32_t sum =
-            sum_of_elements(matrices.a(rank)[i], matrices.b(rank)[i], form.element);
-        different += matrices.c(rank)[i] == sum ? 0 : 1;
-      }
-      return different;
+    compare(team, host_words, tally, c_of, [&](std::size_t rank, std::size_t i) {
+      return sum_of_elements(a_of(rank)[i], a_of(rank)[host_words + i], form.element);
     });
   };
   slope.size = [&, lengths = slope.lengths](const auto& trial) {
@@ -202,12 +181,7 @@ void run(Session& session) {
   experiment.slopes = {slope};
   // A and B are as they were.
   experiment.conclude = [&](Session&, const std::vector<Sample>&) {
-    compare(team, 2 * host_words, experiment.tally, [&](std::size_t rank) {
-      std::size_t different = 0;
-      for (std::size_t i = 0; i < 2 * host_words; ++i)
-        different += matrices.a(rank)[i] == HostMatrices::source(rank, i) ? 0 : 1;
-      return different;
-    });
+    compare(team, 2 * host_words, experiment.tally, a_of, source);
   };
   measure(session, machine, experiment);
 }

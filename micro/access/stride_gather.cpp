@@ -30,8 +30,8 @@ constexpr Choices patterns{std::pair{"strided", Pattern::strided},
                            std::pair{"misaligned", Pattern::misaligned},
                            std::pair{"gather", Pattern::gather}};
 
-/// Why a case has no meaning, or null.
-constexpr const char* why_not(const Shape& shape, Backend backend) {
+std::optional<std::string> excluded(const Params& params, Backend backend) {
+  const Shape shape = shape_of(params);
   const bool misaligned = shape.misalignment != 0;
   if (shape.pattern != Pattern::strided && shape.stride != 1) return "only strided has a stride";
   if (misaligned != (shape.pattern == Pattern::misaligned)) {
@@ -40,11 +40,11 @@ constexpr const char* why_not(const Shape& shape, Backend backend) {
   if (shape.pattern != Pattern::gather && shape.locality != lanes) {
     return "only gather has a locality";
   }
-  if (backend == Backend::cuda) {
-    return shape.level == Level::l3 ? "a GPU has no third level" : nullptr;
-  }
-  if (shape.width != 4) return "a CPU reads words of 4 bytes here";
-  return misaligned ? "a word of a CPU never lies across lines" : nullptr;
+  const bool gpu = backend == Backend::cuda;
+  if (gpu && shape.level == Level::l3) return "a GPU has no third level";
+  if (!gpu && shape.width != 4) return "a CPU reads words of 4 bytes here";
+  if (!gpu && misaligned) return "a word of a CPU never lies across lines";
+  return std::nullopt;
 }
 
 /// Different sectors of each of the first loads of a pass, added up.
@@ -84,7 +84,7 @@ std::uint64_t distinct_pieces(const Shape& shape, std::uint64_t loads, std::uint
   return loads * each - (piece(lanes - 1) == piece(lanes) && loads > 0 ? loads - 1 : 0);
 }
 
-/// Lines of an array of which one load takes its elements, not counting those of its neighbours.
+/// Lines of which one load takes its elements, without those of its neighbours.
 std::uint64_t lines_of_load(const Shape& shape) {
   return std::min<std::uint64_t>(lanes, shape.load_span() / line_bytes);
 }
@@ -202,10 +202,7 @@ Benchmark declare() {
                          {"memory_bytes_per_used_byte",
                           "bytes read from memory for each that is wanted"}},
           .seconds_per_case = 0.03,
-          .excludes = [](const Params& params, Backend backend) -> std::optional<std::string> {
-            const char* const why = why_not(shape_of(params), backend);
-            return why == nullptr ? std::nullopt : std::optional<std::string>{why};
-          }};
+          .excludes = excluded};
 }
 
 Shape shape_of(const Params& params) {
