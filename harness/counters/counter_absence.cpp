@@ -1,9 +1,10 @@
 #include "harness/counters/counter_absence.hpp"
 
+#include "harness/case/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -16,22 +17,8 @@
 namespace strata {
 namespace {
 
+// Remedies that more than one situation has, or one that CUPTI has no result for.
 namespace mend {
-// NVIDIA, "ERR_NVGPUCTRPERM: Permission issue with Performance Counters".
-constexpr std::string_view administrator =
-    "run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0 (an option of the "
-    "kernel module nvidia)";
-constexpr std::string_view container =
-    "start the container with --cap-add=SYS_ADMIN and be root in it, or load the host's driver "
-    "with NVreg_RestrictProfilingToAdminUsers=0";
-constexpr std::string_view capability =
-    "run with the capability CAP_SYS_ADMIN, or load the driver with "
-    "NVreg_RestrictProfilingToAdminUsers=0";
-constexpr std::string_view provider =
-    "ask whoever runs the machine that holds the GPU to allow profiling there";
-constexpr std::string_view busy =
-    "end the other profiler: dcgmi profile --pause where DCGM watches the GPU, else the ncu or "
-    "nsys that holds it";
 constexpr std::string_view tool_around =
     "start strata without nsys, ncu, cuda-gdb or another CUDA tool around it, or let ncu count: "
     "strata bench --counters external";
@@ -41,58 +28,25 @@ constexpr std::string_view legacy =
 // CUPTI, "Special Configurations": isolated compute instances can be profiled, shared ones cannot.
 constexpr std::string_view mig =
     "use a compute instance as large as its GPU instance, or turn MIG off: nvidia-smi -mig 0";
-constexpr std::string_view vgpu_kind =
-    "use a GPU that is passed through whole, or a type of vGPU that can be profiled";
-constexpr std::string_view vgpu_off =
-    "have the hypervisor allow it: the vGPU's plugin parameter enable_profiling=1";
-constexpr std::string_view wsl =
-    "allow GPU performance counters to all users in the NVIDIA Control Panel of Windows "
-    "(Developer), or measure on a Linux of its own";
-constexpr std::string_view confidential =
-    "put the GPU into the developer mode of confidential computing (devtools), or turn it off";
-constexpr std::string_view crypto_mining = "use another GPU: mining processors have no counters";
-constexpr std::string_view sli = "turn SLI off in the driver's settings";
-constexpr std::string_view mps = "end MPS while counting: echo quit | nvidia-cuda-mps-control";
-constexpr std::string_view old_chip = "use a GPU of compute capability 7.5 or later";
 constexpr std::string_view new_chip = "build with a newer CUDA toolkit, whose CUPTI knows the chip";
-constexpr std::string_view driver =
-    "update the driver, or build with the CUDA toolkit that the driver belongs to";
 constexpr std::string_view library =
     "have the loader find the libcupti of the CUDA toolkit that this was built with (see "
     "LD_LIBRARY_PATH), or build again";
-constexpr std::string_view no_cupti =
-    "build again where the CUDA toolkit has CUPTI (libcupti and cupti_range_profiler.h)";
-constexpr std::string_view no_cuda =
-    "build again where a CUDA compiler (nvcc) and CUPTI are installed";
 constexpr std::string_view no_gpu =
     "count on a machine with an NVIDIA GPU: strata doctor says what is missing here";
-constexpr std::string_view memory = "free memory of host and GPU: nvidia-smi lists who holds it";
-constexpr std::string_view hardware =
-    "see the kernel's log (dmesg) for lines with Xid, and load the driver again";
 constexpr std::string_view unclear =
     "see the kernel's log (dmesg), and whether ncu can read counters here";
 }  // namespace mend
 
-constexpr std::array every_mend{
-    mend::administrator, mend::container,    mend::capability,    mend::provider,  mend::busy,
-    mend::tool_around,   mend::legacy,       mend::mig,           mend::vgpu_kind, mend::vgpu_off,
-    mend::wsl,           mend::confidential, mend::crypto_mining, mend::sli,       mend::mps,
-    mend::old_chip,      mend::new_chip,     mend::driver,        mend::library,   mend::no_cupti,
-    mend::no_cuda,       mend::no_gpu,       mend::memory,        mend::hardware,  mend::unclear};
-
-Absence absence(std::string reason, std::string_view step) {
-  return {std::move(reason), std::string{step}};
-}
-
 constexpr std::string_view old_api =
     "something in this process uses an old profiling API of CUPTI, which rules the new one out";
 
-/// Why counters cannot be read, by a result of CUPTI that names its cause; CUPTI's other results
-/// are read beside the environment.
+/// CUPTI's other results are read beside the environment.
 constexpr CuptiCause causes[]{
-    {8, "CUPTI_ERROR_OUT_OF_MEMORY", "CUPTI found no memory for the counters", mend::memory},
+    {8, "CUPTI_ERROR_OUT_OF_MEMORY", "CUPTI found no memory for the counters",
+     "free memory of host and GPU: nvidia-smi lists who holds it"},
     {9, "CUPTI_ERROR_HARDWARE", "the GPU's performance monitor answered with an error",
-     mend::hardware},
+     "see the kernel's log (dmesg) for lines with Xid, and load the driver again"},
     {10, "CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT",
      "libcupti expects other structures than this build has", mend::library},
     {11, "CUPTI_ERROR_API_NOT_IMPLEMENTED", "this libcupti lacks a call that counting needs",
@@ -100,29 +54,37 @@ constexpr CuptiCause causes[]{
     {23, "CUPTI_ERROR_DISABLED", "another profiler in this process has disabled CUPTI",
      mend::tool_around},
     {26, "CUPTI_ERROR_HARDWARE_BUSY", "another profiler holds the hardware counters of this GPU",
-     mend::busy},
+     "end the other profiler: dcgmi profile --pause where DCGM watches the GPU, else the ncu or "
+     "nsys that holds it"},
     {31, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS",
-     "the GPU is used through MPS, which shares it with other processes", mend::mps},
+     "the GPU is used through MPS, which shares it with other processes",
+     "end MPS while counting: echo quit | nvidia-cuda-mps-control"},
     {33, "CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED",
-     "this virtual GPU (vGPU) cannot be profiled", mend::vgpu_kind},
+     "this virtual GPU (vGPU) cannot be profiled",
+     "use a GPU that is passed through whole, or a type of vGPU that can be profiled"},
     {36, "CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED", old_api, mend::legacy},
     {38, "CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED", old_api, mend::legacy},
     {39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",
      "this process runs under another CUDA tool, and CUPTI serves one at a time",
      mend::tool_around},
     {40, "CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES",
-     "the hypervisor does not let this virtual GPU (vGPU) be profiled", mend::vgpu_off},
+     "the hypervisor does not let this virtual GPU (vGPU) be profiled",
+     "have the hypervisor allow it: the vGPU's plugin parameter enable_profiling=1"},
     {41, "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED",
-     "confidential computing is on, which closes the hardware counters", mend::confidential},
+     "confidential computing is on, which closes the hardware counters",
+     "put the GPU into the developer mode of confidential computing (devtools), or turn it off"},
     {42, "CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED", "this GPU is a mining processor (CMP)",
-     mend::crypto_mining},
+     "use another GPU: mining processors have no counters"},
     {43, "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED",
      "this slice of a GPU (MIG) shares its counters with others", mend::mig},
-    {44, "CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED", "this GPU is part of an SLI group", mend::sli},
+    {44, "CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED", "this GPU is part of an SLI group",
+     "turn SLI off in the driver's settings"},
     {45, "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED", "the driver gives no hardware counters under WSL",
-     mend::wsl},
+     "allow GPU performance counters to all users in the NVIDIA Control Panel of Windows "
+     "(Developer), or measure on a Linux of its own"},
     {46, "CUPTI_ERROR_INVALID_CHIP_NAME", "this CUPTI does not know the chip", mend::new_chip},
 };
+
 // Those that the code below asks for.
 constexpr int not_initialized = 15;          // CUPTI_ERROR_NOT_INITIALIZED
 constexpr int insufficient_privileges = 35;  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
@@ -134,40 +96,25 @@ constexpr int crypto_mining = 42;
 constexpr int sli_device = 44;
 constexpr int wsl_device = 45;
 
+Absence absence(std::string reason, std::string_view mend) {
+  return {std::move(reason), std::string{mend}};
+}
+
 std::optional<Absence> absence_of(int code) {
   const auto* const found = std::ranges::find(causes, code, &CuptiCause::code);
   if (found == std::end(causes)) return std::nullopt;
   return absence(std::string{found->reason}, found->mend);
 }
 
-/// The value of the line "KEY: value".
-std::optional<std::string_view> value_of(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    auto line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!line.starts_with(key)) continue;
-    line.remove_prefix(key.size());
-    if (!line.starts_with(':')) continue;
-    line.remove_prefix(1);
-    const auto first = line.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return std::string_view{};
-    line.remove_prefix(first);
-    return line.substr(0, line.find_last_not_of(" \t\r") + 1);
+/// The value of the line "KEY: value"; empty without one.
+std::string_view value_of(std::string_view text, const std::string& key) {
+  for (const auto line : split(text, '\n')) {
+    if (!line.starts_with(key + ':')) continue;
+    const auto first = line.find_first_not_of(" \t\r", key.size() + 1);
+    if (first == std::string_view::npos) return {};
+    return line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
   }
-  return std::nullopt;
-}
-
-/// Effective capabilities, a bit each; empty when the text does not have them.
-std::optional<std::uint64_t> capabilities(std::string_view process_status) {
-  const auto digits = value_of(process_status, "CapEff");
-  if (!digits) return std::nullopt;
-  std::uint64_t mask = 0;
-  constexpr int hexadecimal = 16;
-  const auto [end, error] =
-      std::from_chars(digits->data(), digits->data() + digits->size(), mask, hexadecimal);
-  if (error != std::errc{} || end != digits->data() + digits->size()) return std::nullopt;
-  return mask;
+  return {};
 }
 
 /// The whole text of a file of /proc; empty when it cannot be read.
@@ -187,34 +134,49 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Does this process run in a Windows Subsystem for Linux?
-bool is_wsl(const CounterEnvironment& environment) {
-  const std::string& kernel = environment.kernel_version;
-  return environment.wsl_graphics || kernel.find("microsoft") != std::string::npos ||
-         kernel.find("Microsoft") != std::string::npos;
-}
-
 /// Does the driver keep counters for administrators? Empty: it does not say.
 std::optional<bool> is_admin_only(const CounterEnvironment& environment) {
   const auto value = value_of(environment.driver_parameters, "RmProfilingAdminOnly");
-  if (!value || value->empty()) return std::nullopt;
-  return *value != "0";
+  if (value.empty()) return std::nullopt;
+  return value != "0";
 }
 
-/// Does this process have the rights of an administrator, by its capabilities?
+/// Does this process have the rights of an administrator? Its effective capabilities decide, where
+/// they can be read.
 bool is_administrator(const CounterEnvironment& environment) {
   // linux/capability.h. The driver asks for the first; from version 565 on, the second will do.
   constexpr unsigned cap_sys_admin = 21;
   constexpr unsigned cap_perfmon = 38;
-  const auto mask = capabilities(environment.process_status);
-  if (!mask) return environment.effective_user == 0;
-  return ((*mask >> cap_sys_admin | *mask >> cap_perfmon) & 1U) != 0;
+  const auto digits = value_of(environment.process_status, "CapEff");
+  std::uint64_t mask = 0;
+  constexpr int hexadecimal = 16;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), mask, hexadecimal);
+  if (error != std::errc{} || end != digits.data() + digits.size()) {
+    return environment.effective_user == 0;
+  }
+  return ((mask >> cap_sys_admin | mask >> cap_perfmon) & 1U) != 0;
 }
 
-/// The remedy for a process without the rights of an administrator.
-std::string_view permission_mend(const CounterEnvironment& environment) {
-  if (environment.container) return mend::container;
-  return environment.effective_user == 0 ? mend::capability : mend::administrator;
+struct Unprivileged {
+  std::string who;
+  std::string_view
+      mend;  ///< NVIDIA, "ERR_NVGPUCTRPERM: Permission issue with Performance Counters"
+};
+Unprivileged unprivileged(const CounterEnvironment& environment) {
+  if (environment.container) {
+    return {"this container lacks CAP_SYS_ADMIN",
+            "start the container with --cap-add=SYS_ADMIN and be root in it, or load the host's "
+            "driver with NVreg_RestrictProfilingToAdminUsers=0"};
+  }
+  if (environment.effective_user == 0) {
+    return {"this root lacks CAP_SYS_ADMIN",
+            "run with the capability CAP_SYS_ADMIN, or load the driver with "
+            "NVreg_RestrictProfilingToAdminUsers=0"};
+  }
+  return {"this user is none",
+          "run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0 (an option "
+          "of the kernel module nvidia)"};
 }
 
 Absence explain_privileges(const CounterEnvironment& environment) {
@@ -223,22 +185,19 @@ Absence explain_privileges(const CounterEnvironment& environment) {
     return absence(
         "permission to read hardware counters is refused, although the driver's "
         "parameters give it to every user (RmProfilingAdminOnly: 0)",
-        mend::provider);
+        "ask whoever runs the machine that holds the GPU to allow profiling there");
   }
   if (auto denied = explain_environment(environment)) return *std::move(denied);
-  if (environment.container) {
-    return absence(
-        "the driver lets only administrators read hardware counters, and to the host "
-        "this container's user is none",
-        mend::container);
-  }
-  return absence("the driver lets only administrators read hardware counters",
-                 permission_mend(environment));
+  std::string reason = "the driver lets only administrators read hardware counters";
+  if (environment.container) reason += ", and to the host this container's user is none";
+  return absence(std::move(reason), unprivileged(environment).mend);
 }
 
 /// The likely cause by the environment, for a code that does not name one.
 std::optional<Absence> explain_by_environment(const CounterEnvironment& environment) {
-  if (is_wsl(environment)) {
+  const std::string& kernel = environment.kernel_version;
+  if (environment.wsl_graphics || kernel.find("microsoft") != std::string::npos ||
+      kernel.find("Microsoft") != std::string::npos) {
     return absence_of(wsl_device);
   }
   if (environment.mig.value_or(false)) {
@@ -250,11 +209,9 @@ std::optional<Absence> explain_by_environment(const CounterEnvironment& environm
     return absence(fmt::format("the NVIDIA driver knows CUDA {} only, this CUPTI is of CUDA {}",
                                cuda_version_text(environment.driver_cuda_version),
                                cuda_version_text(environment.cupti_cuda_version)),
-                   mend::driver);
+                   "update the driver, or build with the CUDA toolkit that the driver belongs to");
   }
-  if (environment.mps) {
-    return absence_of(mps);
-  }
+  if (environment.mps) return absence_of(mps);
   return std::nullopt;
 }
 
@@ -300,17 +257,12 @@ std::optional<Absence> explain_environment(const CounterEnvironment& environment
   if (!is_admin_only(environment).value_or(false) || is_administrator(environment)) {
     return std::nullopt;
   }
-  std::string who = "this user is none";
-  if (environment.container) {
-    who = "this container lacks CAP_SYS_ADMIN";
-  } else if (environment.effective_user == 0) {
-    who = "this root lacks CAP_SYS_ADMIN";
-  }
+  const auto [who, mend] = unprivileged(environment);
   return absence(
       "the driver lets only administrators read hardware counters "
       "(RmProfilingAdminOnly: 1), and " +
           who,
-      permission_mend(environment));
+      mend);
 }
 
 std::optional<Absence> explain_support(const SupportFlags& flags) {
@@ -324,7 +276,8 @@ std::optional<Absence> explain_support(const SupportFlags& flags) {
   if (refused(flags.crypto_mining)) return absence_of(crypto_mining);
   if (refused(flags.sli)) return absence_of(sli_device);
   if (refused(flags.architecture)) {
-    return absence("this GPU is older than CUPTI's range profiler", mend::old_chip);
+    return absence("this GPU is older than CUPTI's range profiler",
+                   "use a GPU of compute capability 7.5 or later");
   }
   if (refused(flags.overall)) {
     return absence("CUPTI says that this device cannot be profiled, and not why", mend::unclear);
@@ -360,16 +313,15 @@ std::optional<Absence> explain_library(unsigned built_for, unsigned found) {
 }
 
 Absence no_cupti_in_this_build(bool without_cuda) {
-  return without_cuda ? absence("this build has no CUDA part", mend::no_cuda)
-                      : absence("this build has no CUPTI", mend::no_cupti);
+  return without_cuda ? absence("this build has no CUDA part",
+                                "build again where a CUDA compiler (nvcc) and CUPTI are installed")
+                      : absence("this build has no CUPTI",
+                                "build again where the CUDA toolkit has CUPTI (libcupti and "
+                                "cupti_range_profiler.h)");
 }
 
 Absence no_gpu_to_count_on(std::string_view detail) {
   return absence("there is no GPU to count on: " + std::string{detail}, mend::no_gpu);
-}
-
-std::span<const std::string_view> counter_mends() {
-  return every_mend;
 }
 
 }  // namespace strata

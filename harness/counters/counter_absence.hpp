@@ -1,5 +1,6 @@
 // Why hardware counters cannot be read here, and what a person can do about it. Pure functions over
 // codes and texts, without any CUPTI header, so that every situation can be tested on any machine.
+// ABSENCE.md has every remedy: a test holds them equal.
 #pragma once
 
 #include <optional>
@@ -12,17 +13,17 @@ namespace strata {
 /// Why counters cannot be read, and the remedy: each one line without a full stop.
 struct Absence {
   std::string reason;
-  std::string mend;  ///< may be empty
+  std::string mend;
 };
 
 /// A result of CUPTI (cupti_result.h of CUDA 13.0) that names its cause.
 struct CuptiCause {
   int code;
-  std::string_view name;  ///< CUPTI's
+  std::string_view name;  ///< CUPTI's: a test holds codes and names equal to the library's
   std::string_view reason;
   std::string_view mend;
 };
-/// In order of their codes. A test holds codes and names equal to CUPTI's.
+/// In order of their codes.
 [[nodiscard]] std::span<const CuptiCause> cupti_causes();
 
 /// The properties of this process and machine that decide whether counters can be read.
@@ -71,21 +72,17 @@ struct SupportFlags {
 /// CUDA's versions as people write them: 13000 → "13.0".
 [[nodiscard]] std::string cuda_version_text(int version);
 
-/// A chip that is not among those that this CUPTI knows (cuptiProfilerHostGetSupportedChips);
-/// `cupti_version` as people write it, "13.0".
+/// A chip that is not among those that this CUPTI, of toolkit `cupti_version` ("13.0"), knows.
 [[nodiscard]] Absence explain_chip(std::string_view chip, std::string_view cupti_version,
                                    std::span<const std::string> known);
 
-/// A libcupti other than the one that this program was built for, by their cuptiGetVersion; empty
-/// when it fits: the same or newer.
+/// A libcupti older than the one that this program was built for, by their cuptiGetVersion; empty
+/// when it fits.
 [[nodiscard]] std::optional<Absence> explain_library(unsigned built_for, unsigned found);
 
 /// This build has no CUPTI or, `without_cuda`, no CUDA part at all.
 [[nodiscard]] Absence no_cupti_in_this_build(bool without_cuda);
 /// There is no GPU to count on; `detail` is the reason in one line.
 [[nodiscard]] Absence no_gpu_to_count_on(std::string_view detail);
-
-/// Every remedy of the functions above; a test holds them equal to harness/counters/ABSENCE.md.
-[[nodiscard]] std::span<const std::string_view> counter_mends();
 
 }  // namespace strata
