@@ -47,7 +47,7 @@ struct CounterEnvironment {
 /// only make failure likely: for them the trial decides, and explain_counters() then names them.
 [[nodiscard]] std::optional<Absence> explain_environment(const CounterEnvironment& environment);
 
-/// CUpti_Profiler_Support_Level.
+/// CUpti_Profiler_Support_Level, in its order.
 enum class Support { unknown, unsupported, disabled, supported };
 
 /// What cuptiProfilerDeviceSupported answers (CUpti_Profiler_DeviceSupported_Params).

@@ -1,17 +1,52 @@
 #include "harness/counters/cupti_check.hpp"
 
+#include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
+#include "harness/counters/counter_catalogue.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/cuda/driver.hpp"
+#include "harness/cuda/nvml.hpp"
+#include "harness/cuda/uuid.hpp"
 
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <cupti_profiler_target.h>
+#include <cupti_target.h>
+#include <cupti_version.h>
+
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <cstdio>
-#include <string>
+#include <variant>
 
 namespace strata {
 namespace {
 
-std::string describe(CUptiResult code, const std::source_location& where) {
-  std::string text = cupti_error_name(code);
-  text.append(" (").append(std::to_string(static_cast<int>(code))).append(") at ");
-  return text.append(place_text(where.file_name(), where.line(), where.function_name()));
+/// Of the CUDA toolkit, 1000 × major + 10 × minor. CUPTI counts its versions by toolkit since 13.0:
+/// 130001 is CUDA 13.0 Update 1; 0 for an older one.
+int cuda_version_of(std::uint32_t cupti) {
+  constexpr std::uint32_t first = 130000;
+  if (cupti < first) return 0;
+  return static_cast<int>(cupti / 10000 * 1000 + cupti / 100 % 100 * 10);
+}
+
+/// From NVML; empty without NVML, the device or the feature.
+std::optional<bool> mig_of(int ordinal) {
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return std::nullopt;
+  }
+  const Facts limits = NvmlDevice{uuid_digits(properties.uuid)}.limits();
+  const auto found = limits.find("mig");
+  const auto* mig = found == limits.end() ? nullptr : std::get_if<bool>(&found->second);
+  return mig == nullptr ? std::nullopt : std::optional{*mig};
+}
+
+bool start_driver() {
+  const auto initialize = driver_function<decltype(&cuInit)>("cuInit", 2000);
+  return initialize != nullptr && initialize(0) == CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -25,11 +60,69 @@ const char* cupti_error_name(CUptiResult code) noexcept {
 }
 
 CuptiError::CuptiError(CUptiResult code, const std::source_location& where)
-    : std::runtime_error{describe(code, where)}, code_{code} {}
+    : std::runtime_error{fmt::format(
+          "{} ({}) at {}", cupti_error_name(code), static_cast<int>(code),
+          place_text(where.file_name(), where.line(), where.function_name()))},
+      code_{code} {}
 
 void cupti_release(CUptiResult status, const char* what) noexcept {
   if (status == CUPTI_SUCCESS) return;
   (void)std::fprintf(stderr, "warning: %s: %s\n", what, cupti_error_name(status));
+}
+
+CounterEnvironment counter_environment(int ordinal) {
+  CounterEnvironment environment = read_environment();
+  environment.mig = mig_of(ordinal);
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess) environment.driver_cuda_version = driver;
+  std::uint32_t cupti = 0;
+  if (cuptiGetVersion(&cupti) == CUPTI_SUCCESS) {
+    environment.cupti_cuda_version = cuda_version_of(cupti);
+  }
+  (void)cudaGetLastError();
+  return environment;
+}
+
+void counters_unavailable(const Absence& absence) {
+  throw CountersUnavailable{absence.reason, absence.mend};
+}
+
+void counters_unavailable(CUptiResult code, std::string_view call, int ordinal) {
+  counters_unavailable(explain_counters(static_cast<int>(code), cupti_error_name(code), call,
+                                        counter_environment(ordinal)));
+}
+
+void start_cupti(int ordinal) {
+  if (!start_driver()) counters_unavailable(no_gpu_to_count_on("the driver does not start"));
+  auto params = CUPTI_PARAMS(CUpti_Profiler_Initialize, );
+  if (const auto code = cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS) {
+    counters_unavailable(code, "cuptiProfilerInitialize", ordinal);
+  }
+}
+
+std::string chip_of_device(int ordinal) {
+  // Without a driver that is started, CUPTI has no devices to name.
+  int count = 0;
+  if (!start_driver() || cudaGetDeviceCount(&count) != cudaSuccess) {
+    (void)cudaGetLastError();  // expected on a machine without a GPU
+    count = 0;
+  }
+  if (count == 0) throw DeviceUnavailable{"there is no GPU here"};
+  if (ordinal < 0 || ordinal >= count) {
+    throw DeviceUnavailable{
+        fmt::format("there is no cuda:{} here; the last GPU is cuda:{}", ordinal, count - 1)};
+  }
+  // Before this, asking for the chip of a device that is there ends the process (CUPTI 13.0).
+  start_cupti(ordinal);
+  auto params =
+      CUPTI_PARAMS(CUpti_Device_GetChipName, .deviceIndex = static_cast<std::size_t>(ordinal));
+  const auto code = cuptiDeviceGetChipName(&params);
+  if (code != CUPTI_SUCCESS || params.pChipName == nullptr) {
+    throw CountersUnavailable{fmt::format("CUPTI does not say which chip cuda:{} is ({})", ordinal,
+                                          cupti_error_name(code)),
+                              "update the CUDA toolkit if the GPU is newer than it"};
+  }
+  return params.pChipName;
 }
 
 }  // namespace strata

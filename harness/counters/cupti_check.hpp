@@ -1,15 +1,17 @@
-// Every CUPTI call goes through cupti_check: a failure is an exception that names the error and the
-// place.
+// Calls of CUPTI: a failure is an exception that names the error and the place.
 #pragma once
+
+#include "harness/counters/counter_absence.hpp"
 
 #include <cupti_result.h>
 
 #include <source_location>
 #include <stdexcept>
+#include <string_view>
 
 namespace strata {
 
-/// "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"; for a code that this library does not know, its number.
+/// "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES", for a code that this library knows.
 [[nodiscard]] const char* cupti_error_name(CUptiResult code) noexcept;
 
 /// A failed CUPTI call: what() names the error, the call site and its function.
@@ -39,6 +41,18 @@ Params cupti_call(CUptiResult (*function)(Params*), Params params,
 
 /// For destructors: reports on stderr, never throws.
 void cupti_release(CUptiResult status, const char* what) noexcept;
+
+/// read_environment(), and what CUPTI, the driver and NVML say: mig and both versions. Needs no
+/// context and makes none.
+[[nodiscard]] CounterEnvironment counter_environment(int ordinal);
+
+/// Throws CountersUnavailable; the second says why a call of CUPTI answered `code`.
+[[noreturn]] void counters_unavailable(const Absence& absence);
+[[noreturn]] void counters_unavailable(CUptiResult code, std::string_view call, int ordinal);
+
+/// Starts the driver, then CUPTI: in this order, and before whoever opens the device makes the
+/// context. Doing it again does nothing. Throws CountersUnavailable.
+void start_cupti(int ordinal);
 
 }  // namespace strata
 

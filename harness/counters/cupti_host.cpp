@@ -1,41 +1,25 @@
 #include "harness/counters/cupti_host.hpp"
 
-#include "harness/case/error.hpp"
+#include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_check.hpp"
 
 #include <cupti_profiler_host.h>
+#include <cupti_version.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <utility>
 
 namespace strata {
 namespace {
 
-constexpr std::size_t most_suggestions = 3;
-
-/// CUPTI reads pointers to names, and never writes through them.
-std::vector<const char*> pointers(std::span<const std::string> names) {
-  std::vector<const char*> out;
-  out.reserve(names.size());
-  for (const auto& name : names)
-    out.push_back(name.c_str());
-  return out;
-}
-
-/// CUPTI takes read-only data through pointers to non-const.
-std::uint8_t* unread(std::span<const std::uint8_t> bytes) {
-  return const_cast<std::uint8_t*>(bytes.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-}
-
 /// One part of a unit as CUPTI writes it ("l2_sector"), as this project does.
-std::string short_unit(std::string_view part) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> forms{{
+std::string short_unit(const std::string& part) {
+  static const std::map<std::string, std::string> forms{
       {"byte", "B"},
       {"second", "s"},
       {"nanosecond", "ns"},
@@ -43,65 +27,73 @@ std::string short_unit(std::string_view part) {
       {"l2_sector", "sector"},
       {"gpc_cycle", "cycle"},
       {"gpc_cyclewarp", "warp*cycle"},  // CUPTI writes products without a sign
-      {"", "1"},
-  }};
-  for (const auto& [theirs, ours] : forms) {
-    if (part == theirs) return std::string{ours};
-  }
-  return std::string{part};
+      {"", "1"}};
+  const auto found = forms.find(part);
+  return found == forms.end() ? part : found->second;
 }
 
-std::string short_form(std::string_view unit) {
+std::string short_form(const std::string& unit) {
   const auto slash = unit.find('/');
   const auto above = short_unit(unit.substr(0, slash));
-  if (slash == std::string_view::npos) return above;
-  return fmt::format("{}/{}", above, short_unit(unit.substr(slash + 1)));
+  return slash == std::string::npos ? above : above + '/' + short_unit(unit.substr(slash + 1));
 }
 
 /// The metric without its rollup.
-std::string_view base_of(std::string_view metric) {
+std::string base_of(const std::string& metric) {
   return metric.substr(0, metric.find('.'));
 }
 
-/// The largest edit distance at which `name` is suggested for `word`.
-std::size_t slips(std::string_view word, std::string_view name) {
-  return (std::max(word.size(), name.size()) + 2) / 3;
-}
-
-bool names_the_metrics(CUptiResult code) {
-  switch (code) {
-    case CUPTI_ERROR_INVALID_PARAMETER:
-    case CUPTI_ERROR_INVALID_METRIC_NAME:
-    case CUPTI_ERROR_NOT_SUPPORTED:
-    case CUPTI_ERROR_UNKNOWN:
-      return true;
-    default:
-      return false;
-  }
+std::vector<std::uint8_t> config_image_of(CUpti_Profiler_Host_Object& object,
+                                          std::span<const std::string> metrics) {
+  auto names = pointers(metrics);
+  (void)cupti_call(cuptiProfilerHostConfigAddMetrics,
+                   CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = &object,
+                                .ppMetricNames = names.data(), .numMetrics = names.size()));
+  const auto size =
+      cupti_call(cuptiProfilerHostGetConfigImageSize,
+                 CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = &object));
+  std::vector<std::uint8_t> image(size.configImageSize);
+  (void)cupti_call(cuptiProfilerHostGetConfigImage,
+                   CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = &object,
+                                .configImageSize = image.size(), .pConfigImage = image.data()));
+  return image;
 }
 
 }  // namespace
+
+std::vector<const char*> pointers(std::span<const std::string> names) {
+  std::vector<const char*> out;
+  for (const auto& name : names)
+    out.push_back(name.c_str());
+  return out;
+}
+
+std::string catalogue_version() {
+  std::uint32_t version = 0;
+  cupti_check(cuptiGetVersion(&version));
+  return fmt::format("CUPTI {}", version);
+}
+
+std::vector<std::string> known_chips() {
+  const auto params = cupti_call(cuptiProfilerHostGetSupportedChips,
+                                 CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips, ));
+  return {params.ppChipNames, params.ppChipNames + params.numChips};
+}
+
+std::unique_ptr<MetricCatalogue> open_catalogue(const std::string& chip) {
+  return std::make_unique<CuptiHost>(chip);
+}
 
 void CuptiHost::Deinitialize::operator()(CUpti_Profiler_Host_Object* object) const noexcept {
   auto params = CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize, .pHostObject = object);
   cupti_release(cuptiProfilerHostDeinitialize(&params), "closing a description of a chip");
 }
 
-std::vector<std::string> CuptiHost::chips() {
-  const auto params = cupti_call(cuptiProfilerHostGetSupportedChips,
-                                 CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips, ));
-  return {params.ppChipNames, params.ppChipNames + params.numChips};
-}
-
-CuptiHost::CuptiHost(std::string chip, std::vector<std::uint8_t> availability)
-    : chip_{std::move(chip)}, availability_{std::move(availability)} {
-  const auto known = chips();
-  if (std::find(known.begin(), known.end(), chip_) == known.end()) {
-    const auto near = nearest_name(chip_, known);
-    throw UsageError{fmt::format(
-        "chip {}: CUPTI knows no such chip; expected one of {}; {}", in_quotes(chip_),
-        joined(known),
-        near ? fmt::format("did you mean '{}'?", *near) : std::string{"name one of these"})};
+CuptiHost::CuptiHost(std::string chip) : chip_{std::move(chip)} {
+  const auto known = known_chips();
+  if (std::ranges::find(known, chip_) == known.end()) {
+    refuse({"chip " + in_quotes(chip_)}, "CUPTI knows no such chip", "one of " + joined(known),
+           did_you_mean(chip_, known, "name one of these"));
   }
   try {
     asked_ = open();
@@ -115,10 +107,8 @@ CuptiHost::CuptiHost(std::string chip, std::vector<std::uint8_t> availability)
 CuptiHost::Object CuptiHost::open() const {
   const auto params = cupti_call(
       cuptiProfilerHostInitialize,
-      CUPTI_PARAMS(
-          CUpti_Profiler_Host_Initialize, .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER,
-          .pChipName = chip_.c_str(),
-          .pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data()));
+      CUPTI_PARAMS(CUpti_Profiler_Host_Initialize,
+                   .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip_.c_str()));
   return Object{params.pHostObject};
 }
 
@@ -148,37 +138,37 @@ MetricFacts CuptiHost::describe(const std::string& base_metric) {
 bool CuptiHost::known_elsewhere(const std::string& metric) {
   const auto asked_before = elsewhere_.find(metric);
   if (asked_before != elsewhere_.end()) return asked_before->second;
-  bool found = false;
-  for (const auto& chip : chips()) {
-    if (chip == chip_ || found) continue;
+  const bool found = std::ranges::any_of(known_chips(), [&](const std::string& chip) {
     try {
-      found = CuptiHost{chip}.find(metric).has_value();
+      return chip != chip_ && CuptiHost{chip}.find(metric).has_value();
     } catch (const CountersUnavailable&) {
-      continue;  // a chip that cannot be described has no say
+      return false;  // a chip that cannot be described has no say
     }
-  }
+  });
   elsewhere_.emplace(metric, found);
   return found;
 }
 
 std::vector<std::string> CuptiHost::nearest(const std::string& metric) {
-  const std::string base{base_of(metric)};
-  const auto rollup = metric.substr(base.size());
-  std::vector<std::pair<std::size_t, std::string_view>> candidates;
+  constexpr std::size_t most_suggestions = 3;
+  const auto base = base_of(metric);
+  std::vector<std::pair<std::size_t, std::string>> candidates;
   for (const auto& name : base_metrics()) {
     const auto distance = edit_distance(base, name);
-    if (distance <= slips(base, name)) candidates.emplace_back(distance, name);
+    if (distance <= (std::max(base.size(), name.size()) + 2) / 3) {
+      candidates.emplace_back(distance, name);
+    }
   }
-  std::sort(candidates.begin(), candidates.end());
+  std::ranges::sort(candidates);
   std::vector<std::string> names;
   for (const auto& [distance, name] : candidates) {
     // Of a name that is right, the rollups; of others, the one that was asked for or the first.
-    for (const std::string& ending :
-         {rollup, std::string{".sum"}, std::string{".ratio"},
+    for (const auto& ending :
+         {metric.substr(base.size()), std::string{".sum"}, std::string{".ratio"},
           std::string{".avg.pct_of_peak_sustained_elapsed"}, std::string{".avg"}}) {
-      auto whole = std::string{name} + ending;
       if (names.size() == most_suggestions) return names;
-      if (!find(whole) || std::find(names.begin(), names.end(), whole) != names.end()) continue;
+      auto whole = name + ending;
+      if (!find(whole) || std::ranges::find(names, whole) != names.end()) continue;
       names.push_back(std::move(whole));
       if (distance != 0) break;
     }
@@ -196,26 +186,8 @@ const std::vector<std::string>& CuptiHost::base_metrics() {
     base_metrics_.insert(base_metrics_.end(), params.ppMetricNames,
                          params.ppMetricNames + params.numMetrics);
   }
-  std::sort(base_metrics_.begin(), base_metrics_.end());
+  std::ranges::sort(base_metrics_);
   return base_metrics_;
-}
-
-std::vector<std::uint8_t> CuptiHost::config_image_of(CUpti_Profiler_Host_Object& object,
-                                                     std::span<const std::string> metrics) {
-  auto names = pointers(metrics);
-  (void)cupti_call(cuptiProfilerHostConfigAddMetrics,
-                   CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = &object,
-                                .ppMetricNames = names.data(), .numMetrics = names.size()));
-
-  const auto size =
-      cupti_call(cuptiProfilerHostGetConfigImageSize,
-                 CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = &object));
-
-  std::vector<std::uint8_t> image(size.configImageSize);
-  (void)cupti_call(cuptiProfilerHostGetConfigImage,
-                   CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = &object,
-                                .configImageSize = image.size(), .pConfigImage = image.data()));
-  return image;
 }
 
 std::vector<std::uint8_t> CuptiHost::config_image(std::span<const std::string> metrics) {
@@ -231,14 +203,19 @@ std::optional<std::size_t> CuptiHost::passes(std::span<const std::string> metric
   if (metrics.empty()) return 0;
   const auto object = open();
   try {
-    const auto image = config_image_of(*object, metrics);
+    auto image = config_image_of(*object, metrics);
     const auto params =
         cupti_call(cuptiProfilerHostGetNumOfPasses,
                    CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses, .configImageSize = image.size(),
-                                .pConfigImage = unread(image)));
+                                .pConfigImage = image.data()));
     return params.numOfPasses;
   } catch (const CuptiError& error) {
-    if (names_the_metrics(error.code())) return std::nullopt;
+    constexpr std::array of_the_metrics{CUPTI_ERROR_INVALID_PARAMETER,
+                                        CUPTI_ERROR_INVALID_METRIC_NAME, CUPTI_ERROR_NOT_SUPPORTED,
+                                        CUPTI_ERROR_UNKNOWN};
+    if (std::ranges::find(of_the_metrics, error.code()) != of_the_metrics.end()) {
+      return std::nullopt;
+    }
     throw;
   }
 }

@@ -17,16 +17,14 @@ struct CUpti_Profiler_Host_Object;
 
 namespace strata {
 
+/// The names as CUPTI takes them: it never writes through the pointers.
+[[nodiscard]] std::vector<const char*> pointers(std::span<const std::string> names);
+
 /// CUPTI's description of one chip, for the range profiler.
 class CuptiHost final : public MetricCatalogue {
  public:
-  /// `chip` as chips() spells it. `availability`: what cuptiProfilerGetCounterAvailability said of
-  /// the device at hand, where it was asked. Throws UsageError with the nearest names for an
-  /// unknown chip, CountersUnavailable for one that CUPTI lists and cannot describe.
-  explicit CuptiHost(std::string chip, std::vector<std::uint8_t> availability = {});
-
-  /// The chips that this CUPTI knows, in its order. Throws CuptiError.
-  [[nodiscard]] static std::vector<std::string> chips();
+  /// As open_catalogue().
+  explicit CuptiHost(std::string chip);
 
   [[nodiscard]] const std::string& chip() const override { return chip_; }
   [[nodiscard]] std::optional<MetricFacts> find(const std::string& metric) override;
@@ -40,8 +38,7 @@ class CuptiHost final : public MetricCatalogue {
   /// have or metrics that cannot be counted together; the next call works all the same.
   [[nodiscard]] std::vector<std::uint8_t> config_image(std::span<const std::string> metrics);
 
-  /// What range `range` of a decoded counter data image says of each metric, in their order.
-  /// Throws CuptiError.
+  /// What range `range` of a decoded counter data image says of each metric. Throws CuptiError.
   [[nodiscard]] std::vector<double> evaluate(std::span<const std::uint8_t> counter_data,
                                              std::size_t range,
                                              std::span<const std::string> metrics);
@@ -54,11 +51,8 @@ class CuptiHost final : public MetricCatalogue {
 
   [[nodiscard]] Object open() const;
   [[nodiscard]] std::optional<MetricFacts> properties(const std::string& name) const;
-  [[nodiscard]] static std::vector<std::uint8_t> config_image_of(
-      CUpti_Profiler_Host_Object& object, std::span<const std::string> metrics);
 
   std::string chip_;
-  std::vector<std::uint8_t> availability_;
   Object asked_;       // for questions about names: those do no harm to it
   Object configured_;  // the metrics of the last config_image() were added to it
   std::vector<std::string> base_metrics_;

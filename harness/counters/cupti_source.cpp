@@ -2,11 +2,8 @@
 // ourselves ("user ranges, user replay"). The profiler's own replay would save and restore what a
 // kernel writes, and with it disturb the very caches that are counted; here every pass begins with
 // the preparation that the timed runs have.
-#include "harness/case/error.hpp"
-#include "harness/counters/counter_absence.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/counters/cupti_absence.hpp"
 #include "harness/counters/cupti_check.hpp"
 #include "harness/counters/cupti_host.hpp"
 #include "harness/cuda/cuda_check.hpp"
@@ -16,12 +13,12 @@
 #include <cuda_runtime_api.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
-#include <cupti_target.h>
+#include <cupti_version.h>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -31,19 +28,6 @@
 
 namespace strata {
 namespace {
-
-Support support(CUpti_Profiler_Support_Level level) {
-  switch (level) {
-    case CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED:
-      return Support::unsupported;
-    case CUPTI_PROFILER_CONFIGURATION_DISABLED:
-      return Support::disabled;
-    case CUPTI_PROFILER_CONFIGURATION_SUPPORTED:
-      return Support::supported;
-    default:
-      return Support::unknown;
-  }
-}
 
 void check_support(int ordinal) {
   const auto device_of = driver_function<decltype(&cuDeviceGet)>("cuDeviceGet", 2000);
@@ -56,118 +40,40 @@ void check_support(int ordinal) {
   if (const auto code = cuptiProfilerDeviceSupported(&params); code != CUPTI_SUCCESS) {
     counters_unavailable(code, "cuptiProfilerDeviceSupported", ordinal);
   }
+  constexpr auto level = [](CUpti_Profiler_Support_Level of) { return static_cast<Support>(of); };
+  static_assert(level(CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED) == Support::unsupported &&
+                level(CUPTI_PROFILER_CONFIGURATION_DISABLED) == Support::disabled);
   if (const auto absence =
-          explain_support({.overall = support(params.isSupported),
-                           .architecture = support(params.architecture),
-                           .sli = support(params.sli),
-                           .virtual_gpu = support(params.vGpu),
-                           .confidential_computing = support(params.confidentialCompute),
-                           .crypto_mining = support(params.cmp),
-                           .wsl = support(params.wsl)})) {
+          explain_support({.overall = level(params.isSupported),
+                           .architecture = level(params.architecture),
+                           .sli = level(params.sli),
+                           .virtual_gpu = level(params.vGpu),
+                           .confidential_computing = level(params.confidentialCompute),
+                           .crypto_mining = level(params.cmp),
+                           .wsl = level(params.wsl)})) {
     counters_unavailable(*absence);
   }
 }
 
-CUcontext current_context() {
+struct Disable {
+  void operator()(CUpti_RangeProfiler_Object* object) const noexcept {
+    auto params = CUPTI_PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = object);
+    cupti_release(cuptiRangeProfilerDisable(&params), "switching the counters off");
+  }
+};
+using RangeProfiler = std::unique_ptr<CUpti_RangeProfiler_Object, Disable>;
+
+/// Switched on for the current context.
+RangeProfiler enable_profiler() {
   const auto current = driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent", 4000);
   CUcontext context = nullptr;
   if (current == nullptr || current(&context) != CUDA_SUCCESS || context == nullptr) {
     throw std::logic_error{"counters were attached before the device was opened"};
   }
-  return context;
+  const auto params = cupti_call(cuptiRangeProfilerEnable,
+                                 CUPTI_PARAMS(CUpti_RangeProfiler_Enable, .ctx = context));
+  return RangeProfiler{params.pRangeProfilerObject};
 }
-
-/// The profiler, switched on for one context.
-class RangeProfiler {
- public:
-  explicit RangeProfiler(CUcontext context) {
-    const auto params = cupti_call(cuptiRangeProfilerEnable,
-                                   CUPTI_PARAMS(CUpti_RangeProfiler_Enable, .ctx = context));
-    object_.reset(params.pRangeProfilerObject);
-  }
-
-  [[nodiscard]] CUpti_RangeProfiler_Object* get() const { return object_.get(); }
-
-  /// An image for `ranges` ranges of these metrics.
-  [[nodiscard]] std::vector<std::uint8_t> counter_data(std::span<const std::string> metrics,
-                                                       std::size_t ranges) const {
-    std::vector<const char*> names;
-    names.reserve(metrics.size());
-    for (const auto& metric : metrics)
-      names.push_back(metric.c_str());
-    const auto size =
-        cupti_call(cuptiRangeProfilerGetCounterDataSize,
-                   CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize,
-                                .pRangeProfilerObject = get(), .pMetricNames = names.data(),
-                                .numMetrics = names.size(), .maxNumOfRanges = ranges,
-                                .maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges)));
-    return std::vector<std::uint8_t>(size.counterDataSize);
-  }
-
-  /// Takes back whatever an image held.
-  void clear(std::vector<std::uint8_t>& image) const {
-    (void)cupti_call(
-        cuptiRangeProfilerCounterDataImageInitialize,
-        CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, .pRangeProfilerObject = get(),
-                     .counterDataSize = image.size(), .pCounterData = image.data()));
-  }
-
-  void configure(std::span<const std::uint8_t> config, std::vector<std::uint8_t>& image,
-                 std::size_t ranges) const {
-    (void)cupti_call(
-        cuptiRangeProfilerSetConfig,
-        CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = get(),
-                     .configSize = config.size(), .pConfig = config.data(),
-                     .counterDataImageSize = image.size(), .pCounterDataImage = image.data(),
-                     .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay,
-                     .maxRangesPerPass = ranges, .numNestingLevels = 1, .minNestingLevel = 1,
-                     .passIndex = 0, .targetNestingLevel = 1));
-  }
-
-  void start() const {
-    (void)cupti_call(cuptiRangeProfilerStart,
-                     CUPTI_PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = get()));
-  }
-
-  /// True when every pass is done.
-  [[nodiscard]] bool stop() const {
-    const auto params =
-        cupti_call(cuptiRangeProfilerStop,
-                   CUPTI_PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = get()));
-    return params.isAllPassSubmitted != 0;
-  }
-
-  void push(const std::string& name) const {
-    (void)cupti_call(cuptiRangeProfilerPushRange,
-                     CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = get(),
-                                  .pRangeName = name.c_str()));
-  }
-
-  void pop() const {
-    (void)cupti_call(cuptiRangeProfilerPopRange,
-                     CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = get()));
-  }
-
-  /// Decodes the results of the passes into the configured image.
-  void decode() const {
-    const auto params =
-        cupti_call(cuptiRangeProfilerDecodeData,
-                   CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData, .pRangeProfilerObject = get()));
-    if (params.numOfRangeDropped > 0) {
-      throw std::runtime_error{
-          fmt::format("the profiler dropped {} ranges", params.numOfRangeDropped)};
-    }
-  }
-
- private:
-  struct Disable {
-    void operator()(CUpti_RangeProfiler_Object* object) const noexcept {
-      auto params = CUPTI_PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = object);
-      cupti_release(cuptiRangeProfilerDisable(&params), "switching the counters off");
-    }
-  };
-  std::unique_ptr<CUpti_RangeProfiler_Object, Disable> object_;
-};
 
 /// Name of each range in a decoded image, in the image's order.
 std::vector<std::string> range_names(const std::vector<std::uint8_t>& image) {
@@ -200,7 +106,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   void attach() override {
     const auto nothing = [] {};
     try {
-      profiler_ = std::make_unique<RangeProfiler>(current_context());
+      profiler_ = enable_profiler();
       // Some refusals come only when something is counted: permission, another profiler.
       (void)count(
           std::vector<CountedRange>{{.name = "trial", .prepare = nothing, .work = nothing}});
@@ -235,11 +141,26 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     }
     names_.clear();
     if (configured_ != now_) begin_anew();
-    profiler_->clear(now_->image);
-    profiler_->configure(now_->config, now_->image, capacity);
+    auto& [plan, metrics, config, image] = *now_;
+    (void)cupti_call(cuptiRangeProfilerCounterDataImageInitialize,
+                     CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize,
+                                  .pRangeProfilerObject = profiler_.get(),
+                                  .counterDataSize = image.size(), .pCounterData = image.data()));
+    (void)cupti_call(
+        cuptiRangeProfilerSetConfig,
+        CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = profiler_.get(),
+                     .configSize = config.size(), .pConfig = config.data(),
+                     .counterDataImageSize = image.size(), .pCounterDataImage = image.data(),
+                     .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay,
+                     .maxRangesPerPass = capacity, .numNestingLevels = 1, .minNestingLevel = 1,
+                     .passIndex = 0, .targetNestingLevel = 1));
   }
 
-  void begin_pass() override { profiler_->start(); }
+  void begin_pass() override {
+    (void)cupti_call(
+        cuptiRangeProfilerStart,
+        CUPTI_PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = profiler_.get()));
+  }
 
   /// The device is idle at both ends of the range: nothing else is counted in it.
   void run(const CountedRange& range) override {
@@ -248,23 +169,39 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     broken_ = true;
     range.prepare();
     cuda_check(cudaDeviceSynchronize());
-    profiler_->push(*names_.insert(range.name).first);
+    (void)cupti_call(
+        cuptiRangeProfilerPushRange,
+        CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = profiler_.get(),
+                     .pRangeName = names_.insert(range.name).first->c_str()));
     range.work();
     cuda_check(cudaDeviceSynchronize());
-    profiler_->pop();
+    (void)cupti_call(
+        cuptiRangeProfilerPopRange,
+        CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = profiler_.get()));
     broken_ = false;
   }
 
-  [[nodiscard]] bool end_pass() override { return profiler_->stop(); }
+  [[nodiscard]] bool end_pass() override {
+    const auto params =
+        cupti_call(cuptiRangeProfilerStop,
+                   CUPTI_PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = profiler_.get()));
+    return params.isAllPassSubmitted != 0;
+  }
 
   [[nodiscard]] std::map<std::string, Counts, std::less<>> results() override {
-    profiler_->decode();
-    std::map<std::string, Counts, std::less<>> counted;
+    const auto decoded = cupti_call(
+        cuptiRangeProfilerDecodeData,
+        CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData, .pRangeProfilerObject = profiler_.get()));
+    if (decoded.numOfRangeDropped > 0) {
+      throw std::runtime_error{
+          fmt::format("the profiler dropped {} ranges", decoded.numOfRangeDropped)};
+    }
     const auto names = range_names(now_->image);
     if (names.size() != names_.size()) {
       throw std::runtime_error{fmt::format("the profiler kept {} of {} ranges, without a word",
                                            names.size(), names_.size())};
     }
+    std::map<std::string, Counts, std::less<>> counted;
     for (std::size_t index = 0; index < names.size(); ++index) {
       const auto values = host_.evaluate(now_->image, index, now_->metrics);
       Counts& counts = counted[names[index]];
@@ -292,9 +229,16 @@ class CuptiSource final : public CounterSource, public CounterPasses {
       profiler_.reset();
       configured_->image.clear();
       configured_ = nullptr;
-      profiler_ = std::make_unique<RangeProfiler>(current_context());
+      profiler_ = enable_profiler();
     }
-    now_->image = profiler_->counter_data(now_->metrics, capacity);
+    auto names = pointers(now_->metrics);
+    const auto size =
+        cupti_call(cuptiRangeProfilerGetCounterDataSize,
+                   CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize,
+                                .pRangeProfilerObject = profiler_.get(),
+                                .pMetricNames = names.data(), .numMetrics = names.size(),
+                                .maxNumOfRanges = capacity, .maxNumRangeTreeNodes = capacity));
+    now_->image.assign(size.counterDataSize, 0);
     configured_ = now_;
   }
 
@@ -314,7 +258,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   /// Ranges that every session has room for. The profiler makes its room when it is configured for
   /// the first time: a later session that asks for more loses the ranges beyond, and the count of
   /// dropped ranges stays 0 (CUPTI 13.0).
-  static constexpr std::size_t capacity = 256;
+  static constexpr std::uint32_t capacity = 256;
 
   int ordinal_;
   CuptiHost host_;
@@ -322,7 +266,7 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   Chosen* now_;
   Chosen* configured_ = nullptr;              // the plan of the current configuration
   std::set<std::string, std::less<>> names_;  // of the session: the profiler keeps pointers to them
-  std::unique_ptr<RangeProfiler> profiler_;
+  RangeProfiler profiler_;
   bool broken_ = false;
 };
 
@@ -339,15 +283,20 @@ std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
     (void)cudaGetLastError();
     counters_unavailable(no_gpu_to_count_on("CUDA sees none; strata doctor says why"));
   }
-  const int ordinal = device.ordinal;
-  if (const auto misfit = misfit_of_loaded_cupti()) counters_unavailable(*misfit);
-  if (const auto absence = explain_environment(counter_environment(ordinal)))
-    counters_unavailable(*absence);
-  start_cupti(ordinal);
-  check_support(ordinal);
-  const std::string chip = chip_of_device(ordinal);
-  if (const auto absence = unknown_chip(chip)) counters_unavailable(*absence);
-  return std::make_unique<CuptiSource>(ordinal, chip, selection);
+  std::uint32_t loaded = 0;  // older than any, if it cannot even say so
+  (void)cuptiGetVersion(&loaded);
+  if (const auto misfit = explain_library(CUPTI_API_VERSION, loaded)) counters_unavailable(*misfit);
+  const auto environment = counter_environment(device.ordinal);
+  if (const auto absence = explain_environment(environment)) counters_unavailable(*absence);
+  start_cupti(device.ordinal);
+  check_support(device.ordinal);
+  const std::string chip = chip_of_device(device.ordinal);
+  if (const auto known = known_chips(); std::ranges::find(known, chip) == known.end()) {
+    // A chip too new for the loaded CUPTI is no mistake of the user's.
+    counters_unavailable(
+        explain_chip(chip, cuda_version_text(environment.cupti_cuda_version), known));
+  }
+  return std::make_unique<CuptiSource>(device.ordinal, chip, selection);
 }
 
 }  // namespace strata

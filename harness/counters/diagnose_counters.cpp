@@ -5,8 +5,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <fmt/format.h>
+
 #include <exception>
-#include <string>
 #include <utility>
 
 namespace strata {
@@ -21,7 +22,7 @@ Finding absent(std::string what, const Absence& absence) {
 
 /// A trial on one GPU: all that a worker does before its first case.
 Finding diagnose(int ordinal) {
-  std::string what = "cuda:" + std::to_string(ordinal) + " counters";
+  const auto what = fmt::format("cuda:{} counters", ordinal);
   try {
     const auto source =
         open_counters({.kind = DeviceRequest::Kind::cuda, .ordinal = ordinal}, {{tried_set}});
@@ -29,22 +30,22 @@ Finding diagnose(int ordinal) {
     if (status == cudaSuccess) status = cudaFree(nullptr);  // makes the context, if nothing has
     if (status != cudaSuccess) {
       (void)cudaGetLastError();
-      return absent(std::move(what), no_gpu_to_count_on(cudaGetErrorString(status)));
+      return absent(what, no_gpu_to_count_on(cudaGetErrorString(status)));
     }
     source->attach();
     const CounterPlan& plan = source->plan();
-    std::string detail = plan.chip + ", a trial was counted; set " + tried_set + ": " +
-                         std::to_string(plan.quantities.size()) + " quantities in " +
-                         std::to_string(plan.passes) + (plan.passes == 1 ? " pass" : " passes");
+    auto detail =
+        fmt::format("{}, a trial was counted; set {}: {} quantities in {} pass{}", plan.chip,
+                    tried_set, plan.quantities.size(), plan.passes, plan.passes == 1 ? "" : "es");
     if (!plan.absent.empty()) {
-      detail += ", " + std::to_string(plan.absent.size()) + " that this chip does not have";
+      detail += fmt::format(", {} that this chip does not have", plan.absent.size());
     }
-    return {Finding::State::ok, std::move(what), std::move(detail), ""};
+    return {Finding::State::ok, what, std::move(detail), ""};
   } catch (const CountersUnavailable& unavailable) {
-    return absent(std::move(what), {unavailable.what(), unavailable.mend()});
+    return absent(what, {unavailable.what(), unavailable.mend()});
   } catch (const std::exception& error) {
-    return {Finding::State::warning, std::move(what),
-            std::string{"the trial failed: "} + error.what(), "see the kernel's log (dmesg)"};
+    return {Finding::State::warning, what, fmt::format("the trial failed: {}", error.what()),
+            "see the kernel's log (dmesg)"};
   }
 }
 

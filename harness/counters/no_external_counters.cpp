@@ -2,13 +2,7 @@
 #include "harness/counters/counter_absence.hpp"
 #include "harness/counters/counters.hpp"
 
-#include <utility>
-
-namespace strata {
-
-std::unique_ptr<CounterSource> open_external_counters() {
-  auto [reason, mend] = no_cupti_in_this_build(true);
-  throw CountersUnavailable{reason, std::move(mend)};
+std::unique_ptr<strata::CounterSource> strata::open_external_counters() {
+  const auto [reason, mend] = no_cupti_in_this_build(true);
+  throw CountersUnavailable{reason, mend};
 }
-
-}  // namespace strata

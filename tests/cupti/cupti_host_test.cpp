@@ -31,7 +31,7 @@ const std::string good = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 
 /// From Turing, the oldest that the toolkit of CUPTI's host API builds for.
 std::vector<std::string> chips_since_turing() {
-  auto chips = CuptiHost::chips();
+  auto chips = strata::known_chips();
   std::erase_if(chips, [](const std::string& chip) { return chip.starts_with("GV"); });
   return chips;
 }
@@ -52,7 +52,7 @@ std::string refusal_of(Function&& function) {
 }
 
 TEST(CuptiHost, KnowsTheChipsFromTuringToBlackwell) {
-  const auto chips = CuptiHost::chips();
+  const auto chips = strata::known_chips();
   for (const auto* const chip : {"TU102", "GA100", "AD102", "GH100", "GB100", "GB202", "GB20B"})
     EXPECT_THAT(chips, Contains(chip));
   EXPECT_GE(chips.size(), 29U);
@@ -65,7 +65,7 @@ TEST(CuptiHost, RefusesAnUnknownChipAndNamesTheNearest) {
 }
 
 TEST(CuptiHost, SaysOfAChipThatItCannotDescribeWhatCuptiSays) {
-  const auto chips = CuptiHost::chips();
+  const auto chips = strata::known_chips();
   if (std::find(chips.begin(), chips.end(), "GV11B") == chips.end())
     GTEST_SKIP() << "this CUPTI does not list it";
   try {
