@@ -139,13 +139,6 @@ std::size_t absent_in(const ResolvedSet& set) {
                     [](const ResolvedQuantity& one) { return !one.choice; }));
 }
 
-std::string metric_names(const SetQuantity& quantity) {
-  std::vector<std::string> names;
-  for (const auto& metric : quantity.metrics)
-    names.push_back(metric.name);
-  return joined(names);
-}
-
 /// The metric, marked when it is not the first choice, or the missing ones.
 std::string stand_in(const ResolvedQuantity& quantity) {
   if (!quantity.choice) return fmt::format("absent: {}", metric_names(quantity.asked));

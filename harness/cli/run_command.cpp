@@ -3,7 +3,7 @@
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/describe_benchmarks.hpp"
-#include "harness/counters/counters_asked.hpp"
+#include "harness/counters/counter_set.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/record/run_folder.hpp"

@@ -22,11 +22,6 @@ struct MetricFacts {
 /// The metrics of one chip. A failed call does not affect later ones.
 class MetricCatalogue {
  public:
-  MetricCatalogue() = default;
-  MetricCatalogue(const MetricCatalogue&) = delete;
-  MetricCatalogue& operator=(const MetricCatalogue&) = delete;
-  MetricCatalogue(MetricCatalogue&&) = delete;
-  MetricCatalogue& operator=(MetricCatalogue&&) = delete;
   virtual ~MetricCatalogue() = default;
 
   /// "GH100".

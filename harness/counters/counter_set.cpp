@@ -2,6 +2,7 @@
 
 #include "harness/case/builtin_files.hpp"
 #include "harness/case/case.hpp"
+#include "harness/case/error.hpp"
 #include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "harness/case/yaml_tree.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <set>
 #include <span>
 #include <utility>
@@ -24,9 +24,14 @@ constexpr std::size_t longest_line = 200;  // of a title, a meaning or a metric'
 
 using Names = std::vector<std::string>;
 
-// --- the file ---
+/// The element whose `name` is this; null without one.
+template <class T>
+const T* find(const std::vector<T>& all, std::string_view wanted, std::string T::*name) {
+  const auto found = std::ranges::find(all, wanted, name);
+  return found == all.end() ? nullptr : &*found;
+}
 
-/// Checks the tree of a counter set.
+/// The keys of a mapping of the file, read and checked.
 class SetReader {
  public:
   explicit SetReader(std::string_view file) : file_{file} {}
@@ -40,15 +45,10 @@ class SetReader {
     check_schema(file_, root, set_schema);
     CounterSet set;
     set.title = line(root, "title");
-    const auto& quantities = need_key(file_, root, "quantities", "a list of entries '- name: …'");
-    if (quantities.kind != TreeNode::Kind::list || quantities.items.empty()) {
-      refuse(at(quantities), fmt::format("quantities is {}", quantities.describe()),
-             "a list of entries '- name: …'", "add at least one, each with its '- '");
-    }
-    std::set<std::string, std::less<>> names;
-    for (const auto& item : quantities.items) {
+    for (const auto& item : list(root, "quantities", "a list of entries '- name: …'",
+                                 "add at least one, each with its '- '")) {
       auto quantity = this->quantity(item);
-      if (!names.insert(quantity.name).second) {
+      if (find(set.quantities, quantity.name, &SetQuantity::name) != nullptr) {
         refuse(at(*item.find("name")), fmt::format("quantity {} twice", in_quotes(quantity.name)),
                "each name once", "rename or remove one of them");
       }
@@ -60,15 +60,29 @@ class SetReader {
  private:
   [[nodiscard]] Place at(const TreeNode& node) const { return {file_, node.line}; }
 
-  /// The text under `key`: one line that is not empty.
+  static bool is_line(const TreeNode& node) {
+    return node.is_text() && !node.text.empty() && node.text.size() <= longest_line &&
+           one_line(node.text) == node.text;
+  }
+
   [[nodiscard]] std::string line(const TreeNode& mapping, std::string_view key) const {
     const auto expected = fmt::format("one line of at most {} bytes", longest_line);
     const auto& node = need_key(file_, mapping, key, expected);
-    if (!node.is_text() || node.text.empty() || node.text.size() > longest_line ||
-        one_line(node.text) != node.text) {
+    if (!is_line(node)) {
       refuse(at(node), fmt::format("{} is {}", key, node.describe()), expected, "write it so");
     }
     return node.text;
+  }
+
+  /// The items of a list that is not empty.
+  [[nodiscard]] const std::vector<TreeNode>& list(const TreeNode& mapping, std::string_view key,
+                                                  std::string_view expected,
+                                                  std::string_view mend) const {
+    const auto& node = need_key(file_, mapping, key, expected);
+    if (node.kind != TreeNode::Kind::list || node.items.empty()) {
+      refuse(at(node), fmt::format("{} is {}", key, node.describe()), expected, mend);
+    }
+    return node.items;
   }
 
   [[nodiscard]] SetQuantity quantity(const TreeNode& node) const {
@@ -87,27 +101,19 @@ class SetReader {
                          .unit = line(node, "unit"),
                          .meaning = line(node, "meaning"),
                          .metrics = {}};
-    const auto& metrics = need_key(file_, node, "metrics", "a list of metrics, the best first");
-    if (metrics.kind != TreeNode::Kind::list || metrics.items.empty()) {
-      refuse(at(metrics), fmt::format("metrics is {}", metrics.describe()),
-             "a list of metrics, the best first", "write metrics: [l1tex__t_bytes.sum]");
+    for (const auto& item : list(node, "metrics", "a list of metrics, the best first",
+                                 "write metrics: [l1tex__t_bytes.sum]")) {
+      if (!is_line(item) || !is_raw_metric(item.text)) {
+        refuse(at(item), fmt::format("{} among the metrics of {}", item.describe(), name.text),
+               "names like l1tex__t_bytes.sum", "'strata counters --metrics RE' shows them");
+      }
+      if (find(quantity.metrics, item.text, &NamedMetric::name) != nullptr) {
+        refuse(at(item), fmt::format("metric {} of {} twice", in_quotes(item.text), name.text),
+               "each metric once", "remove one of them");
+      }
+      quantity.metrics.push_back({.name = item.text, .line = item.line});
     }
-    for (const auto& item : metrics.items)
-      quantity.metrics.push_back(metric(item, quantity));
     return quantity;
-  }
-
-  [[nodiscard]] NamedMetric metric(const TreeNode& node, const SetQuantity& of) const {
-    if (!node.is_text() || !is_raw_metric(node.text) || node.text.size() > longest_line ||
-        one_line(node.text) != node.text) {
-      refuse(at(node), fmt::format("{} among the metrics of {}", node.describe(), of.name),
-             "names like l1tex__t_bytes.sum", "'strata counters --metrics RE' shows them");
-    }
-    if (std::ranges::find(of.metrics, node.text, &NamedMetric::name) != of.metrics.end()) {
-      refuse(at(node), fmt::format("metric {} of {} twice", in_quotes(node.text), of.name),
-             "each metric once", "remove one of them");
-    }
-    return {.name = node.text, .line = node.line};
   }
 
   std::string_view file_;
@@ -118,31 +124,15 @@ bool names_a_file(std::string_view name) {
          name.find('/') != std::string_view::npos;
 }
 
-// --- what a chip can count ---
-
-/// The metrics that keep `metrics` from being counted: those that cannot be even alone.
-Names unschedulable(std::span<const std::string> metrics, MetricCatalogue& catalogue) {
-  Names found;
-  if (metrics.empty() || catalogue.passes(metrics)) return found;
-  std::ranges::copy_if(metrics, std::back_inserter(found), [&](const std::string& metric) {
-    return !catalogue.passes(std::span{&metric, 1});
-  });
-  return found;
-}
-
-std::string mend_of(const Names& near) {
-  if (near.empty()) return "'strata counters --metrics RE' shows the names";
-  std::string list;
-  for (const auto& name : near)
-    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", name);
-  return fmt::format("did you mean {}{}?", near.size() > 1 ? "one of " : "", list);
-}
-
 /// `who_has` begins the sentence: "GH100 has no", "no known chip has".
 [[noreturn]] void refuse_metric(const Place& place, std::string_view who_has,
                                 const std::string& metric, MetricCatalogue& catalogue) {
+  const Names near = catalogue.nearest(metric);
   refuse(place, fmt::format("{} metric '{}'", who_has, one_line(metric)),
-         "a name with its rollup, like l1tex__t_bytes.sum", mend_of(catalogue.nearest(metric)));
+         "a name with its rollup, like l1tex__t_bytes.sum",
+         near.empty() ? "'strata counters --metrics RE' shows the names"
+                      : fmt::format("did you mean {}'{}'?", near.size() > 1 ? "one of " : "",
+                                    fmt::join(near, "', '")));
 }
 
 /// Sums of parts add up; averages, shares and ratios do not.
@@ -161,119 +151,68 @@ void check_names(const CounterSet& set, MetricCatalogue& catalogue) {
   }
 }
 
-/// The first metric of each quantity that the chip has and that is not in `banned`.
-std::vector<ResolvedQuantity> choose(const CounterSet& set, const std::set<std::string>& banned,
-                                     MetricCatalogue& catalogue) {
-  std::vector<ResolvedQuantity> quantities;
-  for (const auto& asked : set.quantities) {
-    auto& quantity = quantities.emplace_back(ResolvedQuantity{.asked = asked, .choice = {}});
-    for (std::size_t m = 0; m < asked.metrics.size() && !quantity.choice; ++m) {
-      const auto& metric = asked.metrics[m].name;
-      if (!banned.contains(metric) && catalogue.find(metric)) quantity.choice = m;
-    }
+/// A metric is counted once, under the first name that refers to it.
+void add_quantity(CounterPlan& plan, const CounterSet& set, const ResolvedQuantity& quantity) {
+  const auto& asked = quantity.asked;
+  const auto absent = [&](const std::string& why) {
+    plan.absent.push_back(fmt::format("{}.{}: {}", set.name, asked.name, why));
+  };
+  if (!quantity.choice) {
+    return absent(fmt::format("{} has {} {}", plan.chip,
+                              asked.metrics.size() == 1 ? "no" : "none of", metric_names(asked)));
   }
-  return quantities;
+  const auto& metric = quantity.metric();
+  if (const auto* same = find(plan.quantities, metric, &CountedQuantity::metric)) {
+    if (same->name != asked.name) absent("counted as " + same->name);
+    return;
+  }
+  if (const auto* clash = find(plan.quantities, asked.name, &CountedQuantity::name)) {
+    refuse({set.file, asked.metrics[*quantity.choice].line},
+           fmt::format("{} is {}, and {} in {}", asked.name, metric, clash->metric, clash->set),
+           "one meaning for each name", "rename it");
+  }
+  plan.quantities.push_back({.name = asked.name,
+                             .metric = metric,
+                             .unit = asked.unit,
+                             .meaning = asked.meaning,
+                             .set = set.name,
+                             .additive = adds_up(metric)});
 }
 
-// --- the plan ---
-
-/// Collects the counted quantities, each metric once.
-class PlanBuilder {
- public:
-  PlanBuilder(MetricCatalogue& catalogue, std::string_view flag)
-      : catalogue_{catalogue}, flag_{flag} {
-    plan_.chip = catalogue.chip();
+void add_raw(CounterPlan& plan, const std::string& metric, MetricCatalogue& catalogue,
+             std::string_view flag) {
+  const auto facts = catalogue.find(metric);
+  if (!facts) {
+    refuse_metric({flag},
+                  catalogue.known_elsewhere(metric)
+                      ? fmt::format("{}, unlike other chips, has no", plan.chip)
+                      : "no known chip has the",
+                  metric, catalogue);
   }
-
-  void add_set(const std::string& wanted) {
-    const auto resolved = resolve_set(load_counter_set(wanted, flag_), catalogue_);
-    const auto& set = resolved.set;
-    if (std::ranges::find(plan_.sets, wanted) != plan_.sets.end()) return;
-    plan_.sets.push_back(wanted);
-    for (const auto& quantity : resolved.quantities)
-      add(set, quantity);
+  if (!catalogue.passes(std::span{&metric, 1})) {
+    refuse({flag}, fmt::format("'{}' is known and cannot be counted on {}", metric, plan.chip),
+           "a metric that hardware counters give", "leave it out");
   }
-
-  void add_raw(const std::string& metric) {
-    const auto facts = catalogue_.find(metric);
-    if (!facts) {
-      const bool elsewhere = catalogue_.known_elsewhere(metric);
-      refuse_metric({flag_},
-                    elsewhere ? fmt::format("{}, unlike other chips, has no", plan_.chip)
-                              : std::string{"no known chip has the"},
-                    metric, catalogue_);
-    }
-    if (!catalogue_.passes(std::span{&metric, 1})) {
-      refuse({flag_}, fmt::format("'{}' is known and cannot be counted on {}", metric, plan_.chip),
-             "a metric that hardware counters give", "leave it out");
-    }
-    if (counted(metric) != nullptr) return;
-    plan_.quantities.push_back({.name = metric,
-                                .metric = metric,
-                                .unit = facts->unit,
-                                .meaning = facts->meaning,
-                                .set = {},
-                                .additive = adds_up(metric)});
-  }
-
-  [[nodiscard]] CounterPlan take() {
-    Names metrics;
-    for (const auto& quantity : plan_.quantities)
-      metrics.push_back(quantity.metric);
-    const auto passes = catalogue_.passes(metrics);
-    if (!passes) {
-      refuse({flag_}, fmt::format("these cannot be counted together on {}", plan_.chip),
-             "metrics that can", "ask for fewer at once");
-    }
-    plan_.passes = *passes;
-    return std::move(plan_);
-  }
-
- private:
-  [[nodiscard]] const CountedQuantity* counted(std::string_view metric) const {
-    const auto found = std::ranges::find(plan_.quantities, metric, &CountedQuantity::metric);
-    return found == plan_.quantities.end() ? nullptr : &*found;
-  }
-
-  void add(const CounterSet& set, const ResolvedQuantity& quantity) {
-    const auto& asked = quantity.asked;
-    if (!quantity.choice) {
-      Names tried;
-      for (const auto& metric : asked.metrics)
-        tried.push_back(metric.name);
-      plan_.absent.push_back(fmt::format("{}.{}: {} has {} {}", set.name, asked.name, plan_.chip,
-                                         tried.size() == 1 ? "no" : "none of", joined(tried)));
-      return;
-    }
-    const auto& metric = quantity.metric();
-    if (const auto* const same = counted(metric)) {
-      if (same->name == asked.name) return;
-      plan_.absent.push_back(fmt::format("{}.{}: counted as {}", set.name, asked.name, same->name));
-      return;
-    }
-    const auto clash = std::ranges::find(plan_.quantities, asked.name, &CountedQuantity::name);
-    if (clash != plan_.quantities.end()) {
-      refuse({set.file, asked.metrics[*quantity.choice].line},
-             fmt::format("{} is {}, and {} in {}", asked.name, metric, clash->metric, clash->set),
-             "one meaning for each name", "rename it");
-    }
-    plan_.quantities.push_back({.name = asked.name,
-                                .metric = metric,
-                                .unit = asked.unit,
-                                .meaning = asked.meaning,
-                                .set = set.name,
-                                .additive = adds_up(metric)});
-  }
-
-  MetricCatalogue& catalogue_;
-  std::string_view flag_;
-  CounterPlan plan_;
-};
+  if (find(plan.quantities, metric, &CountedQuantity::metric) != nullptr) return;
+  plan.quantities.push_back({.name = metric,
+                             .metric = metric,
+                             .unit = facts->unit,
+                             .meaning = facts->meaning,
+                             .set = {},
+                             .additive = adds_up(metric)});
+}
 
 }  // namespace
 
 bool is_raw_metric(std::string_view name) {
   return !names_a_file(name) && name.find("__") != std::string_view::npos;
+}
+
+std::string metric_names(const SetQuantity& quantity) {
+  Names names;
+  for (const auto& metric : quantity.metrics)
+    names.push_back(metric.name);
+  return joined(names);
 }
 
 CounterSet parse_counter_set(std::string_view text, const std::string& file) {
@@ -292,9 +231,7 @@ Names counter_set_names() {
 }
 
 CounterSet load_counter_set(const std::string& name, std::string_view flag) {
-  if (names_a_file(name)) {
-    return parse_counter_set(read_yaml_file(name, "counter set"), name);
-  }
+  if (names_a_file(name)) return parse_counter_set(read_yaml_file(name, "counter set"), name);
   for (const auto& [builtin, text] : builtin_counter_sets()) {
     if (builtin != name) continue;
     auto set = parse_counter_set(text, name);
@@ -311,46 +248,99 @@ CounterSet load_counter_set(const std::string& name, std::string_view flag) {
 Names ResolvedSet::metrics() const {
   Names names;
   for (const auto& quantity : quantities) {
-    if (!quantity.choice) continue;
-    const auto& metric = quantity.metric();
-    if (std::ranges::find(names, metric) == names.end()) names.push_back(metric);
+    if (quantity.choice && std::ranges::find(names, quantity.metric()) == names.end()) {
+      names.push_back(quantity.metric());
+    }
   }
   return names;
 }
 
 ResolvedSet resolve_set(const CounterSet& set, MetricCatalogue& catalogue) {
   if (!set.built_in) check_names(set, catalogue);
-  ResolvedSet resolved{.set = set, .quantities = {}, .passes = 0};
-  std::set<std::string> banned;
+  std::set<std::string> uncountable;
   for (;;) {
-    resolved.quantities = choose(set, banned, catalogue);
+    ResolvedSet resolved{.set = set, .quantities = {}, .passes = 0};
+    for (const auto& asked : set.quantities) {
+      auto& quantity = resolved.quantities.emplace_back(ResolvedQuantity{asked, std::nullopt});
+      for (std::size_t m = 0; m < asked.metrics.size() && !quantity.choice; ++m) {
+        const auto& metric = asked.metrics[m].name;
+        if (!uncountable.contains(metric) && catalogue.find(metric)) quantity.choice = m;
+      }
+    }
     const auto metrics = resolved.metrics();
     if (const auto passes = catalogue.passes(metrics)) {
       resolved.passes = *passes;
       return resolved;
     }
     // A name that the library describes may still be nothing that the hardware counts.
-    const auto culprits = unschedulable(metrics, catalogue);
-    if (culprits.empty()) {
+    const auto known = uncountable.size();
+    for (const auto& metric : metrics) {
+      if (!catalogue.passes(std::span{&metric, 1})) uncountable.insert(metric);
+    }
+    if (uncountable.size() == known) {
       refuse({set.file}, fmt::format("these cannot be counted together on {}", catalogue.chip()),
              "metrics that can", "split the set");
     }
-    banned.insert(culprits.begin(), culprits.end());
   }
 }
 
 CounterPlan resolve(const CounterSelection& selection, MetricCatalogue& catalogue,
                     std::string_view flag) {
-  PlanBuilder plan{catalogue, flag};
-  plan.add_set(std::string{memory_set});
-  for (const auto& wanted : selection.wanted) {
+  CounterPlan plan{.chip = catalogue.chip()};
+  Names all{std::string{memory_set}};
+  all.insert(all.end(), selection.wanted.begin(), selection.wanted.end());
+  for (const auto& wanted : all) {
     if (is_raw_metric(wanted)) {
-      plan.add_raw(wanted);
-    } else {
-      plan.add_set(wanted);
+      add_raw(plan, wanted, catalogue, flag);
+    } else if (std::ranges::find(plan.sets, wanted) == plan.sets.end()) {
+      const auto resolved = resolve_set(load_counter_set(wanted, flag), catalogue);
+      plan.sets.push_back(wanted);
+      for (const auto& quantity : resolved.quantities)
+        add_quantity(plan, resolved.set, quantity);
     }
   }
-  return plan.take();
+  Names metrics;
+  for (const auto& quantity : plan.quantities)
+    metrics.push_back(quantity.metric);
+  const auto passes = catalogue.passes(metrics);
+  if (!passes) {
+    refuse({flag}, fmt::format("these cannot be counted together on {}", plan.chip),
+           "metrics that can", "ask for fewer at once");
+  }
+  plan.passes = *passes;
+  return plan;
+}
+
+Names parse_counters(const Names& flags) {
+  constexpr std::string_view expected =
+      "auto, none, or names of counter sets, files of sets (*.yaml) and metrics, joined by commas";
+  constexpr std::string_view mend = "strata counters lists the sets";
+  if (flags.empty()) return {counters_auto};
+  Names asked;
+  for (const std::string_view flag : flags) {
+    for (const auto name : split(flag, ',')) {
+      if (name.empty()) refuse({"--counters " + in_quotes(flag)}, "an empty name", expected, mend);
+      if (std::ranges::find(asked, name) != asked.end()) {
+        throw UsageError{fmt::format("--counters {}: named twice", in_quotes(name))};
+      }
+      asked.emplace_back(name);
+    }
+  }
+  for (const char* alone : {counters_auto, counters_none}) {
+    if (asked.size() > 1 && std::ranges::find(asked, alone) != asked.end()) {
+      refuse({"--counters"}, fmt::format("{} cannot be combined with others", alone), expected,
+             mend);
+    }
+  }
+  return asked;
+}
+
+CounterSelection selection_of(const Names& asked, std::span<const std::string> wanted) {
+  if (asked == Names{counters_none}) return {};
+  if (asked != Names{counters_auto}) return {.wanted = asked};
+  CounterSelection selection{.wanted = {std::string{memory_set}}, .by_benchmark = true};
+  selection.wanted.insert(selection.wanted.end(), wanted.begin(), wanted.end());
+  return selection;
 }
 
 }  // namespace strata

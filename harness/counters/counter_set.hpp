@@ -1,5 +1,5 @@
-// Counter sets: files that map quantities to the metrics of chips, and their resolution on one
-// chip.
+// The flag --counters; counter sets, files that map quantities to the metrics of chips; and their
+// resolution on one chip.
 #pragma once
 
 #include "harness/counters/counter_catalogue.hpp"
@@ -7,11 +7,26 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace strata {
+
+/// Values of --counters: `memory` and the sets that the benchmarks of the sweep need besides, where
+/// available; and nothing.
+inline constexpr const char* counters_auto = "auto";
+inline constexpr const char* counters_none = "none";
+
+/// The names of all flags, each a comma-separated list; {"auto"} without flags. Throws UsageError
+/// for an empty or repeated name, and for auto or none combined with others.
+[[nodiscard]] std::vector<std::string> parse_counters(const std::vector<std::string>& flags);
+
+/// The selection to open, empty for {"none"}. {"auto"} stands for `memory` and `wanted`, of which
+/// each case counts the part of its own benchmark.
+[[nodiscard]] CounterSelection selection_of(const std::vector<std::string>& asked,
+                                            std::span<const std::string> wanted);
 
 /// A metric of a file.
 struct NamedMetric {
@@ -26,6 +41,8 @@ struct SetQuantity {
   std::string meaning;  ///< one line
   std::vector<NamedMetric> metrics;
 };
+/// "a, b".
+[[nodiscard]] std::string metric_names(const SetQuantity& quantity);
 
 /// The contents of a counter set file.
 struct CounterSet {
@@ -39,8 +56,7 @@ struct CounterSet {
 /// The set that is part of every plan: the level gate needs it.
 inline constexpr std::string_view memory_set = "memory";
 
-/// Reads a set from YAML text. Throws UsageError "FILE:LINE: …" for what parse_yaml_tree refuses,
-/// unknown keys, wrong types, empty lists, duplicates and invalid names.
+/// Reads a set from YAML text. Throws UsageError "FILE:LINE: …".
 [[nodiscard]] CounterSet parse_counter_set(std::string_view text, const std::string& file);
 
 /// The names of the built-in sets, sorted.
@@ -76,11 +92,11 @@ struct ResolvedSet {
 /// chip has.
 [[nodiscard]] ResolvedSet resolve_set(const CounterSet& set, MetricCatalogue& catalogue);
 
-/// Resolves a selection on this chip: the set "memory", then the selection in its order. A metric
-/// is counted once, under the first name that refers to it; its other names are listed as absent. A
-/// raw metric is a quantity of its own name. Throws UsageError for a set, file or metric that does
-/// not exist, a name with two meanings and metrics that cannot be counted; the message names file
-/// and line, or begins with `flag`.
+/// Resolves the set "memory", then the selection in its order. A metric is counted once, under the
+/// first name that refers to it; its other names are listed as absent. A raw metric is a quantity
+/// of its own name. Throws UsageError for a set, file or metric that does not exist, a name with
+/// two meanings and metrics that cannot be counted; the message names file and line, or begins with
+/// `flag`.
 [[nodiscard]] CounterPlan resolve(const CounterSelection& selection, MetricCatalogue& catalogue,
                                   std::string_view flag = "--counters");
 

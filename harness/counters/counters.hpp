@@ -57,11 +57,6 @@ using Counts = std::map<std::string, double, std::less<>>;
 /// source.
 class CounterPasses {
  public:
-  CounterPasses() = default;
-  CounterPasses(const CounterPasses&) = delete;
-  CounterPasses& operator=(const CounterPasses&) = delete;
-  CounterPasses(CounterPasses&&) = delete;
-  CounterPasses& operator=(CounterPasses&&) = delete;
   virtual ~CounterPasses() = default;
 
   virtual void begin(std::size_t most_ranges) = 0;
@@ -78,11 +73,6 @@ class CounterPasses {
 
 class CounterSource {
  public:
-  CounterSource() = default;
-  CounterSource(const CounterSource&) = delete;
-  CounterSource& operator=(const CounterSource&) = delete;
-  CounterSource(CounterSource&&) = delete;
-  CounterSource& operator=(CounterSource&&) = delete;
   virtual ~CounterSource() = default;
 
   [[nodiscard]] virtual const CounterPlan& plan() const = 0;

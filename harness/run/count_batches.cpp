@@ -1,7 +1,8 @@
 #include "harness/run/count_batches.hpp"
 
 #include "harness/case/benchmark.hpp"
-#include "harness/counters/counters_asked.hpp"
+#include "harness/case/sweep.hpp"
+#include "harness/counters/counter_set.hpp"
 #include "harness/record/clock_text.hpp"
 #include "harness/run/case_runner.hpp"
 

@@ -1,6 +1,6 @@
-#include "harness/counters/counters_asked.hpp"
-
 #include "harness/case/error.hpp"
+#include "harness/case/sweep.hpp"
+#include "harness/counters/counter_set.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
