@@ -1,5 +1,5 @@
 // How often shared memory must be asked for one access of a warp: the bank model of compute
-// capability 5.x and later. Host only, nothing but arithmetic on addresses.
+// capability 5.x and later.
 #pragma once
 
 #include "harness/model/coalescing.hpp"
@@ -8,10 +8,8 @@
 
 namespace strata {
 
-inline constexpr unsigned shared_banks = 32;
-inline constexpr std::uint64_t bank_bytes = 4;
-/// What shared memory hands over in one wavefront: a word from each bank.
-inline constexpr std::uint64_t wavefront_bytes = shared_banks * bank_bytes;
+/// What shared memory hands over in one wavefront: a word of 4 bytes from each of 32 banks.
+inline constexpr std::uint64_t wavefront_bytes = 128;
 
 /// What one access asks for.
 struct BankTraffic {

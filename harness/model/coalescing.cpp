@@ -1,6 +1,7 @@
 #include "harness/model/coalescing.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -17,33 +18,30 @@ constexpr std::uint64_t smallest_transaction = 32;
 // Where sources differ or are silent, and what was decided:
 //
 // 1.0 and 1.1, not coalesced. The guide says "16 separate 32-byte memory transactions" of a
-// half-warp. Its Figure F-1 shows one for each word (7 + 8 + 8 + 8 + 1 when misaligned), and the
-// CUDA C Best Practices Guide says "a separate transaction results for each element requested", so
-// a lane that takes no part costs nothing here. When the half-warp is coalesced, the guide sends
-// the whole 64, 128 or 2 × 128 bytes, however few lanes take part.
+// half-warp; its Figure F-1 and the Best Practices Guide ("a separate transaction results for each
+// element requested") count one for each word, so a lane that takes no part costs nothing here. A
+// coalesced half-warp sends the whole 64, 128 or 2 × 128 bytes, however few lanes take part.
 //
-// 3.x. The guide of 4.2 knows 3.0 alone and says that it behaves as 2.x, which holds for how a warp
-// is split. The Kepler Tuning Guide says what L1 is for: "reserved only for local memory accesses
-// […]. Global loads are cached in L2 only".
+// 3.x. The guide of 4.2 knows 3.0 alone, which splits a warp as 2.x does. By the Kepler Tuning
+// Guide L1 is "reserved only for local memory accesses […]. Global loads are cached in L2 only".
 //
 // 5.x and 6.x. No guide says how these chips split a warp, so they are modelled as 3.x. The Best
-// Practices Guide counts the sectors of the whole warp from 6.0 on; that differs only when lanes of
-// two requests of an 8- or 16-byte access share a sector. An NVIDIA engineer wrote (developer
-// forum, thread 49571) that L1 takes 8, 4 or 2 lanes at once on these chips. A count on one of them
-// would settle it; there is none.
+// Practices Guide counts the sectors of the whole warp from 6.0 on, which differs only when lanes
+// of two requests of an 8- or 16-byte access share a sector; an NVIDIA engineer wrote (developer
+// forum, thread 49571) that L1 takes 8, 4 or 2 lanes at once. There is no count to settle it.
 //
-// 7.x and later. The guides give the sectors; that a load is one request at every width, they do
-// not say. An engineer does (developer forum, thread 165293: "a single request is sent to L1TEX"),
-// and counters agree: on an H200, for 16800 of 16800 patterns of width, stride, misalignment and
-// order of the lanes (benchmark `coalescing`), sectors are the distinct ones of the whole warp,
-// with one request for each load. Wavefronts are a lower bound: there too, none of 420 counted
-// cases needed fewer (their lanes read different words), and strides of a power of two need many
-// more, as L1's data lie in 32 banks.
+// 7.x and later. The guides give the sectors; that a load is one request at every width, an
+// engineer says (developer forum, thread 165293), and counters agree: on an H200, for 16800 of
+// 16800 patterns of width, stride, misalignment and order of the lanes (benchmark `coalescing`),
+// sectors are the distinct ones of the whole warp, with one request for each load. Wavefronts are a
+// lower bound: none of 420 counted cases needed fewer (their lanes read different words), and
+// strides of a power of two need many more, as L1's data lie in 32 banks.
+// In the order of the enumeration.
 constexpr std::array<GenerationInfo, 6> rules{{
     {Generation::cc1_0, "1.0-1.1", "G80, G92: 8800 GTX",
      "A half-warp whose lane k reads word k of one aligned segment takes one transaction of 64 "
-     "bytes "
-     "(4-byte words) or 128 (8-byte words), or two of 128 (16-byte words); any other half-warp "
+     "bytes (4-byte words) or 128 (8-byte words), or two of 128 (16-byte words); any other "
+     "half-warp "
      "takes one of 32 bytes for each active lane.",
      "CUDA C Programming Guide 4.2, F.3.2.1 and Figure F-1; van den Braak et al. 2010, III-A"},
     {Generation::cc1_2, "1.2-1.3", "GT200: GTX 280",
@@ -71,8 +69,7 @@ constexpr std::array<GenerationInfo, 6> rules{{
 }};
 
 void check(const WarpAccess& access) {
-  constexpr std::array widths{1U, 2U, 4U, 8U, 16U};
-  if (std::ranges::find(widths, access.width) == widths.end()) {
+  if (access.width > 16 || !std::has_single_bit(access.width)) {
     throw std::invalid_argument("no lane reads " + std::to_string(access.width) +
                                 " bytes at once; expected 1, 2, 4, 8 or 16");
   }
@@ -151,49 +148,27 @@ Moved move_1_2(Lanes half, unsigned width) {
 }
 
 Moved move(Generation generation, Lanes request, unsigned width) {
-  switch (generation) {
-    case Generation::cc1_0:
-      return move_1_0(request, width);
-    case Generation::cc1_2:
-      return move_1_2(request, width);
-    case Generation::cc2: {
-      const auto lines = blocks(request, line_bytes).size();
-      return {lines, lines * line_bytes};
-    }
-    case Generation::cc3:
-    case Generation::cc5:
-    case Generation::cc7:
-      break;
-  }
-  const auto sectors = blocks(request, sector_bytes).size();
-  return {sectors, sectors * sector_bytes};
+  if (generation == Generation::cc1_0) return move_1_0(request, width);
+  if (generation == Generation::cc1_2) return move_1_2(request, width);
+  const std::uint64_t size = generation == Generation::cc2 ? line_bytes : sector_bytes;
+  const std::uint64_t touched = blocks(request, size).size();
+  return {touched, touched * size};
 }
 
-/// Lanes that the pipeline takes at once.
-unsigned lanes_of_a_request(Generation generation, unsigned width) {
-  switch (generation) {
-    case Generation::cc1_0:
-    case Generation::cc1_2:
-      return half_warp;
-    case Generation::cc2:
-    case Generation::cc3:
-    case Generation::cc5:
-      return std::min(warp_lanes, static_cast<unsigned>(line_bytes) / width);
-    case Generation::cc7:
-      break;
+/// The lanes that the pipeline takes at once, where some of them takes part.
+std::vector<Lanes> requests_of(Generation generation, const WarpAccess& access) {
+  std::size_t size = warp_lanes;
+  if (generation <= Generation::cc1_2) {
+    size = half_warp;
+  } else if (generation < Generation::cc7) {
+    size = std::min<std::size_t>(warp_lanes, line_bytes / access.width);
   }
-  return warp_lanes;
-}
-
-/// Calls `visit` with the lanes of each request in which some lane takes part.
-template <class Visit>
-void for_each_request(Generation generation, const WarpAccess& access, Visit&& visit) {
-  const Lanes lanes{access.addresses};
-  const unsigned step = lanes_of_a_request(generation, access.width);
-  for (unsigned first = 0; first < warp_lanes; first += step) {
-    const Lanes request = lanes.subspan(first, step);
-    if (active(request) > 0) visit(request);
+  std::vector<Lanes> requests;
+  for (std::size_t first = 0; first < warp_lanes; first += size) {
+    const Lanes request = Lanes{access.addresses}.subspan(first, size);
+    if (active(request) > 0) requests.push_back(request);
   }
+  return requests;
 }
 
 }  // namespace
@@ -203,9 +178,7 @@ std::span<const GenerationInfo> generations() {
 }
 
 const GenerationInfo& info_of(Generation generation) {
-  const auto* const found = std::ranges::find(rules, generation, &GenerationInfo::generation);
-  if (found == rules.end()) throw std::logic_error("a generation without rules");
-  return *found;
+  return rules.at(static_cast<std::size_t>(generation));
 }
 
 std::optional<Generation> generation_from(std::string_view name) {
@@ -240,14 +213,14 @@ Traffic& Traffic::operator+=(const Traffic& other) {
 Traffic traffic(Generation generation, const WarpAccess& access) {
   check(access);
   Traffic sum;
-  for_each_request(generation, access, [&](Lanes request) {
+  for (const Lanes request : requests_of(generation, access)) {
     const Moved moved = move(generation, request, access.width);
     ++sum.requests;
     sum.transactions += moved.transactions;
     sum.bytes_moved += moved.bytes;
     sum.sectors += blocks(request, sector_bytes).size();
     sum.lines += blocks(request, line_bytes).size();
-  });
+  }
   // A pass hands at most 128 bytes to the lanes, even where several lanes get the same ones.
   if (generation == Generation::cc7) {
     sum.wavefronts = (active(access.addresses) * access.width + line_bytes - 1) / line_bytes;
@@ -266,10 +239,10 @@ SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> acces
   std::set<std::uint64_t> seen;
   for (const WarpAccess& access : accesses) {
     sum.total += traffic(generation, access);
-    for_each_request(generation, access, [&](Lanes request) {
+    for (const Lanes request : requests_of(generation, access)) {
       for (const std::uint64_t sector : blocks(request, sector_bytes))
         sum.repeated_sectors += seen.contains(sector) ? 1 : 0;
-    });
+    }
     // Only now: what another request of the same access touches is not an earlier access.
     for (const std::uint64_t sector : blocks(access.addresses, sector_bytes))
       seen.insert(sector);

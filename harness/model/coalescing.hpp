@@ -1,6 +1,6 @@
 // What one access of a warp asks of the memory system, by the published rules of each generation.
-// Host only, and nothing but arithmetic on addresses: no cache is warm or cold here, so what a
-// cache spares is told by SequenceTraffic::repeated_sectors and by nothing else.
+// Nothing but arithmetic on addresses: no cache is warm or cold here, so what a cache spares is
+// told by SequenceTraffic::repeated_sectors alone.
 #pragma once
 
 #include <array>
