@@ -7,13 +7,15 @@
 // and soaoas; aosoa32 is the usual blocked form with one warp to a block.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 #if defined(__CUDACC__)
@@ -38,15 +40,19 @@ struct Read {
   std::array<int, 4> fields{padding, padding, padding, padding};
 };
 
-namespace detail {
-constexpr Read single(Field f) {
-  return {1, {static_cast<int>(f), padding, padding, padding}};
+/// `words` words that begin with these fields; padding is behind them.
+constexpr Read read_of(unsigned words, std::initializer_list<Field> fields) {
+  Read read{.words = words};
+  std::ranges::transform(fields, read.fields.begin(), [](Field f) { return static_cast<int>(f); });
+  return read;
 }
 /// Seven 4-byte reads, one a field.
-inline constexpr std::array<Read, field_count> scalar_reads{
-    single(Field::px), single(Field::py), single(Field::pz),  single(Field::vx),
-    single(Field::vy), single(Field::vz), single(Field::mass)};
-}  // namespace detail
+inline constexpr auto scalar_reads = [] {
+  std::array<Read, field_count> reads;
+  for (std::size_t f = 0; f < field_count; ++f)
+    reads[f] = read_of(1, {static_cast<Field>(f)});
+  return reads;
+}();
 
 /// The contract: a name, the reads of one particle, and where a read of particle `i` of `n` begins,
 /// counted in words from the start of the storage, which has `words(n)` words. `first_word` takes
@@ -63,7 +69,7 @@ concept Layout = requires(std::size_t r, std::size_t i, std::size_t n) {
 /// Array of structures, 28 bytes packed: seven 4-byte reads a particle, 28 bytes apart in a warp.
 struct Aos {
   static constexpr std::string_view name = "aos";
-  static constexpr auto reads = detail::scalar_reads;
+  static constexpr auto reads = scalar_reads;
   STRATA_HD static constexpr std::size_t words(std::size_t n) { return field_count * n; }
   template <class I>
   STRATA_HD static constexpr I first_word(I r, I i, I) {
@@ -74,7 +80,7 @@ struct Aos {
 /// Structure of arrays: seven 4-byte reads, neighbours in a warp read neighbouring words.
 struct Soa {
   static constexpr std::string_view name = "soa";
-  static constexpr auto reads = detail::scalar_reads;
+  static constexpr auto reads = scalar_reads;
   STRATA_HD static constexpr std::size_t words(std::size_t n) { return field_count * n; }
   template <class I>
   STRATA_HD static constexpr I first_word(I r, I i, I n) {
@@ -85,13 +91,8 @@ struct Soa {
 /// Array of aligned structures: 32 bytes with one word of padding, two 16-byte reads.
 struct Aoas {
   static constexpr std::string_view name = "aoas";
-  static constexpr std::array<Read, 2> reads{
-      Read{4,
-           {static_cast<int>(Field::px), static_cast<int>(Field::py), static_cast<int>(Field::pz),
-            static_cast<int>(Field::vx)}},
-      Read{4,
-           {static_cast<int>(Field::vy), static_cast<int>(Field::vz), static_cast<int>(Field::mass),
-            padding}}};
+  using enum Field;
+  static constexpr std::array reads{read_of(4, {px, py, pz, vx}), read_of(4, {vy, vz, mass})};
   STRATA_HD static constexpr std::size_t words(std::size_t n) { return 8 * n; }
   template <class I>
   STRATA_HD static constexpr I first_word(I r, I i, I) {
@@ -102,13 +103,8 @@ struct Aoas {
 /// Structure of arrays of aligned structures: posmass float4[n], then velocity float4[n].
 struct Soaoas {
   static constexpr std::string_view name = "soaoas";
-  static constexpr std::array<Read, 2> reads{
-      Read{4,
-           {static_cast<int>(Field::px), static_cast<int>(Field::py), static_cast<int>(Field::pz),
-            static_cast<int>(Field::mass)}},
-      Read{4,
-           {static_cast<int>(Field::vx), static_cast<int>(Field::vy), static_cast<int>(Field::vz),
-            padding}}};
+  using enum Field;
+  static constexpr std::array reads{read_of(4, {px, py, pz, mass}), read_of(4, {vx, vy, vz})};
   STRATA_HD static constexpr std::size_t words(std::size_t n) { return 8 * n; }
   template <class I>
   STRATA_HD static constexpr I first_word(I r, I i, I n) {
@@ -120,7 +116,7 @@ struct Soaoas {
 struct Aosoa32 {
   static constexpr std::string_view name = "aosoa32";
   static constexpr std::size_t lanes = 32;
-  static constexpr auto reads = detail::scalar_reads;
+  static constexpr auto reads = scalar_reads;
   STRATA_HD static constexpr std::size_t words(std::size_t n) {
     return (n + lanes - 1) / lanes * lanes * field_count;
   }
@@ -169,7 +165,7 @@ constexpr Issue issued(std::size_t r) {
   unsigned last = 0;
   for (unsigned w = 0; w < read.words; ++w) {
     if (!wanted(w)) continue;
-    if (first == read.words) first = w;
+    first = std::min(first, w);
     last = w;
   }
   if (first == read.words) return {};
@@ -191,56 +187,35 @@ constexpr std::size_t word_of(Field f, std::size_t i, std::size_t n) {
       if (L::reads[r].fields[w] == static_cast<int>(f)) return L::first_word(r, i, n) + w;
     }
   }
-  return L::words(n);  // no such field: out of range, which the proof below would catch
+  return L::words(n);  // no such field: out of range
 }
 
-/// Proof by exhaustion: every field of every particle has a word of its own inside words(n).
-template <Layout L>
-constexpr bool is_injective(std::size_t n) {
-  std::vector<bool> taken(L::words(n));
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t f = 0; f < field_count; ++f) {
-      const auto w = word_of<L>(static_cast<Field>(f), i, n);
-      if (w >= taken.size() || taken[w]) return false;
-      taken[w] = true;
-    }
-  }
-  return true;
-}
-
-/// Every read begins at a multiple of its own size: the hardware's condition for one access.
-template <Layout L>
-constexpr bool is_aligned(std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t r = 0; r < L::reads.size(); ++r) {
-      const auto first = L::first_word(r, i, n);
-      if (first % L::reads[r].words != 0 || first + L::reads[r].words > L::words(n)) return false;
-    }
-  }
-  return true;
+/// Calls visit.operator()<T>() for each type of a tuple.
+template <class... Ts, class Visit>
+void for_each_type(std::type_identity<std::tuple<Ts...>> /*types*/, Visit&& visit) {
+  (visit.template operator()<Ts>(), ...);
 }
 
 /// Names of the types of a tuple: names_of<Layouts>(), names_of<FieldSets>().
 template <class Tuple>
 std::vector<std::string> names_of() {
-  return []<class... Ts>(std::tuple<Ts...>*) {
-    return std::vector<std::string>{std::string{Ts::name}...};
-  }(static_cast<Tuple*>(nullptr));
+  std::vector<std::string> names;
+  for_each_type(std::type_identity<Tuple>{}, [&]<class T>() { names.emplace_back(T::name); });
+  return names;
 }
 
-/// Calls `visit.operator()<L, Fields>()` for the layout and field set of these names.
-/// False when there are none.
+/// Calls `visit.operator()<L, Fields>()` for the layout and field set of these names. False when
+/// there are none.
 template <class Visit>
 bool with_layout(std::string_view layout, std::string_view fields, Visit&& visit) {
   bool found = false;
-  const auto over_fields = [&]<class L>() {
-    [&]<class... Fs>(std::tuple<Fs...>*) {
-      ((Fs::name == fields ? (visit.template operator()<L, Fs>(), found = true) : false), ...);
-    }(static_cast<FieldSets*>(nullptr));
-  };
-  [&]<class... Ls>(std::tuple<Ls...>*) {
-    ((Ls::name == layout ? over_fields.template operator()<Ls>() : void()), ...);
-  }(static_cast<Layouts*>(nullptr));
+  for_each_type(std::type_identity<Layouts>{}, [&]<class L>() {
+    for_each_type(std::type_identity<FieldSets>{}, [&]<class Fields>() {
+      if (L::name != layout || Fields::name != fields) return;
+      visit.template operator()<L, Fields>();
+      found = true;
+    });
+  });
   return found;
 }
 

@@ -5,9 +5,36 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace strata {
 namespace {
+
+/// Proof by exhaustion: every field of every particle has a word of its own inside words(n).
+template <Layout L>
+constexpr bool is_injective(std::size_t n) {
+  std::vector<bool> taken(L::words(n));
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t f = 0; f < field_count; ++f) {
+      const auto w = word_of<L>(static_cast<Field>(f), i, n);
+      if (w >= taken.size() || taken[w]) return false;
+      taken[w] = true;
+    }
+  }
+  return true;
+}
+
+/// Every read begins at a multiple of its own size: the hardware's condition for one access.
+template <Layout L>
+constexpr bool is_aligned(std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t r = 0; r < L::reads.size(); ++r) {
+      const auto first = L::first_word(r, i, n);
+      if (first % L::reads[r].words != 0 || first + L::reads[r].words > L::words(n)) return false;
+    }
+  }
+  return true;
+}
 
 template <class>
 struct AsTypes;
