@@ -6,7 +6,6 @@
 #include "harness/model/coalescing.hpp"
 #include "harness/model/lanes.hpp"
 #include "harness/model/layout.hpp"
-#include "harness/model/warp_reads.hpp"
 #include "harness/record/measurements_csv.hpp"
 
 #include <fmt/format.h>
@@ -120,12 +119,11 @@ std::optional<Pattern> pattern_of(const ModelOptions& options) {
     refuse({"--width"}, fmt::format("no lane reads {} bytes at once", *options.width),
            "1, 2, 4, 8 or 16", "read the element in parts of such a width");
   }
-  const std::vector<std::string> permutations{permutation_names.begin(), permutation_names.end()};
-  const std::string permutation =
-      options.permutation.empty() ? permutations.front() : options.permutation;
-  if (std::ranges::find(permutations, permutation) == permutations.end()) {
-    refuse({"--permutation"}, "there is no " + in_quotes(permutation), joined(permutations),
-           did_you_mean(permutation, permutations, "name one of these"));
+  const std::vector<std::string> known = permutations.names();
+  const std::string permutation = options.permutation.empty() ? known.front() : options.permutation;
+  if (std::ranges::find(known, permutation) == known.end()) {
+    refuse({"--permutation"}, "there is no " + in_quotes(permutation), joined(known),
+           did_you_mean(permutation, known, "name one of these"));
   }
   return Pattern{.width = static_cast<unsigned>(*options.width),
                  .stride = number_in("--stride", options.stride, 1, most),
@@ -135,7 +133,7 @@ std::optional<Pattern> pattern_of(const ModelOptions& options) {
 
 WarpAccess load_of(const Pattern& pattern) {
   return access_of(pattern.width, lane_elements(pattern.stride, pattern.offset,
-                                                permutation_from(pattern.permutation).value()));
+                                                permutations.of(pattern.permutation)));
 }
 
 Model model_of(const ModelOptions& options) {

@@ -1,33 +1,27 @@
-// Which element each lane of a warp reads: a stride, a misalignment and an order of the lanes.
-// Host only.
+// The accesses of a warp: which element each lane reads, by a stride and an order of the lanes, or
+// by the layout of particles.
 #pragma once
 
+#include "harness/case/choices.hpp"
 #include "harness/model/coalescing.hpp"
+#include "harness/model/layout.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <random>
-#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace strata {
 
 /// Who reads what within the warp; the elements that are read stay the same.
 enum class Permutation { identity, reversed, random };
-
-/// Their names, in the order of the enumeration.
-inline constexpr std::array<std::string_view, 3> permutation_names{"identity", "reversed",
-                                                                   "random"};
-[[nodiscard]] inline std::optional<Permutation> permutation_from(std::string_view name) {
-  for (std::size_t i = 0; i < permutation_names.size(); ++i) {
-    if (permutation_names[i] == name) return static_cast<Permutation>(i);
-  }
-  return std::nullopt;
-}
+inline constexpr Choices permutations{std::pair{"identity", Permutation::identity},
+                                      std::pair{"reversed", Permutation::reversed},
+                                      std::pair{"random", Permutation::random}};
 
 /// Element of each lane, counted from an aligned origin: (place of the lane) × stride +
 /// misalignment. The random order is one of its own, the same on every machine.
@@ -53,10 +47,45 @@ inline constexpr std::array<std::string_view, 3> permutation_names{"identity", "
 /// The load of a warp whose lanes read these elements of `width` bytes, from address 0 on.
 [[nodiscard]] inline WarpAccess access_of(unsigned width,
                                           const std::array<std::uint64_t, warp_lanes>& elements) {
-  WarpAccess access{.width = width, .addresses = {}};
+  WarpAccess access{.width = width};
   for (unsigned lane = 0; lane < warp_lanes; ++lane)
     access.addresses[lane] = width * elements[lane];
   return access;
+}
+
+/// The loads of a warp whose lane k reads the wanted fields of particle `first_particle` + k, in
+/// the order of L::reads; reads without wanted fields are left out. `particles` is how many the
+/// storage holds: lanes beyond it take no part. `base` is the byte address of the storage and a
+/// multiple of 256, as every allocation is.
+///
+/// With a multiple of 32 for both counts, each group of 32 particles of a storage asks for the same
+/// traffic: every array and every block then begins at a line of 128 bytes.
+template <Layout L, class Fields>
+[[nodiscard]] std::vector<WarpAccess> warp_reads(std::size_t first_particle, std::size_t particles,
+                                                 std::uint64_t base) {
+  constexpr unsigned word_bytes = 4;
+  std::vector<WarpAccess> accesses;
+  for (std::size_t r = 0; r < L::reads.size(); ++r) {
+    const Issue issue = issued<L, Fields>(r);
+    if (issue.words == 0) continue;
+    WarpAccess access{.width = word_bytes * issue.words};
+    for (std::size_t lane = 0; lane < warp_lanes && first_particle + lane < particles; ++lane) {
+      const std::size_t word = L::first_word(r, first_particle + lane, particles) + issue.offset;
+      access.addresses[lane] = base + word_bytes * std::uint64_t{word};
+    }
+    accesses.push_back(access);
+  }
+  return accesses;
+}
+
+/// What a warp asks for to read the wanted fields of 32 particles: a group that stands for all.
+/// Here bytes_used are those of the wanted fields alone, 28 or 16 a particle: a padding word, or a
+/// velocity that a wide load brings along, is moved and not used.
+template <Layout L, class Fields>
+[[nodiscard]] SequenceTraffic warp_read_traffic(Generation generation) {
+  SequenceTraffic sum = traffic(generation, warp_reads<L, Fields>(0, warp_lanes, 0));
+  sum.total.bytes_used = warp_lanes * useful_bytes<Fields>;
+  return sum;
 }
 
 }  // namespace strata

@@ -22,10 +22,8 @@ Benchmark declare() {
                            {"1", "2", "4", "8", "16", "32"}),
                number_axis("misalignment", "elements from the start of a line to the first lane's",
                            0, max_misalignment, {"0"}),
-               {.name = "permutation",
-                .meaning = "order of the lanes within the warp",
-                .choices = {permutation_names.begin(), permutation_names.end()},
-                .defaults = {"identity"}}},
+               permutations.axis("permutation", "order of the lanes within the warp",
+                                 {"identity"})},
       .quantities = {{"warp_load_cycles", "SM cycles of a warp-load where the chip is full"},
                      {"grid_time", "the whole launch, start-up included"},
                      {"useful_bandwidth", "bytes that lanes asked for a second"},
@@ -42,7 +40,7 @@ Pattern pattern_of(const Session& session) {
   };
   return {.width = number("width"),
           .elements = lane_elements(number("stride"), number("misalignment"),
-                                    permutation_from(session.param("permutation")).value())};
+                                    permutations.of(session.param("permutation")))};
 }
 
 WarpAccess load_of(const Pattern& pattern) {

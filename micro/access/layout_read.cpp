@@ -1,7 +1,7 @@
 #include "micro/access/layout_read.hpp"
 
 #include "harness/case/error.hpp"
-#include "harness/model/warp_reads.hpp"
+#include "harness/model/lanes.hpp"
 #include "harness/record/statistics.hpp"
 
 #include <fmt/format.h>

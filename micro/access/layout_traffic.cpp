@@ -6,7 +6,8 @@
 #include "harness/case/error.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"
-#include "harness/model/warp_reads.hpp"
+#include "harness/model/lanes.hpp"
+#include "harness/model/layout.hpp"
 #include "micro/access/layout_read.hpp"
 
 #include <string>

@@ -46,12 +46,11 @@ TEST(LaneAccess, ReadsEachElementAtItsPlace) {
 }
 
 TEST(Permutations, HaveNames) {
-  EXPECT_EQ(permutation_from("identity"), Permutation::identity);
-  EXPECT_EQ(permutation_from("reversed"), Permutation::reversed);
-  EXPECT_EQ(permutation_from("random"), Permutation::random);
-  for (const auto name : permutation_names)
-    EXPECT_TRUE(permutation_from(name)) << name;
-  EXPECT_EQ(permutation_from("sorted"), std::nullopt);
+  EXPECT_EQ(permutations.of("identity"), Permutation::identity);
+  EXPECT_EQ(permutations.of("reversed"), Permutation::reversed);
+  EXPECT_EQ(permutations.of("random"), Permutation::random);
+  EXPECT_EQ(permutations.names().size(), 3U);
+  EXPECT_THROW((void)permutations.of("sorted"), std::invalid_argument);
 }
 
 }  // namespace

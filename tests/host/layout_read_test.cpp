@@ -2,7 +2,7 @@
 
 #include "harness/case/error.hpp"
 #include "harness/case/sweep.hpp"
-#include "harness/model/warp_reads.hpp"
+#include "harness/model/lanes.hpp"
 #include "harness/run/case_runner.hpp"
 #include "rows_of.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/model/warp_reads.hpp"
+#include "harness/model/lanes.hpp"
 
 #include "harness/counters/counters.hpp"
 #include "harness/run/case_runner.hpp"
