@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 #include <type_traits>
-#include <variant>
 
 namespace strata {
 namespace {
@@ -25,9 +24,9 @@ std::string text_of(const Json& value, int indent = -1) {
                                 longest_quotation)};
 }
 
-double finite(double number, std::string_view what) {
-  // JSON has no NaN or infinity, and the library would silently write null.
-  if (std::isfinite(number)) return number;
+/// JSON has no NaN or infinity, and the library would silently write null.
+void check_finite(double number, std::string_view what) {
+  if (std::isfinite(number)) return;
   throw FormatError{fmt::format("{} is {}, not a finite number", what, number)};
 }
 
@@ -46,62 +45,61 @@ bool holds(const Json& value) {
   }
 }
 
+template <class T>
+void read(const Json& found, std::string_view place, T& value) {
+  constexpr std::string_view expected = std::is_same_v<T, bool>     ? "true or false"
+                                        : std::is_same_v<T, double> ? "a number"
+                                        : std::is_same_v<T, std::string>
+                                            ? "a string"
+                                            : "a whole number in range";
+  if (!holds<T>(found)) refuse_value(place, expected, found);
+  value = found.get<T>();
+}
+
+template <class T>
+void read(const Json& found, std::string_view place, std::vector<T>& values) {
+  if (!found.is_array()) refuse_value(place, "a list", found);
+  for (const Json& item : found) {
+    if (!holds<T>(item))
+      refuse_value(place, std::is_same_v<T, double> ? "numbers" : "strings", item);
+  }
+  values = found.get<std::vector<T>>();
+}
+
 }  // namespace
 
 struct JsonFields::Node {
-  std::shared_ptr<Json> root;  // of the whole text
-  Json* json = nullptr;        // this object
+  std::shared_ptr<Json> json;  // this object; keeps the whole text alive
   bool reading = false;
   std::string where;            // "measurements[0]"; empty for the root
   std::set<std::string> asked;  // keys
 
-  const Json& at(const std::string& key, const std::string& place) {
+  [[nodiscard]] std::string place(const std::string& key) const {
+    return where.empty() ? key : where + "." + key;
+  }
+  Json& at(const std::string& key) {
     asked.insert(key);
-    const auto found = json->find(key);
-    if (found == json->end()) throw FormatError{fmt::format("key '{}' is missing", place)};
-    return *found;
+    if (reading && !json->contains(key))
+      throw FormatError{fmt::format("key '{}' is missing", place(key))};
+    return (*json)[key];
   }
-  template <class T>
-  void scalar(const std::string& key, const std::string& place, T& value,
-              std::string_view expected) {
-    if constexpr (std::is_same_v<T, double>) {
-      if (!reading) finite(value, place);
-    }
-    if (!reading) {
-      (*json)[key] = value;
-      return;
-    }
-    const Json& found = at(key, place);
-    if (!holds<T>(found)) refuse_value(place, expected, found);
-    value = found.get<T>();
-  }
-  template <class T>
-  void list(const std::string& key, const std::string& place, std::vector<T>& values,
-            std::string_view expected) {
-    if (!reading) {
-      (*json)[key] = values;
-      return;
-    }
-    const Json& found = at(key, place);
-    if (!found.is_array()) refuse_value(place, "a list", found);
-    for (const Json& item : found) {
-      if (!holds<T>(item)) refuse_value(place, expected, item);
-    }
-    values = found.get<std::vector<T>>();
+  [[nodiscard]] JsonFields inside(Json& value, const std::string& its_place) const {
+    if (!value.is_object()) refuse_value(its_place, "an object", value);
+    const std::shared_ptr<Json> inner{json, &value};
+    return JsonFields{std::make_shared<Node>(Node{inner, reading, its_place, {}})};
   }
 };
 
 JsonFields JsonFields::writer() {
-  auto root = std::make_shared<Json>(Json::object());
-  return JsonFields{std::make_shared<Node>(Node{.root = root, .json = root.get()})};
+  return JsonFields{
+      std::make_shared<Node>(Node{std::make_shared<Json>(Json::object()), false, {}, {}})};
 }
 
 JsonFields JsonFields::reader(std::string_view text) {
   try {
     auto root = std::make_shared<Json>(Json::parse(text));
     if (!root->is_object()) refuse_value("text", "an object", *root);
-    return JsonFields{
-        std::make_shared<Node>(Node{.root = root, .json = root.get(), .reading = true})};
+    return JsonFields{std::make_shared<Node>(Node{std::move(root), true, {}, {}})};
   } catch (const Json::exception& error) {
     throw FormatError{fmt::format("not JSON: {:.{}}", error.what(), longest_quotation)};
   }
@@ -109,6 +107,64 @@ JsonFields JsonFields::reader(std::string_view text) {
 
 std::string JsonFields::text(int indent) const {
   return text_of(*node_->json, indent);
+}
+
+bool JsonFields::reading() const {
+  return node_->reading;
+}
+
+bool JsonFields::has(const std::string& key) const {
+  const auto found = node_->json->find(key);
+  return found != node_->json->end() && !found->is_null();
+}
+
+std::vector<std::string> JsonFields::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : node_->json->items())
+    keys.push_back(key);
+  return keys;
+}
+
+void JsonFields::refuse(const std::string& key, std::string_view expected) const {
+  refuse_value(node_->place(key), expected, node_->at(key));
+}
+
+JsonFields JsonFields::object(const std::string& key) {
+  Json& inner = node_->at(key);
+  if (!reading()) inner = Json::object();
+  return node_->inside(inner, node_->place(key));
+}
+
+std::vector<JsonFields> JsonFields::list(const std::string& key, std::size_t size) {
+  Json& all = node_->at(key);
+  if (!reading()) all = Json::array_t(size, Json::object());
+  if (!all.is_array()) refuse(key, "a list");
+  std::vector<JsonFields> items;
+  for (Json& item : all)
+    items.push_back(node_->inside(item, fmt::format("{}[{}]", node_->place(key), items.size())));
+  return items;
+}
+
+void JsonFields::plain(const std::string& key, Plain value) {
+  const auto place = node_->place(key);
+  Json& json = node_->at(key);
+  std::visit(
+      [&]<class T>(T* here) {
+        if (reading()) return read(json, place, *here);
+        if constexpr (std::is_same_v<T, double>) check_finite(*here, place);
+        if constexpr (std::is_same_v<T, std::vector<double>>) {
+          for (const double number : *here)
+            check_finite(number, place);
+        }
+        json = *here;
+      },
+      value);
+}
+
+void JsonFields::text_or_null(const std::string& key, std::string& value) {
+  node_->asked.insert(key);
+  if (reading() ? has(key) : !value.empty()) return field(key, value);
+  if (!reading()) (*node_->json)[key] = nullptr;
 }
 
 void JsonFields::verbatim(const std::vector<std::string>& keys, std::string& members) {
@@ -123,79 +179,6 @@ void JsonFields::verbatim(const std::vector<std::string>& keys, std::string& mem
   members = kept.empty() ? "" : kept.dump();
 }
 
-bool JsonFields::reading() const {
-  return node_->reading;
-}
-
-bool JsonFields::has(const std::string& key) const {
-  const auto found = node_->json->find(key);
-  return found != node_->json->end() && !found->is_null();
-}
-
-std::string JsonFields::place(const std::string& key) const {
-  return node_->where.empty() ? key : node_->where + "." + key;
-}
-
-void JsonFields::refuse(const std::string& key, std::string_view expected) const {
-  refuse_value(place(key), expected, node_->at(key, place(key)));
-}
-
-void JsonFields::field(const std::string& key, bool& value) {
-  node_->scalar(key, place(key), value, "true or false");
-}
-
-void JsonFields::field(const std::string& key, int& value) {
-  node_->scalar(key, place(key), value, "a whole number in range");
-}
-
-void JsonFields::field(const std::string& key, std::int64_t& value) {
-  node_->scalar(key, place(key), value, "a whole number in range");
-}
-
-void JsonFields::field(const std::string& key, std::size_t& value) {
-  node_->scalar(key, place(key), value, "a whole number in range");
-}
-
-void JsonFields::field(const std::string& key, double& value) {
-  node_->scalar(key, place(key), value, "a number");
-}
-
-void JsonFields::field(const std::string& key, std::string& value) {
-  node_->scalar(key, place(key), value, "a string");
-}
-
-void JsonFields::field(const std::string& key, std::vector<std::string>& values) {
-  node_->list(key, place(key), values, "strings");
-}
-
-void JsonFields::field(const std::string& key, std::vector<double>& values) {
-  if (!reading()) {
-    for (const double value : values)
-      finite(value, place(key));
-  }
-  node_->list(key, place(key), values, "numbers");
-}
-
-void JsonFields::field(const std::string& key, Params& values) {
-  JsonFields inner = object(key);
-  if (reading()) {
-    for (const auto& [name, value] : inner.node_->json->items())
-      values.try_emplace(name);
-  }
-  for (auto& [name, value] : values)
-    inner.field(name, value);
-}
-
-void JsonFields::text_or_null(const std::string& key, std::string& value) {
-  if (!reading() && value.empty()) return write_null(key);
-  node_->asked.insert(key);
-  optional(key, value);
-}
-
-void JsonFields::write_null(const std::string& key) {
-  (*node_->json)[key] = nullptr;
-}
-
 void JsonFields::other_fields(Facts& facts) {
   if (!reading()) {
     for (const auto& [name, fact] : facts) {
@@ -203,8 +186,8 @@ void JsonFields::other_fields(Facts& facts) {
         throw FormatError{fmt::format("{} fact may not be called {}",
                                       node_->where.empty() ? "a" : "a " + node_->where, name)};
       }
-      if (const auto* real = std::get_if<double>(&fact)) finite(*real, "fact " + name);
-      std::visit([&, &key = name](const auto& value) { (*node_->json)[key] = value; }, fact);
+      if (const auto* real = std::get_if<double>(&fact)) check_finite(*real, "fact " + name);
+      std::visit([&json = (*node_->json)[name]](const auto& value) { json = value; }, fact);
     }
     return;
   }
@@ -220,39 +203,9 @@ void JsonFields::other_fields(Facts& facts) {
     } else if (holds<std::int64_t>(value)) {
       fact = value.get<std::int64_t>();
     } else {
-      refuse_value(place(key), "true, false, a number or a string", value);
+      refuse_value(node_->place(key), "true, false, a number or a string", value);
     }
   }
-}
-
-JsonFields JsonFields::object(const std::string& key) {
-  Json* inner = nullptr;
-  if (reading()) {
-    if (!node_->at(key, place(key)).is_object()) refuse(key, "an object");
-    inner = &node_->json->at(key);
-  } else {
-    inner = &((*node_->json)[key] = Json::object());
-  }
-  return JsonFields{std::make_shared<Node>(
-      Node{.root = node_->root, .json = inner, .reading = node_->reading, .where = place(key)})};
-}
-
-std::size_t JsonFields::open_list(const std::string& key, std::size_t size) {
-  if (!reading()) {
-    (*node_->json)[key] = Json::array_t(size, Json::object());
-    return size;
-  }
-  const Json& found = node_->at(key, place(key));
-  if (!found.is_array()) refuse(key, "a list");
-  return found.size();
-}
-
-JsonFields JsonFields::list_item(const std::string& key, std::size_t index) {
-  Json& item = node_->json->at(key).at(index);
-  std::string where = fmt::format("{}[{}]", place(key), index);
-  if (!item.is_object()) refuse_value(where, "an object", item);
-  return JsonFields{std::make_shared<Node>(Node{
-      .root = node_->root, .json = &item, .reading = node_->reading, .where = std::move(where)})};
 }
 
 }  // namespace strata

@@ -14,39 +14,39 @@
 namespace strata {
 namespace {
 
+/// The format that this code writes. A run is completed only in the version that it was begun in.
+constexpr int schema_version = 2;
+/// The oldest version whose records it reads. Version 1 has no counts: each line is a timed record.
+constexpr int oldest_record_version = 1;
+
+template <class... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> message, Args&&... args) {
+  throw FormatError{fmt::format(message, std::forward<Args>(args)...)};
+}
+
 /// The rules of the format beyond the types of its keys, for both directions.
 void check(const CaseRecord& record) {
-  if (record.status != Status::measured) {
-    if (!record.measurements.empty()) {
-      throw FormatError{
-          fmt::format("measurements of a case that was {}", to_string(record.status))};
-    }
-    if (record.reason.empty()) {
-      throw FormatError{
-          fmt::format("a case that was {} without a reason", to_string(record.status))};
-    }
-  }
+  const auto status = to_string(record.status);
+  const bool measured = record.status == Status::measured;
+  if (!measured && !record.measurements.empty())
+    refuse("measurements of a case that was {}", status);
+  if (!measured && record.reason.empty()) refuse("a case that was {} without a reason", status);
   std::set<std::pair<std::string, std::string>> rows;
   for (const auto& m : record.measurements) {
     for (const auto& name : {m.quantity, m.method}) {
-      if (!is_row_name(name)) {
-        throw FormatError{fmt::format("{} {}", in_quotes(name), row_names_are)};
-      }
+      if (!is_row_name(name)) refuse("{} {}", in_quotes(name), row_names_are);
     }
-    if (m.samples.empty()) throw FormatError{fmt::format("{} has no samples", m.quantity)};
+    if (m.samples.empty()) refuse("{} has no samples", m.quantity);
     for (std::size_t i = 0; i < m.samples.size(); ++i) {
       if (std::isfinite(m.samples[i])) continue;
-      throw FormatError{fmt::format("sample {} of {} is {}, not a finite number", i + 1, m.quantity,
-                                    m.samples[i])};
+      refuse("sample {} of {} is {}, not a finite number", i + 1, m.quantity, m.samples[i]);
     }
     const bool countable =
         m.provenance == Provenance::counted || m.provenance == Provenance::modelled;
-    if (record.phase == Phase::counting && !countable) {
-      throw FormatError{fmt::format("{} is {}, among counts", m.quantity, to_string(m.provenance))};
-    }
-    if (!rows.emplace(m.quantity, m.method).second) {
-      throw FormatError{fmt::format("{} by {} twice in one case", m.quantity, m.method)};
-    }
+    if (record.phase == Phase::counting && !countable)
+      refuse("{} is {}, among counts", m.quantity, to_string(m.provenance));
+    if (!rows.emplace(m.quantity, m.method).second)
+      refuse("{} by {} twice in one case", m.quantity, m.method);
   }
 }
 
@@ -54,8 +54,8 @@ void version_and_phase(JsonFields& json, CaseRecord& record) {
   int version = schema_version;
   json.field("schema_version", version);
   if (version < oldest_record_version || version > schema_version) {
-    throw FormatError{fmt::format("schema version {}: this build reads versions {} to {}", version,
-                                  oldest_record_version, schema_version)};
+    refuse("schema version {}: this build reads versions {} to {}", version, oldest_record_version,
+           schema_version);
   }
   json.field("kind", record.phase);
   if (version == 1 && record.phase == Phase::counting) json.refuse("kind", "case");
@@ -133,6 +133,13 @@ static void fields(JsonFields& json, SweepInfo& sweep) {
   json.field("cases", sweep.cases);
 }
 
+static void fields(JsonFields& json, Params& params) {
+  for (const auto& key : json.keys())
+    params.try_emplace(key);
+  for (auto& [key, value] : params)
+    json.field(key, value);
+}
+
 void fields(JsonFields& json, Facts& facts) {
   json.other_fields(facts);
 }
@@ -156,7 +163,7 @@ void fields(JsonFields& json, Case& which) {
   for (const auto& [name, value] : which.params)
     words.insert(words.end(), {name, value});
   const auto bad = std::ranges::find_if_not(words, is_canonical_word);
-  if (bad != words.end()) throw FormatError{fmt::format("'{}' cannot stand in a case id", *bad)};
+  if (bad != words.end()) refuse("'{}' cannot stand in a case id", *bad);
 }
 
 void fields(JsonFields& json, CaseRecord& record) {
@@ -208,8 +215,8 @@ void fields(JsonFields& json, RunContext& context) {
   int version = schema_version;
   json.field("schema_version", version);
   if (version != schema_version) {
-    throw FormatError{fmt::format("schema version {}: this build completes runs of version {} only",
-                                  version, schema_version)};
+    refuse("schema version {}: this build completes runs of version {} only", version,
+           schema_version);
   }
   json.field("run", context.run);
   json.field("strata", context.strata);
@@ -232,11 +239,8 @@ void fields(JsonFields& json, RunContext& context) {
 }
 
 std::string to_json(const RunContext& context) {
-  JsonFields json = JsonFields::writer();
-  RunContext copy = context;
-  fields(json, copy);
   constexpr int indent = 2;  // people read it
-  return json.text(indent) + "\n";
+  return to_json<RunContext>(context, indent) + "\n";
 }
 
 }  // namespace strata

@@ -10,12 +10,6 @@
 
 namespace strata {
 
-/// Version of the run folder's format that this code writes. A run is completed only in the version
-/// that it was begun in.
-inline constexpr int schema_version = 2;
-/// The oldest version whose records it reads. Version 1 has no counts: each line is a timed record.
-inline constexpr int oldest_record_version = 1;
-
 /// Refuses, in both directions, measurements without samples, measurements of a case that was not
 /// measured, and others than counted and modelled ones of the counting phase.
 void fields(JsonFields& json, CaseRecord& record);
