@@ -12,13 +12,11 @@
 namespace strata {
 namespace {
 
-/// The registrations made before main.
+/// The registrations made before main; local, so that it exists before the first file enrols.
 struct Registry {
   std::vector<detail::Enrolment> entries;
   bool closed = false;  // the list was read: it can no longer change
 };
-
-/// Its static is local, so that it exists before the first file enrols.
 Registry& registry() {
   static Registry all;
   return all;
@@ -41,19 +39,16 @@ void check_words(const Benchmark& benchmark, const std::string& what,
 
 /// Checks what case ids, sweeps and settings rely on.
 void check(const Benchmark& benchmark) {
-  if (!is_canonical_word(benchmark.suite) || !is_canonical_word(benchmark.name)) {
+  if (!is_canonical_word(benchmark.suite) || !is_canonical_word(benchmark.name))
     refuse_declaration(benchmark, "its suite or name cannot stand in a case id");
-  }
   // --set reads "plan.KEY" as the plan's and cuts "BENCHMARK.AXIS" at the first dot.
   if (benchmark.name == "plan" || benchmark.name.find('.') != std::string::npos) {
     refuse_declaration(benchmark,
                        "its name is 'plan' or holds a dot, which a setting could not tell apart");
   }
   std::vector<std::string> names;
-  for (const auto& axis : benchmark.axes)
-    names.push_back(axis.name);
-  check_words(benchmark, "its list of axes", names);
   for (const auto& axis : benchmark.axes) {
+    names.push_back(axis.name);
     const std::string what = "axis " + in_quotes(axis.name);
     check_words(benchmark, what, axis.choices);
     check_words(benchmark, what + " by default", axis.defaults);
@@ -61,11 +56,11 @@ void check(const Benchmark& benchmark) {
       refuse_declaration(benchmark, what + " is empty");
     if (axis.defaults.empty()) refuse_declaration(benchmark, what + " has no defaults");
     for (const auto& value : axis.defaults) {
-      if (axis.canonical(value) != value) {
+      if (axis.canonical(value) != value)
         refuse_declaration(benchmark, what + " does not have its default " + in_quotes(value));
-      }
     }
   }
+  check_words(benchmark, "its list of axes", names);
 }
 
 /// Two functions are told apart by their type, and by their address where they are plain functions.
@@ -101,11 +96,6 @@ std::optional<std::string> Axis::canonical(std::string_view text) const {
   return std::string{text};
 }
 
-bool Axis::before(const std::string& a, const std::string& b) const {
-  if (choices.empty()) return whole_number(a) < whole_number(b);
-  return std::ranges::find(choices, a) < std::ranges::find(choices, b);
-}
-
 std::string Axis::describe() const {
   if (!choices.empty()) return joined(choices);
   return "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
@@ -124,11 +114,10 @@ const std::vector<Enrolled>& benchmarks() {
   return all;
 }
 
-const Enrolled* find_benchmark(std::string_view name) {
-  const auto& all = benchmarks();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const Enrolled& one) { return one.benchmark.name == name; });
-  return found == all.end() ? nullptr : &*found;
+const Enrolled* find_benchmark(std::string_view name, std::span<const Enrolled> known) {
+  const auto found =
+      std::ranges::find_if(known, [&](const Enrolled& one) { return one.benchmark.name == name; });
+  return found == known.end() ? nullptr : &*found;
 }
 
 namespace detail {
@@ -143,26 +132,18 @@ bool enrol(Benchmark (*declare)(), Backend backend, Body body) {
 std::vector<Enrolled> merge(const std::vector<Enrolment>& entries) {
   std::map<std::string, Enrolled> by_name;
   for (const auto& [declare, backend, body] : entries) {
-    auto declared = declare();
+    const auto declared = declare();
     check(declared);
-    const std::string name = declared.name;
-    const auto [at, is_new] = by_name.try_emplace(name);
-    auto& enrolled = at->second;
-    if (is_new) {
-      enrolled.benchmark = std::move(declared);
-    } else if (const auto field = difference(enrolled.benchmark, declared); !field.empty()) {
+    auto& enrolled = by_name.try_emplace(declared.name, Enrolled{declared}).first->second;
+    if (const auto field = difference(enrolled.benchmark, declared); !field.empty())
       refuse_declaration(declared, "its declarations differ in '" + field + "'");
-    }
-    auto& slot = backend == Backend::cuda ? enrolled.cuda : enrolled.host;
     if (body == nullptr) continue;  // a declaration alone
-    if (slot != nullptr) {
-      refuse_declaration(enrolled.benchmark,
-                         "enrolled twice for " + std::string{to_string(backend)});
-    }
+    auto& slot = backend == Backend::cuda ? enrolled.cuda : enrolled.host;
+    if (slot != nullptr)
+      refuse_declaration(declared, "enrolled twice for " + std::string{to_string(backend)});
     slot = body;
   }
   std::vector<Enrolled> all;
-  all.reserve(by_name.size());
   for (auto& [name, enrolled] : by_name)
     all.push_back(std::move(enrolled));
   return all;

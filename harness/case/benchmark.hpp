@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,6 @@ struct Axis {
 
   /// The canonical form of `text`; nothing for a value that the axis does not have.
   [[nodiscard]] std::optional<std::string> canonical(std::string_view text) const;
-  /// In canonical order: as listed, or by number.
-  [[nodiscard]] bool before(const std::string& a, const std::string& b) const;
   /// "aos, soa, …" or "a whole number from 1 to 64": for messages.
   [[nodiscard]] std::string describe() const;
   bool operator==(const Axis&) const = default;
@@ -76,8 +75,9 @@ struct Enrolled {
 /// a benchmark whose declaration is wrong (see detail::merge).
 [[nodiscard]] const std::vector<Enrolled>& benchmarks();
 
-/// The one called `name`, or null.
-[[nodiscard]] const Enrolled* find_benchmark(std::string_view name);
+/// The one of `known` called `name`, or null.
+[[nodiscard]] const Enrolled* find_benchmark(std::string_view name,
+                                             std::span<const Enrolled> known = benchmarks());
 
 namespace detail {
 

@@ -38,25 +38,15 @@ std::size_t unfolding(std::string_view expression, std::size_t most) {
   return product;
 }
 
-[[noreturn]] void refuse_pattern(std::string_view shown, const std::regex_error& error) {
-  refuse({shown}, one_line(error.what()),
-         "an ECMAScript regular expression without back-references",
-         "correct it; a character that stands for itself may need a '\\' before it");
-}
-
 }  // namespace
 
-struct Expression::Compiled {
-  std::regex pattern;
-  std::string shown;  // for messages
-};
-
-Expression::Expression(std::string_view flag, const std::string& text) {
+std::function<bool(const std::string&)> matcher(std::string_view flag,
+                                                const std::string& expression) {
   // libstdc++ walks an expression by recursion, as deep as it has states.
   constexpr std::size_t most_states = 4000;
-  auto shown = fmt::format("{} {}", flag, in_quotes(text));
-  if (text.size() > max_expression_length ||
-      text.size() * unfolding(text, most_states) > most_states) {
+  const auto shown = fmt::format("{} {}", flag, in_quotes(expression));
+  if (expression.size() > max_expression_length ||
+      expression.size() * unfolding(expression, most_states) > most_states) {
     refuse({shown}, "an expression too large to match",
            fmt::format("at most {} characters and small counts in {{}}", max_expression_length),
            "shorten it");
@@ -66,19 +56,20 @@ Expression::Expression(std::string_view flag, const std::string& text) {
   // Matches in linear time and without recursion over the text; has no back-references.
   flags |= std::regex_constants::__polynomial;
 #endif
-  try {
-    compiled_ = std::make_shared<const Compiled>(Compiled{std::regex{text, flags}, shown});
-  } catch (const std::regex_error& error) {
-    refuse_pattern(shown, error);
-  }
-}
-
-bool Expression::found_in(const std::string& text) const {
-  try {
-    return std::regex_search(text, compiled_->pattern);
-  } catch (const std::regex_error& error) {
-    refuse_pattern(compiled_->shown, error);
-  }
+  const auto refusing = [shown](const auto& act) {
+    try {
+      return act();
+    } catch (const std::regex_error& error) {
+      refuse({shown}, one_line(error.what()),
+             "an ECMAScript regular expression without back-references",
+             "correct it; a character that stands for itself may need a '\\' before it");
+    }
+  };
+  return [refusing, pattern = refusing([&] {
+                      return std::regex{expression, flags};
+                    })](const std::string& text) {
+    return refusing([&] { return std::regex_search(text, pattern); });
+  };
 }
 
 }  // namespace strata

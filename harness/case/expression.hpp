@@ -1,8 +1,7 @@
-// Regular expressions from the command line.
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -11,19 +10,10 @@ namespace strata {
 /// Longest accepted expression.
 inline constexpr std::size_t max_expression_length = 1000;
 
-/// An ECMAScript regular expression without back-references.
-class Expression {
- public:
-  /// `flag` ("--filter") begins the messages. Throws UsageError for an expression that is
-  /// malformed, too long or too large to match.
-  Expression(std::string_view flag, const std::string& text);
-
-  /// True when some part of `text` matches.
-  [[nodiscard]] bool found_in(const std::string& text) const;
-
- private:
-  struct Compiled;
-  std::shared_ptr<const Compiled> compiled_;
-};
+/// Tells whether some part of a text matches an ECMAScript regular expression without
+/// back-references. `flag` ("--filter") begins the messages. Throws UsageError, as its result may,
+/// for an expression that is malformed, too long or too large to match.
+[[nodiscard]] std::function<bool(const std::string&)> matcher(std::string_view flag,
+                                                              const std::string& expression);
 
 }  // namespace strata

@@ -1,10 +1,15 @@
 #include "harness/case/text.hpp"
 
+#include "harness/case/error.hpp"
+#include "harness/case/refusal.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
+#include <numeric>
 #include <system_error>
 
 namespace strata {
@@ -19,29 +24,27 @@ struct Character {
   std::uint32_t code = 0;
 };
 
-struct Form {
-  std::uint32_t mask;   // of the lead byte
-  std::uint32_t lead;   // its value under the mask
-  std::size_t bytes;    // of the whole character
-  std::uint32_t least;  // smallest code that needs this form
-};
-
 Character first_character(std::string_view text) {
-  static constexpr auto forms = {Form{0x80, 0x00, 1, 0x0}, Form{0xE0, 0xC0, 2, 0x80},
-                                 Form{0xF0, 0xE0, 3, 0x800}, Form{0xF8, 0xF0, 4, 0x10000}};
+  struct Form {
+    std::uint32_t mask;   // of the lead byte
+    std::uint32_t lead;   // its value under the mask
+    std::uint32_t least;  // smallest code that needs this form
+  };
+  static constexpr std::array forms{Form{0x80, 0x00, 0x0}, Form{0xE0, 0xC0, 0x80},
+                                    Form{0xF0, 0xE0, 0x800}, Form{0xF8, 0xF0, 0x10000}};
   const auto lead = static_cast<unsigned char>(text.front());
-  for (const auto& form : forms) {
+  for (std::size_t bytes = 1; bytes <= std::min(forms.size(), text.size()); ++bytes) {
+    const auto& form = forms.at(bytes - 1);
     if ((lead & form.mask) != form.lead) continue;
-    if (text.size() < form.bytes) return {};
     std::uint32_t code = lead & ~form.mask;
-    for (const char c : text.substr(1, form.bytes - 1)) {
+    for (const char c : text.substr(1, bytes - 1)) {
       const auto byte = static_cast<unsigned char>(c);
       if ((byte & 0xC0U) != 0x80U) return {};
       code = code << 6U | (byte & 0x3FU);
     }
     const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
     if (code < form.least || code > 0x10FFFF || surrogate) return {};
-    return {form.bytes, code};
+    return {bytes, code};
   }
   return {};
 }
@@ -58,9 +61,8 @@ std::string take_escaped(std::string_view& text, std::size_t most) {
     const auto [bytes, code] = first_character(text);
     const auto all = text.substr(0, std::max<std::size_t>(bytes, 1));
     if (bytes == 0 || is_control(code)) {
-      for (const char c : all) {
+      for (const char c : all)
         out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-      }
     } else {
       out.append(all);
     }
@@ -110,8 +112,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> now(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j)
-    now[j] = j;
+  std::iota(now.begin(), now.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     before_last.swap(last);
     last.swap(now);
@@ -119,30 +120,42 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       now[j] = std::min({replaced, last[j] + 1, now[j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        now[j] = std::min(now[j], before_last[j - 2] + 1);
-      }
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) now[j] = std::min(now[j], before_last[j - 2] + 1);
     }
   }
-  return now[b.size()];
+  return now.back();
 }
 
 std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> names) {
   constexpr std::size_t telling_prefix = 3;  // "warps" for "warps_per_sm"; "w" could be anything
   if (word.empty() || word.size() > longest_name) return std::nullopt;
-  std::optional<std::string> nearest;
+  const std::string* nearest = nullptr;
   std::size_t least = 0;
   for (const auto& name : names) {
     const bool starts_so = word.size() >= telling_prefix && name.starts_with(word);
     const std::size_t distance = starts_so ? 1 : edit_distance(word, name);
     // One mistake in three letters may be a slip; more is another word.
     if (distance > (std::max(word.size(), name.size()) + 2) / 3) continue;
-    if (!nearest || distance < least) {
-      nearest = name;
+    if (nearest == nullptr || distance < least) {
+      nearest = &name;
       least = distance;
     }
   }
-  return nearest;
+  return nearest == nullptr ? std::nullopt : std::optional{*nearest};
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> names,
+                         std::string_view otherwise) {
+  if (const auto near = nearest_name(word, names)) return fmt::format("did you mean '{}'?", *near);
+  return std::string{otherwise};
+}
+
+void refuse(const Place& place, std::string_view found, std::string_view expected,
+            std::string_view mend) {
+  const auto line = place.line == 0 ? std::string{} : fmt::format(":{}", place.line);
+  throw UsageError{
+      fmt::format("{}{}: {}; expected {}; {}", one_line(place.name), line, found, expected, mend)};
 }
 
 std::optional<long long> whole_number(std::string_view text) {
@@ -157,10 +170,9 @@ std::optional<long long> whole_number(std::string_view text) {
 
 std::string place_text(std::string_view file, unsigned line, std::string_view function) {
   // The last two parts of the path.
-  const auto name = file.rfind('/');
-  if (name != std::string_view::npos && name != 0) {
+  if (const auto name = file.rfind('/'); name != file.npos && name != 0) {
     const auto folder = file.rfind('/', name - 1);
-    if (folder != std::string_view::npos) file.remove_prefix(folder + 1);
+    file.remove_prefix(folder + 1);  // nothing where there is none
   }
   return fmt::format("{}:{} in {}", file, line, function);
 }

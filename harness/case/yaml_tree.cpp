@@ -21,36 +21,32 @@
 namespace strata {
 namespace {
 
-constexpr std::size_t deepest =
-    8;  // a sweep and a counter set need 5: file, list, entry, key, values
+// A sweep and a counter set need 5: file, list, entry, key, values.
+constexpr std::size_t deepest = 8;
 
 // --- the bytes ---
 
 bool is_refused_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F;
+  return (byte < 0x20 && c != '\t') || byte == 0x7F;
 }
 
 /// Holds what the parser cannot be trusted with: it reads a line at a time into memory, takes byte
 /// 4 for the end of the file, and turns bytes that are not UTF-8 into others.
 void check_bytes(std::string_view text, std::string_view file, std::string_view what) {
   std::size_t line = 0;
-  for (auto rest = text; !rest.empty();) {
+  for (auto content : split(text, '\n')) {
     ++line;
-    const auto length = std::min(rest.find('\n'), rest.size());
-    if (length > max_yaml_line) {
+    if (content.size() > max_yaml_line) {
       refuse({file, line}, "a line that is too long",
              fmt::format("at most {} bytes", max_yaml_line), "break the line");
     }
-    auto content = rest.substr(0, length);
     if (content.ends_with('\r')) content.remove_suffix(1);
-    const auto* const bad = std::find_if(content.begin(), content.end(),
-                                         [](char c) { return is_refused_control(c) || c == '\r'; });
+    const auto* const bad = std::ranges::find_if(content, is_refused_control);
     if (bad != content.end()) {
       refuse({file, line}, fmt::format("control character {}", in_quotes({bad, 1})), "text",
              "remove it");
     }
-    rest.remove_prefix(std::min(length + 1, rest.size()));
   }
   // After the lines: a line that is too long is the more precise message.
   if (text.size() > max_yaml_bytes) {
@@ -67,12 +63,17 @@ void check_bytes(std::string_view text, std::string_view file, std::string_view 
 
 // --- the YAML ---
 
+std::size_t line_of(const YAML::Mark& mark) {
+  return static_cast<std::size_t>(std::max(mark.line, 0)) + 1;
+}
+
 /// Builds the tree of one document. Throwing from an event is what bounds the parser's recursion:
 /// every level that it descends announces itself here first.
 class TreeBuilder : public YAML::EventHandler {
  public:
   /// An enumeration inside a structure in yaml-cpp 0.7, a scoped one in later versions.
   using Style = decltype(YAML::EmitterStyle::Default);
+  using Kind = TreeNode::Kind;
 
   TreeBuilder(std::string_view file, std::string_view what) : file_{file}, what_{what} {}
 
@@ -88,70 +89,57 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    refuse_anchor(mark, anchor != 0);
+    check(mark, {}, anchor);
     // The parser notices a missing value only at the next key; the message names this one.
-    const auto line = !open_.empty() && open_.back().key ? open_.back().key_line : at(mark).line;
-    add({.kind = TreeNode::Kind::nothing, .line = line, .text = {}, .items = {}, .key = {}});
+    const bool is_value = !open_.empty() && open_.back().key;
+    add({.line = is_value ? open_.back().key->line : at(mark).line});
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    refuse_anchor(mark, true);
-  }
-  void OnAnchor(const YAML::Mark& mark, const std::string& /*name*/) override {
-    refuse_anchor(mark, true);
-  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override { check(mark, {}, anchor); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    refuse_anchor(mark, anchor != 0);
-    refuse_tag(mark, tag);
-    const auto kind = tag == "!" ? TreeNode::Kind::quoted_text : TreeNode::Kind::word;
-    add({.kind = kind, .line = at(mark).line, .text = value, .items = {}, .key = {}});
+    check(mark, tag, anchor);
+    const auto kind = tag == "!" ? Kind::quoted_text : Kind::word;
+    add({.kind = kind, .line = at(mark).line, .text = value});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        Style /*style*/) override {
-    open(TreeNode::Kind::list, mark, tag, anchor);
+    check(mark, tag, anchor);
+    open(mark, Kind::list);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   Style /*style*/) override {
-    open(TreeNode::Kind::mapping, mark, tag, anchor);
+    check(mark, tag, anchor);
+    open(mark, Kind::mapping);
   }
   void OnMapEnd() override { close(); }
 
  private:
+  /// A list or mapping whose end was not read yet.
   struct Open {
     TreeNode node;
-    std::optional<std::string> key;  // read, and waiting for its value
-    std::size_t key_line = 0;
+    std::optional<TreeNode> key;  // read, and waiting for its value
     std::set<std::string, std::less<>> keys;
   };
 
-  [[nodiscard]] Place at(const YAML::Mark& mark) const {
-    return {file_, static_cast<std::size_t>(std::max(mark.line, 0)) + 1};
-  }
+  [[nodiscard]] Place at(const YAML::Mark& mark) const { return {file_, line_of(mark)}; }
 
-  void refuse_anchor(const YAML::Mark& mark, bool is_there) const {
-    if (!is_there) return;
-    refuse(at(mark), "an anchor or alias", "every value written where it stands",
-           "write the value out");
-  }
-  void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
+  void check(const YAML::Mark& mark, std::string_view tag, YAML::anchor_t anchor) const {
+    if (anchor != 0) {
+      refuse(at(mark), "an anchor or alias", "every value written where it stands",
+             "write the value out");
+    }
     if (tag.empty() || tag == "?" || tag == "!") return;
     refuse(at(mark), fmt::format("the tag {}", in_quotes(tag)), "a plain value", "remove the tag");
   }
 
-  void open(TreeNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
-            YAML::anchor_t anchor) {
-    refuse_anchor(mark, anchor != 0);
-    refuse_tag(mark, tag);
+  void open(const YAML::Mark& mark, Kind kind) {
     if (open_.size() == deepest) {
       refuse(at(mark), fmt::format("more than {} values inside each other", deepest),
              fmt::format("a {}, which needs 5", what_), "take out what is nested");
     }
-    if (wants_key()) refuse_key(at(mark), kind == TreeNode::Kind::list ? "a list" : "a mapping");
-    Open one;
-    one.node.kind = kind;
-    one.node.line = at(mark).line;
-    open_.push_back(std::move(one));
+    if (wants_key()) refuse_key(at(mark), kind == Kind::list ? "a list" : "a mapping");
+    open_.push_back({.node = {.kind = kind, .line = at(mark).line}});
   }
 
   void close() {
@@ -161,7 +149,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   [[nodiscard]] bool wants_key() const {
-    return !open_.empty() && open_.back().node.kind == TreeNode::Kind::mapping && !open_.back().key;
+    return !open_.empty() && open_.back().node.kind == Kind::mapping && !open_.back().key;
   }
 
   [[noreturn]] static void refuse_key(const Place& place, const std::string& found) {
@@ -180,13 +168,12 @@ class TreeBuilder : public YAML::EventHandler {
         refuse({file_, node.line}, fmt::format("the key {} a second time", in_quotes(node.text)),
                "each key once", "remove one of them");
       }
-      parent.key = std::move(node.text);
-      parent.key_line = node.line;
+      parent.key = std::move(node);
       return;
     }
     if (parent.key) {
-      node.key = std::move(*parent.key);
-      node.key_line = parent.key_line;
+      node.key = std::move(parent.key->text);
+      node.key_line = parent.key->line;
       parent.key.reset();
     }
     parent.node.items.push_back(std::move(node));
@@ -207,18 +194,10 @@ const TreeNode* TreeNode::find(std::string_view wanted) const {
 }
 
 std::string TreeNode::describe() const {
-  switch (kind) {
-    case Kind::nothing:
-      return "nothing";
-    case Kind::list:
-      return items.empty() ? "an empty list" : "a list";
-    case Kind::mapping:
-      return items.empty() ? "an empty mapping" : "a mapping";
-    case Kind::word:
-    case Kind::quoted_text:
-      break;
-  }
-  return in_quotes(text);
+  if (is_text()) return in_quotes(text);
+  if (kind == Kind::nothing) return "nothing";
+  return fmt::format("{}{}", items.empty() ? "an empty " : "a ",
+                     kind == Kind::list ? "list" : "mapping");
 }
 
 TreeNode parse_yaml_tree(std::string_view text, std::string_view file, std::string_view what) {
@@ -227,14 +206,11 @@ TreeNode parse_yaml_tree(std::string_view text, std::string_view file, std::stri
   TreeBuilder builder{file, what};
   try {
     YAML::Parser parser{stream};
-    if (parser.HandleNextDocument(builder)) {
-      // A second document is refused when it starts.
-      (void)parser.HandleNextDocument(builder);
-    }
+    while (parser.HandleNextDocument(builder)) {
+    }  // a second document is refused when it starts
   } catch (const YAML::Exception& error) {
-    const auto line = static_cast<std::size_t>(std::max(error.mark.line, 0)) + 1;
-    refuse({file, line}, "YAML that cannot be read: " + one_line(error.msg), "well-formed YAML",
-           "mend the indentation, quotes or brackets there");
+    refuse({file, line_of(error.mark)}, "YAML that cannot be read: " + one_line(error.msg),
+           "well-formed YAML", "mend the indentation, quotes or brackets there");
   }
   return builder.take();
 }
@@ -242,12 +218,9 @@ TreeNode parse_yaml_tree(std::string_view text, std::string_view file, std::stri
 std::string read_yaml_file(const std::string& name, std::string_view what) {
   errno = 0;
   std::ifstream stream{name, std::ios::binary};
-  std::string text;
-  std::array<char, 1U << 14U> piece{};
-  while (stream && text.size() <= max_yaml_bytes) {
-    stream.read(piece.data(), piece.size());
-    text.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
-  }
+  std::string text(max_yaml_bytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
   if (!stream.is_open() || stream.bad()) {
     const auto why = errno == 0 ? std::string{"an error"} : std::generic_category().message(errno);
     refuse({name}, fmt::format("cannot be read ({})", why), fmt::format("a {} file", what),

@@ -349,10 +349,10 @@ void print_json(const std::vector<ChipReport>& reports) {
 // --- the metrics of a chip ---
 
 int list_metrics(MetricCatalogue& catalogue, const CountersOptions& options) {
-  const Expression wanted{"--metrics", options.metrics};
+  const auto matches = matcher("--metrics", options.metrics);
   std::vector<std::vector<std::string>> rows;
   for (const auto& name : catalogue.base_metrics()) {
-    if (!wanted.found_in(name)) continue;
+    if (!matches(name)) continue;
     const auto facts = catalogue.describe(name);
     rows.push_back({name, facts.unit, facts.meaning});
   }

@@ -66,6 +66,11 @@ std::string_view how_to_mend(int error) {
                                    std::generic_category().message(error), how_to_mend(error))};
 }
 
+template <class... Args>
+[[noreturn]] void refuse_run(fmt::format_string<Args...> message, Args&&... args) {
+  throw UsageError{fmt::format(message, std::forward<Args>(args)...)};
+}
+
 UniqueFd open_file(const std::filesystem::path& file, int flags) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
   UniqueFd fd{::open(file.c_str(), flags | O_CLOEXEC, file_mode)};
@@ -86,13 +91,6 @@ std::size_t write_some(int fd, std::string_view text) {
   return done;
 }
 
-void write_whole(int fd, const std::filesystem::path& file, std::string_view text) {
-  const std::size_t done = write_some(fd, text);
-  if (done == text.size()) return;
-  const int error = errno;
-  fail(file, fmt::format("only {} of {} bytes could be written", done, text.size()), error);
-}
-
 void sync(int fd, const std::filesystem::path& file) {
   // EINVAL, EROFS: a kind of file that cannot be synced. Anything else is lost data: network file
   // systems and quotas report it here first.
@@ -101,69 +99,44 @@ void sync(int fd, const std::filesystem::path& file) {
   }
 }
 
-/// A temporary file that replaces its target on publish(), and is removed otherwise.
-class Temporary {
- public:
-  explicit Temporary(std::filesystem::path target)
-      : target_{std::move(target)},
-        path_{target_.parent_path() / fmt::format(".{}.new", target_.filename().string())},
-        fd_{open_file(path_, O_WRONLY | O_CREAT | O_TRUNC)} {}
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  Temporary(Temporary&&) = delete;
-  Temporary& operator=(Temporary&&) = delete;
-  ~Temporary() {
-    if (fd_) (void)::unlink(path_.c_str());
+/// Replaces the content of a file atomically: no reader sees half of the new one.
+void replace_file(const std::filesystem::path& target, std::string_view text) {
+  const IgnoredSignal over_the_limit{SIGXFSZ};  // else a limit on file sizes kills the process
+  const auto fresh = target.parent_path() / fmt::format(".{}.new", target.filename().string());
+  const UniqueFd fd = open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+  try {
+    if (const auto done = write_some(fd.get(), text); done != text.size()) {
+      const int error = errno;
+      fail(target, fmt::format("only {} of {} bytes could be written", done, text.size()), error);
+    }
+    sync(fd.get(), target);
+    if (::rename(fresh.c_str(), target.c_str()) != 0) fail(target, "cannot be replaced", errno);
+  } catch (...) {
+    (void)::unlink(fresh.c_str());
+    throw;
   }
-
-  void write(std::string_view text) { write_whole(fd_.get(), target_, text); }
-  /// Replaces the old content atomically: no reader sees half of the new one.
-  void publish() {
-    sync(fd_.get(), target_);
-    if (::rename(path_.c_str(), target_.c_str()) != 0) fail(target_, "cannot be replaced", errno);
-    fd_.reset();
-  }
-
- private:
-  std::filesystem::path target_;
-  std::filesystem::path path_;
-  UniqueFd fd_;
-};
-
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream stream{file, std::ios::binary};
-  if (!stream)
-    throw UsageError{fmt::format("{}: cannot be read; expected a run folder's", file.string())};
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
 }
 
-/// Gives each whole line and its number. A torn last line is left out. Returns the bytes of the
+/// Gives the record in each whole line, and leaves out a torn last line. Returns the bytes of the
 /// whole lines.
-off_t for_each_line(const std::filesystem::path& file,
-                    const std::function<void(const std::string&, std::size_t)>& take) {
+off_t for_each_record(const std::filesystem::path& file,
+                      const std::function<void(CaseRecord)>& take) {
   std::ifstream stream{file, std::ios::binary};
-  if (!stream) throw UsageError{fmt::format("{}: cannot be read", file.string())};
+  if (!stream) refuse_run("{}: cannot be read", file.string());
   off_t bytes = 0;
   std::string line;
   for (std::size_t number = 1; std::getline(stream, line) && !stream.eof(); ++number) {
     bytes += static_cast<off_t>(line.size()) + 1;
-    take(line, number);
+    try {
+      take(from_json<CaseRecord>(line));
+    } catch (const FormatError& error) {
+      refuse_run(
+          "{}:{}: {}; expected a finished case; delete that line and resume the run, or measure "
+          "again",
+          file.string(), number, error.what());
+    }
   }
   return bytes;
-}
-
-CaseRecord record_at(const std::filesystem::path& file, const std::string& line,
-                     std::size_t number) {
-  try {
-    return from_json<CaseRecord>(line);
-  } catch (const FormatError& error) {
-    throw UsageError{
-        fmt::format("{}:{}: {}; expected a finished case; delete that line and resume "
-                    "the run, or measure again",
-                    file.string(), number, error.what())};
-  }
 }
 
 off_t size_of(int fd, const std::filesystem::path& file) {
@@ -178,61 +151,14 @@ std::vector<Case> cases_of(const SweepInfo& sweep, const std::filesystem::path& 
   for (const auto& id : sweep.cases) {
     auto which = Case::from_id(id);
     if (!which) {
-      throw UsageError{
-          fmt::format("{}: sweep.cases holds '{}'; expected the id of a case: "
-                      "suite/benchmark/backend/key=value/…",
-                      file.string(), id)};
+      refuse_run(
+          "{}: sweep.cases holds '{}'; expected the id of a case: "
+          "suite/benchmark/backend/key=value/…",
+          file.string(), id);
     }
     cases.push_back(std::move(*which));
   }
   return cases;
-}
-
-/// The last timed record of a case and its counts.
-struct CaseLines {
-  CaseRecord timed;
-  std::optional<CaseRecord> counted;
-
-  [[nodiscard]] CaseRecord merged() const {
-    return counted ? strata::merged(timed, *counted) : timed;
-  }
-};
-
-/// In the order of `cases`, then the others by id.
-std::vector<CaseLines> read_lines(const std::filesystem::path& file,
-                                  const std::vector<std::string>& cases) {
-  std::map<std::string, CaseLines, std::less<>> latest;
-  for_each_line(file, [&](const std::string& line, std::size_t number) {
-    CaseRecord record = record_at(file, line, number);
-    std::string id = record.which.id();
-    if (record.phase == Phase::timing) {
-      latest.insert_or_assign(std::move(id), CaseLines{std::move(record), std::nullopt});
-    } else if (const auto found = latest.find(id); found != latest.end()) {
-      found->second.counted = std::move(record);
-    }
-  });
-  std::vector<CaseLines> result;
-  result.reserve(latest.size());
-  for (const auto& id : cases) {
-    if (auto found = latest.extract(id)) result.push_back(std::move(found.mapped()));
-  }
-  for (auto& [id, lines] : latest)
-    result.push_back(std::move(lines));
-  return result;
-}
-
-void count(RunCounts& counts, const CaseLines& lines, const CaseRecord& record) {
-  // Measured, skipped, failed: in the order of Status.
-  constexpr std::array timed{&RunCounts::measured, &RunCounts::skipped, &RunCounts::failed};
-  constexpr std::array counted{&RunCounts::counted, &RunCounts::counting_skipped,
-                               &RunCounts::counting_failed};
-  ++(counts.*timed.at(static_cast<std::size_t>(record.status)));
-  if (record.status == Status::measured) {
-    ++(lines.counted ? counts.*counted.at(static_cast<std::size_t>(lines.counted->status))
-                     : counts.uncounted);
-  }
-  for (const auto& m : record.measurements)
-    ++(record.is_valid(m) ? counts.valid_rows : counts.invalid_rows);
 }
 
 /// The last record of the case is measured or skipped.
@@ -281,29 +207,27 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
   folder.path_ = run.has_filename() ? run : run.parent_path();
   const auto file = folder.path_ / context_file;
   if (!std::filesystem::is_regular_file(file)) {
-    throw UsageError{
-        fmt::format("{}: not the folder of a run: it has no {}; expected a folder that "
-                    "strata run printed",
-                    run.string(), context_file)};
+    refuse_run(
+        "{}: not the folder of a run: it has no {}; expected a folder that strata run printed",
+        run.string(), context_file);
   }
   try {
-    folder.context_ = from_json<RunContext>(read_text(file));
+    std::ifstream stream{file, std::ios::binary};
+    if (!stream) refuse_run("{}: cannot be read; expected a run folder's", file.string());
+    folder.context_ = from_json<RunContext>(std::string{std::istreambuf_iterator{stream}, {}});
   } catch (const FormatError& error) {
-    throw UsageError{fmt::format("{}: {}", file.string(), error.what())};
+    refuse_run("{}: {}", file.string(), error.what());
   }
   folder.cases_ = cases_of(folder.context_.sweep, file);
   if (const auto packed = folder.path_ / packed_samples_file; std::filesystem::exists(packed)) {
-    throw UsageError{
-        fmt::format("{}: the samples of this run are packed; expected {}; unpack them "
-                    "with: gunzip {}",
-                    run.string(), samples_file, packed.string())};
+    refuse_run("{}: the samples of this run are packed; expected {}; unpack them with: gunzip {}",
+               run.string(), samples_file, packed.string());
   }
   folder.open_samples();
   const auto samples = folder.path_ / samples_file;
   const off_t size = size_of(folder.samples_.get(), samples);
-  const off_t whole = for_each_line(samples, [&](const std::string& line, std::size_t number) {
-    folder.note_status(record_at(samples, line, number));
-  });
+  const off_t whole =
+      for_each_record(samples, [&](const CaseRecord& record) { folder.note_status(record); });
   if (whole != size) {
     folder.repair_ = fmt::format(
         "{}: the last line was torn when the run was cut off; removed its {} "
@@ -322,8 +246,7 @@ void RunFolder::open_samples() {
   const auto file = path_ / samples_file;
   samples_ = open_file(file, O_RDWR | O_APPEND | O_CREAT);
   if (::flock(samples_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    throw UsageError{
-        fmt::format("{}: another process is writing this run; wait for it to end", path_.string())};
+    refuse_run("{}: another process is writing this run; wait for it to end", path_.string());
   }
   synced_ = std::chrono::steady_clock::now();
 }
@@ -391,27 +314,33 @@ void RunFolder::update(RunContext context) {
 }
 
 void RunFolder::write_context() {
-  const IgnoredSignal over_the_limit{SIGXFSZ};
-  Temporary file{path_ / context_file};
-  file.write(to_json(context_));
-  file.publish();
+  replace_file(path_ / context_file, to_json(context_));
 }
 
 RunCounts RunFolder::write_measurements() {
-  const IgnoredSignal over_the_limit{SIGXFSZ};
-  sync(samples_.get(), path_ / samples_file);
+  const auto samples = path_ / samples_file;
+  sync(samples_.get(), samples);
   RunCounts counts;
   std::string text = csv_header();
-  for (const auto& lines : read_lines(path_ / samples_file, context_.sweep.cases)) {
-    const CaseRecord record = lines.merged();
-    count(counts, lines, record);
+  for (const auto& record : read_samples(samples, context_.sweep.cases)) {
+    for (const auto& m : record.measurements)
+      ++(record.is_valid(m) ? counts.valid_rows : counts.invalid_rows);
     text += csv_rows(context_.run, context_.device.slug, record);
+  }
+  // Measured, skipped, failed: in the order of Status.
+  constexpr std::array timed{&RunCounts::measured, &RunCounts::skipped, &RunCounts::failed};
+  constexpr std::array counted{&RunCounts::counted, &RunCounts::counting_skipped,
+                               &RunCounts::counting_failed};
+  for (const auto& [id, status] : statuses_) {
+    ++(counts.*timed.at(static_cast<std::size_t>(status)));
+    if (status != Status::measured) continue;
+    const auto found = counted_.find(id);
+    ++(found == counted_.end() ? counts.uncounted
+                               : counts.*counted.at(static_cast<std::size_t>(found->second)));
   }
   counts.missing = static_cast<std::size_t>(std::ranges::count_if(
       context_.sweep.cases, [&](const std::string& id) { return !statuses_.contains(id); }));
-  Temporary file{path_ / measurements_file};
-  file.write(text);
-  file.publish();
+  replace_file(path_ / measurements_file, text);
   return counts;
 }
 
@@ -426,9 +355,23 @@ RunCounts RunFolder::finish(RunState state, Facts after) {
 
 std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
                                      const std::vector<std::string>& cases) {
+  std::map<std::string, CaseRecord> timed;
+  std::map<std::string, CaseRecord> counted;
+  for_each_record(file, [&](CaseRecord record) {
+    const auto id = record.which.id();
+    if (record.phase == Phase::timing) counted.erase(id);
+    (record.phase == Phase::timing ? timed : counted).insert_or_assign(id, std::move(record));
+  });
   std::vector<CaseRecord> records;
-  for (const auto& lines : read_lines(file, cases))
-    records.push_back(lines.merged());
+  const auto add = [&](const std::string& id, CaseRecord record) {
+    const auto counts = counted.find(id);
+    records.push_back(counts == counted.end() ? std::move(record) : merged(record, counts->second));
+  };
+  for (const auto& id : cases) {
+    if (auto found = timed.extract(id)) add(id, std::move(found.mapped()));
+  }
+  for (auto& [id, record] : timed)
+    add(id, std::move(record));
   return records;
 }
 

@@ -58,16 +58,6 @@ TEST(Axis, HasOneSpellingOfANumber) {
   }
 }
 
-TEST(Axis, OrdersChoicesAsListedAndNumbersBySize) {
-  EXPECT_TRUE(choice().before("soa", "aos"));
-  EXPECT_FALSE(choice().before("aos", "soa"));
-  EXPECT_FALSE(choice().before("aos", "aos"));
-  EXPECT_TRUE(number().before("8", "16"));
-  EXPECT_FALSE(number().before("16", "8"));
-  EXPECT_TRUE(number().before("-2", "1"));
-  EXPECT_FALSE(number().before("8", "8"));
-}
-
 TEST(Axis, DescribesWhatItTakes) {
   EXPECT_EQ(choice().describe(), "soa, aos, aosoa32");
   EXPECT_EQ(number().describe(), "a whole number from -2 to 64");
