@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -12,13 +13,12 @@
 namespace strata {
 namespace {
 
+/// Sorting numbers that do not compare is undefined; a median of them would be a wrong number.
 std::vector<double> sorted(std::span<const double> samples) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    // Sorting numbers that do not compare is undefined; a median of them would be a wrong number.
-    if (!std::isfinite(samples[i])) {
-      throw std::invalid_argument{fmt::format("sample {} of {} is {}, not a finite number", i + 1,
-                                              samples.size(), samples[i])};
-    }
+    if (std::isfinite(samples[i])) continue;
+    throw std::invalid_argument{fmt::format("sample {} of {} is {}, not a finite number", i + 1,
+                                            samples.size(), samples[i])};
   }
   std::vector<double> ordered{samples.begin(), samples.end()};
   std::ranges::sort(ordered);
@@ -61,37 +61,20 @@ std::size_t median_interval_rank(std::size_t n, double confidence) {
   if (!(confidence > 0 && confidence < 1)) {
     throw std::invalid_argument{fmt::format("no interval of confidence {}", confidence)};
   }
-  // The binomial coefficients relative to the middle one: the coefficient itself overflows and the
-  // probability of an outer one underflows from n of about 1000 on. Going outwards from the middle
-  // no term exceeds 1, and what is dropped at the end is less than the last digit of the sum.
-  constexpr double negligible = 1e-25;
-  const auto size = static_cast<double>(n);
-  std::vector<double> lower;  // C(n, i) / C(n, n/2) for i = n/2, n/2 - 1, …
-  double weight = 1;
-  for (std::size_t i = n / 2;; --i) {
-    lower.push_back(weight);
-    if (i == 0 || weight < negligible) break;
-    weight *= static_cast<double>(i) / (size - static_cast<double>(i) + 1);
-  }
-  const std::size_t first = n / 2 + 1 - lower.size();  // the outermost index that was kept
-  // Added from the outside in, small ones first, so that the tails keep their digits.
-  double sum = 0;
-  for (std::size_t j = lower.size(); j-- > 1;)
-    sum += lower[j];
-  // Even n: one middle term, the rest twice. Odd n: the middle term stands twice as well.
-  const double all = 2 * sum + (n % 2 == 0 ? 1 : 2);
-  // A rank is good while the two tails outside it are at most what the confidence leaves; the slack
-  // is for a confidence that some rank meets exactly.
+  // The slack is for a confidence that some rank meets exactly.
   constexpr double slack = 1e-12;
-  const double allowed = (1 - confidence) / 2 + slack;
-  std::size_t rank = first;
-  double tail = 0;
-  for (std::size_t j = lower.size(); j-- > 0;) {
-    tail += lower[j];
-    if (tail / all > allowed) break;
-    ++rank;
+  const double allowed = (1 - confidence) / 2 + slack;  // below the rank, and as much above
+  // By logarithms: C(n, i) overflows and 2^-n underflows from n of about 1000 on.
+  const auto size = static_cast<double>(n);
+  double logarithm = -size * std::numbers::ln2;  // of P(B = rank)
+  double tail = 0;                               // P(B < rank)
+  for (std::size_t rank = 0; rank <= n / 2; ++rank) {
+    tail += std::exp(logarithm);
+    if (tail > allowed) return rank;
+    const auto below = static_cast<double>(rank);
+    logarithm += std::log((size - below) / (below + 1));
   }
-  return rank;
+  return n / 2;
 }
 
 std::optional<Interval> median_interval(std::span<const double> samples, double confidence) {

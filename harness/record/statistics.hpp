@@ -24,23 +24,6 @@ struct Interval {
 /// unlike the median. Throws std::invalid_argument when there are none.
 [[nodiscard]] double middle_mean(std::span<const double> samples);
 
-/// A record in which each of `numbers` is its median over several records; the other members keep
-/// their initial values. Throws std::invalid_argument when there are no records.
-template <class Record, class... Numbers>
-[[nodiscard]] Record median_record(const std::vector<Record>& several,
-                                   Numbers Record::*... numbers) {
-  Record middle{};
-  const auto take = [&](double Record::*number) {
-    std::vector<double> values;
-    values.reserve(several.size());
-    for (const Record& one : several)
-      values.push_back(one.*number);
-    middle.*number = median(values);
-  };
-  (take(numbers), ...);
-  return middle;
-}
-
 /// Quantile of `probability` in [0, 1] by linear interpolation (type 7: what NumPy and R do by
 /// default). Throws std::invalid_argument when there are no samples or the probability is outside.
 [[nodiscard]] double quantile(std::span<const double> samples, double probability);
