@@ -15,20 +15,17 @@ enum class ExitCode : int {
 };
 
 /// Bad input: what() is one line with the place, what was found, what was expected, and a remedy.
-class UsageError : public std::runtime_error {
- public:
+struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// The requested device cannot be used; what() is the reason in one line.
-class DeviceUnavailable : public std::runtime_error {
- public:
+struct DeviceUnavailable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// The case cannot be measured on this device: it is recorded as skipped, with this reason.
-class Skipped : public std::runtime_error {
- public:
+struct Skipped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

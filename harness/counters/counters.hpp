@@ -3,7 +3,6 @@
 // implementation is a link-time choice: CUPTI, or a stand-in that reports its absence.
 #pragma once
 
-#include "harness/record/counter_plan.hpp"
 #include "harness/record/device.hpp"
 #include "harness/record/measurement.hpp"
 

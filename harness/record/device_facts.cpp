@@ -14,17 +14,15 @@ const T* find(const Facts& facts, const char* name) {
   return found == facts.end() ? nullptr : std::get_if<T>(&found->second);
 }
 
-std::optional<std::uint64_t> size_of(const Facts& facts, const char* name) {
-  const auto* value = find<std::int64_t>(facts, name);
+/// A fact that is above 0: a size in whole numbers, a rate as a real one.
+template <class Fact, class Result>
+std::optional<Result> positive(const Facts& facts, const char* name) {
+  const auto* const value = find<Fact>(facts, name);
   if (value == nullptr || *value <= 0) return std::nullopt;
-  return static_cast<std::uint64_t>(*value);
+  return static_cast<Result>(*value);
 }
-
-std::optional<double> rate_of(const Facts& facts, const char* name) {
-  const auto* value = find<double>(facts, name);
-  if (value == nullptr || *value <= 0) return std::nullopt;
-  return *value;
-}
+constexpr auto size_of = positive<std::int64_t, std::uint64_t>;
+constexpr auto rate_of = positive<double, double>;
 
 }  // namespace
 

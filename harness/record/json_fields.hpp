@@ -21,8 +21,7 @@
 namespace strata {
 
 /// Text that is not what the format says, or a value that the format cannot hold.
-class FormatError : public std::runtime_error {
- public:
+struct FormatError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

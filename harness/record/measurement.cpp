@@ -1,36 +1,22 @@
 #include "harness/record/measurement.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace strata {
 namespace {
-
-void append_reason(std::string& reasons, const Gate& gate) {
-  if (gate.verdict != Verdict::failed && gate.verdict != Verdict::unverified) return;
-  if (!reasons.empty()) reasons += "; ";
-  reasons.append(gate.name).append(": ");
-  // A gate without a detail still has its verdict.
-  if (gate.detail.empty()) {
-    reasons += to_string(gate.verdict);
-  } else {
-    reasons += gate.detail;
-  }
-}
 
 /// Puts a gate of the counting phase beside the gates of the timing phase.
 void merge_gate(std::vector<Gate>& gates, const Gate& counted) {
   const auto timed = std::ranges::find(gates, counted.name, &Gate::name);
   if (timed == gates.end()) {
     gates.push_back(counted);
-    return;
-  }
-  if (timed->verdict == Verdict::failed && counted.verdict == Verdict::failed) {
+  } else if (timed->verdict == Verdict::failed && counted.verdict == Verdict::failed) {
     timed->detail += "; " + counted.detail;
-    return;
+  } else if (timed->verdict == Verdict::unverified || timed->verdict == Verdict::not_applicable ||
+             counted.verdict == Verdict::failed) {
+    *timed = counted;
   }
-  const bool undecided =
-      timed->verdict == Verdict::unverified || timed->verdict == Verdict::not_applicable;
-  if (undecided || counted.verdict == Verdict::failed) *timed = counted;
 }
 
 }  // namespace
@@ -50,9 +36,13 @@ bool CaseRecord::is_valid(const Measurement& m) const {
 
 std::string CaseRecord::reasons(const Measurement& m) const {
   std::string text;
-  for (const auto& gate : gates)
-    append_reason(text, gate);
-  append_reason(text, m.noise);
+  const auto add = [&](const Gate& gate) {
+    if (gate.verdict != Verdict::failed && gate.verdict != Verdict::unverified) return;
+    text.append(text.empty() ? "" : "; ").append(gate.name).append(": ");
+    text += gate.detail.empty() ? to_string(gate.verdict) : gate.detail;
+  };
+  std::ranges::for_each(gates, add);
+  add(m.noise);
   return text;
 }
 
@@ -62,17 +52,14 @@ CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted) {
   if (counted.status != Status::measured) {
     for (auto& gate : record.gates) {
       if (gate.name != "level" || gate.verdict != Verdict::unverified) continue;
-      gate.detail.assign("level unverified: counting ")
-          .append(to_string(counted.status))
-          .append(": ")
-          .append(counted.reason);
+      gate.detail = "level unverified: counting ";
+      gate.detail.append(to_string(counted.status)).append(": ").append(counted.reason);
     }
     return record;
   }
   for (const auto& gate : counted.gates)
     merge_gate(record.gates, gate);
-  record.measurements.insert(record.measurements.end(), counted.measurements.begin(),
-                             counted.measurements.end());
+  std::ranges::copy(counted.measurements, std::back_inserter(record.measurements));
   record.facts.insert(counted.facts.begin(), counted.facts.end());
   return record;
 }

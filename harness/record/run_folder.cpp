@@ -1,7 +1,6 @@
 #include "harness/record/run_folder.hpp"
 
 #include "harness/case/error.hpp"
-#include "harness/record/clock_text.hpp"
 #include "harness/record/ignored_signal.hpp"
 #include "harness/record/measurements_csv.hpp"
 #include "harness/record/record_json.hpp"
@@ -169,12 +168,23 @@ bool is_done(const std::map<std::string, Status, std::less<>>& statuses, const s
 
 }  // namespace
 
+std::string utc_text(std::chrono::system_clock::time_point when) {
+  // Calendar arithmetic of <chrono>: gmtime would bring a static buffer, strftime the locale.
+  const auto day = std::chrono::floor<std::chrono::days>(when);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss time{std::chrono::floor<std::chrono::seconds>(when - day)};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     time.hours().count(), time.minutes().count(), time.seconds().count());
+}
+
 std::string run_name(const RunContext& context) {
   constexpr std::size_t short_hash = 7;  // as git shows it
   const std::string& commit = context.strata.commit;
+  std::string started = context.started;
+  std::erase_if(started, [](char c) { return c == '-' || c == ':'; });
   return fmt::format("{}-{}-{}", context.device.slug.empty() ? "unknown" : context.device.slug,
-                     compact_utc(context.started),
-                     commit.empty() ? "nogit" : commit.substr(0, short_hash));
+                     started, commit.empty() ? "nogit" : commit.substr(0, short_hash));
 }
 
 RunFolder RunFolder::create(const std::filesystem::path& parent, RunContext context) {

@@ -6,7 +6,6 @@
 #include "harness/case/enum_words.hpp"
 #include "harness/case/plan.hpp"
 #include "harness/case/unique_fd.hpp"
-#include "harness/record/counter_plan.hpp"
 #include "harness/record/device.hpp"
 #include "harness/record/measurement.hpp"
 
@@ -25,8 +24,7 @@ namespace strata {
 
 /// A file of the run could not be read or written; what() is one line with its name, the error and
 /// a remedy.
-class RunFolderError : public std::runtime_error {
- public:
+struct RunFolderError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -120,6 +118,10 @@ struct RunContext {
   /// as it is. Empty in a run that an older harness began.
   std::string declarations;
 };
+
+/// "2026-11-21T01:02:03Z", whatever the locale and the time zone.
+[[nodiscard]] std::string utc_text(
+    std::chrono::system_clock::time_point when = std::chrono::system_clock::now());
 
 /// "<device-slug>-<YYYYMMDDTHHMMSSZ>-<shortsha>"; "nogit" for an unknown commit.
 [[nodiscard]] std::string run_name(const RunContext& context);

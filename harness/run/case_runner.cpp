@@ -3,8 +3,8 @@
 #include "harness/case/benchmark.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
-#include "harness/record/clock_text.hpp"
 #include "harness/record/gates.hpp"
+#include "harness/record/run_folder.hpp"
 
 #include <algorithm>
 #include <chrono>

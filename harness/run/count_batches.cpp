@@ -3,7 +3,7 @@
 #include "harness/case/benchmark.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/counters/counter_set.hpp"
-#include "harness/record/clock_text.hpp"
+#include "harness/record/run_folder.hpp"
 #include "harness/run/case_runner.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "harness/run/supervisor.hpp"
 
-#include "harness/record/clock_text.hpp"
 #include "harness/record/ignored_signal.hpp"
 #include "harness/record/record_json.hpp"
 

@@ -1,7 +1,6 @@
 #include "harness/record/run_folder.hpp"
 
 #include "harness/case/error.hpp"
-#include "harness/record/clock_text.hpp"
 #include "harness/record/record_json.hpp"
 #include "tests/host/temporary_folder.hpp"
 
@@ -137,7 +136,6 @@ TEST(ClockText, IsUtcInSeconds) {
   const sys_days day = 2026y / November / 21d;
   EXPECT_EQ(utc_text(day + 1h + 2min + 3s + 999ms), "2026-11-21T01:02:03Z");
   EXPECT_EQ(utc_text(sys_days{1969y / December / 31d} + 23h + 59min + 59s), "1969-12-31T23:59:59Z");
-  EXPECT_EQ(compact_utc("2026-11-21T01:02:03Z"), "20261121T010203Z");
 }
 
 TEST_F(RunFolderTest, IsNamedAfterDeviceTimeAndCommit) {

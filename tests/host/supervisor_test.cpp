@@ -3,8 +3,8 @@
 #include "harness/run/supervisor.hpp"
 
 #include "harness/measure/device_lock.hpp"
-#include "harness/record/clock_text.hpp"
 #include "harness/record/record_json.hpp"
+#include "harness/record/run_folder.hpp"
 #include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
