@@ -4,8 +4,9 @@
 #include "harness/cpu/tsc.hpp"
 #include "harness/record/device.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -34,17 +35,14 @@ Simd simd() {
 }
 
 std::optional<double> load_average() {
-  std::array<double, 1> load{};
-  if (getloadavg(load.data(), static_cast<int>(load.size())) < 1) return std::nullopt;
-  return load[0];
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? std::optional{load} : std::nullopt;
 }
 
 std::optional<std::string> governor(int cpu) {
-  std::ifstream in{"/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
-                   "/cpufreq/scaling_governor"};
+  std::ifstream in{fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu)};
   std::string name;
-  if (in >> name) return name;
-  return std::nullopt;
+  return in >> name ? std::optional{name} : std::nullopt;
 }
 
 /// The fastest "cpu MHz" of /proc/cpuinfo: the other cores may be asleep.
@@ -57,8 +55,7 @@ std::optional<double> reported_clock_hertz() {
     std::istringstream value{line.substr(colon + 1)};
     if (double one = 0; value >> one) megahertz = std::max(megahertz, one);
   }
-  constexpr double mega = 1e6;
-  return megahertz > 0 ? std::optional{megahertz * mega} : std::nullopt;
+  return megahertz > 0 ? std::optional{megahertz * 1e6} : std::nullopt;
 }
 
 /// What settling came to.
@@ -188,88 +185,64 @@ class HostDevice final : public Device {
   std::optional<Settled> settled_;
 };
 
-Finding ok(std::string what, std::string detail) {
-  return {Finding::State::ok, std::move(what), std::move(detail), {}};
-}
-Finding warning(std::string what, std::string detail, std::string mend) {
-  return {Finding::State::warning, std::move(what), std::move(detail), std::move(mend)};
-}
-
 /// "32 KiB", "1.5 MiB".
 std::string size_text(std::int64_t bytes) {
   constexpr double step = 1024;
-  std::ostringstream text;
-  const double kibi = static_cast<double>(bytes) / step;
-  if (kibi < step) {
-    text << kibi << " KiB";
-  } else if (kibi < step * step) {
-    text << kibi / step << " MiB";
-  } else {
-    text << kibi / step / step << " GiB";
+  double size = static_cast<double>(bytes) / step;
+  const char* unit = "KiB";
+  for (const char* larger : {"MiB", "GiB"}) {
+    if (size < step) break;
+    size /= step;
+    unit = larger;
   }
-  return text.str();
+  return fmt::format("{:g} {}", size, unit);
+}
+
+using enum Finding::State;
+
+std::string cores_text(int cores) {
+  return fmt::format("{} core{}", cores, cores == 1 ? "" : "s");
 }
 
 Finding diagnose_cores(const HostInfo& host) {
-  std::string detail = host.cpu + ", " + std::to_string(host.cores) +
-                       (host.cores == 1 ? " core" : " cores") + " for this process";
+  std::string detail = host.cpu + ", " + cores_text(host.cores) + " for this process";
   const Simd vectors = simd();
-  if (vectors.avx512f) {
-    detail += ", AVX-512";
-  } else if (vectors.avx2) {
-    detail += ", AVX2";
-  }
+  if (vectors.avx512f || vectors.avx2) detail += vectors.avx512f ? ", AVX-512" : ", AVX2";
   const auto limit = host.more.find("cpu_limit");
-  if (limit != host.more.end()) {
-    const double cpus = std::get<double>(limit->second);
-    std::ostringstream text;
-    text << detail << ", of whose time a control group grants " << cpus;
-    if (cpus < host.cores) {
-      return warning("CPU", text.str(),
-                     "measurements on all cores are throttled: raise the limit of the container");
-    }
-    detail = text.str();
-  }
-  return ok("CPU", detail);
+  if (limit == host.more.end()) return {ok, "CPU", detail, {}};
+  const double cpus = std::get<double>(limit->second);
+  detail += fmt::format(", of whose time a control group grants {:g}", cpus);
+  if (cpus >= host.cores) return {ok, "CPU", detail, {}};
+  return {warning, "CPU", detail,
+          "measurements on all cores are throttled: raise the limit of the container"};
 }
 
 Finding diagnose_caches(const HostInfo& host) {
   std::string detail;
   for (const auto& cache : host.caches) {
     if (cache.kind == "instruction") continue;
-    if (!detail.empty()) detail += ", ";
-    detail += 'L' + std::to_string(cache.level) + ' ' + size_text(cache.bytes);
+    detail +=
+        fmt::format("{}L{} {}", detail.empty() ? "" : ", ", cache.level, size_text(cache.bytes));
   }
-  if (detail.empty()) {
-    return {Finding::State::absent, "CPU caches", "the system does not tell their sizes",
-            "cases that need a cache's size are skipped"};
-  }
-  return ok("CPU caches", detail);
+  if (!detail.empty()) return {ok, "CPU caches", detail, {}};
+  return {absent, "CPU caches", "the system does not tell their sizes",
+          "cases that need a cache's size are skipped"};
 }
 
 Finding diagnose_counter() {
-  const TscCalibration& calibration = tsc_calibration();
-  constexpr double mega = 1e6;
-  std::ostringstream text;
-  text.precision(1);
-  text << std::fixed << calibration.hertz / mega << " MHz, ";
-  if (!has_invariant_tsc()) {
-    return warning("CPU counter", text.str() + "not said to tick at a constant rate",
-                   "cycles on this CPU are not comparable between clocks");
-  }
-  return ok("CPU counter", text.str() + "constant rate");
+  const std::string rate = fmt::format("{:.1f} MHz, ", tsc_hertz() / 1e6);
+  if (has_invariant_tsc()) return {ok, "CPU counter", rate + "constant rate", {}};
+  return {warning, "CPU counter", rate + "not said to tick at a constant rate",
+          "cycles on this CPU are not comparable between clocks"};
 }
 
 Finding diagnose_load(const HostInfo& host) {
   constexpr double busy = 0.5;  // of one core
   const auto load = load_average();
-  if (!load) return {Finding::State::absent, "CPU load", "the system does not tell it", ""};
-  std::ostringstream text;
-  text << "load average " << *load << " on " << host.cores
-       << (host.cores == 1 ? " core" : " cores");
-  if (*load < busy) return ok("CPU load", text.str());
-  return warning("CPU load", text.str(),
-                 "other work disturbs measurements of the CPU: end it first");
+  if (!load) return {absent, "CPU load", "the system does not tell it", {}};
+  const std::string detail = fmt::format("load average {:g} on {}", *load, cores_text(host.cores));
+  if (*load < busy) return {ok, "CPU load", detail, {}};
+  return {warning, "CPU load", detail, "other work disturbs measurements of the CPU: end it first"};
 }
 
 }  // namespace
@@ -282,14 +255,12 @@ std::vector<Finding> diagnose_host() {
   const HostInfo host = describe_host();
   std::vector<Finding> findings{diagnose_cores(host), diagnose_caches(host), diagnose_counter(),
                                 diagnose_load(host)};
-  if (const auto name = governor(allowed_cpus().front())) {
-    if (*name == "performance") {
-      findings.push_back(ok("CPU governor", *name));
-    } else {
-      findings.push_back(warning("CPU governor", *name,
-                                 "clocks may move while measuring; the performance governor holds "
-                                 "them, if you may set it"));
-    }
+  if (const auto name = governor(allowed_cpus().front()); name == "performance") {
+    findings.push_back({ok, "CPU governor", *name, {}});
+  } else if (name) {
+    findings.push_back({warning, "CPU governor", *name,
+                        "clocks may move while measuring; the performance governor holds them, if "
+                        "you may set it"});
   }
   return findings;
 }

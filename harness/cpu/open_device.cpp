@@ -9,34 +9,26 @@
 namespace strata {
 
 DeviceRequest parse_device_request(const std::string& text) {
-  if (text == "auto") return {.kind = DeviceRequest::Kind::any, .ordinal = 0};
-  if (text == "host") return {.kind = DeviceRequest::Kind::host, .ordinal = 0};
-  if (text == "cuda") return {.kind = DeviceRequest::Kind::cuda, .ordinal = 0};
+  using enum DeviceRequest::Kind;
+  if (text == "auto") return {any};
+  if (text == "host") return {host};
+  if (text == "cuda") return {cuda};
   constexpr std::string_view prefix = "cuda:";
+  DeviceRequest numbered{cuda};
+  const char* const end = text.data() + text.size();
   if (text.starts_with(prefix)) {
-    const char* const first = text.data() + prefix.size();
-    const char* const last = text.data() + text.size();
-    int ordinal = 0;
-    const auto [end, error] = std::from_chars(first, last, ordinal);
-    if (error == std::errc{} && end == last && first != last && ordinal >= 0) {
-      return {.kind = DeviceRequest::Kind::cuda, .ordinal = ordinal};
-    }
+    const auto read = std::from_chars(text.data() + prefix.size(), end, numbered.ordinal);
+    if (read.ec == std::errc{} && read.ptr == end && numbered.ordinal >= 0) return numbered;
   }
   throw UsageError{"there is no device \"" + text + "\": say auto, cuda, cuda:N or host"};
 }
 
 std::unique_ptr<Device> open_device(const DeviceRequest& request) {
-  switch (request.kind) {
-    case DeviceRequest::Kind::cuda:
-      return open_cuda_device(request.ordinal);
-    case DeviceRequest::Kind::host:
-      return open_host_device();
-    case DeviceRequest::Kind::any:
-      break;
-  }
+  if (request.kind == DeviceRequest::Kind::host) return open_host_device();
   try {
-    return open_cuda_device(0);
+    return open_cuda_device(request.ordinal);
   } catch (const DeviceUnavailable&) {
+    if (request.kind == DeviceRequest::Kind::cuda) throw;
     return open_host_device();  // `strata doctor` says why there is no GPU
   }
 }

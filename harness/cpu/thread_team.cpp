@@ -1,18 +1,20 @@
 #include "harness/cpu/thread_team.hpp"
 
-#include "harness/cpu/pin.hpp"
 #include "harness/cpu/tsc.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <sched.h>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 namespace strata {
 namespace {
@@ -30,6 +32,24 @@ constexpr std::size_t cache_line_bytes = 128;  // two lines: what neighbours pre
 
 }  // namespace
 
+Finally pin_to(int cpu) {
+  const auto fail = [cpu](int error, const char* what) {
+    throw std::system_error{error, std::generic_category(),
+                            what + std::string{" CPU "} + std::to_string(cpu)};
+  };
+  // Past the end of cpu_set_t the macro writes nothing, and the kernel would refuse an empty set.
+  if (cpu < 0 || cpu >= CPU_SETSIZE) fail(EINVAL, "cannot pin a thread to");
+  cpu_set_t before{};
+  if (sched_getaffinity(0, sizeof before, &before) != 0) {
+    fail(errno, "cannot tell where the thread may run, to pin it to");
+  }
+  cpu_set_t only{};
+  CPU_SET(static_cast<unsigned>(cpu), &only);
+  if (sched_setaffinity(0, sizeof only, &only) != 0) fail(errno, "cannot pin a thread to");
+  // May fail when the CPUs allowed have changed meanwhile; the thread then stays where it is.
+  return finally([before] { (void)sched_setaffinity(0, sizeof before, &before); });
+}
+
 struct ThreadTeam::State {
   /// What one thread leaves behind, on cache lines of its own.
   struct alignas(cache_line_bytes) Member {
@@ -38,94 +58,60 @@ struct ThreadTeam::State {
     std::exception_ptr failure;
   };
 
-  /// Threads at the barrier of the current run.
-  struct alignas(cache_line_bytes) Arrivals {
-    std::atomic<std::size_t> count{0};
-  };
+  explicit State(std::size_t size) : members(size), busy{size} {}
 
-  explicit State(std::size_t size) : members(size) {}
-
-  Arrivals arrived;
-  std::vector<Member> members;
+  alignas(cache_line_bytes) std::atomic<std::size_t> arrived{0};  // at the barrier of this run
+  alignas(cache_line_bytes) std::vector<Member> members;
+  std::atomic<std::size_t> busy;                           // the owner waits until it is 0
+  const std::function<void(std::size_t)>* work = nullptr;  // written while no member is busy
   std::mutex mutex;
-  std::condition_variable wake;                            // members wait for a run
-  std::condition_variable done;                            // the owner waits for its end
-  const std::function<void(std::size_t)>* work = nullptr;  // guarded by mutex
-  std::uint64_t run = 0;                                   // guarded by mutex: number of runs
-  std::size_t busy = 0;                                    // guarded by mutex
-  bool stop = false;                                       // guarded by mutex
-  std::vector<std::thread> threads;                        // last: ends before what it uses
-
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  State(State&&) = delete;
-  State& operator=(State&&) = delete;
-  ~State() {
-    {
-      const std::lock_guard lock{mutex};
-      stop = true;
-    }
-    wake.notify_all();
-    for (auto& thread : threads)
-      thread.join();
-  }
+  std::condition_variable_any wake;   // members wait for a run
+  std::uint64_t run = 0;              // guarded by mutex: number of runs
+  std::vector<std::jthread> threads;  // last: they stop before what they use goes
 
   /// Waits until all threads of this run are here. Where there are more threads than CPUs at a time
   /// (a limit on CPU time) spinning alone would keep the last one from arriving.
   void meet() {
     constexpr int spins_before_yield = 10'000;
-    arrived.count.fetch_add(1, std::memory_order_acq_rel);
-    for (int spins = 0; arrived.count.load(std::memory_order_acquire) < members.size(); ++spins) {
+    ++arrived;
+    for (int spins = 0; arrived < members.size(); ++spins) {
       relax();
       if (spins > spins_before_yield) (void)sched_yield();
     }
   }
 
-  void finished() {
-    const std::lock_guard lock{mutex};
-    if (--busy == 0) done.notify_one();
-  }
-
-  void serve(std::size_t rank, int cpu) {
+  void serve(const std::stop_token& stop, std::size_t rank, int cpu) {
     Member& me = members[rank];
-    std::optional<Pin> pin;
-    try {
-      pin.emplace(cpu);
-    } catch (...) {
-      me.failure = std::current_exception();
-    }
-    finished();
-    for (std::uint64_t last = 0;;) {
-      const std::function<void(std::size_t)>* todo = nullptr;
-      {
-        std::unique_lock lock{mutex};
-        wake.wait(lock, [&] { return stop || run != last; });
-        if (stop) return;
-        last = run;
-        todo = work;
-      }
-      meet();
-      me.began = monotonic_raw_seconds();
+    const auto attempt = [&](const auto& task) {
       try {
-        (*todo)(rank);
+        task();
       } catch (...) {
         me.failure = std::current_exception();
       }
       me.ended = monotonic_raw_seconds();
-      finished();
+      if (--busy == 0) busy.notify_one();
+    };
+    Finally pin;
+    attempt([&] { pin = pin_to(cpu); });
+    for (std::uint64_t last = 0;; ++last) {
+      {
+        std::unique_lock lock{mutex};
+        if (!wake.wait(lock, stop, [&] { return run != last; })) return;
+      }
+      meet();
+      me.began = monotonic_raw_seconds();
+      attempt([&] { (*work)(rank); });
     }
   }
 
-  void wait_until_idle() {
-    std::unique_lock lock{mutex};
-    done.wait(lock, [&] { return busy == 0; });
-  }
-
-  void rethrow_first() {
+  /// Waits for all members, and rethrows the first failure.
+  void wait_for_all() {
+    for (std::size_t left = busy; left != 0; left = busy)
+      busy.wait(left);
     std::exception_ptr first;
     for (auto& member : members) {
-      if (member.failure && !first) first = member.failure;
-      member.failure = nullptr;
+      const auto failure = std::exchange(member.failure, nullptr);
+      if (!first) first = failure;
     }
     if (first) std::rethrow_exception(first);
   }
@@ -133,17 +119,15 @@ struct ThreadTeam::State {
 
 ThreadTeam::ThreadTeam(const std::vector<int>& cpus) {
   if (cpus.empty()) throw std::invalid_argument{"a team of no threads"};
-  state_ = std::make_unique<State>(cpus.size());
-  State& state = *state_;
-  state.busy = cpus.size();
+  state_ = std::make_shared<State>(cpus.size());
   for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
-    state.threads.emplace_back([&state, rank, cpu = cpus[rank]] { state.serve(rank, cpu); });
+    state_->threads.emplace_back(
+        [state = state_.get(), rank, cpu = cpus[rank]](const std::stop_token& stop) {
+          state->serve(stop, rank, cpu);
+        });
   }
-  state.wait_until_idle();
-  state.rethrow_first();
+  state_->wait_for_all();
 }
-
-ThreadTeam::~ThreadTeam() = default;
 
 std::size_t ThreadTeam::size() const noexcept {
   return state_->members.size();
@@ -151,23 +135,17 @@ std::size_t ThreadTeam::size() const noexcept {
 
 double ThreadTeam::run(const std::function<void(std::size_t)>& work) {
   State& state = *state_;
+  state.work = &work;
+  state.arrived = 0;
+  state.busy = size();
   {
     const std::lock_guard lock{state.mutex};
-    state.work = &work;
-    state.arrived.count.store(0, std::memory_order_relaxed);
-    state.busy = state.members.size();
     ++state.run;
   }
   state.wake.notify_all();
-  state.wait_until_idle();
-  state.rethrow_first();
-  double began = state.members.front().began;
-  double ended = state.members.front().ended;
-  for (const auto& member : state.members) {
-    began = std::min(began, member.began);
-    ended = std::max(ended, member.ended);
-  }
-  return ended - began;
+  state.wait_for_all();
+  return std::ranges::max(state.members, {}, &State::Member::ended).ended -
+         std::ranges::min(state.members, {}, &State::Member::began).began;
 }
 
 }  // namespace strata

@@ -1,6 +1,8 @@
 // Threads that stay on their CPUs, start together, and sleep in between.
 #pragma once
 
+#include "harness/case/finally.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -8,17 +10,16 @@
 
 namespace strata {
 
+/// The calling thread runs on `cpu` only, until the result goes, which it must in the same thread.
+/// Throws std::system_error that names the CPU when the system does not allow it.
+[[nodiscard]] Finally pin_to(int cpu);
+
 /// One thread on each of the CPUs given. They live as long as the team, so that a CPU's caches hold
 /// from one run to the next what its thread left there.
 class ThreadTeam {
  public:
   /// Throws std::system_error when a thread cannot be pinned, std::invalid_argument for no CPUs.
   explicit ThreadTeam(const std::vector<int>& cpus);
-  ThreadTeam(const ThreadTeam&) = delete;
-  ThreadTeam& operator=(const ThreadTeam&) = delete;
-  ThreadTeam(ThreadTeam&&) = delete;
-  ThreadTeam& operator=(ThreadTeam&&) = delete;
-  ~ThreadTeam();
 
   [[nodiscard]] std::size_t size() const noexcept;
 
@@ -30,7 +31,7 @@ class ThreadTeam {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  // shared by nobody: it destroys what is not defined here
 };
 
 }  // namespace strata

@@ -1,15 +1,17 @@
 #include "harness/cpu/topology.hpp"
 
+#include "harness/case/text.hpp"
+
 #include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <fstream>
 #include <sched.h>
 #include <set>
 #include <sstream>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -34,29 +36,20 @@ std::optional<std::string> read_text(const fs::path& file) {
   return trimmed(text.str());
 }
 
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-template <class Number>
-std::optional<Number> read_number(const fs::path& file) {
-  const auto text = read_text(file);
-  return text ? parse_number<Number>(*text) : std::nullopt;
+std::optional<std::int64_t> read_number(const fs::path& file) {
+  return whole_number(read_text(file).value_or(""));
 }
 
 /// "32K", "1M" or a number of bytes.
 std::optional<std::int64_t> parse_size(std::string_view text) {
+  constexpr std::string_view units = "KMG";
   std::int64_t unit = 1;
-  if (!text.empty() && (text.back() == 'K' || text.back() == 'M' || text.back() == 'G')) {
-    constexpr std::int64_t kilo = 1024;
-    unit = text.back() == 'K' ? kilo : text.back() == 'M' ? kilo * kilo : kilo * kilo * kilo;
+  if (const auto power = text.empty() ? std::string_view::npos : units.find(text.back());
+      power != std::string_view::npos) {
+    unit = std::int64_t{1024} << (10 * power);
     text.remove_suffix(1);
   }
-  const auto number = parse_number<std::int64_t>(text);
+  const auto number = whole_number(text);
   if (!number || *number <= 0) return std::nullopt;
   return *number * unit;
 }
@@ -78,50 +71,37 @@ std::vector<HostCache> caches_from_files(const fs::path& folder) {
   std::vector<HostCache> caches;
   for (int i = 0; i < most_indices; ++i) {
     const fs::path index = folder / ("index" + std::to_string(i));
-    const auto level = read_number<int>(index / "level");
-    const auto size = read_text(index / "size");
-    const auto bytes = size ? parse_size(*size) : std::nullopt;
+    const auto level = read_number(index / "level");
+    const auto bytes = parse_size(read_text(index / "size").value_or(""));
     if (!level || !bytes) continue;
-    HostCache cache{
-        .level = *level, .kind = read_text(index / "type").value_or("Unified"), .bytes = *bytes};
-    std::transform(cache.kind.begin(), cache.kind.end(), cache.kind.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    cache.line_bytes = read_number<std::int64_t>(index / "coherency_line_size").value_or(0);
-    const auto list = read_text(index / "shared_cpu_list");
-    const auto cpus = list ? parse_cpu_list(*list) : std::nullopt;
-    cache.shared_by = cpus ? static_cast<int>(cpus->size()) : 0;
-    caches.push_back(std::move(cache));
+    std::string kind = read_text(index / "type").value_or("Unified");
+    std::ranges::transform(kind, kind.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto cpus = parse_cpu_list(read_text(index / "shared_cpu_list").value_or(""));
+    caches.push_back({.level = static_cast<int>(*level),
+                      .kind = kind,
+                      .bytes = *bytes,
+                      .line_bytes = read_number(index / "coherency_line_size").value_or(0),
+                      .shared_by = cpus ? static_cast<int>(cpus->size()) : 0});
   }
   return caches;
 }
 
 std::vector<HostCache> caches_from_sysconf() {
-  struct Name {
-    int level;
-    const char* kind;
-    int size;
-    int line;
-  };
-  constexpr std::array names{
-      Name{1, "data", _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL1_DCACHE_LINESIZE},
-      Name{1, "instruction", _SC_LEVEL1_ICACHE_SIZE, _SC_LEVEL1_ICACHE_LINESIZE},
-      Name{2, "unified", _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL2_CACHE_LINESIZE},
-      Name{3, "unified", _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL3_CACHE_LINESIZE}};
   std::vector<HostCache> caches;
-  for (const auto& name : names) {
-    const long bytes = sysconf(name.size);
-    if (bytes <= 0) continue;
-    caches.push_back({.level = name.level,
-                      .kind = name.kind,
-                      .bytes = bytes,
-                      .line_bytes = std::max(sysconf(name.line), 0L),
-                      .shared_by = 0});
+  for (const auto& [level, kind, size, line] :
+       {std::tuple{1, "data", _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL1_DCACHE_LINESIZE},
+        std::tuple{1, "instruction", _SC_LEVEL1_ICACHE_SIZE, _SC_LEVEL1_ICACHE_LINESIZE},
+        std::tuple{2, "unified", _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL2_CACHE_LINESIZE},
+        std::tuple{3, "unified", _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL3_CACHE_LINESIZE}}) {
+    const long bytes = sysconf(size);
+    if (bytes > 0) caches.push_back({level, kind, bytes, std::max(sysconf(line), 0L), 0});
   }
   return caches;
 }
 
 /// The folder of a control group and all above it, up to where the hierarchy is mounted.
-std::vector<fs::path> group_and_parents(const fs::path& mount, const std::string& group) {
+std::vector<fs::path> group_and_parents(const fs::path& mount, std::string_view group) {
   std::vector<fs::path> folders{mount};
   fs::path folder = mount;
   for (const auto& part : fs::path{group}.relative_path()) {
@@ -132,57 +112,38 @@ std::vector<fs::path> group_and_parents(const fs::path& mount, const std::string
   return folders;
 }
 
-/// "200000 100000" or "max 100000": CPUs, or nothing.
+/// CPUs' worth of time: "200000 100000" grants two. Nothing for "max 100000", or -1 in v1.
 std::optional<double> parse_cpu_max(const std::string& text) {
   std::istringstream in{text};
   std::string quota;
   std::string period;
   in >> quota >> period;
-  const auto granted = parse_number<std::int64_t>(quota);
-  const auto of = parse_number<std::int64_t>(period);
+  const auto granted = whole_number(quota);
+  const auto of = whole_number(period);
   if (!granted || !of || *granted <= 0 || *of <= 0) return std::nullopt;
   return static_cast<double>(*granted) / static_cast<double>(*of);
 }
 
-std::optional<double> quota_in_v1(const fs::path& folder) {
-  const auto quota = read_text(folder / "cpu.cfs_quota_us");
-  const auto period = read_text(folder / "cpu.cfs_period_us");
-  return quota && period ? parse_cpu_max(*quota + ' ' + *period) : std::nullopt;  // -1: no limit
+std::string unquoted(const std::string& text) {
+  const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
+                      text.back() == text.front();
+  return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-std::string unquoted(std::string text) {
-  if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
-      text.back() == text.front()) {
-    text = text.substr(1, text.size() - 2);
-  }
-  return text;
-}
-
-std::string cpu_name(const fs::path& root) {
+std::string cpu_name(const fs::path& root, const utsname& system) {
   for (const char* key : {"model name", "Model", "Processor", "Hardware", "cpu model"}) {
     if (auto name = value_in(root / "proc/cpuinfo", key, ':'); name && !name->empty()) {
       return std::move(*name);
     }
   }
-  utsname system{};
-  return uname(&system) == 0 ? std::string{static_cast<const char*>(system.machine)} + " CPU"
-                             : std::string{"unknown CPU"};
-}
-
-std::string kernel_release(const fs::path& root) {
-  if (auto release = read_text(root / "proc/sys/kernel/osrelease")) return std::move(*release);
-  utsname system{};
-  return uname(&system) == 0 ? std::string{static_cast<const char*>(system.release)}
-                             : std::string{};
+  const std::string machine = static_cast<const char*>(system.machine);
+  return machine.empty() ? "unknown CPU" : machine + " CPU";
 }
 
 std::int64_t memory_bytes(const fs::path& root) {
   // "MemTotal:  16384000 kB"
-  if (const auto total = value_in(root / "proc/meminfo", "MemTotal", ':')) {
-    constexpr std::int64_t kilo = 1024;
-    const auto number = parse_number<std::int64_t>(total->substr(0, total->find(' ')));
-    if (number) return *number * kilo;
-  }
+  const std::string total = value_in(root / "proc/meminfo", "MemTotal", ':').value_or("");
+  if (const auto kibi = whole_number(total.substr(0, total.find(' ')))) return *kibi * 1024;
   if (root != "/") return 0;
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);
@@ -193,7 +154,6 @@ std::int64_t memory_bytes(const fs::path& root) {
 
 std::vector<int> allowed_cpus() {
   cpu_set_t set{};
-  CPU_ZERO(&set);
   std::vector<int> cpus;
   if (sched_getaffinity(0, sizeof set, &set) == 0) {
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
@@ -211,18 +171,15 @@ std::vector<int> allowed_cpus() {
 
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
   constexpr int most = 1 << 20;
+  if (text.empty()) return std::vector<int>{};
   std::set<int> cpus;
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    const auto part = text.substr(0, comma);
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-    const auto dash = part.find('-');
-    const auto first = parse_number<int>(part.substr(0, dash));
-    const auto last =
-        dash == std::string_view::npos ? first : parse_number<int>(part.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last >= most) return std::nullopt;
-    for (int cpu = *first; cpu <= *last; ++cpu)
-      cpus.insert(cpu);
+  for (const std::string_view part : split(text, ',')) {
+    const auto ends = split(part, '-');
+    const auto first = whole_number(ends.front());
+    const auto last = whole_number(ends.back());
+    if (ends.size() > 2 || !first || !last || *last < *first || *last >= most) return std::nullopt;
+    for (auto cpu = *first; cpu <= *last; ++cpu)
+      cpus.insert(static_cast<int>(cpu));
   }
   return std::vector<int>{cpus.begin(), cpus.end()};
 }
@@ -231,27 +188,36 @@ std::vector<HostCache> caches_of(int cpu, const fs::path& root) {
   auto caches =
       caches_from_files(root / "sys/devices/system/cpu" / ("cpu" + std::to_string(cpu)) / "cache");
   if (caches.empty() && root == "/") caches = caches_from_sysconf();
-  std::sort(caches.begin(), caches.end(), [](const HostCache& a, const HostCache& b) {
-    return std::pair{a.level, a.kind} < std::pair{b.level, b.kind};
-  });
+  std::ranges::sort(caches, {}, [](const HostCache& c) { return std::tie(c.level, c.kind); });
   return caches;
 }
 
 std::optional<std::int64_t> data_cache_bytes(const std::vector<HostCache>& caches, int level) {
-  for (const auto& cache : caches) {
-    if (cache.level == level && cache.kind != "instruction") return cache.bytes;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find_if(caches, [level](const HostCache& cache) {
+    return cache.level == level && cache.kind != "instruction";
+  });
+  return found == caches.end() ? std::nullopt : std::optional{found->bytes};
 }
 
 std::optional<double> cgroup_cpu_limit(const fs::path& root) {
   std::optional<double> least;
-  const auto consider = [&](std::optional<double> cpus) {
-    if (cpus && (!least || *cpus < *least)) least = cpus;
-  };
   const fs::path mount = root / "sys/fs/cgroup";
+  // A limit of a group above holds below as well.
+  const auto consider = [&](const fs::path& hierarchy, std::string_view group, const auto& quota) {
+    for (const fs::path& folder : group_and_parents(hierarchy, group)) {
+      const auto cpus = parse_cpu_max(quota(folder));
+      if (cpus && (!least || *cpus < *least)) least = cpus;
+    }
+  };
+  const auto in_v2 = [](const fs::path& folder) {
+    return read_text(folder / "cpu.max").value_or("");
+  };
+  const auto in_v1 = [](const fs::path& folder) {
+    return read_text(folder / "cpu.cfs_quota_us").value_or("") + ' ' +
+           read_text(folder / "cpu.cfs_period_us").value_or("");
+  };
   std::ifstream in{root / "proc/self/cgroup"};
-  // "0::/user.slice" (v2) or "4:cpu,cpuacct:/docker/abc" (v1); a limit above holds below as well.
+  // "0::/user.slice" (v2) or "4:cpu,cpuacct:/docker/abc" (v1).
   for (std::string line; std::getline(in, line);) {
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
@@ -259,15 +225,10 @@ std::optional<double> cgroup_cpu_limit(const fs::path& root) {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string group = line.substr(second + 1);
     if (controllers.empty()) {
-      for (const auto& folder : group_and_parents(mount, group)) {
-        if (const auto text = read_text(folder / "cpu.max")) consider(parse_cpu_max(*text));
-      }
+      consider(mount, group, in_v2);
     } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
-      for (const fs::path& hierarchy : {mount / controllers, mount / "cpu"}) {
-        for (const auto& folder : group_and_parents(hierarchy, group)) {
-          consider(quota_in_v1(folder));
-        }
-      }
+      consider(mount / controllers, group, in_v1);
+      consider(mount / "cpu", group, in_v1);
     }
   }
   return least;
@@ -275,10 +236,13 @@ std::optional<double> cgroup_cpu_limit(const fs::path& root) {
 
 HostInfo describe_host(const fs::path& root) {
   const auto cpus = allowed_cpus();
-  HostInfo info{.cpu = cpu_name(root),
+  utsname system{};
+  (void)uname(&system);
+  HostInfo info{.cpu = cpu_name(root, system),
                 .cores = static_cast<int>(cpus.size()),
                 .os = unquoted(value_in(root / "etc/os-release", "PRETTY_NAME", '=').value_or("")),
-                .kernel = kernel_release(root),
+                .kernel = read_text(root / "proc/sys/kernel/osrelease")
+                              .value_or(static_cast<const char*>(system.release)),
                 .memory_bytes = memory_bytes(root),
                 .caches = caches_of(cpus.front(), root),
                 .more = {}};

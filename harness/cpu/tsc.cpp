@@ -1,10 +1,9 @@
 #include "harness/cpu/tsc.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
-#include <stdexcept>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -29,13 +28,29 @@ BothClocks stamp() {
     const std::uint64_t before = tsc_now();
     const double seconds = monotonic_raw_seconds();
     const std::uint64_t width = tsc_now() - before;
-    if (width < least) {
-      least = width;
-      best = {.ticks = static_cast<double>(before) + static_cast<double>(width) / 2,
-              .seconds = seconds};
-    }
+    if (width >= least) continue;
+    least = width;
+    best = {static_cast<double>(before) + static_cast<double>(width) / 2, seconds};
   }
   return best;
+}
+
+TscCalibration calibrate() {
+  constexpr std::size_t windows = 7;
+  constexpr double window_seconds = 0.01;
+  std::array<double, windows> hertz{};
+  BothClocks from = stamp();
+  for (double& one : hertz) {
+    while (monotonic_raw_seconds() - from.seconds < window_seconds) {
+      // Spins: a CPU that slept might wake with another clock.
+    }
+    const BothClocks to = stamp();
+    one = (to.ticks - from.ticks) / (to.seconds - from.seconds);
+    from = to;
+  }
+  std::ranges::sort(hertz);
+  const double median = hertz[windows / 2];
+  return {.hertz = median, .relative_spread = (hertz.back() - hertz.front()) / median};
 }
 
 }  // namespace
@@ -46,34 +61,9 @@ double monotonic_raw_seconds() noexcept {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-TscCalibration calibrate_tsc(int windows, double window_seconds) {
-  if (windows < 1 || !(window_seconds > 0)) {
-    throw std::invalid_argument{"calibration needs at least one window of some length"};
-  }
-  std::vector<double> hertz;
-  BothClocks from = stamp();
-  for (int w = 0; w < windows; ++w) {
-    while (monotonic_raw_seconds() - from.seconds < window_seconds) {
-      // Spins: a CPU that slept might wake with another clock.
-    }
-    const BothClocks to = stamp();
-    hertz.push_back((to.ticks - from.ticks) / (to.seconds - from.seconds));
-    from = to;
-  }
-  std::sort(hertz.begin(), hertz.end());
-  const double median = hertz[hertz.size() / 2];
-  return {.hertz = median,
-          .relative_spread = (hertz.back() - hertz.front()) / median,
-          .windows = windows};
-}
-
 const TscCalibration& tsc_calibration() {
-  static const TscCalibration calibration = calibrate_tsc();
+  static const TscCalibration calibration = calibrate();
   return calibration;
-}
-
-double tsc_hertz() {
-  return tsc_calibration().hertz;
 }
 
 bool has_invariant_tsc() noexcept {

@@ -32,21 +32,19 @@ namespace strata {
 #endif
 }
 
-/// How fast the counter ticks, and how sure that is.
+/// How fast the counter ticks, and how sure that is, from windows of 10 ms of CLOCK_MONOTONIC_RAW.
 struct TscCalibration {
   double hertz = 0;            ///< median of the windows
   double relative_spread = 0;  ///< (largest - smallest) ÷ median
-  int windows = 0;
 };
-
-/// Compares the counter with CLOCK_MONOTONIC_RAW over `windows` windows of `window_seconds` each.
-[[nodiscard]] TscCalibration calibrate_tsc(int windows = 7, double window_seconds = 0.01);
 
 /// The calibration of this process, made when first asked for.
 [[nodiscard]] const TscCalibration& tsc_calibration();
 
 /// Ticks of tsc_now() a second.
-[[nodiscard]] double tsc_hertz();
+[[nodiscard]] inline double tsc_hertz() {
+  return tsc_calibration().hertz;
+}
 
 /// True when the counter ticks at one rate whatever the core's clock and sleep states are.
 [[nodiscard]] bool has_invariant_tsc() noexcept;

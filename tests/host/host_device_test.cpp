@@ -1,6 +1,5 @@
 // The CPU as a device, and what it stands on: pinning, thread teams, eviction, folder names.
-#include "harness/cpu/host_evict.hpp"
-#include "harness/cpu/pin.hpp"
+#include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/slug.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
@@ -75,7 +74,7 @@ TEST(HostDiagnosis, NamesTheCpuItsCachesAndItsCounter) {
 TEST(Pin, HoldsTheThreadOnOneCpuAndLetsGo) {
   const auto before = allowed_cpus();
   {
-    const Pin pin{before.back()};
+    const Finally pin = pin_to(before.back());
     EXPECT_EQ(allowed_cpus(), std::vector<int>{before.back()});
     EXPECT_EQ(sched_getcpu(), before.back());
   }
@@ -87,7 +86,7 @@ TEST(Pin, NamesTheCpuThatItCannotHave) {
     const auto before = allowed_cpus();
     if (before.back() == cpu) continue;
     try {
-      const Pin pin{cpu};
+      const Finally pin = pin_to(cpu);
       ADD_FAILURE() << "pinned to " << cpu;
     } catch (const std::system_error& error) {
       EXPECT_NE(std::string{error.what()}.find("CPU " + std::to_string(cpu)), std::string::npos)

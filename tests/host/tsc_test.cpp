@@ -1,7 +1,7 @@
 // The CPU's counter and its calibration.
 #include "harness/cpu/tsc.hpp"
 
-#include "harness/cpu/pin.hpp"
+#include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
 
 #include <gtest/gtest.h>
@@ -10,13 +10,12 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 namespace strata {
 namespace {
 
 TEST(Tsc, NeverRunsBackwardsOnOneCore) {
-  const Pin pin{allowed_cpus().front()};
+  const Finally pin = pin_to(allowed_cpus().front());
   std::uint64_t last = tsc_now();
   double last_seconds = monotonic_raw_seconds();
   for (int i = 0; i < 10'000; ++i) {
@@ -47,19 +46,12 @@ TEST(Tsc, TicksAsTheCalibrationSays) {
 }
 
 TEST(Tsc, CalibrationSaysHowSureItIs) {
-  const auto calibration = calibrate_tsc(3, 0.002);
-  EXPECT_EQ(calibration.windows, 3);
+  const auto calibration = tsc_calibration();
   EXPECT_GT(calibration.hertz, 1e6);
   EXPECT_LT(calibration.hertz, 1e10);
   EXPECT_GE(calibration.relative_spread, 0);
   EXPECT_TRUE(std::isfinite(calibration.relative_spread));
   EXPECT_EQ(&tsc_calibration(), &tsc_calibration()) << "made once";
-}
-
-TEST(Tsc, CalibrationRefusesWindowsOfNoLength) {
-  EXPECT_THROW((void)calibrate_tsc(0, 0.01), std::invalid_argument);
-  EXPECT_THROW((void)calibrate_tsc(3, 0), std::invalid_argument);
-  EXPECT_THROW((void)calibrate_tsc(3, std::nan("")), std::invalid_argument);
 }
 
 }  // namespace
