@@ -1,6 +1,9 @@
-// One owner for one file descriptor.
+// One owner for one file descriptor, and writing to one.
 #pragma once
 
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 
@@ -31,5 +34,18 @@ class UniqueFd {
  private:
   int fd_ = -1;
 };
+
+/// The number of bytes written; when not all of them, errno is the reason.
+inline std::size_t write_some(int fd, std::string_view text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const auto count = ::write(fd, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) errno = EIO;  // never for a file; but then errno would be an old one
+    if (count <= 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
 
 }  // namespace strata

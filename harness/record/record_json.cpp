@@ -98,7 +98,7 @@ static void fields(JsonFields& json, CountedQuantity& quantity) {
   json.field("set", quantity.set);
 }
 
-static void fields(JsonFields& json, CountersInfo& counters) {
+void fields(JsonFields& json, CountersInfo& counters) {
   json.field("asked", counters.asked);
   json.field("state", counters.state);
   json.field("reason", counters.reason);

@@ -21,6 +21,7 @@ void fields(JsonFields& json, DeviceIdentity& device);
 void fields(JsonFields& json, HostInfo& host);
 /// `additive` is not written: it is for those who count, and they have the plan itself.
 void fields(JsonFields& json, CounterPlan& plan);
+void fields(JsonFields& json, CountersInfo& counters);
 void fields(JsonFields& json, RunContext& context);
 
 /// The text of context.json, indented. Throws FormatError for numbers that are not finite.

@@ -77,19 +77,6 @@ UniqueFd open_file(const std::filesystem::path& file, int flags) {
   return fd;
 }
 
-/// The number of bytes written; when not all of them, errno is the reason.
-std::size_t write_some(int fd, std::string_view text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const auto count = ::write(fd, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count == 0) errno = EIO;  // never for a file; but then errno would be an old one
-    if (count <= 0) break;
-    done += static_cast<std::size_t>(count);
-  }
-  return done;
-}
-
 void sync(int fd, const std::filesystem::path& file) {
   // EINVAL, EROFS: a kind of file that cannot be synced. Anything else is lost data: network file
   // systems and quotas report it here first.

@@ -13,7 +13,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -27,10 +26,10 @@ constexpr std::size_t most_ranges_of_a_case = 4;
 std::vector<std::string> data_of(const Case& which) {
   std::vector<std::string> words{which.benchmark};
   if (const Enrolled* known = find_benchmark(which.benchmark)) {
-    const auto& benchmark = known->benchmark;
-    const std::size_t count = std::min(benchmark.data_axes, benchmark.axes.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto found = which.params.find(benchmark.axes[i].name);
+    const auto& axes = known->benchmark.axes;
+    const std::size_t count = std::min(known->benchmark.data_axes, axes.size());
+    for (const Axis& axis : std::span{axes}.first(count)) {
+      const auto found = which.params.find(axis.name);
       words.push_back(found == which.params.end() ? std::string{} : found->second);
     }
   }
@@ -100,82 +99,47 @@ class BatchedSource final : public CounterSource {
   std::optional<std::map<std::string, Counts, std::less<>>> results_;
 };
 
-class Batch {
- public:
-  Batch(const std::vector<Case>& cases, const Plan& plan, Device& device, Cache& cache,
-        CounterSource& source, const BatchEvents& events)
-      : cases_{cases},
-        plan_{plan},
-        device_{device},
-        cache_{cache},
-        passes_{*source.passes()},
-        source_{source, passes_},
-        events_{events} {}
-
-  void count() {
-    try {
-      passes_.begin(cases_.size() * most_ranges_of_a_case);
-      do {
-        passes_.begin_pass();
-        for (std::size_t i = 0; i < cases_.size() && !stopped(); ++i)
-          run_in_pass(i);
-        if (stopped()) return;
-      } while (!passes_.end_pass());
-      source_.deliver(passes_.results());
-    } catch (const std::exception& error) {
-      return fail_the_rest(error.what());
+void count_batch(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
+                 CounterSource& source, const BatchEvents& events) {
+  CounterPasses& passes = *source.passes();
+  BatchedSource batched{source, passes};
+  std::vector<bool> finished(cases.size());
+  const auto stopped = [&] { return passes.broken() || events.stop(); };
+  // A turn of every case that has no record yet.
+  const auto run_cases = [&] {
+    for (std::size_t i = 0; i < cases.size() && !stopped(); ++i) {
+      if (finished[i]) continue;
+      events.begin(cases[i]);
+      batched.turn_to(i);
+      const auto record =
+          run_case_or_wait(cases[i], plan, device, cache, {.source = &batched, .note = {}});
+      if (!record) continue;  // its counts are still to come
+      finished[i] = true;
+      events.end(*record);
     }
-    for (std::size_t i = 0; i < cases_.size() && !stopped(); ++i) {
-      if (finished_.contains(i)) continue;
-      events_.begin(cases_[i]);
-      finish(i, run(i).value());
+  };
+  try {
+    passes.begin(cases.size() * most_ranges_of_a_case);
+    do {
+      passes.begin_pass();
+      run_cases();
+      if (stopped()) return;
+    } while (!passes.end_pass());
+    batched.deliver(passes.results());
+  } catch (const std::exception& error) {
+    // The session itself failed: none of its cases has counts.
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (finished[i]) continue;
+      events.begin(cases[i]);
+      events.end({.which = cases[i],
+                  .phase = Phase::counting,
+                  .reason = error.what(),
+                  .started = utc_text()});
     }
+    return;
   }
-
- private:
-  [[nodiscard]] bool stopped() const { return passes_.broken() || events_.stop(); }
-
-  /// Nothing while the case's counts are still to come.
-  std::optional<CaseRecord> run(std::size_t index) {
-    source_.turn_to(index);
-    const Counting counting{.source = &source_, .note = {}};
-    return run_case_or_wait(cases_[index], plan_, device_, cache_, counting);
-  }
-
-  void run_in_pass(std::size_t index) {
-    if (finished_.contains(index)) return;
-    events_.begin(cases_[index]);
-    if (const auto record = run(index)) finish(index, *record);
-  }
-
-  void finish(std::size_t index, const CaseRecord& record) {
-    finished_.insert(index);
-    events_.end(record);
-  }
-
-  /// The session itself failed: none of its cases has counts.
-  void fail_the_rest(const std::string& reason) {
-    for (std::size_t i = 0; i < cases_.size(); ++i) {
-      if (finished_.contains(i)) continue;
-      CaseRecord record;
-      record.which = cases_[i];
-      record.phase = Phase::counting;
-      record.reason = reason;
-      record.started = utc_text();
-      events_.begin(cases_[i]);
-      finish(i, record);
-    }
-  }
-
-  const std::vector<Case>& cases_;
-  const Plan& plan_;
-  Device& device_;
-  Cache& cache_;
-  CounterPasses& passes_;
-  BatchedSource source_;
-  const BatchEvents& events_;
-  std::set<std::size_t> finished_;
-};
+  run_cases();
+}
 
 }  // namespace
 
@@ -194,12 +158,12 @@ std::vector<std::vector<Case>> batches_of(std::span<const Case> cases) {
 }
 
 void count_in_batches(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
-                      CounterSource& source, Sets sets, const BatchEvents& events) {
+                      CounterSource& source, bool by_benchmark, const BatchEvents& events) {
   const std::vector<std::string> opened = source.plan().sets;
   for (const auto& batch : batches_of(cases)) {
     if (events.stop() || source.passes()->broken()) return;
-    if (sets == Sets::of_benchmark) source.narrow(sets_of(batch.front().benchmark, opened));
-    Batch{batch, plan, device, cache, source, events}.count();
+    if (by_benchmark) source.narrow(sets_of(batch.front().benchmark, opened));
+    count_batch(batch, plan, device, cache, source, events);
   }
 }
 

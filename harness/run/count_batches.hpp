@@ -6,10 +6,9 @@
 #include "harness/counters/counters.hpp"
 #include "harness/measure/session.hpp"
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace strata {
@@ -21,12 +20,6 @@ struct BatchEvents {
   std::function<bool()> stop;                  ///< true: nothing more can be counted
 };
 
-/// What a case counts of the sets that the source was opened with.
-enum class Sets : std::uint8_t {
-  all,
-  of_benchmark,  ///< `memory`, and those that its benchmark wants
-};
-
 /// Cases in a session at most, so that what is lost with a worker is little.
 inline constexpr std::size_t most_in_a_batch = 64;
 
@@ -34,12 +27,13 @@ inline constexpr std::size_t most_in_a_batch = 64;
 /// data (Benchmark::data_axes), most_in_a_batch at most.
 [[nodiscard]] std::vector<std::vector<Case>> batches_of(std::span<const Case> cases);
 
-/// Counts `cases`, batch by batch. A benchmark's body runs once in every pass, in which count() has
-/// nothing to give yet, so that what it says is dropped; and once more, uncounted, with what was
-/// counted: this run is checked like any other and gives the record. A body that leaves otherwise
-/// in the first pass has given its record. A case whose work throws breaks the source: its record
-/// says so, and the caller must count the rest in another process.
+/// Counts `cases`, batch by batch: all sets that the source was opened with, or of these
+/// (`by_benchmark`) `memory` and those that the benchmark wants. A benchmark's body runs once in
+/// every pass, in which count() has nothing to give yet, so that what it says is dropped; and once
+/// more, uncounted, with what was counted: this run is checked like any other and gives the record.
+/// A body that leaves otherwise in the first pass has given its record. A case whose work throws
+/// breaks the source: its record says so, and the caller must count the rest in another process.
 void count_in_batches(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
-                      CounterSource& source, Sets sets, const BatchEvents& events);
+                      CounterSource& source, bool by_benchmark, const BatchEvents& events);
 
 }  // namespace strata

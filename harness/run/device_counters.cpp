@@ -6,10 +6,8 @@ namespace strata {
 
 std::unique_ptr<CounterSource> open_device_counters(const DeviceRequest& device,
                                                     const CounterSelection& selection) {
-  if (device.kind == DeviceRequest::Kind::host) {
-    throw CountersUnavailable{std::string{host_has_no_counters}, {}};
-  }
-  return open_counters(device, selection);
+  if (device.kind != DeviceRequest::Kind::host) return open_counters(device, selection);
+  throw CountersUnavailable{std::string{host_has_no_counters}, {}};
 }
 
 }  // namespace strata

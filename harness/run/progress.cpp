@@ -1,16 +1,16 @@
 #include "harness/run/progress.hpp"
 
+#include "harness/case/unique_fd.hpp"
+
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
 #include <unistd.h>
-#include <utility>
 
 namespace strata {
 namespace {
@@ -19,7 +19,6 @@ constexpr double redraw_seconds = 0.1;  // faster is unreadable and costs the ma
 constexpr double log_seconds = 5;       // between two lines of a log
 constexpr double quiet_seconds = 30;    // after this long in one case a log gets a line
 constexpr std::size_t deciles = 10;
-constexpr int usual_width = 80;
 
 constexpr std::string_view erase_line = "\r\x1b[K";
 
@@ -39,21 +38,6 @@ std::string plain(std::string_view text) {
   return result;
 }
 
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const auto written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // no reader: the run goes on
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
-int terminal_width(int fd) {
-  winsize size{};
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): ioctl has no other form
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual_width;
-}
-
 bool can_move_cursor(int fd) {
   const char* terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): one thread
   return ::isatty(fd) == 1 && terminal != nullptr && *terminal != '\0' &&
@@ -63,22 +47,21 @@ bool can_move_cursor(int fd) {
 }  // namespace
 
 ProgressOptions progress_on(int fd) {
-  ProgressOptions options;
-  options.style =
-      can_move_cursor(fd) ? ProgressOptions::Style::terminal : ProgressOptions::Style::log;
-  options.write = [fd](std::string_view text) { write_all(fd, text); };
-  options.now = [] {
-    const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
-    return now.count();
-  };
-  options.width = [fd] { return terminal_width(fd); };
-  return options;
-}
-
-Progress::Progress(ProgressOptions options) : options_{std::move(options)} {
-  if (!options_.write) options_.style = ProgressOptions::Style::none;
-  if (!options_.now) options_.now = [] { return 0.0; };
-  if (!options_.width) options_.width = [] { return usual_width; };
+  using Style = ProgressOptions::Style;
+  return {.style = can_move_cursor(fd) ? Style::terminal : Style::log,
+          .write = [fd](std::string_view text) { (void)write_some(fd, text); },
+          .now =
+              [] {
+                const auto now = std::chrono::steady_clock::now().time_since_epoch();
+                return std::chrono::duration<double>{now}.count();
+              },
+          .width =
+              [fd] {
+                constexpr int usual = 80;
+                winsize size{};
+                // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): ioctl has no other form
+                return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
+              }};
 }
 
 Progress::~Progress() {
@@ -91,9 +74,7 @@ void Progress::start(std::span<const Case> cases, std::size_t done, std::string 
   running_ = true;
   phase_ = std::move(phase);
   costs_.clear();
-  failed_ = 0;
-  skipped_ = 0;
-  invalid_ = 0;
+  failed_ = skipped_ = invalid_ = 0;
   total_ = cases.size() + done;
   done_ = done;
   decile_ = total_ == 0 ? 0 : done_ * deciles / total_;
@@ -106,7 +87,7 @@ void Progress::start(std::span<const Case> cases, std::size_t done, std::string 
 void Progress::begin_case(const Case& which) {
   current_ = which.id();
   case_started_ = options_.now();
-  if (options_.style == ProgressOptions::Style::terminal) show(false);
+  if (is_on_terminal()) show(false);
 }
 
 void Progress::end_case(const CaseRecord& record) {
@@ -130,18 +111,14 @@ void Progress::end_case(const CaseRecord& record) {
 
 void Progress::note(const std::string& text) {
   if (options_.style == ProgressOptions::Style::none) return;
-  const bool terminal = options_.style == ProgressOptions::Style::terminal;
-  options_.write(fmt::format("{}{}\n", terminal ? erase_line : "", plain(text)));
+  options_.write(fmt::format("{}{}\n", is_on_terminal() ? erase_line : "", plain(text)));
   drawn_ = false;
-  if (terminal && running_) draw();
+  if (is_on_terminal() && running_) draw();
 }
 
 void Progress::tick() {
-  if (options_.style == ProgressOptions::Style::terminal) show(false);
-  if (options_.style == ProgressOptions::Style::log && running_ &&
-      options_.now() - shown_ >= quiet_seconds) {
-    show(true);
-  }
+  const bool quiet_for_long = options_.now() - shown_ >= quiet_seconds;
+  if (is_on_terminal() || quiet_for_long) show(!is_on_terminal());
 }
 
 void Progress::finish() {
@@ -206,7 +183,7 @@ void Progress::draw() {
 void Progress::show(bool always) {
   if (!running_ || options_.style == ProgressOptions::Style::none) return;
   const double now = options_.now();
-  if (options_.style == ProgressOptions::Style::terminal) {
+  if (is_on_terminal()) {
     if (!always && drawn_ && now - shown_ < redraw_seconds) return;
     draw();
   } else {

@@ -10,16 +10,16 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace strata {
 
 struct ProgressOptions {
   enum class Style { none, terminal, log };
   Style style = Style::none;
-  std::function<void(std::string_view)> write;  ///< must not throw
-  std::function<double()> now;                  ///< seconds of a monotonic clock
-  std::function<int()> width;                   ///< columns of the terminal
+  std::function<void(std::string_view)> write;       ///< must not throw; unused in style none
+  std::function<double()> now = [] { return 0.0; };  ///< seconds of a monotonic clock
+  std::function<int()> width = [] { return 80; };    ///< columns of the terminal
 };
 
 /// Progress on `fd`, in the terminal style when it is a terminal that can move its cursor, else in
@@ -29,7 +29,7 @@ struct ProgressOptions {
 /// Shows the progress of one sweep, phase by phase, between start() and finish().
 class Progress {
  public:
-  explicit Progress(ProgressOptions options = {});
+  explicit Progress(ProgressOptions options = {}) : options_{std::move(options)} {}
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   Progress(Progress&&) = delete;
@@ -55,6 +55,9 @@ class Progress {
     std::size_t remaining = 0;
   };
 
+  [[nodiscard]] bool is_on_terminal() const {
+    return options_.style == ProgressOptions::Style::terminal;
+  }
   [[nodiscard]] double seconds_left() const;
   [[nodiscard]] std::string line() const;
   void show(bool always);

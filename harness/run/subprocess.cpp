@@ -56,55 +56,45 @@ Pipe make_pipe() {
 UniqueFd file_with(std::string_view text) {
   UniqueFd fd{::memfd_create("strata-orders", MFD_CLOEXEC)};
   if (!fd) fail(errno, "making a file for the worker's orders");
-  while (!text.empty()) {
-    const auto count = ::write(fd.get(), text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail(errno, "writing the worker's orders");
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
+  if (write_some(fd.get(), text) != text.size()) fail(errno, "writing the worker's orders");
   if (::lseek(fd.get(), 0, SEEK_SET) != 0) fail(errno, "rewinding the worker's orders");
   return out_of_the_way(std::move(fd));
 }
 
 /// The settings of posix_spawn for a worker: descriptors, signals, process group.
-class SpawnSettings {
- public:
+struct SpawnSettings {
   SpawnSettings() {
-    check(::posix_spawn_file_actions_init(&actions_));
-    check(::posix_spawnattr_init(&attributes_));
+    check(::posix_spawn_file_actions_init(&actions));
+    check(::posix_spawnattr_init(&attributes));
     sigset_t none{};
     sigset_t all{};
     (void)::sigemptyset(&none);
     (void)::sigfillset(&all);
     // A worker inherits neither ignored nor blocked signals.
-    check(::posix_spawnattr_setsigmask(&attributes_, &none));
-    check(::posix_spawnattr_setsigdefault(&attributes_, &all));
-    check(::posix_spawnattr_setpgroup(&attributes_, 0));
+    check(::posix_spawnattr_setsigmask(&attributes, &none));
+    check(::posix_spawnattr_setsigdefault(&attributes, &all));
+    check(::posix_spawnattr_setpgroup(&attributes, 0));
     constexpr int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
-    check(::posix_spawnattr_setflags(&attributes_, static_cast<short>(flags)));
+    check(::posix_spawnattr_setflags(&attributes, static_cast<short>(flags)));
   }
   SpawnSettings(const SpawnSettings&) = delete;
   SpawnSettings& operator=(const SpawnSettings&) = delete;
   SpawnSettings(SpawnSettings&&) = delete;
   SpawnSettings& operator=(SpawnSettings&&) = delete;
   ~SpawnSettings() {
-    (void)::posix_spawn_file_actions_destroy(&actions_);
-    (void)::posix_spawnattr_destroy(&attributes_);
+    (void)::posix_spawn_file_actions_destroy(&actions);
+    (void)::posix_spawnattr_destroy(&attributes);
   }
 
   void give(const UniqueFd& fd, int as) {
-    check(::posix_spawn_file_actions_adddup2(&actions_, fd.get(), as));
+    check(::posix_spawn_file_actions_adddup2(&actions, fd.get(), as));
   }
-  [[nodiscard]] const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  [[nodiscard]] const posix_spawnattr_t* attributes() const { return &attributes_; }
-
- private:
   static void check(int error) {
     if (error != 0) fail(error, "preparing a worker");
   }
 
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
 };
 
 }  // namespace
@@ -125,7 +115,7 @@ std::vector<char*> argument_vector(std::vector<std::string>& words) {
   return argv;
 }
 
-Subprocess Subprocess::start(const WorkerCommand& command, std::string_view input) {
+Subprocess::Subprocess(const WorkerCommand& command, std::string_view input) {
   const UniqueFd orders = file_with(input);
   Pipe channel = make_pipe();
   Pipe output = make_pipe();
@@ -135,43 +125,16 @@ Subprocess Subprocess::start(const WorkerCommand& command, std::string_view inpu
   settings.give(output.write, STDERR_FILENO);
   settings.give(channel.write, worker_channel_fd);
   std::vector<std::string> words = command.arguments;
-  Subprocess child;
   // Not fork: where a library of this process has threads, only a child that execs at once is safe.
-  if (const int error =
-          ::posix_spawn(&child.pid_, command.executable.c_str(), settings.actions(),
-                        settings.attributes(), argument_vector(words).data(), environ);
-      error != 0) {
-    child.pid_ = -1;
-    fail(error, "starting " + command.executable);
-  }
-  child.channel_ = std::move(channel.read);
-  child.output_ = std::move(output.read);
-  return child;
-}
-
-Subprocess::Subprocess(Subprocess&& other) noexcept
-    : pid_{std::exchange(other.pid_, -1)},
-      ending_{std::exchange(other.ending_, std::nullopt)},
-      channel_{std::move(other.channel_)},
-      output_{std::move(other.output_)} {}
-
-Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
-  if (this != &other) {
-    Subprocess old{std::move(*this)};  // ends what this one held
-    pid_ = std::exchange(other.pid_, -1);
-    ending_ = std::exchange(other.ending_, std::nullopt);
-    channel_ = std::move(other.channel_);
-    output_ = std::move(other.output_);
-  }
-  return *this;
-}
-
-Subprocess::~Subprocess() {
-  (void)end();
+  const int error = ::posix_spawn(&pid_, command.executable.c_str(), &settings.actions,
+                                  &settings.attributes, argument_vector(words).data(), environ);
+  if (error != 0) fail(error, "starting " + command.executable);
+  channel_ = std::move(channel.read);
+  output_ = std::move(output.read);
 }
 
 std::optional<Ending> Subprocess::ended() {
-  if (pid_ < 0 || ending_) return ending_;
+  if (ending_) return ending_;
   siginfo_t info{};
   // Look first, reap after: while the child is a zombie its number is still its own, so the group
   // that is killed in between cannot be a stranger's.
@@ -191,13 +154,13 @@ std::optional<Ending> Subprocess::wait(std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   for (;;) {
     if (auto how = ended()) return how;
-    if (pid_ < 0 || std::chrono::steady_clock::now() >= deadline) return std::nullopt;
+    if (std::chrono::steady_clock::now() >= deadline) return std::nullopt;
     std::this_thread::sleep_for(step);
   }
 }
 
-std::optional<Ending> Subprocess::end(std::chrono::milliseconds patience) {
-  if (pid_ < 0 || ending_) return ending_;
+std::optional<Ending> Subprocess::end() {
+  constexpr std::chrono::seconds patience{10};
   if (auto how = ended()) return how;
   (void)::kill(-pid_, SIGKILL);
   return wait(patience);

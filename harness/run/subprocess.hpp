@@ -40,13 +40,13 @@ class Subprocess {
  public:
   /// Starts `command` with default signal handlers; `input` is the whole of its stdin.
   /// Throws std::system_error.
-  [[nodiscard]] static Subprocess start(const WorkerCommand& command, std::string_view input);
+  Subprocess(const WorkerCommand& command, std::string_view input);
 
   Subprocess(const Subprocess&) = delete;
   Subprocess& operator=(const Subprocess&) = delete;
-  Subprocess(Subprocess&& other) noexcept;
-  Subprocess& operator=(Subprocess&& other) noexcept;
-  ~Subprocess();
+  Subprocess(Subprocess&&) = delete;
+  Subprocess& operator=(Subprocess&&) = delete;
+  ~Subprocess() { (void)end(); }
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] int channel() const { return channel_.get(); }  ///< non-blocking, to read
@@ -56,14 +56,11 @@ class Subprocess {
   [[nodiscard]] std::optional<Ending> ended();
   /// Waits at most `patience` for its end.
   [[nodiscard]] std::optional<Ending> wait(std::chrono::milliseconds patience);
-  /// Kills the group and returns how the child ended; nothing when it cannot be killed (a thread
-  /// stuck inside a driver).
-  [[nodiscard]] std::optional<Ending> end(std::chrono::milliseconds patience = std::chrono::seconds{
-                                              10});
+  /// Kills the group and returns how the child ended; nothing when it is still there after 10 s (a
+  /// thread stuck inside a driver).
+  [[nodiscard]] std::optional<Ending> end();
 
  private:
-  Subprocess() = default;
-
   pid_t pid_ = -1;
   std::optional<Ending> ending_;
   UniqueFd channel_;

@@ -8,16 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <deque>
-#include <fcntl.h>
 #include <optional>
 #include <poll.h>
 #include <string_view>
-#include <system_error>
-#include <type_traits>
 #include <unistd.h>
 #include <utility>
 #include <variant>
@@ -27,42 +23,29 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Clock::duration seconds(double count) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{count});
-}
-
 // --- being told to stop ---
 
 // A signal handler reaches nothing but globals.
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<int> stop_requests{0};
-std::atomic<int> stop_pipe{-1};
-// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_stop(int /*signal*/) {
-  const int error = errno;
   // The second signal is for a run that cannot end, for example because the disk hangs. The worker
   // dies with this process.
   if (stop_requests.fetch_add(1) > 0) ::_exit(static_cast<int>(ExitCode::interrupted));
-  const char byte = 0;
-  [[maybe_unused]] const auto written = ::write(stop_pipe.load(), &byte, 1);
-  errno = error;
+}
+
+bool is_stopping() {
+  return stop_requests.load() > 0;
 }
 
 /// Catches SIGINT, SIGTERM and SIGHUP while it lives, except those that are ignored: nohup and
-/// background jobs of shells rely on that.
+/// background jobs of shells rely on that. A signal ends a poll() that waits.
 class StopSignals {
  public:
   StopSignals() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-      throw std::system_error{errno, std::generic_category(), "making a pipe for signals"};
-    }
-    read_ = UniqueFd{ends[0]};
-    write_ = UniqueFd{ends[1]};
     stop_requests = 0;
-    stop_pipe = write_.get();
     for (auto& [signal, before] : caught_) {
       (void)::sigaction(signal, nullptr, &before);
       // NOLINTBEGIN: a union inside and a cast, both of the C library's making
@@ -80,12 +63,7 @@ class StopSignals {
   ~StopSignals() {
     for (const auto& [signal, before] : caught_)
       (void)::sigaction(signal, &before, nullptr);
-    stop_pipe = -1;
   }
-
-  [[nodiscard]] static bool requested() { return stop_requests.load() > 0; }
-  /// Becomes readable when a signal arrives, so that poll() returns.
-  [[nodiscard]] int fd() const { return read_.get(); }
 
  private:
   struct Caught {
@@ -93,41 +71,27 @@ class StopSignals {
     struct sigaction before;
   };
   std::array<Caught, 3> caught_{{{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}}};
-  UniqueFd read_;
-  UniqueFd write_;
 };
 
-// --- what a worker prints ---
+// --- a worker ---
 
 /// The last output of a worker on stdout and stderr, which may explain how it died.
 class LastOutput {
  public:
   void read(int fd) {
+    constexpr std::size_t longest = 400;
     old_ = text_.size();
-    std::array<char, 16384> buffer{};
-    constexpr int turns = 64;  // a worker that never stops printing must not hold us
-    for (int i = 0; i < turns && !closed_; ++i) {
-      const auto count = ::read(fd, buffer.data(), buffer.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-      if (count <= 0) {
-        closed_ = true;
-        return;
-      }
-      text_.append(buffer.data(), static_cast<std::size_t>(count));
-      if (text_.size() > longest_) {
-        const std::size_t surplus = text_.size() - longest_;
-        text_.erase(0, surplus);
-        old_ -= std::min(old_, surplus);
-      }
-    }
+    if (closed_) return;
+    const Available more = read_available(fd);
+    closed_ = more.closed;
+    text_ += more.text;
+    const std::size_t surplus = text_.size() - std::min(text_.size(), longest);
+    text_.erase(0, surplus);
+    old_ -= std::min(old_, surplus);
   }
   /// Forgets what was there before the last read(). Newer output may belong to the next case: two
   /// pipes have no common order.
-  void forget() {
-    text_.erase(0, old_);
-    old_ = 0;
-  }
+  void forget() { text_.erase(0, std::exchange(old_, 0)); }
   [[nodiscard]] bool closed() const { return closed_; }
 
   /// "; last output: …" in one line, or nothing.
@@ -143,30 +107,42 @@ class LastOutput {
   }
 
  private:
-  static constexpr std::size_t longest_ = 400;
   std::string text_;
   std::size_t old_ = 0;  ///< bytes of it that were there before the last read()
   bool closed_ = false;
 };
 
-/// How often the progress line is drawn, and a dead worker is looked for.
-constexpr std::chrono::milliseconds tick{500};
-
-/// A worker process with its messages and its output.
+/// A worker process with its messages, its output and the time that it has.
 class Worker {
  public:
-  Worker(const WorkerCommand& command, std::string_view input)
-      : process_{Subprocess::start(command, input)} {}
+  Worker(const WorkerCommand& command, std::string_view input, double seconds)
+      : process_{command, input} {
+    allow(seconds);
+  }
 
-  /// The lines that came until `deadline`, or within one tick, or until `also` has something to
-  /// read (a negative descriptor never has).
-  LineReader::Batch read(Clock::time_point deadline, int also = -1) {
-    const auto longest = std::clamp<Clock::duration>(deadline - Clock::now(), {}, tick);
-    std::array<pollfd, 3> watched{};
-    const std::array fds{also, process_.channel(), output_.closed() ? -1 : process_.output()};
-    std::ranges::transform(fds, watched.begin(),
-                           [](int fd) { return pollfd{.fd = fd, .events = POLLIN, .revents = 0}; });
+  /// From now on.
+  void allow(double seconds) {
+    allowance_ = seconds;
+    deadline_ = Clock::now() +
+                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{seconds});
+  }
+  [[nodiscard]] double allowance() const { return allowance_; }
+  /// Only when there was nothing to read: this process may have been stopped (Ctrl-Z) while the
+  /// answer was in the pipe.
+  [[nodiscard]] bool is_late(const LineReader::Batch& batch) const {
+    return batch.bytes == 0 && Clock::now() >= deadline_;
+  }
+
+  /// The lines that came until the deadline, or within one tick, or until a signal.
+  LineReader::Batch read() {
+    // How often the progress line is drawn, and a dead worker is looked for.
+    constexpr std::chrono::milliseconds tick{500};
+    const auto longest = std::clamp<Clock::duration>(deadline_ - Clock::now(), {}, tick);
     const auto time = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
+    // A negative descriptor never has anything.
+    std::array watched{
+        pollfd{.fd = process_.channel(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = output_.closed() ? -1 : process_.output(), .events = POLLIN, .revents = 0}};
     (void)::poll(watched.data(), watched.size(), static_cast<int>(time));
     output_.read(process_.output());
     auto batch = reader_.read(process_.channel());
@@ -184,14 +160,11 @@ class Worker {
   }
 
   Ending kill() {
-    const auto how = process_.end();
-    if (!how) {
-      throw SupervisionError{fmt::format(
-          "worker {} cannot be killed: it hangs inside the driver; nothing more can be measured on "
-          "this device until it is reset",
-          process_.pid())};
-    }
-    return *how;
+    if (const auto how = process_.end()) return *how;
+    throw SupervisionError{fmt::format(
+        "worker {} cannot be killed: it hangs inside the driver; nothing more can be measured on "
+        "this device until it is reset",
+        process_.pid())};
   }
 
   void forget_output() { output_.forget(); }
@@ -204,15 +177,11 @@ class Worker {
   Subprocess process_;
   LineReader reader_;
   LastOutput output_;
+  double allowance_ = 0;
+  Clock::time_point deadline_;
 };
 
 // --- the sweep ---
-
-/// Why counting ended before its last case.
-struct Refusal {
-  std::string reason;
-  std::string mend;
-};
 
 void set_counted(CountersInfo& counters) {
   counters.state = CountersInfo::State::counted;
@@ -221,303 +190,249 @@ void set_counted(CountersInfo& counters) {
 }
 
 /// One phase of a sweep: the same cases, the same care, whether they are timed or counted.
-class Supervision {
- public:
-  Supervision(const SuperviseOptions& options, Phase phase, RunFolder& folder, Progress& progress,
-              const StopSignals& stop)
-      : options_{options},
-        command_{phase == Phase::counting ? options.counter.value() : options.worker},
-        phase_{phase},
-        folder_{folder},
-        progress_{progress},
-        stop_{stop} {}
+struct Supervision {
+  const SuperviseOptions& options;
+  Phase phase;
+  RunFolder& folder;
+  Progress& progress;
+  std::deque<Case> pending = {};
+  int fruitless = 0;                           ///< workers in a row that began no case
+  std::optional<RefusedMessage> gave_up = {};  ///< why counting did; timing never does
+  std::chrono::duration<double> spent{0};
+  Facts conditions_after = {};
+  std::vector<std::string> failures = {};
 
-  void run(const std::vector<Case>& cases) {
-    if (cases.empty()) return;
-    const Clock::time_point began = Clock::now();
-    pending_.assign(cases.begin(), cases.end());
-    while (!pending_.empty() && !gave_up_ && !StopSignals::requested())
-      WorkerWatch{*this}.run();
-    spent_ = std::chrono::duration<double>(Clock::now() - began).count();
-  }
+  void run(const std::vector<Case>& cases);
+  [[nodiscard]] bool is_unfinished() const { return !pending.empty() && !gave_up; }
 
-  [[nodiscard]] bool interrupted() const { return !pending_.empty() && !gave_up_; }
-  /// Why counting was given up; timing never is.
-  [[nodiscard]] const std::optional<Refusal>& gave_up() const { return gave_up_; }
-  [[nodiscard]] double seconds_spent() const { return spent_; }
-  [[nodiscard]] const Facts& conditions_after() const { return after_; }
-  [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
-
- private:
-  /// One worker, from its start to its end.
-  class WorkerWatch {
-   public:
-    explicit WorkerWatch(Supervision& all)
-        : all_{all},
-          worker_{all.command_, to_json(WorkerJob{all.options_.plan,
-                                                  {all.pending_.begin(), all.pending_.end()},
-                                                  all.options_.note}) +
-                                    "\n"} {
-      allow(all.options_.start_allowance);
-    }
-
-    void run() {
-      for (;;) {
-        // Checked before reading, so that every record sent until now is still kept.
-        const bool stopping = StopSignals::requested();
-        const auto batch = worker_.read(deadline_, all_.stop_.fd());
-        for (const auto& line : batch.lines) {
-          if (const auto violation = receive(line); !violation.empty()) {
-            (void)worker_.kill();
-            return lost("malformed worker output: " + violation);
-          }
-        }
-        if (stopping) return (void)worker_.kill();
-        if (batch.closed) return lost(worker_.ending());
-        // Only when there was nothing to read: this process may have been stopped (Ctrl-Z) while
-        // the answer was in the pipe.
-        if (batch.bytes == 0 && Clock::now() >= deadline_) return late();
-        all_.progress_.tick();
-      }
-    }
-
-   private:
-    enum class Stage { starting, between, measuring, leaving };
-
-    void allow(double allowance) {
-      allowance_ = allowance;
-      deadline_ = Clock::now() + seconds(allowance);
-    }
-
-    /// How the line breaks the protocol; empty when it does not.
-    std::string receive(const LineReader::Line& line) {
-      if (stage_ == Stage::leaving) return {};
-      if (line.too_long) return fmt::format("a line of more than {} bytes", line.text.size());
-      try {
-        return std::visit([&](const auto& message) { return receive(message); },
-                          from_json<WorkerMessage>(line.text));
-      } catch (const FormatError& error) {
-        return error.what();
-      }
-    }
-
-    std::string receive(const DeviceMessage& message) {
-      all_.check_device(message);
-      return {};
-    }
-
-    std::string receive(const RefusedMessage& message) {
-      refusal_ = Refusal{message.reason, {}};
-      leave();
-      return {};
-    }
-
-    std::string receive(const CountersRefusedMessage& message) {
-      if (all_.phase_ != Phase::counting) return "counters that nobody asked for";
-      refusal_ = Refusal{message.reason, message.mend};
-      leave();
-      return {};
-    }
-
-    std::string receive(const BeginMessage& message) {
-      // Cases that are counted together take turns in each pass: the last that began is at work.
-      if (in_flight_ && all_.phase_ == Phase::timing) {
-        return fmt::format("{} begins within another case", message.id);
-      }
-      const auto found = std::ranges::find(all_.pending_, message.id, &Case::id);
-      if (found == all_.pending_.end()) return fmt::format("{} begins unasked", message.id);
-      in_flight_ = *found;
-      began_ = utc_text();
-      began_at_ = Clock::now();
-      worker_.forget_output();
-      const double more = began_any_ ? 0 : all_.options_.first_case_allowance;
-      allow(all_.options_.plan.time_limit + more);
-      stage_ = Stage::measuring;
-      began_any_ = true;
-      all_.fruitless_ = 0;
-      all_.progress_.begin_case(*in_flight_);
-      return {};
-    }
-
-    std::string receive(const CaseMessage& message) {
-      if (!in_flight_ || !(message.record.which == *in_flight_)) {
-        return fmt::format("a record of {}, which is not being measured",
-                           message.record.which.id());
-      }
-      if (message.record.phase != all_.phase_) {
-        return fmt::format("{} was {}, which was not asked for", message.record.which.id(),
-                           all_.phase_ == Phase::counting ? "timed" : "counted");
-      }
-      in_flight_.reset();
-      all_.keep(message.record);
-      if (message.fatal) {
-        leave();
-      } else {
-        // After the last case its end message is to come: the device's conditions after the sweep.
-        stage_ = Stage::between;
-        allow(all_.pending_.empty() ? all_.options_.end_allowance : all_.options_.plan.time_limit);
-      }
-      return {};
-    }
-
-    std::string receive(const EndMessage& message) {
-      if (in_flight_) return "an end within a case";
-      all_.after_ = message.conditions;
-      leave();
-      return {};
-    }
-
-    void leave() {
-      stage_ = Stage::leaving;
-      allow(all_.options_.end_allowance);
-    }
-
-    void late() {
-      (void)worker_.kill();
-      switch (stage_) {
-        case Stage::starting:
-          return lost(fmt::format("worker did not open its device within {:g} s", allowance_));
-        case Stage::measuring:
-          return lost(fmt::format("time limit: no result after {:g} s", allowance_));
-        case Stage::between:
-        case Stage::leaving:
-          return lost(fmt::format("worker did not go on within {:g} s", allowance_));
-      }
-    }
-
-    /// The worker is gone: attributes this to the case in flight, if there is one.
-    void lost(const std::string& how) {
-      const std::string output = worker_.last_output();
-      if (in_flight_) {
-        const std::chrono::duration<double> spent = Clock::now() - began_at_;
-        const auto* const during = how.starts_with("worker exited") ? " during this case" : "";
-        const CaseRecord record{.which = *in_flight_,
-                                .phase = all_.phase_,
-                                .status = Status::failed,
-                                .reason = how + during + output,
-                                .started = began_,
-                                .seconds = spent.count()};
-        all_.keep(record);
-      } else if (!began_any_ && !all_.pending_.empty()) {
-        all_.nothing_begun(refusal_, how + output);
-      }
-    }
-
-    Supervision& all_;
-    Worker worker_;
-    Stage stage_ = Stage::starting;
-    double allowance_ = 0;
-    Clock::time_point deadline_;
-    std::optional<Case> in_flight_;
-    std::string began_;
-    Clock::time_point began_at_;
-    bool began_any_ = false;
-    std::optional<Refusal> refusal_;
-  };
-
-  /// Throws DeviceUnavailable for another device than the one that the run was begun on.
-  void check_device(const DeviceMessage& message) {
-    RunContext context = folder_.context();
-    if (context.device.slug.empty()) {
-      context.device = message.identity;
-    } else if (context.device.slug != message.identity.slug ||
-               context.device.uuid != message.identity.uuid) {
-      throw DeviceUnavailable{fmt::format(
-          "the run {} was begun on {} ({}), but the device here is {} ({}); one run is one device: "
-          "start a new run",
-          context.run, context.device.slug, context.device.uuid, message.identity.slug,
-          message.identity.uuid)};
-    }
-    if (context.host.cpu.empty()) context.host = message.host;
-    if (context.libraries.empty()) context.libraries = message.libraries;
-    if (context.timer.empty()) context.timer = message.timer;
-    if (context.clocks_before.empty()) context.clocks_before = message.conditions;
-    context.backend = message.backend;
-    folder_.update(std::move(context));
-  }
-
-  /// Writes the record of a finished case, before anything else happens.
-  void keep(const CaseRecord& record) {
-    folder_.append(record);
-    pending_.erase(std::ranges::find(pending_, record.which));
-    if (phase_ == Phase::counting && record.status == Status::measured) has_counts();
-    if (record.status == Status::failed) {
-      failures_.push_back(fmt::format("{}: {}{}", record.which.id(),
-                                      phase_ == Phase::counting ? "counting: " : "",
-                                      record.reason));
-      progress_.note("failed: " + failures_.back());
-    }
-    progress_.end_case(record);
-  }
-
-  /// Written at once, because the run may end in any way.
-  void has_counts() {
-    if (folder_.context().counters.state == CountersInfo::State::counted) return;
-    RunContext context = folder_.context();
-    set_counted(context.counters);
-    folder_.update(std::move(context));
-  }
-
-  /// A worker died before it began a case.
-  void nothing_begun(const std::optional<Refusal>& refusal, const std::string& how) {
-    // One may be bad luck: another process was still leaving the device.
-    constexpr int patience = 2;
-    if (++fruitless_ < patience) return;
-    const std::string why = "two workers in a row died before any case: " + how;
-    if (phase_ == Phase::counting) {
-      gave_up_ = refusal.value_or(Refusal{why, "strata doctor says more"});
-      return;
-    }
-    if (refusal) throw DeviceUnavailable{refusal->reason};
-    throw SupervisionError{why + "; strata doctor says more"};
-  }
-
-  const SuperviseOptions& options_;
-  const WorkerCommand& command_;
-  Phase phase_;
-  RunFolder& folder_;
-  Progress& progress_;
-  const StopSignals& stop_;
-  std::deque<Case> pending_;
-  int fruitless_ = 0;  ///< workers in a row that began no case
-  std::optional<Refusal> gave_up_;
-  double spent_ = 0;
-  Facts after_;
-  std::vector<std::string> failures_;
+  void check_device(const DeviceMessage& message);
+  void keep(const CaseRecord& record);
+  void nothing_begun(const std::optional<RefusedMessage>& refusal, const std::string& how);
 };
 
+/// One worker, from its start to its end.
+class WorkerWatch {
+ public:
+  explicit WorkerWatch(Supervision& all)
+      : all_{all},
+        worker_{all.phase == Phase::counting ? all.options.counter.value() : all.options.worker,
+                to_json(WorkerJob{
+                    all.options.plan, {all.pending.begin(), all.pending.end()}, all.options.note}) +
+                    "\n",
+                all.options.start_allowance} {}
+
+  void run() {
+    for (;;) {
+      // Checked before reading, so that every record sent until now is still kept.
+      const bool stopping = is_stopping();
+      const auto batch = worker_.read();
+      for (const auto& line : batch.lines) {
+        if (const auto violation = receive(line); !violation.empty()) {
+          (void)worker_.kill();
+          return lost("malformed worker output: " + violation);
+        }
+      }
+      if (stopping) return (void)worker_.kill();
+      if (batch.closed) return lost(worker_.ending());
+      if (worker_.is_late(batch)) {
+        (void)worker_.kill();
+        return lost(fmt::format("{} {:g} s", lateness(), worker_.allowance()));
+      }
+      all_.progress.tick();
+    }
+  }
+
+ private:
+  enum class Stage { starting, between, measuring, leaving };
+
+  [[nodiscard]] std::string_view lateness() const {
+    if (stage_ == Stage::starting) return "worker did not open its device within";
+    if (stage_ == Stage::measuring) return "time limit: no result after";
+    return "worker did not go on within";
+  }
+
+  void enter(Stage stage, double allowance) {
+    stage_ = stage;
+    worker_.allow(allowance);
+  }
+
+  /// How the line breaks the protocol; empty when it does not.
+  std::string receive(const LineReader::Line& line) {
+    if (stage_ == Stage::leaving) return {};
+    if (line.too_long) return fmt::format("a line of more than {} bytes", line.text.size());
+    try {
+      return std::visit([&](const auto& message) { return receive(message); },
+                        from_json<WorkerMessage>(line.text));
+    } catch (const FormatError& error) {
+      return error.what();
+    }
+  }
+
+  std::string receive(const DeviceMessage& message) {
+    all_.check_device(message);
+    return {};
+  }
+
+  std::string receive(const RefusedMessage& message) {
+    refusal_ = message;
+    enter(Stage::leaving, all_.options.end_allowance);
+    return {};
+  }
+
+  std::string receive(const BeginMessage& message) {
+    // Cases that are counted together take turns in each pass: the last that began is at work.
+    if (in_flight_ && all_.phase == Phase::timing) {
+      return fmt::format("{} begins within another case", message.id);
+    }
+    const auto found = std::ranges::find(all_.pending, message.id, &Case::id);
+    if (found == all_.pending.end()) return fmt::format("{} begins unasked", message.id);
+    in_flight_ = *found;
+    began_ = utc_text();
+    began_at_ = Clock::now();
+    worker_.forget_output();
+    const double more = began_any_ ? 0 : all_.options.first_case_allowance;
+    enter(Stage::measuring, all_.options.plan.time_limit + more);
+    began_any_ = true;
+    all_.fruitless = 0;
+    all_.progress.begin_case(*in_flight_);
+    return {};
+  }
+
+  std::string receive(const CaseMessage& message) {
+    const CaseRecord& record = message.record;
+    if (!in_flight_ || !(record.which == *in_flight_)) {
+      return fmt::format("a record of {}, which is not being measured", record.which.id());
+    }
+    if (record.phase != all_.phase) {
+      return fmt::format("{} was {}, which was not asked for", record.which.id(),
+                         all_.phase == Phase::counting ? "timed" : "counted");
+    }
+    in_flight_.reset();
+    all_.keep(record);
+    // After the last case its end message is to come: the device's conditions after the sweep.
+    const bool last = message.fatal || all_.pending.empty();
+    enter(message.fatal ? Stage::leaving : Stage::between,
+          last ? all_.options.end_allowance : all_.options.plan.time_limit);
+    return {};
+  }
+
+  std::string receive(const EndMessage& message) {
+    if (in_flight_) return "an end within a case";
+    all_.conditions_after = message.conditions;
+    enter(Stage::leaving, all_.options.end_allowance);
+    return {};
+  }
+
+  /// The worker is gone: attributes this to the case in flight, if there is one.
+  void lost(const std::string& how) {
+    const std::string output = worker_.last_output();
+    if (in_flight_) {
+      const std::chrono::duration<double> spent = Clock::now() - began_at_;
+      const auto* const during = how.starts_with("worker exited") ? " during this case" : "";
+      all_.keep({.which = *in_flight_,
+                 .phase = all_.phase,
+                 .status = Status::failed,
+                 .reason = how + during + output,
+                 .started = began_,
+                 .seconds = spent.count()});
+    } else if (!began_any_ && !all_.pending.empty()) {
+      all_.nothing_begun(refusal_, how + output);
+    }
+  }
+
+  Supervision& all_;
+  Worker worker_;
+  Stage stage_ = Stage::starting;
+  std::optional<Case> in_flight_;
+  std::string began_;
+  Clock::time_point began_at_;
+  bool began_any_ = false;
+  std::optional<RefusedMessage> refusal_;
+};
+
+void Supervision::run(const std::vector<Case>& cases) {
+  const Clock::time_point began = Clock::now();
+  pending.assign(cases.begin(), cases.end());
+  while (is_unfinished() && !is_stopping())
+    WorkerWatch{*this}.run();
+  if (!cases.empty()) spent = Clock::now() - began;
+}
+
+/// Throws DeviceUnavailable for another device than the one that the run was begun on.
+void Supervision::check_device(const DeviceMessage& message) {
+  RunContext context = folder.context();
+  if (context.device.slug.empty()) {
+    context.device = message.identity;
+  } else if (context.device.slug != message.identity.slug ||
+             context.device.uuid != message.identity.uuid) {
+    throw DeviceUnavailable{fmt::format(
+        "the run {} was begun on {} ({}), but the device here is {} ({}); one run is one device: "
+        "start a new run",
+        context.run, context.device.slug, context.device.uuid, message.identity.slug,
+        message.identity.uuid)};
+  }
+  if (context.host.cpu.empty()) context.host = message.host;
+  if (context.libraries.empty()) context.libraries = message.libraries;
+  if (context.timer.empty()) context.timer = message.timer;
+  if (context.clocks_before.empty()) context.clocks_before = message.conditions;
+  context.backend = message.backend;
+  folder.update(std::move(context));
+}
+
+/// Writes the record of a finished case, before anything else happens.
+void Supervision::keep(const CaseRecord& record) {
+  folder.append(record);
+  pending.erase(std::ranges::find(pending, record.which));
+  if (phase == Phase::counting && record.status == Status::measured &&
+      folder.context().counters.state != CountersInfo::State::counted) {
+    // Written at once, because the run may end in any way.
+    RunContext context = folder.context();
+    set_counted(context.counters);
+    folder.update(std::move(context));
+  }
+  if (record.status == Status::failed) {
+    failures.push_back(fmt::format("{}: {}{}", record.which.id(),
+                                   phase == Phase::counting ? "counting: " : "", record.reason));
+    progress.note("failed: " + failures.back());
+  }
+  progress.end_case(record);
+}
+
+/// A worker died before it began a case.
+void Supervision::nothing_begun(const std::optional<RefusedMessage>& refusal,
+                                const std::string& how) {
+  // One may be bad luck: another process was still leaving the device.
+  constexpr int patience = 2;
+  if (++fruitless < patience) return;
+  const std::string why = "two workers in a row died before any case: " + how;
+  if (phase == Phase::counting) {
+    gave_up = refusal.value_or(RefusedMessage{why, "strata doctor says more"});
+    return;
+  }
+  if (refusal) throw DeviceUnavailable{refusal->reason};
+  throw SupervisionError{why + "; strata doctor says more"};
+}
+
 /// Counts the measured cases that have no counts, and records the outcome in the context.
-void count_what_was_timed(Supervision& counting, RunFolder& folder, Progress& progress) {
-  const auto cases = folder.uncounted();
-  if (!cases.empty()) {
+void count_what_was_timed(Supervision& counting) {
+  RunFolder& folder = counting.folder;
+  if (const auto cases = folder.uncounted(); !cases.empty()) {
     const auto measured = std::ranges::count(folder.statuses(), Status::measured,
                                              [](const auto& entry) { return entry.second; });
-    progress.start(cases, static_cast<std::size_t>(measured) - cases.size(), "counting");
+    counting.progress.start(cases, static_cast<std::size_t>(measured) - cases.size(), "counting");
     counting.run(cases);
   }
   RunContext context = folder.context();
   CountersInfo& counters = context.counters;
-  counters.counting_seconds += counting.seconds_spent();
-  if (const auto& refusal = counting.gave_up()) {
+  counters.counting_seconds += counting.spent.count();
+  if (const auto& refusal = counting.gave_up) {
     counters.state = CountersInfo::State::unavailable;
     counters.reason = refusal->reason;
     counters.mend = refusal->mend;
-  } else if (!counting.interrupted()) {
+  } else if (!counting.is_unfinished()) {
     set_counted(counters);
   }
   folder.update(std::move(context));
-}
-
-RunState state_of(const RunFolder& folder, bool interrupted) {
-  const auto missing = [&](const Case& which) { return !folder.statuses().contains(which.id()); };
-  return interrupted || std::ranges::any_of(folder.cases(), missing) ? RunState::interrupted
-                                                                     : RunState::complete;
-}
-
-ExitCode exit_code_of(const RunCounts& counts, bool interrupted) {
-  if (interrupted) return ExitCode::interrupted;
-  const bool failed = counts.failed > 0 || counts.counting_failed > 0;
-  return failed ? ExitCode::failed : ExitCode::success;
 }
 
 }  // namespace
@@ -527,53 +442,56 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
   const IgnoredSignal broken_pipe{SIGPIPE};  // the reader of the progress may go away
   const StopSignals stop;
   folder.start();
-  Supervision timing{options, Phase::timing, folder, progress, stop};
-  std::optional<Supervision> counting;
-  if (options.counter) counting.emplace(options, Phase::counting, folder, progress, stop);
+  Supervision timing{options, Phase::timing, folder, progress};
+  Supervision counting{options, Phase::counting, folder, progress};
   progress.start(options.cases,
                  folder.cases().size() - std::min(folder.cases().size(), options.cases.size()));
   try {
     timing.run(options.cases);
     RunContext context = folder.context();
-    context.counters.timing_seconds += timing.seconds_spent();
+    context.counters.timing_seconds += timing.spent.count();
     folder.update(std::move(context));
-    if (counting && !timing.interrupted()) count_what_was_timed(*counting, folder, progress);
+    if (options.counter && !timing.is_unfinished()) count_what_was_timed(counting);
   } catch (...) {
     progress.finish();
     try {
-      (void)folder.finish(RunState::aborted, timing.conditions_after());
+      (void)folder.finish(RunState::aborted, timing.conditions_after);
     } catch (const RunFolderError&) {  // NOLINT(bugprone-empty-catch): the first error is the cause
     }
     throw;
   }
   progress.finish();
-  RunSummary summary;
-  const bool interrupted = timing.interrupted() || (counting && counting->interrupted());
-  summary.state = state_of(folder, interrupted);
-  summary.counts = folder.finish(summary.state, timing.conditions_after());
-  summary.failures = timing.failures();
-  if (counting) {
-    summary.failures.insert(summary.failures.end(), counting->failures().begin(),
-                            counting->failures().end());
-  }
-  summary.exit_code = exit_code_of(summary.counts, interrupted);
+  const bool interrupted = timing.is_unfinished() || counting.is_unfinished();
+  const bool incomplete = std::ranges::any_of(
+      folder.cases(), [&](const Case& which) { return !folder.statuses().contains(which.id()); });
+  RunSummary summary{
+      .counts = {},
+      .state = interrupted || incomplete ? RunState::interrupted : RunState::complete,
+      .failures = std::move(timing.failures)};
+  summary.counts = folder.finish(summary.state, timing.conditions_after);
+  summary.failures.insert(summary.failures.end(), counting.failures.begin(),
+                          counting.failures.end());
+  const bool failed = summary.counts.failed > 0 || summary.counts.counting_failed > 0;
+  summary.exit_code = interrupted ? ExitCode::interrupted
+                      : failed    ? ExitCode::failed
+                                  : ExitCode::success;
   summary.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   return summary;
 }
 
-DeviceMessage probe(const WorkerCommand& command, double seconds_allowed) {
+DeviceMessage probe(const WorkerCommand& command, double seconds) {
   const auto unanswered = [](const std::string& why) {
     return DeviceUnavailable{"the device cannot be asked: " + why};
   };
-  Worker worker{command, ""};
-  const auto deadline = Clock::now() + seconds(seconds_allowed);
+  Worker worker{command, "", seconds};
   for (;;) {
-    const auto batch = worker.read(deadline);
+    const auto batch = worker.read();
     for (const auto& line : batch.lines) {
       try {
         auto message = from_json<WorkerMessage>(line.text);
         if (auto* device = std::get_if<DeviceMessage>(&message)) return std::move(*device);
         if (const auto* refused = std::get_if<RefusedMessage>(&message)) {
+          if (refused->bad_selection) throw UsageError{refused->reason};
           throw DeviceUnavailable{refused->reason};
         }
       } catch (const FormatError& error) {
@@ -584,9 +502,7 @@ DeviceMessage probe(const WorkerCommand& command, double seconds_allowed) {
       const auto how = worker.ending();
       throw unanswered(how + worker.last_output());
     }
-    if (batch.bytes == 0 && Clock::now() >= deadline) {
-      throw unanswered(fmt::format("no answer within {:g} s", seconds_allowed));
-    }
+    if (worker.is_late(batch)) throw unanswered(fmt::format("no answer within {:g} s", seconds));
   }
 }
 

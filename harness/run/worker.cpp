@@ -19,18 +19,14 @@
 namespace strata {
 namespace {
 
-Facts library_facts() {
-  return {{"google_benchmark", std::string{STRATA_BENCHMARK_VERSION}}};
-}
-
 DeviceMessage introduce(Device& device) {
   return {.backend = device.backend(),
           .identity = device.identity(),
           .conditions = device.conditions(),
           .timer = device.timer_facts(),
           .host = describe_host(),
-          .libraries = library_facts(),
-          .counters = std::nullopt};
+          .libraries = {{"google_benchmark", std::string{STRATA_BENCHMARK_VERSION}}},
+          .counters = {}};
 }
 
 /// Opens the device, or tells the parent why not.
@@ -45,48 +41,40 @@ std::unique_ptr<Device> open_or_refuse(const DeviceRequest& request) {
 
 /// Why a step towards counting failed; nothing when it went well.
 template <class Step>
-std::optional<CountersAnswer> failure_of(Step&& step) {
-  CountersAnswer answer;
+std::optional<RefusedMessage> failure_of(Step&& step) {
   try {
     std::forward<Step>(step)();
     return std::nullopt;
   } catch (const CountersUnavailable& unavailable) {
-    answer.reason = unavailable.what();
-    answer.mend = unavailable.mend();
+    return RefusedMessage{unavailable.what(), unavailable.mend()};
   } catch (const UsageError& error) {
-    answer.bad_selection = error.what();
+    return RefusedMessage{.reason = error.what(), .mend = {}, .bad_selection = true};
   } catch (const std::exception& error) {
-    answer.reason = error.what();  // counters never end a run, whatever is wrong with them
+    return RefusedMessage{error.what()};  // counters never end a run, whatever is wrong with them
   }
-  return answer;
-}
-
-CountersRefusedMessage refusal_of(const CountersAnswer& answer) {
-  // The probe tells the user of a bad selection; it comes here when its file changed since.
-  return {.reason = answer.bad_selection.empty() ? answer.reason : answer.bad_selection,
-          .mend = answer.mend};
 }
 
 /// Runs the cases on a device that was introduced. Returns the exit status of the process.
 int run_cases(const WorkerJob& job, Device& device, const Counting& counting,
-              Sets sets = Sets::all) {
+              bool by_benchmark = false) {
   bool fatal = false;
   Cache cache;
   CounterPasses* const passes = counting.source == nullptr ? nullptr : counting.source->passes();
-  const auto begin = [](const Case& which) { send(BeginMessage{which.id()}); };
-  const auto end = [&](const CaseRecord& record) {
-    fatal = !device.poisoned().empty() || (passes != nullptr && passes->broken());
-    send(CaseMessage{.record = record, .fatal = fatal});
-  };
-  const auto stop = [&] { return fatal; };
+  const BatchEvents events{.begin = [](const Case& which) { send(BeginMessage{which.id()}); },
+                           .end =
+                               [&](const CaseRecord& record) {
+                                 fatal = !device.poisoned().empty() ||
+                                         (passes != nullptr && passes->broken());
+                                 send(CaseMessage{.record = record, .fatal = fatal});
+                               },
+                           .stop = [&] { return fatal; }};
   if (passes != nullptr) {
-    count_in_batches(job.cases, job.plan, device, cache, *counting.source, sets,
-                     {.begin = begin, .end = end, .stop = stop});
+    count_in_batches(job.cases, job.plan, device, cache, *counting.source, by_benchmark, events);
   } else {
     for (const Case& which : job.cases) {
-      if (stop()) break;
-      begin(which);
-      end(run_case(which, job.plan, device, cache, counting));
+      if (fatal) break;
+      events.begin(which);
+      events.end(run_case(which, job.plan, device, cache, counting));
     }
   }
   // Nothing on a poisoned device can be freed: destructors would only add their own failures.
@@ -102,24 +90,29 @@ int answer_probe(const DeviceRequest& request, const CounterSelection& selection
   const bool counting = !selection.wanted.empty();
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
   std::unique_ptr<CounterSource> counters;
-  std::optional<CountersAnswer> failure;
+  std::optional<RefusedMessage> failure;
   if (counting) {
     failure = failure_of([&] { counters = open_device_counters(request, selection); });
   }
   device = open_or_refuse(request);
   if (!device) return static_cast<int>(ExitCode::no_device);
   if (counters) failure = failure_of([&] { counters->attach(); });
+  if (failure && failure->bad_selection) {
+    send(*failure);
+    return static_cast<int>(ExitCode::usage);
+  }
   DeviceMessage message = introduce(*device);
-  if (counting) {
-    message.counters = failure.value_or(CountersAnswer{});
-    if (!failure) message.counters->plan = counters->plan();
+  if (counting) message.counters.state = CountersInfo::State::unavailable;
+  if (failure) {
+    message.counters.reason = failure->reason;
+    message.counters.mend = failure->mend;
     // Asked for any device, it is the CPU for want of a GPU: that is why.
-    const bool for_want_of_a_gpu =
-        request.kind == DeviceRequest::Kind::any && device->backend() == Backend::host;
-    if (failure && failure->bad_selection.empty() && for_want_of_a_gpu) {
-      message.counters->reason = host_has_no_counters;
-      message.counters->mend.clear();
+    if (request.kind == DeviceRequest::Kind::any && device->backend() == Backend::host) {
+      message.counters.reason = host_has_no_counters;
+      message.counters.mend.clear();
     }
+  } else if (counting) {
+    message.counters.plan = counters->plan();
   }
   send(message);
   return 0;
@@ -127,7 +120,7 @@ int answer_probe(const DeviceRequest& request, const CounterSelection& selection
 
 int time_cases(const DeviceRequest& request) {
   become_worker();
-  const WorkerJob job = read_job(0);
+  const WorkerJob job = read_job();
   const auto device = open_or_refuse(request);
   if (!device) return static_cast<int>(ExitCode::no_device);
   device->settle();
@@ -137,24 +130,23 @@ int time_cases(const DeviceRequest& request) {
 
 int count_cases(const DeviceRequest& request, const CounterSelection& selection) {
   become_worker();
-  const WorkerJob job = read_job(0);
+  const WorkerJob job = read_job();
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
   std::unique_ptr<CounterSource> counters;
-  if (const auto failure =
-          failure_of([&] { counters = open_device_counters(request, selection); })) {
-    send(refusal_of(*failure));
-    return 0;
+  auto failure = failure_of([&] { counters = open_device_counters(request, selection); });
+  if (!failure) {
+    // A clock that moves changes no count: the device need not settle.
+    device = open_or_refuse(request);
+    if (!device) return static_cast<int>(ExitCode::no_device);
+    failure = failure_of([&] { counters->attach(); });
   }
-  // A clock that moves changes no count: the device need not settle.
-  device = open_or_refuse(request);
-  if (!device) return static_cast<int>(ExitCode::no_device);
-  if (const auto failure = failure_of([&] { counters->attach(); })) {
-    send(refusal_of(*failure));
+  if (failure) {
+    send(*failure);
     return 0;
   }
   send(introduce(*device));
   return run_cases(job, *device, {.source = counters.get(), .note = job.note},
-                   selection.by_benchmark ? Sets::of_benchmark : Sets::all);
+                   selection.by_benchmark);
 }
 
 }  // namespace strata

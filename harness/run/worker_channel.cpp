@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
+#include <iostream>
+#include <iterator>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -16,16 +16,6 @@ namespace strata {
 
 // Not in a namespace of their own: JsonFields finds them by their argument.
 
-static void fields(JsonFields& json, CountersAnswer& answer) {
-  if (json.reading() ? json.has("plan") : answer.plan.has_value()) {
-    if (!answer.plan) answer.plan.emplace();
-    return json.field("plan", *answer.plan);
-  }
-  json.field("reason", answer.reason);
-  json.field("mend", answer.mend);
-  json.field("bad_selection", answer.bad_selection);
-}
-
 static void fields(JsonFields& json, DeviceMessage& message) {
   json.field("backend", message.backend);
   json.field("identity", message.identity);
@@ -33,17 +23,13 @@ static void fields(JsonFields& json, DeviceMessage& message) {
   json.optional("timer", message.timer);
   json.field("host", message.host);
   json.optional("libraries", message.libraries);
-  if (json.reading() && json.has("counters")) message.counters.emplace();
-  if (message.counters) json.field("counters", *message.counters);
+  json.field("counters", message.counters);
 }
 
 static void fields(JsonFields& json, RefusedMessage& message) {
   json.field("reason", message.reason);
-}
-
-static void fields(JsonFields& json, CountersRefusedMessage& message) {
-  json.field("reason", message.reason);
   json.field("mend", message.mend);
+  json.field("bad_selection", message.bad_selection);
 }
 
 static void fields(JsonFields& json, BeginMessage& message) {
@@ -73,16 +59,10 @@ static void fields(JsonFields& json, EndMessage& message) {
 
 namespace {
 
-/// The `kind` of each message, in the order of WorkerMessage.
-constexpr auto message_kinds = std::to_array<std::string_view>(
-    {"device", "refused", "counters_refused", "begin", "case", "end"});
-static_assert(message_kinds.size() == std::variant_size_v<WorkerMessage>);
-
-template <std::size_t... I>
-WorkerMessage message_of_kind(std::size_t kind, std::index_sequence<I...> /*all*/) {
-  WorkerMessage message;
-  ((kind == I ? static_cast<void>(message.emplace<I>()) : void()), ...);
-  return message;
+/// Makes it an empty message of this kind. False when there is none.
+template <class... Message>
+bool become(std::variant<Message...>& message, std::string_view kind) {
+  return ((kind == Message::kind && (message = Message{}, true)) || ...);
 }
 
 }  // namespace
@@ -94,72 +74,56 @@ void fields(JsonFields& json, WorkerJob& job) {
 }
 
 void fields(JsonFields& json, WorkerMessage& message) {
-  std::string kind{message_kinds.at(message.index())};
+  std::string kind = std::visit([](const auto& told) { return std::string{told.kind}; }, message);
   json.field("kind", kind);
-  if (json.reading()) {
-    const auto found = std::ranges::find(message_kinds, kind);
-    if (found == message_kinds.end()) json.refuse("kind", "that of a worker's message");
-    message = message_of_kind(static_cast<std::size_t>(found - message_kinds.begin()),
-                              std::make_index_sequence<message_kinds.size()>{});
-  }
+  if (json.reading() && !become(message, kind)) json.refuse("kind", "that of a worker's message");
   std::visit([&](auto& told) { fields(json, told); }, message);
 }
 
-WorkerJob read_job(int fd) {
-  constexpr std::size_t step = 65536;
-  std::string text;
-  for (;;) {
-    const std::size_t before = text.size();
-    text.resize(before + step);
-    const auto count = ::read(fd, text.data() + before, step);
-    text.resize(before + (count > 0 ? static_cast<std::size_t>(count) : 0));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw std::system_error{errno, std::generic_category(), "reading the job"};
-    if (count == 0) return from_json<WorkerJob>(text);
-  }
+WorkerJob read_job() {
+  return from_json<WorkerJob>(std::string{std::istreambuf_iterator<char>{std::cin}, {}});
 }
 
-void send(const WorkerMessage& message, int fd) {
+void send(const WorkerMessage& message) {
   const std::string line = to_json(message) + "\n";
-  std::string_view rest{line};
-  while (!rest.empty()) {
-    const auto count = ::write(fd, rest.data(), rest.size());
+  if (write_some(worker_channel_fd, line) == line.size()) return;
+  throw std::system_error{errno, std::generic_category(), "answering the parent"};
+}
+
+Available read_available(int fd) {
+  constexpr std::size_t most = std::size_t{4} << 20;
+  constexpr std::size_t step = 65536;
+  Available result;
+  while (result.text.size() < most) {
+    const std::size_t before = result.text.size();
+    result.text.resize(before + step);
+    const auto count = ::read(fd, result.text.data() + before, step);
+    result.text.resize(before + (count > 0 ? static_cast<std::size_t>(count) : 0));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw std::system_error{errno, std::generic_category(), "answering the parent"};
-    rest.remove_prefix(static_cast<std::size_t>(count));
+    result.closed = count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+    if (count <= 0) break;
   }
+  return result;
 }
 
 LineReader::Batch LineReader::read(int fd) {
-  constexpr std::size_t turn = std::size_t{4} << 20;
-  constexpr std::size_t step = 65536;
-  Batch batch;
-  std::array<char, step> buffer{};
-  while (batch.bytes < turn) {
-    const auto count = ::read(fd, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    if (count <= 0) {
-      batch.closed = true;
-      break;
+  const Available available = read_available(fd);
+  Batch batch{.lines = {}, .bytes = available.text.size(), .closed = available.closed};
+  std::string_view text{available.text};
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    const std::string_view piece = text.substr(0, newline);
+    if (!overflowed_ && pending_.size() + piece.size() > limit_) {
+      // Reported at once: the line may never end.
+      pending_ += piece.substr(0, limit_ - pending_.size());
+      batch.lines.push_back({.text = std::exchange(pending_, {}), .too_long = true});
+      overflowed_ = true;
     }
-    batch.bytes += static_cast<std::size_t>(count);
-    std::string_view text{buffer.data(), static_cast<std::size_t>(count)};
-    while (!text.empty()) {
-      const std::size_t newline = text.find('\n');
-      const std::string_view piece = text.substr(0, newline);
-      if (!overflowed_ && pending_.size() + piece.size() > limit_) {
-        // Reported at once: the line may never end.
-        pending_ += piece.substr(0, limit_ - pending_.size());
-        batch.lines.push_back({.text = std::exchange(pending_, {}), .too_long = true});
-        overflowed_ = true;
-      }
-      if (!overflowed_) pending_ += piece;
-      if (newline == std::string_view::npos) break;
-      if (!overflowed_) batch.lines.push_back({.text = std::exchange(pending_, {})});
-      overflowed_ = false;  // the rest of the long line was dropped
-      text.remove_prefix(newline + 1);
-    }
+    if (!overflowed_) pending_ += piece;
+    if (newline == std::string_view::npos) break;
+    if (!overflowed_) batch.lines.push_back({.text = std::exchange(pending_, {})});
+    overflowed_ = false;  // the rest of the long line was dropped
+    text.remove_prefix(newline + 1);
   }
   return batch;
 }

@@ -3,17 +3,11 @@
 // stderr cannot be mistaken for an answer.
 #pragma once
 
-#include "harness/case/case.hpp"
-#include "harness/case/plan.hpp"
-#include "harness/counters/counters.hpp"
-#include "harness/record/device.hpp"
 #include "harness/record/json_fields.hpp"
-#include "harness/record/measurement.hpp"
 #include "harness/record/run_folder.hpp"
 #include "harness/run/subprocess.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -29,58 +23,51 @@ struct WorkerJob {
 };
 
 void fields(JsonFields& json, WorkerJob& job);
-/// Reads the job from `fd` (stdin) up to its end. Throws FormatError, std::system_error.
-[[nodiscard]] WorkerJob read_job(int fd);
-
-/// The result of opening counters in a worker. Without a plan there are none.
-struct CountersAnswer {
-  std::optional<CounterPlan> plan;
-  std::string reason;         ///< why they cannot be had
-  std::string mend;           ///< what a person can do about it; empty when nothing
-  std::string bad_selection;  ///< the selection has unknown names: one line for the user
-};
+/// Reads the job from stdin up to its end. Throws FormatError.
+[[nodiscard]] WorkerJob read_job();
 
 /// The first message: the device is open and, for timing, settled.
 struct DeviceMessage {
+  static constexpr std::string_view kind = "device";
   Backend backend = Backend::host;
   DeviceIdentity identity;
   Facts conditions;
   Facts timer;
   HostInfo host;
   Facts libraries;
-  std::optional<CountersAnswer> counters;  ///< nothing when they were not asked for
+  CountersInfo counters;  ///< of a probe: the plan of those asked for, or why they cannot be had
 };
 
-/// Sent instead when the device cannot be used. The last message.
+/// Sent instead when the device or the counters cannot be used. The last message.
 struct RefusedMessage {
+  static constexpr std::string_view kind = "refused";
   std::string reason;
-};
-
-/// Sent instead by a counting worker when the counters cannot be used. The last message.
-struct CountersRefusedMessage {
-  std::string reason;
-  std::string mend;
+  std::string mend;            ///< what a person can do about it; empty when nothing
+  bool bad_selection = false;  ///< what was to be counted has unknown names
 };
 
 /// Work on this case starts now. A crash before its record, or before the next BeginMessage where
 /// cases are counted together, is attributed to this case.
 struct BeginMessage {
+  static constexpr std::string_view kind = "begin";
   std::string id;
 };
 
 /// The case is finished. Fatal: this process can no longer use the device and exits.
 struct CaseMessage {
+  static constexpr std::string_view kind = "case";
   CaseRecord record;
   bool fatal = false;
 };
 
 /// Every case of the job is finished. The last message.
 struct EndMessage {
+  static constexpr std::string_view kind = "end";
   Facts conditions;
 };
 
-using WorkerMessage = std::variant<DeviceMessage, RefusedMessage, CountersRefusedMessage,
-                                   BeginMessage, CaseMessage, EndMessage>;
+using WorkerMessage =
+    std::variant<DeviceMessage, RefusedMessage, BeginMessage, CaseMessage, EndMessage>;
 
 /// A case record that the format cannot hold (a sample that is not finite, …) is written as a
 /// failed one whose reason says so.
@@ -88,7 +75,15 @@ void fields(JsonFields& json, WorkerMessage& message);
 
 /// The worker's side: writes one message to the parent, whole. Throws std::system_error when the
 /// parent is gone.
-void send(const WorkerMessage& message, int fd = worker_channel_fd);
+void send(const WorkerMessage& message);
+
+/// What a non-blocking descriptor has to give now: a few MiB at most, so that no writer can block
+/// the caller.
+struct Available {
+  std::string text;
+  bool closed = false;  ///< end of file, or an error: nothing more will come
+};
+[[nodiscard]] Available read_available(int fd);
 
 /// Splits the data of a non-blocking descriptor into lines of bounded length.
 class LineReader {
@@ -104,11 +99,11 @@ class LineReader {
   struct Batch {
     std::vector<Line> lines;
     std::size_t bytes = 0;  ///< read in this call
-    bool closed = false;    ///< end of file, or an error: nothing more will come
+    bool closed = false;
   };
 
   /// All complete lines that are available now. An incomplete line at end of file is dropped: its
-  /// writer died. Returns after a few MiB, so that no writer can block the caller.
+  /// writer died.
   [[nodiscard]] Batch read(int fd);
 
  private:

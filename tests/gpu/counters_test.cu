@@ -301,7 +301,7 @@ TEST_F(Counters, AreTheSameTogetherAsAlone) {
                    .backend = Backend::cuda,
                    .params = {{"residency", "l1"}}});
   std::vector<CaseRecord> together;
-  count_in_batches(cases, Plan{}, device(), cache(), *opened().source, Sets::all,
+  count_in_batches(cases, Plan{}, device(), cache(), *opened().source, false,
                    {.begin = [](const Case&) {},
                     .end = [&](const CaseRecord& record) { together.push_back(record); },
                     .stop = [] { return false; }});

@@ -118,12 +118,12 @@ struct Told {
   std::string order;
 };
 
-Told count(const std::vector<Case>& cases, FakePasses& source, Sets sets = Sets::all) {
+Told count(const std::vector<Case>& cases, FakePasses& source, bool by_benchmark = false) {
   works = 0;
   Told told;
   FakeDevice device{Backend::host};
   Cache cache;
-  count_in_batches(cases, Plan{}, device, cache, source, sets,
+  count_in_batches(cases, Plan{}, device, cache, source, by_benchmark,
                    {.begin = [&](const Case& which) { told.order += "+" + which.params.at("n"); },
                     .end =
                         [&](const CaseRecord& record) {
@@ -185,13 +185,13 @@ TEST(CountInBatches, FailsEveryCaseOfASessionThatFails) {
 
 TEST(CountInBatches, CountsOfABenchmarkWhatItWantsOfWhatWasOpened) {
   FakePasses source;
-  (void)count({probe("fine", 1)}, source, Sets::of_benchmark);
+  (void)count({probe("fine", 1)}, source, /*by_benchmark=*/true);
   EXPECT_EQ(source.narrowed, (std::vector<std::string>{"memory", "shared"}));
 }
 
 TEST(CountInBatches, CountsAllThatWasAskedForByName) {
   FakePasses source;
-  (void)count({probe("fine", 1)}, source, Sets::all);
+  (void)count({probe("fine", 1)}, source);
   EXPECT_TRUE(source.narrowed.empty());
 }
 
@@ -201,7 +201,7 @@ TEST(CountInBatches, StopsBetweenCasesWhenTold) {
   Cache cache;
   int begun = 0;
   count_in_batches(std::vector<Case>{probe("fine", 1), probe("fine", 2)}, Plan{}, device, cache,
-                   source, Sets::all,
+                   source, /*by_benchmark=*/false,
                    {.begin = [&](const Case&) { ++begun; },
                     .end = [](const CaseRecord&) {},
                     .stop = [&] { return begun > 0; }});

@@ -380,12 +380,11 @@ TEST(ContextJson, RefusesAnotherVersionByItsNumber) {
 
 TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
   const auto c = context();
-  const auto device = std::get<DeviceMessage>(from_json<WorkerMessage>(
-      to_json(WorkerMessage{DeviceMessage{Backend::cuda, c.device, c.clocks_before, c.timer, c.host,
-                                          c.libraries, CountersAnswer{.plan = c.counters.plan}}})));
-  ASSERT_TRUE(device.counters && device.counters->plan);
-  EXPECT_EQ(device.counters->plan->chip, "GH100");
-  EXPECT_EQ(device.counters->plan->quantities.at(0).name, "l1_load_sectors");
+  const auto device =
+      std::get<DeviceMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{DeviceMessage{
+          Backend::cuda, c.device, c.clocks_before, c.timer, c.host, c.libraries, c.counters}})));
+  EXPECT_EQ(device.counters.plan.chip, "GH100");
+  EXPECT_EQ(device.counters.plan.quantities.at(0).name, "l1_load_sectors");
   EXPECT_EQ(device.identity.facts, c.device.facts);
   EXPECT_EQ(device.conditions, c.clocks_before);
   EXPECT_EQ(device.host.cpu, c.host.cpu);
@@ -404,10 +403,11 @@ TEST(WorkerMessages, ReadBackAsWhatWasSaid) {
   const auto end = std::get<EndMessage>(
       from_json<WorkerMessage>(to_json(WorkerMessage{EndMessage{{{"x", true}}}})));
   EXPECT_EQ(end.conditions, (Facts{{"x", true}}));
-  const auto refused = std::get<CountersRefusedMessage>(from_json<WorkerMessage>(
-      to_json(WorkerMessage{CountersRefusedMessage{"no permission", "ask an administrator"}})));
+  const auto refused = std::get<RefusedMessage>(from_json<WorkerMessage>(
+      to_json(WorkerMessage{RefusedMessage{"no permission", "ask an administrator", true}})));
   EXPECT_EQ(refused.reason, "no permission");
   EXPECT_EQ(refused.mend, "ask an administrator");
+  EXPECT_TRUE(refused.bad_selection);
   const WorkerJob job{{.warmups = 5}, {measured().which}, "not counted yet"};
   EXPECT_EQ(from_json<WorkerJob>(to_json(job)).plan, job.plan);
   EXPECT_EQ(from_json<WorkerJob>(to_json(job)).note, "not counted yet");
@@ -420,14 +420,13 @@ TEST(WorkerMessages, SayWhyThereAreNoCounters) {
     return std::get<DeviceMessage>(from_json<WorkerMessage>(to_json(WorkerMessage{message})))
         .counters;
   };
-  EXPECT_FALSE(heard()) << "nobody asked";
-  message.counters = CountersAnswer{.plan = std::nullopt, .reason = "MIG", .mend = "turn it off"};
-  ASSERT_TRUE(heard());
-  EXPECT_FALSE(heard()->plan);
-  EXPECT_EQ(heard()->reason, "MIG");
-  EXPECT_EQ(heard()->mend, "turn it off");
-  message.counters = CountersAnswer{.bad_selection = "no set 'memroy'"};
-  EXPECT_EQ(heard()->bad_selection, "no set 'memroy'");
+  EXPECT_EQ(heard().state, CountersInfo::State::not_asked);
+  message.counters = {
+      .state = CountersInfo::State::unavailable, .reason = "MIG", .mend = "turn it off"};
+  EXPECT_EQ(heard().state, CountersInfo::State::unavailable);
+  EXPECT_TRUE(heard().plan.chip.empty());
+  EXPECT_EQ(heard().reason, "MIG");
+  EXPECT_EQ(heard().mend, "turn it off");
 }
 
 TEST(WorkerMessages, RefuseUnknownKindsAndBrokenRecords) {

@@ -148,7 +148,7 @@ void introduce_itself(const std::string& mode) {
   if (mode == "mute") sleep_forever();
   if (mode == "garbage") say("hello\n");
   if (mode == "refuse-counters") {
-    send(CountersRefusedMessage{"another profiler holds the counters", "end it"});
+    send(RefusedMessage{"another profiler holds the counters", "end it"});
     std::_Exit(0);
   }
   if (mode.starts_with("refuse-once:")) {
@@ -181,7 +181,7 @@ int work(const std::string& task) {
     introduce_itself(mode);
     return 0;
   }
-  const WorkerJob job = read_job(STDIN_FILENO);
+  const WorkerJob job = read_job();
   introduce_itself(mode);
   if (mode == "turns") {  // cases that are counted together: a first pass over all of them
     for (const auto& which : job.cases)
@@ -788,9 +788,9 @@ TEST_F(SupervisorTest, SaysWhyADeviceCannotBeProbed) {
 // ----------------------------------------------------------------------------
 
 TEST(Subprocess, GivesTheChildItsInputAndItsOwnGroup) {
-  auto child = Subprocess::start(
+  Subprocess child{
       {"/bin/sh", {"sh", "-c", "cat >&3; ps -o pgid= -p $$ >/dev/null 2>&1; kill -TERM 0"}},
-      std::string(200000, 'x') + "\n");
+      std::string(200000, 'x') + "\n"};
   LineReader reader;
   std::size_t heard = 0;
   for (bool closed = false; !closed;) {
@@ -808,7 +808,7 @@ TEST(Subprocess, GivesTheChildItsInputAndItsOwnGroup) {
 
 TEST(Subprocess, NamesAnExecutableThatCannotBeStarted) {
   try {
-    (void)Subprocess::start({"/nowhere/strata", {"strata"}}, "");
+    const Subprocess child{{"/nowhere/strata", {"strata"}}, ""};
     FAIL();
   } catch (const std::system_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("starting /nowhere/strata"));
@@ -819,7 +819,7 @@ TEST(Subprocess, GivesDescriptorsToTheChildWhateverOursAre) {
   // Without stdin a descriptor of ours takes its number, which then is in the way of the child's.
   const int kept = ::dup(STDIN_FILENO);
   (void)::close(STDIN_FILENO);
-  auto child = Subprocess::start({"/bin/sh", {"sh", "-c", "cat >&3"}}, "order\n");
+  Subprocess child{{"/bin/sh", {"sh", "-c", "cat >&3"}}, "order\n"};
   if (kept >= 0) {
     (void)::dup2(kept, STDIN_FILENO);
     (void)::close(kept);
@@ -834,7 +834,7 @@ TEST(Subprocess, GivesDescriptorsToTheChildWhateverOursAre) {
 TEST(Subprocess, LeavesNoChildWhenItIsDestroyed) {
   pid_t pid = 0;
   {
-    const auto child = Subprocess::start({"/bin/sh", {"sh", "-c", "sleep 1000"}}, "");
+    const Subprocess child{{"/bin/sh", {"sh", "-c", "sleep 1000"}}, ""};
     pid = child.pid();
   }
   // The shell's own child is dead, but its number lives until somebody has asked for its end.
