@@ -84,137 +84,97 @@ std::vector<std::uint64_t> numbers_in(const void* memory, Operation operation, s
 
 WordPitch pitch_of(const Variant& variant) {
   const std::uint32_t width = width_of(variant.operation);
-  switch (variant.target) {
-    case Target::same:
-      return {};
-    case Target::warp:
-      return {.by_warp = warp_pitch, .by_lane = 0};
-    case Target::line:
-    case Target::disjoint:
-      return {.by_warp = warp_lanes * width, .by_lane = width};
-  }
-  throw std::logic_error{"a target that is none"};
+  if (variant.target == Target::same) return {};
+  if (variant.target == Target::warp) return {.by_warp = warp_pitch};
+  return {.by_warp = warp_lanes * width, .by_lane = width};
 }
 
-std::uint32_t result_words(const Variant& variant, const LaunchShape& shape) {
+Places Places::of_threads(const Variant& variant, const LaunchShape& shape) {
   const bool shared = variant.space == StateSpace::shared;
-  const std::uint32_t warps = shared ? shape.warps_of_block : shape.warps();
-  const std::uint32_t bytes = std::max(warp_pitch, warps * pitch_of(variant).by_warp);
-  return (shared ? shape.blocks : 1) * (bytes / width_of(variant.operation));
-}
-
-std::size_t word_of_core(const Variant& variant, std::size_t core) {
-  switch (variant.target) {
-    case Target::same:
-      return 0;
-    case Target::line:
-      return core;
-    case Target::disjoint:
-      return core * (core_pitch / width_of(variant.operation));
-    case Target::warp:
-      break;
+  const std::uint32_t warps = shared ? shape.warps_of_block : shape.warps();  // of an area
+  const std::uint32_t width = width_of(variant.operation);
+  const WordPitch pitch = pitch_of(variant);
+  const std::uint32_t area = std::max(warp_pitch, warps * pitch.by_warp) / width;
+  Places places{.words = std::size_t{area} * shape.warps() / warps, .area = area};
+  for (std::uint32_t thread = 0; thread < shape.threads(); ++thread) {
+    const std::uint32_t warp = thread / warp_lanes;
+    const std::uint32_t byte = warp % warps * pitch.by_warp + thread % warp_lanes * pitch.by_lane;
+    places.target.push_back(warp / warps * area + byte / width);
   }
-  throw std::logic_error{"a target that no core has"};
+  return places;
 }
 
-std::size_t area_words(const Variant& variant, std::size_t cores) {
-  const std::size_t lines = core_pitch / width_of(variant.operation);
-  return (word_of_core(variant, cores - 1) / lines + 1) * lines;
+Places Places::of_cores(const Variant& variant, std::size_t cores) {
+  if (variant.target == Target::warp) throw std::logic_error{"a target that no core has"};
+  const std::uint32_t of_lines = core_pitch / width_of(variant.operation);
+  const std::uint32_t pitch = variant.target == Target::same   ? 0
+                              : variant.target == Target::line ? 1
+                                                               : of_lines;
+  Places places;
+  for (std::uint32_t core = 0; core < cores; ++core)
+    places.target.push_back(core * pitch);
+  places.words = places.area = (places.target.back() / of_lines + 1) * of_lines;
+  return places;
 }
 
-Expected::Expected(Operation operation, std::uint32_t chains, std::size_t words, std::size_t area,
-                   std::vector<std::uint32_t> target)
-    : operation_{operation},
-      chains_{chains},
-      target_{std::move(target)},
-      first_(words),
-      operands_(target_.size()),
-      hashes_(target_.size()) {
+std::uint32_t Places::most_operations(Operation operation) const {
+  if (operation != Operation::add_float) return ~0U;
+  constexpr std::uint32_t largest_operand = 2;
+  const auto sharers = static_cast<std::uint32_t>(std::ranges::count(target, target.front()));
+  return (exact_floats - 4) / (sharers * largest_operand);
+}
+
+Compare comparison(Operation operation, std::uint32_t chains, const Places& places) {
+  const bool exchanges = operation == Operation::exch_int;
   const auto hash = [](std::uint64_t word) {
     return hashed_word(static_cast<std::uint32_t>(word));
   };
-  for (std::size_t i = 0; i < words; ++i) {
-    first_[i] = initial_word(operation, static_cast<std::uint32_t>(i % area));
-    if (operation == Operation::exch_int) first_[i] = hash(first_[i]);
+  std::vector<std::uint64_t> first;  // words at first; of exchanges, their hashes
+  for (std::size_t i = 0; i < places.words; ++i) {
+    const auto word = initial_word(operation, static_cast<std::uint32_t>(i % places.area));
+    first.push_back(exchanges ? hash(word) : word);
   }
-  for (std::uint32_t worker = 0; worker < target_.size(); ++worker) {
+  // Of each worker, summed over its chains: the operands; of exchanges, their hashes.
+  std::vector<std::uint64_t> operands(places.target.size());
+  for (std::uint32_t worker = 0; worker < operands.size(); ++worker) {
     for (std::uint32_t chain = 0; chain < chains; ++chain) {
       const std::uint64_t operand = operand_of(operation, worker, chain);
-      operands_[worker] += operand;
-      hashes_[worker] += hash(operand);
+      operands[worker] += exchanges ? hash(operand) : operand;
     }
   }
-}
-
-Expected Expected::of_threads(const Variant& variant, const LaunchShape& shape) {
-  const bool shared = variant.space == StateSpace::shared;
-  const std::uint32_t words = result_words(variant, shape);
-  const std::uint32_t area = shared ? words / shape.blocks : words;
-  const std::uint32_t threads_of_area =
-      shared ? shape.warps_of_block * warp_lanes : shape.threads();
-  const WordPitch pitch = pitch_of(variant);
-  std::vector<std::uint32_t> target(shape.threads());
-  for (std::uint32_t thread = 0; thread < shape.threads(); ++thread) {
-    const std::uint32_t place = thread % threads_of_area;
-    const std::uint32_t byte =
-        place / warp_lanes * pitch.by_warp + place % warp_lanes * pitch.by_lane;
-    target[thread] = thread / threads_of_area * area + byte / width_of(variant.operation);
-  }
-  return {variant.operation, shape.chains, words, area, std::move(target)};
-}
-
-Expected Expected::of_cores(const Variant& variant, std::size_t cores, std::uint32_t chains) {
-  const std::size_t words = area_words(variant, cores);
-  std::vector<std::uint32_t> target(cores);
-  for (std::size_t core = 0; core < cores; ++core)
-    target[core] = static_cast<std::uint32_t>(word_of_core(variant, core));
-  return {variant.operation, chains, words, words, std::move(target)};
-}
-
-void Expected::compare(std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
-                       const std::function<std::uint64_t(std::size_t)>& done, Tally& tally) const {
-  if (words.size() != first_.size() || left.size() != target_.size()) {
-    throw std::length_error{"a result of another launch"};
-  }
-  const bool exchanges = operation_ == Operation::exch_int;
-  std::vector<std::uint64_t> wanted = first_;
-  for (std::size_t worker = 0; worker < target_.size(); ++worker) {
-    std::uint64_t& word = wanted[target_[worker]];
-    if (is_addition(operation_)) {
-      word += done(worker) / chains_ * operands_[worker];
-      tally.one(left[worker] == static_cast<std::uint32_t>(operands_[worker]));
-    } else if (exchanges) {
-      // All values are somewhere: what a worker holds does not lie in its word.
-      word += hashes_[worker];
-      word -= left[worker];
-    } else {
-      word += std::uint64_t{left[worker]} * swap_step;
-      // Alone it tries, loses, and wins with what the word turned out to be.
-      if (target_.size() == 1 && chains_ == 1) tally.one(left[worker] == done(worker) / 2);
+  return [=, target = places.target](
+             std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
+             const std::function<std::uint64_t(std::size_t)>& done, Tally& tally) {
+    if (words.size() != first.size() || left.size() != target.size()) {
+      throw std::length_error{"a result of another launch"};
     }
-  }
-  const std::uint64_t mask = operation_ == Operation::add_int64 ? ~std::uint64_t{0} : low_half;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::uint64_t found =
-        exchanges ? hashed_word(static_cast<std::uint32_t>(words[i])) : words[i];
-    tally.one(found == (wanted[i] & mask));
-  }
+    std::vector<std::uint64_t> wanted = first;
+    for (std::size_t worker = 0; worker < target.size(); ++worker) {
+      std::uint64_t& word = wanted[target[worker]];
+      if (is_addition(operation)) {
+        word += done(worker) / chains * operands[worker];
+        tally.one(left[worker] == static_cast<std::uint32_t>(operands[worker]));
+      } else if (exchanges) {
+        // All values are somewhere: what a worker holds does not lie in its word.
+        word += operands[worker] - left[worker];
+      } else {
+        word += std::uint64_t{left[worker]} * swap_step;
+        // Alone it tries, loses, and wins with what the word turned out to be.
+        if (target.size() == 1 && chains == 1) tally.one(left[worker] == done(worker) / 2);
+      }
+    }
+    const std::uint64_t mask = operation == Operation::add_int64 ? ~std::uint64_t{0} : low_half;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      tally.one((exchanges ? hash(words[i]) : words[i]) == (wanted[i] & mask));
+  };
 }
 
 std::uint32_t operations_for(const Variant& variant, const LaunchShape& shape, double seconds,
                              double seconds_each) {
   constexpr double least_each = 5e-9;  // no chip is as fast: keeps the number in bounds
-  auto most = static_cast<std::uint32_t>(seconds / std::max(seconds_each, least_each));
-  if (variant.operation == Operation::add_float) {
-    const bool shared = variant.space == StateSpace::shared;
-    const std::uint32_t sharers = variant.target == Target::disjoint ? 1
-                                  : variant.target == Target::warp   ? warp_lanes
-                                  : shared ? shape.warps_of_block * warp_lanes
-                                           : shape.threads();
-    constexpr std::uint32_t largest_operand = 2;
-    most = std::min(most, (exact_floats - 4) / (sharers * largest_operand));
-  }
-  return std::max(2U, most / unroll) * unroll;
+  const auto wanted = static_cast<std::uint32_t>(seconds / std::max(seconds_each, least_each));
+  const std::uint32_t most = Places::of_threads(variant, shape).most_operations(variant.operation);
+  return std::max(2U, std::min(wanted, most) / unroll) * unroll;
 }
 
 Experiment describe(const Variant& variant, unsigned sms) {

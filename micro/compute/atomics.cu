@@ -180,61 +180,59 @@ __global__ void lay(void* words, std::uint32_t count) {
     static_cast<Word<operation>*>(words)[i] = word_of<operation>(initial_word(operation, i));
 }
 
-struct Kernels {
-  void (*lay)(void*, std::uint32_t);
-  void (*many)(Work, void*, std::uint32_t*, Stamp*);
-  void (*chain)(Work, void*, std::uint32_t*, Stamp*);
-};
+using Kernel = void (*)(Work, void*, std::uint32_t*, Stamp*);
 
-template <StateSpace space, bool returns>
-Kernels kernels_for(Operation wanted) {
+template <std::uint32_t chains>
+Kernel kernel_for(const Variant& variant) {
   using enum Operation;
   return with_value<add_int, add_float, add_int64, cas_int, exch_int>(
-      wanted, [&]<Operation operation>() -> Kernels {
-        if constexpr (returns) {
-          return {lay<operation>, repeat<space, operation, true, in_flight>,
-                  repeat<space, operation, true, 1>};
-        } else if constexpr (is_addition(operation)) {
-          return {lay<operation>, repeat<space, operation, false, in_flight>, nullptr};
-        }
-        throw std::logic_error{"atomics: a case without a kernel"};
+      variant.operation, [&]<Operation operation>() {
+        return with_value<StateSpace::shared, StateSpace::global>(
+            variant.space, [&]<StateSpace space>() -> Kernel {
+              if (variant.returns) return repeat<space, operation, true, chains>;
+              if constexpr (is_addition(operation) && chains == in_flight) {
+                return repeat<space, operation, false, chains>;
+              } else {
+                return nullptr;
+              }
+            });
       });
 }
 
 void run(Session& session) {
+  using enum Operation;
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
   const Variant variant = variant_of(session.params());
   Experiment experiment = describe(variant, gpu.sms);
   require_timed(session, experiment);
-  const Kernels kernels =
-      with_value<StateSpace::shared, StateSpace::global>(variant.space, [&]<StateSpace space>() {
-        return variant.returns ? kernels_for<space, true>(variant.operation)
-                               : kernels_for<space, false>(variant.operation);
-      });
+  const auto lay_words = with_value<add_int, add_float, add_int64, cas_int, exch_int>(
+      variant.operation, [&]<Operation operation>() { return &lay<operation>; });
   const LaunchShape full = full_chip(gpu.sms);
   const bool shared = variant.space == StateSpace::shared;
   CudaMachine machine{session, full.warps()};
   const cudaStream_t stream = machine.stream().get();
   // In shared memory a block lays its words itself.
   auto& words = machine.output<std::uint64_t>(
-      std::size_t{result_words(variant, full)} * width_of(variant.operation) / 8, shared);
+      Places::of_threads(variant, full).words * width_of(variant.operation) / 8, shared);
   auto& left = machine.output<std::uint32_t>(full.threads());
   for (Slope& slope : experiment.slopes) {
     const bool last = &slope == &experiment.slopes.back();
     const LaunchShape shape = last ? full : lone_warp;
-    const auto kernel = last ? kernels.many : kernels.chain;
-    const std::uint32_t count = result_words(variant, shape);
+    const Kernel kernel = last ? kernel_for<in_flight>(variant) : kernel_for<1>(variant);
+    const Places places = Places::of_threads(variant, shape);
+    const auto count = static_cast<std::uint32_t>(places.words);
     slope.prepare = [&, count](const Call&) {
-      if (!shared) kernels.lay<<<(count + 255) / 256, 256, 0, stream>>>(words.data(), count);
+      if (!shared) lay_words<<<(count + 255) / 256, 256, 0, stream>>>(words.data(), count);
     };
-    slope.launch = [&, shape, kernel, count](const Call& call) {
+    slope.launch = [&, shape, kernel,
+                    area = static_cast<std::uint32_t>(places.area)](const Call& call) {
       kernel<<<shape.blocks, shape.warps_of_block * warp_lanes, 0, stream>>>(
-          {pitch_of(variant), call.length.rounds, count / shape.blocks, /*zero=*/0}, words.data(),
-          left.data(), machine.device_stamps());
+          {pitch_of(variant), call.length.rounds, area, /*zero=*/0}, words.data(), left.data(),
+          machine.device_stamps());
     };
-    slope.verify = [&, shape, count, expected = Expected::of_threads(variant, shape)](
+    slope.verify = [&, shape, count, compare = comparison(variant.operation, shape.chains, places)](
                        const Call& call, std::span<const Stamp>, Tally& tally) {
-      expected.compare(
+      compare(
           numbers_in(words.landed().data(), variant.operation, count),
           left.landed().first(shape.threads()), [&](std::size_t) { return call.length.rounds; },
           tally);

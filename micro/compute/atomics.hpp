@@ -1,18 +1,11 @@
 // What does an atomic operation cost, and what when others want the same word?
 //
-// Lanes add to, exchange or compare and swap a word in shared memory or in global memory, which for
-// atomics is L2: each lane a word of its own (`disjoint`), the lanes of a warp the same (`warp`),
-// or all lanes that can reach it the same (`same`: those of a block in shared memory, all of the
-// chip in global memory). Two costs are timed: the latency in a warp that has the chip to itself,
-// where an operation needs what the one before returned, and the rate of 32 warps on every SM.
-//
-// Inside the latency that is not the atomic: one logic operation or addition in the chain, which
-// ties the operand to the returned value (an exchange has none: it passes on what it got). Nothing
-// is returned by `returns=no` (red), so that has a rate and no latency.
-//
-// On a CPU the workers are cores and the words lie in memory: one for all of them (`same`), one for
-// each, side by side on lines that they share (`line`) or on lines of their own (`disjoint`). The
-// latency is that of one core alone, whose word nobody else wants; the rate is that of all cores.
+// Lanes work on words in shared memory or in global memory, which for atomics is L2. Two costs are
+// timed: the latency in a warp that has the chip to itself, where an operation needs what the one
+// before returned, and the rate of 32 warps on every SM. On a CPU the workers are cores and the
+// words lie in memory; the latency is that of one core alone. Nothing is returned by `returns=no`
+// (red), so that has a rate and no latency. Inside the latency that is not the atomic: one logic
+// operation or addition, which ties the operand to the returned value (an exchange has none).
 //
 // The result is exact in any order. Integers add up modulo their width; floats are small whole
 // numbers, whose sum stays below 2^24; exchanges only move values about, so a sum over the hashes
@@ -46,6 +39,9 @@ inline constexpr Choices operations{
     std::pair{"add_int", Operation::add_int}, std::pair{"add_float", Operation::add_float},
     std::pair{"add_int64", Operation::add_int64}, std::pair{"cas_int", Operation::cas_int},
     std::pair{"exch_int", Operation::exch_int}};
+/// Who shares a word: all workers that can reach it (of a block in shared memory, else of the
+/// chip), the lanes of a warp, or nobody: cores then have words side by side on lines that they
+/// share (`line`), or on lines of their own.
 enum class Target { same, warp, line, disjoint };
 inline constexpr Choices targets{std::pair{"same", Target::same}, std::pair{"warp", Target::warp},
                                  std::pair{"line", Target::line},
@@ -91,8 +87,8 @@ inline constexpr std::uint32_t in_flight = 4;
 inline constexpr std::uint32_t unroll = 8;
 /// From a warp's word to the next warp's: a line each.
 inline constexpr std::uint32_t warp_pitch = 128;
-/// From one core's word to the next where no line is shared: two lines, which neighbours are
-/// prefetched with.
+/// From one core's word to the next where no line is shared: two lines, which are prefetched
+/// together.
 inline constexpr std::size_t core_pitch = 128;
 /// What a winner of compare and swap adds.
 inline constexpr std::uint32_t swap_step = 0x9E3779B1U;
@@ -161,40 +157,28 @@ struct WordPitch {
 };
 [[nodiscard]] WordPitch pitch_of(const Variant& variant);
 
-/// Words that a launch leaves behind: of one block after the other in shared memory, of the whole
-/// grid in global memory. Words between targets are never touched, and checked too.
-[[nodiscard]] std::uint32_t result_words(const Variant& variant, const LaunchShape& shape);
+/// Words that a launch leaves behind, those between targets too: of one block after the other in
+/// shared memory, of the whole grid in global memory, of whole pairs of lines on a CPU.
+struct Places {
+  std::size_t words = 0;
+  std::size_t area = 0;               ///< words after which they are laid alike again
+  std::vector<std::uint32_t> target;  ///< the word of each worker (thread or core)
 
-/// Which word of the operation's width is the one of a core.
-[[nodiscard]] std::size_t word_of_core(const Variant& variant, std::size_t core);
-/// Words of the area that the words of `cores` cores lie in: whole pairs of lines.
-[[nodiscard]] std::size_t area_words(const Variant& variant, std::size_t cores);
-
-/// What words and workers (threads or cores) must hold in the end, in whatever order they worked.
-/// Made once for all launches of a shape.
-class Expected {
- public:
-  /// `target`: the word of each worker. Words are laid in areas of `area` words, all alike.
-  Expected(Operation operation, std::uint32_t chains, std::size_t words, std::size_t area,
-           std::vector<std::uint32_t> target);
-  [[nodiscard]] static Expected of_threads(const Variant& variant, const LaunchShape& shape);
-  [[nodiscard]] static Expected of_cores(const Variant& variant, std::size_t cores,
-                                         std::uint32_t chains);
-
-  /// `words`: as numbers. `left`: of each worker the sum over its chains of what they hold
-  /// (exchanges: of the hashes; swaps: how often they won). `done`: the operations of a worker, all
-  /// its chains together. Throws std::length_error for a result of another shape.
-  void compare(std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
-               const std::function<std::uint64_t(std::size_t)>& done, Tally& tally) const;
-
- private:
-  Operation operation_;
-  std::uint32_t chains_;
-  std::vector<std::uint32_t> target_;
-  std::vector<std::uint64_t> first_;     // words at first; of exchanges, their hashes
-  std::vector<std::uint64_t> operands_;  // of each worker, summed over its chains
-  std::vector<std::uint32_t> hashes_;    // of exchanges: of the operands
+  [[nodiscard]] static Places of_threads(const Variant& variant, const LaunchShape& shape);
+  [[nodiscard]] static Places of_cores(const Variant& variant, std::size_t cores);
+  /// Operations of a worker after which sums of floats may no longer be exact.
+  [[nodiscard]] std::uint32_t most_operations(Operation operation) const;
 };
+
+/// Holds words and workers against what they must be in the end, in whatever order they worked.
+/// `words`: as numbers. `left`: of each worker the sum over its chains of what they hold
+/// (exchanges: of the hashes; swaps: how often they won). `done`: the operations of a worker, all
+/// its chains together. Throws std::length_error for a result of another shape.
+using Compare =
+    std::function<void(std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
+                       const std::function<std::uint64_t(std::size_t)>& done, Tally&)>;
+/// Made once for all launches of a shape.
+[[nodiscard]] Compare comparison(Operation operation, std::uint32_t chains, const Places& places);
 
 /// Operations of a lane in the long launch, a multiple of `unroll` and at least two of them: about
 /// `seconds` of work, given that one takes `seconds_each`; fewer where floats would not stay exact.

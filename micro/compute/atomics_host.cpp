@@ -20,9 +20,8 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <memory>
+#include <iterator>
 #include <stdexcept>
-#include <type_traits>
 #include <vector>
 
 namespace strata::atomics {
@@ -55,28 +54,6 @@ template <Operation operation>
   }
 }
 
-/// What a core did, and what its chains hold at the end.
-struct CoreResult {
-  std::uint64_t operations = 0;
-  std::uint32_t left = 0;
-};
-/// Both as the result of a stamp.
-std::uint64_t packed(const CoreResult& result) {
-  return result.operations << 32U | result.left;
-}
-CoreResult unpacked(std::uint64_t result) {
-  return {.operations = result >> 32U, .left = static_cast<std::uint32_t>(result)};
-}
-
-/// What a core is to do.
-struct Job {
-  void* word = nullptr;
-  std::uint32_t core = 0;
-  std::uint64_t operations = 0;  ///< unless another core is done before
-  std::uint64_t zero = 0;        ///< 0, which the compiler does not know
-  std::atomic<bool>* finished = nullptr;
-};
-
 /// What a core holds between two operations of one chain.
 template <Operation operation>
 struct Held {
@@ -106,42 +83,68 @@ struct Held {
   }
 };
 
+/// A stamp's result: the operations that a core did, and what its chains hold at the end.
+constexpr unsigned half = 32;
+std::uint64_t operations_of(const Stamp& stamp) {
+  return stamp.result >> half;
+}
+std::uint32_t left_of(const Stamp& stamp) {
+  return static_cast<std::uint32_t>(stamp.result);
+}
+
+/// What a core is to do.
+struct Job {
+  void* word = nullptr;
+  std::uint32_t core = 0;
+  std::uint64_t operations = 0;  ///< unless another core is done before
+  std::uint64_t zero = 0;        ///< 0, which the compiler does not know
+  std::atomic<bool>& finished;
+};
+
 /// One chain of a core, each operation of which waits for what the one before it returned; or as
 /// many as go side by side. Each chain is a variable of its own: of an array the compiler keeps two
 /// elements in a register and takes them apart at every step.
 template <Operation operation, bool returns, bool alone>
-CoreResult repeat(const Job& job) {
+std::uint64_t repeat(const Job& job) {
   static_assert(unroll == 8 && in_flight == 4);
   auto& word = *static_cast<Word<operation>*>(job.word);
   const auto zero = static_cast<Word<operation>>(job.zero);
   const std::uint64_t operations = job.operations;
-  std::atomic<bool>& finished = *job.finished;
+  std::atomic<bool>& finished = job.finished;
   Held<operation> first{operand_of(operation, job.core, 0)};
   Held<operation> second{operand_of(operation, job.core, 1)};
   Held<operation> third{operand_of(operation, job.core, 2)};
   Held<operation> fourth{operand_of(operation, job.core, 3)};
-  CoreResult result;
-  while (result.operations < operations && !finished.load(std::memory_order_relaxed)) {
+  std::uint64_t done = 0;
+  while (done < operations && !finished.load(std::memory_order_relaxed)) {
 #pragma GCC unroll 1
     for (std::uint64_t i = 0; i < turn; i += unroll) {
 #pragma GCC unroll 2
-      for (std::uint32_t half = 0; half < 2; ++half) {
+      for (std::uint32_t part = 0; part < 2; ++part) {
         first.template step<returns>(word, zero);
         (alone ? first : second).template step<returns>(word, zero);
         (alone ? first : third).template step<returns>(word, zero);
         (alone ? first : fourth).template step<returns>(word, zero);
       }
     }
-    result.operations += turn;
+    done += turn;
   }
   finished.store(true, std::memory_order_relaxed);
-  result.left = first.left();
-  if constexpr (!alone) result.left += second.left() + third.left() + fourth.left();
-  return result;
+  std::uint32_t left = first.left();
+  if constexpr (!alone) left += second.left() + third.left() + fourth.left();
+  return done << half | left;
+}
+
+template <Operation operation>
+void lay(std::byte* area, std::size_t words) {
+  for (std::size_t i = 0; i < words; ++i) {
+    const auto word = word_of<operation>(initial_word(operation, static_cast<std::uint32_t>(i)));
+    std::memcpy(area + i * sizeof word, &word, sizeof word);
+  }
 }
 
 struct Code {
-  CoreResult (*work)(const Job&);
+  std::uint64_t (*work)(const Job&);
   void (*lay)(std::byte*, std::size_t);
 };
 
@@ -155,122 +158,83 @@ Code code_for(const Variant& variant, bool alone) {
               .space = StateSpace::global, .operation = operation, .returns = returns};
           if constexpr (why_not(one, Backend::host) == nullptr) {
             return {alone ? repeat<operation, returns, true> : repeat<operation, returns, false>,
-                    [](std::byte* area, std::size_t words) {
-                      for (std::size_t i = 0; i < words; ++i) {
-                        const auto word = word_of<operation>(
-                            initial_word(operation, static_cast<std::uint32_t>(i)));
-                        std::memcpy(area + i * sizeof word, &word, sizeof word);
-                      }
-                    }};
+                    lay<operation>};
           }
           throw std::logic_error{"atomics: a case without a loop"};
         });
       });
 }
 
-/// The words that some cores want, and the loop that they want them in.
-class Contest {
- public:
-  Contest(const Variant& variant, std::size_t cores, bool alone)
-      : variant_{variant},
-        code_{code_for(variant, alone)},
-        cores_{cores},
-        words_{area_words(variant, cores)},
-        area_(words_ * width_of(variant.operation) / core_pitch),
-        expected_{Expected::of_cores(variant, cores, alone ? 1 : in_flight)} {}
-
-  void lay() {
-    code_.lay(bytes(), words_);
-    finished_->value.store(false, std::memory_order_relaxed);
-  }
-
-  [[nodiscard]] std::uint64_t work(std::size_t rank, const Call& call) {
-    return packed(
-        code_.work({.word = bytes() + word_of_core(variant_, rank) * width_of(variant_.operation),
-                    .core = static_cast<std::uint32_t>(rank),
-                    .operations = call.length.rounds,
-                    .zero = zero_,
-                    .finished = &finished_->value}));
-  }
-
-  void verify(std::span<const Stamp> stamps, Tally& tally) const {
-    std::vector<std::uint32_t> left;
-    for (const Stamp& stamp : stamps)
-      left.push_back(unpacked(stamp.result).left);
-    expected_.compare(
-        numbers_in(area_.data(), variant_.operation, words_), left,
-        [&](std::size_t core) { return unpacked(stamps[core].result).operations; }, tally);
-  }
-
-  /// By two trials: the first fetches the code, the second says how many operations fill the time.
-  [[nodiscard]] Lengths decide(const std::function<Launched(const Length&)>& run) const {
-    constexpr double timed_seconds =
-        2e-4;                           // of a long run: shorter than the time between interrupts
-    constexpr std::uint32_t parts = 5;  // the short run has one of these
-    constexpr Length trial{.rounds = 32 * turn};
-    (void)run(trial);
-    const Launched second = run(trial);
-    const double each = second.seconds / second.length.work;
-    // Of a counter that some cores share, by additions of 1 or 2.
-    const std::uint64_t sharers = variant_.target == Target::same ? cores_ : 1;
-    const std::uint64_t most = variant_.operation == Operation::add_float
-                                   ? (exact_floats - 4) / (2 * sharers)
-                                   : ~std::uint32_t{0};
-    const auto wanted = static_cast<std::uint64_t>(timed_seconds / each);
-    const auto brief = static_cast<std::uint32_t>(
-        std::max(std::min(wanted, most) / parts / turn, std::uint64_t{1}) * turn);
-    return {.brief = {.rounds = brief, .work = double{1} * brief},
-            .full = {.rounds = parts * brief, .work = double{parts} * brief}};
-  }
-
- private:
-  struct alignas(core_pitch) Lines {
-    std::array<std::byte, core_pitch> bytes{};
-  };
-  struct alignas(core_pitch) Finished {
-    std::atomic<bool> value{false};
-  };
-  [[nodiscard]] std::byte* bytes() { return area_.front().bytes.data(); }
-
-  Variant variant_;
-  Code code_;
-  std::size_t cores_;
-  std::size_t words_;
-  std::vector<Lines> area_;
-  Expected expected_;
-  std::unique_ptr<Finished> finished_ = std::make_unique<Finished>();  // on a line of its own
-  volatile std::uint64_t zero_ = 0;
+/// Alone on its lines.
+struct alignas(core_pitch) Lines {
+  std::array<std::byte, core_pitch> bytes{};
 };
+struct alignas(core_pitch) Finished {
+  std::atomic<bool> value{false};
+};
+
+/// By two trials: the first fetches the code, the second says how many operations, `most` at the
+/// most, fill the time.
+Lengths lengths_by_trials(std::uint64_t most, const std::function<Launched(const Length&)>& run) {
+  constexpr double timed_seconds = 2e-4;  // of a long run: shorter than between interrupts
+  constexpr std::uint32_t parts = 5;      // the short run has one of these
+  constexpr Length trial{.rounds = 32 * turn};
+  (void)run(trial);
+  const Launched second = run(trial);
+  const auto wanted =
+      static_cast<std::uint64_t>(timed_seconds * second.length.work / second.seconds);
+  const std::uint64_t brief = std::max(std::min(wanted, most) / parts / turn, std::uint64_t{1});
+  return fifth_and_whole(static_cast<std::uint32_t>(parts * brief * turn), /*work_of_round=*/1);
+}
 
 /// The mean of the cores.
 double operations_done(std::span<const Stamp> stamps) {
   double all = 0;
   for (const Stamp& stamp : stamps)
-    all += static_cast<double>(unpacked(stamp.result).operations);
+    all += static_cast<double>(operations_of(stamp));
   return all / static_cast<double>(stamps.size());
 }
 
 void run(Session& session) {
   const Variant variant = variant_of(session.params());
+  const std::size_t width = width_of(variant.operation);
   const auto cpus = allowed_cpus();
   Experiment experiment = describe_host(variant, cpus.size());
   require_timed(session, experiment);
   HostMachine machine{cpus};
-  Contest lone{variant, 1, /*alone=*/true};
-  Contest all{variant, cpus.size(), /*alone=*/false};
+  std::vector<Lines> area(Places::of_cores(variant, cpus.size()).words * width / core_pitch);
+  std::byte* const bytes = area.front().bytes.data();
+  Finished finished;
+  volatile std::uint64_t zero = 0;
   for (Slope& slope : experiment.slopes) {
-    const bool last = &slope == &experiment.slopes.back();
-    Contest& contest = last ? all : lone;
-    const HostMachine::Work work = [&](std::size_t rank, const Call& call) {
-      return contest.work(rank, call);
+    const bool alone = &slope != &experiment.slopes.back();
+    const Code code = code_for(variant, alone);
+    const Places places = Places::of_cores(variant, alone ? 1 : cpus.size());
+    const HostMachine::Work work = [&, code, places](std::size_t rank, const Call& call) {
+      return code.work({.word = bytes + places.target[rank] * width,
+                        .core = static_cast<std::uint32_t>(rank),
+                        .operations = call.length.rounds,
+                        .zero = zero,
+                        .finished = finished.value});
     };
-    slope.prepare = [&](const Call&) { contest.lay(); };
-    slope.launch = last ? machine.on_every_core(work) : machine.on_first_core(work);
-    slope.verify = [&](const Call&, std::span<const Stamp> stamps, Tally& tally) {
-      contest.verify(stamps, tally);
+    slope.prepare = [&, code, places](const Call&) {
+      code.lay(bytes, places.words);
+      finished.value.store(false, std::memory_order_relaxed);
+    };
+    slope.launch = alone ? machine.on_first_core(work) : machine.on_every_core(work);
+    slope.verify = [&, places,
+                    compare = comparison(variant.operation, alone ? 1 : in_flight, places)](
+                       const Call&, std::span<const Stamp> stamps, Tally& tally) {
+      std::vector<std::uint32_t> left;
+      std::ranges::transform(stamps, std::back_inserter(left), left_of);
+      compare(
+          numbers_in(bytes, variant.operation, places.words), left,
+          [&](std::size_t core) { return operations_of(stamps[core]); }, tally);
     };
     slope.work_done = operations_done;
-    slope.size = [&](const auto& trial) { return contest.decide(trial); };
+    slope.size = [most = places.most_operations(variant.operation)](const auto& trial) {
+      return lengths_by_trials(most, trial);
+    };
   }
   measure(session, machine, experiment);
 }

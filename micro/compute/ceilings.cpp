@@ -86,32 +86,27 @@ std::optional<int> lanes_per_sm(std::string_view capability, Arithmetic arithmet
   return lanes > 0 ? std::optional{lanes} : std::nullopt;
 }
 
-InForm in_form(const Shape& shape) {
-  return with_operation(shape, []<class Op>() {
-    return InForm{operations::operation_of<Op>, Op::chains};
+operations::Shape in_form(const Shape& shape) {
+  return with_operation(shape, [&]<class Op>() {
+    return operations::Shape{operations::operation_of<Op>, Op::chains, shape.warps};
   });
 }
 
 Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std::uint64_t> ends) {
   constexpr double timed_seconds = 8e-3;  // of the long launch: regulators have seen the load
-  const InForm form = in_form(shape);
-  const operations::Operation& operation = form.operation;
+  constexpr std::uint32_t counted_rounds = 16;
+  const operations::Shape form = in_form(shape);
+  const double of_round = double{1} * form.operation.body * shape.warps;
   const double of_instruction = operations_of_instruction(shape.arithmetic);
   const char* const rate =
       is_floating(shape.arithmetic) ? "flops_per_second" : "operations_per_second";
   const char* const unit = is_floating(shape.arithmetic) ? "FLOP/s" : "operation/s";
   const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of a warp on each SM
 
-  Experiment experiment;
-  experiment.slopes = {
-      {.verify = operations::ends_verified(
-           ends, operation.tolerance,
-           [form](std::uint32_t rounds) {
-             return form.operation.ends(std::uint64_t{rounds} * form.operation.body / form.chains);
-           }),
-       .size = lengths_by_trial(timed_seconds, double{1} * operation.body * shape.warps),
-       .writers = std::size_t{gpu.sms} * shape.warps,
-       .window = median_sm(shape.warps)}};
+  Experiment experiment = operations::on_every_sm(
+      form, gpu, ends, [](std::uint32_t rounds) { return std::uint64_t{rounds}; });
+  experiment.slopes[0].size = lengths_by_trial(timed_seconds, of_round);
+  experiment.slopes[0].window = median_sm(shape.warps);
   experiment.rows = {{rate, unit, By::outside, of_slope([=](const Seen& seen) {
                         return threads * of_instruction / seen.seconds;
                       })}};
@@ -133,23 +128,11 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
                               .samples = {of_cycle * of_instruction * median(hertz)}});
     };
   }
-  experiment.checked = operations::what_was_checked(operation.tolerance);
-  experiment.placement = Placement{.cores = gpu.sms, .per_core = static_cast<int>(shape.warps)};
-  if (operation.counter.empty()) {
-    experiment.not_counted = "no counter of this operation";
-  } else {
-    constexpr std::uint32_t rounds = 16;
-    const double instructions = double{rounds} * operation.body * shape.warps * threads;
-    // A round more in both: only a launch that enters the loop sets up what the loop needs, and
-    // ptxas writes a constant there by an HFMA2.
-    experiment.counts = CountPlan{
-        .length = {.rounds = rounds + 1},
-        .none = {.rounds = 1},
-        .expected = {{.quantity = std::string{operation.counter}, .predicted = instructions}},
-        .model = "chain_length",
-        .unit = "instruction",
-        .units = instructions};
-  }
+  // A round more in both: only a launch that enters the loop sets up what the loop needs, and ptxas
+  // writes a constant there by an HFMA2.
+  experiment.counts =
+      operations::counts_of(form.operation, {.rounds = counted_rounds + 1}, {.rounds = 1},
+                            counted_rounds * of_round * threads, "instruction");
   experiment.facts = [=](const Experiment&) {
     Facts facts{{"operations_of_an_instruction", static_cast<std::int64_t>(of_instruction)},
                 {"chains_of_a_warp", std::int64_t{form.chains}}};

@@ -26,15 +26,16 @@ __global__ void __launch_bounds__(most_threads)
             std::uint32_t rounds, Stamp* stamps, std::uint64_t* ends) {
   using Word = typename Op::Word;
   constexpr unsigned chains = Op::chains;
-  static_assert(Op::body / chains % (2 * Op::run) == 0, "every round starts with the first set");
+  static_assert(Op::about.body / chains % (2 * Op::run) == 0,
+                "every round starts with the first set");
   const std::uint32_t lane = threadIdx.x % warp_lanes;
   const auto word = [&](unsigned row) { return from_bits<Word>(values[row * warp_lanes + lane]); };
   Word x[chains];
 #pragma unroll
   for (unsigned c = 0; c < chains; ++c)
     x[c] = word(c);
-  const Word a[2] = {is_uniform<Op> ? from_bits<Word>(uniform_0) : word(chains),
-                     is_uniform<Op> ? from_bits<Word>(uniform_1) : word(chains + 1)};
+  const Word a[2] = {Op::is_uniform ? from_bits<Word>(uniform_0) : word(chains),
+                     Op::is_uniform ? from_bits<Word>(uniform_1) : word(chains + 1)};
   const Word b[2] = {word(chains + 2), word(chains + 3)};
   operations::wait_for(x);
   __syncthreads();
@@ -42,7 +43,7 @@ __global__ void __launch_bounds__(most_threads)
 #pragma unroll 1
   for (std::uint32_t r = 0; r < rounds; ++r) {
 #pragma unroll
-    for (unsigned i = 0; i < Op::body / chains; ++i) {
+    for (unsigned i = 0; i < Op::about.body / chains; ++i) {
       const unsigned set = i / Op::run % 2;
 #pragma unroll
       for (unsigned c = 0; c < chains; ++c)
@@ -61,7 +62,7 @@ void run(Session& session) {
   const Shape shape{.arithmetic = arithmetics.of(session.param("arithmetic")),
                     .form = forms.of(session.param("form")),
                     .warps = static_cast<unsigned>(session.integer("warps_per_sm"))};
-  const auto [operation, chains] = in_form(shape);
+  const auto [operation, chains, warps] = in_form(shape);
   operations::need(operation, gpu);
   const auto kernel = with_operation(shape, [&]<class Op>() { return &sustain<Op>; });
   const auto words = operation.words(chains);
@@ -69,14 +70,14 @@ void run(Session& session) {
   // Lane 0's: where a form shares its factors, all lanes'.
   const std::uint64_t uniform_0 = words[std::size_t{chains} * warp_lanes];
   const std::uint64_t uniform_1 = words[std::size_t{chains + 1} * warp_lanes];
-  CudaMachine machine{session, std::size_t{gpu.sms} * shape.warps};
+  CudaMachine machine{session, std::size_t{gpu.sms} * warps};
   auto& ends = machine.output<std::uint64_t>(std::size_t{chains} * warp_lanes);
   const auto* const code = reinterpret_cast<const void*>(kernel);
   const std::size_t alone = bytes_to_be_alone(code);
 
   Experiment experiment = describe(shape, gpu, ends.landed());
   experiment.slopes[0].launch = [&](const Call& call) {
-    kernel<<<gpu.sms, shape.warps * warp_lanes, alone, machine.stream().get()>>>(
+    kernel<<<gpu.sms, warps * warp_lanes, alone, machine.stream().get()>>>(
         values.data(), uniform_0, uniform_1, call.length.rounds, machine.device_stamps(),
         ends.data());
   };

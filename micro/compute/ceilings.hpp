@@ -1,15 +1,11 @@
 // How much arithmetic can this chip do in a second, and how much should it?
 //
 // Every SM runs warps with several chains of multiply-adds each, long enough that the clock settles
-// to what it holds under this load. Beside it the limit: lanes of an SM × SMs × that clock. These
-// are the flat parts of a roofline; the slopes come from the benchmark bandwidth.
-//
-// A multiply-add has three operands, and an SM's two register banks cannot deliver three new ones
-// in the time of one instruction. Which form of operands comes nearest to the peak, and whether any
-// reaches it, depends on the reuse cache and the ports of a chip, so each form is measured, with
-// several numbers of warps; the ceiling is the best of them.
-//
-// Inside the number that is no arithmetic: the instructions that close a loop, four for every 512.
+// under this load. Beside it the limit: lanes of an SM × SMs × that clock. An SM's two register
+// banks cannot deliver three new operands in the time of one instruction. Which form of operands
+// comes nearest to the peak depends on a chip's reuse cache and ports, so each form is measured,
+// with several numbers of warps; the ceiling is the best of them. Inside the number that is no
+// arithmetic: the instructions that close a loop, four for every 512.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -71,6 +67,7 @@ template <class Op>
 struct Alternating : Op {
   static constexpr unsigned chains = 4;
   static constexpr std::uint32_t run = 1;
+  static constexpr bool is_uniform = false;
 };
 
 /// The same with operands that serve a hundred instructions of a warp before others take over.
@@ -78,22 +75,20 @@ template <class Op>
 struct Steady : Op {
   static constexpr unsigned chains = 8;
   static constexpr std::uint32_t run = operations::long_run;
+  static constexpr bool is_uniform = false;
 };
 
 /// The same with a factor that all lanes share: it comes by way of a uniform register or constant
 /// memory, and two registers of the lane are left to read.
 template <class Op>
 struct Uniform : Steady<Op> {
+  static constexpr bool is_uniform = true;
   static operations::Operands<typename Op::Word> operands(std::uint32_t lane) {
     auto own = Op::operands(lane);
     own.a = Op::operands(0).a;
     return own;
   }
 };
-template <class>
-inline constexpr bool is_uniform = false;
-template <class Op>
-inline constexpr bool is_uniform<Uniform<Op>> = true;
 
 /// x·x − c with c from 17/16 to 19/16: two different registers. The chain comes to alternate
 /// between two numbers, one near −1 and a small positive one.
@@ -101,13 +96,14 @@ template <class Op>
 struct Square : Steady<Op> {
   using Word = typename Op::Word;
   static operations::Operands<Word> operands(std::uint32_t lane) {
-    constexpr int digits = 20;
-    const auto c = [&](std::uint32_t which) {
-      return word_of(-(1 + (operations::fraction<double>(4 * lane + which, digits) - 0.5) / 8));
+    const auto number = [&](std::uint32_t which) {
+      constexpr int digits = 20;
+      return operations::fraction<double>(4 * lane + which, digits);
     };
-    return {.start = word_of(operations::fraction<double>(4 * lane, digits) / 4),
-            .a = {},
-            .b = {c(1), c(2)}};
+    const auto c = [&](std::uint32_t which) {
+      return Op::word_of(-(1 + (number(which) - 0.5) / 8));
+    };
+    return {.start = Op::word_of(number(0) / 4), .b = {c(1), c(2)}};
   }
   static Word step(Word x, Word /*a*/, Word b) { return Op::step(x, x, b); }
 #ifdef __CUDACC__
@@ -115,15 +111,6 @@ struct Square : Steady<Op> {
     Op::apply(x, x, b);
   }
 #endif
-
- private:
-  static Word word_of(double value) {
-    if constexpr (requires { Op::packed(value); }) {
-      return Op::packed(value);
-    } else {
-      return static_cast<Word>(value);
-    }
-  }
 };
 
 /// What runs on a GPU.
@@ -139,28 +126,22 @@ template <class Use>
 auto with_operation(const Shape& shape, Use&& use) {
   using enum Arithmetic;
   using enum Form;
-  using Result = decltype(use.template operator()<Alternating<operations::Ffma>>());
   return with_value<fp32, fp64, fp16x2, bf16x2, int32, int8_dp4a>(
       shape.arithmetic, [&]<Arithmetic arithmetic>() {
+        using Op = std::tuple_element_t<static_cast<std::size_t>(arithmetic), MultiplyAdds>;
+        using Forms = std::tuple<Alternating<Op>, Steady<Op>, Square<Op>, Uniform<Op>>;
         return with_value<alternating, steady, square, uniform>(shape.form, [&]<Form form>() {
           if constexpr (why_not(arithmetic, form) == nullptr) {
-            using Op = std::tuple_element_t<static_cast<std::size_t>(arithmetic), MultiplyAdds>;
-            return use.template operator()<std::tuple_element_t<
-                static_cast<std::size_t>(form),
-                std::tuple<Alternating<Op>, Steady<Op>, Square<Op>, Uniform<Op>>>>();
+            return use
+                .template operator()<std::tuple_element_t<static_cast<std::size_t>(form), Forms>>();
           } else {
-            return Result{};
+            return decltype(use.template operator()<Alternating<Op>>()){};
           }
         });
       });
 }
 
-/// An operation in a form, and chains of it in a warp.
-struct InForm {
-  operations::Operation operation;
-  unsigned chains = 1;
-};
-[[nodiscard]] InForm in_form(const Shape& shape);
+[[nodiscard]] operations::Shape in_form(const Shape& shape);
 
 /// Instructions of threads that an SM of this compute capability ("9.0") takes in a cycle, by the
 /// CUDA C++ Best Practices Guide 13, "Throughput of Native Arithmetic Instructions", which counts

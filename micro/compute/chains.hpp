@@ -42,6 +42,18 @@ template <class W>
   return std::bit_cast<W>(static_cast<BitsOf<W>>(word));
 }
 
+/// `rows` rows for the lanes of a warp, of what `word` gives for a row and one of the lanes that
+/// differ.
+template <class Word>
+[[nodiscard]] WarpWords warp_rows(std::size_t rows, Word&& word) {
+  WarpWords words;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+      words.push_back(bits(word(row, lane % distinct_lanes)));
+  }
+  return words;
+}
+
 /// A number from 1 up to 2 with a random mantissa of `digits` bits.
 template <class Real>
 [[nodiscard]] Real fraction(std::uint32_t index, int digits = 23) {
@@ -95,15 +107,26 @@ inline std::uint64_t check_ends(std::span<const std::uint64_t> ends, const WarpW
   return checksum;
 }
 
+/// What `wanted` gives for a number of rounds, asked once for each.
+template <class Wanted>
+[[nodiscard]] auto once_each(Wanted wanted) {
+  using Result = std::invoke_result_t<Wanted, std::uint32_t>;
+  return [=, known = std::map<std::uint32_t, Result>{}](std::uint32_t rounds) mutable -> Result& {
+    const auto [found, is_new] = known.try_emplace(rounds);
+    if (is_new) found->second = wanted(rounds);
+    return found->second;
+  };
+}
+
 /// The verification of launches that leave the first warp's `ends` behind, and as a stamp's result
-/// the checksum of each warp. `wanted`: what so many rounds come to; asked once for each number.
-[[nodiscard]] inline auto ends_verified(std::span<const std::uint64_t> ends, double tolerance,
-                                        std::function<WarpWords(std::uint32_t rounds)> wanted) {
-  return [=, wanted = std::move(wanted), known = std::map<std::uint32_t, WarpWords>{}](
-             const Call& call, std::span<const Stamp> stamps, Tally& tally) mutable {
-    const auto [found, is_new] = known.try_emplace(call.length.rounds);
-    if (is_new) found->second = wanted(call.length.rounds);
-    const std::uint64_t checksum = check_ends(ends, found->second, tolerance, tally);
+/// the checksum of each warp. `wanted`: what so many rounds come to.
+template <class Wanted>
+[[nodiscard]] auto ends_verified(std::span<const std::uint64_t> ends, double tolerance,
+                                 Wanted wanted) {
+  return [=, of_rounds = once_each(wanted)](const Call& call, std::span<const Stamp> stamps,
+                                            Tally& tally) mutable {
+    const std::uint64_t checksum =
+        check_ends(ends, of_rounds(call.length.rounds), tolerance, tally);
     for (const Stamp& stamp : stamps)
       tally.one(stamp.result == checksum);
   };

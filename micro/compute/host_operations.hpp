@@ -31,7 +31,6 @@
 namespace strata::host_operations {
 
 using operations::Operands;
-using operations::Plain;
 
 /// Chains side by side: what latencies of four cycles need where two units do the operation, and
 /// some.
@@ -46,29 +45,25 @@ using Words = std::array<W, most_chains>;
 // the registers; `last`: what a turn ends with, for each chain; `second`: operands of every second
 // step; then those that there are.
 #if defined(__x86_64__)
-#define STRATA_EACH(chains, text) ".irp x, " chains "\n\t" text "\n\t.endr\n\t"
-#define STRATA_LOOP(chains, kind, text, last, second, ...) \
+#define STRATA_EACH(text)                                                                         \
+  ".irp x, %[x0]\n\t" text "\n\t.endr\n\t.if %c[ilp] > 1\n\t.irp x, %[x1], %[x2], %[x3]\n\t" text \
+  "\n\t.endr\n\t.endif\n\t.if %c[ilp] > 4\n\t.irp x, %[x4], %[x5], %[x6], %[x7], %[x8], "         \
+  "%[x9]\n\t" text "\n\t.endr\n\t.endif\n\t"
+#define STRATA_LOOP(kind, text, last, second, ...) \
   asm volatile(                                                                                 \
-      ".macro step a, b\n\t" STRATA_EACH(chains, text) ".endm\n\t.balign 64\n1:\n\t"            \
-      ".rept 12\n\tstep %[a0], %[b0]\n\tstep " second "\n\t.endr\n\t" STRATA_EACH(chains, last) \
+      ".macro step a, b\n\t" STRATA_EACH(text) ".endm\n\t.balign 64\n1:\n\t"                    \
+      ".rept 12\n\tstep %[a0], %[b0]\n\tstep " second "\n\t.endr\n\t" STRATA_EACH(last)         \
       "decq %[n]\n\tjnz 1b\n\t.purgem step"                                                     \
       : [n] "+&r"(n), [x0] "+&" kind(x[0]), [x1] "+&" kind(x[1]), [x2] "+&" kind(x[2]),         \
         [x3] "+&" kind(x[3]), [x4] "+&" kind(x[4]), [x5] "+&" kind(x[5]), [x6] "+&" kind(x[6]), \
         [x7] "+&" kind(x[7]), [x8] "+&" kind(x[8]), [x9] "+&" kind(x[9])                        \
-      : __VA_ARGS__                                                                             \
+      : [ilp] "i"(ilp), __VA_ARGS__                                                             \
       : "cc")
-#define STRATA_RUN(...)                                                                   \
-  template <unsigned ilp>                                                                 \
-  static void run(Words<Word>& x, const Operands<Word>& of, std::uint64_t n) {            \
-    static_assert(ilp == 1 || ilp == 4 || ilp == most_chains);                            \
-    if constexpr (ilp == 1) {                                                             \
-      STRATA_LOOP("%[x0]", __VA_ARGS__);                                                  \
-    } else if constexpr (ilp == 4) {                                                      \
-      STRATA_LOOP("%[x0], %[x1], %[x2], %[x3]", __VA_ARGS__);                             \
-    } else {                                                                              \
-      STRATA_LOOP("%[x0], %[x1], %[x2], %[x3], %[x4], %[x5], %[x6], %[x7], %[x8], %[x9]", \
-                  __VA_ARGS__);                                                           \
-    }                                                                                     \
+#define STRATA_RUN(...)                                                        \
+  template <unsigned ilp>                                                      \
+  static void run(Words<Word>& x, const Operands<Word>& of, std::uint64_t n) { \
+    static_assert(ilp == 1 || ilp == 4 || ilp == most_chains);                 \
+    STRATA_LOOP(__VA_ARGS__);                                                  \
   }
 #else
 #define STRATA_RUN(...)
@@ -138,19 +133,19 @@ struct Dfma : operations::Dfma {
   STRATA_FLOATS("vfmadd213sd", "vfmadd213sd \\b, \\a, \\x")
 };
 /// a/x, which comes to alternate between two numbers.
-struct Ddiv : Plain<double> {
-  static constexpr std::string_view name = "ddiv";
+struct Ddiv : operations::Plain<double> {
+  static constexpr operations::Operation about{.name = "ddiv"};
   static Operands<double> operands(std::uint32_t lane) {
     const auto a = operations::fraction<double>(2 * lane + 1);
-    return {.start = operations::fraction<double>(2 * lane), .a = {a, a}, .b = {}};
+    return {.start = operations::fraction<double>(2 * lane), .a = {a, a}};
   }
   static double step(double x, double a, double /*b*/) { return a / x; }
   STRATA_FLOATS("vdivsd", "vdivsd \\x, \\a, \\x")
 };
-struct Dsqrt : Plain<double> {
-  static constexpr std::string_view name = "dsqrt";
+struct Dsqrt : operations::Plain<double> {
+  static constexpr operations::Operation about{.name = "dsqrt"};
   static Operands<double> operands(std::uint32_t lane) {
-    return operations::started(operations::fraction<double>(lane));
+    return {.start = operations::fraction<double>(lane)};
   }
   static double step(double x, double /*a*/, double /*b*/) { return std::sqrt(x); }
   STRATA_REFRESHED("vsqrtsd", "vsqrtsd \\x, \\x, \\x")
@@ -161,7 +156,7 @@ struct Dsqrt : Plain<double> {
 /// Also what a cycle of the core is told by: a dependent one takes one cycle on every CPU known.
 /// Between registers: an addition of a small constant may be done while instructions are renamed.
 struct Iadd : operations::OnWords {
-  static constexpr std::string_view name = "iadd";
+  static constexpr operations::Operation about{.name = "iadd"};
   static Word step(Word x, Word a, Word /*b*/) { return x + a; }
   STRATA_INTEGERS("add", "addl \\a, \\x")
 };
@@ -183,7 +178,7 @@ struct Imnmx : operations::Imnmx {
                   "cmpl \\a, \\x\n\tcmovael \\a, \\x\n\tcmpl \\b, \\x\n\tcmovbl \\b, \\x")
 };
 struct Imul : operations::OnWords {
-  static constexpr std::string_view name = "imul";
+  static constexpr operations::Operation about{.name = "imul"};
   static Word step(Word x, Word a, Word /*b*/) { return x * a; }
   STRATA_INTEGERS("imul", "imull \\a, \\x")
 };
@@ -203,8 +198,7 @@ using Operations =
     operations::List<Fadd, Fmul, Ffma, Fmnmx, Iadd, Bitwise, Shift, Compare, Imnmx, Imul, Imad,
                      RcpApprox, RcpIeee, RsqrtApprox, SqrtIeee, Dadd, Dmul, Dfma, Ddiv, Dsqrt>;
 /// Those that no GPU is asked for.
-inline constexpr std::array<std::string_view, 4> of_host_only{Iadd::name, Imul::name, Ddiv::name,
-                                                              Dsqrt::name};
+inline constexpr auto of_host_only = operations::List<Iadd, Imul, Ddiv, Dsqrt>::names;
 
 template <class Op>
 inline constexpr bool refreshes = requires {

@@ -13,30 +13,26 @@
 namespace strata::instruction_cost {
 namespace {
 
-bool has(std::span<const std::string_view> names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-std::optional<std::string> excludes_host(const Params& params) {
-  if (!has(host_operations::Operations::names, params.at("operation"))) {
-    return "no instruction of a CPU";
-  }
-  if (params.at("warps_per_sm") != "1") return "a CPU has no warps";
-  if (params.at("ilp") == "2" || params.at("ilp") == "8") {
-    return "a CPU runs 1 chain, 4, or as many as keep any unit busy";
-  }
-  return std::nullopt;
-}
+using operations::Shape;
 
 std::optional<std::string> excludes(const Params& params, Backend backend) {
-  if (backend == Backend::host) return excludes_host(params);
-  if (has(host_operations::of_host_only, params.at("operation"))) {
+  const std::string_view operation = params.at("operation");
+  const auto ilp = number_of<unsigned>(params, "ilp");
+  const auto is_among = [&](const auto& names) {
+    return std::ranges::find(names, operation) != names.end();
+  };
+  if (backend == Backend::host) {
+    if (!is_among(host_operations::Operations::names)) return "no instruction of a CPU";
+    if (params.at("warps_per_sm") != "1") return "a CPU has no warps";
+    if (ilp == 2 || ilp == 8) return "a CPU runs 1 chain, 4, or as many as keep any unit busy";
+    return std::nullopt;
+  }
+  if (is_among(host_operations::of_host_only)) {
     return "a GPU has no such instruction, or does more with one";
   }
-  if (params.at("ilp") == std::to_string(max_host_ilp)) return "a CPU's number of chains";
-  const auto space = operations::operation_named(params.at("operation")).space;
-  const char* const why = why_not(space, number_of<unsigned>(params, "ilp"));
-  return why == nullptr ? std::nullopt : std::optional<std::string>{why};
+  if (ilp == max_host_ilp) return "a CPU's number of chains";
+  if (const char* why = why_not(operations::operation_named(operation).space, ilp)) return why;
+  return std::nullopt;
 }
 
 /// The cycles of one SM's passes. The barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp
@@ -86,33 +82,29 @@ Window passes_of_median_sm(const Shape& shape) {
 /// well, and so taken off.
 std::optional<CountPlan> count_plan(const Shape& shape, const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 4;
+  const operations::Operation& operation = shape.operation;
   const std::uint64_t of_warps =
-      std::uint64_t{rounds} * shape.operation.body * shape.warps * rounds_of_all_passes * gpu.sms;
-  CountPlan plan{.length = {.rounds = rounds}};
-  if (shape.operation.space == operations::Space::global) {
+      std::uint64_t{rounds} * operation.body * shape.warps * rounds_of_all_passes * gpu.sms;
+  if (operation.space == operations::Space::global) {
     // A ring of two sectors.
     constexpr std::uint64_t sectors =
         operations::distinct_lanes * sizeof(std::uint64_t) / sector_bytes;
-    plan.loads = LoadPrediction{.requests = of_warps, .sectors = of_warps * sectors};
-    plan.served_by = ServedBy::l1;
-    plan.reads = static_cast<double>(of_warps);
-    return plan;
+    return CountPlan{.length = {.rounds = rounds},
+                     .loads = LoadPrediction{.requests = of_warps, .sectors = of_warps * sectors},
+                     .served_by = ServedBy::l1,
+                     .reads = static_cast<double>(of_warps)};
   }
-  if (shape.operation.counter.empty()) return std::nullopt;
-  plan.units = static_cast<double>(of_warps * warp_lanes);
-  plan.expected = {{.quantity = std::string{shape.operation.counter}, .predicted = plan.units}};
-  plan.model = "chain_length";
-  plan.unit = "operation";
-  return plan;
+  return operations::counts_of(operation, {.rounds = rounds}, {},
+                               static_cast<double>(of_warps * warp_lanes), "operation");
 }
 
 }  // namespace
 
 Benchmark declare() {
-  std::vector<std::string> names{operations::Operations::names.begin(),
-                                 operations::Operations::names.end()};
-  names.insert(names.end(), host_operations::of_host_only.begin(),
-               host_operations::of_host_only.end());
+  const auto& of_gpu = operations::Operations::names;
+  const auto& of_host = host_operations::of_host_only;
+  std::vector<std::string> names{of_gpu.begin(), of_gpu.end()};
+  names.insert(names.end(), of_host.begin(), of_host.end());
   return {
       .suite = "micro",
       .name = "instruction_cost",
@@ -155,47 +147,38 @@ std::uint32_t rounds_for(double cycles, double cycles_of_a_round) {
 }
 
 Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std::uint64_t> ends) {
+  constexpr double timed_cycles = 6e5;  // 0.3 ms: thousands of timer steps
   const operations::Operation& operation = shape.operation;
-  const double of_round = double{1} * operation.body * shape.warps * rounds_of_all_passes;
   const double threads = static_cast<double>(gpu.sms) * warp_lanes;  // of a warp on each SM
-  Experiment experiment;
-  experiment.slopes = {
-      {.verify = operations::ends_verified(ends, operation.tolerance,
-                                           [=](std::uint32_t rounds) {
-                                             return operation.ends(shape.chain_of(
-                                                 1 + std::uint64_t{rounds_of_all_passes} * rounds));
-                                           }),
-       .size =
-           [=](const std::function<Launched(const Length&)>& run) {
-             constexpr double timed_cycles = 6e5;  // 0.3 ms: thousands of timer steps
-             const Launched one = run({.rounds = 1});
-             return fifth_and_whole(
-                 rounds_for(timed_cycles, median_of(one, shape.warps, &Passes::slope)), of_round);
-           },
-       .writers = std::size_t{gpu.sms} * shape.warps,
-       .window = passes_of_median_sm(shape),
-       .held = true}};
+  Experiment experiment =
+      operations::on_every_sm(shape, gpu, ends, [](std::uint32_t rounds) -> std::uint64_t {
+        return 1 + std::uint64_t{rounds_of_all_passes} * rounds;
+      });
+  Slope& slope = experiment.slopes.front();
+  slope.size = [=](const auto& run) {
+    const double cycles = median_of(run({.rounds = 1}), shape.warps, &Passes::slope);
+    return fifth_and_whole(rounds_for(timed_cycles, cycles),
+                           double{1} * operation.body * shape.warps * rounds_of_all_passes);
+  };
+  slope.window = passes_of_median_sm(shape);
+  slope.held = true;
   add_both(experiment, "operation_cycles", "cycle");
   experiment.rows.push_back(
       {"operation_throughput", "operation/cycle", By::inside,
        of_slope([](const Seen& seen) { return warp_lanes / seen.inside.cycles; })});
   experiment.rows.push_back({"operation_rate", "1/s", By::outside,
                              of_slope([=](const Seen& seen) { return threads / seen.seconds; })});
-  experiment.checked = operations::what_was_checked(operation.tolerance);
-  experiment.placement = Placement{.cores = gpu.sms, .per_core = static_cast<int>(shape.warps)};
   if (operation.space == operations::Space::global) experiment.unproved = {.gate = "level"};
   experiment.counts = count_plan(shape, gpu);
-  experiment.not_counted = "no counter of this operation";
-  if (shape.ilp == 1 && shape.warps == 1) {  // dependent: the length of the chain must show
-    const auto cell = [](std::size_t index) {
-      return of_slope([=](const Seen& seen) { return seen.inside.cells.at(index); });
-    };
-    experiment.linear = Linearity{.bend = cell(0), .length = cell(1)};
+  if (shape.chains == 1 && shape.warps == 1) {  // dependent: the length of the chain must show
+    experiment.linear =
+        Linearity{.bend = of_slope([](const Seen& seen) { return seen.inside.cells.at(0); }),
+                  .length = of_slope([](const Seen& seen) { return seen.inside.cells.at(1); })};
   }
   experiment.facts = [=](const Experiment& measured) {
+    const std::uint64_t chain = shape.chain_of(measured.slopes[0].lengths.full.rounds);
     return Facts{{"operations_of_a_loop", std::int64_t{operation.body}},
-                 {"shortest_chain", static_cast<std::int64_t>(
-                                        shape.chain_of(measured.slopes[0].lengths.full.rounds))}};
+                 {"shortest_chain", static_cast<std::int64_t>(chain)}};
   };
   return experiment;
 }
@@ -204,31 +187,31 @@ Experiment describe_host(unsigned ilp) {
   constexpr int most_meet_no_interrupt = 5;
   constexpr double timed_seconds = 1.25e-4;  // of a long run: an eighth of a tick
   constexpr std::uint32_t trial_turns = 128;
+  constexpr double work = host_operations::steps;  // of a chain in a turn
   const Value core_cycles = number_at(0);
+  const auto one_of = [](const Seen& seen) { return 1 / seen.seconds; };
   Experiment experiment;
   experiment.pairs = most_meet_no_interrupt;
   experiment.slopes.resize(2);
-  experiment.slopes[0].size = operations::lengths_by_least(
-      timed_seconds / 2, double{host_operations::steps}, trial_turns, 0);
-  experiment.slopes[1].size = operations::lengths_by_least(
-      timed_seconds, double{host_operations::steps} * ilp, trial_turns, 0);
+  experiment.slopes[0].size =
+      operations::lengths_by_least(timed_seconds / 2, work, trial_turns, /*warm_seconds=*/0);
+  experiment.slopes[1].size =
+      operations::lengths_by_least(timed_seconds, work * ilp, trial_turns, /*warm_seconds=*/0);
   experiment.of_each_pair = {[](const Sample& pair) {
     return pair.slopes[1].inside.cycles / pair.slopes[0].inside.cycles;
   }};
   add_both(experiment, "operation_cycles", "cycle", 1);
-  const auto add = [&](Row row) {
+  for (Row row : std::initializer_list<Row>{
+           {"operation_core_cycles", "cycle", "over_dependent_adds", core_cycles},
+           {"operation_time", "s", By::outside,
+            of_slope([](const Seen& seen) { return seen.seconds; }, 1)},
+           {"operation_throughput", "operation/cycle", "over_dependent_adds",
+            [=](const Sample& sample) { return 1 / core_cycles(sample); }},
+           {"operation_rate", "1/s", By::outside, of_slope(one_of, 1)},
+           {"core_clock", "Hz", "dependent_adds", of_slope(one_of, 0)}}) {
     row.core_cycles = true;
     experiment.rows.push_back(std::move(row));
-  };
-  add({"operation_core_cycles", "cycle", "over_dependent_adds", core_cycles});
-  add({"operation_time", "s", By::outside,
-       of_slope([](const Seen& seen) { return seen.seconds; }, 1)});
-  add({"operation_throughput", "operation/cycle", "over_dependent_adds",
-       [=](const Sample& sample) { return 1 / core_cycles(sample); }});
-  add({"operation_rate", "1/s", By::outside,
-       of_slope([](const Seen& seen) { return 1 / seen.seconds; }, 1)});
-  add({"core_clock", "Hz", "dependent_adds",
-       of_slope([](const Seen& seen) { return 1 / seen.seconds; }, 0)});
+  }
   experiment.watch = {cycles_of(1), outside_of(1), core_cycles};
   experiment.checked = "ends of chains, of the additions beside them too";
   experiment.facts = [](const Experiment& measured) {

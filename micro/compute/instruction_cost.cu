@@ -10,7 +10,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace strata::instruction_cost {
@@ -28,7 +27,7 @@ __constant__ std::uint32_t constant_ring[distinct_lanes] = {12, 16, 20, 24, 28, 
 template <class Op>
 __device__ __forceinline__ void operate(typename Op::Word& x, typename Op::Word a,
                                         typename Op::Word b) {
-  if constexpr (Op::space == Space::constant) {
+  if constexpr (Op::about.space == Space::constant) {
     // Wanted: LDC R, c[0x3][R]
     x = *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(constant_ring) + x);
   } else {
@@ -44,11 +43,12 @@ __global__ void __launch_bounds__(most_threads)
     chains(const std::uint64_t* values, const std::uint64_t* ring, std::uint32_t rounds,
            Stamp* stamps, std::uint64_t* ends) {
   using Word = typename Op::Word;
-  static_assert(Op::body / ilp % (2 * Op::run) == 0, "every round starts with the first set");
+  static_assert(Op::about.body / ilp % (2 * Op::run) == 0, "every round starts with the first set");
+  constexpr Space space = Op::about.space;
   constexpr bool loads =
-      Op::space == Space::shared || Op::space == Space::constant || Op::space == Space::global;
+      space == Space::shared || space == Space::constant || space == Space::global;
   constexpr std::uint64_t place_bytes = loads ? sizeof(Word) : 1;
-  __shared__ std::uint32_t shared_ring[Op::space == Space::shared ? distinct_lanes : 1];
+  __shared__ std::uint32_t shared_ring[space == Space::shared ? distinct_lanes : 1];
   const std::uint32_t lane = threadIdx.x % warp_lanes;
   const auto word = [&](unsigned row) { return from_bits<Word>(values[row * warp_lanes + lane]); };
   Word x[ilp];
@@ -58,13 +58,13 @@ __global__ void __launch_bounds__(most_threads)
   const Word a[2] = {word(ilp), word(ilp + 1)};
   const Word b[2] = {word(ilp + 2), word(ilp + 3)};
   std::uint64_t base = 0;
-  if constexpr (Op::space == Space::shared) {
+  if constexpr (space == Space::shared) {
     base = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_ring));
     if (threadIdx.x < distinct_lanes) {
       shared_ring[threadIdx.x] = static_cast<std::uint32_t>(
           base + (threadIdx.x + Op::stride) % distinct_lanes * place_bytes);
     }
-  } else if constexpr (Op::space == Space::global) {
+  } else if constexpr (space == Space::global) {
     base = reinterpret_cast<std::uint64_t>(ring);
   }
   if constexpr (loads) {
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(most_threads)
 #pragma unroll 1
     for (std::uint32_t r = 0; r < count; ++r) {
 #pragma unroll
-      for (unsigned i = 0; i < Op::body / ilp; ++i) {
+      for (unsigned i = 0; i < Op::about.body / ilp; ++i) {
 #pragma unroll
         for (unsigned c = 0; c < ilp; ++c)
           operate<Op>(x[c], a[i / Op::run % 2], b[i / Op::run % 2]);
@@ -111,42 +111,38 @@ __global__ void __launch_bounds__(most_threads)
 using Kernel = void (*)(const std::uint64_t*, const std::uint64_t*, std::uint32_t, Stamp*,
                         std::uint64_t*);
 
-template <class Op>
-Kernel kernel_of(unsigned ilp) {
-  return with_value<1U, 2U, 4U, 8U>(ilp, [&]<unsigned n>() -> Kernel {
-    if constexpr (why_not(Op::space, n) == nullptr) {
-      return &chains<Op, n>;
-    } else {
-      return nullptr;
-    }
+Kernel kernel_for(const operations::Shape& shape) {
+  return operations::with_named(shape.operation.name, operations::Operations{}, [&]<class Op>() {
+    return with_value<1U, 2U, 4U, 8U>(shape.chains, [&]<unsigned ilp>() -> Kernel {
+      if constexpr (why_not(Op::about.space, ilp) == nullptr) {
+        return &chains<Op, ilp>;
+      } else {
+        return nullptr;
+      }
+    });
   });
-}
-template <class... Op>
-Kernel kernel_named(std::string_view name, unsigned ilp, operations::List<Op...> /*all*/) {
-  Kernel found = nullptr;
-  ((Op::name == name ? found = kernel_of<Op>(ilp) : found), ...);
-  return found;
 }
 
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
-  const Shape shape{.operation = operations::operation_named(session.param("operation")),
-                    .ilp = static_cast<unsigned>(session.integer("ilp")),
-                    .warps = static_cast<unsigned>(session.integer("warps_per_sm"))};
+  const operations::Shape shape{
+      .operation = operations::operation_named(session.param("operation")),
+      .chains = static_cast<unsigned>(session.integer("ilp")),
+      .warps = static_cast<unsigned>(session.integer("warps_per_sm"))};
   operations::need(shape.operation, gpu);
-  const Kernel kernel = kernel_named(shape.operation.name, shape.ilp, operations::Operations{});
+  const Kernel kernel = kernel_for(shape);
   const auto* const code = reinterpret_cast<const void*>(kernel);
   const std::size_t alone = bytes_to_be_alone(code);
-  const DeviceBuffer<std::uint64_t> values{shape.operation.words(shape.ilp)};
+  const DeviceBuffer<std::uint64_t> values{shape.operation.words(shape.chains)};
   DeviceBuffer<std::uint64_t> ring{distinct_lanes};
-  std::vector<std::uint64_t> next(distinct_lanes);
-  for (std::size_t place = 0; place < distinct_lanes; ++place) {
-    next[place] = reinterpret_cast<std::uintptr_t>(ring.data()) +
-                  (place + operations::GlobalLoad::stride) % distinct_lanes * sizeof(next[0]);
+  std::vector<std::uint64_t> next;
+  for (std::uint64_t place = 0; place < distinct_lanes; ++place) {
+    const std::uint64_t after = operations::GlobalLoad::step(place, 0, 0);
+    next.push_back(reinterpret_cast<std::uintptr_t>(ring.data()) + after * sizeof after);
   }
   ring.upload(next);
   CudaMachine machine{session, std::size_t{gpu.sms} * shape.warps};
-  auto& ends = machine.output<std::uint64_t>(std::size_t{shape.ilp} * warp_lanes);
+  auto& ends = machine.output<std::uint64_t>(std::size_t{shape.chains} * warp_lanes);
 
   Experiment experiment = describe(shape, gpu, ends.landed());
   experiment.slopes[0].launch = [&](const Call& call) {

@@ -57,18 +57,8 @@ struct Passes {
   [[nodiscard]] double bend() const { return cycles[1] - (cycles[0] + slope()); }
 };
 
-/// What runs on a GPU.
-struct Shape {
-  operations::Operation operation;
-  unsigned ilp = 1;    ///< chains of a warp
-  unsigned warps = 1;  ///< of the one block on each SM
-  /// Operations of one chain in so many rounds.
-  [[nodiscard]] std::uint64_t chain_of(std::uint64_t rounds) const {
-    return rounds * operation.body / ilp;
-  }
-};
 /// A launch leaves the first warp's `ends`. Unit of work: an operation of a warp, on one SM.
-[[nodiscard]] Experiment describe(const Shape& shape, const GpuFacts& gpu,
+[[nodiscard]] Experiment describe(const operations::Shape& shape, const GpuFacts& gpu,
                                   std::span<const std::uint64_t> ends);
 /// On a core of a CPU: the first slope is of dependent additions, the second of `ilp` chains of the
 /// operation. Unit of work: one operation.

@@ -10,77 +10,44 @@
 #include "micro/compute/host_operations.hpp"
 #include "micro/compute/instruction_cost.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 
 namespace strata::instruction_cost {
 namespace {
 
 #if defined(__x86_64__)
 
-/// `ilp` chains of an operation, run and verified.
-template <class Op>
-class Chains {
- public:
-  explicit Chains(unsigned ilp) : ilp_{ilp} {}
-
-  void run(std::uint64_t turns) {
-    for (std::uint32_t c = 0; c < ilp_; ++c)
-      x_[c] = starts_[c];
-    with_value<1U, 4U, max_host_ilp>(ilp_, [&]<unsigned ilp>() {
-      Op::template run<ilp>(x_, operands_, turns);
-      return true;
-    });
-  }
-
-  void verify(std::uint64_t turns, Tally& tally) {
-    const auto [found, is_new] = known_.try_emplace(turns);
-    for (std::uint32_t c = 0; c < ilp_; ++c) {
-      if (is_new) found->second[c] = host_operations::expected_end<Op>(c, turns);
-      tally.one(operations::bits(x_[c]) == operations::bits(found->second[c]));
-    }
-  }
-
- private:
-  using Words = host_operations::Words<typename Op::Word>;
-  unsigned ilp_;
-  operations::Operands<typename Op::Word> operands_ = host_operations::shared_operands<Op>();
-  Words starts_ = [] {
-    Words starts{};
-    for (std::uint32_t c = 0; c < starts.size(); ++c)
-      starts[c] = host_operations::start_of<Op>(c);
-    return starts;
-  }();
-  Words x_{};
-  std::map<std::uint64_t, Words> known_;
-};
-
 /// Has `slope` launch `ilp` chains of an operation.
 template <class Op>
 void launch_chains(Slope& slope, HostMachine& machine, unsigned ilp) {
-  const auto chains = std::make_shared<Chains<Op>>(ilp);
-  slope.launch = machine.on_every_core([chains](std::size_t /*rank*/, const Call& call) {
-    chains->run(call.length.rounds);
-    return std::uint64_t{0};
-  });
-  slope.verify = [chains](const Call& call, std::span<const Stamp> /*stamps*/, Tally& tally) {
-    chains->verify(call.length.rounds, tally);
+  host_operations::Words<typename Op::Word> starts{};
+  for (std::uint32_t c = 0; c < starts.size(); ++c)
+    starts[c] = host_operations::start_of<Op>(c);
+  const auto x = std::make_shared<host_operations::Words<typename Op::Word>>();
+  slope.launch = machine.on_every_core(
+      [=, of = host_operations::shared_operands<Op>()](std::size_t /*rank*/, const Call& call) {
+        std::copy_n(starts.begin(), ilp, x->begin());
+        with_value<1U, 4U, max_host_ilp>(ilp, [&]<unsigned chains>() {
+          Op::template run<chains>(*x, of, call.length.rounds);
+          return true;
+        });
+        return std::uint64_t{0};
+      });
+  const auto wanted = [=](std::uint32_t turns) {
+    host_operations::Words<typename Op::Word> ends{};
+    for (std::uint32_t c = 0; c < ilp; ++c)
+      ends[c] = host_operations::expected_end<Op>(c, turns);
+    return ends;
   };
-}
-
-/// The same for the operation of that name. Returns its instructions.
-template <class... Op>
-std::string launch_named(std::string_view name, Slope& slope, HostMachine& machine, unsigned ilp,
-                         operations::List<Op...> /*all*/) {
-  std::string_view instructions;
-  (void)((Op::name == name &&
-          (launch_chains<Op>(slope, machine, ilp), instructions = Op::instructions, true)) ||
-         ...);
-  return std::string{instructions};
+  slope.verify = [=, of_turns = operations::once_each(wanted)](
+                     const Call& call, std::span<const Stamp> /*stamps*/, Tally& tally) mutable {
+    const auto& ends = of_turns(call.length.rounds);
+    for (std::uint32_t c = 0; c < ilp; ++c)
+      tally.one(operations::bits((*x)[c]) == operations::bits(ends[c]));
+  };
 }
 
 void run(Session& session) {
@@ -91,8 +58,11 @@ void run(Session& session) {
   const auto ilp = static_cast<unsigned>(session.integer("ilp"));
   Experiment experiment = describe_host(ilp);
   launch_chains<host_operations::Iadd>(experiment.slopes[0], machine, 1);
-  session.fact("instructions", launch_named(session.param("operation"), experiment.slopes[1],
-                                            machine, ilp, host_operations::Operations{}));
+  operations::with_named(session.param("operation"), host_operations::Operations{},
+                         [&]<class Op>() {
+                           launch_chains<Op>(experiment.slopes[1], machine, ilp);
+                           session.fact("instructions", std::string{Op::instructions});
+                         });
   measure(session, machine, experiment);
 }
 

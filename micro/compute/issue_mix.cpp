@@ -2,11 +2,11 @@
 
 #include "harness/model/word_patterns.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <string>
-#include <vector>
 
 namespace strata::issue_mix {
 namespace {
@@ -18,8 +18,8 @@ constexpr std::uint32_t last_place = (ring_words - 1) * sizeof(std::uint32_t);
 /// An address, as the bits of a number. It is subnormal: such numbers add like their bits, and
 /// multiply-adds of a GPU take no longer over them.
 float address(std::uint32_t place) {
-  return std::bit_cast<float>(
-      static_cast<std::uint32_t>(ring_address + place * sizeof(std::uint32_t)));
+  constexpr std::uint32_t width = sizeof(float);
+  return std::bit_cast<float>(ring_address + place * width);
 }
 
 /// Brings the first place to the last, the second to the one before it, and so on, once the place
@@ -28,64 +28,33 @@ float mirror() {
   return std::bit_cast<float>(2 * ring_address + last_place);
 }
 
+using OfLanes = std::array<float, distinct_lanes>;
+
 /// All that a loop hands on to the next.
 struct State {
   Ends x{};
-  std::array<std::array<float, distinct_lanes>, slots> answers{};
+  std::array<OfLanes, slots> answers{};
   bool operator==(const State&) const = default;
 };
-using AllWords = std::array<Words, distinct_lanes>;
 
-float answer_of(Partner partner, const std::array<float, distinct_lanes>& x, std::size_t lane,
-                const Words& words) {
+float answer_of(Partner partner, const OfLanes& x, std::size_t lane, const Words& words) {
+  const auto bits = std::bit_cast<std::uint32_t>(x[lane]);
   switch (partner) {
     case Partner::rsqrt:
       return 1 / std::sqrt(x[lane]);
     case Partner::shuffle:
       return x[(lane + 1) % distinct_lanes];
     case Partner::shared_load: {
-      const auto at = std::bit_cast<std::uint32_t>(x[lane]);
-      const bool inside = at >= ring_address && at <= ring_address + last_place && at % 4 == 0;
+      const std::uint32_t offset = bits - ring_address;  // huge where it lies before the ring
+      const bool inside = offset <= last_place && offset % sizeof(float) == 0;
       return inside ? mirror() : std::numeric_limits<float>::quiet_NaN();
     }
     case Partner::integer_add:
-      return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x[lane]) + words.added[0] +
-                                  words.added[1]);
+      return std::bit_cast<float>(bits + words.added[0] + words.added[1]);
     case Partner::none:
       break;
   }
   return words.answer;
-}
-
-/// One turn of the loop, in the order of the kernel.
-void turn(State& state, Partner partner, unsigned size, bool asked, const AllWords& words,
-          const Factors& a) {
-  for (unsigned p = 0; p < body; ++p) {
-    const std::size_t half = p / (body / 2);
-    auto& x = state.x.at(p % chains);
-    const int taken = answer_at(p, size);
-    for (std::size_t lane = 0; lane < distinct_lanes; ++lane) {
-      const float addend = taken < 0 ? words[lane].b.at(half)
-                                     : state.answers.at(static_cast<unsigned>(taken) % slots)[lane];
-      x[lane] = std::fma(x[lane], a.at(half), addend);
-    }
-    if (!asked || !asks_behind(p, size)) continue;
-    const unsigned group = p / size;
-    for (std::size_t lane = 0; lane < distinct_lanes; ++lane) {
-      state.answers.at(group % slots)[lane] =
-          answer_of(partner, state.x.at(group % chains), lane, words[lane]);
-    }
-  }
-}
-
-/// The chains' ends as bits.
-operations::WarpWords words_of(const Ends& ends) {
-  operations::WarpWords words;
-  for (const auto& chain : ends) {
-    for (const float x : chain)
-      words.push_back(operations::bits(x));
-  }
-  return words;
 }
 
 /// Multiply-adds of threads and, where a counter knows them, partners.
@@ -132,8 +101,7 @@ Words words_of(Partner partner, std::uint32_t lane) {
   if (partner == Partner::shared_load) {
     return {.start = {address(lane % ring_words), address((lane + 3) % ring_words)},
             .answer = mirror(),
-            .b = {mirror(), mirror()},
-            .added = {}};
+            .b = {mirror(), mirror()}};
   }
   constexpr std::uint32_t of_lane = 8;  // numbers
   const auto number = [&](std::uint32_t which) {
@@ -143,12 +111,10 @@ Words words_of(Partner partner, std::uint32_t lane) {
   const auto few = [&](std::uint32_t which) {
     return (hashed_word(of_lane * lane + which) >> 14U) | 1U;
   };
-  Words words{.start = {number(0), number(1)},
-              .answer = number(2),
-              .b = {number(3), number(4)},
-              .added = {few(5), few(6)}};
-  if (partner == Partner::shuffle) words.added = {(lane + 1) % distinct_lanes, few(6)};
-  return words;
+  return {.start = {number(0), number(1)},
+          .answer = number(2),
+          .b = {number(3), number(4)},
+          .added = {partner == Partner::shuffle ? (lane + 1) % distinct_lanes : few(5), few(6)}};
 }
 
 Factors factors_of(Partner partner) {
@@ -158,33 +124,41 @@ Factors factors_of(Partner partner) {
 }
 
 operations::WarpWords device_words(Partner partner) {
-  operations::WarpWords words;
-  const auto row = [&](auto&& pick) {
-    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-      words.push_back(operations::bits(pick(words_of(partner, lane % distinct_lanes))));
-  };
-  for (std::size_t c = 0; c < chains; ++c)
-    row([c](const Words& of) { return of.start.at(c); });
-  row([](const Words& of) { return of.answer; });
-  for (std::size_t half = 0; half < 2; ++half)
-    row([half](const Words& of) { return of.b.at(half); });
-  for (std::size_t which = 0; which < 2; ++which)
-    row([which](const Words& of) { return of.added.at(which); });
-  return words;
+  return operations::warp_rows(rows, [partner](std::size_t row, std::uint32_t lane) {
+    return std::bit_cast<std::array<std::uint32_t, rows>>(words_of(partner, lane)).at(row);
+  });
 }
 
 Ends expected_ends(Partner partner, unsigned size, bool asked, std::uint64_t rounds) {
-  AllWords words;
+  const Factors a = factors_of(partner);
+  std::array<Words, distinct_lanes> words;
   State state;
   for (std::uint32_t lane = 0; lane < distinct_lanes; ++lane) {
     words[lane] = words_of(partner, lane);
     for (std::size_t c = 0; c < chains; ++c)
       state.x.at(c)[lane] = words[lane].start.at(c);
-    for (auto& answers : state.answers)
+    for (OfLanes& answers : state.answers)
       answers[lane] = words[lane].answer;
   }
-  const Factors a = factors_of(partner);
-  operations::repeat(state, rounds, [&] { turn(state, partner, size, asked, words, a); });
+  operations::repeat(state, rounds, [&] {  // one turn of the kernel's loop
+    for (unsigned p = 0; p < body; ++p) {
+      const std::size_t half = p / (body / 2);
+      const int taken = answer_at(p, size);
+      const unsigned group = p / size;
+      for (std::size_t lane = 0; lane < distinct_lanes; ++lane) {
+        float& x = state.x.at(p % chains)[lane];
+        const float addend = taken < 0
+                                 ? words[lane].b.at(half)
+                                 : state.answers.at(static_cast<unsigned>(taken) % slots)[lane];
+        x = std::fma(x, a.at(half), addend);
+      }
+      if (!asked || !asks_behind(p, size)) continue;
+      for (std::size_t lane = 0; lane < distinct_lanes; ++lane) {
+        state.answers.at(group % slots)[lane] =
+            answer_of(partner, state.x.at(group % chains), lane, words[lane]);
+      }
+    }
+  });
   return state.x;
 }
 
@@ -197,14 +171,17 @@ Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
                     std::span<const std::uint64_t> ends) {
   constexpr double timed_seconds = 2e-3;  // of the long launch: thousands of timer steps
   const auto slope_of = [&](bool asked) {
-    return Slope{.verify = operations::ends_verified(ends, asked ? tolerance_of(partner) : 0,
-                                                     [=](std::uint32_t rounds) {
-                                                       return words_of(expected_ends(
-                                                           partner, size, asked, rounds));
-                                                     }),
-                 .writers = std::size_t{gpu.sms} * warps_of_sm,
-                 .window = median_sm(warps_of_sm),
-                 .held = true};
+    const auto wanted = [=](std::uint32_t rounds) {
+      operations::WarpWords words;
+      for (const auto& chain : expected_ends(partner, size, asked, rounds))
+        std::ranges::transform(chain, std::back_inserter(words), operations::bits<float>);
+      return words;
+    };
+    return Slope{
+        .verify = operations::ends_verified(ends, asked ? tolerance_of(partner) : 0, wanted),
+        .writers = std::size_t{gpu.sms} * warps_of_sm,
+        .window = median_sm(warps_of_sm),
+        .held = true};
   };
   constexpr std::size_t plain = 0;
   Experiment experiment;
@@ -220,15 +197,11 @@ Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
   experiment.rows.push_back(
       {"multiply_add_cycles", "cycle", By::outside, outside_of(plain, 1.0 / size)});
   if (partner != Partner::none) {
-    experiment.rows.push_back({.quantity = "partner_cycles",
-                               .unit = "cycle",
-                               .method = "less_multiply_adds",
-                               .value =
-                                   [=](const Sample& sample) {
-                                     return sample.slopes[own].inside.cycles -
-                                            sample.slopes[plain].inside.cycles;
-                                   },
-                               .provenance = Provenance::modelled});
+    const auto additional = [=](const Sample& sample) {
+      return sample.slopes[own].inside.cycles - sample.slopes[plain].inside.cycles;
+    };
+    experiment.rows.push_back(
+        {"partner_cycles", "cycle", "less_multiply_adds", additional, Provenance::modelled});
   }
   experiment.watch = {cycles_of(own), outside_of(own), cycles_of(plain)};
   experiment.checked = operations::what_was_checked(tolerance_of(partner));

@@ -33,7 +33,7 @@ struct Simulated {
 
 Simulated simulate(const Variant& variant, const LaunchShape& launch, std::uint64_t seed,
                    std::uint32_t operations_of_lane = some_operations) {
-  const std::uint32_t total = result_words(variant, launch);
+  const auto total = static_cast<std::uint32_t>(Places::of_threads(variant, launch).words);
   const bool shared = variant.space == StateSpace::shared;
   const std::uint32_t area = shared ? total / launch.blocks : total;
   const std::uint32_t of_block = launch.warps_of_block * warp_lanes;
@@ -85,9 +85,8 @@ Simulated simulate(const Variant& variant, const LaunchShape& launch, std::uint6
 Tally compare(const Variant& variant, const Simulated& done,
               std::uint32_t operations_of_lane = some_operations) {
   Tally tally;
-  Expected::of_threads(variant, small)
-      .compare(
-          done.words, done.left, [=](std::size_t) { return operations_of_lane; }, tally);
+  comparison(variant.operation, small.chains, Places::of_threads(variant, small))(
+      done.words, done.left, [=](std::size_t) { return operations_of_lane; }, tally);
   return tally;
 }
 
@@ -249,7 +248,8 @@ SimulatedCores simulate_cores(const Variant& variant, std::size_t cores, std::ui
                               std::uint64_t seed) {
   const std::uint64_t mask =
       variant.operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
-  SimulatedCores done{.words = std::vector<std::uint64_t>(area_words(variant, cores)),
+  const Places places = Places::of_cores(variant, cores);
+  SimulatedCores done{.words = std::vector<std::uint64_t>(places.words),
                       .cores = std::vector<CoreResult>(cores)};
   for (std::uint32_t i = 0; i < done.words.size(); ++i)
     done.words[i] = initial_word(variant.operation, i);
@@ -263,7 +263,7 @@ SimulatedCores simulate_cores(const Variant& variant, std::size_t cores, std::ui
   for (const std::uint32_t turn : random_order(static_cast<std::uint32_t>(turns.size()), seed)) {
     const std::uint32_t core = turns[turn];
     CoreResult& mine = done.cores[core];
-    std::uint64_t& word = done.words.at(word_of_core(variant, core));
+    std::uint64_t& word = done.words.at(places.target[core]);
     std::uint64_t& mine_now = held[core][mine.operations++ % chains];
     const std::uint64_t old = word;
     if (variant.operation == Operation::exch_int) {
@@ -296,9 +296,8 @@ Tally compare(const Variant& variant, std::uint32_t chains, const std::vector<st
   for (const CoreResult& core : cores)
     left.push_back(core.left);
   Tally tally;
-  Expected::of_cores(variant, cores.size(), chains)
-      .compare(
-          words, left, [&](std::size_t core) { return cores[core].operations; }, tally);
+  comparison(variant.operation, chains, Places::of_cores(variant, cores.size()))(
+      words, left, [&](std::size_t core) { return cores[core].operations; }, tally);
   return tally;
 }
 
@@ -344,23 +343,28 @@ TEST(AtomicsOfCores, ShowASwapThatAloneDidNotWinEverySecondTime) {
 TEST(AtomicsPlaces, OfCoresShareALineOrTwoOrNone) {
   for (const Operation operation : {Operation::add_int, Operation::add_int64}) {
     const std::uint32_t width = width_of(operation);
-    std::set<std::size_t> same;
-    std::set<std::size_t> line;
+    const auto words = [&](Target target) {
+      return Places::of_cores({.target = target, .operation = operation}, 8).target;
+    };
+    const auto set_of = [](const auto& all) {
+      return std::set<std::size_t>(all.begin(), all.end());
+    };
+    const auto same = set_of(words(Target::same));
+    const auto line = set_of(words(Target::line));
     std::set<std::size_t> pairs;
-    for (std::size_t core = 0; core < 8; ++core) {
-      same.insert(word_of_core({.target = Target::same, .operation = operation}, core));
-      line.insert(word_of_core({.target = Target::line, .operation = operation}, core));
+    for (const std::size_t word : words(Target::disjoint)) {
+      pairs.insert(word * width / core_pitch);
       const Variant variant{.target = Target::disjoint, .operation = operation};
-      pairs.insert(word_of_core(variant, core) * width / core_pitch);
-      EXPECT_EQ(area_words(variant, core + 1) * width, (core + 1) * core_pitch);
+      EXPECT_EQ(Places::of_cores(variant, pairs.size()).words * width, pairs.size() * core_pitch);
     }
     EXPECT_EQ(same.size(), 1U);
     EXPECT_EQ(line.size(), 8U);
     EXPECT_LE((*line.rbegin() + 1) * width, 64U);
     EXPECT_EQ(pairs.size(), 8U);
   }
-  EXPECT_EQ(area_words({.target = Target::line, .operation = Operation::add_int64}, 17), 32U);
-  EXPECT_THROW((void)word_of_core({.target = Target::warp}, 0), std::logic_error);
+  const Variant line{.target = Target::line, .operation = Operation::add_int64};
+  EXPECT_EQ(Places::of_cores(line, 17).words, 32U);
+  EXPECT_THROW((void)Places::of_cores({.target = Target::warp}, 1), std::logic_error);
 }
 
 // ----------------------------------------------------------------------------------------- rows

@@ -83,7 +83,7 @@ class EachForm : public ::testing::Test {
   static double value(Word x) {
     if constexpr (std::is_floating_point_v<Word>) {
       return x;
-    } else if constexpr (Op::name == operations::Hfma2::name) {
+    } else if constexpr (Op::about.name == operations::Hfma2::about.name) {
       return operations::Half::unpack(x);
     } else {
       return operations::Bfloat::unpack(x);
@@ -125,7 +125,7 @@ TYPED_TEST(EachForm, MovesAndStaysFarFromZeroAndInfinity) {
 TYPED_TEST(EachForm, HasLanesThatDifferAndWholeTurnsInARound) {
   const auto ends = operations::expected_ends<TypeParam>(1024);
   EXPECT_GT(std::set(ends.begin(), ends.end()).size(), ends.size() / 2);
-  EXPECT_EQ(TypeParam::body / TypeParam::chains % (2 * TypeParam::run), 0U);
+  EXPECT_EQ(TypeParam::about.body / TypeParam::chains % (2 * TypeParam::run), 0U);
 }
 
 TEST(CeilingsForms, AreThoseOfTheirNames) {
@@ -237,7 +237,7 @@ TEST(CeilingsRows, OfACpuTellOneCoreFromAll) {
 
 TEST(CeilingsGates, CompareTheTimersAndVerifyEveryWarp) {
   const Shape shape{.arithmetic = Arithmetic::fp32, .form = Form::square, .warps = 8};
-  const auto [operation, chains] = in_form(shape);
+  const auto [operation, chains, warps] = in_form(shape);
   std::vector<std::uint64_t> ends(std::size_t{chains} * warp_lanes);
   const Experiment experiment = describe(shape, hopper(), ends);
   Seen apart = seen_of(1e-9);

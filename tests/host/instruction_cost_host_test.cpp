@@ -43,7 +43,7 @@ TYPED_TEST(EachHostOperation, StaysFiniteAndNormal) {
 
 TYPED_TEST(EachHostOperation, IsOfTheOperationsOfABenchmarkThatKnowsItsName) {
   const Axis axis = *find_benchmark("instruction_cost")->benchmark.axis("operation");
-  EXPECT_EQ(axis.canonical(TypeParam::name), std::string{TypeParam::name});
+  EXPECT_EQ(axis.canonical(TypeParam::about.name), std::string{TypeParam::about.name});
   EXPECT_FALSE(TypeParam::instructions.empty());
 }
 
@@ -58,7 +58,7 @@ void expect_ends() {
     Op::template run<ilp>(x, shared_operands<Op>(), turns);
     for (std::uint32_t chain = 0; chain < ilp; ++chain) {
       EXPECT_EQ(operations::bits(x[chain]), operations::bits(expected_end<Op>(chain, turns)))
-          << Op::name << ", chain " << chain << " of " << ilp << ", " << turns << " turns";
+          << Op::about.name << ", chain " << chain << " of " << ilp << ", " << turns << " turns";
     }
     for (std::uint32_t chain = ilp; chain < most_chains; ++chain)
       EXPECT_EQ(x[chain], Word{}) << "a chain that takes no part";

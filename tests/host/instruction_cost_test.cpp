@@ -60,14 +60,14 @@ TYPED_TEST(EachOperation, StaysFiniteAndNormalAndNeverAllOnes) {
 
 TYPED_TEST(EachOperation, FillsItsLoopEvenlyWithAnyNumberOfChains) {
   for (const std::uint32_t ilp : {1U, 2U, 4U, 8U}) {
-    EXPECT_EQ(TypeParam::body % ilp, 0U);
-    EXPECT_EQ(TypeParam::body / ilp % (2 * TypeParam::run), 0U)
+    EXPECT_EQ(TypeParam::about.body % ilp, 0U);
+    EXPECT_EQ(TypeParam::about.body / ilp % (2 * TypeParam::run), 0U)
         << "the operand sets alternate across rounds";
   }
 }
 
 TYPED_TEST(EachOperation, DoesSomething) {
-  if (TypeParam::space == Space::barrier) return;
+  if (TypeParam::about.space == Space::barrier) return;
   EXPECT_NE(walked<TypeParam>(1), walked<TypeParam>(0));
 }
 
@@ -98,7 +98,7 @@ TEST(PackedNumbers, RoundToNearestTiesToEven) {
 
 TEST(PackedNumbers, OperandsAreHeldByTheirFormat) {
   for (std::uint32_t lane = 0; lane < distinct_lanes; ++lane) {
-    const auto numbers = contraction<double>(lane, Bfloat::bits - 1);
+    const auto numbers = contraction<double>(lane, Bfloat::bits - 1, &Dfma::word_of);
     for (const double value : {numbers.start, numbers.a[0], numbers.a[1], numbers.b[0]})
       EXPECT_EQ(Bfloat::unpack(Bfloat::pack(value)), value);
   }
@@ -192,7 +192,7 @@ GpuFacts gpu() {
 }
 
 Shape shape_of(std::string_view operation, unsigned ilp, unsigned warps) {
-  return {.operation = operation_named(operation), .ilp = ilp, .warps = warps};
+  return {.operation = operation_named(operation), .chains = ilp, .warps = warps};
 }
 
 Sample seen(double bend = 0) {
