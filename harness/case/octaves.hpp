@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace strata {
@@ -22,6 +23,15 @@ namespace strata {
     if (number > most) return all;
     if (number >= least && (all.empty() || number > all.back())) all.push_back(number);
   }
+}
+
+/// For the values of an axis.
+[[nodiscard]] inline std::vector<std::string> texts_of(const std::vector<std::uint64_t>& numbers) {
+  std::vector<std::string> texts;
+  texts.reserve(numbers.size());
+  for (const std::uint64_t number : numbers)
+    texts.push_back(std::to_string(number));
+  return texts;
 }
 
 }  // namespace strata

@@ -1,50 +1,40 @@
 #include "micro/latency/latency_vs_footprint.hpp"
 
+#include "harness/case/error.hpp"
 #include "harness/case/octaves.hpp"
+#include "micro/latency/pointer_chase_host.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace strata::latency_vs_footprint {
 namespace {
 
-constexpr std::uint64_t default_multiple = 128;
-constexpr unsigned default_per_octave = 8;
-
-std::vector<std::string> default_footprints() {
-  std::vector<std::string> texts;
-  for (const auto bytes :
-       octaves(least_footprint, most_footprint, default_per_octave, default_multiple))
-    texts.push_back(std::to_string(bytes));
-  return texts;
-}
-
 std::uint64_t most_bytes(Space space) {
   switch (space) {
     case Space::shared:
-      return most_shared;
+      return 256U << 10U;  // more than any SM has to date
     case Space::constant:
       return most_constant;
     case Space::texture:
-      return most_texture;
+      return 512U << 20U;  // 2^27 elements of 4 bytes
     case Space::mapped:
       return most_mapped;
     case Space::memory:
-      return most_host;
+      return 1024U << 20U;
     default:
       return most_footprint;
   }
 }
 
 std::optional<std::string> excluded(const Params& params, Backend backend) {
-  const Space space = spaces.of(params.find("space")->second);
+  const Space space = spaces.of(params.at("space"));
   if ((space == Space::memory) != (backend == Backend::host)) {
     return "a GPU has windows of memory, a CPU has one";
   }
-  if (params.find("cores")->second != "one" && !is_global(space)) {
+  if (params.at("cores") != "one" && !is_global(space)) {
     return "several cores share device memory, and walk it with plain loads";
   }
   const auto footprint = number_of<std::uint64_t>(params, "footprint");
@@ -53,10 +43,35 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
     return "the footprint is no whole number of slots, two at least";
   }
   if (footprint > most_bytes(space)) return "the window has no more room";
+  // Writing a long chain takes one core long.
+  constexpr std::uint64_t most_dense_host = 256U << 20U;
   if (space == Space::memory && footprint > most_dense_host && !std::has_single_bit(footprint)) {
     return "large footprints are powers of two on the host";
   }
   return std::nullopt;
+}
+
+void run(Session& session) {
+  const auto footprint = number_of<std::uint64_t>(session.params(), "footprint");
+  const auto stride = number_of<std::uint64_t>(session.params(), "stride");
+  const auto memory = cpu_facts(session.device().identity().facts).memory_bytes;
+  if (memory && footprint > *memory / 4) {
+    throw Skipped{"a chain in more than a quarter of the memory"};
+  }
+  // Small chains share a small room, so that a few of them do not take a gibibyte.
+  constexpr std::uint64_t small_room = 16U << 20U;
+  const std::uint64_t bytes = footprint <= small_room ? small_room : std::bit_ceil(footprint);
+  constexpr std::align_val_t page{4096};
+  const auto& room = session.cache().keep<pointer_chase::HostMemory>(
+      "latency_vs_footprint/" + std::to_string(bytes),
+      [&] { return pointer_chase::host_memory(bytes, page); });
+  const PermutedChain chain{.cycle = {footprint / stride, /*seed=*/2009},
+                            .base = std::bit_cast<std::uintptr_t>(room.get()),
+                            .stride = stride};
+  const auto address_at = [&](std::uint64_t step) { return chain.address_at(step); };
+  pointer_chase::write_links(chain.cycle.slots(), address_at);
+  HostMachine machine;
+  pointer_chase::measure_chain(session, machine, chain.cycle.slots(), address_at, {.pilot = 4096});
 }
 
 }  // namespace
@@ -80,7 +95,8 @@ Benchmark declare() {
                 .choices = {},
                 .minimum = static_cast<long long>(least_footprint),
                 .maximum = static_cast<long long>(most_footprint),
-                .defaults = default_footprints()}},
+                .defaults = texts_of(octaves(least_footprint, most_footprint, /*per_octave=*/8,
+                                             /*multiple=*/128))}},
       .data_axes = 1,
       .quantities = {{"load_cycles", "cycles of one dependent load; median of the SMs"},
                      {"load_time", "the same in seconds"},
@@ -106,7 +122,7 @@ Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t 
   constexpr std::uint64_t caches = 4;
   constexpr std::uint64_t l1_bytes = 256U << 10U;  // no SM has more to date
   constexpr std::uint64_t most_warm = 8192;        // a walk of two million cycles
-  constexpr std::uint64_t few_warm = 64;
+  constexpr std::uint32_t few_warm = 64;
   // Enough for every sample of a case to walk on where the last one ended.
   constexpr std::uint64_t links_of_one = 1U << 17U;
   constexpr std::uint64_t links_of_each = 1U << 13U;
@@ -119,8 +135,7 @@ Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t 
   }
   if (space == Space::shared) return result;
   if (footprint <= caches * l1_bytes && slots <= most_warm && space != Space::global_cg) {
-    result.warm_loads =
-        static_cast<std::uint32_t>(std::max(pointer_chase::in_whole_turns(slots), few_warm));
+    result.warm_loads = std::max(pointer_chase::in_whole_turns(slots), few_warm);
   }
   result.cold = footprint > caches * l2_bytes;
   if (result.cold) {
@@ -146,7 +161,11 @@ Setup setup_for(Space space, bool several, std::uint64_t stride, std::uint64_t f
 }
 
 pointer_chase::Chase chase_of(const Setup& setup) {
-  return {.word_at = [&setup](std::uint64_t step) { return setup.word_at(step); },
+  const std::uint64_t unit = setup.space == Space::texture ? sizeof(std::uint32_t) : 1;
+  return {.word_at =
+              [&setup, unit](std::uint64_t step) {
+                return setup.chain.address_at(step) / unit;  // of a texture the index of an element
+              },
           .walks = {setup.chain.cycle.slots(), setup.preparation.links, setup.cores},
           .walkers = setup.cores,
           .warm = setup.preparation.warm_loads};
@@ -187,5 +206,7 @@ Experiment describe(pointer_chase::Chase& chase, const Setup& setup, const GpuFa
   };
   return experiment;
 }
+
+STRATA_BENCHMARK(declare, host, run);
 
 }  // namespace strata::latency_vs_footprint

@@ -1,7 +1,5 @@
 // A kernel of one thread a block, so that nothing else is in flight on the SM. The chain is written
-// by all SMs at once, each link from its number alone: 64 GiB need no walk by the host. Of a chain
-// that is far larger than L2 only the links that will be loaded are written: the cycle's first
-// ones, which lie anywhere in the footprint.
+// by all SMs at once, each link from its number alone: 64 GiB need no walk by the host.
 #include "harness/case/error.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -12,18 +10,15 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace strata::latency_vs_footprint {
 namespace {
 
 using pointer_chase::ChainMemory;
 using pointer_chase::timed_walk;
-using pointer_chase::write_indices;
 using pointer_chase::write_links;
 
 constexpr unsigned shared_threads = 256;  // write the chain, then one of them walks
@@ -92,127 +87,103 @@ __global__ void follow_texture(cudaTextureObject_t texture, std::uint32_t begin,
   });
 }
 
-/// Of global and mapped memory.
-auto follow_kernel(Space space) {
-  return with_value<Space::global_ca, Space::global_cg, Space::global_nc, Space::mapped>(
-      space, [&]<Space one>() { return &follow<one>; });
-}
-const void* kernel_of(Space space) {
-  switch (space) {
-    case Space::shared:
-      return reinterpret_cast<const void*>(follow_shared);
-    case Space::constant:
-      return reinterpret_cast<const void*>(follow_constant);
-    case Space::texture:
-      return reinterpret_cast<const void*>(follow_texture);
-    default:
-      return reinterpret_cast<const void*>(follow_kernel(space));
-  }
-}
-
-/// Device memory for a footprint, as little as serves: a sweep of the caches takes no 64 GiB.
-ChainMemory& memory_for(Session& session, std::uint64_t footprint) {
-  constexpr std::uint64_t small = std::uint64_t{1} << 30U;
-  const bool is_small = footprint <= small;
-  auto& memory = session.cache().keep<ChainMemory>(
-      std::string{"latency_vs_footprint/"} + (is_small ? "small" : "large"), [&] {
-        return ChainMemory{std::min(is_small ? small : most_footprint, free_bytes_to_use())};
-      });
-  pointer_chase::require_room(footprint, memory.data.size_bytes());
-  return memory;
-}
-
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
   const Space space = spaces.of(session.param("space"));
-  const auto number = [&](const char* axis) {
-    return static_cast<std::uint64_t>(session.whole(axis));
-  };
-  Setup setup =
-      setup_for(space, session.param("cores") != "one", number("stride"), number("footprint"), gpu);
+  Setup setup = setup_for(space, session.param("cores") != "one",
+                          number_of<std::uint64_t>(session.params(), "stride"),
+                          number_of<std::uint64_t>(session.params(), "footprint"), gpu);
   const std::uint64_t links = setup.preparation.links;
   pointer_chase::Chase chase = chase_of(setup);
   Experiment experiment = describe(chase, setup, gpu);
   require_timed(session, experiment);
   CudaMachine machine{session, setup.cores};
   const cudaStream_t stream = machine.stream().get();
-
+  const void* kernel = nullptr;
   ChainMemory* memory = nullptr;
   std::unique_ptr<WordTexture> texture;
-  if (is_global(space) || space == Space::texture) {
-    run_untimed(machine, Start::evicted, [] {});  // what that takes is not free for chains
-    memory = &memory_for(session, setup.footprint);
-    prefer_l1(kernel_of(space));
-  }
-  if (is_global(space)) {
-    setup.chain.base = memory->address();
-  } else if (space == Space::texture) {
-    texture = std::make_unique<WordTexture>(memory->data.data(), setup.footprint);
-  } else if (space == Space::mapped) {
-    const auto& mapped = session.cache().keep<PinnedBuffer<char>>(
-        "latency_vs_footprint/mapped", [] { return PinnedBuffer<char>{most_mapped}; });
-    setup.chain.base = reinterpret_cast<std::uintptr_t>(mapped.data());
-    write_links(setup.chain, links, stream);
-  } else if (space == Space::constant) {
-    const auto words = pointer_chase::words_of(setup.chain, constant_words);
-    cuda_check(cudaMemcpyToSymbol(table, words.data(), most_constant));
-    cuda_check(cudaDeviceSynchronize());
-  } else {
+  Slope& slope = experiment.slopes[0];
+  if (space == Space::shared) {
     if (setup.footprint > gpu.shared_per_block) {
       throw Skipped{"a block has at most " + std::to_string(gpu.shared_per_block) +
                     " bytes of shared memory here"};
     }
-    allow_shared_bytes(kernel_of(space), gpu.shared_per_block);
+    kernel = reinterpret_cast<const void*>(follow_shared);
+    allow_shared_bytes(kernel, gpu.shared_per_block);
+    slope.launch = [&](const Call& call) {
+      follow_shared<<<1, shared_threads, setup.footprint, stream>>>(
+          setup.chain, chase.first, chase.warm, call.length.rounds, machine.device_stamps());
+    };
+  } else if (space == Space::constant) {
+    kernel = reinterpret_cast<const void*>(follow_constant);
+    const auto words = pointer_chase::words_of(setup.chain, constant_words);
+    cuda_check(cudaMemcpyToSymbol(table, words.data(), most_constant));
+    cuda_check(cudaDeviceSynchronize());
+    slope.launch = [&](const Call& call) {
+      follow_constant<<<1, 1, 0, stream>>>(static_cast<std::uint32_t>(chase.begin), chase.warm,
+                                           call.length.rounds, machine.device_stamps());
+    };
+  } else if (space == Space::texture) {
+    kernel = reinterpret_cast<const void*>(follow_texture);
+    slope.launch = [&](const Call& call) {
+      follow_texture<<<1, 1, 0, stream>>>(texture->get(), static_cast<std::uint32_t>(chase.begin),
+                                          chase.warm, call.length.rounds, machine.device_stamps());
+    };
+  } else {
+    auto* const walk =
+        with_value<Space::global_ca, Space::global_cg, Space::global_nc, Space::mapped>(
+            space, [&]<Space one>() { return &follow<one>; });
+    kernel = reinterpret_cast<const void*>(walk);
+    slope.launch = [&, walk](const Call& call) {
+      walk<<<setup.cores, 1, 0, stream>>>(setup.chain, chase.first, chase.walks.gap(), chase.warm,
+                                          call.length.rounds, machine.device_stamps());
+    };
+  }
+  if (space == Space::mapped) {
+    const auto& mapped = session.cache().keep<PinnedBuffer<char>>(
+        "latency_vs_footprint/mapped", [] { return PinnedBuffer<char>{most_mapped}; });
+    setup.chain.base = reinterpret_cast<std::uintptr_t>(mapped.data());
+    write_links(setup.chain, links, stream);
+  } else if (is_global(space) || space == Space::texture) {
+    run_untimed(machine, Start::evicted, [] {});  // what that takes is not free for chains
+    // A sweep of the caches takes no 64 GiB.
+    memory = &pointer_chase::memory_for(session, "latency_vs_footprint", setup.footprint,
+                                        std::uint64_t{1} << 30U, most_footprint);
+    prefer_l1(kernel);
+    if (space == Space::texture) {
+      texture = std::make_unique<WordTexture>(memory->plain->data(), setup.footprint);
+    } else {
+      setup.chain.base = memory->address();
+    }
   }
 
   // From an empty cache: every page, or two laps, since an endless walk finds what one lap leaves
   // behind.
   const auto visit = [&] {
-    PermutedChain chain = setup.chain;
-    chain.base = memory->address();
     if (setup.preparation.cold) {
       pointer_chase::visit_pages(*memory, setup.footprint, setup.cores, stream);
       return;
     }
+    PermutedChain chain = setup.chain;
+    chain.base = memory->address();
     for (int lap = 0; lap < 2; ++lap)
-      pointer_chase::visit_lap(chain, setup.cores, memory->sink.data(), stream);
+      pointer_chase::visit_lap(*memory, chain, setup.cores, stream);
   };
   const auto settle = [&] {
     if (texture) {
-      write_indices(setup.chain, links, reinterpret_cast<std::uint32_t*>(memory->data.data()),
-                    stream);
+      pointer_chase::write_indices(setup.chain, links, memory->address(), stream);
     } else {
       write_links(setup.chain, links, stream);
     }
     run_untimed(machine, Start::evicted, visit);  // writes back what was written
   };
-  Slope& slope = experiment.slopes[0];
   if (setup.preparation.cold) {
     slope.prepare = [&](const Call& call) {
       chase.go_on(call);
       run_untimed(machine, Start::evicted, visit);
     };
   }
-  slope.launch = [&](const Call& call) {
-    const auto start = [&](auto* kernel, unsigned blocks, unsigned threads, std::uint64_t bytes,
-                           auto... where) {
-      kernel<<<blocks, threads, bytes, stream>>>(where..., chase.warm, call.length.rounds,
-                                                 machine.device_stamps());
-    };
-    const auto begin = static_cast<std::uint32_t>(chase.begin);
-    switch (space) {
-      case Space::shared:
-        return start(follow_shared, 1, shared_threads, setup.footprint, setup.chain, chase.first);
-      case Space::constant:
-        return start(follow_constant, 1, 1, 0, begin);
-      case Space::texture:
-        return start(follow_texture, 1, 1, 0, texture->get(), begin);
-      default:
-        return start(follow_kernel(space), setup.cores, 1, 0, setup.chain, chase.first,
-                     chase.walks.gap());
-    }
-  };
-  experiment.kernels = {kernel_of(space)};
+  experiment.kernels = {kernel};
   if (experiment.counts) {
     experiment.counts->prepare = [&](const Call&) {
       chase.begin_at(0);

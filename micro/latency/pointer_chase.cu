@@ -1,6 +1,7 @@
 // Kernels that write and visit chains; none of them is timed.
-#include "harness/cuda/access.cuh"
+#include "harness/case/error.hpp"
 #include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/occupancy.hpp"
 #include "harness/cuda/reduce.cuh"
 #include "micro/latency/pointer_chase.cuh"
 
@@ -73,36 +74,58 @@ __global__ void __launch_bounds__(visit_threads)
 
 }  // namespace
 
+ChainMemory& memory_for(Session& session, const std::string& name, std::uint64_t footprint,
+                        std::uint64_t small, std::uint64_t most, bool mapped_by_hand) {
+  const bool is_small = footprint <= small;
+  auto& memory = session.cache().keep<ChainMemory>(name + (is_small ? "/small" : "/large"), [&] {
+    const std::uint64_t bytes = std::min(is_small ? small : most, free_bytes_to_use());
+    ChainMemory made;
+    if (mapped_by_hand) {
+      made.mapped = std::make_unique<MappedMemory>(bytes);
+    } else {
+      made.plain = std::make_unique<DeviceBuffer<char>>(bytes);
+    }
+    return made;
+  });
+  if (footprint <= memory.size()) return memory;
+  const auto text = [](std::uint64_t bytes) {
+    constexpr std::uint64_t mebi = std::uint64_t{1} << 20U;
+    return bytes >= mebi ? std::to_string(bytes / mebi) + " MiB" : std::to_string(bytes) + " B";
+  };
+  throw Skipped{text(footprint) + " are more than 80 % of the memory that was free (" +
+                text(memory.size()) + ")"};
+}
+
 void write_links(const PermutedChain& chain, std::uint64_t links, cudaStream_t stream) {
   write_addresses<<<write_blocks, write_threads, 0, stream>>>(chain, links);
   cuda_check(cudaGetLastError());
 }
 
-void write_indices(const PermutedChain& chain, std::uint64_t links, std::uint32_t* data,
+void write_indices(const PermutedChain& chain, std::uint64_t links, std::uint64_t data,
                    cudaStream_t stream) {
-  write_elements<<<write_blocks, write_threads, 0, stream>>>(chain, links, data);
+  write_elements<<<write_blocks, write_threads, 0, stream>>>(
+      chain, links, reinterpret_cast<std::uint32_t*>(data));
   cuda_check(cudaGetLastError());
 }
 
 void visit_pages(const ChainMemory& memory, std::uint64_t bytes, unsigned cores,
                  cudaStream_t stream) {
-  // What the GPU maps at once, as far as anybody knows; where it maps more, pages are visited
-  // twice.
-  constexpr std::uint64_t page_bytes = std::uint64_t{2} << 20U;
-  const std::uint64_t step = std::min(page_bytes, bytes);
+  // What the GPU maps at once, as far as is known; where it maps more, pages are visited twice.
+  const std::uint64_t step = std::min(std::uint64_t{2} << 20U, bytes);
   visit_every<<<cores, visit_threads, 0, stream>>>(memory.address(), step,
                                                    (bytes + step - 1) / step, memory.sink.data());
   cuda_check(cudaGetLastError());
 }
 
-void visit_slots(const PermutedChain& chain, std::uint32_t* sink, cudaStream_t stream) {
-  visit_chain<<<1, visit_threads, 0, stream>>>(chain, sink);
+void visit_slots(const ChainMemory& memory, const PermutedChain& chain, cudaStream_t stream) {
+  visit_chain<<<1, visit_threads, 0, stream>>>(chain, memory.sink.data());
   cuda_check(cudaGetLastError());
 }
 
-void visit_lap(const PermutedChain& chain, unsigned walkers, std::uint32_t* sink,
+void visit_lap(const ChainMemory& memory, const PermutedChain& chain, unsigned walkers,
                cudaStream_t stream) {
-  visit_steps<<<walkers, visit_threads, 0, stream>>>(chain, chain.cycle.slots() / walkers, sink);
+  const std::uint64_t gap = chain.cycle.slots() / walkers;
+  visit_steps<<<walkers, visit_threads, 0, stream>>>(chain, gap, memory.sink.data());
   cuda_check(cudaGetLastError());
 }
 

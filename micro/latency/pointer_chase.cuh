@@ -1,18 +1,18 @@
-// The parts of a pointer chase that run on the GPU, for every benchmark that follows a chain of
-// loads.
+// The parts of a pointer chase that run on the GPU.
 #pragma once
 
-#include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"
-#include "harness/cuda/clock.cuh"
+#include "harness/cuda/mapped_memory.hpp"
 #include "harness/cuda/stamps.cuh"
+#include "harness/measure/session.hpp"
 #include "micro/latency/pointer_chase.hpp"
 #include "micro/pattern/permuted_chain.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace strata::pointer_chase {
@@ -42,20 +42,28 @@ __device__ __forceinline__ void timed_walk(Word at, std::uint32_t warm, std::uin
   leave(stamp, begin, end, at - origin);
 }
 
-/// Device memory for chains, and a word that nobody writes.
+/// Device memory for chains, plain or mapped by hand, and a word that nobody writes.
 struct ChainMemory {
-  explicit ChainMemory(std::uint64_t bytes) : data{bytes} {}
-  [[nodiscard]] std::uint64_t address() const {
-    return reinterpret_cast<std::uintptr_t>(data.data());
-  }
-  DeviceBuffer<char> data;
+  std::unique_ptr<DeviceBuffer<char>> plain;
+  std::unique_ptr<MappedMemory> mapped;
   DeviceBuffer<std::uint32_t> sink{1};
+
+  [[nodiscard]] std::uint64_t address() const {
+    return mapped ? mapped->address() : reinterpret_cast<std::uintptr_t>(plain->data());
+  }
+  [[nodiscard]] std::uint64_t size() const { return mapped ? mapped->size() : plain->size(); }
 };
+/// Plain memory with room for `footprint`, or such as cuMemCreate gives, kept under `name`: `small`
+/// bytes where that serves, else `most`, but no more than is free. Throws Skipped where the
+/// footprint does not fit.
+[[nodiscard]] ChainMemory& memory_for(Session& session, const std::string& name,
+                                      std::uint64_t footprint, std::uint64_t small,
+                                      std::uint64_t most, bool mapped_by_hand = false);
 
 /// Writes the first `links` links of a chain as 64-bit addresses.
 void write_links(const PermutedChain& chain, std::uint64_t links, cudaStream_t stream);
 /// The same as indices of elements of 4 bytes, from `data` on. The chain's base is 0.
-void write_indices(const PermutedChain& chain, std::uint64_t links, std::uint32_t* data,
+void write_indices(const PermutedChain& chain, std::uint64_t links, std::uint64_t data,
                    cudaStream_t stream);
 
 /// Visits read a word at each place past L1, by one block or by one on each of some SMs: lines come
@@ -64,20 +72,9 @@ void write_indices(const PermutedChain& chain, std::uint64_t links, std::uint32_
 void visit_pages(const ChainMemory& memory, std::uint64_t bytes, unsigned cores,
                  cudaStream_t stream);
 /// Each slot of a chain, in the order of addresses, by one block.
-void visit_slots(const PermutedChain& chain, std::uint32_t* sink, cudaStream_t stream);
+void visit_slots(const ChainMemory& memory, const PermutedChain& chain, cudaStream_t stream);
 /// Each slot in the order of the walk, so that the walk finds what an endless one would.
-void visit_lap(const PermutedChain& chain, unsigned walkers, std::uint32_t* sink,
+void visit_lap(const ChainMemory& memory, const PermutedChain& chain, unsigned walkers,
                cudaStream_t stream);
-
-/// Throws Skipped where a chain does not fit into the `room` that there was.
-inline void require_room(std::uint64_t footprint, std::uint64_t room) {
-  if (footprint <= room) return;
-  const auto text = [](std::uint64_t bytes) {
-    constexpr std::uint64_t mebi = std::uint64_t{1} << 20U;
-    return bytes >= mebi ? std::to_string(bytes / mebi) + " MiB" : std::to_string(bytes) + " B";
-  };
-  throw Skipped{text(footprint) + " are more than 80 % of the memory that was free (" + text(room) +
-                ")"};
-}
 
 }  // namespace strata::pointer_chase

@@ -19,14 +19,19 @@ namespace strata::pointer_chase {
 /// Loads between two tests of a loop: every launch has a multiple of them.
 inline constexpr std::uint32_t unroll = 16;
 
-[[nodiscard]] constexpr std::uint64_t in_whole_turns(std::uint64_t loads) {
-  return (loads + unroll - 1) / unroll * unroll;
+/// Of fewer than 2^32 loads.
+[[nodiscard]] constexpr std::uint32_t in_whole_turns(std::uint64_t loads) {
+  return static_cast<std::uint32_t>((loads + unroll - 1) / unroll * unroll);
 }
 
-/// Launches whose difference takes about `cycles` where a load takes `cycles_of_load`; the short
-/// one is a quarter of the difference. The `warm` loads before the clock is read cost time too and
-/// their time varies: the difference takes no less than a third of theirs. No launch, with its warm
-/// loads, has more than `most` loads. Throws std::length_error where that leaves too few.
+[[nodiscard]] constexpr Length length_of(std::uint32_t loads) {
+  return {.rounds = loads, .work = static_cast<double>(loads)};
+}
+
+/// Launches whose difference takes about `cycles`; the short one is a quarter of the difference.
+/// The time of the `warm` loads before the clock varies: the difference takes no less than a third
+/// of it. No launch, with its warm loads, has more than `most` loads. Throws std::length_error
+/// where that leaves too few.
 [[nodiscard]] inline Lengths lengths_for(double cycles, double cycles_of_load, std::uint32_t warm,
                                          std::uint64_t most) {
   constexpr double cap = 1U << 16U;
@@ -36,13 +41,10 @@ inline constexpr std::uint32_t unroll = 16;
   const auto turns = static_cast<std::uint32_t>(std::min({wanted, cap, room}) / unroll);
   if (turns < 4) throw std::length_error{"the chain is too short for a walk that can be timed"};
   const std::uint32_t brief = turns / 4 * unroll;
-  const std::uint32_t full = brief + turns * unroll;
-  return {.brief = {.rounds = brief, .work = 1.0 * brief},
-          .full = {.rounds = full, .work = 1.0 * full}};
+  return {.brief = length_of(brief), .full = length_of(brief + turns * unroll)};
 }
 
-/// The chain of a case, and where each launch begins and must end. Lives as long as the experiment
-/// that it is part of.
+/// The chain of a case, and where each launch begins and must end. Must outlive its experiment.
 struct Chase {
   /// What the load leaves behind that comes to stand at a step of the cycle: an address, an index.
   std::function<std::uint64_t(std::uint64_t step)> word_at;
@@ -54,17 +56,18 @@ struct Chase {
   std::uint32_t core = 0;   ///< of walker 0 in the last launch
 
   /// From where the last launch ended.
-  void go_on(const Call& call) { begin_at(walks.begin(std::uint64_t{warm} + call.length.rounds)); }
+  void go_on(const Call& call) { begin_at(walks.begin(loads_of(call))); }
   void begin_at(std::uint64_t step) {
     first = step;
     begin = word_at(step);
   }
   void verify(const Call& call, std::span<const Stamp> stamps, Tally& tally) {
     core = stamps.front().core;
-    for (std::size_t walker = 0; walker < walkers; ++walker) {
-      const auto end = walks.end(first, walker, std::uint64_t{warm} + call.length.rounds);
-      tally.one(stamps[walker].result == word_at(end));
-    }
+    for (std::size_t walker = 0; walker < walkers; ++walker)
+      tally.one(stamps[walker].result == word_at(walks.end(first, walker, loads_of(call))));
+  }
+  [[nodiscard]] std::uint64_t loads_of(const Call& call) const {
+    return std::uint64_t{warm} + call.length.rounds;
   }
 };
 
@@ -112,14 +115,14 @@ struct Sizing {
     experiment.rows.push_back(
         {"load_time", "s", By::outside, of_slope([](const Seen& seen) { return seen.seconds; })});
   } else {
-    const Value slowest = of_slope([](const Seen& seen) { return seen.inside.slowest; });
+    const auto inside = [](double Inside::*number) {
+      return of_slope([number](const Seen& seen) { return seen.inside.*number; });
+    };
     experiment.rows = {{"load_cycles", "cycle", By::inside, cycles_of()},
-                       {"load_cycles_nearest", "cycle", By::inside,
-                        of_slope([](const Seen& seen) { return seen.inside.low; })},
-                       {"load_cycles_farthest", "cycle", By::inside,
-                        of_slope([](const Seen& seen) { return seen.inside.high; })},
+                       {"load_cycles_nearest", "cycle", By::inside, inside(&Inside::low)},
+                       {"load_cycles_farthest", "cycle", By::inside, inside(&Inside::high)},
                        {"load_cycles_farthest", "cycle", By::outside, outside_of()}};
-    experiment.timers = {{slowest, By::inside, outside_of(), By::outside}};
+    experiment.timers = {{inside(&Inside::slowest), By::inside, outside_of(), By::outside}};
   }
   experiment.checked = "chain ends against the cycle";
   experiment.facts = [&chase](const Experiment& done) {

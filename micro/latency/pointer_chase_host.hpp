@@ -3,8 +3,10 @@
 
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/tsc.hpp"
+#include "harness/measure/engine.hpp"
 #include "micro/latency/pointer_chase.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -47,25 +49,20 @@ void write_links(std::uint64_t slots, AddressAt&& address_at) {
   at->next = first;
 }
 
-/// Memory for chains, on boundaries of `alignment`. Not initialised: writing a chain touches what
-/// it uses.
-class HostMemory {
- public:
-  HostMemory(std::size_t bytes, std::align_val_t alignment)
-      : bytes_{static_cast<std::byte*>(::operator new(bytes, alignment)), Free{alignment}} {}
-  [[nodiscard]] std::byte* data() const { return bytes_.get(); }
-
- private:
-  struct Free {
-    std::align_val_t alignment;
-    void operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
-  };
-  std::unique_ptr<std::byte, Free> bytes_;
+/// Memory for chains. Not initialised: writing a chain touches what it uses.
+struct FreeAligned {
+  std::align_val_t alignment;
+  void operator()(std::byte* at) const noexcept { ::operator delete(at, alignment); }
 };
+using HostMemory = std::unique_ptr<std::byte, FreeAligned>;
+[[nodiscard]] inline HostMemory host_memory(std::size_t bytes, std::align_val_t alignment) {
+  return {static_cast<std::byte*>(::operator new(bytes, alignment)), FreeAligned{alignment}};
+}
 
-/// A chase by one core of the host: describe() with its launch.
+/// A chase by one core of the host: describe() with its launch. Samples are shorter than the time
+/// between two interrupts.
 [[nodiscard]] inline Experiment describe_on(HostMachine& machine, Chase& chase, Sizing sizing) {
-  constexpr double timed_seconds = 2e-4;  // shorter than the time between two interrupts
+  constexpr double timed_seconds = 2e-4;
   sizing.cycles = timed_seconds * tsc_hertz();
   Experiment experiment = describe(chase, sizing);
   experiment.slopes[0].launch =
@@ -79,6 +76,19 @@ class HostMemory {
     return Facts{{"loads", static_cast<std::int64_t>(done.slopes[0].lengths.full.rounds)}};
   };
   return experiment;
+}
+
+/// Measures the chain that write_links() wrote, after a lap: what fits into a cache, or can be kept
+/// of translations, is there from one lap on.
+template <class AddressAt>
+void measure_chain(Session& session, HostMachine& machine, std::uint64_t slots,
+                   AddressAt&& address_at, const Sizing& sizing) {
+  constexpr std::uint64_t most_of_a_lap = 1U << 18U;
+  Chase chase{.word_at = address_at, .walks = {slots, slots, 1}};
+  Experiment experiment = describe_on(machine, chase, sizing);
+  const Call lap{.length = {.rounds = in_whole_turns(std::min(slots, most_of_a_lap))}};
+  (void)launch_once(machine, experiment.slopes[0], lap, experiment.tally);
+  measure(session, machine, experiment);
 }
 
 }  // namespace strata::pointer_chase

@@ -1,8 +1,36 @@
 #include "micro/latency/timer_check.hpp"
 
-#include <utility>
+#include "micro/latency/pointer_chase_host.hpp"
+#include "micro/pattern/random_cycle.hpp"
+
+#include <bit>
+#include <vector>
 
 namespace strata::timer_check {
+namespace {
+
+void run(Session& session) {
+  std::vector<pointer_chase::HostSlot> chain(slots);
+  const auto order = random_order(slots, /*seed=*/4);
+  const auto address_at = [&](std::uint64_t step) {
+    return std::bit_cast<std::uint64_t>(&chain[order[step % slots]]);
+  };
+  pointer_chase::write_links(slots, address_at);
+  const auto* const first = &chain[order[0]];
+  const auto follow = [first](std::uint32_t loads) {
+    return std::bit_cast<std::uint64_t>(pointer_chase::follow(first, loads));
+  };
+  HostMachine machine;
+  Experiment experiment = describe(1U << 17U, 1U << 19U, address_at);
+  experiment.prepare = [&] { experiment.tally.one(follow(slots) == address_at(0)); };
+  experiment.slopes[0].launch = machine.on_every_core(
+      [&](std::size_t /*rank*/, const Call& call) { return follow(call.length.rounds); });
+  experiment.unproved.why = "no hardware counters on the host";
+  measure(session, machine, experiment);
+}
+
+}  // namespace
+
 Benchmark declare() {
   return {.suite = "micro",
           .name = "timer_check",
@@ -18,28 +46,22 @@ Benchmark declare() {
 }
 
 Experiment describe(std::uint32_t brief, std::uint32_t full,
-                    std::function<std::uint64_t(std::uint32_t step)> word_at) {
+                    const std::function<std::uint64_t(std::uint32_t step)>& word_at) {
+  using pointer_chase::length_of;
   Experiment experiment;
-  const auto length = [](std::uint32_t loads) {
-    return Length{.rounds = loads, .work = static_cast<double>(loads)};
-  };
-  experiment.slopes = {{.verify =
-                            [word_at = std::move(word_at)](
-                                const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-                              tally.one(stamps.front().result == word_at(call.length.rounds));
-                            },
-                        .lengths = {.brief = length(brief), .full = length(full)},
-                        .writers = 1}};
+  experiment.slopes = {
+      {.verify = results_are([word_at](const Call& call) { return word_at(call.length.rounds); }),
+       .lengths = {.brief = length_of(brief), .full = length_of(full)},
+       .writers = 1}};
   add_both(experiment, "load_cycles", "cycle");
   experiment.checked = "chain ends against the cycle";
   experiment.unproved = {.gate = "level"};
   return experiment;
 }
 
-Experiment describe_gpu(std::function<std::uint64_t(std::uint32_t step)> word_at) {
-  constexpr std::uint32_t brief = 1U << 13U;
+Experiment describe_gpu(const std::function<std::uint64_t(std::uint32_t step)>& word_at) {
   constexpr std::uint32_t full = 1U << 15U;
-  Experiment experiment = describe(brief, full, std::move(word_at));
+  Experiment experiment = describe(full / 4, full, word_at);
   const Value by_graph = [](const Sample& sample) {
     return sample.numbers.at(0) * sample.slopes.at(0).inside.hertz;
   };
@@ -54,5 +76,7 @@ Experiment describe_gpu(std::function<std::uint64_t(std::uint32_t step)> word_at
                                 .reads = double{full}};
   return experiment;
 }
+
+STRATA_BENCHMARK(declare, host, run);
 
 }  // namespace strata::timer_check

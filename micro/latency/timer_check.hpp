@@ -22,8 +22,9 @@ inline constexpr unsigned slots = 1024;
 /// Chains of `brief` and of `full` loads, each of which begins at step 0 and must end with
 /// `word_at(step)`.
 [[nodiscard]] Experiment describe(std::uint32_t brief, std::uint32_t full,
-                                  std::function<std::uint64_t(std::uint32_t step)> word_at);
+                                  const std::function<std::uint64_t(std::uint32_t step)>& word_at);
 /// On a GPU also by replays of a graph, whose seconds a load are the number 0 of a sample.
-[[nodiscard]] Experiment describe_gpu(std::function<std::uint64_t(std::uint32_t step)> word_at);
+[[nodiscard]] Experiment describe_gpu(
+    const std::function<std::uint64_t(std::uint32_t step)>& word_at);
 
 }  // namespace strata::timer_check

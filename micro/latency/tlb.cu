@@ -1,13 +1,10 @@
+#include "harness/case/choices.hpp"
 #include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/mapped_memory.hpp"
-#include "harness/cuda/occupancy.hpp"
 #include "harness/measure/engine.hpp"
 #include "micro/latency/pointer_chase.cuh"
 #include "micro/latency/tlb.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 namespace strata::tlb {
@@ -19,43 +16,14 @@ __global__ void follow(const __grid_constant__ PermutedChain chain, std::uint64_
                             [](std::uint64_t& at) { strata::follow<Access::global_cg>(at); });
 }
 
-/// The memory of all chains, from one allocation.
-struct Memory {
-  std::unique_ptr<DeviceBuffer<char>> plain;
-  std::unique_ptr<MappedMemory> mapped;
-  DeviceBuffer<std::uint32_t> sink{1};
-
-  [[nodiscard]] std::uint64_t address() const {
-    return mapped ? mapped->address() : reinterpret_cast<std::uintptr_t>(plain->data());
-  }
-  [[nodiscard]] std::uint64_t size() const { return mapped ? mapped->size() : plain->size(); }
-};
-
-/// Memory with room for `footprint`, as little as serves.
-Memory& memory_for(Session& session, std::uint64_t footprint) {
-  constexpr std::uint64_t small = std::uint64_t{4} << 30U;
-  const std::string& allocation = session.param("allocation");
-  const bool is_small = footprint <= small;
-  const std::string key = "tlb/" + allocation + (is_small ? "/small" : "/large");
-  Memory& memory = session.cache().keep<Memory>(key, [&] {
-    const std::uint64_t bytes = std::min(is_small ? small : most_footprint, free_bytes_to_use());
-    Memory made;
-    if (allocation == "vmm") {
-      made.mapped = std::make_unique<MappedMemory>(bytes);
-    } else {
-      made.plain = std::make_unique<DeviceBuffer<char>>(bytes);
-    }
-    return made;
-  });
-  pointer_chase::require_room(footprint, memory.size());
-  return memory;
-}
-
 void run(Session& session) {
-  const auto footprint = static_cast<std::uint64_t>(session.whole("footprint"));
-  const auto stride = static_cast<std::uint64_t>(session.whole("stride"));
+  const auto footprint = number_of<std::uint64_t>(session.params(), "footprint");
+  const auto stride = number_of<std::uint64_t>(session.params(), "stride");
   const std::uint64_t slots = footprint / stride;
-  Memory& memory = memory_for(session, footprint);
+  const std::string& allocation = session.param("allocation");
+  const pointer_chase::ChainMemory& memory =
+      pointer_chase::memory_for(session, "tlb/" + allocation, footprint, std::uint64_t{4} << 30U,
+                                most_footprint, /*mapped_by_hand=*/allocation == "vmm");
   CudaMachine machine{session, /*writers=*/1};
   const cudaStream_t stream = machine.stream().get();
   const PermutedChain chain{.cycle = PermutedCycle{slots, /*seed=*/2009},
@@ -65,7 +33,7 @@ void run(Session& session) {
   pointer_chase::Chase chase{.word_at = [&](std::uint64_t step) { return chain.address_at(step); },
                              .walks = {slots, slots, 1},
                              .warm = warm_loads_for(slots)};
-  const auto visit = [&] { pointer_chase::visit_slots(chain, memory.sink.data(), stream); };
+  const auto visit = [&] { pointer_chase::visit_slots(memory, chain, stream); };
   Experiment experiment = describe(chase);
   Slope& slope = experiment.slopes[0];
   slope.prepare = [&](const Call& call) {

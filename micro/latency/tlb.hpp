@@ -1,9 +1,10 @@
 // How much memory do the address translations that a device keeps cover, and what does a load cost
 // whose translation it has to fetch?
 //
-// One thread follows a chain with one word in each page-sized slot, in random order. The words pass
-// L1 by and all of their lines stay in L2, each at another place within its slot so that they
-// spread over the sets: what changes with the footprint is the translation alone.
+// One thread follows a chain with one word in each page-sized slot, in random order. On a GPU the
+// words pass L1 by and all of their lines stay in L2, each at another place within its slot so that
+// they spread over the sets: what changes with the footprint is the translation alone. On a CPU
+// (tlb.cpp) the same places are visited in pages of 4 KiB and of 2 MiB.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -21,8 +22,6 @@ inline constexpr std::uint64_t most_footprint = std::uint64_t{128} << 30U;
 /// On the host, where chains take memory of their own.
 inline constexpr std::uint64_t least_host_footprint = std::uint64_t{64} << 10U;
 inline constexpr std::uint64_t most_host_footprint = std::uint64_t{256} << 20U;
-/// Four times as many pages as the translations that a core keeps today.
-inline constexpr std::uint64_t most_host_slots = std::uint64_t{1} << 13U;
 inline constexpr std::string_view small_pages = "small_pages";
 inline constexpr std::string_view huge_pages = "huge_pages";
 
@@ -33,10 +32,6 @@ inline constexpr std::string_view huge_pages = "huge_pages";
   constexpr std::uint64_t lines_of_page = 64;
   return index * stride + (index + index / lines_of_page) * line % stride;
 }
-
-/// Lines of so many slots are 32 MiB: about half of the L2 of a large GPU, and no more than the
-/// half that is next to an SM where it has two.
-inline constexpr std::uint64_t most_slots = std::uint64_t{1} << 18U;
 
 /// Loads right before the clock: the whole chain once where that takes no long time; the pages of a
 /// longer one were visited by the other threads before.
