@@ -15,24 +15,21 @@
 namespace strata::l2_partition {
 namespace {
 
-constexpr std::uint64_t line_bytes = 128;
-
 /// Takes off what a row and what a column have throughout.
 void centre(Matrix& m) {
-  const auto rows = static_cast<double>(m.rows);
-  const auto columns = static_cast<double>(m.columns);
   std::vector<double> of_row(m.rows);
   std::vector<double> of_column(m.columns);
   for (std::size_t r = 0; r < m.rows; ++r) {
     for (std::size_t c = 0; c < m.columns; ++c) {
-      of_row[r] += m.at(r, c) / columns;
-      of_column[c] += m.at(r, c) / rows;
+      of_row[r] += m.row(r)[c] / static_cast<double>(m.columns);
+      of_column[c] += m.row(r)[c] / static_cast<double>(m.rows);
     }
   }
-  const double all = std::accumulate(of_row.begin(), of_row.end(), 0.0) / rows;
+  const double all =
+      std::accumulate(of_row.begin(), of_row.end(), 0.0) / static_cast<double>(m.rows);
   for (std::size_t r = 0; r < m.rows; ++r) {
     for (std::size_t c = 0; c < m.columns; ++c)
-      m.cells[r * m.columns + c] += all - of_row[r] - of_column[c];
+      m.row(r)[c] += all - of_row[r] - of_column[c];
   }
 }
 
@@ -43,8 +40,12 @@ struct Pattern {
   std::vector<double> columns;
 };
 
+double product(std::span<const double> a, std::span<const double> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
 double normalise(std::vector<double>& v) {
-  const double length = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+  const double length = std::sqrt(product(v, v));
   if (length > 0) {
     for (double& x : v)
       x /= length;
@@ -61,16 +62,13 @@ Pattern pattern_of(const Matrix& m) {
     result.columns[c] = hashed_word(static_cast<std::uint32_t>(c)) / half - 1;
   }
   for (int i = 0; i < turns; ++i) {
-    for (std::size_t r = 0; r < m.rows; ++r) {
-      result.rows[r] = 0;
-      for (std::size_t c = 0; c < m.columns; ++c)
-        result.rows[r] += m.at(r, c) * result.columns[c];
-    }
+    for (std::size_t r = 0; r < m.rows; ++r)
+      result.rows[r] = product(m.row(r), result.columns);
     (void)normalise(result.rows);
     std::ranges::fill(result.columns, 0.0);
     for (std::size_t r = 0; r < m.rows; ++r) {
       for (std::size_t c = 0; c < m.columns; ++c)
-        result.columns[c] += m.at(r, c) * result.rows[r];
+        result.columns[c] += m.row(r)[c] * result.rows[r];
     }
     result.strength = normalise(result.columns);
   }
@@ -97,59 +95,38 @@ double apart(std::vector<double> values) {
   return best / squares;
 }
 
-std::vector<bool> signs(const std::vector<double>& values) {
-  std::vector<bool> sides;
-  sides.reserve(values.size());
-  for (const double x : values)
-    sides.push_back(x > 0);
-  return sides;
-}
-
 /// The cells of each row in another order.
-Matrix shuffled(const Matrix& m, std::uint32_t& state) {
-  Matrix result = m;
+Matrix shuffled(Matrix m, std::uint32_t& state) {
   for (std::size_t r = 0; r < m.rows; ++r) {
-    for (std::size_t c = m.columns - 1; c > 0; --c) {
-      const std::size_t other = hashed_word(++state) % (c + 1);
-      std::swap(result.cells[r * m.columns + c], result.cells[r * m.columns + other]);
-    }
+    for (std::size_t c = m.columns - 1; c > 0; --c)
+      std::swap(m.row(r)[c], m.row(r)[hashed_word(++state) % (c + 1)]);
   }
-  return result;
+  return m;
 }
 
-double median_where(const Matrix& m, const Split& split, std::size_t row, bool near) {
-  std::vector<double> values;
-  for (std::size_t c = 0; c < m.columns; ++c) {
-    if (split.near(row, c) == near) values.push_back(m.at(row, c));
-  }
-  return median(values);
-}
-
-/// The stamps' order by SM, so that two launches can be put together.
-std::vector<std::size_t> by_sm(const Launched& launched) {
-  std::vector<std::size_t> order(launched.stamps.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return launched.stamps[i].core; });
-  return order;
-}
-
-/// The cells are the cycles of an access by each SM to each line, row by row.
+/// The cells are the cycles of an access by each SM to each line, row by row in the order of SMs,
+/// so that two launches can be put together.
 Inside read_cells(const Launched& brief, const Launched& full) {
-  const auto brief_order = by_sm(brief);
-  const auto full_order = by_sm(full);
+  const auto by_sm = [](const Launched& launched) {
+    std::vector<std::size_t> order(launched.stamps.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return launched.stamps[i].core; });
+    return order;
+  };
+  const auto of_brief = by_sm(brief);
+  const auto of_full = by_sm(full);
   const double accesses = (full.length.work - brief.length.work) / lines;
   Inside seen;
-  for (std::size_t i = 0; i < full_order.size(); ++i) {
-    if (full.stamps[full_order[i]].core != brief.stamps[brief_order[i]].core) {
+  for (std::size_t i = 0; i < of_full.size(); ++i) {
+    if (full.stamps[of_full[i]].core != brief.stamps[of_brief[i]].core) {
       throw std::runtime_error{"two launches ran on different SMs"};
     }
     double sum = 0;
     for (std::size_t line = 0; line < lines; ++line) {
-      const double cycles =
-          (full.cells[full_order[i] * lines + line] - brief.cells[brief_order[i] * lines + line]) /
-          accesses;
-      seen.cells.push_back(cycles);
-      sum += cycles;
+      const double more =
+          full.cells[of_full[i] * lines + line] - brief.cells[of_brief[i] * lines + line];
+      seen.cells.push_back(more / accesses);
+      sum += more / accesses;
     }
     seen.slowest = std::max(seen.slowest, sum / lines);
   }
@@ -187,16 +164,15 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   std::vector<double> far;
   std::vector<double> crossing;
   std::vector<double> share;
-  std::size_t right = 0;
   for (std::size_t sm = 0; sm < cycles.rows; ++sm) {
-    near.push_back(median_where(cycles, found, sm, true));
-    far.push_back(median_where(cycles, found, sm, false));
+    std::vector<double> beside;
+    std::vector<double> beyond;
+    for (std::size_t line = 0; line < lines; ++line)
+      (found.near(sm, line) ? beside : beyond).push_back(cycles.row(sm)[line]);
+    near.push_back(median(beside));
+    far.push_back(median(beyond));
     crossing.push_back(far.back() - near.back());
-    std::size_t beside = 0;
-    for (std::size_t line = 0; line < cycles.columns; ++line)
-      beside += found.near(sm, line) ? 1 : 0;
-    share.push_back(static_cast<double>(beside) / static_cast<double>(cycles.columns));
-    right += found.row_side[sm] ? 1 : 0;
+    share.push_back(static_cast<double>(beside.size()) / lines);
   }
   // SMs of one side must agree: whoever finds the other side nearer belongs to neither.
   const auto contrary = std::ranges::count_if(crossing, [](double more) { return !(more > 0); });
@@ -208,7 +184,9 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   add("crossing_cycles", "cycle", crossing, Provenance::timed);
   // Of a split, and not of time: they have no noise that a gate could bound.
   add("near_share", "1", share, Provenance::modelled);
-  add("sms_of_smaller_side", "1", {static_cast<double>(std::min(right, cycles.rows - right))},
+  const auto right = std::ranges::count(found.row_side, true);
+  const auto left = std::ranges::count(found.row_side, false);
+  add("sms_of_smaller_side", "1", {static_cast<double>(std::min(right, left))},
       Provenance::modelled);
 }
 
@@ -239,6 +217,7 @@ Benchmark declare() {
 
 std::vector<std::uint64_t> offsets() {
   // One line of each of as many equal pieces of the room.
+  constexpr std::uint64_t line_bytes = 128;
   constexpr std::uint64_t piece = room_bytes / lines;
   std::vector<std::uint64_t> result;
   result.reserve(lines);
@@ -278,9 +257,10 @@ Split split(const Matrix& cycles) {
   result.rows_apart = apart(pattern.rows);
   result.columns_apart = apart(pattern.columns);
   // A product of both weights above zero: slower than row and column alone would have it, so far.
-  result.row_side = signs(pattern.rows);
-  result.column_side = signs(pattern.columns);
-  result.column_side.flip();
+  for (std::size_t r = 0; r < cycles.rows; ++r)
+    result.row_side[r] = pattern.rows[r] > 0;
+  for (std::size_t c = 0; c < cycles.columns; ++c)
+    result.column_side[c] = !(pattern.columns[c] > 0);
   result.two = result.p_value <= p_bound && result.rows_apart >= apart_bound &&
                result.columns_apart >= apart_bound;
   return result;

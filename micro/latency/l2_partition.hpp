@@ -1,18 +1,11 @@
 // Is L2 one cache or two, and what does it cost to reach the other half?
 //
 // Recent chips have an L2 in two partitions. Each line has its home in one of them; the other may
-// hold a copy for the SMs beside it, so that repeated loads are served nearby and show nothing. An
-// atomic operation is executed where the line has its home. So each SM exchanges the word of
-// each of some hundred lines, chosen by hash, many times: each word holds its own address, and the
-// returned value is the address of the next exchange. That gives a matrix of SMs × lines.
-//
-// The mean excess of each SM and of each line is subtracted. If there are two partitions, the rest
-// has one pattern: lines of one half are quick for one group of SMs and slow for the other, and
-// vice versa. The two groups are the signs of the largest singular vectors; they count if chance
-// does not make such a pattern (a permutation test) and if both vectors fall into two clusters
-// instead of a gradient.
-//
-// Inside the number: the exchange itself, which cancels in the difference of far and near.
+// hold a copy for the SMs beside it, so that repeated loads show nothing. An atomic operation is
+// executed where the line has its home: each SM exchanges the word of each of some hundred lines,
+// chosen by hash, many times. A word holds its own address: what comes back is where the next
+// exchange goes. That gives a matrix of SMs × lines. Inside the number: the exchange itself, which
+// cancels in the difference of far and near.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -41,15 +34,17 @@ struct Matrix {
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::vector<double> cells;
-  [[nodiscard]] double at(std::size_t row, std::size_t column) const {
-    return cells[row * columns + column];
+  [[nodiscard]] std::span<const double> row(std::size_t r) const {
+    return std::span{cells}.subspan(r * columns, columns);
+  }
+  [[nodiscard]] std::span<double> row(std::size_t r) {
+    return std::span{cells}.subspan(r * columns, columns);
   }
 };
 
 /// Cell by cell the median; all of one size, one at least.
 [[nodiscard]] Matrix median_of(std::span<const Matrix> several);
 
-/// What the pattern says.
 struct Split {
   bool two = false;
   double p_value = 1;        ///< that rows in random order show as strong a pattern
@@ -64,6 +59,10 @@ struct Split {
 /// Bounds of Split for there to be two: weights spread evenly give 0.75 apart, normal ones 0.64.
 inline constexpr double p_bound = 0.01;
 inline constexpr double apart_bound = 0.85;
+/// The mean excess of each SM and of each line is subtracted. With two partitions the rest has one
+/// pattern: lines of one half are quick for one group of SMs and slow for the other. The groups are
+/// the signs of the largest singular vectors; they count if chance does not make such a pattern (a
+/// permutation test) and if both vectors fall into two clusters instead of a gradient.
 [[nodiscard]] Split split(const Matrix& cycles);
 
 /// A launch of an SM's single thread on each of `sms` SMs. What a launch leaves beside its stamps
