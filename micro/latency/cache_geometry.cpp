@@ -13,21 +13,16 @@
 namespace strata::cache_geometry {
 namespace {
 
-constexpr unsigned per_octave = 4;       // of the coarse search
-constexpr std::size_t coarse_first = 4;  // of its positions lie before the change
 constexpr double coarse_share = 0.01;    // of the whole rise is where the coarse change begins
 constexpr double least_rise = 0.05;      // of the hit's latency: less is no other level
-constexpr std::uint64_t pieces = 12;     // of the bracket, in the window that closes in on it
-constexpr std::uint64_t below = 9;       // more steps before the bracket,
-constexpr std::uint64_t above = 7;       // and after it
-constexpr std::size_t window_first = 6;
-constexpr int most_moves = 5;            // of a window that the change turned out to lie beside
+constexpr std::size_t window_first = 6;  // positions of a window that lie before the change
+constexpr std::uint64_t above = 7;       // steps of a window beyond the bracket
 constexpr unsigned few_repetitions = 3;  // of the windows before the last
 constexpr std::uint64_t kibi = 1024;
 
 std::optional<std::string> excluded(const Params& params, Backend backend) {
-  const auto property = properties.of(params.find("property")->second);
-  const std::string& carveout = params.find("carveout")->second;
+  const auto property = properties.of(params.at("property"));
+  const std::string& carveout = params.at("carveout");
   if (carveout != "0" && (property != Property::l1_size || backend == Backend::host)) {
     return "only the L1 of a GPU shares its memory";
   }
@@ -38,350 +33,96 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   return std::nullopt;
 }
 
-/// Cycles at each footprint, `repetitions` times: once for all, then again, so that what drifts
-/// drifts along the repetitions and not along the scan.
-std::vector<ScanPoint> scanned(std::span<const std::uint64_t> footprints, std::uint64_t stride,
-                               const LoadCycles& cycles, unsigned repetitions, unsigned& walks) {
-  std::vector<ScanPoint> scan;
-  scan.reserve(footprints.size());
-  for (const auto bytes : footprints)
-    scan.push_back({.x = static_cast<double>(bytes), .samples = {}});
+using Scan = std::vector<ScanPoint>;
+
+/// cycles(x, repetition) at each x: once for all, then again, so that what drifts drifts along the
+/// repetitions and not along the scan.
+template <class Cycles>
+Scan scanned(std::span<const std::uint64_t> places, unsigned repetitions, Cycles&& cycles) {
+  Scan scan;
+  for (const auto x : places)
+    scan.push_back({.x = static_cast<double>(x), .samples = {}});
   for (unsigned r = 0; r < repetitions; ++r) {
-    for (std::size_t i = 0; i < footprints.size(); ++i)
-      scan[i].samples.push_back(cycles(footprints[i], stride, r));
+    for (std::size_t i = 0; i < places.size(); ++i)
+      scan[i].samples.push_back(cycles(places[i], r));
   }
-  walks += repetitions * static_cast<unsigned>(footprints.size());
   return scan;
 }
 
-std::uint64_t bytes_at(const std::vector<ScanPoint>& scan, std::size_t i) {
+std::uint64_t bytes_at(const Scan& scan, std::size_t i) {
   return static_cast<std::uint64_t>(scan[std::min(i, scan.size() - 1)].x);
 }
-
 /// The last position before a change.
-std::uint64_t bytes_before(const std::vector<ScanPoint>& scan, std::size_t before) {
+std::uint64_t bytes_before(const Scan& scan, std::size_t before) {
   return bytes_at(scan, before == 0 ? 0 : before - 1);
 }
 
-double median_of_last(const std::vector<ScanPoint>& scan, std::size_t positions) {
-  std::vector<double> values;
-  for (std::size_t i = scan.size() - std::min(positions, scan.size()); i < scan.size(); ++i)
-    values.push_back(median(scan[i].samples));
-  return median(values);
+std::vector<double> medians_of(std::span<const ScanPoint> scan) {
+  std::vector<double> medians(scan.size());
+  std::ranges::transform(scan, medians.begin(),
+                         [](const auto& one) { return median(one.samples); });
+  return medians;
 }
 
 [[noreturn]] void not_found(const ChangePoint& change, const std::string& where) {
   throw Skipped{fmt::format("{} {}", describe(change), where)};
 }
 
+/// The rise of the window, from `hit` to `miss`. Throws Skipped where there is none to another
+/// level.
+void find_change(Found& found, const ChangeRule& rule, const std::string& where) {
+  found.change = find_rise(found.window, rule);
+  if (!(found.miss - found.hit > least_rise * found.hit)) {
+    found.change.outcome = ChangeOutcome::none;
+  }
+  if (!found.change.is_found()) not_found(found.change, where);
+}
+
+/// What is found is the position `bytes_of` the change, all repetitions together and each by
+/// itself.
+void estimate(Found& found, const ChangeRule& rule,
+              std::uint64_t (*bytes_of)(const Scan& scan, std::size_t before)) {
+  found.bytes = bytes_of(found.window, found.change.before);
+  found.estimates.clear();
+  for (const auto before : rise_of_each_repetition(found.window, rule))
+    found.estimates.push_back(static_cast<double>(bytes_of(found.window, before)));
+}
+
+/// Within a fifth or so: only a bracket is wanted here.
+Found find_roughly(const Search& search, const LoadCycles& cycles) {
+  constexpr unsigned per_octave = 4;
+  constexpr std::size_t first = 4;
+  constexpr double confidence = 0.9;  // the last window must be sure
+  const auto footprints = octaves(search.least, search.most, per_octave, search.granule);
+  if (footprints.size() < 2 * first) throw Skipped{"too few footprints between the limits"};
+  Found found;
+  found.window = scanned(footprints, 1, [&](std::uint64_t bytes, unsigned r) {
+    return cycles(bytes, search.stride, r);
+  });
+  found.walks = static_cast<unsigned>(footprints.size());
+  const auto medians = medians_of(found.window);
+  found.hit = median(std::span{medians}.first(first));
+  found.miss = median(std::span{medians}.last(3));
+  const double share = std::max(coarse_share, search.least_share);
+  find_change(found,
+              {.baseline = first,
+               .least_shift = share * (found.miss - found.hit),
+               .confidence = confidence},
+              fmt::format("between {} and {} bytes: {:.1f} to {:.1f} cycles a load",
+                          footprints.front(), footprints.back(), found.hit, found.miss));
+  return found;
+}
+
 /// Footprints that close in on a change between `fits` and `fails`.
 std::vector<std::uint64_t> window_around(std::uint64_t fits, std::uint64_t fails,
                                          std::uint64_t step, const Search& search) {
-  const std::uint64_t margin = below * step;
-  // Two slots are the shortest chain.
-  const std::uint64_t shortest = std::max(search.granule, 2 * search.stride);
-  const std::uint64_t first = fits > margin + shortest ? fits - margin : shortest;
+  constexpr std::uint64_t below = 9;  // more steps before the bracket
+  const std::uint64_t shortest = std::max(search.granule, 2 * search.stride);  // two slots
+  const std::uint64_t first = fits > below * step + shortest ? fits - below * step : shortest;
   std::vector<std::uint64_t> footprints;
-  for (std::uint64_t bytes = first; bytes <= std::min(fails + above * step, search.most);
-       bytes += step)
+  for (auto bytes = first; bytes <= std::min(fails + above * step, search.most); bytes += step)
     footprints.push_back(bytes);
   return footprints;
-}
-
-std::optional<Reported> said_by(const char* who, std::optional<std::uint64_t> bytes) {
-  if (!bytes) return std::nullopt;
-  return Reported{.bytes = *bytes, .by = who};
-}
-
-std::uint64_t in_granules(std::uint64_t bytes, std::uint64_t granule) {
-  return (bytes + granule - 1) / granule * granule;
-}
-
-}  // namespace
-
-Benchmark declare() {
-  return {
-      .suite = "micro",
-      .name = "cache_geometry",
-      .question = "How large is each cache, how long are its lines, what does a miss bring in?",
-      .axes = {properties.axis("property", "what is looked for"),
-               {.name = "carveout",
-                .meaning = "KiB of L1's memory that are set aside as shared memory",
-                .choices = {"0", "8", "16", "32", "64", "96", "100", "132", "164", "196", "228"},
-                .defaults = {"0", "8", "16", "32", "64", "96", "100", "132", "164", "196", "228"}}},
-      .quantities = {{"size", "largest footprint all of whose loads hit, as one core walks it"},
-                     {"line", "largest stride that touches every line"},
-                     {"sector", "bytes that a miss brings in"},
-                     {"interval_low", "lower end of the 95 % interval"},
-                     {"interval_high", "upper end; of a size, one that no longer fits"},
-                     {"confidence", "1 − p of there being a change at all"},
-                     {"reported", "what the driver, the manual or the system says"},
-                     {"load_cycles", "cycles of a load that hits, by each timer"},
-                     {"core_clock", "clock of the core while it read"}},
-      .seconds_per_case = 0.15,
-      .excludes = excluded};
-}
-
-std::string_view quantity_of(Property property) {
-  const std::string_view name = properties.name_of(property);
-  return name.substr(name.rfind('_') + 1);
-}
-
-std::optional<Carveouts> carveouts_of(std::string_view compute_capability) {
-  struct Entry {
-    std::string_view capability;
-    Carveouts carveouts;
-  };
-  static const std::vector<Entry> table{
-      {"7.0", {.unified_kib = 128, .shared_kib = {0, 8, 16, 32, 64, 96}}},
-      {"7.2", {.unified_kib = 128, .shared_kib = {0, 8, 16, 32, 64, 96}}},
-      {"7.5", {.unified_kib = 96, .shared_kib = {32, 64}}},
-      {"8.0", {.unified_kib = 192, .shared_kib = {0, 8, 16, 32, 64, 100, 132, 164}}},
-      {"8.6", {.unified_kib = 128, .shared_kib = {0, 8, 16, 32, 64, 100}}},
-      {"8.7", {.unified_kib = 192, .shared_kib = {0, 8, 16, 32, 64, 100, 132, 164}}},
-      {"8.9", {.unified_kib = 128, .shared_kib = {0, 8, 16, 32, 64, 100}}},
-      {"9.0", {.unified_kib = 256, .shared_kib = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}}},
-      {"10.0", {.unified_kib = 256, .shared_kib = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}}},
-      {"10.3", {.unified_kib = 256, .shared_kib = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}}},
-      {"12.0", {.unified_kib = 128, .shared_kib = {0, 8, 16, 32, 64, 100}}},
-      {"12.1", {.unified_kib = 128, .shared_kib = {0, 8, 16, 32, 64, 100}}}};
-  const auto found = std::ranges::find(table, compute_capability, &Entry::capability);
-  if (found == table.end()) return std::nullopt;
-  return found->carveouts;
-}
-
-int carveout_percent(unsigned kib, unsigned most_kib) {
-  constexpr unsigned percent = 100;
-  return static_cast<int>(percent * std::min(kib, most_kib) / most_kib);
-}
-
-std::uint64_t bytes_that_force(unsigned kib, std::uint64_t most_of_a_block) {
-  if (kib == 0) return 0;
-  return std::min((kib - 1) * kibi, most_of_a_block);
-}
-
-Found find_roughly(const Search& search, const LoadCycles& cycles) {
-  Found found;
-  const auto footprints = octaves(search.least, search.most, per_octave, search.granule);
-  if (footprints.size() < 2 * coarse_first) throw Skipped{"too few footprints between the limits"};
-  found.window = scanned(footprints, search.stride, cycles, 1, found.walks);
-  std::vector<double> first;
-  for (std::size_t i = 0; i < coarse_first; ++i)
-    first.push_back(found.window[i].samples.front());
-  found.hit = median(first);
-  found.miss = median_of_last(found.window, 3);
-  const double rise = found.miss - found.hit;
-  // Only a bracket is wanted here; the last window must be sure.
-  constexpr double confidence = 0.9;
-  const ChangeRule rule{.baseline = coarse_first,
-                        .least_shift = std::max(coarse_share, search.least_share) * rise,
-                        .confidence = confidence};
-  found.change = find_rise(found.window, rule);
-  const auto where = fmt::format("between {} and {} bytes: {:.1f} to {:.1f} cycles a load",
-                                 footprints.front(), footprints.back(), found.hit, found.miss);
-  if (!(rise > least_rise * found.hit)) found.change.outcome = ChangeOutcome::none;
-  if (!found.change.is_found()) not_found(found.change, where);
-  found.bytes = bytes_before(found.window, found.change.before);
-  found.least = found.bytes;
-  found.most = bytes_at(found.window, found.change.before);
-  found.estimates = {static_cast<double>(found.bytes)};
-  return found;
-}
-
-Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions) {
-  Found found = find_roughly(search, cycles);
-  const double rise = found.miss - found.hit;
-  std::uint64_t fits = found.least;
-  std::uint64_t fails = found.most;
-  for (int moves = 0;;) {
-    const std::uint64_t step =
-        std::max(search.granule, in_granules((fails - fits) / pieces, search.granule));
-    const bool last = step == search.granule;
-    const auto footprints = window_around(fits, fails, step, search);
-    if (footprints.size() < 2 * window_first) {
-      throw Skipped{
-          fmt::format("a change that lies at the end of what is walked, {} bytes", search.most)};
-    }
-    // What a line that does not fit costs a lap, at the least; half of it is told from nothing.
-    const double of_a_line =
-        rise * static_cast<double>(search.stride) / static_cast<double>(fails) / 2;
-    const double least = search.whole_laps ? of_a_line : coarse_share * rise;
-    const ChangeRule rule{.baseline = window_first,
-                          .least_shift = std::max(least, search.least_share * rise)};
-    found.window =
-        scanned(footprints, search.stride, cycles,
-                last ? repetitions : std::min(repetitions, few_repetitions), found.walks);
-    found.change = find_rise(found.window, rule);
-    const auto outcome = found.change.outcome;
-    if (outcome == ChangeOutcome::found) {
-      fits = bytes_before(found.window, found.change.before);
-      fails = bytes_at(found.window, found.change.before);
-      if (!last) continue;
-      found.hit = found.change.level;
-      found.bytes = fits;
-      found.least = bytes_before(found.window, found.change.low);
-      found.most = bytes_at(found.window, found.change.high);
-      found.estimates.clear();
-      for (const auto before : rise_of_each_repetition(found.window, rule))
-        found.estimates.push_back(static_cast<double>(bytes_before(found.window, before)));
-      return found;
-    }
-    if (outcome == ChangeOutcome::unclear || ++moves > most_moves) {
-      not_found(found.change,
-                fmt::format("between {} and {} bytes", footprints.front(), footprints.back()));
-    }
-    // The next window lies around what was seen at the end of this one; where nothing was seen, it
-    // is further up, and further each time.
-    if (outcome == ChangeOutcome::none) {
-      const std::uint64_t by = (above * step) << static_cast<unsigned>(moves - 1);
-      fits += by;
-      fails += by;
-    } else {
-      fits = bytes_before(found.window, found.change.before);
-      fails = bytes_at(found.window, found.change.before);
-    }
-  }
-}
-
-std::vector<std::uint64_t> strides_of(std::uint64_t least, std::uint64_t most, std::uint64_t step,
-                                      std::uint64_t alias) {
-  std::vector<std::uint64_t> strides;
-  for (std::uint64_t stride = least; stride <= most; stride += step) {
-    if (stride % alias != 0) strides.push_back(stride);
-  }
-  return strides;
-}
-
-Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
-                const LoadCycles& cycles, unsigned repetitions) {
-  Found found;
-  // From the longest stride down, so that the scan rises: first those that leave lines out.
-  std::vector<ScanPoint>& scan = found.window;
-  scan.reserve(strides.size());
-  for (const auto stride : strides)
-    scan.push_back({.x = static_cast<double>(stride), .samples = {}});
-  std::ranges::reverse(scan);
-  for (unsigned r = 0; r < repetitions; ++r) {
-    for (auto& point : scan) {
-      const auto stride = static_cast<std::uint64_t>(point.x);
-      point.samples.push_back(cycles(footprint / stride * stride, stride, r));
-    }
-  }
-  found.walks = repetitions * static_cast<unsigned>(scan.size());
-  std::vector<double> medians;
-  medians.reserve(scan.size());
-  for (const auto& point : scan)
-    medians.push_back(median(point.samples));
-  found.hit = median(std::span{medians}.first(std::min(window_first, medians.size())));
-  found.miss = *std::ranges::max_element(medians);
-  // With strides far below a line most loads find the line that a neighbour brought.
-  constexpr double share = 0.05;
-  const ChangeRule rule{.baseline = window_first, .least_shift = share * (found.miss - found.hit)};
-  found.change = find_rise(scan, rule);
-  if (!(found.miss > (1 + least_rise) * found.hit)) found.change.outcome = ChangeOutcome::none;
-  if (!found.change.is_found()) {
-    not_found(found.change, fmt::format("between strides of {} and {} bytes: {:.1f} to {:.1f} "
-                                        "cycles a load",
-                                        strides.front(), strides.back(), found.hit, found.miss));
-  }
-  found.bytes = bytes_at(scan, found.change.before);
-  found.least = bytes_at(scan, found.change.high);
-  found.most = bytes_before(scan, found.change.low);
-  for (const auto before : rise_of_each_repetition(scan, rule))
-    found.estimates.push_back(static_cast<double>(bytes_at(scan, before)));
-  return found;
-}
-
-std::uint32_t sum_of_trials(const Neighbours& plan) {
-  std::uint32_t sum = 0;
-  for (std::uint32_t t = 0; t < plan.places(); ++t) {
-    const auto word = [](std::uint64_t byte) {
-      return neighbour_words.word(byte / sizeof(std::uint32_t));
-    };
-    sum = joined(sum, word(plan.first_of(t)), word(plan.second_of(t)));
-  }
-  return sum;
-}
-
-std::vector<ScanPoint> scan_of(const Neighbours& first,
-                               const std::vector<std::vector<double>>& cycles) {
-  std::vector<ScanPoint> scan;
-  for (std::uint32_t d = 0; d < first.distances; ++d)
-    scan.push_back({.x = static_cast<double>(d) * first.step, .samples = {}});
-  Neighbours turn = first;
-  for (const auto& launch : cycles) {
-    std::vector<std::vector<double>> at(first.distances);
-    for (std::uint32_t t = 0; t < first.places(); ++t)
-      at[turn.distance_of(t) / first.step].push_back(launch.at(t));
-    for (std::uint32_t d = 0; d < first.distances; ++d)
-      scan[d].samples.push_back(median(at[d]));
-    ++turn.turn;
-  }
-  return scan;
-}
-
-Found find_sector(std::vector<ScanPoint> scan) {
-  Found found;
-  std::vector<double> medians;
-  medians.reserve(scan.size());
-  for (const auto& point : scan)
-    medians.push_back(median(point.samples));
-  found.hit = medians.front();
-  found.miss = median_of_last(scan, scan.size() / 4);
-  // A load by itself hits or misses, and nothing is in between.
-  constexpr double share = 0.25;
-  constexpr std::size_t first = 3;  // words of 4 or 8 bytes
-  const ChangeRule rule{.baseline = first, .least_shift = share * (found.miss - found.hit)};
-  found.window = std::move(scan);
-  found.change = find_rise(found.window, rule);
-  if (!(found.miss > (1 + least_rise) * found.hit)) found.change.outcome = ChangeOutcome::none;
-  if (!found.change.is_found()) {
-    not_found(found.change, fmt::format("up to {:.0f} bytes on: {:.1f} to {:.1f} cycles",
-                                        found.window.back().x, found.hit, found.miss));
-  }
-  found.bytes = bytes_at(found.window, found.change.before);
-  found.least = bytes_at(found.window, found.change.low);
-  found.most = bytes_at(found.window, found.change.high);
-  for (const auto before : rise_of_each_repetition(found.window, rule))
-    found.estimates.push_back(static_cast<double>(bytes_at(found.window, before)));
-  return found;
-}
-
-std::optional<Reported> reported(Property property, unsigned carveout_kib, const GpuFacts& gpu) {
-  constexpr const char* guide = "cuda_programming_guide";
-  switch (property) {
-    case Property::l1_size: {
-      const auto carveouts = carveouts_of(gpu.compute_capability);
-      if (!carveouts) return std::nullopt;
-      // Where no carve-out is that small, the smallest there is.
-      const auto shared = std::max(carveout_kib, carveouts->shared_kib.front());
-      return Reported{.bytes = (carveouts->unified_kib - shared) * kibi, .by = guide};
-    }
-    case Property::l1_line:
-      return Reported{.bytes = 128, .by = guide};
-    case Property::l1_sector:
-      return Reported{.bytes = 32, .by = guide};
-    case Property::l2_size:
-      return said_by("cudaDevAttrL2CacheSize", gpu.l2_bytes);
-    case Property::l2_sector:
-      return said_by("cudaLimitMaxL2FetchGranularity", gpu.l2_fetch_granularity);
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<Reported> reported(Property property, const CpuFacts& cpu) {
-  constexpr const char* system = "operating_system";
-  switch (property) {
-    case Property::l1_size:
-      return said_by(system, cpu.l1_bytes);
-    case Property::l1_line:
-      return said_by(system, cpu.line_bytes);
-    case Property::l2_size:
-      return said_by(system, cpu.l2_bytes);
-    default:
-      return std::nullopt;
-  }
 }
 
 void report(Session& session, Property property, const Found& found,
@@ -411,6 +152,221 @@ void report(Session& session, Property property, const Found& found,
   for (const auto& point : found.window)
     window += fmt::format("{:.0f}:{:.6g} ", point.x, median(point.samples));
   session.fact("scan", window);
+}
+
+}  // namespace
+
+Benchmark declare() {
+  return {.suite = "micro",
+          .name = "cache_geometry",
+          .question = "How large is each cache, how long are its lines, what does a miss bring in?",
+          .axes = {properties.axis("property", "what is looked for"),
+                   whole_numbers(
+                       "carveout", "KiB of L1's memory that are set aside as shared memory",
+                       {"0", "8", "16", "32", "64", "96", "100", "132", "164", "196", "228"})},
+          .quantities = {{"size", "largest footprint all of whose loads hit, as one core walks it"},
+                         {"line", "largest stride that touches every line"},
+                         {"sector", "bytes that a miss brings in"},
+                         {"interval_low", "lower end of the 95 % interval"},
+                         {"interval_high", "upper end; of a size, one that no longer fits"},
+                         {"confidence", "1 − p of there being a change at all"},
+                         {"reported", "what the driver, the manual or the system says"},
+                         {"load_cycles", "cycles of a load that hits, by each timer"},
+                         {"core_clock", "clock of the core while it read"}},
+          .seconds_per_case = 0.15,
+          .excludes = excluded};
+}
+
+std::string_view quantity_of(Property property) {
+  const std::string_view name = properties.name_of(property);
+  return name.substr(name.rfind('_') + 1);
+}
+
+std::optional<Carveouts> carveouts_of(std::string_view compute_capability) {
+  // CUDA C++ Programming Guide 13.0, section "Compute Capabilities".
+  static const std::vector<std::pair<std::vector<std::string_view>, Carveouts>> table{
+      {{"7.0", "7.2"}, {.unified_kib = 128, .shared_kib = {0, 8, 16, 32, 64, 96}}},
+      {{"7.5"}, {.unified_kib = 96, .shared_kib = {32, 64}}},
+      {{"8.0", "8.7"}, {.unified_kib = 192, .shared_kib = {0, 8, 16, 32, 64, 100, 132, 164}}},
+      {{"8.6", "8.9", "12.0", "12.1"}, {.unified_kib = 128, .shared_kib = {0, 8, 16, 32, 64, 100}}},
+      {{"9.0", "10.0", "10.3"},
+       {.unified_kib = 256, .shared_kib = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}}}};
+  for (const auto& [capabilities, carveouts] : table) {
+    if (std::ranges::find(capabilities, compute_capability) != capabilities.end()) return carveouts;
+  }
+  return std::nullopt;
+}
+
+int carveout_percent(unsigned kib, unsigned most_kib) {
+  constexpr unsigned percent = 100;
+  return static_cast<int>(percent * std::min(kib, most_kib) / most_kib);
+}
+
+std::uint64_t bytes_that_force(unsigned kib, std::uint64_t most_of_a_block) {
+  if (kib == 0) return 0;
+  return std::min((kib - 1) * kibi, most_of_a_block);
+}
+
+Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions) {
+  constexpr std::uint64_t pieces = 12;  // of the bracket, in the window that closes in on it
+  constexpr int most_moves = 5;         // of a window that the change turned out to lie beside
+  Found found = find_roughly(search, cycles);
+  const double rise = found.miss - found.hit;
+  std::uint64_t fits = bytes_before(found.window, found.change.before);
+  std::uint64_t fails = bytes_at(found.window, found.change.before);
+  for (int moves = 0;;) {
+    const std::uint64_t granules = ((fails - fits) / pieces + search.granule - 1) / search.granule;
+    const std::uint64_t step = std::max(granules, std::uint64_t{1}) * search.granule;
+    const bool last = step == search.granule;
+    const auto footprints = window_around(fits, fails, step, search);
+    if (footprints.size() < 2 * window_first) {
+      throw Skipped{
+          fmt::format("a change that lies at the end of what is walked, {} bytes", search.most)};
+    }
+    // What a line that does not fit costs a lap, at the least; half of it is told from nothing.
+    const double of_a_line =
+        rise * static_cast<double>(search.stride) / static_cast<double>(fails) / 2;
+    const double least = search.whole_laps ? of_a_line : coarse_share * rise;
+    const ChangeRule rule{.baseline = window_first,
+                          .least_shift = std::max(least, search.least_share * rise)};
+    const unsigned times = last ? repetitions : std::min(repetitions, few_repetitions);
+    found.window = scanned(footprints, times, [&](std::uint64_t bytes, unsigned r) {
+      return cycles(bytes, search.stride, r);
+    });
+    found.walks += times * static_cast<unsigned>(footprints.size());
+    found.change = find_rise(found.window, rule);
+    const auto outcome = found.change.outcome;
+    if (outcome == ChangeOutcome::unclear ||
+        (outcome != ChangeOutcome::found && ++moves > most_moves)) {
+      not_found(found.change,
+                fmt::format("between {} and {} bytes", footprints.front(), footprints.back()));
+    }
+    if (outcome == ChangeOutcome::none) {
+      // It is further up, and further each time.
+      const std::uint64_t by = (above * step) << static_cast<unsigned>(moves - 1);
+      fits += by;
+      fails += by;
+      continue;
+    }
+    fits = bytes_before(found.window, found.change.before);
+    fails = bytes_at(found.window, found.change.before);
+    if (outcome != ChangeOutcome::found || !last) continue;
+    found.hit = found.change.level;
+    found.least = bytes_before(found.window, found.change.low);
+    found.most = bytes_at(found.window, found.change.high);
+    estimate(found, rule, bytes_before);
+    return found;
+  }
+}
+
+std::vector<std::uint64_t> strides_of(std::uint64_t least, std::uint64_t most, std::uint64_t step,
+                                      std::uint64_t alias) {
+  std::vector<std::uint64_t> strides;
+  for (std::uint64_t stride = least; stride <= most; stride += step) {
+    if (stride % alias != 0) strides.push_back(stride);
+  }
+  return strides;
+}
+
+Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
+                const LoadCycles& cycles, unsigned repetitions) {
+  // From the longest stride down, so that the scan rises: first those that leave lines out.
+  const std::vector<std::uint64_t> longest_first{strides.rbegin(), strides.rend()};
+  Found found;
+  found.window = scanned(longest_first, repetitions, [&](std::uint64_t stride, unsigned r) {
+    return cycles(footprint / stride * stride, stride, r);
+  });
+  found.walks = repetitions * static_cast<unsigned>(strides.size());
+  const auto medians = medians_of(found.window);
+  found.hit = median(std::span{medians}.first(std::min(window_first, medians.size())));
+  found.miss = *std::ranges::max_element(medians);
+  // With strides far below a line most loads find the line that a neighbour brought.
+  constexpr double share = 0.05;
+  const ChangeRule rule{.baseline = window_first, .least_shift = share * (found.miss - found.hit)};
+  find_change(found, rule,
+              fmt::format("between strides of {} and {} bytes: {:.1f} to {:.1f} cycles a load",
+                          strides.front(), strides.back(), found.hit, found.miss));
+  found.least = bytes_at(found.window, found.change.high);
+  found.most = bytes_before(found.window, found.change.low);
+  estimate(found, rule, bytes_at);
+  return found;
+}
+
+std::uint32_t sum_of_trials(const Neighbours& plan) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t t = 0; t < plan.places(); ++t) {
+    sum = joined(sum, neighbour_words.word(plan.first_of(t) / sizeof(sum)),
+                 neighbour_words.word(plan.second_of(t) / sizeof(sum)));
+  }
+  return sum;
+}
+
+std::vector<ScanPoint> scan_of(const Neighbours& first,
+                               const std::vector<std::vector<double>>& cycles) {
+  std::vector<ScanPoint> scan;
+  for (std::uint32_t d = 0; d < first.distances; ++d)
+    scan.push_back({.x = static_cast<double>(d) * first.step, .samples = {}});
+  Neighbours turn = first;
+  for (const auto& launch : cycles) {
+    std::vector<std::vector<double>> at(first.distances);
+    for (std::uint32_t t = 0; t < first.places(); ++t)
+      at[turn.distance_of(t) / first.step].push_back(launch.at(t));
+    for (std::uint32_t d = 0; d < first.distances; ++d)
+      scan[d].samples.push_back(median(at[d]));
+    ++turn.turn;
+  }
+  return scan;
+}
+
+Found find_sector(std::vector<ScanPoint> scan) {
+  const auto medians = medians_of(scan);
+  Found found;
+  found.window = std::move(scan);
+  found.hit = medians.front();
+  found.miss = median(std::span{medians}.last(medians.size() / 4));
+  // A load by itself hits or misses, and nothing is in between.
+  constexpr double share = 0.25;
+  constexpr std::size_t first = 3;  // words of 4 or 8 bytes
+  const ChangeRule rule{.baseline = first, .least_shift = share * (found.miss - found.hit)};
+  find_change(found, rule,
+              fmt::format("up to {:.0f} bytes on: {:.1f} to {:.1f} cycles", found.window.back().x,
+                          found.hit, found.miss));
+  found.least = bytes_at(found.window, found.change.low);
+  found.most = bytes_at(found.window, found.change.high);
+  estimate(found, rule, bytes_at);
+  return found;
+}
+
+std::optional<Reported> reported(Property property, unsigned carveout_kib, const GpuFacts& gpu) {
+  constexpr const char* guide = "cuda_programming_guide";
+  switch (property) {
+    case Property::l1_size: {
+      const auto carveouts = carveouts_of(gpu.compute_capability);
+      if (!carveouts) return std::nullopt;
+      // Where no carve-out is that small, the smallest there is.
+      const auto shared = std::max(carveout_kib, carveouts->shared_kib.front());
+      return Reported{.bytes = (carveouts->unified_kib - shared) * kibi, .by = guide};
+    }
+    case Property::l1_line:
+      return Reported{.bytes = 128, .by = guide};
+    case Property::l1_sector:
+      return Reported{.bytes = 32, .by = guide};
+    case Property::l2_size:
+      return Reported{.bytes = gpu.l2_bytes, .by = "cudaDevAttrL2CacheSize"};
+    case Property::l2_sector:
+      if (!gpu.l2_fetch_granularity) return std::nullopt;
+      return Reported{*gpu.l2_fetch_granularity, "cudaLimitMaxL2FetchGranularity"};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Reported> reported(Property property, const CpuFacts& cpu) {
+  const auto bytes = property == Property::l1_size   ? cpu.l1_bytes
+                     : property == Property::l1_line ? cpu.line_bytes
+                                                     : cpu.l2_bytes;
+  if (!bytes) return std::nullopt;
+  return Reported{.bytes = *bytes, .by = "operating_system"};
 }
 
 std::uint64_t search(Session& session, Property property, const Search& where,

@@ -4,30 +4,28 @@
 #include "harness/cuda/occupancy.hpp"
 #include "harness/measure/engine.hpp"
 #include "micro/latency/cache_geometry.cuh"
-#include "micro/latency/pointer_chase.cuh"
-
-#include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace strata::cache_geometry {
+
 namespace {
 
 using pointer_chase::ChainMemory;
-using pointer_chase::in_whole_turns;
 
 constexpr std::uint64_t line = 128;  // a slot a line: chips' lines to date, and l1_line checks
+constexpr std::uint64_t l2s = 4;     // walked at most: far beyond any knee
 
-constexpr std::uint64_t l2s = 4;  // walked at most: far beyond any knee
-
+/// A window may reach a little beyond the largest footprint of the search.
 ChainMemory& memory_of(Session& session, const GpuFacts& gpu) {
-  // A window may reach a little beyond the largest footprint of the search.
-  constexpr std::uint64_t least = std::uint64_t{16} << 20U;
-  return session.cache().keep<ChainMemory>(
-      "cache_geometry", [&] { return ChainMemory{std::max((l2s + 1) * gpu.l2_bytes, least)}; });
+  const std::uint64_t bytes = std::max((l2s + 1) * gpu.l2_bytes, std::uint64_t{16} << 20U);
+  return session.cache().keep<ChainMemory>("cache_geometry", [&] {
+    return ChainMemory{.plain = std::make_unique<DeviceBuffer<char>>(bytes)};
+  });
 }
 
 /// Splits the SM's memory for the walks through L1. Returns the bytes of shared memory that they
@@ -56,18 +54,24 @@ struct Run {
   std::optional<Reported> said = reported(property, carveout_kib, gpu);
   CudaMachine machine{session, /*writers=*/1};
   cudaStream_t stream = machine.stream().get();
+
+  void write_table(const std::vector<std::uint32_t>& words) const {
+    cuda_check(cudaMemcpyToSymbol(table, words.data(), words.size() * sizeof(std::uint32_t)));
+    cuda_check(cudaDeviceSynchronize());
+  }
 };
 
-/// The rest of a case, once it is known how chains are written and walked: `loads_for` says for so
-/// many slots how many loads are warm, and how many of a step of the search are timed.
-template <class LoadsFor>
+/// The rest of a case, once it is known how chains are written and walked: so many `laps` before
+/// the clock is read and one behind it, or 0 where a sample of the lines is enough.
 void search_and_time(Run& run, Chains& chains, const Search& where, const LineSearch& lines,
-                     const void* kernel, LoadsFor&& loads_for) {
+                     const void* kernel, std::uint32_t laps) {
+  constexpr std::uint32_t few_warm = 64;
+  constexpr std::uint32_t sample = 2048;
+  constexpr std::uint32_t least_loads = 256;  // far above the cost of reading the clock
   const auto lay = [&](std::uint64_t footprint, std::uint64_t stride, unsigned repetition) {
-    const auto [warm, timed] =
-        loads_for(static_cast<std::uint32_t>(in_whole_turns(footprint / stride)));
-    chains.lay(footprint, stride, repetition, warm);
-    return timed;
+    const std::uint32_t lap = pointer_chase::in_whole_turns(footprint / stride);
+    chains.lay(footprint, stride, repetition, laps == 0 ? few_warm : laps * lap);
+    return laps == 0 ? sample : std::max(lap, least_loads);
   };
   const std::uint64_t fits =
       search(run.session, run.property, where, lines, run.said,
@@ -79,8 +83,6 @@ void search_and_time(Run& run, Chains& chains, const Search& where, const LineSe
   measure(run.session, run.machine, chains.experiment);
 }
 
-constexpr std::uint32_t least_loads = 256;  // far above the cost of reading the clock
-
 void measure_global(Run& run, Level level) {
   const ChainMemory& memory = memory_of(run.session, run.gpu);
   const bool is_l1 = level == Level::l1;
@@ -88,13 +90,11 @@ void measure_global(Run& run, Level level) {
   Chains chains{run.machine, memory.address()};
   chains.write = [&](const PermutedChain& chain) {
     const std::uint64_t slots = chain.cycle.slots();
-    if (slots * chain.stride > memory.data.size_bytes()) {
-      throw Skipped{"the search left its memory"};
-    }
+    if (slots * chain.stride > memory.size()) throw Skipped{"the search left its memory"};
     pointer_chase::write_links(chain, slots, run.stream);
     if (is_l1) return;  // far smaller than L2, where it is now
     run_untimed(run.machine, Start::evicted,
-                [&] { pointer_chase::visit_slots(chain, memory.sink.data(), run.stream); });
+                [&] { pointer_chase::visit_slots(memory, chain, run.stream); });
   };
   const auto kernel = is_l1 ? follow<Level::l1> : follow<Level::l2>;
   chains.experiment.slopes[0].launch = [&](const Call& call) {
@@ -114,21 +114,14 @@ void measure_global(Run& run, Level level) {
   // The first stride beyond a line of 128 bytes leaves out a ninth (L1) or a fifth (L2) of them.
   const LineSearch lines = is_l1 ? LineSearch{.least = 32, .most = 480, .step = 16, .parts = 16}
                                  : LineSearch{.least = 32, .most = 480, .step = 32, .parts = 8};
-  constexpr std::uint32_t few_warm = 64;
-  constexpr std::uint32_t l2_loads = 2048;  // a sample of the lines
-  search_and_time(
-      run, chains, where, lines, reinterpret_cast<const void*>(kernel), [=](std::uint32_t lap) {
-        return is_l1 ? std::pair{lap, std::max(lap, least_loads)} : std::pair{few_warm, l2_loads};
-      });
+  search_and_time(run, chains, where, lines, reinterpret_cast<const void*>(kernel), is_l1 ? 1 : 0);
 }
 
 void measure_constant(Run& run) {
   Chains chains{run.machine, /*base=*/0};
-  chains.write = [](const PermutedChain& chain) {
-    const auto words =
-        pointer_chase::words_of(chain, chain.cycle.slots() * chain.stride / sizeof(std::uint32_t));
-    cuda_check(cudaMemcpyToSymbol(table, words.data(), words.size() * sizeof(std::uint32_t)));
-    cuda_check(cudaDeviceSynchronize());
+  chains.write = [&](const PermutedChain& chain) {
+    run.write_table(
+        pointer_chase::words_of(chain, chain.cycle.slots() * chain.stride / sizeof(std::uint32_t)));
   };
   chains.experiment.slopes[0].launch = [&](const Call& call) {
     follow_constant<<<1, 1, 0, run.stream>>>(static_cast<std::uint32_t>(chains.chase.begin),
@@ -140,10 +133,7 @@ void measure_constant(Run& run) {
                      .most = is_first ? 16 * kibi : constant_bytes,
                      .granule = constant_line,
                      .stride = constant_line};
-  search_and_time(run, chains, where, {}, reinterpret_cast<const void*>(follow_constant),
-                  [](std::uint32_t lap) {
-                    return std::pair{2 * lap, std::max(lap, least_loads)};
-                  });
+  search_and_time(run, chains, where, {}, reinterpret_cast<const void*>(follow_constant), 2);
 }
 
 /// Launches of trials by `launch(turn, cycles)`, each from `start`.
@@ -152,11 +142,9 @@ void measure_trials(Run& run, const Neighbours& plan, Start start, const void* k
                     Launch&& launch) {
   const auto& cycles = run.machine.output<std::uint64_t>(plan.places());
   Neighbours turn = plan;
-  const Slope trials{
-      .launch = [&](const Call&) { launch(turn, cycles.data()); },
-      .verify = [&](const Call&, std::span<const Stamp> stamps,
-                    Tally& tally) { tally.one(stamps.front().result == sum_of_trials(turn)); },
-      .start = start};
+  const Slope trials{.launch = [&](const Call&) { launch(turn, cycles.data()); },
+                     .verify = results_are([&](const Call&) { return sum_of_trials(turn); }),
+                     .start = start};
   Experiment experiment =
       describe_trials(run.property, plan, run.session.plan().min_samples, run.said);
   // The first launch meets code and translations for the first time, and is not kept.
@@ -178,7 +166,7 @@ void measure_neighbours(Run& run, Level level) {
   // A place begins a page: no distance leaves it, and no two places are neighbours.
   constexpr std::uint32_t page = 4096;
   const Neighbours plan{.distances = 64, .step = is_l1 ? 4U : 8U, .trials = 16, .spacing = page};
-  char* const base = memory.data.data() + (page - memory.address() % page) % page;
+  char* const base = reinterpret_cast<char*>((memory.address() + page - 1) / page * page);
   fill(reinterpret_cast<std::uint32_t*>(base), plan.bytes() / sizeof(std::uint32_t),
        neighbour_words, run.stream);
   const auto kernel = is_l1 ? probe<Level::l1> : probe<Level::l2>;
@@ -196,8 +184,7 @@ void measure_constant_neighbours(Run& run) {
   std::vector<std::uint32_t> words(constant_words);
   for (std::uint32_t i = 0; i < constant_words; ++i)
     words[i] = neighbour_words.word(i);
-  cuda_check(cudaMemcpyToSymbol(table, words.data(), constant_bytes));
-  cuda_check(cudaDeviceSynchronize());
+  run.write_table(words);
   measure_trials(run, plan, Start::as_left, reinterpret_cast<const void*>(probe_constant),
                  [&](const Neighbours& turn, std::uint64_t* cycles) {
                    probe_constant<<<1, 1, 0, run.stream>>>(turn, displacing, /*zero=*/0, cycles,
@@ -212,23 +199,13 @@ void run(Session& session) {
   Run run{.session = session,
           .property = properties.of(session.param("property")),
           .gpu = gpu_facts(session.device().identity().facts),
-          .carveout_kib = static_cast<unsigned>(session.whole("carveout"))};
-  switch (run.property) {
-    case Property::l1_size:
-    case Property::l1_line:
-      return measure_global(run, Level::l1);
-    case Property::l2_size:
-    case Property::l2_line:
-      return measure_global(run, Level::l2);
-    case Property::l1_sector:
-      return measure_neighbours(run, Level::l1);
-    case Property::l2_sector:
-      return measure_neighbours(run, Level::l2);
-    case Property::constant_l1_line:
-      return measure_constant_neighbours(run);
-    default:
-      return measure_constant(run);
-  }
+          .carveout_kib = number_of<unsigned>(session.params(), "carveout")};
+  const std::string& name = session.param("property");
+  if (run.property == Property::constant_l1_line) return measure_constant_neighbours(run);
+  if (name.starts_with("constant")) return measure_constant(run);
+  const Level level = name.starts_with("l1") ? Level::l1 : Level::l2;
+  if (quantity_of(run.property) == "sector") return measure_neighbours(run, level);
+  measure_global(run, level);
 }
 
 STRATA_BENCHMARK(declare, cuda, run);

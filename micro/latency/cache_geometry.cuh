@@ -1,15 +1,12 @@
-// The kernels of cache_geometry.
-//
 // Walks: one thread, alone on its SM. L1 does not outlive a kernel, so the block's other threads
-// first bring the chain in, all at once, and leave; then the walker goes round once, to leave the
-// cache as an endless walk would, and once more between two readings of the clock. Chains for L2
-// pass L1 by; each is written, evicted, and read once by the walker's SM. L2 is larger than what
-// one SM finds there next to it, where a chip has two halves: this is the size that an SM sees.
+// first bring the chain in and leave; then the walker goes round once, to leave the cache as an
+// endless walk would, and once more between two readings of the clock. Chains for L2 pass L1 by;
+// each is written, evicted, and read once by the walker's SM: where a chip has two halves of L2,
+// the size that is found is the one that an SM sees next to it.
 //
 // Neighbours: pairs of loads at places that nothing touched since the kernel began (L1) or since
-// everything was evicted (L2). The second one is timed by itself, from one reading of the clock to
-// the next, with its value consumed in between: its cycles hold the two readings, and only tell a
-// hit from a miss.
+// everything was evicted (L2). The cycles of the second hold two readings of the clock, and only
+// tell a hit from a miss.
 #pragma once
 
 #include "harness/cuda/access.cuh"

@@ -1,20 +1,13 @@
 // How large is each cache, how long are its lines, and how much does a miss bring in?
 //
-// Size: one thread walks a chain with one word in each line, in random order and lap after lap. As
-// long as the chain fits, every load hits. One line more than fits is one miss a lap at least,
-// whatever the rule by which the cache drops lines, so the size is the largest footprint whose mean
-// latency is still that of a hit. A coarse search over octaves finds the neighbourhood; then
-// windows of a few dozen footprints close in, down to steps of one line, the last one in several
-// repetitions. Where the latency leaves its level is decided by harness/model/change_point.hpp.
-//
-// Line: the footprint stays a little larger than the cache and the stride grows. While a stride is
-// at most a line, every line of the footprint is touched, and they do not fit; with a longer stride
-// some are left out, and the rest fits.
-//
-// Sector: what one miss brings in. A word of a place that nobody touched is loaded, then one a
-// little further on, by itself, between two readings of the clock: a hit or a miss.
-//
-// A property that shows no change with confidence has no row, and a reason.
+// Size: one thread walks a chain with one word in each line, in random order and lap after lap. One
+// line more than fits is one miss a lap at least, whatever the rule of replacement: the size is the
+// largest footprint whose mean latency is still that of a hit. A search over octaves finds the
+// neighbourhood; windows of a few dozen footprints close in, down to steps of one line.
+// Line: of a footprint a little larger than the cache, strides longer than a line leave some lines
+// out, and the rest fits. Sector: a word of a place that nobody touched is loaded, then one a
+// little further on between two readings of the clock: a hit or a miss. Where the latency leaves
+// its level is decided by harness/model/change_point.hpp; without confidence there is no row.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -31,7 +24,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -62,13 +54,12 @@ inline constexpr Choices properties{std::pair{"l1_size", Property::l1_size},
 /// "size", "line" or "sector": the quantity that a property is.
 [[nodiscard]] std::string_view quantity_of(Property property);
 
-/// How L1 and shared memory share one memory, by compute capability.
+/// How L1 and shared memory share one memory: KiB together, and what shared memory may take of it.
 struct Carveouts {
-  std::uint64_t unified_kib = 0;     ///< L1 and shared memory together
-  std::vector<unsigned> shared_kib;  ///< what shared memory may take of it
+  std::uint64_t unified_kib = 0;
+  std::vector<unsigned> shared_kib;
 };
-/// CUDA C++ Programming Guide 13.0, section "Compute Capabilities": shared memory of each. Nothing
-/// for a capability ("9.0") that the table does not have.
+/// Nothing for a compute capability ("9.0") that the programming guide's table does not have.
 [[nodiscard]] std::optional<Carveouts> carveouts_of(std::string_view compute_capability);
 
 /// What cudaFuncAttributePreferredSharedMemoryCarveout must be for a carve-out of `kib`, where
@@ -84,6 +75,14 @@ struct Carveouts {
 using LoadCycles =
     std::function<double(std::uint64_t footprint, std::uint64_t stride, unsigned repetition)>;
 
+/// Strides that lines are told apart with, and the footprint: larger than the cache by one part in
+/// `parts`. The first stride that is longer than a line must leave out more lines than that.
+struct LineSearch {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  std::uint64_t step = 0;
+  std::uint64_t parts = 1;
+};
 /// Where a size is looked for.
 struct Search {
   std::uint64_t least = 0;    ///< footprint that fits for certain
@@ -112,19 +111,14 @@ struct Found {
 /// Finds the largest footprint that fits, the last window in `repetitions` repetitions. Throws
 /// Skipped with the reason where there is no change, or none with confidence.
 [[nodiscard]] Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions);
-/// The same without the last windows: within a fifth or so, for a walk that must not fit.
-[[nodiscard]] Found find_roughly(const Search& search, const LoadCycles& cycles);
 
-/// The strides that tell lines apart: from `least` to `most` in steps of `step`, without those
-/// that a power of two of sets would not spread over all of them (multiples of `alias`).
+/// From `least` to `most` in steps of `step`, without those that a power of two of sets would not
+/// spread over all of them (multiples of `alias`).
 [[nodiscard]] std::vector<std::uint64_t> strides_of(std::uint64_t least, std::uint64_t most,
                                                     std::uint64_t step, std::uint64_t alias);
-/// The footprint for telling strides apart: larger than the cache by one part in `parts`. The first
-/// stride that is longer than a line must leave out more lines than that.
 [[nodiscard]] constexpr std::uint64_t footprint_beyond(std::uint64_t size, std::uint64_t parts) {
   return size + size / parts;
 }
-
 /// Finds the line of a cache that `footprint` does not fit into. Throws Skipped as find_size does.
 [[nodiscard]] Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
                               const LoadCycles& cycles, unsigned repetitions);
@@ -156,8 +150,7 @@ struct Neighbours {
   }
 };
 
-/// What fills the memory that neighbours are looked at in: never all ones, which a kernel takes for
-/// impossible.
+/// What neighbours are looked for in: never all ones, which a kernel takes for impossible.
 inline constexpr HashedWords neighbour_words{.mask = 0x7FFFFFFFU};
 /// How a kernel puts together what its trials load, so that no load can be left out.
 [[nodiscard]] STRATA_HD constexpr std::uint32_t joined(std::uint32_t sum, std::uint32_t first,
@@ -185,19 +178,8 @@ struct Reported {
                                                const GpuFacts& gpu);
 [[nodiscard]] std::optional<Reported> reported(Property property, const CpuFacts& cpu);
 
-/// Adds everything that was found, and what is reported of it, to the session.
-void report(Session& session, Property property, const Found& found,
-            const std::optional<Reported>& said);
-
-/// Strides that lines are told apart with, and how much larger than the cache the footprint is.
-struct LineSearch {
-  std::uint64_t least = 0;
-  std::uint64_t most = 0;
-  std::uint64_t step = 0;
-  std::uint64_t parts = 0;
-};
-/// Searches for the size of a cache, or for its line, and reports what it found. Returns a
-/// footprint of half the size, whose loads all hit.
+/// Searches for the size of a cache, or for its line, and adds what it found, and what is reported
+/// of it, to the session. Returns a footprint of half the size, whose loads all hit.
 std::uint64_t search(Session& session, Property property, const Search& where,
                      const LineSearch& lines, const std::optional<Reported>& said,
                      const LoadCycles& cycles);
