@@ -32,19 +32,8 @@ Gate verdict_of(const char* gate, bool held, const std::string& detail) {
   return {gate, held ? Verdict::passed : Verdict::failed, detail};
 }
 
-/// One gate that says what both say, as strict as the stricter one.
 void add_to(std::optional<Gate>& gate, const Gate& other) {
-  if (!gate) {
-    gate = other;
-    return;
-  }
-  const auto either = [&](Verdict verdict) {
-    return gate->verdict == verdict || other.verdict == verdict;
-  };
-  gate->verdict = either(Verdict::failed)       ? Verdict::failed
-                  : either(Verdict::unverified) ? Verdict::unverified
-                                                : Verdict::passed;
-  gate->detail += "; " + other.detail;
+  gate = gate ? both(*gate, other) : other;
 }
 
 struct Shares {
@@ -338,6 +327,16 @@ Gate model_gate(std::span<const Expectation> expected, const Counted& counted) {
     gate.detail += (gate.detail.empty() ? "" : ", ") + detail;
   }
   return gate;
+}
+
+Gate both(const Gate& one, const Gate& other) {
+  const auto either = [&](Verdict verdict) {
+    return one.verdict == verdict || other.verdict == verdict;
+  };
+  const Verdict verdict = either(Verdict::failed)       ? Verdict::failed
+                          : either(Verdict::unverified) ? Verdict::unverified
+                                                        : Verdict::passed;
+  return {one.name, verdict, one.detail + "; " + other.detail};
 }
 
 void judge_counts(Session& session, const CountPlan& plan, const Counted& counted) {

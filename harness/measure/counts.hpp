@@ -104,6 +104,9 @@ struct StorePrediction {
 /// case claims so: all but what L2 may still hold; or stayed in L2.
 [[nodiscard]] Gate store_level_gate(const StorePrediction& stores, const Counted& counted);
 
+/// One gate that says what both say, as strict as the stricter one.
+[[nodiscard]] Gate both(const Gate& one, const Gate& other);
+
 /// What a model says of a counted quantity.
 struct Expectation {
   std::string quantity;  ///< of a counter set: "shared_load_wavefronts"

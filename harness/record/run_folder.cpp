@@ -125,7 +125,7 @@ off_t for_each_record(const std::filesystem::path& file,
   return bytes;
 }
 
-off_t size_of(int fd, const std::filesystem::path& file) {
+off_t file_size_of(int fd, const std::filesystem::path& file) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) fail(file, "cannot be looked at", errno);
   return status.st_size;
@@ -222,7 +222,7 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
   }
   folder.open_samples();
   const auto samples = folder.path_ / samples_file;
-  const off_t size = size_of(folder.samples_.get(), samples);
+  const off_t size = file_size_of(folder.samples_.get(), samples);
   const off_t whole =
       for_each_record(samples, [&](const CaseRecord& record) { folder.note_status(record); });
   if (whole != size) {
@@ -287,7 +287,7 @@ void RunFolder::append(const CaseRecord& record) {
   const std::string line = to_json(record) + "\n";
   const auto file = path_ / samples_file;
   const IgnoredSignal over_the_limit{SIGXFSZ};  // else a limit on file sizes kills the process
-  const off_t before = size_of(samples_.get(), file);
+  const off_t before = file_size_of(samples_.get(), file);
   const std::size_t done = write_some(samples_.get(), line);
   if (done != line.size()) {
     const int error = errno;

@@ -161,7 +161,7 @@ Benchmark declare() {
           .name = "cache_geometry",
           .question = "How large is each cache, how long are its lines, what does a miss bring in?",
           .axes = {properties.axis("property", "what is looked for"),
-                   whole_numbers(
+                   listed_axis(
                        "carveout", "KiB of L1's memory that are set aside as shared memory",
                        {"0", "8", "16", "32", "64", "96", "100", "132", "164", "196", "228"})},
           .quantities = {{"size", "largest footprint all of whose loads hit, as one core walks it"},
