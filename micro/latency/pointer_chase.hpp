@@ -3,7 +3,6 @@
 #pragma once
 
 #include "harness/measure/experiment.hpp"
-#include "micro/pattern/cycle_walks.hpp"
 #include "micro/pattern/permuted_chain.hpp"
 
 #include <algorithm>

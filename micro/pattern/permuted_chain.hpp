@@ -1,10 +1,12 @@
-// Where the words of a chain lie that follows a permuted cycle: one word in each slot, and slots at
-// equal distances.
+// Where the words of a chain lie that follows a permuted cycle, one word in each slot, and where
+// walks along it begin and end, launch after launch.
 #pragma once
 
 #include "micro/pattern/permuted_cycle.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 
 namespace strata {
 
@@ -29,6 +31,46 @@ struct PermutedChain {
   [[nodiscard]] constexpr std::uint64_t address_at(std::uint64_t step) const {
     return address_of(cycle.slot_at(step));
   }
+};
+
+/// `walkers` walks at a time over the first `links` links of a cycle of `slots` slots, each walker
+/// over a piece of its own. A walk begins where the last one of its walker ended, as far as the
+/// links go, so that samples visit different slots.
+class CycleWalks {
+ public:
+  CycleWalks(std::uint64_t slots, std::uint64_t links, std::uint64_t walkers)
+      : slots_{slots}, links_{std::min(links, slots)}, walkers_{walkers} {}
+
+  /// Steps from where one walker begins to where the next one does.
+  [[nodiscard]] std::uint64_t gap() const { return links_ / walkers_; }
+  [[nodiscard]] std::uint64_t slots() const { return slots_; }
+  [[nodiscard]] std::uint64_t links() const { return links_; }
+  /// The most loads of a walk: no limit where the whole cycle is there.
+  [[nodiscard]] std::uint64_t most_loads() const {
+    return links_ == slots_ ? ~std::uint64_t{0} : gap();
+  }
+
+  /// The step at which walker 0 begins a walk of `loads` loads. Throws std::length_error for more
+  /// than most_loads().
+  std::uint64_t begin(std::uint64_t loads) {
+    if (loads > most_loads()) throw std::length_error{"a walk longer than its piece of the cycle"};
+    const bool whole = links_ == slots_;
+    const std::uint64_t first = whole || position_ + loads <= gap() ? position_ : 0;
+    position_ = whole ? (first + loads) % slots_ : first + loads;
+    return first;
+  }
+
+  /// The step at which `walker` ends a walk of `loads` loads that walker 0 begins at `first`.
+  [[nodiscard]] std::uint64_t end(std::uint64_t first, std::uint64_t walker,
+                                  std::uint64_t loads) const {
+    return (first + walker * gap() + loads) % slots_;
+  }
+
+ private:
+  std::uint64_t slots_;
+  std::uint64_t links_;
+  std::uint64_t walkers_;
+  std::uint64_t position_ = 0;
 };
 
 }  // namespace strata

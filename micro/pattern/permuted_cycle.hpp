@@ -1,6 +1,5 @@
-// A random walk that visits every slot once before it returns, in closed form: the slot of any step
-// is computed on its own, so that a GPU writes a chain of a billion slots at once, and a check
-// knows where a walk must end without following it.
+// A random walk that visits every slot once before it returns, in closed form: a GPU writes a chain
+// of a billion slots at once, and a check knows where a walk ends without following it.
 //
 // The permutation is a keyed Feistel network on the next power of four (Luby and Rackoff 1988),
 // with cycle walking (Black and Rogaway 2002): a value that is no slot is permuted again until it

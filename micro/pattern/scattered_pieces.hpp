@@ -1,8 +1,6 @@
 // A payload that lies in host memory as many small pieces, each in a place of its own, and as one
-// whole on the device: what Breitbart's data structure was before he packed it.
-//
-// A piece never touches the next one: between two of them lies a gap of a cache line, and they
-// stand in random order, so that neither a driver nor a cache can take two for one.
+// whole on the device: what Breitbart's data structure was before he packed it. Pieces stand in
+// random order with a cache line between them: neither driver nor cache can take two for one.
 #pragma once
 
 #include "micro/pattern/random_cycle.hpp"
@@ -10,6 +8,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -45,49 +45,41 @@ class ScatteredPieces {
 
   /// Piece after piece into one whole. Throws std::length_error for spans of other sizes.
   void gather(std::span<const std::uint32_t> host, std::span<std::uint32_t> packed) const {
-    require(host.size(), packed.size());
-    for (std::size_t p = 0; p < count(); ++p) {
-      std::ranges::copy(host.subspan(host_at(p), piece_words_),
-                        packed.subspan(packed_at(p), piece_words_).begin());
-    }
+    for_each(host, packed, [](auto there, auto here) {
+      std::ranges::copy(there.first(here.size()), here.begin());
+    });
   }
-
   /// The other way; the gaps stay as they are.
   void scatter(std::span<const std::uint32_t> packed, std::span<std::uint32_t> host) const {
-    require(host.size(), packed.size());
-    for (std::size_t p = 0; p < count(); ++p) {
-      std::ranges::copy(packed.subspan(packed_at(p), piece_words_),
-                        host.subspan(host_at(p), piece_words_).begin());
-    }
+    for_each(host, packed, [](auto there, auto here) { std::ranges::copy(here, there.begin()); });
   }
-
   /// Words of host memory that are not what they must be: the pieces those of `packed`, the gaps
   /// all `gap`.
   [[nodiscard]] std::size_t different(std::span<const std::uint32_t> host,
                                       std::span<const std::uint32_t> packed,
                                       std::uint32_t gap) const {
-    require(host.size(), packed.size());
     std::size_t wrong = 0;
-    for (std::size_t p = 0; p < count(); ++p) {
-      const auto landed = host.subspan(host_at(p), pitch_words_);
-      const auto sent = packed.subspan(packed_at(p), piece_words_);
-      if (!std::ranges::equal(landed.first(piece_words_), sent)) {
-        for (std::size_t w = 0; w < piece_words_; ++w) {
-          if (landed[w] != sent[w]) ++wrong;
-        }
+    for_each(host, packed, [&](auto there, auto here) {
+      if (!std::ranges::equal(there.first(here.size()), here)) {
+        wrong += std::transform_reduce(here.begin(), here.end(), there.begin(), std::size_t{0},
+                                       std::plus{}, std::not_equal_to{});
       }
-      for (const std::uint32_t word : landed.subspan(piece_words_)) {
-        if (word != gap) ++wrong;
-      }
-    }
+      const auto behind = there.subspan(here.size());
+      wrong += behind.size() - static_cast<std::size_t>(std::ranges::count(behind, gap));
+    });
     return wrong;
   }
 
  private:
-  void require(std::size_t host, std::size_t packed) const {
-    if (host != host_words() || packed != words()) {
+  /// Calls use(there, here) for each piece: where it lies on the host, its gap included, and in the
+  /// whole.
+  template <class Host, class Packed, class Use>
+  void for_each(std::span<Host> host, std::span<Packed> packed, const Use& use) const {
+    if (host.size() != host_words() || packed.size() != words()) {
       throw std::length_error{"pieces of a payload of another size"};
     }
+    for (std::size_t p = 0; p < count(); ++p)
+      use(host.subspan(host_at(p), pitch_words_), packed.subspan(packed_at(p), piece_words_));
   }
 
   std::vector<std::uint32_t> slots_;

@@ -2,7 +2,6 @@
 
 #include "harness/case/octaves.hpp"
 #include "micro/latency/pointer_chase.hpp"
-#include "micro/pattern/cycle_walks.hpp"
 #include "micro/pattern/permuted_chain.hpp"
 #include "rows_of.hpp"
 
