@@ -2,13 +2,11 @@
 
 #include "harness/case/choices.hpp"
 #include "harness/model/bank_model.hpp"
-#include "harness/model/word_patterns.hpp"
 #include "micro/pattern/particle_chain.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string>
 
 namespace strata::bank_conflicts {
@@ -32,19 +30,6 @@ std::optional<std::string> excluded(const Params& params, Backend /*backend*/) {
 /// First word of the element of a lane, from where the pattern starts.
 std::uint32_t first_word(const Pattern& pattern, std::uint32_t lane) {
   return pattern.elements.at(lane) * (pattern.width / word_bytes);
-}
-
-/// Sums of all warps of a launch: of what they loaded, or of what their block's stores left behind.
-auto expected_sums(const Pattern& pattern) {
-  std::array<std::uint32_t, warps_per_sm> loaded{};
-  for (std::uint32_t warp = 0; warp < warps_per_sm; ++warp)
-    loaded.at(warp) = expected_loads(pattern, warp);
-  return [store = pattern.store, loaded, stored = StoredField{pattern}](const Call& call,
-                                                                        std::size_t writer) {
-    const auto warp = static_cast<std::uint32_t>(writer % warps_per_sm);
-    const std::uint32_t rounds = call.length.rounds;
-    return std::uint64_t{store ? stored.sum(warp, rounds) : rounds * loaded.at(warp)};
-  };
 }
 
 /// The multiple of `unit` that takes about `cycles`, given what one takes; at least `unit`.
@@ -151,32 +136,29 @@ std::uint32_t expected_chain(const Pattern& pattern, const Windows& windows, std
   return sum;
 }
 
-std::uint32_t expected_loads(const Pattern& pattern, std::uint32_t warp) {
-  std::uint32_t sum = 0;
-  for (std::uint32_t access = 0; access < accesses_per_round; ++access) {
-    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-      const std::uint32_t word = (warp + access) * shift_words + first_word(pattern, lane);
-      for (std::uint32_t w = 0; w < pattern.width / word_bytes; ++w)
-        sum += lane_weight(lane) * hashed_word(word + w);
+std::array<LinearWords, warps_per_sm> expected_sums(const Pattern& pattern) {
+  std::array<LinearWords, warps_per_sm> sums{};
+  sums.fill({.slope = 0, .start = 0});
+  std::vector<bool> reached(field_words);
+  for (std::uint32_t i = 0; i < warps_per_sm * accesses_per_round * warp_lanes; ++i) {
+    const std::uint32_t lane = i % warp_lanes;
+    const std::uint32_t access = i / warp_lanes % accesses_per_round;
+    const std::uint32_t warp = i / warp_lanes / accesses_per_round;
+    const std::uint32_t first = (warp + access) * shift_words + first_word(pattern, lane);
+    for (std::uint32_t word = first; word < first + pattern.width / word_bytes; ++word) {
+      reached[word] = true;
+      if (!pattern.store) sums.at(warp).slope += lane_weight(lane) * hashed_word(word);
     }
   }
-  return sum;
-}
-
-StoredField::StoredField(const Pattern& pattern) {
-  std::set<std::uint32_t> stored;
-  for (std::uint32_t shift = 0; shift < warps_per_sm + accesses_per_round - 1; ++shift) {
-    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-      for (std::uint32_t w = 0; w < pattern.width / word_bytes; ++w)
-        stored.insert(shift * shift_words + first_word(pattern, lane) + w);
-    }
-  }
+  if (!pattern.store) return sums;
   for (std::uint32_t word = 0; word < field_words; ++word) {
-    const std::uint32_t warp = word / warp_lanes % warps_per_sm;
-    const bool reached = stored.contains(word);
-    first_.at(warp) += lane_weight(word) * hashed_word(reached ? word : field_words + word);
-    if (reached) change_.at(warp) += lane_weight(word) * store_change;
+    LinearWords& sum = sums.at(word / warp_lanes % warps_per_sm);
+    const std::uint32_t change = reached[word] ? lane_weight(word) * store_change : 0;
+    sum.start +=
+        lane_weight(word) * hashed_word(reached[word] ? word : field_words + word) - change;
+    sum.slope += change;
   }
+  return sums;
 }
 
 std::uint32_t rounds_for(double cycles, std::uint64_t wavefronts) {
@@ -207,10 +189,13 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   }
   const std::size_t many = experiment.slopes.size();
   constexpr double accesses_of_round = double{accesses_per_round} * warps_per_sm;
-  experiment.slopes.push_back({.verify = results_are(expected_sums(pattern)),
-                               .lengths = fifth_and_whole(rounds, accesses_of_round),
-                               .writers = std::size_t{gpu.sms} * warps_per_sm,
-                               .held = true});
+  experiment.slopes.push_back(
+      {.verify = results_are([sums = expected_sums(pattern)](const Call& call, std::size_t writer) {
+         return std::uint64_t{sums.at(writer % warps_per_sm).word(call.length.rounds)};
+       }),
+       .lengths = fifth_and_whole(rounds, accesses_of_round),
+       .writers = std::size_t{gpu.sms} * warps_per_sm,
+       .held = true});
   add_both(experiment, "warp_access_cycles", "cycle", many);
   const double bytes = double{warp_lanes} * pattern.width;
   experiment.rows.push_back({"sm_bandwidth", "B/cycle", By::inside, per_cycle(bytes, many)});

@@ -10,6 +10,7 @@
 #include "harness/measure/experiment.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"
+#include "harness/model/word_patterns.hpp"
 #include "harness/record/device_facts.hpp"
 
 #include <array>
@@ -70,26 +71,14 @@ struct Windows {
 [[nodiscard]] std::uint32_t expected_chain(const Pattern& pattern, const Windows& windows,
                                            std::uint32_t loads);
 
-/// What the lanes of warp `warp` of a block load in one round, weighted by lane_weight.
-[[nodiscard]] std::uint32_t expected_loads(const Pattern& pattern, std::uint32_t warp);
-
 /// Words are stored as hashed_word of their index, and this much more in every round: all warps may
 /// write the same words, and the final contents are known.
 inline constexpr std::uint32_t store_change = 0x85EBCA6BU;
-/// What a block finds in its field after `rounds` ≥ 1 rounds of stores: word i weighted by
-/// lane_weight(i), summed over the words i that lanes of a warp add up (i ÷ 32 ≡ warp, mod 32).
-/// Words that no store reaches are hashed_word(field_words + i), as they were.
-class StoredField {
- public:
-  explicit StoredField(const Pattern& pattern);
-  [[nodiscard]] std::uint32_t sum(std::uint32_t warp, std::uint32_t rounds) const {
-    return first_[warp] + (rounds - 1) * change_[warp];
-  }
-
- private:
-  std::array<std::uint32_t, warps_per_sm> first_{};
-  std::array<std::uint32_t, warps_per_sm> change_{};
-};
+/// The sum that each warp of a block comes to, as a line whose word r is that of r ≥ 1 rounds. Of
+/// loads: what its lanes load, weighted by lane_weight. Of stores: what they find in the field,
+/// word i by the lane i mod 32 of the warp i ÷ 32 mod 32; words that no store reaches are
+/// hashed_word(field_words + i), as they were.
+[[nodiscard]] std::array<LinearWords, warps_per_sm> expected_sums(const Pattern& pattern);
 
 /// Rounds of many warps, a multiple of 5, and loads of the chain, a multiple of 5 × unroll, that
 /// take about `cycles`.

@@ -109,22 +109,23 @@ TEST(BankConflictLoads, SumUpTheWordsOfEveryAccess) {
       sum += lane_weight(lane) * (hashed_word(byte / 4) + hashed_word(byte / 4 + 1));
     }
   }
-  EXPECT_EQ(expected_loads(pattern, /*warp=*/5), sum);
+  EXPECT_EQ(expected_sums(pattern)[5].word(1), sum);
+  EXPECT_EQ(expected_sums(pattern)[5].word(7), 7 * sum);
 }
 
 TEST(BankConflictLoads, DifferFromWarpToWarpAndLaneToLane) {
   const auto pattern = make_pattern(4, 1, Sharing::none, false);
   auto turned = pattern;
   std::ranges::reverse(turned.elements);
-  EXPECT_NE(expected_loads(pattern, 0), expected_loads(pattern, 1));
-  EXPECT_NE(expected_loads(pattern, 0), expected_loads(turned, 0));
+  EXPECT_NE(expected_sums(pattern)[0], expected_sums(pattern)[1]);
+  EXPECT_NE(expected_sums(pattern)[0], expected_sums(turned)[0]);
 }
 
 TEST(BankConflictStores, LeaveWhatEveryWarpWroteLast) {
   for (const std::uint32_t width : {4U, 8U, 16U}) {
     for (const std::uint32_t stride : {1U, 5U, 32U}) {
       const auto pattern = make_pattern(width, stride, Sharing::none, true);
-      const StoredField stored{pattern};
+      const auto stored = expected_sums(pattern);
       for (const std::uint32_t rounds : {1U, 3U}) {
         std::vector<std::uint32_t> field(field_words);
         for (std::uint32_t i = 0; i < field_words; ++i)
@@ -145,7 +146,7 @@ TEST(BankConflictStores, LeaveWhatEveryWarpWroteLast) {
         for (std::uint32_t i = 0; i < field_words; ++i)
           sums.at(i % (warps_per_sm * warp_lanes) / warp_lanes) += lane_weight(i) * field[i];
         for (std::uint32_t warp = 0; warp < warps_per_sm; ++warp)
-          EXPECT_EQ(stored.sum(warp, rounds), sums.at(warp));
+          EXPECT_EQ(stored.at(warp).word(rounds), sums.at(warp));
       }
     }
   }
@@ -231,11 +232,9 @@ TEST(BankConflictGates, VerifyTheChainAndEveryWarp) {
     EXPECT_EQ(many.lengths.full.rounds, 5 * many.lengths.brief.rounds);
     EXPECT_EQ(many.lengths.full.work, many.lengths.full.rounds * 8.0 * warps_per_sm);
     std::vector<Stamp> stamps(many.writers);
-    const StoredField stored{pattern};
-    for (std::uint32_t i = 0; i < stamps.size(); ++i) {
-      const std::uint32_t warp = i % warps_per_sm;
-      stamps[i].result = store ? stored.sum(warp, 7) : 7 * expected_loads(pattern, warp);
-    }
+    const auto expected = expected_sums(pattern);
+    for (std::uint32_t i = 0; i < stamps.size(); ++i)
+      stamps[i].result = expected.at(i % warps_per_sm).word(7);
     stamps[40].result += 1;
     Tally tally;
     many.verify({.length = {.rounds = 7}}, stamps, tally);
