@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <numeric>
@@ -25,28 +26,20 @@ struct Character {
 };
 
 Character first_character(std::string_view text) {
-  struct Form {
-    std::uint32_t mask;   // of the lead byte
-    std::uint32_t lead;   // its value under the mask
-    std::uint32_t least;  // smallest code that needs this form
-  };
-  static constexpr std::array forms{Form{0x80, 0x00, 0x0}, Form{0xE0, 0xC0, 0x80},
-                                    Form{0xF0, 0xE0, 0x800}, Form{0xF8, 0xF0, 0x10000}};
-  const auto lead = static_cast<unsigned char>(text.front());
-  for (std::size_t bytes = 1; bytes <= std::min(forms.size(), text.size()); ++bytes) {
-    const auto& form = forms.at(bytes - 1);
-    if ((lead & form.mask) != form.lead) continue;
-    std::uint32_t code = lead & ~form.mask;
-    for (const char c : text.substr(1, bytes - 1)) {
-      const auto byte = static_cast<unsigned char>(c);
-      if ((byte & 0xC0U) != 0x80U) return {};
-      code = code << 6U | (byte & 0x3FU);
-    }
-    const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    if (code < form.least || code > 0x10FFFF || surrogate) return {};
-    return {bytes, code};
+  const auto lead = static_cast<std::uint8_t>(text.front());
+  const auto ones = static_cast<std::size_t>(std::countl_one(lead));
+  const std::size_t bytes = std::max<std::size_t>(ones, 1);
+  constexpr std::array<std::uint32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};  // by bytes
+  if (ones == 1 || bytes >= least.size() || bytes > text.size()) return {};
+  std::uint32_t code = lead & (0x7FU >> ones);
+  for (const char c : text.substr(1, bytes - 1)) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if ((byte & 0xC0U) != 0x80U) return {};
+    code = code << 6U | (byte & 0x3FU);
   }
-  return {};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < least.at(bytes) || code > 0x10FFFF || surrogate) return {};
+  return {bytes, code};
 }
 
 bool is_control(std::uint32_t code) {

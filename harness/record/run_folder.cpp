@@ -38,25 +38,26 @@ constexpr mode_t file_mode = 0666;  // reduced by the umask
 /// beside a case of 80: so a crash costs at most this much of a run.
 constexpr std::chrono::seconds sync_interval{5};
 
-std::string_view how_to_mend(int error) {
+std::string how_to_mend(int error) {
+  const auto then_resume = [](const std::string& mend) {
+    return mend + ", then complete the run with strata run --resume";
+  };
   switch (error) {
     case ENOSPC:
     case EDQUOT:
-      return "free some space, then complete the run with strata run --resume";
+      return then_resume("free some space");
     case EFBIG:
-      return "raise the limit on file sizes (ulimit -f), then complete the run with strata run "
-             "--resume";
+      return then_resume("raise the limit on file sizes (ulimit -f)");
     case EACCES:
     case EPERM:
     case EROFS:
       return "choose a folder that you may write to (--out)";
     case EIO:
-      return "the disk or its network failed; look at the kernel's log, then complete the run with "
-             "strata run --resume";
+      return then_resume("the disk or its network failed; look at the kernel's log");
     case EPIPE:
       return "whoever reads it is gone; write to a plain file";
     default:
-      return "mend that, then complete the run with strata run --resume";
+      return then_resume("mend that");
   }
 }
 
@@ -77,24 +78,29 @@ UniqueFd open_file(const std::filesystem::path& file, int flags) {
   return fd;
 }
 
+/// `bytes_of_it` describes the text in the message.
+void write_all(int fd, const std::filesystem::path& file, std::string_view text,
+               const std::string& bytes_of_it) {
+  const IgnoredSignal over_the_limit{SIGXFSZ};  // else a limit on file sizes kills the process
+  const auto done = write_some(fd, text);
+  if (done == text.size()) return;
+  const int error = errno;
+  fail(file, fmt::format("only {} of {} could be written", done, bytes_of_it), error);
+}
+
 void sync(int fd, const std::filesystem::path& file) {
   // EINVAL, EROFS: a kind of file that cannot be synced. Anything else is lost data: network file
   // systems and quotas report it here first.
-  if (::fdatasync(fd) != 0 && errno != EINVAL && errno != EROFS) {
+  if (::fdatasync(fd) != 0 && errno != EINVAL && errno != EROFS)
     fail(file, "cannot be brought to the disk", errno);
-  }
 }
 
 /// Replaces the content of a file atomically: no reader sees half of the new one.
 void replace_file(const std::filesystem::path& target, std::string_view text) {
-  const IgnoredSignal over_the_limit{SIGXFSZ};  // else a limit on file sizes kills the process
   const auto fresh = target.parent_path() / fmt::format(".{}.new", target.filename().string());
   const UniqueFd fd = open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
   try {
-    if (const auto done = write_some(fd.get(), text); done != text.size()) {
-      const int error = errno;
-      fail(target, fmt::format("only {} of {} bytes could be written", done, text.size()), error);
-    }
+    write_all(fd.get(), target, text, fmt::format("{} bytes", text.size()));
     sync(fd.get(), target);
     if (::rename(fresh.c_str(), target.c_str()) != 0) fail(target, "cannot be replaced", errno);
   } catch (...) {
@@ -186,9 +192,8 @@ RunFolder RunFolder::create(const std::filesystem::path& parent, RunContext cont
   context.run = name;
   // create_directory() succeeds for one process only, even when two runs start in one second.
   for (int next = 2; !std::filesystem::create_directory(parent / context.run, error); ++next) {
-    if (error && error != std::errc::file_exists) {
+    if (error && error != std::errc::file_exists)
       fail(parent / context.run, "cannot be made", error.value());
-    }
     context.run = fmt::format("{}-{}", name, next);
   }
   folder.path_ = parent / context.run;
@@ -231,9 +236,8 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
         "bytes, its case will be measured again",
         samples.string(), size - whole);
     // Only now, when everything else is known to be a valid run.
-    if (::ftruncate(folder.samples_.get(), whole) != 0) {
+    if (::ftruncate(folder.samples_.get(), whole) != 0)
       fail(samples, "its torn last line cannot be cut off", errno);
-    }
   }
   folder.reopened_ = true;
   return folder;
@@ -242,9 +246,8 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
 void RunFolder::open_samples() {
   const auto file = path_ / samples_file;
   samples_ = open_file(file, O_RDWR | O_APPEND | O_CREAT);
-  if (::flock(samples_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  if (::flock(samples_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     refuse_run("{}: another process is writing this run; wait for it to end", path_.string());
-  }
   synced_ = std::chrono::steady_clock::now();
 }
 
@@ -286,17 +289,14 @@ void RunFolder::start() {
 void RunFolder::append(const CaseRecord& record) {
   const std::string line = to_json(record) + "\n";
   const auto file = path_ / samples_file;
-  const IgnoredSignal over_the_limit{SIGXFSZ};  // else a limit on file sizes kills the process
   const off_t before = file_size_of(samples_.get(), file);
-  const std::size_t done = write_some(samples_.get(), line);
-  if (done != line.size()) {
-    const int error = errno;
+  try {
+    write_all(samples_.get(), file, line,
+              fmt::format("the {} bytes of {}", line.size(), record.which.id()));
+  } catch (const RunFolderError&) {
     // Half a line would end the file for every reader; truncating needs no space.
     [[maybe_unused]] const int taken_back = ::ftruncate(samples_.get(), before);
-    fail(file,
-         fmt::format("only {} of the {} bytes of {} could be written", done, line.size(),
-                     record.which.id()),
-         error);
+    throw;
   }
   note_status(record);
   if (const auto now = std::chrono::steady_clock::now(); now - synced_ >= sync_interval) {
