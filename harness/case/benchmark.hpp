@@ -13,8 +13,7 @@ namespace strata {
 
 class Session;
 
-/// A named list of values: either those in `choices`, in canonical order, or every whole number
-/// from `minimum` to `maximum`.
+/// A named list of values: `choices` in canonical order, or all whole numbers within bounds.
 struct Axis {
   std::string name;
   std::string meaning;
@@ -25,7 +24,7 @@ struct Axis {
 
   /// The canonical form of `text`; nothing for a value that the axis does not have.
   [[nodiscard]] std::optional<std::string> canonical(std::string_view text) const;
-  /// "aos, soa, …" or "a whole number from 1 to 64": for messages.
+  /// For messages: "aos, soa, …" or "a whole number from 1 to 64".
   [[nodiscard]] std::string describe() const;
   bool operator==(const Axis&) const = default;
 };
@@ -42,11 +41,9 @@ struct Benchmark {
   std::string suite;
   std::string name;
   std::string question;
-  /// Outermost first. Cases run in this order: the axis that is most expensive to change comes
-  /// first.
-  std::vector<Axis> axes;
-  /// The number of leading axes that determine the data a case reads. Cases that agree in them
-  /// share their data through the cache, and are counted in one session.
+  std::vector<Axis> axes;  ///< outermost first: the most expensive to change
+  /// How many leading axes determine the data a case reads. Cases that agree in them share their
+  /// data through the cache, and are counted in one session.
   std::size_t data_axes = 0;
   /// Counter sets that its gates need besides `memory`, counted with --counters auto.
   std::vector<std::string> counter_sets = {};
@@ -88,8 +85,7 @@ struct Enrolment {
   Body body = nullptr;
 };
 
-/// Registers one backend before main. Both backends of a benchmark pass the same declaration. A
-/// null body only declares the benchmark.
+/// Registers one backend before main; a null body only declares the benchmark.
 bool enrol(Benchmark (*declare)(), Backend backend, Body body);
 
 /// One element for each name, sorted by name. Throws std::logic_error for a backend registered

@@ -43,12 +43,13 @@ struct Choices {
     }
     return "";
   }
-  [[nodiscard]] Axis axis(const std::string& name, const std::string& meaning) const {
-    return axis(name, meaning, names());
-  }
+  /// By default, a sweep visits them all.
   [[nodiscard]] Axis axis(const std::string& name, const std::string& meaning,
-                          const std::vector<std::string>& defaults) const {
-    return {.name = name, .meaning = meaning, .choices = names(), .defaults = defaults};
+                          const std::vector<std::string>& defaults = {}) const {
+    return {.name = name,
+            .meaning = meaning,
+            .choices = names(),
+            .defaults = defaults.empty() ? names() : defaults};
   }
 };
 template <class First, class... Rest>

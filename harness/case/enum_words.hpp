@@ -1,7 +1,5 @@
-// The words that files, flags and messages use for the values of an enumeration. An enumeration
-// whose values count from 0 says them once, in order, beside its declaration:
-//   constexpr auto words_of(Backend /*unused*/) { return std::to_array<std::string_view>({"cuda",
-//   "host"}); }
+// The words that files, flags and messages use for the values of an enumeration, said once, in
+// order, by the words_of() beside its declaration.
 #pragma once
 
 #include <algorithm>

@@ -3,9 +3,6 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-#include "harness/case/expression.hpp"
-
-#include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 
 #include <fmt/format.h>

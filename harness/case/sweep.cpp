@@ -1,9 +1,7 @@
 #include "harness/case/sweep.hpp"
 
 #include "harness/case/builtin_files.hpp"
-#include "harness/case/expression.hpp"
 #include "harness/case/octaves.hpp"
-#include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "harness/case/yaml_tree.hpp"
 

@@ -31,32 +31,28 @@ struct Sweep {
 /// Most combinations of values in a sweep, excluded ones included: seven hours at 0.1 s each.
 inline constexpr std::size_t max_sweep_points = 1 << 18;
 
-/// Reads a sweep from YAML text. Throws UsageError "FILE:LINE: found; expected …; remedy" for what
-/// parse_yaml_tree refuses, unknown keys, wrong types, empty axes, unknown or duplicate values, and
-/// numbers out of range. Only the canonical form of an axis value is accepted.
+/// Reads a sweep from YAML text. Throws UsageError "FILE:LINE: found; expected …; remedy". Only the
+/// canonical form of an axis value is accepted.
 [[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& file,
                                 std::span<const Enrolled> known);
 
-/// Reads the file `name` when it exists, else the built-in sweep of that name ("quick", "default",
-/// "full"). Throws UsageError that lists the built-in sweeps.
+/// Reads the file `name`, else the built-in sweep of that name. Throws UsageError.
 [[nodiscard]] Sweep load_sweep(const std::string& name, std::span<const Enrolled> known);
 
 /// Applies `--set benchmark.axis=a,b` to every entry of the benchmark, or `--set plan.key=number`
 /// to the plan. Throws UsageError and leaves the sweep unchanged.
 void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrolled> known);
 
-/// The cases on `backend`, each once: benchmarks by name, axes in declaration order, values in
-/// canonical order, without excluded combinations and benchmarks that have no body here.
-/// Independent of the order in the file. Throws UsageError for more than max_sweep_points
-/// combinations, std::invalid_argument for a sweep that was not checked against these benchmarks.
+/// The cases on `backend`, each once, whatever the order in the file: benchmarks by name, axes in
+/// declaration order, values in canonical order, without what is excluded or has no body here.
+/// Throws UsageError for more than max_sweep_points combinations, std::invalid_argument for a sweep
+/// that was not checked against these benchmarks.
 [[nodiscard]] std::vector<Case> expand(const Sweep& sweep, Backend backend,
                                        std::span<const Enrolled> known);
 
-/// The counter sets that these benchmarks need besides `memory`, each once, sorted. A name that is
-/// not among `known` needs none.
+/// The counter sets that these benchmarks need besides `memory`, each once, sorted.
 [[nodiscard]] std::vector<std::string> wanted_counter_sets(std::span<const std::string> names,
                                                            std::span<const Enrolled> known);
-/// The same for the benchmarks of a sweep.
 [[nodiscard]] std::vector<std::string> wanted_counter_sets(const Sweep& sweep,
                                                            std::span<const Enrolled> known);
 

@@ -1,7 +1,6 @@
 #include "harness/case/text.hpp"
 
 #include "harness/case/error.hpp"
-#include "harness/case/refusal.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,8 @@
-// Checking text that people typed, and showing it in messages.
+// Checking text that people typed, showing it in messages, and refusing it.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,13 +30,6 @@ namespace strata {
 /// "a, b, c".
 [[nodiscard]] std::string joined(std::span<const std::string> words);
 
-/// The least number of insertions, deletions, replacements and swaps of neighbours from a to b.
-[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
-
-/// The name that was most likely meant by `word`; nothing when none is close.
-[[nodiscard]] std::optional<std::string> nearest_name(std::string_view word,
-                                                      std::span<const std::string> names);
-
 /// The number in canonical notation: no sign but '-', no leading zero. Nothing for other text.
 [[nodiscard]] std::optional<long long> whole_number(std::string_view text);
 
@@ -43,5 +37,35 @@ namespace strata {
 /// std::source_location, which clang 14 does not have.
 [[nodiscard]] std::string place_text(std::string_view file, unsigned line,
                                      std::string_view function);
+
+/// The least number of insertions, deletions, replacements and swaps of neighbours from a to b.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The name that was most likely meant by `word`; nothing when none is close.
+[[nodiscard]] std::optional<std::string> nearest_name(std::string_view word,
+                                                      std::span<const std::string> names);
+
+/// "did you mean 'NAME'?" where one of `names` is near `word`, else `otherwise`.
+[[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> names,
+                                       std::string_view otherwise);
+
+/// A line of a file, or a flag or setting (which has no line).
+struct Place {
+  std::string_view name;
+  std::size_t line = 0;
+};
+
+/// Throws UsageError "NAME:LINE: found; expected …; mend".
+[[noreturn]] void refuse(const Place& place, std::string_view found, std::string_view expected,
+                         std::string_view mend);
+
+/// Longest accepted expression.
+inline constexpr std::size_t max_expression_length = 1000;
+
+/// Tells whether some part of a text matches an ECMAScript regular expression without
+/// back-references. `flag` ("--filter") begins the messages. Throws UsageError, as its result may,
+/// for an expression that is malformed, too long or too large to match.
+[[nodiscard]] std::function<bool(const std::string&)> matcher(std::string_view flag,
+                                                              const std::string& expression);
 
 }  // namespace strata

@@ -1,7 +1,5 @@
 #include "harness/case/yaml_tree.hpp"
 
-#include "harness/case/text.hpp"
-
 #include <fmt/format.h>
 #include <yaml-cpp/emitterstyle.h>
 #include <yaml-cpp/eventhandler.h>

@@ -1,9 +1,8 @@
-// A YAML file as a tree that knows its lines. It is read in two steps, each of which can refuse it:
-// its bytes, before the YAML parser sees them; its YAML, event by event, so that neither depth nor
-// aliases can grow. What the tree means is for others to say.
+// A YAML file as a tree that knows its lines. It may be refused for its bytes, before the YAML
+// parser sees them, or event by event, so that neither depth nor aliases can grow.
 #pragma once
 
-#include "harness/case/refusal.hpp"
+#include "harness/case/text.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,6 @@
 // strata counters: sets, metrics of a chip and the number of passes. Needs no GPU
 // where a chip is named.
 #include "harness/case/error.hpp"
-#include "harness/case/expression.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_catalogue.hpp"

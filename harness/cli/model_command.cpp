@@ -1,5 +1,4 @@
 // strata model: the traffic of each GPU generation by its published rules, without a device.
-#include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/page.hpp"

@@ -1,7 +1,6 @@
 // strata nbody: the bodies of the ladder as files, and the ladder itself, with no device.
 #include "harness/case/case.hpp"
 #include "harness/case/error.hpp"
-#include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/page.hpp"

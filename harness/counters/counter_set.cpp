@@ -3,7 +3,6 @@
 #include "harness/case/builtin_files.hpp"
 #include "harness/case/case.hpp"
 #include "harness/case/error.hpp"
-#include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "harness/case/yaml_tree.hpp"
 

@@ -88,11 +88,9 @@ class JsonFields {
   }
   /// Text that is null, or absent, where it is empty.
   void text_or_null(const std::string& key, std::string& value);
-  /// Members that are kept as they are: `members` is the text of an object with some of these keys,
-  /// or empty.
+  /// Members kept as they are: `members` is empty or the text of an object with some of `keys`.
   void verbatim(const std::vector<std::string>& keys, std::string& members);
-  /// Every key that was not asked for. Throws FormatError for a fact with the name of another
-  /// field.
+  /// Every key that was not asked for. Throws FormatError for a fact named like another field.
   void other_fields(Facts& facts);
 
  private:

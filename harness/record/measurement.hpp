@@ -14,7 +14,7 @@
 namespace strata {
 
 /// How a number came about: timed by events or a clock, counted by hardware counters, modelled on
-/// the host, taken from the literature, or reported by the driver or the system.
+/// the host, taken from the literature, reported by the driver or the system.
 enum class Provenance { timed, counted, modelled, published, reported };
 constexpr auto words_of(Provenance /*unused*/) {
   return std::to_array<std::string_view>({"timed", "counted", "modelled", "published", "reported"});
@@ -102,10 +102,9 @@ struct CaseRecord {
   [[nodiscard]] std::string reasons(const Measurement& m) const;
 };
 
-/// The record of a case that was timed and then counted: the timings, then the counts. A gate of
-/// the counting phase replaces the unverified one of its name; a gate that failed in either phase
-/// stays failed. Where counting failed or was skipped, the level gate, if unverified, gets the
-/// reason. A case whose timing failed or was skipped is returned unchanged.
+/// The record of a case that was timed and then counted. A gate of the counting phase replaces the
+/// unverified one of its name; one that failed in either phase stays failed. Where counting failed
+/// or was skipped, an unverified level gate gets the reason. A case without timings is unchanged.
 [[nodiscard]] CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted);
 
 }  // namespace strata

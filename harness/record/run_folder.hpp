@@ -1,5 +1,5 @@
-// The folder of one run: context.json, samples.jsonl, measurements.csv. Finished cases survive
-// however the run ends: each is one whole line, written before the next case begins.
+// The folder of one run: context.json, samples.jsonl, measurements.csv. Each finished case is one
+// whole line, written before the next begins, and survives however the run ends.
 #pragma once
 
 #include "harness/case/case.hpp"
@@ -22,8 +22,7 @@
 
 namespace strata {
 
-/// A file of the run could not be read or written; what() is one line with its name, the error and
-/// a remedy.
+/// A file of the run could not be written; what() is one line with its name and a remedy.
 struct RunFolderError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -114,8 +113,7 @@ struct RunContext {
   Facts clocks_before;
   Facts clocks_after;
   Facts timer;
-  /// What the benchmarks of the sweep say of themselves, as the JSON of describe_benchmarks(): kept
-  /// as it is. Empty in a run that an older harness began.
+  /// The JSON of describe_benchmarks(), kept as it is; empty in a run of an older harness.
   std::string declarations;
 };
 
@@ -148,9 +146,9 @@ class RunFolder {
   /// the folder exists, appends the next free of -2, -3, … to the name.
   [[nodiscard]] static RunFolder create(const std::filesystem::path& parent, RunContext context);
 
-  /// Opens a run to complete it. The only change is to cut off an incomplete last line, which
-  /// repair() then reports. Throws UsageError when `run` is not a run folder, has another schema
-  /// version, is damaged before its last line or is being written by another process.
+  /// Opens a run to complete it, and cuts off an incomplete last line. Throws UsageError when `run`
+  /// is not a run folder, has another schema version, is damaged before its last line or is being
+  /// written by another process.
   [[nodiscard]] static RunFolder open_for_resume(const std::filesystem::path& run);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -160,9 +158,9 @@ class RunFolder {
 
   /// Every case of the sweep, in its order.
   [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
-  /// The cases of the sweep still to be timed: those without a record, and those that failed.
+  /// The cases of the sweep without a record, and those that failed.
   [[nodiscard]] std::vector<Case> remaining() const;
-  /// The measured cases still to be counted: those without counts, and those whose counting failed.
+  /// The measured cases that were not counted, and those whose counting failed.
   [[nodiscard]] std::vector<Case> uncounted() const;
   /// Case id → status of its last timed record.
   [[nodiscard]] const std::map<std::string, Status, std::less<>>& statuses() const {
@@ -182,8 +180,8 @@ class RunFolder {
   /// Writes measurements.csv anew from samples.jsonl.
   RunCounts write_measurements();
 
-  /// Ends the run: writes measurements.csv, then context.json with this state, the time and the
-  /// conditions `after` (if empty, those of an earlier session stay).
+  /// Ends the run: writes measurements.csv, then context.json with this state, the time and, where
+  /// there are any, the conditions `after`.
   RunCounts finish(RunState state, Facts after);
 
  private:
@@ -204,9 +202,8 @@ class RunFolder {
 };
 
 /// The last timed record of each case in samples.jsonl, merged with the counts after it: in the
-/// order of `cases`, then the others by id. Timing a case again discards its earlier counts. Counts
-/// without a timed record and an incomplete last line are ignored. Throws UsageError with file and
-/// line for anything else that is not a record.
+/// order of `cases`, then the others by id. Ignores counts without a timed record and an incomplete
+/// last line. Throws UsageError with file and line for anything else that is not a record.
 [[nodiscard]] std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
                                                    const std::vector<std::string>& cases);
 

@@ -2,7 +2,6 @@
 
 #include "harness/case/builtin_files.hpp"
 #include "harness/case/error.hpp"
-#include "harness/case/expression.hpp"
 #include "harness/case/text.hpp"
 #include "harness/case/yaml_tree.hpp"
 

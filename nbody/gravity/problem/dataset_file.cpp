@@ -1,6 +1,5 @@
 #include "nbody/gravity/problem/dataset_file.hpp"
 
-#include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "nbody/gravity/problem/sha256.hpp"
 
