@@ -6,7 +6,6 @@
 #include "harness/counters/counters.hpp"
 #include "harness/cuda/driver.hpp"
 #include "harness/cuda/nvml.hpp"
-#include "harness/cuda/uuid.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -38,7 +37,7 @@ std::optional<bool> mig_of(int ordinal) {
     (void)cudaGetLastError();
     return std::nullopt;
   }
-  const Facts limits = NvmlDevice{uuid_digits(properties.uuid)}.limits();
+  const Facts limits = NvmlDevice{uuid_digits(properties.uuid.bytes)}.limits();
   const auto found = limits.find("mig");
   const auto* mig = found == limits.end() ? nullptr : std::get_if<bool>(&found->second);
   return mig == nullptr ? std::nullopt : std::optional{*mig};

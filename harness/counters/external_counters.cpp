@@ -1,10 +1,11 @@
 // A source for a profiler outside of this process: the same work as in-process counting does, once,
 // inside an NVTX range that the profiler can tell from the preparations.
+#include "harness/case/finally.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/nvtx_range.hpp"
 
 #include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
 
 namespace strata {
 namespace {
@@ -21,7 +22,8 @@ class ExternalCounters final : public CounterSource {
     for (const CountedRange& range : ranges) {
       if (range.prepare) range.prepare();
       cuda_check(cudaDeviceSynchronize());  // nothing of the preparation reaches into the range
-      const NvtxRange counted{"counted"};   // ncu --nvtx --nvtx-include "counted/" names it
+      (void)nvtxRangePushA("counted");      // ncu --nvtx --nvtx-include "counted/" names it
+      const Finally pop = finally([] { (void)nvtxRangePop(); });
       range.work();
       cuda_check(cudaDeviceSynchronize());
     }

@@ -1,75 +1,65 @@
-// Owners of plain device memory and of page-locked host memory. Managed memory is not offered: its
-// page migrations happen inside whatever is being timed.
+// Owners of plain device memory, of page-locked host memory and of textures. Managed memory is not
+// offered: its page migrations happen inside whatever is being timed.
 #pragma once
 
+#include "harness/case/error.hpp"
+#include "harness/case/finally.hpp"
 #include "harness/cuda/cuda_check.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
-#include <source_location>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 namespace strata {
-namespace detail {
 
-/// Bytes of `count` elements of `size` bytes. Throws std::length_error when no number holds them.
-inline std::size_t byte_count(std::size_t count, std::size_t size) {
-  if (count > std::numeric_limits<std::size_t>::max() / size) {
-    throw std::length_error{"more elements than memory has addresses"};
-  }
-  return count * size;
-}
-
-inline void require_same_size(std::size_t given, std::size_t own) {
-  if (given != own) throw std::length_error{"a copy of another size than the buffer"};
-}
-
-}  // namespace detail
-
-/// Owns `size()` elements of device memory, not initialised. Moves, never copies.
-///
-/// upload, download and to_host first wait for all work of the device, and return when the data are
-/// there: they are right after and before work on any stream, and belong outside timed regions.
-template <class T>
+/// Elements in device memory or in page-locked host memory, not initialised. Moves, never copies.
+template <class T, bool on_device>
 requires std::is_trivially_copyable_v<T>
-class DeviceBuffer {
+class Buffer {
  public:
-  using Where = std::source_location;
-
-  explicit DeviceBuffer(std::size_t count, const Where& where = Where::current())
-      : data_{allocate(count, where)}, count_{count} {}
-
-  explicit DeviceBuffer(std::span<const T> host, const Where& where = Where::current())
-      : DeviceBuffer{host.size(), where} {
+  explicit Buffer(std::size_t count, const Where& where = Where::current()) : count_{count} {
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
+      throw std::length_error{"more elements than memory has addresses"};
+    }
+    void* at = nullptr;
+    cuda_check(on_device ? cudaMalloc(&at, size_bytes()) : cudaMallocHost(&at, size_bytes()),
+               where);
+    data_.reset(static_cast<T*>(at));
+  }
+  explicit Buffer(std::span<const T> host, const Where& where = Where::current()) requires on_device
+      : Buffer{host.size(), where} {
     upload(host, where);
   }
 
   [[nodiscard]] T* data() const noexcept { return data_.get(); }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return count_ * sizeof(T); }
+  [[nodiscard]] std::span<T> span() const noexcept requires(!on_device) { return {data(), size()}; }
 
-  /// Throws std::length_error unless `host` has size() elements.
-  void upload(std::span<const T> host, const Where& where = Where::current()) {
-    detail::require_same_size(host.size(), count_);
+  // To and from any host memory: first wait for all work of the device, and return when the data
+  // are there. They are right after and before work on any stream, and belong outside timed
+  // regions. All copies throw std::length_error for another size.
+  void upload(std::span<const T> host, const Where& where = Where::current()) requires on_device {
+    require_same_size(host.size());
     cuda_check(cudaDeviceSynchronize(), where);
     cuda_check(cudaMemcpy(data(), host.data(), size_bytes(), cudaMemcpyHostToDevice), where);
     // From pageable memory cudaMemcpy may return while the last piece is still on its way, and a
     // non-blocking stream would not wait for it.
     cuda_check(cudaDeviceSynchronize(), where);
   }
-
-  /// Throws std::length_error unless `host` has size() elements.
-  void download(std::span<T> host, const Where& where = Where::current()) const {
-    detail::require_same_size(host.size(), count_);
+  void download(std::span<T> host, const Where& where = Where::current()) const requires on_device {
+    require_same_size(host.size());
     cuda_check(cudaDeviceSynchronize(), where);
     cuda_check(cudaMemcpy(host.data(), data(), size_bytes(), cudaMemcpyDeviceToHost), where);
   }
-
-  [[nodiscard]] std::vector<T> to_host(const Where& where = Where::current()) const {
+  [[nodiscard]] std::vector<T> to_host(
+      const Where& where = Where::current()) const requires on_device {
     std::vector<T> host(count_);
     download(host, where);
     return host;
@@ -77,72 +67,71 @@ class DeviceBuffer {
 
   /// Sets every byte to the low eight bits of `byte`, on `stream`, so that a kernel that writes
   /// nothing cannot pass for one that wrote the right thing.
-  void poison(int byte, cudaStream_t stream, const Where& where = Where::current()) {
+  void poison(int byte, cudaStream_t stream,
+              const Where& where = Where::current()) requires on_device {
     cuda_check(cudaMemsetAsync(data(), byte, size_bytes(), stream), where);
   }
 
- private:
-  struct Free {
-    void operator()(T* p) const noexcept { cuda_release(cudaFree(p), "cudaFree"); }
-  };
-
-  static T* allocate(std::size_t count, const Where& where) {
-    void* p = nullptr;
-    cuda_check(cudaMalloc(&p, detail::byte_count(count, sizeof(T))), where);
-    return static_cast<T*>(p);
-  }
-
-  std::unique_ptr<T, Free> data_;
-  std::size_t count_;
-};
-
-/// Owns `size()` elements of page-locked host memory, not initialised: asynchronous copies to and
-/// from it do not pass through a staging buffer. Moves, never copies.
-template <class T>
-requires std::is_trivially_copyable_v<T>
-class PinnedBuffer {
- public:
-  using Where = std::source_location;
-
-  explicit PinnedBuffer(std::size_t count, const Where& where = Where::current())
-      : data_{allocate(count, where)}, count_{count} {}
-
-  [[nodiscard]] T* data() const noexcept { return data_.get(); }
-  [[nodiscard]] std::size_t size() const noexcept { return count_; }
-  [[nodiscard]] std::size_t size_bytes() const noexcept { return count_ * sizeof(T); }
-  [[nodiscard]] std::span<T> span() const noexcept { return {data(), count_}; }
-
-  /// Copies from the host to `to` on `stream`; returns at once. This buffer must live and keep
-  /// still until the stream got there. Throws std::length_error for another size.
-  void upload_to(const DeviceBuffer<T>& to, cudaStream_t stream,
-                 const Where& where = Where::current()) const {
-    detail::require_same_size(to.size(), count_);
+  // Between page-locked and device memory: return at once. This buffer must live and keep still
+  // until the stream got there.
+  void upload_to(const Buffer<T, true>& to, cudaStream_t stream,
+                 const Where& where = Where::current()) const requires(!on_device) {
+    require_same_size(to.size());
     cuda_check(cudaMemcpyAsync(to.data(), data(), size_bytes(), cudaMemcpyHostToDevice, stream),
                where);
   }
-
-  /// Copies `from` into this buffer on `stream`; returns at once. Throws std::length_error for
-  /// another size.
-  void download_from(const DeviceBuffer<T>& from, cudaStream_t stream,
-                     const Where& where = Where::current()) {
-    detail::require_same_size(from.size(), count_);
+  void download_from(const Buffer<T, true>& from, cudaStream_t stream,
+                     const Where& where = Where::current()) requires(!on_device) {
+    require_same_size(from.size());
     cuda_check(cudaMemcpyAsync(data(), from.data(), size_bytes(), cudaMemcpyDeviceToHost, stream),
                where);
   }
 
  private:
   struct Free {
-    void operator()(T* p) const noexcept { cuda_release(cudaFreeHost(p), "cudaFreeHost"); }
+    void operator()(T* at) const noexcept {
+      cuda_release(on_device ? cudaFree(at) : cudaFreeHost(at),
+                   on_device ? "cudaFree" : "cudaFreeHost");
+    }
   };
-
-  static T* allocate(std::size_t count, const Where& where) {
-    void* p = nullptr;
-    cuda_check(cudaMallocHost(&p, detail::byte_count(count, sizeof(T))), where);
-    return static_cast<T*>(p);
+  void require_same_size(std::size_t given) const {
+    if (given != count_) throw std::length_error{"a copy of another size than the buffer"};
   }
 
   std::unique_ptr<T, Free> data_;
   std::size_t count_;
 };
+
+template <class T>
+using DeviceBuffer = Buffer<T, true>;
+/// Asynchronous copies to and from it do not pass through a staging buffer.
+template <class T>
+using PinnedBuffer = Buffer<T, false>;
+
+/// A linear texture of 32-bit words over memory that is not its own.
+struct WordTexture {
+  cudaTextureObject_t object = 0;
+  Finally destroy;
+};
+/// Throws Skipped where a texture cannot have so many words.
+[[nodiscard]] inline WordTexture word_texture(void* data, std::uint64_t bytes) {
+  const int most = device_attribute(cudaDevAttrMaxTexture1DLinearWidth);
+  if (bytes / sizeof(std::uint32_t) > static_cast<std::uint64_t>(most)) {
+    throw Skipped{"a texture has at most " + std::to_string(most) + " elements here"};
+  }
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = data;
+  resource.res.linear.desc = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindUnsigned);
+  resource.res.linear.sizeInBytes = bytes;
+  cudaTextureDesc how{};
+  how.readMode = cudaReadModeElementType;
+  WordTexture made;
+  cuda_check(cudaCreateTextureObject(&made.object, &resource, &how, nullptr));
+  made.destroy = finally([object = made.object] {
+    cuda_release(cudaDestroyTextureObject(object), "cudaDestroyTextureObject");
+  });
+  return made;
+}
 
 }  // namespace strata

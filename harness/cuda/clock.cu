@@ -1,10 +1,13 @@
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/clock.cuh"
 #include "harness/cuda/cuda_check.hpp"
+#include "harness/record/statistics.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -13,9 +16,10 @@
 namespace strata {
 namespace {
 
+constexpr unsigned blocks_per_sm = 2;  // placement is the hardware's: most SMs get one or more
+constexpr const char* stands_still = "the global timer of the device does not move";
 constexpr unsigned step_values = 257;  // 256 steps: one that a hiccup widened cannot be all
-constexpr std::uint64_t patience =
-    200'000'000;  // cycles, about 0.1 s: a timer that stands still ends
+constexpr std::uint64_t patience = 200'000'000;  // cycles, 0.1 s: a timer that stands still ends
 
 /// The first distinct values of the global timer that one thread sees; `seen` of them. A step is
 /// seen as it is only by a loop that reads faster than the timer moves, hence nothing but a compare
@@ -34,9 +38,13 @@ __global__ void watch_timer(std::uint64_t* values, unsigned* seen) {
   *seen = count;
 }
 
-struct ClockRecord {
+/// What both clocks counted over one stretch of work.
+struct Counted {
   std::uint64_t cycles;
   std::uint64_t nanoseconds;
+};
+struct CountedOnSm {
+  Counted counted;
   std::uint32_t sm;
 };
 
@@ -51,7 +59,7 @@ __device__ std::uint64_t next_step(std::uint64_t began) {
 }
 
 /// One thread a block counts its SM's cycles over at least `nanoseconds` of the global timer.
-__global__ void compare_clocks(std::uint64_t nanoseconds, ClockRecord* records) {
+__global__ void compare_clocks(std::uint64_t nanoseconds, CountedOnSm* records) {
   const std::uint64_t began = cycles_now();
   const std::uint64_t first = next_step(began);
   const std::uint64_t start = cycles_now();
@@ -59,61 +67,133 @@ __global__ void compare_clocks(std::uint64_t nanoseconds, ClockRecord* records) 
   while (last - first < nanoseconds && cycles_now() - began < patience)
     last = next_step(began);
   const std::uint64_t end = cycles_now();
-  records[blockIdx.x] = {end - start, last - first, sm_id()};
+  records[blockIdx.x] = {{end - start, last - first}, sm_id()};
+}
+
+constexpr unsigned threads = 512;
+constexpr std::uint64_t piece_nanoseconds = 4'000'000;  // thousands of steps of the coarsest timer
+constexpr std::uint64_t spin_patience = 40'000'000;     // cycles, as above
+
+/// Multiplies and adds for `nanoseconds`. Eight independent chains keep the pipe full; each is the
+/// map x -> x² + c, which for c = -1.9 never comes to rest and stays below 2: values that repeat
+/// would draw less power and let the clock stand higher than work does.
+__global__ void __launch_bounds__(threads)
+    spin(std::uint64_t nanoseconds, float c, Counted* counted, float* sink) {
+  float x[8];
+  for (unsigned i = 0; i < 8; ++i)
+    x[i] = static_cast<float>(threadIdx.x * 8 + i) / (8 * threads);
+  const std::uint64_t start = cycles_now();
+  const std::uint64_t began = global_nanoseconds();
+  std::uint64_t now = began;
+  std::uint64_t cycles = start;
+  while (now - began < nanoseconds && cycles - start < spin_patience) {
+#pragma unroll 1
+    for (int round = 0; round < 64; ++round) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i)
+        x[i] = fmaf(x[i], x[i], c);
+    }
+    cycles = cycles_now();
+    now = global_nanoseconds();
+  }
+  float sum = 0;
+  for (const float value : x)
+    sum += value;
+  if (sum > 100.0F) *sink = sum;  // never, but nobody tells the compiler
+  if (threadIdx.x == 0) counted[blockIdx.x] = {cycles - start, now - began};
+}
+
+/// What `count` blocks leave behind when `launch` has launched them.
+template <class T, class Launch>
+std::vector<T> left_by(unsigned count, cudaStream_t stream, const Launch& launch) {
+  DeviceBuffer<T> left{count};
+  left.poison(0, stream);
+  launch(left.data());
+  cuda_check(cudaGetLastError());
+  cuda_check(cudaStreamSynchronize(stream));
+  return left.to_host();
+}
+
+unsigned blocks_for_all_sms() {
+  return blocks_per_sm * static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
+}
+
+/// The median of the SMs: each has one vote, however many blocks it ran. 0 where no timer moved.
+double median_hertz(const std::vector<CountedOnSm>& all) {
+  std::map<std::uint32_t, double> by_sm;
+  for (const auto& [counted, sm] : all) {
+    if (counted.nanoseconds == 0) continue;
+    by_sm[sm] =
+        static_cast<double>(counted.cycles) / static_cast<double>(counted.nanoseconds) * 1e9;
+  }
+  std::vector<double> hertz;
+  for (const auto& [sm, value] : by_sm)
+    hertz.push_back(value);
+  return hertz.empty() ? 0 : median(hertz);
 }
 
 }  // namespace
 
 std::uint64_t measure_global_timer_step(cudaStream_t stream) {
-  DeviceBuffer<std::uint64_t> values{step_values};
   DeviceBuffer<unsigned> seen{1};
   seen.poison(0, stream);
-  watch_timer<<<1, 1, 0, stream>>>(values.data(), seen.data());
-  cuda_check(cudaGetLastError());
-  cuda_check(cudaStreamSynchronize(stream));
-  const auto host = values.to_host();
+  const auto values = left_by<std::uint64_t>(step_values, stream, [&](std::uint64_t* left) {
+    watch_timer<<<1, 1, 0, stream>>>(left, seen.data());
+  });
   const unsigned count = seen.to_host().front();
   std::uint64_t step = std::numeric_limits<std::uint64_t>::max();
   for (unsigned i = 1; i < count; ++i) {
-    if (host[i] > host[i - 1]) step = std::min(step, host[i] - host[i - 1]);
+    if (values[i] > values[i - 1]) step = std::min(step, values[i] - values[i - 1]);
   }
-  if (step == std::numeric_limits<std::uint64_t>::max()) {
-    throw std::runtime_error{"the global timer of the device does not move"};
-  }
+  if (step == std::numeric_limits<std::uint64_t>::max()) throw std::runtime_error{stands_still};
   return step;
 }
 
 double measure_sm_clock(cudaStream_t stream, std::uint64_t step_nanoseconds) {
   constexpr std::uint64_t shortest = 100'000;  // 0.1 ms: reading the timer is then below 0.1 %
-  constexpr unsigned blocks_per_sm = 2;  // placement is the hardware's: most SMs get one or more
-  int device = 0;
-  int sms = 0;
-  cuda_check(cudaGetDevice(&device));
-  cuda_check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-  const unsigned blocks = blocks_per_sm * static_cast<unsigned>(sms);
-  DeviceBuffer<ClockRecord> records{blocks};
-  records.poison(0, stream);
-  compare_clocks<<<blocks, 1, 0, stream>>>(std::max(shortest, 100 * step_nanoseconds),
-                                           records.data());
-  cuda_check(cudaGetLastError());
-  cuda_check(cudaStreamSynchronize(stream));
-
-  std::map<std::uint32_t, double> hertz;  // by SM: one vote each, however many blocks it ran
-  for (const ClockRecord& r : records.to_host()) {
-    if (r.nanoseconds != 0) {
-      hertz[r.sm] = static_cast<double>(r.cycles) / static_cast<double>(r.nanoseconds) * 1e9;
-    }
-  }
-  if (hertz.empty()) throw std::runtime_error{"the global timer of the device does not move"};
-  std::vector<double> sorted;
-  for (const auto& [sm, value] : hertz)
-    sorted.push_back(value);
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[sorted.size() / 2];
+  const unsigned blocks = blocks_for_all_sms();
+  const double hertz = median_hertz(left_by<CountedOnSm>(blocks, stream, [&](CountedOnSm* left) {
+    compare_clocks<<<blocks, 1, 0, stream>>>(std::max(shortest, 100 * step_nanoseconds), left);
+  }));
+  if (hertz == 0) throw std::runtime_error{stands_still};
+  return hertz;
 }
 
-double measure_sm_clock(cudaStream_t stream) {
-  return measure_sm_clock(stream, measure_global_timer_step(stream));
+SettledClock settle_clock(cudaStream_t stream) {
+  using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+  constexpr double steady_bound = 0.01;
+  constexpr Seconds steady{0.05};
+  constexpr Seconds longest{2};
+  const unsigned blocks = blocks_for_all_sms();
+  DeviceBuffer<float> sink{1};
+
+  SettledClock result;
+  const auto began = Clock::now();
+  double low = 0;
+  double high = 0;
+  auto steady_since = began;
+  for (auto now = began; !result.steady && now - began < longest;) {
+    const auto piece_began = now;
+    std::vector<CountedOnSm> pieces;  // each block has a vote
+    for (const Counted& piece : left_by<Counted>(blocks, stream, [&](Counted* left) {
+           spin<<<blocks, threads, 0, stream>>>(piece_nanoseconds, -1.9F, left, sink.data());
+         })) {
+      pieces.push_back({piece, static_cast<std::uint32_t>(pieces.size())});
+    }
+    result.hertz = median_hertz(pieces);
+    now = Clock::now();
+    low = std::min(low, result.hertz);
+    high = std::max(high, result.hertz);
+    if (low <= 0 || high > low * (1 + steady_bound)) {
+      // It moved: this piece is the first of a new stretch.
+      low = high = result.hertz;
+      steady_since = piece_began;
+    }
+    result.steady = result.hertz > 0 && now - steady_since >= steady;
+    result.seconds = Seconds{now - began}.count();
+  }
+  return result;
 }
 
 }  // namespace strata

@@ -2,13 +2,15 @@
 
 #include "harness/case/text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string>
 
 namespace strata {
 namespace {
 
-std::string describe(cudaError_t code, const std::source_location& where) {
+std::string describe(cudaError_t code, const Where& where) {
   std::string text = cudaGetErrorName(code);
   text.append(": ").append(cudaGetErrorString(code)).append(" at ");
   return text.append(place_text(where.file_name(), where.line(), where.function_name()));
@@ -17,34 +19,31 @@ std::string describe(cudaError_t code, const std::source_location& where) {
 }  // namespace
 
 bool is_sticky(cudaError_t code) noexcept {
-  switch (code) {
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorContained:
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorContextIsDestroyed:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-    case cudaErrorTensorMemoryLeak:
-    case cudaErrorMpsClientTerminated:
-    case cudaErrorExternalDevice:
-    case cudaErrorUnknown:  // nothing is promised after it, and a new process costs a second
-      return true;
-    default:
-      return false;
-  }
+  // Nothing is promised after cudaErrorUnknown, and a new process costs a second.
+  constexpr std::array fatal{cudaErrorECCUncorrectable,
+                             cudaErrorNvlinkUncorrectable,
+                             cudaErrorContained,
+                             cudaErrorIllegalAddress,
+                             cudaErrorLaunchTimeout,
+                             cudaErrorContextIsDestroyed,
+                             cudaErrorAssert,
+                             cudaErrorHardwareStackError,
+                             cudaErrorIllegalInstruction,
+                             cudaErrorMisalignedAddress,
+                             cudaErrorInvalidAddressSpace,
+                             cudaErrorInvalidPc,
+                             cudaErrorLaunchFailure,
+                             cudaErrorTensorMemoryLeak,
+                             cudaErrorMpsClientTerminated,
+                             cudaErrorExternalDevice,
+                             cudaErrorUnknown};
+  return std::ranges::find(fatal, code) != fatal.end();
 }
 
-CudaError::CudaError(cudaError_t code, const std::source_location& where)
+CudaError::CudaError(cudaError_t code, const Where& where)
     : std::runtime_error{describe(code, where)}, code_{code} {
-  (void)
-      cudaGetLastError();  // an error that is not sticky must not surface at the next launch check
+  // An error that is not sticky must not surface at the next launch check.
+  (void)cudaGetLastError();
 }
 
 void cuda_release(cudaError_t status, const char* what) noexcept {

@@ -9,6 +9,9 @@
 
 namespace strata {
 
+/// The place of a call. Wrappers pass on their caller's.
+using Where = std::source_location;
+
 /// True for an error that has destroyed the context: every later call in this process fails with
 /// it, and only a new process can go on.
 [[nodiscard]] bool is_sticky(cudaError_t code) noexcept;
@@ -16,22 +19,29 @@ namespace strata {
 /// A failed CUDA call: what() names the error, the call site and its function.
 class CudaError : public std::runtime_error {
  public:
-  CudaError(cudaError_t code, const std::source_location& where);
+  CudaError(cudaError_t code, const Where& where);
   [[nodiscard]] cudaError_t code() const noexcept { return code_; }
-  [[nodiscard]] bool is_sticky() const noexcept { return strata::is_sticky(code_); }
 
  private:
   cudaError_t code_;
 };
 
-/// Throws CudaError unless `status` is cudaSuccess. Wrappers pass on their caller's place.
-inline void cuda_check(cudaError_t status,
-                       const std::source_location& where = std::source_location::current()) {
+/// Throws CudaError unless `status` is cudaSuccess.
+inline void cuda_check(cudaError_t status, const Where& where = Where::current()) {
   if (status != cudaSuccess) throw CudaError{status, where};
 }
 
 /// For destructors: reports on stderr, never throws. A runtime that is unloading and a context that
 /// is already lost are no news: whoever lost it has said so.
 void cuda_release(cudaError_t status, const char* what) noexcept;
+
+/// Of the current device.
+[[nodiscard]] inline int device_attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  cuda_check(cudaGetDevice(&device));
+  cuda_check(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
 
 }  // namespace strata

@@ -1,25 +1,25 @@
 // A GPU as the runner sees it, and what `strata doctor` says of the CUDA side of this machine.
 #include "harness/case/error.hpp"
+#include "harness/case/text.hpp"
 #include "harness/cpu/slug.hpp"
 #include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/driver.hpp"
 #include "harness/cuda/eviction.hpp"
 #include "harness/cuda/nvml.hpp"
-#include "harness/cuda/nvtx_range.hpp"
-#include "harness/cuda/settle.hpp"
 #include "harness/cuda/stream.hpp"
-#include "harness/cuda/uuid.hpp"
 #include "harness/record/device.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
 
-#include <cstdio>
+#include <fmt/format.h>
+
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -27,26 +27,19 @@
 namespace strata {
 namespace {
 
-constexpr double kilo = 1e3;
-
 /// CUDA numbers its versions 1000 × major + 10 × minor.
 std::string version_text(int version) {
-  return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
-
 std::string visible_devices() {
   const char* value = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
-  return value == nullptr ? "not set" : std::string{"set to \""} + value + '"';
+  return value == nullptr ? "not set" : fmt::format("set to \"{}\"", value);
 }
 
-/// Why there is no device, and what to do about it.
-struct Trouble {
-  std::string what;
-  std::string mend;
-  [[nodiscard]] std::string line() const { return what + "; " + mend; }
-};
+using enum Finding::State;
 
-Trouble explain(cudaError_t status) {
+/// Why there is no device, and what to do about it; `what` is what is asked about.
+Finding explain(cudaError_t status, const std::string& what) {
   int driver = 0;
   int runtime = 0;
   (void)cudaDriverGetVersion(&driver);
@@ -55,99 +48,87 @@ Trouble explain(cudaError_t status) {
   switch (status) {
     case cudaErrorInsufficientDriver:
       if (driver == 0) {
-        return {"no NVIDIA driver is running here", "install one that knows CUDA " +
-                                                        version_text(runtime) +
-                                                        ", or measure the CPU with --device host"};
+        return {absent, what, "no NVIDIA driver is running here",
+                fmt::format("install one that knows CUDA {}, or measure the CPU with --device host",
+                            version_text(runtime))};
       }
-      return {"the NVIDIA driver knows CUDA " + version_text(driver) + " only, this build needs " +
-                  version_text(runtime),
+      return {absent, what,
+              fmt::format("the NVIDIA driver knows CUDA {} only, this build needs {}",
+                          version_text(driver), version_text(runtime)),
               "update the driver, or build with an older CUDA toolkit"};
     case cudaErrorNoDevice:
-      return {"the NVIDIA driver shows no GPU (CUDA_VISIBLE_DEVICES is " + visible_devices() + ")",
+      return {absent, what,
+              "the NVIDIA driver shows no GPU (CUDA_VISIBLE_DEVICES is " + visible_devices() + ")",
               "see what nvidia-smi lists, and whether CUDA_VISIBLE_DEVICES hides it"};
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
-      return {"the GPU is busy or closed to this process (compute mode exclusive or prohibited)",
+      return {absent, what,
+              "the GPU is busy or closed to this process (compute mode exclusive or prohibited)",
               "end the process that holds it (nvidia-smi lists it), or set the compute mode to "
               "default"};
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
-      return {"this build has no code for this GPU",
+      return {absent, what, "this build has no code for this GPU",
               "build with its compute capability in CMAKE_CUDA_ARCHITECTURES"};
     default:
-      return {std::string{"CUDA cannot be used: "} + cudaGetErrorName(status) + " (" +
-                  cudaGetErrorString(status) + ")",
+      return {absent, what,
+              fmt::format("CUDA cannot be used: {} ({})", cudaGetErrorName(status),
+                          cudaGetErrorString(status)),
               "see the output of nvidia-smi and the kernel's log"};
   }
 }
 
 [[noreturn]] void unavailable(const std::string& device, cudaError_t status) {
-  throw DeviceUnavailable{device + ": " + explain(status).line()};
-}
-
-std::optional<std::int64_t> attribute(cudaDeviceAttr which, int ordinal) {
-  int value = 0;
-  if (cudaDeviceGetAttribute(&value, which, ordinal) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return std::nullopt;
-  }
-  return value;
-}
-
-std::optional<std::string> module_loading() {
-  const auto ask =
-      driver_function<decltype(&cuModuleGetLoadingMode)>("cuModuleGetLoadingMode", 11070);
-  CUmoduleLoadingMode mode{};
-  if (ask == nullptr || ask(&mode) != CUDA_SUCCESS) return std::nullopt;
-  return mode == CU_MODULE_EAGER_LOADING ? "eager" : "lazy";
+  const Finding why = explain(status, device);
+  throw DeviceUnavailable{device + ": " + why.detail + "; " + why.mend};
 }
 
 /// Sizes, limits and versions: what can be asked without a context.
 Facts describe(int ordinal, const cudaDeviceProp& properties) {
   Facts facts;
-  const auto add = [&](const char* name, cudaDeviceAttr which) {
-    if (const auto value = attribute(which, ordinal)) facts[name] = *value;
+  const auto attribute = [&](cudaDeviceAttr which) -> std::optional<std::int64_t> {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess) return value;
+    return std::nullopt;
   };
-  add("sm_count", cudaDevAttrMultiProcessorCount);
-  add("warp_size", cudaDevAttrWarpSize);
-  add("max_threads_per_sm", cudaDevAttrMaxThreadsPerMultiProcessor);
-  add("max_threads_per_block", cudaDevAttrMaxThreadsPerBlock);
-  add("max_blocks_per_sm", cudaDevAttrMaxBlocksPerMultiprocessor);
-  add("registers_per_sm", cudaDevAttrMaxRegistersPerMultiprocessor);
-  add("shared_bytes_per_sm", cudaDevAttrMaxSharedMemoryPerMultiprocessor);
-  add("shared_bytes_per_block_optin", cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  add("l2_bytes", cudaDevAttrL2CacheSize);
-  add("l2_persisting_max_bytes", cudaDevAttrMaxPersistingL2CacheSize);
-  add("memory_bus_bits", cudaDevAttrGlobalMemoryBusWidth);
-  add("compute_mode", cudaDevAttrComputeMode);
-
-  const auto threads = attribute(cudaDevAttrMaxThreadsPerMultiProcessor, ordinal);
-  const auto warp = attribute(cudaDevAttrWarpSize, ordinal);
+  for (const auto& [name, which] :
+       {std::pair{"sm_count", cudaDevAttrMultiProcessorCount},
+        std::pair{"warp_size", cudaDevAttrWarpSize},
+        std::pair{"max_threads_per_sm", cudaDevAttrMaxThreadsPerMultiProcessor},
+        std::pair{"max_threads_per_block", cudaDevAttrMaxThreadsPerBlock},
+        std::pair{"max_blocks_per_sm", cudaDevAttrMaxBlocksPerMultiprocessor},
+        std::pair{"registers_per_sm", cudaDevAttrMaxRegistersPerMultiprocessor},
+        std::pair{"shared_bytes_per_sm", cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+        std::pair{"shared_bytes_per_block_optin", cudaDevAttrMaxSharedMemoryPerBlockOptin},
+        std::pair{"l2_bytes", cudaDevAttrL2CacheSize},
+        std::pair{"l2_persisting_max_bytes", cudaDevAttrMaxPersistingL2CacheSize},
+        std::pair{"memory_bus_bits", cudaDevAttrGlobalMemoryBusWidth},
+        std::pair{"compute_mode", cudaDevAttrComputeMode}}) {
+    if (const auto value = attribute(which)) facts[name] = *value;
+  }
+  const auto threads = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+  const auto warp = attribute(cudaDevAttrWarpSize);
   if (threads && warp && *warp > 0) facts["max_warps_per_sm"] = *threads / *warp;
-  facts["compute_capability"] =
-      std::to_string(properties.major) + '.' + std::to_string(properties.minor);
+  facts["compute_capability"] = fmt::format("{}.{}", properties.major, properties.minor);
   facts["memory_bytes"] = static_cast<std::int64_t>(properties.totalGlobalMem);
   facts["ecc"] = properties.ECCEnabled != 0;
   facts["integrated"] = properties.integrated != 0;
 
   // The runtime gives peak clocks in kHz, and nothing or 0 where it does not know.
-  const auto core = attribute(cudaDevAttrClockRate, ordinal);
-  if (core && *core > 0) facts["core_clock_peak_hz"] = static_cast<double>(*core) * kilo;
-  const auto memory = attribute(cudaDevAttrMemoryClockRate, ordinal);
-  const auto bus = attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);
-  if (memory && *memory > 0) {
-    const double hertz = static_cast<double>(*memory) * kilo;
-    facts["memory_clock_peak_hz"] = hertz;
-    if (bus && *bus > 0) {
-      constexpr double edges = 2;  // double data rate: two words a clock
-      constexpr double bits = 8;
-      facts["dram_bytes_per_second_theoretical"] = edges * hertz * static_cast<double>(*bus) / bits;
-    }
+  constexpr double kilo = 1e3;
+  const auto core = static_cast<double>(attribute(cudaDevAttrClockRate).value_or(0)) * kilo;
+  if (core > 0) facts["core_clock_peak_hz"] = core;
+  const auto memory = static_cast<double>(attribute(cudaDevAttrMemoryClockRate).value_or(0)) * kilo;
+  const auto bus = static_cast<double>(attribute(cudaDevAttrGlobalMemoryBusWidth).value_or(0));
+  if (memory > 0) facts["memory_clock_peak_hz"] = memory;
+  if (memory > 0 && bus > 0) {
+    constexpr double edges = 2;  // double data rate: two words a clock
+    constexpr double bits = 8;
+    facts["dram_bytes_per_second_theoretical"] = edges * memory * bus / bits;
   }
-  constexpr int pci_room = 32;
-  if (std::string pci(pci_room, '\0');
-      cudaDeviceGetPCIBusId(pci.data(), pci_room, ordinal) == cudaSuccess) {
-    facts["pci_bus_id"] = std::string{pci.c_str()};
+  std::array<char, 32> pci{};
+  if (cudaDeviceGetPCIBusId(pci.data(), pci.size(), ordinal) == cudaSuccess) {
+    facts["pci_bus_id"] = std::string{pci.data()};
   }
   int version = 0;
   if (cudaDriverGetVersion(&version) == cudaSuccess) facts["cuda_driver"] = version_text(version);
@@ -163,18 +144,24 @@ void describe_context(Facts& facts) {
     facts["l2_fetch_granularity_bytes"] = static_cast<std::int64_t>(granularity);
   }
   (void)cudaGetLastError();
-  if (auto mode = module_loading()) facts["module_loading"] = std::move(*mode);
+  const auto loading =
+      driver_function<decltype(&cuModuleGetLoadingMode)>("cuModuleGetLoadingMode", 11070);
+  CUmoduleLoadingMode mode{};
+  if (loading != nullptr && loading(&mode) == CUDA_SUCCESS) {
+    facts["module_loading"] = std::string{mode == CU_MODULE_EAGER_LOADING ? "eager" : "lazy"};
+  }
 }
 
 class CudaDevice final : public Device {
  public:
   /// The current device is `ordinal`, and works.
   CudaDevice(int ordinal, const cudaDeviceProp& properties)
-      : nvml_{uuid_digits(properties.uuid)},
+      : nvml_{uuid_digits(properties.uuid.bytes)},
         step_nanoseconds_{measure_global_timer_step(stream_.get())} {
     identity_.name = properties.name;
     identity_.slug = slug(identity_.name);
-    identity_.uuid = nvml_.uuid().empty() ? "GPU-" + uuid_digits(properties.uuid) : nvml_.uuid();
+    identity_.uuid =
+        nvml_.uuid().empty() ? "GPU-" + uuid_digits(properties.uuid.bytes) : nvml_.uuid();
     identity_.facts = describe(ordinal, properties);
     describe_context(identity_.facts);
     identity_.facts.merge(nvml_.limits());
@@ -187,16 +174,14 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] Facts conditions() override {
     Facts facts = nvml_.conditions();
-    attempt([&] {
-      facts["sm_clock_measured_hz"] = measure_sm_clock(stream_.get(), step_nanoseconds_);
-    });
+    add_sm_clock(facts, "sm_clock_measured_hz");
     return facts;
   }
 
   [[nodiscard]] Facts timer_facts() override {
     constexpr double nano = 1e-9;
     Facts facts{{"globaltimer_step_seconds", static_cast<double>(step_nanoseconds_) * nano}};
-    attempt([&] { facts["sm_clock_hz"] = measure_sm_clock(stream_.get(), step_nanoseconds_); });
+    add_sm_clock(facts, "sm_clock_hz");
     if (settled_) {
       facts["settled"] = settled_->steady;
       facts["settled_clock_hz"] = settled_->hertz;
@@ -208,7 +193,9 @@ class CudaDevice final : public Device {
   void settle() override { settled_ = settle_clock(stream_.get()); }
 
   void begin_case(const std::string& id) override {
-    range_.emplace(id);
+    range_.reset();
+    (void)nvtxRangePushA(id.c_str());
+    range_ = finally([] { (void)nvtxRangePop(); });
     (void)reset_persisting_l2();
   }
 
@@ -225,15 +212,14 @@ class CudaDevice final : public Device {
   /// Keeps the first error after which nothing can run.
   void remember(cudaError_t status) {
     if (poison_.empty() && is_sticky(status)) {
-      poison_ = std::string{cudaGetErrorName(status)} + ": " + cudaGetErrorString(status);
+      poison_ = fmt::format("{}: {}", cudaGetErrorName(status), cudaGetErrorString(status));
     }
   }
 
-  /// For facts: on a device that is lost they are absent.
-  template <class Work>
-  void attempt(Work&& work) {
+  /// As it is now; absent on a device that is lost.
+  void add_sm_clock(Facts& facts, const char* name) {
     try {
-      std::forward<Work>(work)();
+      facts[name] = measure_sm_clock(stream_.get(), step_nanoseconds_);
     } catch (const CudaError& error) {
       remember(error.code());
     } catch (const std::exception&) {
@@ -246,19 +232,9 @@ class CudaDevice final : public Device {
   Stream stream_;
   std::uint64_t step_nanoseconds_;
   std::optional<SettledClock> settled_;
-  std::optional<NvtxRange> range_;
+  Finally range_;  // for profilers: the case
   std::string poison_;
 };
-
-Finding ok(std::string what, std::string detail) {
-  return {Finding::State::ok, std::move(what), std::move(detail), {}};
-}
-Finding absent(std::string what, std::string detail, std::string mend) {
-  return {Finding::State::absent, std::move(what), std::move(detail), std::move(mend)};
-}
-Finding warning(std::string what, std::string detail, std::string mend) {
-  return {Finding::State::warning, std::move(what), std::move(detail), std::move(mend)};
-}
 
 template <class T>
 const T* fact(const Facts& facts, std::string_view name) {
@@ -267,84 +243,74 @@ const T* fact(const Facts& facts, std::string_view name) {
 }
 
 std::string megahertz(double hertz) {
-  std::ostringstream text;
-  text.precision(0);
-  text << std::fixed << hertz / 1e6 << " MHz";
-  return text.str();
+  return fmt::format("{:.0f} MHz", hertz / 1e6);
 }
 
-void diagnose_device(int ordinal, std::vector<Finding>& findings) {
-  const std::string name = "cuda:" + std::to_string(ordinal);
-  cudaDeviceProp properties{};
-  if (const cudaError_t status = cudaGetDeviceProperties(&properties, ordinal);
-      status != cudaSuccess) {
-    const Trouble trouble = explain(status);
-    findings.push_back(absent(name, trouble.what, trouble.mend));
-    return;
-  }
-  const NvmlDevice nvml{uuid_digits(properties.uuid)};
-  const Facts facts = describe(ordinal, properties);
-  const Facts limits = nvml.limits();
-  const Facts conditions = nvml.conditions();
-
-  std::ostringstream text;
-  constexpr double gibi = 1024.0 * 1024.0 * 1024.0;
-  constexpr double mebi = 1024.0 * 1024.0;
-  text.precision(3);
-  text << properties.name << ", compute capability " << properties.major << '.' << properties.minor
-       << ", " << properties.multiProcessorCount << " SMs, L2 "
-       << static_cast<double>(properties.l2CacheSize) / mebi << " MiB, memory "
-       << static_cast<double>(properties.totalGlobalMem) / gibi << " GiB, ECC "
-       << (properties.ECCEnabled != 0 ? "on" : "off");
-  const auto* mode = fact<std::int64_t>(facts, "compute_mode");
-  if (mode != nullptr && *mode == cudaComputeModeProhibited) {
-    findings.push_back(warning(name, text.str() + ", compute mode prohibited",
-                               "set the compute mode to default with nvidia-smi -c 0"));
-  } else {
-    findings.push_back(ok(name, text.str()));
-  }
-
-  if (!nvml.absence().empty()) {
-    findings.push_back(absent(name + " NVML", nvml.absence(),
-                              "clocks, power and throttling are not recorded without it"));
-    return;
-  }
-  findings.push_back(ok(name + " NVML", "driver " + nvml.driver_version().value_or("unknown")));
-
-  const auto* mig = fact<bool>(limits, "mig");
-  if (mig != nullptr && *mig) {
-    findings.push_back(warning(name + " MIG",
-                               "on: this is a slice of a GPU, or a GPU cut in slices",
-                               "compare only with slices of the same size"));
-  } else {
-    findings.push_back(ok(name + " MIG", mig == nullptr ? "not a feature of this GPU" : "off"));
-  }
-
-  std::string clocks = "now";
+Finding diagnose_clocks(const std::string& what, const Facts& conditions, const Facts& limits) {
   const auto* now = fact<double>(conditions, "sm_clock_hz");
   const auto* most = fact<double>(limits, "sm_clock_max_hz");
-  clocks += now == nullptr ? " not known" : ' ' + megahertz(*now);
-  if (most != nullptr) clocks += ", at most " + megahertz(*most);
   const auto* throttled = fact<bool>(conditions, "throttled");
   const auto* persistence = fact<bool>(limits, "persistence_mode");
+  std::string clocks = "now " + (now == nullptr ? "not known" : megahertz(*now));
+  if (most != nullptr) clocks += ", at most " + megahertz(*most);
   if (persistence != nullptr) {
     clocks += *persistence ? ", persistence mode on" : ", persistence mode off";
   }
   if (throttled != nullptr && *throttled) {
-    findings.push_back(warning(name + " clocks", clocks + ", held down by power or heat",
-                               "nvidia-smi -q -d PERFORMANCE says by what"));
-  } else if (persistence != nullptr && !*persistence) {
-    findings.push_back(warning(name + " clocks", clocks,
-                               "start-up is slower: nvidia-smi -pm 1 keeps the driver loaded"));
-  } else {
-    findings.push_back(ok(name + " clocks", clocks));
+    return {warning, what, clocks + ", held down by power or heat",
+            "nvidia-smi -q -d PERFORMANCE says by what"};
   }
+  if (persistence == nullptr || *persistence) return {ok, what, clocks, {}};
+  return {warning, what, clocks, "start-up is slower: nvidia-smi -pm 1 keeps the driver loaded"};
+}
+
+void diagnose_device(int ordinal, std::vector<Finding>& findings) {
+  const std::string name = fmt::format("cuda:{}", ordinal);
+  cudaDeviceProp properties{};
+  if (const cudaError_t status = cudaGetDeviceProperties(&properties, ordinal);
+      status != cudaSuccess) {
+    findings.push_back(explain(status, name));
+    return;
+  }
+  const NvmlDevice nvml{uuid_digits(properties.uuid.bytes)};
+  const Facts facts = describe(ordinal, properties);
+  const Facts limits = nvml.limits();
+
+  constexpr double mebi = 1024.0 * 1024.0;
+  const auto add = [&](const char* part, Finding::State state, const std::string& detail,
+                       const char* mend = "") {
+    findings.push_back({state, name + part, detail, mend});
+  };
+  const std::string device = fmt::format(
+      "{}, compute capability {}.{}, {} SMs, L2 {:.3g} MiB, memory {:.3g} GiB, ECC {}",
+      properties.name, properties.major, properties.minor, properties.multiProcessorCount,
+      properties.l2CacheSize / mebi, static_cast<double>(properties.totalGlobalMem) / mebi / 1024,
+      properties.ECCEnabled != 0 ? "on" : "off");
+  const auto* mode = fact<std::int64_t>(facts, "compute_mode");
+  if (mode != nullptr && *mode == cudaComputeModeProhibited) {
+    add("", warning, device + ", compute mode prohibited",
+        "set the compute mode to default with nvidia-smi -c 0");
+  } else {
+    add("", ok, device);
+  }
+  if (!nvml.absence().empty()) {
+    return add(" NVML", absent, nvml.absence(),
+               "clocks, power and throttling are not recorded without it");
+  }
+  add(" NVML", ok, "driver " + nvml.driver_version().value_or("unknown"));
+  const auto* mig = fact<bool>(limits, "mig");
+  if (mig != nullptr && *mig) {
+    add(" MIG", warning, "on: this is a slice of a GPU, or a GPU cut in slices",
+        "compare only with slices of the same size");
+  } else {
+    add(" MIG", ok, mig == nullptr ? "not a feature of this GPU" : "off");
+  }
+  findings.push_back(diagnose_clocks(name + " clocks", nvml.conditions(), limits));
 }
 
 std::optional<std::string> find_in_path(const std::string& tool) {
   const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-  std::istringstream folders{path == nullptr ? "" : path};
-  for (std::string folder; std::getline(folders, folder, ':');) {
+  for (const auto folder : split(path == nullptr ? "" : path, ':')) {
     const std::filesystem::path file = std::filesystem::path{folder} / tool;
     std::error_code error;
     if (std::filesystem::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0) {
@@ -358,16 +324,16 @@ std::optional<std::string> find_in_path(const std::string& tool) {
 
 std::unique_ptr<Device> open_cuda_device(int ordinal) {
   load_modules_eagerly();
-  const std::string name = "cuda:" + std::to_string(ordinal);
+  const std::string name = fmt::format("cuda:{}", ordinal);
   int count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
     unavailable(name, status);
   }
   if (ordinal < 0 || ordinal >= count) {
-    throw DeviceUnavailable{name + ": this process sees " + std::to_string(count) +
-                            (count == 1 ? " GPU, cuda:0" : " GPUs, cuda:0 to cuda:") +
-                            (count == 1 ? "" : std::to_string(count - 1)) +
-                            "; CUDA_VISIBLE_DEVICES is " + visible_devices()};
+    const std::string seen =
+        count == 1 ? "1 GPU, cuda:0" : fmt::format("{} GPUs, cuda:0 to cuda:{}", count, count - 1);
+    throw DeviceUnavailable{fmt::format("{}: this process sees {}; CUDA_VISIBLE_DEVICES is {}",
+                                        name, seen, visible_devices())};
   }
   cudaDeviceProp properties{};
   cudaError_t status = cudaGetDeviceProperties(&properties, ordinal);
@@ -381,9 +347,9 @@ std::unique_ptr<Device> open_cuda_device(int ordinal) {
         error.code() != cudaErrorUnsupportedPtxVersion) {
       throw DeviceUnavailable{name + ": the first kernel failed: " + error.what()};
     }
-    throw DeviceUnavailable{name + " (compute capability " + std::to_string(properties.major) +
-                            '.' + std::to_string(properties.minor) +
-                            "): " + explain(error.code()).line()};
+    unavailable(
+        fmt::format("{} (compute capability {}.{})", name, properties.major, properties.minor),
+        error.code());
   } catch (const std::runtime_error& error) {
     throw DeviceUnavailable{name + ": " + error.what()};
   }
@@ -397,20 +363,20 @@ std::vector<Finding> diagnose_cuda() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
-    const Trouble trouble = explain(status);
-    findings.push_back(absent("CUDA", trouble.what, trouble.mend));
+    findings.push_back(explain(status, "CUDA"));
     // With a driver whose GPUs CUDA cannot use, this one still speaks.
     const NvmlDevice nvml{""};
-    if (const auto version = nvml.driver_version()) {
-      findings.push_back(ok("NVML", "driver " + *version));
-    } else {
-      findings.push_back(absent("NVML", nvml.absence(), ""));
-    }
+    const auto version = nvml.driver_version();
+    findings.push_back(
+        {version ? ok : absent, "NVML", version ? "driver " + *version : nvml.absence(), {}});
   } else {
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
-    findings.push_back(ok("CUDA", "driver for CUDA " + version_text(driver) + ", built with " +
-                                      version_text(runtime)));
+    findings.push_back({ok,
+                        "CUDA",
+                        fmt::format("driver for CUDA {}, built with {}", version_text(driver),
+                                    version_text(runtime)),
+                        {}});
     for (int ordinal = 0; ordinal < count; ++ordinal)
       diagnose_device(ordinal, findings);
   }
@@ -418,12 +384,10 @@ std::vector<Finding> diagnose_cuda() {
        {std::pair{"ncu", "profiles single kernels"},
         std::pair{"compute-sanitizer", "checks kernels for invalid accesses"},
         std::pair{"cuobjdump", "shows the machine code, for the code gate"}}) {
-    if (const auto file = find_in_path(tool)) {
-      findings.push_back(ok(tool, *file));
-    } else {
-      findings.push_back(absent(tool, std::string{"not on the PATH; it "} + use,
-                                "add the bin folder of the CUDA toolkit to the PATH"));
-    }
+    const auto file = find_in_path(tool);
+    findings.push_back({file ? ok : absent, tool,
+                        file ? *file : fmt::format("not on the PATH; it {}", use),
+                        file ? "" : "add the bin folder of the CUDA toolkit to the PATH"});
   }
   return findings;
 }

@@ -1,23 +1,16 @@
+#include "harness/cuda/access.cuh"
+#include "harness/cuda/clock.cuh"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/eviction.hpp"
 #include "harness/cuda/stamps.cuh"
-#include "harness/cuda/starting_gate.cuh"
-#include "harness/cuda/timer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <stdexcept>
 
 namespace strata {
-
-/// What all cases of a device share: made once, since opening them costs more than a short case.
-struct CudaMachine::Tools {
-  Stream stream;
-  Event begin;
-  Event end;
-  starting_gate::StartingGate gate;
-};
-
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -25,6 +18,63 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point began) {
   return std::chrono::duration<double>(Clock::now() - began).count();
 }
+
+/// Waits until *word has come to `ticket`, and no longer than `patience` nanoseconds: whoever holds
+/// a gate and never opens it (a call that waits for the work behind it) must not hang the device.
+__global__ void hold(const std::uint32_t* word, std::uint32_t ticket, std::uint64_t patience,
+                     std::uint32_t* lost) {
+  const std::uint64_t began = global_nanoseconds();
+  while (true) {
+    const auto seen = load_word<Access::global_relaxed_sys>(word);
+    if (static_cast<std::int32_t>(seen - ticket) >= 0) return;
+    if (global_nanoseconds() - began > patience) {
+      *lost = ticket;
+      return;
+    }
+  }
+}
+
+/// Holds work back in its stream until the host lets it go. The time between two events around it
+/// is then the device's alone: the calls that queue it have long returned when the first event
+/// happens. Shut and opened any number of times, one after the other.
+class StartingGate {
+ public:
+  StartingGate() {
+    std::ranges::fill(words_.span(), 0U);
+    void* seen = nullptr;
+    cuda_check(cudaHostGetDevicePointer(&seen, words_.data(), 0));
+    seen_by_device_ = static_cast<std::uint32_t*>(seen);
+  }
+
+  /// What is launched on `stream` from here on waits for open().
+  void shut(const Stream& stream) {
+    constexpr std::uint64_t patience = 200'000'000;
+    ++ticket_;
+    hold<<<1, 1, 0, stream.get()>>>(seen_by_device_, ticket_, patience, seen_by_device_ + 1);
+    cuda_check(cudaGetLastError());
+  }
+  void open() {
+    std::atomic_ref<std::uint32_t>{words_.span()[0]}.store(ticket_, std::memory_order_release);
+  }
+
+  /// How often it was shut.
+  [[nodiscard]] std::uint32_t tickets() const { return ticket_; }
+
+  /// `queue`: no work after the first `before` times went before it was let go. To be asked when
+  /// nothing is on its way.
+  [[nodiscard]] Gate gate(std::uint32_t before) const {
+    const std::uint32_t lost = words_.span()[1];
+    if (lost <= before) return {"queue", Verdict::passed, "all work was queued before it began"};
+    return {"queue", Verdict::failed,
+            "the kernel that holds work back gave up waiting, last at " + std::to_string(lost) +
+                " of " + std::to_string(ticket_)};
+  }
+
+ private:
+  PinnedBuffer<std::uint32_t> words_{2};
+  std::uint32_t* seen_by_device_ = nullptr;
+  std::uint32_t ticket_ = 0;
+};
 
 constexpr Stamp blank_stamp{.cycles = {~0ULL, 0, 0, 0, 0, 0, 0, 0},
                             .nanoseconds = {~0ULL, 0},
@@ -34,30 +84,41 @@ constexpr Stamp blank_stamp{.cycles = {~0ULL, 0, 0, 0, 0, 0, 0, 0},
 
 }  // namespace
 
+/// What all cases of a device share: made once, since opening them costs more than a short case.
+struct CudaMachine::Tools {
+  Stream stream;
+  Event begin;
+  Event end;
+  StartingGate gate;
+};
+
 CudaMachine::CudaMachine(Session& session, std::size_t writers, Stamps stamps)
     : session_{session},
       tools_{session.cache().shared<Tools>()},
-      merged_{stamps == Stamps::merged_by_sm},
       held_before_{tools_.gate.tickets()},
-      stamps_{merged_ ? most_sms : std::max<std::size_t>(writers, 1)},
+      stamps_{stamps == Stamps::merged_by_sm ? most_sms : std::max<std::size_t>(writers, 1)},
       stamps_host_{stamps_.size()} {
-  if (!merged_) return;
-  blank_ = std::make_unique<PinnedBuffer<Stamp>>(stamps_.size());
-  std::ranges::fill(blank_->span(), blank_stamp);
+  if (stamps == Stamps::merged_by_sm) {
+    std::ranges::fill(blank_.emplace(stamps_.size()).span(), blank_stamp);
+  }
 }
-
-CudaMachine::~CudaMachine() = default;
 
 const Stream& CudaMachine::stream() const {
   return tools_.stream;
 }
-Stamp* CudaMachine::device_stamps() const {
-  return stamps_.data();
-}
 
 std::function<double()> CudaMachine::replays(int repetitions, const std::function<void()>& work) {
-  const auto timer = std::make_shared<GraphTimer>(tools_.stream, repetitions, work);
-  return [timer] { return timer->seconds(); };
+  if (repetitions < 1) throw std::invalid_argument{"a graph needs at least one repetition"};
+  const auto graph = std::make_shared<Graph>(tools_.stream, [&] {
+    for (int i = 0; i < repetitions; ++i)
+      work();
+  });
+  return [&tools = tools_, repetitions, graph] {
+    tools.begin.record(tools.stream);
+    graph->launch(tools.stream);
+    tools.end.record(tools.stream);
+    return tools.end.seconds_since(tools.begin) / repetitions;
+  };
 }
 
 BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool held,
@@ -67,10 +128,10 @@ BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool h
   held_ = held_ || held;
   if (held) tools_.gate.shut(tools_.stream);
   if (around.before) launch(around.before);
-  tools_.begin.record(tools_.stream.get());
+  tools_.begin.record(tools_.stream);
   launch(work);
   seen.calls = since(began);
-  tools_.end.record(tools_.stream.get());
+  tools_.end.record(tools_.stream);
   if (around.after) launch(around.after);
   if (held) tools_.gate.open();
   tools_.stream.synchronize();
@@ -105,9 +166,9 @@ void CudaMachine::touch(const void* data, std::size_t bytes) {
 
 void CudaMachine::poison() {
   const cudaStream_t stream = tools_.stream.get();
-  for (const auto& output : outputs_)
-    output->poison(stream);
-  if (merged_) {
+  for (const OutputActions& output : outputs_)
+    output.poison(stream);
+  if (blank_) {
     blank_->upload_to(stamps_, stream);
   } else {
     stamps_.poison(Output<Stamp>::poison_byte, stream);
@@ -120,17 +181,9 @@ void CudaMachine::launch(const std::function<void()>& work) {
 }
 
 double CudaMachine::time(const std::function<void()>& work, bool held) {
-  Stream& stream = tools_.stream;
-  held_ = held_ || held;
-  if (held) tools_.gate.shut(stream);
-  tools_.begin.record(stream.get());
-  launch(work);
-  tools_.end.record(stream.get());
-  queue_landing();
-  if (held) tools_.gate.open();
-  stream.synchronize();
+  const BothSides seen = time_both_sides(work, held, {.after = [&] { queue_landing(); }});
   take_stamps();
-  return tools_.end.seconds_since(tools_.begin);
+  return seen.device;
 }
 
 void CudaMachine::land() {
@@ -142,14 +195,14 @@ void CudaMachine::land() {
 void CudaMachine::queue_landing() {
   const cudaStream_t stream = tools_.stream.get();
   stamps_host_.download_from(stamps_, stream);
-  for (const auto& output : outputs_)
-    output->land(stream);
+  for (const OutputActions& output : outputs_)
+    output.land(stream);
 }
 
 void CudaMachine::take_stamps() {
   const auto all = stamps_host_.span();
   landed_stamps_.assign(all.begin(), all.end());
-  if (!merged_) return;
+  if (!blank_) return;
   for (std::size_t sm = 0; sm < landed_stamps_.size(); ++sm)
     landed_stamps_[sm].core = static_cast<std::uint32_t>(sm);
   std::erase_if(landed_stamps_, [](const Stamp& stamp) { return stamp.tag == 0; });

@@ -13,39 +13,26 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace strata {
 
 /// What a launch leaves in device memory beside its stamps.
-class OutputBase {
- public:
-  OutputBase() = default;
-  OutputBase(const OutputBase&) = delete;
-  OutputBase& operator=(const OutputBase&) = delete;
-  OutputBase(OutputBase&&) = delete;
-  OutputBase& operator=(OutputBase&&) = delete;
-  virtual ~OutputBase() = default;
-  virtual void poison(cudaStream_t stream) = 0;
-  virtual void land(cudaStream_t stream) = 0;
-};
 template <class T>
-class Output final : public OutputBase {
+class Output {
  public:
   static constexpr int poison_byte = 0xA5;
-  Output(std::size_t count, bool poisoned) : device_{count}, host_{count}, is_poisoned_{poisoned} {}
+  explicit Output(std::size_t count) : device_{count}, host_{count} {}
   [[nodiscard]] T* data() const noexcept { return device_.data(); }  ///< on the device
   [[nodiscard]] std::span<T> landed() const noexcept { return host_.span(); }
   [[nodiscard]] std::size_t size() const noexcept { return device_.size(); }
-  void poison(cudaStream_t stream) override {
-    if (is_poisoned_) device_.poison(poison_byte, stream);
-  }
-  void land(cudaStream_t stream) override { host_.download_from(device_, stream); }
+  void poison(cudaStream_t stream) { device_.poison(poison_byte, stream); }
+  void land(cudaStream_t stream) { host_.download_from(device_, stream); }
 
  private:
   DeviceBuffer<T> device_;
   PinnedBuffer<T> host_;
-  bool is_poisoned_;
 };
 
 class CudaMachine final : public Machine {
@@ -55,24 +42,22 @@ class CudaMachine final : public Machine {
   /// With room for the stamps of `writers`; merged by SM, `writers` is not needed, and stamps()
   /// holds those of the SMs that took part.
   CudaMachine(Session& session, std::size_t writers, Stamps stamps = Stamps::by_writer);
-  ~CudaMachine() override;
-  CudaMachine(const CudaMachine&) = delete;
-  CudaMachine& operator=(const CudaMachine&) = delete;
-  CudaMachine(CudaMachine&&) = delete;
-  CudaMachine& operator=(CudaMachine&&) = delete;
 
   /// Everything is launched on this stream.
   [[nodiscard]] const Stream& stream() const;
   /// Where the kernel writes its stamps, in device memory.
-  [[nodiscard]] Stamp* device_stamps() const;
+  [[nodiscard]] Stamp* device_stamps() const { return stamps_.data(); }
   /// Device memory for `count` elements that a launch writes, held as long as the machine. Not
   /// `poisoned` where the benchmark lays what a launch starts from.
   template <class T>
   Output<T>& output(std::size_t count, bool poisoned = true) {
-    auto one = std::make_unique<Output<T>>(count, poisoned);
-    Output<T>& result = *one;
-    outputs_.push_back(std::move(one));
-    return result;
+    const auto made = std::make_shared<Output<T>>(count);
+    outputs_.push_back({.poison =
+                            [made, poisoned](auto stream) {
+                              if (poisoned) made->poison(stream);
+                            },
+                        .land = [made](auto stream) { made->land(stream); }});
+    return *made;
   }
 
   /// Captures `work`, which launches on the stream, so often into one graph. Each call replays it
@@ -101,19 +86,23 @@ class CudaMachine final : public Machine {
 
  private:
   struct Tools;
+  /// Of an output, which they own.
+  struct OutputActions {
+    std::function<void(cudaStream_t)> poison;
+    std::function<void(cudaStream_t)> land;
+  };
   void queue_landing();
   void take_stamps();
 
   Session& session_;
   Tools& tools_;
-  bool merged_;
   bool held_ = false;
   std::uint32_t held_before_;  // by earlier cases
   DeviceBuffer<Stamp> stamps_;
   PinnedBuffer<Stamp> stamps_host_;
-  std::unique_ptr<PinnedBuffer<Stamp>> blank_;  // merged stamps start from it
+  std::optional<PinnedBuffer<Stamp>> blank_;  // merged stamps start from it
   std::vector<Stamp> landed_stamps_;
-  std::vector<std::unique_ptr<OutputBase>> outputs_;
+  std::vector<OutputActions> outputs_;
 };
 
 }  // namespace strata

@@ -68,30 +68,8 @@ __global__ void __launch_bounds__(threads)
   keep_loads(sum, sink);
 }
 
-/// The few bytes before and after the whole quads of a range.
-__global__ void read_edges(const unsigned char* head, unsigned head_bytes,
-                           const unsigned char* tail, unsigned tail_bytes, std::uint32_t* sink) {
-  std::uint32_t sum = 0;
-  const auto add = [&](const unsigned char* at) {
-    std::uint32_t byte;
-    load<Access::global_cg, 1>(&byte, at);
-    sum += byte;
-  };
-  if (threadIdx.x < head_bytes) add(head + threadIdx.x);
-  if (threadIdx.x < tail_bytes) add(tail + threadIdx.x);
-  keep_loads(sum, sink);  // two bytes never add up to what it stores
-}
-
-int attribute(cudaDeviceAttr which) {
-  int device = 0;
-  int value = 0;
-  cuda_check(cudaGetDevice(&device));
-  cuda_check(cudaDeviceGetAttribute(&value, which, device));
-  return value;
-}
-
 std::size_t buffer_quads() {
-  const auto l2 = static_cast<std::size_t>(std::max(attribute(cudaDevAttrL2CacheSize), 0));
+  const auto l2 = static_cast<std::size_t>(std::max(device_attribute(cudaDevAttrL2CacheSize), 0));
   return std::max(caches * l2, least_bytes) / sizeof(uint4);
 }
 
@@ -99,7 +77,8 @@ std::size_t buffer_quads() {
 
 Eviction::Eviction()
     : buffer_{buffer_quads()},
-      blocks_{blocks_per_sm * static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount))} {
+      blocks_{blocks_per_sm *
+              static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount))} {
   sink_.poison(0, nullptr);
   // Words that look random: neither the memory nor the wires see a run of zeros.
   fill(reinterpret_cast<std::uint32_t*>(buffer_.data()), buffer_.size_bytes() / 4, HashedWords{},
@@ -117,26 +96,19 @@ void Eviction::evict(cudaStream_t stream) const {
 }
 
 void Eviction::touch(const void* data, std::size_t bytes, cudaStream_t stream) const {
+  // Whole quads, of which an allocation has no part.
   constexpr std::uintptr_t quad = sizeof(uint4);
-  const auto begin = reinterpret_cast<std::uintptr_t>(data);
-  const std::uintptr_t end = begin + bytes;
-  const std::uintptr_t first = std::min((begin + quad - 1) / quad * quad, end);
-  const std::uintptr_t last = std::max(end / quad * quad, first);
-  if (first != begin || last != end) {
-    read_edges<<<1, 2 * quad, 0, stream>>>(reinterpret_cast<const unsigned char*>(begin),
-                                           static_cast<unsigned>(first - begin),
-                                           reinterpret_cast<const unsigned char*>(last),
-                                           static_cast<unsigned>(end - last), sink_.data());
-    cuda_check(cudaGetLastError());
-  }
-  if (first == last) return;
-  sweep<<<blocks_, threads, 0, stream>>>(reinterpret_cast<const uint4*>(first),
-                                         (last - first) / quad, touch_laps, sink_.data());
+  const auto at = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t first = at / quad;
+  const std::uintptr_t end = (at + bytes + quad - 1) / quad;
+  if (bytes == 0) return;
+  sweep<<<blocks_, threads, 0, stream>>>(reinterpret_cast<const uint4*>(first * quad), end - first,
+                                         touch_laps, sink_.data());
   cuda_check(cudaGetLastError());
 }
 
 bool reset_persisting_l2() {
-  if (attribute(cudaDevAttrMaxPersistingL2CacheSize) <= 0) return false;
+  if (device_attribute(cudaDevAttrMaxPersistingL2CacheSize) <= 0) return false;
   for (const cudaError_t status :
        {cudaCtxResetPersistingL2Cache(), cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0)}) {
     if (status == cudaSuccess) continue;

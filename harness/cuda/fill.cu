@@ -29,8 +29,7 @@ __global__ void write_words(std::uint32_t* words, std::uint64_t count, Pattern p
   for_each_index(count, [=](std::uint64_t i) { words[i] = pattern.word(i); });
 }
 
-template <class Pattern>
-__global__ void compare_words(const std::uint32_t* words, std::uint64_t count, Pattern expected,
+__global__ void compare_words(const std::uint32_t* words, std::uint64_t count, HashedWords expected,
                               unsigned long long* different) {
   unsigned long long wrong = 0;
   for_each_index(count, [&](std::uint64_t i) { wrong += words[i] != expected.word(i); });
@@ -55,20 +54,13 @@ void fill(std::uint32_t* words, std::uint64_t count, const Pattern& pattern, cud
   cuda_check(cudaGetLastError());
 }
 
-template <class Pattern>
+template void fill(std::uint32_t*, std::uint64_t, const HashedWords&, cudaStream_t);
+template void fill(std::uint32_t*, std::uint64_t, const LinearWords&, cudaStream_t);
+
 std::uint64_t WordCheck::different(const std::uint32_t* words, std::uint64_t count,
-                                   const Pattern& expected, cudaStream_t stream) {
+                                   const HashedWords& expected, cudaStream_t stream) {
   count_.poison(0, stream);
   compare_words<<<blocks_for(count), threads, 0, stream>>>(words, count, expected, count_.data());
-  return landed(stream);
-}
-
-std::uint64_t WordCheck::different_and_refill(std::uint32_t* words, std::uint64_t count,
-                                              const LinearWords& expected, const LinearWords& next,
-                                              cudaStream_t stream) {
-  count_.poison(0, stream);
-  compare_and_write<<<blocks_for(count), threads, 0, stream>>>(words, count, expected, next,
-                                                               count_.data());
   return landed(stream);
 }
 
@@ -83,8 +75,11 @@ void WordCheck::verify_and_refill(std::uint32_t* words, std::uint64_t count,
                           sizeof(std::uint32_t), some.size(), cudaMemcpyDeviceToHost));
   for (std::uint64_t i = 0; i < some.size(); ++i)
     tally.one(some[i] == expected.word(i * step));
+  count_.poison(0, stream);
+  compare_and_write<<<blocks_for(count), threads, 0, stream>>>(words, count, expected, next,
+                                                               count_.data());
   tally.checked += count;
-  tally.different += different_and_refill(words, count, expected, next, stream);
+  tally.different += landed(stream);
 }
 
 std::uint64_t WordCheck::landed(cudaStream_t stream) {
@@ -93,12 +88,5 @@ std::uint64_t WordCheck::landed(cudaStream_t stream) {
   cuda_check(cudaStreamSynchronize(stream));
   return landed_.span().front();
 }
-
-template void fill(std::uint32_t*, std::uint64_t, const HashedWords&, cudaStream_t);
-template void fill(std::uint32_t*, std::uint64_t, const LinearWords&, cudaStream_t);
-template std::uint64_t WordCheck::different(const std::uint32_t*, std::uint64_t, const HashedWords&,
-                                            cudaStream_t);
-template std::uint64_t WordCheck::different(const std::uint32_t*, std::uint64_t, const LinearWords&,
-                                            cudaStream_t);
 
 }  // namespace strata

@@ -20,17 +20,12 @@ void fill(std::uint32_t* words, std::uint64_t count, const Pattern& pattern, cud
 class WordCheck {
  public:
   /// How many of the words differ from the pattern's.
-  template <class Pattern>
   [[nodiscard]] std::uint64_t different(const std::uint32_t* words, std::uint64_t count,
-                                        const Pattern& expected, cudaStream_t stream);
-  /// The same of each word on the device, of some words on the host as well, so that the device is
-  /// not its own only judge; counted in `tally`. Puts the words of `next` in their place.
+                                        const HashedWords& expected, cudaStream_t stream);
+  /// Counts in `tally` each word on the device, and some on the host as well, so that the device is
+  /// not its own only judge. Puts the words of `next` in their place.
   void verify_and_refill(std::uint32_t* words, std::uint64_t count, const LinearWords& expected,
                          const LinearWords& next, Tally& tally, cudaStream_t stream);
-  /// As different(), and puts the words of `next` in their place, in one pass over the memory.
-  [[nodiscard]] std::uint64_t different_and_refill(std::uint32_t* words, std::uint64_t count,
-                                                   const LinearWords& expected,
-                                                   const LinearWords& next, cudaStream_t stream);
 
  private:
   std::uint64_t landed(cudaStream_t stream);

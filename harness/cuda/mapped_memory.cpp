@@ -11,48 +11,29 @@
 namespace strata {
 namespace {
 
-struct Driver {
-  static constexpr unsigned since = 10020;
-  template <class Function>
-  static Function find(const char* name) {
-    return driver_function<Function>(name, since);
-  }
+/// Calls the driver's function of that name.
+template <class Function, class... Arguments>
+CUresult call(const char* name, Arguments... arguments) {
+  constexpr unsigned since = 10020;
+  const auto function = driver_function<Function>(name, since);
+  return function == nullptr ? CUDA_ERROR_NOT_FOUND : function(arguments...);
+}
 
-  decltype(&cuMemGetAllocationGranularity) granularity =
-      find<decltype(granularity)>("cuMemGetAllocationGranularity");
-  decltype(&cuMemCreate) create = find<decltype(create)>("cuMemCreate");
-  decltype(&cuMemRelease) release = find<decltype(release)>("cuMemRelease");
-  decltype(&cuMemAddressReserve) reserve = find<decltype(reserve)>("cuMemAddressReserve");
-  decltype(&cuMemAddressFree) unreserve = find<decltype(unreserve)>("cuMemAddressFree");
-  decltype(&cuMemMap) map = find<decltype(map)>("cuMemMap");
-  decltype(&cuMemUnmap) unmap = find<decltype(unmap)>("cuMemUnmap");
-  decltype(&cuMemSetAccess) allow = find<decltype(allow)>("cuMemSetAccess");
-
-  [[nodiscard]] bool complete() const {
-    return granularity != nullptr && create != nullptr && release != nullptr &&
-           reserve != nullptr && unreserve != nullptr && map != nullptr && unmap != nullptr &&
-           allow != nullptr;
-  }
-};
-
-const Driver& driver() {
-  static const Driver functions;
-  return functions;
+/// The same, which must succeed.
+template <class Function, class... Arguments>
+void need(const char* name, Arguments... arguments) {
+  const CUresult status = call<Function>(name, arguments...);
+  if (status == CUDA_SUCCESS) return;
+  if (status == CUDA_ERROR_NOT_FOUND) throw Skipped{"the driver cannot map memory by hand"};
+  throw Skipped{std::string{name} + " failed with error " + std::to_string(status)};
 }
 
 CUmemAllocationProp device_memory() {
-  int device = 0;
-  cuda_check(cudaGetDevice(&device));
   CUmemAllocationProp properties{};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  properties.location.id = device;
+  cuda_check(cudaGetDevice(&properties.location.id));
   return properties;
-}
-
-void need(CUresult status, const char* call) {
-  if (status == CUDA_SUCCESS) return;
-  throw Skipped{std::string{call} + " failed with error " + std::to_string(status)};
 }
 
 }  // namespace
@@ -60,47 +41,32 @@ void need(CUresult status, const char* call) {
 std::uint64_t mapping_granularity(CUmemAllocationGranularity_flags which) {
   const CUmemAllocationProp properties = device_memory();
   std::size_t bytes = 0;
-  if (driver().granularity == nullptr ||
-      driver().granularity(&bytes, &properties, which) != CUDA_SUCCESS) {
-    return 0;
-  }
-  return bytes;
+  const CUresult status = call<decltype(&cuMemGetAllocationGranularity)>(
+      "cuMemGetAllocationGranularity", &bytes, &properties, which);
+  return status == CUDA_SUCCESS ? bytes : 0;
 }
 
 MappedMemory::MappedMemory(std::uint64_t bytes) {
-  if (!driver().complete()) throw Skipped{"the driver cannot map memory by hand"};
   const std::uint64_t unit = mapping_granularity(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
   if (unit == 0) throw Skipped{"the driver names no granularity of memory"};
-  const std::uint64_t size = bytes / unit * unit;
+  size_ = bytes / unit * unit;
   const CUmemAllocationProp properties = device_memory();
-  // What was done so far is undone when something fails: a constructor that throws has no
-  // destructor.
-  try {
-    need(driver().create(&handle_, size, &properties, 0), "cuMemCreate");
-    created_ = size;
-    need(driver().reserve(&address_, size, unit, 0, 0), "cuMemAddressReserve");
-    reserved_ = size;
-    need(driver().map(address_, size, 0, handle_, 0), "cuMemMap");
-    mapped_ = size;
-    CUmemAccessDesc access{};
-    access.location = properties.location;
-    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    need(driver().allow(address_, size, &access, 1), "cuMemSetAccess");
-  } catch (...) {
-    undo();
-    throw;
-  }
-}
-
-MappedMemory::~MappedMemory() {
-  (void)cudaDeviceSynchronize();
-  undo();
-}
-
-void MappedMemory::undo() noexcept {
-  if (mapped_ != 0) (void)driver().unmap(address_, mapped_);
-  if (reserved_ != 0) (void)driver().unreserve(address_, reserved_);
-  if (created_ != 0) (void)driver().release(handle_);
+  CUmemGenericAllocationHandle handle = 0;
+  need<decltype(&cuMemCreate)>("cuMemCreate", &handle, size_, &properties, 0ULL);
+  created_ = finally([handle] { (void)call<decltype(&cuMemRelease)>("cuMemRelease", handle); });
+  need<decltype(&cuMemAddressReserve)>("cuMemAddressReserve", &address_, size_, unit, 0, 0ULL);
+  reserved_ = finally([at = address_, size = size_] {
+    (void)call<decltype(&cuMemAddressFree)>("cuMemAddressFree", at, size);
+  });
+  need<decltype(&cuMemMap)>("cuMemMap", address_, size_, 0, handle, 0ULL);
+  mapped_ = finally([at = address_, size = size_] {
+    (void)cudaDeviceSynchronize();
+    (void)call<decltype(&cuMemUnmap)>("cuMemUnmap", at, size);
+  });
+  CUmemAccessDesc access{};
+  access.location = properties.location;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  need<decltype(&cuMemSetAccess)>("cuMemSetAccess", address_, size_, &access, 1);
 }
 
 }  // namespace strata

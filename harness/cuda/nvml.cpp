@@ -9,8 +9,8 @@
 namespace strata {
 namespace {
 
-// NVML's own header is not in every toolkit, so the few functions are declared here, as the
-// library's documented and unchanging interface has them.
+// NVML's own header is not in every toolkit, so what is used of it is declared here, as the
+// library's documented and unchanging interface has it.
 using Result = int;
 using Handle = void*;
 constexpr Result success = 0;
@@ -22,47 +22,9 @@ constexpr int error_corrected = 0;
 constexpr int error_uncorrected = 1;
 constexpr int counter_volatile = 0;
 
-using Plain = Result();
-using ErrorString = const char*(Result);
-using Text = Result(char*, unsigned);
-using Count = Result(unsigned*);
-using ByIndex = Result(unsigned, Handle*);
-using ByUuid = Result(const char*, Handle*);
-using DeviceText = Result(Handle, char*, unsigned);
-using DeviceNumber = Result(Handle, unsigned*);
-using DeviceChoice = Result(Handle, int, unsigned*);
-using DeviceMask = Result(Handle, unsigned long long*);
-using DeviceModes = Result(Handle, unsigned*, unsigned*);
-using DeviceErrors = Result(Handle, int, int, unsigned long long*);
-
-constexpr double mega = 1e6;
-constexpr double milli = 1e-3;
-
-std::string_view without_prefix(std::string_view uuid) {
-  for (const std::string_view prefix : {"GPU-", "MIG-"}) {
-    if (uuid.substr(0, prefix.size()) == prefix) return uuid.substr(prefix.size());
-  }
-  return uuid;
-}
-
-}  // namespace
-
-struct NvmlDevice::Library {
-  // Not unloaded before the process ends: the driver's library has C++ inside that does not clean
-  // up.
-  explicit Library(const std::string& path)
-      : handle{dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)} {}
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  Library(Library&&) = delete;
-  Library& operator=(Library&&) = delete;
-  ~Library() {
-    if (handle == nullptr) return;
-    if (const auto shut_down = find<Plain>({"nvmlShutdown"}); initialised && shut_down != nullptr) {
-      (void)shut_down();
-    }
-    (void)dlclose(handle);
-  }
+/// The library's functions, by name.
+struct Library {
+  void* handle;
 
   /// The first of the names that the library has, or null.
   template <class Function>
@@ -76,160 +38,167 @@ struct NvmlDevice::Library {
     return nullptr;
   }
 
-  /// The result of an out-parameter function, or nothing where it is absent or refuses.
-  template <class Function, class Value, class... Arguments>
-  [[nodiscard]] std::optional<Value> ask(std::initializer_list<const char*> names, Value initial,
+  /// What a function writes behind its last argument; nothing where it is absent or refuses.
+  template <class Value, class... Arguments>
+  [[nodiscard]] std::optional<Value> ask(std::initializer_list<const char*> names,
                                          Arguments... arguments) const {
-    const auto function = find<Function>(names);
-    if (function == nullptr || function(arguments..., &initial) != success) return std::nullopt;
-    return initial;
+    Value value{};
+    const auto function = find<Result(Arguments..., Value*)>(names);
+    if (function == nullptr || function(arguments..., &value) != success) return std::nullopt;
+    return value;
   }
-
-  template <class Function, class... Arguments>
+  template <class... Arguments>
   [[nodiscard]] std::optional<std::string> ask_text(const char* name,
                                                     Arguments... arguments) const {
-    constexpr unsigned room = 128;
-    std::array<char, room> text{};
-    const auto function = find<Function>({name});
-    if (function == nullptr || function(arguments..., text.data(), room - 1) != success) {
+    std::array<char, 128> text{};
+    const auto function = find<Result(Arguments..., char*, unsigned)>({name});
+    if (function == nullptr || function(arguments..., text.data(), text.size() - 1) != success) {
       return std::nullopt;
     }
     return std::string{text.data()};
   }
-
-  [[nodiscard]] std::string error_text(Result result) const {
-    const auto function = find<ErrorString>({"nvmlErrorString"});
-    const char* text = function == nullptr ? nullptr : function(result);
-    return text == nullptr ? "error " + std::to_string(result) : std::string{text};
+  /// The current one of a pair of modes, the other of which is pending.
+  [[nodiscard]] std::optional<unsigned> mode(const char* name, Handle device) const {
+    unsigned current = 0;
+    return ask<unsigned>({name}, device, &current) ? std::optional{current} : std::nullopt;
   }
-
-  /// The device of that UUID and how NVML writes it.
-  [[nodiscard]] std::pair<Handle, std::string> find_device(std::string_view digits) const {
-    // By name first: a slice of a GPU (MIG) has a UUID but no index.
-    for (const char* prefix : {"GPU-", "MIG-"}) {
-      const std::string name = prefix + std::string{digits};
-      if (const auto device = ask<ByUuid>({"nvmlDeviceGetHandleByUUID"}, Handle{}, name.c_str())) {
-        return {*device, name};
-      }
-    }
-    const unsigned count =
-        ask<Count>({"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, 0U).value_or(0);
-    for (unsigned i = 0; i < count; ++i) {
-      const auto device = ask<ByIndex>(
-          {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, Handle{}, i);
-      if (!device) continue;  // a GPU that this process may not see
-      const auto name = ask_text<DeviceText>("nvmlDeviceGetUUID", *device);
-      if (name && without_prefix(*name) == digits) return {*device, *name};
-    }
-    return {nullptr, {}};
-  }
-
-  void* handle;
-  bool initialised = false;
 };
 
-NvmlDevice::NvmlDevice(std::string_view uuid, const std::string& library)
-    : library_{std::make_unique<Library>(library)} {
-  if (library_->handle == nullptr) {
+std::string_view without_prefix(std::string_view uuid) {
+  return uuid.starts_with("GPU-") || uuid.starts_with("MIG-") ? uuid.substr(4) : uuid;
+}
+
+/// The device of that UUID and how NVML writes it.
+std::pair<Handle, std::string> find_device(const Library& nvml, const std::string& digits) {
+  // By name first: a slice of a GPU (MIG) has a UUID but no index.
+  for (const std::string& name : {"GPU-" + digits, "MIG-" + digits}) {
+    if (const auto device = nvml.ask<Handle>({"nvmlDeviceGetHandleByUUID"}, name.c_str())) {
+      return {*device, name};
+    }
+  }
+  const unsigned count =
+      nvml.ask<unsigned>({"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}).value_or(0);
+  for (unsigned i = 0; i < count; ++i) {
+    const auto device =
+        nvml.ask<Handle>({"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, i);
+    if (!device) continue;  // a GPU that this process may not see
+    const auto name = nvml.ask_text("nvmlDeviceGetUUID", *device);
+    if (name && without_prefix(*name) == digits) return {*device, *name};
+  }
+  return {nullptr, {}};
+}
+
+/// Adds the fact where it is known.
+template <class Value, class Convert>
+void add(Facts& facts, const char* name, const std::optional<Value>& value,
+         const Convert& convert) {
+  if (value) facts[name] = convert(*value);
+}
+double from_mega(unsigned value) {
+  return value * 1e6;
+}
+double from_milli(unsigned value) {
+  return value * 1e-3;
+}
+bool is_on(unsigned value) {
+  return value != 0;
+}
+std::int64_t whole(unsigned long long value) {
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+std::string uuid_digits(std::span<const char, 16> bytes) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    text += digits[byte >> 4U];
+    text += digits[byte & 0xFU];
+  }
+  return text;
+}
+
+// Not unloaded before the process ends: the driver's library has C++ inside that does not clean up.
+NvmlDevice::NvmlDevice(std::string_view uuid, const std::string& library) {
+  const Library nvml{dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
+  if (nvml.handle == nullptr) {
     absence_ = "NVML cannot be loaded (" + library + "); it comes with the NVIDIA driver";
     return;
   }
-  const auto initialise = library_->find<Plain>({"nvmlInit_v2", "nvmlInit"});
+  const auto initialise = nvml.find<Result()>({"nvmlInit_v2", "nvmlInit"});
   if (initialise == nullptr) {
     absence_ = library + " is not NVML: it has no nvmlInit";
     return;
   }
   if (const Result result = initialise(); result != success) {
-    absence_ = "NVML cannot start: " + library_->error_text(result);
+    const auto describe = nvml.find<const char*(Result)>({"nvmlErrorString"});
+    const char* text = describe == nullptr ? nullptr : describe(result);
+    absence_ = "NVML cannot start: " +
+               (text == nullptr ? "error " + std::to_string(result) : std::string{text});
     return;
   }
-  library_->initialised = true;
-  std::tie(device_, uuid_) = library_->find_device(without_prefix(uuid));
+  library_ = nvml.handle;
+  shut_down_ = finally([nvml] {
+    if (const auto stop = nvml.find<Result()>({"nvmlShutdown"})) (void)stop();
+  });
+  std::tie(device_, uuid_) = find_device(nvml, std::string{without_prefix(uuid)});
   if (device_ == nullptr) absence_ = "NVML knows no GPU with UUID " + std::string{uuid};
 }
 
-NvmlDevice::NvmlDevice(NvmlDevice&&) noexcept = default;
-NvmlDevice& NvmlDevice::operator=(NvmlDevice&&) noexcept = default;
-NvmlDevice::~NvmlDevice() = default;
-
-const std::string& NvmlDevice::absence() const {
-  return absence_;
-}
-const std::string& NvmlDevice::uuid() const {
-  return uuid_;
-}
-
 std::optional<std::string> NvmlDevice::driver_version() const {
-  if (!library_->initialised) return std::nullopt;
-  return library_->ask_text<Text>("nvmlSystemGetDriverVersion");
+  if (library_ == nullptr) return std::nullopt;
+  return Library{library_}.ask_text("nvmlSystemGetDriverVersion");
 }
 
 Facts NvmlDevice::conditions() const {
   Facts facts;
   if (device_ == nullptr) return facts;
-  const Library& nvml = *library_;
-  for (const auto& [name, clock] :
-       {std::pair{"sm_clock_hz", clock_sm}, std::pair{"memory_clock_hz", clock_memory}}) {
-    if (const auto megahertz =
-            nvml.ask<DeviceChoice>({"nvmlDeviceGetClockInfo"}, 0U, device_, clock)) {
-      facts[name] = *megahertz * mega;
-    }
-  }
+  const Library nvml{library_};
+  const auto clock = [&](int which) {
+    return nvml.ask<unsigned>({"nvmlDeviceGetClockInfo"}, device_, which);
+  };
+  add(facts, "sm_clock_hz", clock(clock_sm), from_mega);
+  add(facts, "memory_clock_hz", clock(clock_memory), from_mega);
   // Renamed with driver 535; old names go on for now.
-  if (const auto mask = nvml.ask<DeviceMask>(
-          {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
-          0ULL, device_)) {
-    facts["throttle_reasons"] = static_cast<std::int64_t>(*mask);
-    facts["throttled"] = (*mask & throttling_bits) != 0;
-  }
-  if (const auto milliwatts = nvml.ask<DeviceNumber>({"nvmlDeviceGetPowerUsage"}, 0U, device_)) {
-    facts["power_watts"] = *milliwatts * milli;
-  }
-  if (const auto celsius =
-          nvml.ask<DeviceChoice>({"nvmlDeviceGetTemperature"}, 0U, device_, sensor_gpu)) {
-    facts["temperature_celsius"] = static_cast<std::int64_t>(*celsius);
-  }
-  unsigned pending = 0;
-  const auto ecc = nvml.find<DeviceModes>({"nvmlDeviceGetEccMode"});
-  if (unsigned current = 0; ecc != nullptr && ecc(device_, &current, &pending) == success) {
-    facts["ecc"] = current != 0;
-  }
-  for (const auto& [name, kind] : {std::pair{"ecc_corrected_errors", error_corrected},
-                                   std::pair{"ecc_uncorrected_errors", error_uncorrected}}) {
-    if (const auto errors = nvml.ask<DeviceErrors>({"nvmlDeviceGetTotalEccErrors"}, 0ULL, device_,
-                                                   kind, counter_volatile)) {
-      facts[name] = static_cast<std::int64_t>(*errors);
-    }
-  }
+  const auto reasons = nvml.ask<unsigned long long>(
+      {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
+      device_);
+  add(facts, "throttle_reasons", reasons, whole);
+  add(facts, "throttled", reasons, [](auto mask) { return (mask & throttling_bits) != 0; });
+  add(facts, "power_watts", nvml.ask<unsigned>({"nvmlDeviceGetPowerUsage"}, device_), from_milli);
+  add(facts, "temperature_celsius",
+      nvml.ask<unsigned>({"nvmlDeviceGetTemperature"}, device_, sensor_gpu), whole);
+  add(facts, "ecc", nvml.mode("nvmlDeviceGetEccMode", device_), is_on);
+  const auto errors = [&](int kind) {
+    return nvml.ask<unsigned long long>({"nvmlDeviceGetTotalEccErrors"}, device_, kind,
+                                        counter_volatile);
+  };
+  add(facts, "ecc_corrected_errors", errors(error_corrected), whole);
+  add(facts, "ecc_uncorrected_errors", errors(error_uncorrected), whole);
   return facts;
 }
 
 Facts NvmlDevice::limits() const {
   Facts facts;
   if (device_ == nullptr) return facts;
-  const Library& nvml = *library_;
-  for (const auto& [name, clock] :
-       {std::pair{"sm_clock_max_hz", clock_sm}, std::pair{"memory_clock_max_hz", clock_memory}}) {
-    if (const auto megahertz =
-            nvml.ask<DeviceChoice>({"nvmlDeviceGetMaxClockInfo"}, 0U, device_, clock)) {
-      facts[name] = *megahertz * mega;
-    }
-  }
+  const Library nvml{library_};
+  const auto clock = [&](int which) {
+    return nvml.ask<unsigned>({"nvmlDeviceGetMaxClockInfo"}, device_, which);
+  };
+  add(facts, "sm_clock_max_hz", clock(clock_sm), from_mega);
+  add(facts, "memory_clock_max_hz", clock(clock_memory), from_mega);
   if (uuid_.starts_with("MIG-")) {
     facts["mig"] = true;
   } else {
-    unsigned current = 0;
-    unsigned pending = 0;
-    const auto mig = nvml.find<DeviceModes>({"nvmlDeviceGetMigMode"});
-    if (mig != nullptr && mig(device_, &current, &pending) == success) facts["mig"] = current != 0;
+    add(facts, "mig", nvml.mode("nvmlDeviceGetMigMode", device_), is_on);
   }
-  if (const auto mode = nvml.ask<DeviceNumber>({"nvmlDeviceGetPersistenceMode"}, 0U, device_)) {
-    facts["persistence_mode"] = *mode != 0;
-  }
-  if (const auto milliwatts =
-          nvml.ask<DeviceNumber>({"nvmlDeviceGetEnforcedPowerLimit"}, 0U, device_)) {
-    facts["power_limit_watts"] = *milliwatts * milli;
-  }
+  add(facts, "persistence_mode", nvml.ask<unsigned>({"nvmlDeviceGetPersistenceMode"}, device_),
+      is_on);
+  add(facts, "power_limit_watts", nvml.ask<unsigned>({"nvmlDeviceGetEnforcedPowerLimit"}, device_),
+      from_milli);
   return facts;
 }
 

@@ -6,11 +6,12 @@
 // a zero.
 #pragma once
 
+#include "harness/case/finally.hpp"
 #include "harness/record/measurement.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ namespace strata {
 /// Bits of the throttle reasons that mean that the clock is lower than the work would have it:
 /// software power cap, hardware slowdown, software thermal, hardware thermal, hardware power brake.
 inline constexpr std::uint64_t throttling_bits = 0x4U | 0x8U | 0x20U | 0x40U | 0x80U;
+
+/// "8-4-4-4-12" hexadecimal digits, as NVML writes them after "GPU-" or "MIG-".
+[[nodiscard]] std::string uuid_digits(std::span<const char, 16> bytes);
 
 /// One GPU in NVML, found by its UUID: NVML counts all GPUs of the machine by bus, CUDA those that
 /// CUDA_VISIBLE_DEVICES shows, in another order.
@@ -29,16 +33,11 @@ class NvmlDevice {
   /// `uuid`: five groups of hexadecimal digits, with or without "GPU-" or "MIG-" before them. Never
   /// throws for want of a library or a device: absence() says so.
   explicit NvmlDevice(std::string_view uuid, const std::string& library = default_library);
-  NvmlDevice(const NvmlDevice&) = delete;
-  NvmlDevice& operator=(const NvmlDevice&) = delete;
-  NvmlDevice(NvmlDevice&&) noexcept;
-  NvmlDevice& operator=(NvmlDevice&&) noexcept;
-  ~NvmlDevice();
 
   /// Why nothing is known, in one line; empty when the device was found.
-  [[nodiscard]] const std::string& absence() const;
+  [[nodiscard]] const std::string& absence() const { return absence_; }
   /// The UUID as NVML has it, "GPU-…" or "MIG-…"; empty when the device was not found.
-  [[nodiscard]] const std::string& uuid() const;
+  [[nodiscard]] const std::string& uuid() const { return uuid_; }
   /// Version of the driver ("580.65.06"); known even where the device is not.
   [[nodiscard]] std::optional<std::string> driver_version() const;
 
@@ -51,8 +50,8 @@ class NvmlDevice {
   [[nodiscard]] Facts limits() const;
 
  private:
-  struct Library;
-  std::unique_ptr<Library> library_;
+  void* library_ = nullptr;  // null unless it works
+  Finally shut_down_;
   std::string absence_;
   std::string uuid_;
   void* device_ = nullptr;

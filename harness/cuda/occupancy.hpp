@@ -48,14 +48,6 @@ inline void prefer_l1(const void* kernel) {
   return resident_blocks(kernel, threads, dynamic_bytes);
 }
 
-[[nodiscard]] inline int device_attribute(cudaDeviceAttr which) {
-  int device = 0;
-  int value = 0;
-  cuda_check(cudaGetDevice(&device));
-  cuda_check(cudaDeviceGetAttribute(&value, which, device));
-  return value;
-}
-
 /// Lets `kernel` ask for so much dynamic shared memory that no two of its blocks fit on one SM, and
 /// returns that number of bytes: as many blocks as there are SMs then have an SM each.
 [[nodiscard]] inline std::size_t bytes_to_be_alone(const void* kernel) {

@@ -2,35 +2,50 @@
 
 #include "harness/case/error.hpp"
 #include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/uuid.hpp"
+#include "harness/cuda/nvml.hpp"
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <exception>
+#include <thread>
 
 namespace strata {
+namespace {
 
-CurrentDevice::CurrentDevice(int device) {
-  cuda_check(cudaGetDevice(&before_));
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point began) {
+  return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
+int device_now() {
+  int device = 0;
+  cuda_check(cudaGetDevice(&device));
+  return device;
+}
+
+}  // namespace
+
+Finally current_device(int device) {
+  const int before = device_now();
   cuda_check(cudaSetDevice(device));
-}
-CurrentDevice::~CurrentDevice() {
-  cuda_release(cudaSetDevice(before_), "cudaSetDevice");
+  return finally([before] { cuda_release(cudaSetDevice(before), "cudaSetDevice"); });
 }
 
-PeerAccess::PeerAccess(int there) : there_{there} {
+Finally peer_access(int there) {
   const cudaError_t status = cudaDeviceEnablePeerAccess(there, 0);
   if (status == cudaErrorPeerAccessAlreadyEnabled) {
     (void)cudaGetLastError();
-    return;  // someone else's, who will end it
+    return {};  // someone else's, who will end it
   }
   cuda_check(status);
-  own_ = true;
-}
-PeerAccess::~PeerAccess() {
-  if (own_) cuda_release(cudaDeviceDisablePeerAccess(there_), "cudaDeviceDisablePeerAccess");
+  return finally(
+      [there] { cuda_release(cudaDeviceDisablePeerAccess(there), "cudaDeviceDisablePeerAccess"); });
 }
 
-Peer::Peer() {
-  cuda_check(cudaGetDevice(&here_));
-  int count = 0;
-  cuda_check(cudaGetDeviceCount(&count));
+Peer::Peer() : here_{device_now()} {
+  const int count = static_cast<int>(GpuTeam::visible());
   if (count < 2) throw Skipped{"this process sees one GPU, and a peer is another one"};
   there_ = (here_ + 1) % count;
   int reachable = 0;
@@ -43,8 +58,10 @@ Peer::Peer() {
   cuda_check(cudaGetDeviceProperties(&properties, there_));
   name_ = properties.name;
   try {
-    lock_ = DeviceLock::acquire(
-        {.slug = slug, .name = name_, .uuid = "GPU-" + uuid_digits(properties.uuid), .facts = {}});
+    lock_ = DeviceLock::acquire({.slug = slug,
+                                 .name = name_,
+                                 .uuid = "GPU-" + uuid_digits(properties.uuid.bytes),
+                                 .facts = {}});
   } catch (const DeviceUnavailable& held) {
     throw Skipped{std::string{"the peer is not free: "} + held.what()};
   }
@@ -61,18 +78,85 @@ Facts Peer::facts() const {
   return facts;
 }
 
-void Peer::evict() {
-  const CurrentDevice current{there_};
-  if (!cache_) cache_ = std::make_unique<Cache>();
-  cache_->eviction.evict(cache_->stream.get());
+void Peer::with_cache(const std::function<void(const Eviction&, cudaStream_t)>& use) {
+  const Finally current = current_device(there_);
+  if (!cache_) cache_.emplace();
+  use(cache_->eviction, cache_->stream.get());
   cache_->stream.synchronize();
 }
 
+void Peer::evict() {
+  with_cache([](const Eviction& eviction, cudaStream_t stream) { eviction.evict(stream); });
+}
+
 void Peer::touch(const void* data, std::size_t bytes) {
-  const CurrentDevice current{there_};
-  if (!cache_) cache_ = std::make_unique<Cache>();
-  cache_->eviction.touch(data, bytes, cache_->stream.get());
-  cache_->stream.synchronize();
+  with_cache(
+      [&](const Eviction& eviction, cudaStream_t stream) { eviction.touch(data, bytes, stream); });
+}
+
+std::size_t GpuTeam::visible() {
+  int devices = 0;
+  cuda_check(cudaGetDeviceCount(&devices));
+  return static_cast<std::size_t>(devices);
+}
+
+GpuTeam::GpuTeam(std::size_t gpus) {
+  const auto home = static_cast<std::size_t>(device_now());
+  for (std::size_t g = 0; g < gpus; ++g) {
+    const int device = static_cast<int>((home + g) % visible());
+    const Finally current = current_device(device);
+    const auto began = Clock::now();
+    cuda_check(cudaFree(nullptr));
+    context_seconds_ += since(began);
+    members_.push_back({.device = device, .stream = {}, .begin = {}, .end = {}});
+  }
+}
+
+void GpuTeam::on_each(const Part& make) const {
+  for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+    const Finally current = current_device(members_[rank].device);
+    make(rank);
+  }
+}
+
+BothSides GpuTeam::time(const Part& work, const Part& before, const Part& after) {
+  Clock::time_point began;
+  std::barrier start{static_cast<std::ptrdiff_t>(members_.size()),
+                     [&]() noexcept { began = Clock::now(); }};
+  std::vector<std::exception_ptr> failures(members_.size());
+  const auto drive = [&](std::size_t rank) {
+    Member& mine = members_[rank];
+    bool arrived = false;
+    try {
+      cuda_check(cudaSetDevice(mine.device));
+      start.arrive_and_wait();
+      arrived = true;
+      if (before) before(rank);
+      mine.begin.record(mine.stream);
+      work(rank);
+      cuda_check(cudaGetLastError());
+      mine.end.record(mine.stream);
+      if (after) after(rank);
+      mine.stream.synchronize();
+    } catch (...) {
+      failures[rank] = std::current_exception();
+      if (!arrived) start.arrive_and_drop();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t rank = 0; rank < members_.size(); ++rank)
+      threads.emplace_back(drive, rank);
+  }
+  BothSides seen{.caller = since(began)};
+  for (const auto& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  on_each([&](std::size_t rank) {
+    const Member& mine = members_[rank];
+    seen.device = std::max(seen.device, mine.end.seconds_since(mine.begin));
+  });
+  return seen;
 }
 
 }  // namespace strata

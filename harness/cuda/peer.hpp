@@ -1,56 +1,35 @@
-// The GPU beside the one that measures: its memory is reached, its L2 is put into a known state.
+// Other GPUs than the one that measures: the one beside it, whose memory is reached and whose L2 is
+// put into a known state, and several at work at once, each driven by a host thread of its own.
 #pragma once
 
+#include "harness/case/finally.hpp"
 #include "harness/cuda/eviction.hpp"
 #include "harness/cuda/stream.hpp"
 #include "harness/measure/device_lock.hpp"
+#include "harness/measure/machine.hpp"
 #include "harness/record/measurement.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstddef>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace strata {
 
-/// Another device is the current one for a while.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device);
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-  CurrentDevice(CurrentDevice&&) = delete;
-  CurrentDevice& operator=(CurrentDevice&&) = delete;
-  ~CurrentDevice();
-
- private:
-  int before_ = 0;
-};
+/// `device` is the current one until the result goes.
+[[nodiscard]] Finally current_device(int device);
 
 /// What `make` makes on `device`.
 template <class Make>
 auto made_on(int device, Make&& make) {
-  const CurrentDevice current{device};
+  const Finally current = current_device(device);
   return std::forward<Make>(make)();
 }
 
-/// The current device reaches the memory of another one for as long as this lives.
-class PeerAccess {
- public:
-  explicit PeerAccess(int there);
-  PeerAccess(const PeerAccess&) = delete;
-  PeerAccess& operator=(const PeerAccess&) = delete;
-  PeerAccess(PeerAccess&&) = delete;
-  PeerAccess& operator=(PeerAccess&&) = delete;
-  ~PeerAccess();
-
- private:
-  int there_;
-  bool own_ = false;
-};
+/// The current device reaches the memory of `there` until the result goes.
+[[nodiscard]] Finally peer_access(int there);
 
 /// The GPU after the current one among those that this process sees. No other run measures it as
 /// long as this lives.
@@ -73,12 +52,47 @@ class Peer {
     Eviction eviction;
     Stream stream;
   };
+  void with_cache(const std::function<void(const Eviction&, cudaStream_t)>& use);
 
   int here_ = 0;
   int there_ = 0;
   std::string name_;
   std::optional<DeviceLock> lock_;
-  std::unique_ptr<Cache> cache_;  // on the peer, when it is first asked for
+  std::optional<Cache> cache_;  // on the peer, when it is first asked for
+};
+
+class GpuTeam {
+ public:
+  /// The GPUs that this process sees.
+  [[nodiscard]] static std::size_t visible();
+
+  /// The current device and those after it. Makes their contexts.
+  explicit GpuTeam(std::size_t gpus);
+
+  [[nodiscard]] const Stream& stream(std::size_t rank) const { return members_[rank].stream; }
+  /// What making the contexts took.
+  [[nodiscard]] double context_seconds() const { return context_seconds_; }
+
+  /// Part of the work of a GPU: it queues what the GPU `rank` does on its stream.
+  using Part = std::function<void(std::size_t rank)>;
+  /// Calls make(rank) for each GPU, which is the current device meanwhile.
+  void on_each(const Part& make) const;
+  /// Does the work of all GPUs, which start together. `device`: between the events around `work`,
+  /// of the GPU that took longest. `caller`: from the common start to when the last GPU is done,
+  /// with what comes before and after the events inside. Rethrows the first GPU's exception.
+  [[nodiscard]] BothSides time(const Part& work, const Part& before = nullptr,
+                               const Part& after = nullptr);
+
+ private:
+  struct Member {
+    int device;
+    Stream stream;
+    Event begin;
+    Event end;
+  };
+
+  std::vector<Member> members_;
+  double context_seconds_ = 0;
 };
 
 }  // namespace strata

@@ -1,9 +1,9 @@
 // A kernel of one thread a block, so that nothing else is in flight on the SM. The chain is written
 // by all SMs at once, each link from its number alone: 64 GiB need no walk by the host.
 #include "harness/case/error.hpp"
+#include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
-#include "harness/cuda/texture.hpp"
 #include "harness/measure/engine.hpp"
 #include "micro/latency/latency_vs_footprint.hpp"
 #include "micro/latency/pointer_chase.cuh"
@@ -11,7 +11,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 namespace strata::latency_vs_footprint {
@@ -101,7 +100,7 @@ void run(Session& session) {
   const cudaStream_t stream = machine.stream().get();
   const void* kernel = nullptr;
   ChainMemory* memory = nullptr;
-  std::unique_ptr<WordTexture> texture;
+  WordTexture texture;
   Slope& slope = experiment.slopes[0];
   if (space == Space::shared) {
     if (setup.footprint > gpu.shared_per_block) {
@@ -126,7 +125,7 @@ void run(Session& session) {
   } else if (space == Space::texture) {
     kernel = reinterpret_cast<const void*>(follow_texture);
     slope.launch = [&](const Call& call) {
-      follow_texture<<<1, 1, 0, stream>>>(texture->get(), static_cast<std::uint32_t>(chase.begin),
+      follow_texture<<<1, 1, 0, stream>>>(texture.object, static_cast<std::uint32_t>(chase.begin),
                                           chase.warm, call.length.rounds, machine.device_stamps());
     };
   } else {
@@ -151,7 +150,7 @@ void run(Session& session) {
                                         std::uint64_t{1} << 30U, most_footprint);
     prefer_l1(kernel);
     if (space == Space::texture) {
-      texture = std::make_unique<WordTexture>(memory->plain->data(), setup.footprint);
+      texture = word_texture(memory->plain->data(), setup.footprint);
     } else {
       setup.chain.base = memory->address();
     }
@@ -170,7 +169,7 @@ void run(Session& session) {
       pointer_chase::visit_lap(*memory, chain, setup.cores, stream);
   };
   const auto settle = [&] {
-    if (texture) {
+    if (space == Space::texture) {
       pointer_chase::write_indices(setup.chain, links, memory->address(), stream);
     } else {
       write_links(setup.chain, links, stream);

@@ -38,13 +38,11 @@ void run(Session& session) {
         }
       };
     }
-    const auto graph = std::make_shared<GraphExec>(Graph::capture(stream.get(), [&] {
+    const auto graph = std::make_shared<Graph>(stream, [&] {
       for (std::uint32_t i = 0; i < count; ++i)
         launch(i);
-    }));
-    graph->upload(stream.get());
-    stream.synchronize();
-    return [&, graph] { graph->launch(stream.get()); };
+    });
+    return [&, graph] { graph->launch(stream); };
   };
   // The words that are to be written are, and no other.
   const auto checked = [&](std::uint32_t count, const auto& time) {

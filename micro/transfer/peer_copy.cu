@@ -53,12 +53,12 @@ struct Side {
   }
   void poison() {
     constexpr int byte = 0xA5;
-    const CurrentDevice current{device};
+    const Finally current = current_device(device);
     target.poison(byte, stream.get());
     stream.synchronize();
   }
   void verify(Tally& tally) {
-    const CurrentDevice current{device};
+    const Finally current = current_device(device);
     tally.checked += target.size();
     tally.different += check.different(target.data(), target.size(), sent_by(!peer), stream.get());
   }
@@ -95,7 +95,7 @@ void run_copies(Session& session, const Copy& copy, const Peer& peer, Experiment
       "peer_copy " + session.param("bytes") + " cuda:" + std::to_string(peer.there()), [&] {
         return Payload{peer, copy.bytes / sizeof(std::uint32_t)};
       });
-  const PeerAccess access{peer.there()};
+  const Finally access = peer_access(peer.there());
   CudaMachine machine{session, 0};
   const Stream& stream = machine.stream();
   const auto sms = static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
@@ -148,7 +148,7 @@ void run_copies(Session& session, const Copy& copy, const Peer& peer, Experiment
 
 void run_loads(Session& session, const Chain& chain, Peer& peer, Experiment& experiment) {
   // Access first: what is made afterwards goes before it, while it still can be reached.
-  const PeerAccess access{peer.there()};
+  const Finally access = peer_access(peer.there());
   const auto words =
       made_on(peer.there(), [&] { return DeviceBuffer<std::uint32_t>{chain.words()}; });
   CudaMachine machine{session, 1};

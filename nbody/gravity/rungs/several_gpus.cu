@@ -6,7 +6,7 @@
 #if defined(__CUDACC__)
 #include "harness/case/error.hpp"
 #include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/gpu_team.hpp"
+#include "harness/cuda/peer.hpp"
 #include "harness/measure/engine.hpp"
 #include "nbody/gravity/device_reference.hpp"
 #include "nbody/gravity/rung_experiment.hpp"
