@@ -36,7 +36,6 @@ constexpr unsigned words_of(unsigned bytes) {
   return bytes < 4 ? 1 : bytes / 4;
 }
 
-namespace detail {
 /// What stands between "ld" and the type.
 template <Access access>
 inline constexpr char suffix[] = "";
@@ -56,7 +55,6 @@ template <>
 inline constexpr char suffix<Access::shared>[] = ".shared";
 template <>
 inline constexpr char suffix<Access::shared_cluster>[] = ".shared::cluster";
-}  // namespace detail
 
 /// The address of `at`, which lies in shared memory, in the window of shared memory.
 __device__ __forceinline__ std::uint32_t shared_address(const void* at) {
@@ -71,52 +69,40 @@ __device__ __forceinline__ void load(std::uint32_t* w, LoadAddress<access> at) {
                 (!is_shared(access) && (bytes == 1 || bytes == 2 || bytes == 32)));
   if constexpr (is_shared(access)) {
     if constexpr (bytes == 4) {
-      asm volatile("ld%1.u32 %0, [%2];"
-                   : "=r"(w[0])
-                   : "C"(detail::suffix<access>), "r"(at)
-                   : "memory");
+      asm volatile("ld%1.u32 %0, [%2];" : "=r"(w[0]) : "C"(suffix<access>), "r"(at) : "memory");
     } else if constexpr (bytes == 8) {
       asm volatile("ld%2.v2.u32 {%0, %1}, [%3];"
                    : "=r"(w[0]), "=r"(w[1])
-                   : "C"(detail::suffix<access>), "r"(at)
+                   : "C"(suffix<access>), "r"(at)
                    : "memory");
     } else {
       asm volatile("ld%4.v4.u32 {%0, %1, %2, %3}, [%5];"
                    : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                   : "C"(detail::suffix<access>), "r"(at)
+                   : "C"(suffix<access>), "r"(at)
                    : "memory");
     }
   } else if constexpr (bytes == 1) {
-    asm volatile("ld%1.u8 %0, [%2];"
-                 : "=r"(w[0])
-                 : "C"(detail::suffix<access>), "l"(at)
-                 : "memory");
+    asm volatile("ld%1.u8 %0, [%2];" : "=r"(w[0]) : "C"(suffix<access>), "l"(at) : "memory");
   } else if constexpr (bytes == 2) {
-    asm volatile("ld%1.u16 %0, [%2];"
-                 : "=r"(w[0])
-                 : "C"(detail::suffix<access>), "l"(at)
-                 : "memory");
+    asm volatile("ld%1.u16 %0, [%2];" : "=r"(w[0]) : "C"(suffix<access>), "l"(at) : "memory");
   } else if constexpr (bytes == 4) {
-    asm volatile("ld%1.u32 %0, [%2];"
-                 : "=r"(w[0])
-                 : "C"(detail::suffix<access>), "l"(at)
-                 : "memory");
+    asm volatile("ld%1.u32 %0, [%2];" : "=r"(w[0]) : "C"(suffix<access>), "l"(at) : "memory");
   } else if constexpr (bytes == 8) {
     asm volatile("ld%2.v2.u32 {%0, %1}, [%3];"
                  : "=r"(w[0]), "=r"(w[1])
-                 : "C"(detail::suffix<access>), "l"(at)
+                 : "C"(suffix<access>), "l"(at)
                  : "memory");
   } else if constexpr (bytes == 16) {
     asm volatile("ld%4.v4.u32 {%0, %1, %2, %3}, [%5];"
                  : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                 : "C"(detail::suffix<access>), "l"(at)
+                 : "C"(suffix<access>), "l"(at)
                  : "memory");
   } else {
 #if __CUDA_ARCH__ >= 1000
     asm volatile("ld%8.v8.u32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%9];"
                  : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]), "=r"(w[4]), "=r"(w[5]),
                    "=r"(w[6]), "=r"(w[7])
-                 : "C"(detail::suffix<access>), "l"(at)
+                 : "C"(suffix<access>), "l"(at)
                  : "memory");
 #endif
   }
@@ -127,24 +113,18 @@ template <Access access, unsigned bytes>
 __device__ __forceinline__ void load(float* v, LoadAddress<access> at) {
   static_assert(bytes == 4 || (!is_shared(access) && (bytes == 8 || bytes == 16)));
   if constexpr (is_shared(access)) {
-    asm volatile("ld%1.f32 %0, [%2];"
-                 : "=f"(v[0])
-                 : "C"(detail::suffix<access>), "r"(at)
-                 : "memory");
+    asm volatile("ld%1.f32 %0, [%2];" : "=f"(v[0]) : "C"(suffix<access>), "r"(at) : "memory");
   } else if constexpr (bytes == 4) {
-    asm volatile("ld%1.f32 %0, [%2];"
-                 : "=f"(v[0])
-                 : "C"(detail::suffix<access>), "l"(at)
-                 : "memory");
+    asm volatile("ld%1.f32 %0, [%2];" : "=f"(v[0]) : "C"(suffix<access>), "l"(at) : "memory");
   } else if constexpr (bytes == 8) {
     asm volatile("ld%2.v2.f32 {%0, %1}, [%3];"
                  : "=f"(v[0]), "=f"(v[1])
-                 : "C"(detail::suffix<access>), "l"(at)
+                 : "C"(suffix<access>), "l"(at)
                  : "memory");
   } else {
     asm volatile("ld%4.v4.f32 {%0, %1, %2, %3}, [%5];"
                  : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
-                 : "C"(detail::suffix<access>), "l"(at)
+                 : "C"(suffix<access>), "l"(at)
                  : "memory");
   }
 }
@@ -161,12 +141,12 @@ __device__ __forceinline__ Word load_word(LoadAddress<access> at) {
 template <Access access>
 __device__ __forceinline__ void follow(std::uint64_t& at) {
   static_assert(!is_shared(access));
-  asm volatile("ld%1.u64 %0, [%0];" : "+l"(at) : "C"(detail::suffix<access>) : "memory");
+  asm volatile("ld%1.u64 %0, [%0];" : "+l"(at) : "C"(suffix<access>) : "memory");
 }
 template <Access access>
 __device__ __forceinline__ void follow(std::uint32_t& at) {
   static_assert(is_shared(access));
-  asm volatile("ld%1.u32 %0, [%0];" : "+r"(at) : "C"(detail::suffix<access>) : "memory");
+  asm volatile("ld%1.u32 %0, [%0];" : "+r"(at) : "C"(suffix<access>) : "memory");
 }
 
 /// The word of constant memory `offset` bytes behind the beginning of `table`, a __constant__
