@@ -1,7 +1,6 @@
 #include "micro/compute/atomics.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -10,8 +9,6 @@
 
 namespace strata::atomics {
 namespace {
-
-constexpr std::uint64_t low_half = 0xFFFFFFFFU;
 
 /// The rows of both backends. `quantity`: what an operation of a worker costs, in parts of `scale`.
 Experiment described(const Variant& variant, const char* quantity, double scale, double workers,
@@ -28,6 +25,14 @@ Experiment described(const Variant& variant, const char* quantity, double scale,
       {"atomic_rate", "1/s", By::outside,
        of_slope([=](const Seen& seen) { return workers / seen.seconds; }, all)});
   return experiment;
+}
+
+auto sized(Operation operation, const Places& places, std::uint32_t unit, double seconds) {
+  return [=](const std::function<Launched(const Length&)>& run) {
+    return size_by_trials(run, unit, [&](double seconds_each) {
+      return operations_for(operation, places, unit, seconds, seconds_each);
+    });
+  };
 }
 
 }  // namespace
@@ -117,13 +122,6 @@ Places Places::of_cores(const Variant& variant, std::size_t cores) {
   return places;
 }
 
-std::uint32_t Places::most_operations(Operation operation) const {
-  if (operation != Operation::add_float) return ~0U;
-  constexpr std::uint32_t largest_operand = 2;
-  const auto sharers = static_cast<std::uint32_t>(std::ranges::count(target, target.front()));
-  return (exact_floats - 4) / (sharers * largest_operand);
-}
-
 Compare comparison(Operation operation, std::uint32_t chains, const Places& places) {
   const bool exchanges = operation == Operation::exch_int;
   const auto hash = [](std::uint64_t word) {
@@ -163,33 +161,34 @@ Compare comparison(Operation operation, std::uint32_t chains, const Places& plac
         if (target.size() == 1 && chains == 1) tally.one(left[worker] == done(worker) / 2);
       }
     }
-    const std::uint64_t mask = operation == Operation::add_int64 ? ~std::uint64_t{0} : low_half;
+    const std::uint64_t mask = operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
     for (std::size_t i = 0; i < words.size(); ++i)
       tally.one((exchanges ? hash(words[i]) : words[i]) == (wanted[i] & mask));
   };
 }
 
-std::uint32_t operations_for(const Variant& variant, const LaunchShape& shape, double seconds,
-                             double seconds_each) {
+std::uint32_t operations_for(Operation operation, const Places& places, std::uint32_t unit,
+                             double seconds, double seconds_each) {
   constexpr double least_each = 5e-9;  // no chip is as fast: keeps the number in bounds
-  const auto wanted = static_cast<std::uint32_t>(seconds / std::max(seconds_each, least_each));
-  const std::uint32_t most = Places::of_threads(variant, shape).most_operations(variant.operation);
-  return std::max(2U, std::min(wanted, most) / unroll) * unroll;
+  constexpr std::uint32_t largest_operand = 2;
+  auto most = static_cast<std::uint32_t>(seconds / std::max(seconds_each, least_each));
+  if (operation == Operation::add_float) {
+    const auto sharers = std::ranges::count(places.target, places.target.front());
+    most = std::min(most,
+                    (exact_floats - 4) / (static_cast<std::uint32_t>(sharers) * largest_operand));
+  }
+  return std::max(2U, most / unit) * unit;
 }
 
 Experiment describe(const Variant& variant, unsigned sms) {
+  constexpr double timed_seconds = 2.5e-4;  // of a long launch: hundreds of timer steps
   const LaunchShape full = full_chip(sms);
   Experiment experiment = described(variant, "warp_atomic_cycles", 1.0 / warps_per_sm,
                                     full.threads(), double{warp_lanes});
   for (Slope& slope : experiment.slopes) {
-    const bool last = &slope == &experiment.slopes.back();
-    const LaunchShape shape = last ? full : lone_warp;
-    slope.size = [=](const auto& run) {
-      return size_by_trials(run, unroll, [=](double seconds_each) {
-        constexpr double timed_seconds = 2.5e-4;  // of a long launch: hundreds of timer steps
-        return operations_for(variant, shape, timed_seconds, seconds_each);
-      });
-    };
+    const LaunchShape shape = &slope == &experiment.slopes.back() ? full : lone_warp;
+    slope.size =
+        sized(variant.operation, Places::of_threads(variant, shape), unroll, timed_seconds);
     slope.writers = shape.warps();
     // What lies between the readings of the two clocks cancels.
     slope.window = slowest_writer_by_sums();
@@ -201,9 +200,7 @@ Experiment describe(const Variant& variant, unsigned sms) {
   experiment.facts = [](const Experiment& measured) {
     const auto rounds = [](const Slope& slope) { return std::int64_t{slope.lengths.full.rounds}; };
     Facts facts{{"operations", rounds(measured.slopes.back())}};
-    if (measured.slopes.size() > 1) {
-      facts["chain_operations"] = rounds(measured.slopes.front());
-    }
+    if (measured.slopes.size() > 1) facts["chain_operations"] = rounds(measured.slopes.front());
     return facts;
   };
   return experiment;
@@ -212,9 +209,15 @@ Experiment describe(const Variant& variant, unsigned sms) {
 Experiment describe_host(const Variant& variant, std::size_t cores) {
   Experiment experiment = described(variant, "core_atomic_cycles", 1, static_cast<double>(cores),
                                     /*of_an_instruction=*/1);
-  constexpr int pairs = 11;  // of which the median counts: most meet no interrupt
+  constexpr int pairs = 11;               // of which the median counts: most meet no interrupt
+  constexpr double timed_seconds = 2e-4;  // of a long run: shorter than between interrupts
   experiment.pairs = pairs;
-  if (variant.returns) experiment.slopes.front().writers = 1;
+  for (Slope& slope : experiment.slopes) {
+    const bool alone = &slope != &experiment.slopes.back();
+    const Places places = Places::of_cores(variant, alone ? 1 : cores);
+    slope.size = sized(variant.operation, places, turn, timed_seconds);
+    if (alone) slope.writers = 1;
+  }
   experiment.checked = "words and what cores hold against what they did";
   experiment.facts = [](const Experiment& measured) {
     return Facts{{"operations", std::int64_t{measured.slopes.back().lengths.full.rounds}}};

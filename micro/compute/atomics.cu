@@ -13,10 +13,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
 #include <stdexcept>
-#include <type_traits>
-#include <vector>
 
 namespace strata::atomics {
 namespace {

@@ -85,6 +85,8 @@ inline constexpr std::uint32_t block_threads = warps_per_sm * warp_lanes;
 /// two branches of the loop.
 inline constexpr std::uint32_t in_flight = 4;
 inline constexpr std::uint32_t unroll = 8;
+/// Operations of a core between two looks at whether another one has finished.
+inline constexpr std::uint32_t turn = 8 * unroll;
 /// From a warp's word to the next warp's: a line each.
 inline constexpr std::uint32_t warp_pitch = 128;
 /// From one core's word to the next where no line is shared: two lines, which are prefetched
@@ -166,8 +168,6 @@ struct Places {
 
   [[nodiscard]] static Places of_threads(const Variant& variant, const LaunchShape& shape);
   [[nodiscard]] static Places of_cores(const Variant& variant, std::size_t cores);
-  /// Operations of a worker after which sums of floats may no longer be exact.
-  [[nodiscard]] std::uint32_t most_operations(Operation operation) const;
 };
 
 /// Holds words and workers against what they must be in the end, in whatever order they worked.
@@ -180,10 +180,10 @@ using Compare =
 /// Made once for all launches of a shape.
 [[nodiscard]] Compare comparison(Operation operation, std::uint32_t chains, const Places& places);
 
-/// Operations of a lane in the long launch, a multiple of `unroll` and at least two of them: about
-/// `seconds` of work, given that one takes `seconds_each`; fewer where floats would not stay exact.
-[[nodiscard]] std::uint32_t operations_for(const Variant& variant, const LaunchShape& shape,
-                                           double seconds, double seconds_each);
+/// Operations of a worker in the long launch, at least two units: about `seconds` of work, given
+/// that one takes `seconds_each`; fewer where floats would not stay exact.
+[[nodiscard]] std::uint32_t operations_for(Operation operation, const Places& places,
+                                           std::uint32_t unit, double seconds, double seconds_each);
 
 /// The case as the engine measures it, but for its launches: where something is returned, the slope
 /// of a chain alone is the first; that of all workers is the last. The unit of work is an operation

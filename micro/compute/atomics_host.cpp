@@ -18,17 +18,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <iterator>
 #include <stdexcept>
-#include <vector>
 
 namespace strata::atomics {
 namespace {
-
-/// Operations between two looks at whether somebody has finished.
-constexpr std::uint64_t turn = std::uint64_t{8} * unroll;
 
 /// The old value of the word, which `operand` is added to, put into, or compared with.
 template <Operation operation>
@@ -98,7 +93,7 @@ struct Job {
   std::uint32_t core = 0;
   std::uint64_t operations = 0;  ///< unless another core is done before
   std::uint64_t zero = 0;        ///< 0, which the compiler does not know
-  std::atomic<bool>& finished;
+  std::atomic<bool>* finished = nullptr;
 };
 
 /// One chain of a core, each operation of which waits for what the one before it returned; or as
@@ -110,7 +105,7 @@ std::uint64_t repeat(const Job& job) {
   auto& word = *static_cast<Word<operation>*>(job.word);
   const auto zero = static_cast<Word<operation>>(job.zero);
   const std::uint64_t operations = job.operations;
-  std::atomic<bool>& finished = job.finished;
+  std::atomic<bool>& finished = *job.finished;
   Held<operation> first{operand_of(operation, job.core, 0)};
   Held<operation> second{operand_of(operation, job.core, 1)};
   Held<operation> third{operand_of(operation, job.core, 2)};
@@ -135,34 +130,31 @@ std::uint64_t repeat(const Job& job) {
   return done << half | left;
 }
 
-template <Operation operation>
-void lay(std::byte* area, std::size_t words) {
-  for (std::size_t i = 0; i < words; ++i) {
-    const auto word = word_of<operation>(initial_word(operation, static_cast<std::uint32_t>(i)));
-    std::memcpy(area + i * sizeof word, &word, sizeof word);
-  }
-}
+using Loop = std::uint64_t (*)(const Job&);
 
-struct Code {
-  std::uint64_t (*work)(const Job&);
-  void (*lay)(std::byte*, std::size_t);
-};
-
-/// The loop of one chain where `alone`, else of several, and what lays its words.
-Code code_for(const Variant& variant, bool alone) {
+/// The loop of one chain where `alone`, else of several.
+Loop loop_for(const Variant& variant, bool alone) {
   using enum Operation;
   return with_value<add_int, add_float, add_int64, cas_int, exch_int>(
       variant.operation, [&]<Operation operation>() {
-        return with_value<true, false>(variant.returns, [&]<bool returns>() -> Code {
+        return with_value<true, false>(variant.returns, [&]<bool returns>() -> Loop {
           constexpr Variant one{
               .space = StateSpace::global, .operation = operation, .returns = returns};
           if constexpr (why_not(one, Backend::host) == nullptr) {
-            return {alone ? repeat<operation, returns, true> : repeat<operation, returns, false>,
-                    lay<operation>};
+            return alone ? repeat<operation, returns, true> : repeat<operation, returns, false>;
           }
           throw std::logic_error{"atomics: a case without a loop"};
         });
       });
+}
+
+void lay(std::byte* area, Operation operation, std::size_t words) {
+  const std::size_t width = width_of(operation);
+  for (std::size_t i = 0; i < words; ++i) {
+    std::uint64_t word = initial_word(operation, static_cast<std::uint32_t>(i));
+    if (operation == Operation::add_float) word = word_of<Operation::add_float>(word);
+    std::memcpy(area + i * width, &word, width);
+  }
 }
 
 /// Alone on its lines.
@@ -172,20 +164,6 @@ struct alignas(core_pitch) Lines {
 struct alignas(core_pitch) Finished {
   std::atomic<bool> value{false};
 };
-
-/// By two trials: the first fetches the code, the second says how many operations, `most` at the
-/// most, fill the time.
-Lengths lengths_by_trials(std::uint64_t most, const std::function<Launched(const Length&)>& run) {
-  constexpr double timed_seconds = 2e-4;  // of a long run: shorter than between interrupts
-  constexpr std::uint32_t parts = 5;      // the short run has one of these
-  constexpr Length trial{.rounds = 32 * turn};
-  (void)run(trial);
-  const Launched second = run(trial);
-  const auto wanted =
-      static_cast<std::uint64_t>(timed_seconds * second.length.work / second.seconds);
-  const std::uint64_t brief = std::max(std::min(wanted, most) / parts / turn, std::uint64_t{1});
-  return fifth_and_whole(static_cast<std::uint32_t>(parts * brief * turn), /*work_of_round=*/1);
-}
 
 /// The mean of the cores.
 double operations_done(std::span<const Stamp> stamps) {
@@ -208,17 +186,17 @@ void run(Session& session) {
   volatile std::uint64_t zero = 0;
   for (Slope& slope : experiment.slopes) {
     const bool alone = &slope != &experiment.slopes.back();
-    const Code code = code_for(variant, alone);
+    const Loop loop = loop_for(variant, alone);
     const Places places = Places::of_cores(variant, alone ? 1 : cpus.size());
-    const HostMachine::Work work = [&, code, places](std::size_t rank, const Call& call) {
-      return code.work({.word = bytes + places.target[rank] * width,
-                        .core = static_cast<std::uint32_t>(rank),
-                        .operations = call.length.rounds,
-                        .zero = zero,
-                        .finished = finished.value});
+    const HostMachine::Work work = [&, loop, places](std::size_t rank, const Call& call) {
+      return loop({.word = bytes + places.target[rank] * width,
+                   .core = static_cast<std::uint32_t>(rank),
+                   .operations = call.length.rounds,
+                   .zero = zero,
+                   .finished = &finished.value});
     };
-    slope.prepare = [&, code, places](const Call&) {
-      code.lay(bytes, places.words);
+    slope.prepare = [&, places](const Call&) {
+      lay(bytes, variant.operation, places.words);
       finished.value.store(false, std::memory_order_relaxed);
     };
     slope.launch = alone ? machine.on_first_core(work) : machine.on_every_core(work);
@@ -232,9 +210,6 @@ void run(Session& session) {
           [&](std::size_t core) { return operations_of(stamps[core]); }, tally);
     };
     slope.work_done = operations_done;
-    slope.size = [most = places.most_operations(variant.operation)](const auto& trial) {
-      return lengths_by_trials(most, trial);
-    };
   }
   measure(session, machine, experiment);
 }

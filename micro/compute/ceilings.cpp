@@ -2,11 +2,6 @@
 
 #include "harness/record/statistics.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string>
-#include <vector>
-
 namespace strata::ceilings {
 namespace {
 
@@ -27,21 +22,19 @@ constexpr std::array<Lanes, 7> guide{{
     {"12.0", {128, 2, 64, 0, 64, 0}},
 }};
 
-/// A CPU takes part once: with the form whose operands are there all the time.
 std::optional<std::string> excludes(const Params& params, Backend backend) {
   const Arithmetic arithmetic = arithmetics.of(params.at("arithmetic"));
   const Form form = forms.of(params.at("form"));
-  if (backend == Backend::host) {
-    if (form != Form::steady || params.at("warps_per_sm") != "32") {
-      return "a CPU has neither warps nor banks of registers";
-    }
-    if (arithmetic != Arithmetic::fp32 && arithmetic != Arithmetic::fp64) {
-      return "only these are peaks of every CPU";
-    }
+  if (backend == Backend::cuda) {
+    if (const char* const why = why_not(arithmetic, form)) return why;
     return std::nullopt;
   }
-  const char* const why = why_not(arithmetic, form);
-  return why == nullptr ? std::nullopt : std::optional<std::string>{why};
+  // A CPU takes part once: with the form whose operands are there all the time.
+  if (form != Form::steady || params.at("warps_per_sm") != "32") {
+    return "a CPU has neither warps nor banks of registers";
+  }
+  if (arithmetic > Arithmetic::fp64) return "only these are peaks of every CPU";
+  return std::nullopt;
 }
 
 /// The rows that both backends have, of the slope `index`, and their timers.
@@ -107,9 +100,7 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
       form, gpu, ends, [](std::uint32_t rounds) { return std::uint64_t{rounds}; });
   experiment.slopes[0].size = lengths_by_trial(timed_seconds, of_round);
   experiment.slopes[0].window = median_sm(shape.warps);
-  experiment.rows = {{rate, unit, By::outside, of_slope([=](const Seen& seen) {
-                        return threads * of_instruction / seen.seconds;
-                      })}};
+  experiment.rows = {{rate, unit, By::outside, operations::per_second(threads * of_instruction)}};
   add_common_rows(experiment, 0);
   const auto lanes = lanes_per_sm(gpu.compute_capability, shape.arithmetic);
   if (lanes) {
@@ -146,27 +137,22 @@ Experiment describe(std::size_t cores, std::size_t lanes) {
   constexpr double of_lane = 2;
   constexpr int most_meet_no_interrupt = 7;
   const double of_instruction = of_lane * static_cast<double>(lanes);
+  const double of_all = of_instruction * static_cast<double>(cores);
   Experiment experiment;
   experiment.slopes.resize(2);
   experiment.slopes[0].writers = 1;
   experiment.pairs = most_meet_no_interrupt;
-  experiment.rows = {
-      {"flops_per_second", "FLOP/s", By::outside,
-       of_slope(
-           [=](const Seen& seen) {
-             return of_instruction * static_cast<double>(cores) / seen.seconds;
-           },
-           1)},
-      {"flops_per_second_of_one_core", "FLOP/s", By::outside,
-       of_slope([=](const Seen& seen) { return of_instruction / seen.seconds; }, 0)}};
+  experiment.rows = {{"flops_per_second", "FLOP/s", By::outside, operations::per_second(of_all, 1)},
+                     {"flops_per_second_of_one_core", "FLOP/s", By::outside,
+                      operations::per_second(of_instruction, 0)}};
   add_common_rows(experiment, 1);
   experiment.watch = {cycles_of(1), outside_of(1)};
   experiment.checked = "ends of chains against multiply-adds one at a time";
   experiment.facts = [=](const Experiment& measured) {
+    const double work = measured.slopes[1].lengths.full.work;
     return Facts{{"cores", static_cast<std::int64_t>(cores)},
                  {"operations_of_an_instruction", static_cast<std::int64_t>(of_instruction)},
-                 {"instructions_of_long_run",
-                  static_cast<std::int64_t>(measured.slopes[1].lengths.full.work)}};
+                 {"instructions_of_long_run", static_cast<std::int64_t>(work)}};
   };
   return experiment;
 }

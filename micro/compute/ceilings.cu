@@ -1,4 +1,3 @@
-#include "harness/case/error.hpp"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -8,9 +7,6 @@
 #include "micro/compute/chains.cuh"
 
 #include <cuda_runtime_api.h>
-
-#include <cstdint>
-#include <string>
 
 namespace strata::ceilings {
 namespace {

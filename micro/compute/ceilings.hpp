@@ -10,16 +10,8 @@
 
 #include "harness/case/benchmark.hpp"
 #include "harness/case/choices.hpp"
-#include "harness/measure/experiment.hpp"
-#include "harness/record/device_facts.hpp"
 #include "micro/compute/operations.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <stdexcept>
-#include <string_view>
 #include <tuple>
 
 namespace strata::ceilings {

@@ -3,19 +3,10 @@
 // chain with one step less ends elsewhere in every bit: the ends prove the number of steps. The
 // first core is timed alone, then all of them. There is no limit beside the number: how many
 // multiply-adds a CPU can do in a cycle cannot be asked of it at run time.
-#include "harness/case/error.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/engine.hpp"
 #include "micro/compute/ceilings.hpp"
-
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
 
 namespace strata::ceilings {
 namespace {
@@ -63,47 +54,14 @@ STRATA_SQUARES(squares_avx2, float, "ymm", "32", "vfmadd213ps")
 STRATA_SQUARES(squares_avx2, double, "ymm", "32", "vfmadd213pd")
 #undef STRATA_SQUARES
 
-template <class Real>
-struct Code {
-  void (*run)(Vectors<Real>&, std::uint64_t);
-  std::size_t lanes;
-  const char* instructions;
-};
-
-template <class Real>
-Code<Real> widest() {
-  constexpr std::size_t wide = 64;
-  if (__builtin_cpu_supports("avx512f")) {
-    return {squares_avx512, wide / sizeof(Real), "avx512"};
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    return {squares_avx2, wide / 2 / sizeof(Real), "avx2"};
-  }
-  throw Skipped{"the CPU has no fused multiply-adds on vectors"};
-}
-
 /// From -1.99 to -1.83: x stays between c and c² + c, and nearly all of these maps are chaotic.
 template <class Real>
-Real addend(std::size_t lane) {
-  const auto index = static_cast<std::uint32_t>(lane);
-  return static_cast<Real>(-1.99 + 0.02 * index + 1e-3 * operations::fraction<double>(index));
+Real addend(std::uint32_t lane) {
+  return static_cast<Real>(-1.99 + 0.02 * lane + 1e-3 * operations::fraction<double>(lane));
 }
 template <class Real>
-Real start(std::size_t lane) {
-  return static_cast<Real>(
-      operations::fraction<double>(static_cast<std::uint32_t>(lane) + distinct_lanes) / 2);
-}
-
-/// What the lanes that differ hold after so many turns, one step at a time.
-template <class Real>
-std::array<Real, distinct_lanes> expected_ends(std::uint64_t turns) {
-  std::array<Real, distinct_lanes> ends{};
-  for (std::size_t lane = 0; lane < distinct_lanes; ++lane) {
-    ends[lane] = start<Real>(lane);
-    for (std::uint64_t i = 0; i < turns * steps; ++i)
-      ends[lane] = std::fma(ends[lane], ends[lane], addend<Real>(lane));
-  }
-  return ends;
+Real start(std::uint32_t lane) {
+  return static_cast<Real>(operations::fraction<double>(lane + distinct_lanes) / 2);
 }
 
 template <class Real>
@@ -111,38 +69,54 @@ void measure_squares(Session& session) {
   constexpr double timed_seconds = 2e-4;  // of a long run: less than the time between interrupts
   constexpr std::uint32_t trial_turns = 1000;
   constexpr double warm_seconds = 0.01;  // the core comes to the clock that it holds with vectors
-  const Code<Real> code = widest<Real>();
+  const bool wide = __builtin_cpu_supports("avx512f");
+  if (!wide && (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))) {
+    throw Skipped{"the CPU has no fused multiply-adds on vectors"};
+  }
+  const auto squares = [&](Vectors<Real>& v, std::uint64_t n) {
+    wide ? squares_avx512(v, n) : squares_avx2(v, n);
+  };
+  const std::size_t lanes = (wide ? 64 : 32) / sizeof(Real);
   HostMachine machine{allowed_cpus()};
   Vectors<Real> at_start;
-  for (std::size_t i = 0; i < chains * code.lanes; ++i) {
+  for (std::size_t i = 0; i < chains * lanes; ++i) {
     at_start.x[i] = start<Real>(i % distinct_lanes);
-    at_start.c[i % code.lanes] = addend<Real>(i % distinct_lanes);
+    at_start.c[i % lanes] = addend<Real>(i % distinct_lanes);
   }
   std::vector<Vectors<Real>> cores(machine.cores());
-  std::map<std::uint64_t, std::array<Real, distinct_lanes>> known;
+  // What the lanes that differ hold, one step at a time.
+  auto ends = operations::once_each([](std::uint32_t turns) {
+    std::array<Real, distinct_lanes> x{};
+    for (std::uint32_t lane = 0; lane < distinct_lanes; ++lane) {
+      const Real c = addend<Real>(lane);
+      x[lane] = start<Real>(lane);
+      for (std::uint64_t i = 0; i < turns * steps; ++i)
+        x[lane] = std::fma(x[lane], x[lane], c);
+    }
+    return x;
+  });
 
-  Experiment experiment = describe(machine.cores(), code.lanes);
+  Experiment experiment = describe(machine.cores(), lanes);
   const auto work = [&](std::size_t rank, const Call& call) -> std::uint64_t {
     cores[rank] = at_start;
-    code.run(cores[rank], call.length.rounds);
+    squares(cores[rank], call.length.rounds);
     return 0;
   };
   experiment.slopes[0].launch = machine.on_first_core(work);
   experiment.slopes[1].launch = machine.on_every_core(work);
   for (Slope& slope : experiment.slopes) {
     slope.verify = [&](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-      const auto [found, is_new] = known.try_emplace(call.length.rounds);
-      if (is_new) found->second = expected_ends<Real>(call.length.rounds);
+      const auto& wanted = ends(call.length.rounds);
       for (std::size_t core = 0; core < stamps.size(); ++core) {
-        for (std::size_t i = 0; i < chains * code.lanes; ++i)
+        for (std::size_t i = 0; i < chains * lanes; ++i)
           tally.one(operations::bits(cores[core].x[i]) ==
-                    operations::bits(found->second[i % distinct_lanes]));
+                    operations::bits(wanted[i % distinct_lanes]));
       }
     };
   }
   experiment.slopes[1].size = operations::lengths_by_least(
       timed_seconds, double{1} * steps * chains, trial_turns, warm_seconds);
-  session.fact("instructions", std::string{code.instructions});
+  session.fact("instructions", std::string{wide ? "avx512" : "avx2"});
   measure(session, machine, experiment);
 }
 

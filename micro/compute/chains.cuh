@@ -5,8 +5,6 @@
 #include "harness/cuda/reduce.cuh"
 #include "micro/compute/chains.hpp"
 
-#include <cstdint>
-
 namespace strata::operations {
 
 /// Waits for all chains: each word by its upper half, which no chain fills with ones (a test holds

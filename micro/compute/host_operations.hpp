@@ -17,13 +17,6 @@
 
 #include "micro/compute/operations.hpp"
 
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -3,13 +3,6 @@
 #include "harness/case/choices.hpp"
 #include "harness/record/statistics.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace strata::instruction_cost {
 namespace {
 
@@ -166,8 +159,8 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
   experiment.rows.push_back(
       {"operation_throughput", "operation/cycle", By::inside,
        of_slope([](const Seen& seen) { return warp_lanes / seen.inside.cycles; })});
-  experiment.rows.push_back({"operation_rate", "1/s", By::outside,
-                             of_slope([=](const Seen& seen) { return threads / seen.seconds; })});
+  experiment.rows.push_back(
+      {"operation_rate", "1/s", By::outside, operations::per_second(threads)});
   if (operation.space == operations::Space::global) experiment.unproved = {.gate = "level"};
   experiment.counts = count_plan(shape, gpu);
   if (shape.chains == 1 && shape.warps == 1) {  // dependent: the length of the chain must show
@@ -189,7 +182,6 @@ Experiment describe_host(unsigned ilp) {
   constexpr std::uint32_t trial_turns = 128;
   constexpr double work = host_operations::steps;  // of a chain in a turn
   const Value core_cycles = number_at(0);
-  const auto one_of = [](const Seen& seen) { return 1 / seen.seconds; };
   Experiment experiment;
   experiment.pairs = most_meet_no_interrupt;
   experiment.slopes.resize(2);
@@ -207,8 +199,8 @@ Experiment describe_host(unsigned ilp) {
             of_slope([](const Seen& seen) { return seen.seconds; }, 1)},
            {"operation_throughput", "operation/cycle", "over_dependent_adds",
             [=](const Sample& sample) { return 1 / core_cycles(sample); }},
-           {"operation_rate", "1/s", By::outside, of_slope(one_of, 1)},
-           {"core_clock", "Hz", "dependent_adds", of_slope(one_of, 0)}}) {
+           {"operation_rate", "1/s", By::outside, operations::per_second(1, 1)},
+           {"core_clock", "Hz", "dependent_adds", operations::per_second(1, 0)}}) {
     row.core_cycles = true;
     experiment.rows.push_back(std::move(row));
   }

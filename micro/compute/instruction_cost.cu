@@ -9,9 +9,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
-#include <vector>
-
 namespace strata::instruction_cost {
 namespace {
 

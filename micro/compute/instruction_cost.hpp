@@ -11,21 +11,14 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
-#include "harness/measure/experiment.hpp"
-#include "harness/record/device_facts.hpp"
 #include "micro/compute/host_operations.hpp"
 #include "micro/compute/operations.hpp"
-
-#include <array>
-#include <cstdint>
-#include <span>
 
 namespace strata::instruction_cost {
 
 [[nodiscard]] Benchmark declare();
 
 inline constexpr unsigned max_warps_per_sm = 32;  ///< one block, so that a barrier joins them all
-inline constexpr unsigned max_ilp = 8;
 inline constexpr unsigned max_host_ilp = host_operations::most_chains;
 /// One to warm up, then one, two and four times as long.
 inline constexpr unsigned passes = 4;

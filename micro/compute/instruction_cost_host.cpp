@@ -3,17 +3,13 @@
 // of runs is accompanied by one of dependent additions, which take a cycle each: they measure the
 // cycles of the core, and changes of the clock cancel.
 #include "harness/case/choices.hpp"
-#include "harness/case/error.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/engine.hpp"
 #include "micro/compute/host_operations.hpp"
 #include "micro/compute/instruction_cost.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <string>
 
 namespace strata::instruction_cost {
 namespace {

@@ -1,10 +1,5 @@
 #include "micro/compute/issue_mix.hpp"
 
-#include "harness/model/word_patterns.hpp"
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
 #include <iterator>
 #include <limits>
 

@@ -1,4 +1,3 @@
-#include "harness/case/choices.hpp"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -8,9 +7,6 @@
 #include "micro/compute/issue_mix.hpp"
 
 #include <cuda_runtime_api.h>
-
-#include <algorithm>
-#include <cstdint>
 
 namespace strata::issue_mix {
 namespace {

@@ -18,14 +18,10 @@
 
 #include "harness/case/benchmark.hpp"
 #include "harness/case/choices.hpp"
-#include "harness/measure/experiment.hpp"
 #include "harness/record/device_facts.hpp"
 #include "micro/compute/chains.hpp"
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
 
 namespace strata::issue_mix {
 

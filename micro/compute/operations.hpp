@@ -16,14 +16,8 @@
 #include "harness/record/device_facts.hpp"
 #include "micro/compute/chains.hpp"
 
-#include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>

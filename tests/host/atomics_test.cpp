@@ -165,7 +165,8 @@ TEST(AtomicsPlaces, AreOneAWarpOrOneALaneOrOneForAll) {
 TEST(AtomicsSizes, KeepFloatsExact) {
   constexpr LaunchShape chip = full_chip(132);
   for (const auto& variant : variants()) {
-    const std::uint32_t operations = operations_for(variant, chip, 2.5e-4, 1e-12);
+    const std::uint32_t operations =
+        operations_for(variant.operation, Places::of_threads(variant, chip), unroll, 2.5e-4, 1e-12);
     EXPECT_EQ(operations % unroll, 0U);
     EXPECT_GE(operations, 2 * unroll);
     if (variant.operation != Operation::add_float) continue;
@@ -179,8 +180,9 @@ TEST(AtomicsSizes, KeepFloatsExact) {
 
 TEST(AtomicsSizes, TakeAboutTheTimeThatTheyShould) {
   constexpr LaunchShape chip = full_chip(132);
-  EXPECT_EQ(operations_for({}, chip, 2.5e-4, 1e-7), 2496U);
-  EXPECT_EQ(operations_for({}, chip, 2.5e-4, 1e-3), 16U);
+  const Places places = Places::of_threads({}, chip);
+  EXPECT_EQ(operations_for(Operation::add_int, places, unroll, 2.5e-4, 1e-7), 2496U);
+  EXPECT_EQ(operations_for(Operation::add_int, places, unroll, 2.5e-4, 1e-3), 16U);
 }
 
 TEST(AtomicsDeclaration, HasNoExchangeThatReturnsNothing) {
