@@ -1,10 +1,7 @@
-// What the operations compile to, by the disassembler: integer additions and exchanges are one
-// instruction everywhere (ATOMS in shared memory, ATOMG in global memory, RED or REDG where nothing
-// is returned), and so is compare and swap (ATOMS.CAS, ATOMG.CAS). Additions of floats and of 64
-// bits in shared memory are none: ptxas makes a loop of a load, an addition and a compare and swap
-// (ATOMS.CAST.SPIN), whose cost under contention is that of the loop. Lanes of a warp that add to
-// one word are not added up beforehand: an address that ptxas cannot prove to be uniform and an
-// operand that differs from lane to lane leave it no way to.
+// By the disassembler most operations are one instruction (ATOMS in shared memory, ATOMG in global
+// memory, RED or REDG where nothing is returned). Additions of floats and of 64 bits in shared
+// memory are a loop of a load, an addition and a compare and swap (ATOMS.CAST.SPIN). ptxas does not
+// add up the lanes of a warp beforehand: it cannot prove the address to be uniform.
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
@@ -26,40 +23,30 @@ inline constexpr char in[8] = ".global";
 template <>
 inline constexpr char in<StateSpace::shared>[8] = ".shared";
 
+#define STRATA_ATOM(text, kind, old, ...) \
+  asm volatile(text : "=" kind(old) : "l"(at), __VA_ARGS__, "C"(in<space>) : "memory")
+
 /// The old value of the word at `at`, which `operand` is added to, put into, or compared with.
 template <StateSpace space, Operation operation>
 __device__ __forceinline__ Word<operation> update(std::uint64_t at, Word<operation> operand) {
   Word<operation> old;
   if constexpr (operation == Operation::add_int) {
-    asm volatile("atom%3.add.u32 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "l"(at), "r"(operand), "C"(in<space>)
-                 : "memory");
+    STRATA_ATOM("atom%3.add.u32 %0, [%1], %2;", "r", old, "r"(operand));
   } else if constexpr (operation == Operation::add_float) {
     float value;
-    asm volatile("atom%3.add.f32 %0, [%1], %2;"
-                 : "=f"(value)
-                 : "l"(at), "f"(__uint_as_float(operand)), "C"(in<space>)
-                 : "memory");
+    STRATA_ATOM("atom%3.add.f32 %0, [%1], %2;", "f", value, "f"(__uint_as_float(operand)));
     old = __float_as_uint(value);
   } else if constexpr (operation == Operation::add_int64) {
-    asm volatile("atom%3.add.u64 %0, [%1], %2;"
-                 : "=l"(old)
-                 : "l"(at), "l"(operand), "C"(in<space>)
-                 : "memory");
+    STRATA_ATOM("atom%3.add.u64 %0, [%1], %2;", "l", old, "l"(operand));
   } else if constexpr (operation == Operation::exch_int) {
-    asm volatile("atom%3.exch.b32 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "l"(at), "r"(operand), "C"(in<space>)
-                 : "memory");
+    STRATA_ATOM("atom%3.exch.b32 %0, [%1], %2;", "r", old, "r"(operand));
   } else {
-    asm volatile("atom%4.cas.b32 %0, [%1], %2, %3;"
-                 : "=r"(old)
-                 : "l"(at), "r"(operand), "r"(operand + swap_step), "C"(in<space>)
-                 : "memory");
+    STRATA_ATOM("atom%4.cas.b32 %0, [%1], %2, %3;", "r", old, "r"(operand),
+                "r"(operand + swap_step));
   }
   return old;
 }
+#undef STRATA_ATOM
 
 /// The same without an old value, of additions.
 template <StateSpace space, Operation operation>

@@ -1,15 +1,11 @@
-// Cores add to a word as plain code does, through std::atomic_ref. On x86-64 that compiles to `lock
-// xadd`, to `lock add` where nothing is returned, to `xchg` and to `lock cmpxchg`, as the
-// disassembly shows. Each of them orders all memory accesses around it whatever order was asked
-// for, so only relaxed operations are timed. There is no addition of floats: it is a loop of a
-// load, an addition and a compare and swap, whose cost under contention is that of the loop.
+// Cores use std::atomic_ref. On x86-64 it compiles to `lock xadd`, `lock add` where nothing is
+// returned, `xchg` and `lock cmpxchg`, as the disassembly shows. Each orders all memory accesses
+// around it anyway, so only relaxed operations are timed. Additions of floats are a loop of a load,
+// an addition and a compare and swap. Inside the latency that is not the atomic: an AND and an OR,
+// which tie the operand to the returned value.
 //
-// All cores continue until the first of them has done its operations: where one core gets at the
-// word more often than another, none is left to finish alone and uncontended. The operations of
-// each core are counted, and the words must agree with the counts.
-//
-// Inside the latency that is not the atomic: an AND and an OR, which tie the operand to the
-// returned value (floats move to other registers for that, and back; exchanges need none of it).
+// All cores continue until the first of them has done its operations, so that none finishes alone
+// and uncontended. The words must agree with the operations that each core counted.
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/engine.hpp"

@@ -1,8 +1,7 @@
 // Every core squares and adds, x → x·x + c, in ten chains of the widest vectors that it has: more
-// than two units with a latency of four cycles need. The map is chaotic for the chosen c, so that a
-// chain with one step less ends elsewhere in every bit: the ends prove the number of steps. The
-// first core is timed alone, then all of them. There is no limit beside the number: how many
-// multiply-adds a CPU can do in a cycle cannot be asked of it at run time.
+// than two units with a latency of four cycles need. The map is chaotic for the chosen c, so that
+// the ends prove the number of steps. There is no limit beside the number: no CPU tells how many
+// multiply-adds it can do in a cycle.
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/engine.hpp"
@@ -26,10 +25,9 @@ struct alignas(128) Vectors {
   std::array<Real, most_lanes> c{};
 };
 
-/// One asm statement, so that what stands here is what is executed: g++ would compile vectors by
-/// the source's options, which know no AVX, and a debug build would not keep them in registers. `n`
-/// turns of the loop: 24 steps of ten chains, and two instructions that close it. Loads and stores
-/// are outside the loop.
+/// One asm statement: g++ would compile vectors by the source's options, which know no AVX, and a
+/// debug build would not keep them in registers. `n` turns of the loop: 24 steps of ten chains, and
+/// two instructions that close it.
 #define STRATA_SQUARES(name, Real, reg, bytes, multiply_add)                                      \
   void name(Vectors<Real>& v, std::uint64_t n) {                                                  \
     asm volatile(                                                                                 \

@@ -1,9 +1,6 @@
-// Chains of dependent operations: what they start from, where they must end, and how a launch of
-// them is verified. Shared by the benchmarks of this room, on both sides.
-//
-// A launch is one block on each SM, all of whose warps run the same chains, so that the ends of the
-// first warp are held against the host's and the checksum of every other warp against the first's.
-// Words travel as their bits, whatever they are.
+// Chains of dependent operations: what they start from and how a launch of them is verified. All
+// warps run the same chains, so that the ends of the first are held against the host's and the
+// checksum of every other against the first's. Words travel as their bits.
 #pragma once
 
 #include "harness/measure/experiment.hpp"
@@ -94,8 +91,7 @@ void repeat(State& state, std::uint64_t turns, Turn&& turn) {
 }
 
 /// The ends of one warp, a row of lanes for each chain, against the host's: those of the lanes that
-/// differ, for each chain or for all of them alike. Gives the checksum that every other warp must
-/// have come to.
+/// differ, for each chain or for all of them alike. Gives the checksum of the warp.
 inline std::uint64_t check_ends(std::span<const std::uint64_t> ends, const WarpWords& wanted,
                                 double tolerance, Tally& tally) {
   std::uint64_t checksum = 0;
@@ -141,9 +137,8 @@ template <class Wanted>
   return tolerance == 0 ? "ends of chains, bit for bit" : "ends of chains, within the stated error";
 }
 
-/// Lengths by trial on a CPU, for Slope::size. Trials of `turns` turns, five at least, take
-/// `warm_seconds` together; the least of them is one that nothing disturbed. The long run takes
-/// about `seconds`, the short one a fifth.
+/// Lengths by trials of `turns` turns on a CPU, for Slope::size; the least of five or more, which
+/// take `warm_seconds` together, is one that nothing disturbed. The long run takes about `seconds`.
 [[nodiscard]] inline auto lengths_by_least(double seconds, double work_of_turn, std::uint32_t turns,
                                            double warm_seconds) {
   return [=](const std::function<Launched(const Length&)>& run) {

@@ -1,11 +1,9 @@
 // The operations of a CPU core whose cost is measured: operations.hpp, written for x86-64.
 //
-// The loop of a kernel is one asm statement: what stands in it is what is executed, in that order,
-// and nothing else, whatever the optimiser thinks of the results. (An asm statement for each
-// operation is not enough: g++ 12 keeps neighbouring floats of an array in one register of integers
-// between them.) Where a GPU has an operation of the same name, numbers and host step are those of
-// operations.hpp; the others are here whole. All are scalar; floating point is in the form with
-// three operands (VEX), which every CPU with AVX has.
+// A loop is one asm statement, so that what stands in it is what is executed. (With a statement for
+// each operation g++ 12 keeps neighbouring floats in one register of integers between them.) Where
+// a GPU has an operation of the same name, numbers and host step are those of operations.hpp. All
+// are scalar; floating point has the three operands (VEX) of every CPU with AVX.
 //
 // A type says, beside what operations.hpp asks of it:
 //   instructions        what an operation is
@@ -33,10 +31,9 @@ inline constexpr std::uint32_t steps = 24;
 template <class W>
 using Words = std::array<W, most_chains>;
 
-// The assembler repeats an operation on \x, with operands \a and \b, for each of the chains, and
-// that for each step, by the two sets of operands in turn. AT&T's order: sources first. `kind`: of
-// the registers; `last`: what a turn ends with, for each chain; `second`: operands of every second
-// step; then those that there are.
+// The assembler repeats an operation on \x, with operands \a and \b in turn, for each chain and
+// each step. AT&T's order: sources first. `kind`: of the registers; `last`: what a turn ends with,
+// for each chain; `second`: operands of every second step; then those that there are.
 #if defined(__x86_64__)
 #define STRATA_EACH(text)                                                                         \
   ".irp x, %[x0]\n\t" text "\n\t.endr\n\t.if %c[ilp] > 1\n\t.irp x, %[x1], %[x2], %[x3]\n\t" text \

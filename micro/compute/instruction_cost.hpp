@@ -5,9 +5,8 @@
 // whole latency for each; many warps with several chains each hide it, until the unit that does the
 // operation can take no more. After Breitbart 2008, Table 2.2.
 //
-// Inside the number that is not the operation: the instructions that close a loop, three or four
-// and a branch for every `operations::…::body` of it. The cost of reading the clock, of starting
-// and of fetching instructions for the first time is outside: every number is a slope.
+// Inside the number that is not the operation: the instructions that close a loop. Reading the
+// clock, starting and fetching instructions are outside: every number is a slope.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -30,8 +29,7 @@ inline constexpr unsigned rounds_of_all_passes = 1 + 2 + 4;  ///< the first is a
   return 2 * (passes - 1 - pass);
 }
 
-/// Why a GPU is not asked for so many chains of an operation side by side; null where it is, and a
-/// kernel exists.
+/// Why there is no kernel with so many chains of an operation side by side, or null.
 [[nodiscard]] constexpr const char* why_not(operations::Space space, unsigned ilp) {
   const bool alone = space == operations::Space::barrier && ilp != 1;
   return alone ? "a barrier holds the whole warp: there is nothing to run beside it" : nullptr;

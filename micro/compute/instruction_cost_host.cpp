@@ -1,7 +1,6 @@
-// The first core runs chains of scalar instructions: one chain for the latency, ten side by side
-// for the rate. The clock of a CPU varies and its counter (TSC) does not follow it, so every pair
-// of runs is accompanied by one of dependent additions, which take a cycle each: they measure the
-// cycles of the core, and changes of the clock cancel.
+// The first core runs chains of scalar instructions: one for the latency, ten side by side for the
+// rate. A CPU's counter (TSC) does not follow its clock, so every pair of runs is accompanied by
+// one of dependent additions, which take a cycle each: changes of the clock cancel.
 #include "harness/case/choices.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"

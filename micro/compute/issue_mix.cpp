@@ -52,7 +52,7 @@ float answer_of(Partner partner, const OfLanes& x, std::size_t lane, const Words
   return words.answer;
 }
 
-/// Multiply-adds of threads and, where a counter knows them, partners.
+/// Multiply-adds of threads, and partners that a counter knows.
 CountPlan count_plan(Partner partner, unsigned size, const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 16;
   const double groups = double{rounds} * body / size * warps_of_sm * gpu.sms;  // of warps
@@ -76,18 +76,16 @@ Benchmark declare() {
   return {
       .suite = "micro",
       .name = "issue_mix",
-      .question =
-          "What does an instruction of another unit cost a scheduler among "
-          "multiply-adds?",
+      .question = "What does an instruction of another unit cost a scheduler among multiply-adds?",
       .axes = {partners.axis("partner", "what stands behind each group of multiply-adds"),
                group_sizes.axis("multiply_adds", "of a group")},
       .counter_sets = {"flops", "shared", "issue"},
-      .quantities = {{"group_cycles", "cycles of a scheduler for a group of one warp"},
-                     {"multiply_add_cycles",
-                      "cycles of a scheduler for a multiply-add of one warp, no partners "
-                      "among them"},
-                     {"partner_cycles", "cycles of a group less those of its multiply-adds alone"},
-                     {"core_clock", "clock of the core under this load"}},
+      .quantities =
+          {{"group_cycles", "cycles of a scheduler for a group of one warp"},
+           {"multiply_add_cycles",
+            "cycles of a scheduler for a multiply-add of one warp, no partners among them"},
+           {"partner_cycles", "cycles of a group less those of its multiply-adds alone"},
+           {"core_clock", "clock of the core under this load"}},
       .seconds_per_case = 0.1,
       .excludes = {}};
 }

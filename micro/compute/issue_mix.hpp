@@ -1,19 +1,12 @@
 // What does an instruction of another unit cost a scheduler that has multiply-adds to issue?
 //
-// A scheduler issues one instruction a cycle, so that one among multiply-adds should cost one cycle
-// whatever unit executes it. On the whole chip eight warps a scheduler run groups of k
-// multiply-adds and one partner, an instruction of another unit; beside it, in the same case, the
-// same multiply-adds run without partners. The additional time of a group is the cost of the
-// partner.
+// A scheduler issues one instruction a cycle, so one among multiply-adds should cost one cycle. On
+// the whole chip eight warps a scheduler run groups of k multiply-adds and one partner, and in the
+// same case the multiply-adds alone: the additional time of a group is the cost of the partner.
 //
-// The compiler would gather the partners. Two things hold them apart: a partner takes its operand
-// from one of the warp's two chains of multiply-adds, and six multiply-adds later both chains take
-// its result. The code contract counts the multiply-adds between partners. One factor of a
-// multiply-add is the same for all lanes, so that only two registers are read, and warps that
-// alternate do not wait for each other's operands.
-//
-// Inside the number that is neither: the instructions that close a loop, three for every 384
-// multiply-adds. They are in the launch without partners as well.
+// The compiler would gather the partners: each takes its operand from one of the warp's two chains,
+// and six multiply-adds later both chains take its result. One factor of a multiply-add is the same
+// for all lanes: only two registers are read, and warps do not wait for each other's operands.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
