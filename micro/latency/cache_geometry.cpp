@@ -68,18 +68,7 @@ std::vector<double> medians_of(std::span<const ScanPoint> scan) {
   throw Skipped{fmt::format("{} {}", describe(change), where)};
 }
 
-/// The rise of the window, from `hit` to `miss`. Throws Skipped where there is none to another
-/// level.
-void find_change(Found& found, const ChangeRule& rule, const std::string& where) {
-  found.change = find_rise(found.window, rule);
-  if (!(found.miss - found.hit > least_rise * found.hit)) {
-    found.change.outcome = ChangeOutcome::none;
-  }
-  if (!found.change.is_found()) not_found(found.change, where);
-}
-
-/// What is found is the position `bytes_of` the change, all repetitions together and each by
-/// itself.
+/// What is found is the position `bytes_of` the change: of all repetitions together, and of each.
 void estimate(Found& found, const ChangeRule& rule,
               std::uint64_t (*bytes_of)(const Scan& scan, std::size_t before)) {
   found.bytes = bytes_of(found.window, found.change.before);
@@ -88,41 +77,20 @@ void estimate(Found& found, const ChangeRule& rule,
     found.estimates.push_back(static_cast<double>(bytes_of(found.window, before)));
 }
 
-/// Within a fifth or so: only a bracket is wanted here.
-Found find_roughly(const Search& search, const LoadCycles& cycles) {
-  constexpr unsigned per_octave = 4;
-  constexpr std::size_t first = 4;
-  constexpr double confidence = 0.9;  // the last window must be sure
-  const auto footprints = octaves(search.least, search.most, per_octave, search.granule);
-  if (footprints.size() < 2 * first) throw Skipped{"too few footprints between the limits"};
-  Found found;
-  found.window = scanned(footprints, 1, [&](std::uint64_t bytes, unsigned r) {
-    return cycles(bytes, search.stride, r);
-  });
-  found.walks = static_cast<unsigned>(footprints.size());
-  const auto medians = medians_of(found.window);
-  found.hit = median(std::span{medians}.first(first));
-  found.miss = median(std::span{medians}.last(3));
-  const double share = std::max(coarse_share, search.least_share);
-  find_change(found,
-              {.baseline = first,
-               .least_shift = share * (found.miss - found.hit),
-               .confidence = confidence},
-              fmt::format("between {} and {} bytes: {:.1f} to {:.1f} cycles a load",
-                          footprints.front(), footprints.back(), found.hit, found.miss));
+/// The change from `hit` to `miss`; the least shift of the rule is a share of that. Throws Skipped
+/// where there is none to another level.
+Found found_in(Scan window, double hit, double miss, ChangeRule rule, const std::string& where,
+               const char* unit = "cycles a load") {
+  Found found{.hit = hit, .miss = miss, .window = std::move(window)};
+  rule.least_shift *= miss - hit;
+  found.change = find_rise(found.window, rule);
+  if (!(miss - hit > least_rise * hit)) found.change.outcome = ChangeOutcome::none;
+  if (!found.change.is_found()) {
+    not_found(found.change, fmt::format("{}: {:.1f} to {:.1f} {}", where, hit, miss, unit));
+  }
+  estimate(found, rule, bytes_at);
+  found.walks = static_cast<unsigned>(found.window.size() * found.window[0].samples.size());
   return found;
-}
-
-/// Footprints that close in on a change between `fits` and `fails`.
-std::vector<std::uint64_t> window_around(std::uint64_t fits, std::uint64_t fails,
-                                         std::uint64_t step, const Search& search) {
-  constexpr std::uint64_t below = 9;  // more steps before the bracket
-  const std::uint64_t shortest = std::max(search.granule, 2 * search.stride);  // two slots
-  const std::uint64_t first = fits > below * step + shortest ? fits - below * step : shortest;
-  std::vector<std::uint64_t> footprints;
-  for (auto bytes = first; bytes <= std::min(fails + above * step, search.most); bytes += step)
-    footprints.push_back(bytes);
-  return footprints;
 }
 
 void report(Session& session, Property property, const Found& found,
@@ -177,11 +145,6 @@ Benchmark declare() {
           .excludes = excluded};
 }
 
-std::string_view quantity_of(Property property) {
-  const std::string_view name = properties.name_of(property);
-  return name.substr(name.rfind('_') + 1);
-}
-
 std::optional<Carveouts> carveouts_of(std::string_view compute_capability) {
   // CUDA C++ Programming Guide 13.0, section "Compute Capabilities".
   static const std::vector<std::pair<std::vector<std::string_view>, Carveouts>> table{
@@ -197,28 +160,41 @@ std::optional<Carveouts> carveouts_of(std::string_view compute_capability) {
   return std::nullopt;
 }
 
-int carveout_percent(unsigned kib, unsigned most_kib) {
-  constexpr unsigned percent = 100;
-  return static_cast<int>(percent * std::min(kib, most_kib) / most_kib);
-}
-
-std::uint64_t bytes_that_force(unsigned kib, std::uint64_t most_of_a_block) {
-  if (kib == 0) return 0;
-  return std::min((kib - 1) * kibi, most_of_a_block);
-}
-
 Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions) {
   constexpr std::uint64_t pieces = 12;  // of the bracket, in the window that closes in on it
+  constexpr std::uint64_t below = 9;    // more steps before the bracket,
+  constexpr std::uint64_t above = 7;    // and after it
   constexpr int most_moves = 5;         // of a window that the change turned out to lie beside
-  Found found = find_roughly(search, cycles);
+  constexpr unsigned per_octave = 4;    // of the search that finds the first bracket,
+  constexpr std::size_t first = 4;      // whose first positions hit
+  const auto scanned_at = [&](const std::vector<std::uint64_t>& footprints, unsigned times) {
+    return scanned(footprints, times, [&](std::uint64_t bytes, unsigned r) {
+      return cycles(bytes, search.stride, r);
+    });
+  };
+  const auto coarse = octaves(search.least, search.most, per_octave, search.granule);
+  if (coarse.size() < 2 * first) throw Skipped{"too few footprints between the limits"};
+  Scan scan = scanned_at(coarse, 1);
+  const auto medians = medians_of(scan);
+  // The last window must be sure, this one less so.
+  Found found = found_in(std::move(scan), median(std::span{medians}.first(first)),
+                         median(std::span{medians}.last(3)),
+                         {.baseline = first,
+                          .least_shift = std::max(coarse_share, search.least_share),
+                          .confidence = 0.9},
+                         fmt::format("between {} and {} bytes", coarse.front(), coarse.back()));
   const double rise = found.miss - found.hit;
   std::uint64_t fits = bytes_before(found.window, found.change.before);
   std::uint64_t fails = bytes_at(found.window, found.change.before);
+  const std::uint64_t shortest = std::max(search.granule, 2 * search.stride);  // two slots
   for (int moves = 0;;) {
     const std::uint64_t granules = ((fails - fits) / pieces + search.granule - 1) / search.granule;
     const std::uint64_t step = std::max(granules, std::uint64_t{1}) * search.granule;
     const bool last = step == search.granule;
-    const auto footprints = window_around(fits, fails, step, search);
+    std::vector<std::uint64_t> footprints;
+    for (auto bytes = fits > below * step + shortest ? fits - below * step : shortest;
+         bytes <= std::min(fails + above * step, search.most); bytes += step)
+      footprints.push_back(bytes);
     if (footprints.size() < 2 * window_first) {
       throw Skipped{
           fmt::format("a change that lies at the end of what is walked, {} bytes", search.most)};
@@ -230,9 +206,7 @@ Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetit
     const ChangeRule rule{.baseline = window_first,
                           .least_shift = std::max(least, search.least_share * rise)};
     const unsigned times = last ? repetitions : std::min(repetitions, few_repetitions);
-    found.window = scanned(footprints, times, [&](std::uint64_t bytes, unsigned r) {
-      return cycles(bytes, search.stride, r);
-    });
+    found.window = scanned_at(footprints, times);
     found.walks += times * static_cast<unsigned>(footprints.size());
     found.change = find_rise(found.window, rule);
     const auto outcome = found.change.outcome;
@@ -272,23 +246,18 @@ Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
                 const LoadCycles& cycles, unsigned repetitions) {
   // From the longest stride down, so that the scan rises: first those that leave lines out.
   const std::vector<std::uint64_t> longest_first{strides.rbegin(), strides.rend()};
-  Found found;
-  found.window = scanned(longest_first, repetitions, [&](std::uint64_t stride, unsigned r) {
+  Scan scan = scanned(longest_first, repetitions, [&](std::uint64_t stride, unsigned r) {
     return cycles(footprint / stride * stride, stride, r);
   });
-  found.walks = repetitions * static_cast<unsigned>(strides.size());
-  const auto medians = medians_of(found.window);
-  found.hit = median(std::span{medians}.first(std::min(window_first, medians.size())));
-  found.miss = *std::ranges::max_element(medians);
+  const auto medians = medians_of(scan);
   // With strides far below a line most loads find the line that a neighbour brought.
   constexpr double share = 0.05;
-  const ChangeRule rule{.baseline = window_first, .least_shift = share * (found.miss - found.hit)};
-  find_change(found, rule,
-              fmt::format("between strides of {} and {} bytes: {:.1f} to {:.1f} cycles a load",
-                          strides.front(), strides.back(), found.hit, found.miss));
+  Found found = found_in(
+      std::move(scan), median(std::span{medians}.first(std::min(window_first, medians.size()))),
+      *std::ranges::max_element(medians), {.baseline = window_first, .least_shift = share},
+      fmt::format("between strides of {} and {} bytes", strides.front(), strides.back()));
   found.least = bytes_at(found.window, found.change.high);
   found.most = bytes_before(found.window, found.change.low);
-  estimate(found, rule, bytes_at);
   return found;
 }
 
@@ -320,45 +289,33 @@ std::vector<ScanPoint> scan_of(const Neighbours& first,
 
 Found find_sector(std::vector<ScanPoint> scan) {
   const auto medians = medians_of(scan);
-  Found found;
-  found.window = std::move(scan);
-  found.hit = medians.front();
-  found.miss = median(std::span{medians}.last(medians.size() / 4));
-  // A load by itself hits or misses, and nothing is in between.
+  const auto where = fmt::format("up to {:.0f} bytes on", scan.back().x);
+  // A load by itself hits or misses, and nothing is in between. The first words of 4 or 8 bytes
+  // hit.
   constexpr double share = 0.25;
-  constexpr std::size_t first = 3;  // words of 4 or 8 bytes
-  const ChangeRule rule{.baseline = first, .least_shift = share * (found.miss - found.hit)};
-  find_change(found, rule,
-              fmt::format("up to {:.0f} bytes on: {:.1f} to {:.1f} cycles", found.window.back().x,
-                          found.hit, found.miss));
+  Found found = found_in(std::move(scan), medians.front(),
+                         median(std::span{medians}.last(medians.size() / 4)),
+                         {.baseline = 3, .least_shift = share}, where, "cycles");
   found.least = bytes_at(found.window, found.change.low);
   found.most = bytes_at(found.window, found.change.high);
-  estimate(found, rule, bytes_at);
   return found;
 }
 
 std::optional<Reported> reported(Property property, unsigned carveout_kib, const GpuFacts& gpu) {
   constexpr const char* guide = "cuda_programming_guide";
-  switch (property) {
-    case Property::l1_size: {
-      const auto carveouts = carveouts_of(gpu.compute_capability);
-      if (!carveouts) return std::nullopt;
-      // Where no carve-out is that small, the smallest there is.
-      const auto shared = std::max(carveout_kib, carveouts->shared_kib.front());
-      return Reported{.bytes = (carveouts->unified_kib - shared) * kibi, .by = guide};
-    }
-    case Property::l1_line:
-      return Reported{.bytes = 128, .by = guide};
-    case Property::l1_sector:
-      return Reported{.bytes = 32, .by = guide};
-    case Property::l2_size:
-      return Reported{.bytes = gpu.l2_bytes, .by = "cudaDevAttrL2CacheSize"};
-    case Property::l2_sector:
-      if (!gpu.l2_fetch_granularity) return std::nullopt;
-      return Reported{*gpu.l2_fetch_granularity, "cudaLimitMaxL2FetchGranularity"};
-    default:
-      return std::nullopt;
+  if (property == Property::l1_line) return Reported{.bytes = 128, .by = guide};
+  if (property == Property::l1_sector) return Reported{.bytes = 32, .by = guide};
+  if (property == Property::l2_size) {
+    return Reported{.bytes = gpu.l2_bytes, .by = "cudaDevAttrL2CacheSize"};
   }
+  if (property == Property::l2_sector && gpu.l2_fetch_granularity) {
+    return Reported{.bytes = *gpu.l2_fetch_granularity, .by = "cudaLimitMaxL2FetchGranularity"};
+  }
+  const auto carveouts = carveouts_of(gpu.compute_capability);
+  if (property != Property::l1_size || !carveouts) return std::nullopt;
+  // Where no carve-out is that small, the smallest there is.
+  const auto shared = std::max(carveout_kib, carveouts->shared_kib.front());
+  return Reported{.bytes = (carveouts->unified_kib - shared) * kibi, .by = guide};
 }
 
 std::optional<Reported> reported(Property property, const CpuFacts& cpu) {
@@ -388,20 +345,10 @@ std::uint64_t search(Session& session, Property property, const Search& where,
   return std::max(size.bytes / 2 / where.stride, std::uint64_t{2}) * where.stride;
 }
 
-Chains::Chains(Machine& machine, std::uint64_t base)
-    : chain{.cycle = PermutedCycle{2, 0}, .base = base, .stride = 0},
-      chase{.word_at = [this](std::uint64_t step) { return chain.address_at(step); },
-            .walks = {2, 2, 1}},
-      experiment{pointer_chase::describe(chase, {})},
-      machine_{machine} {
-  experiment.facts = nullptr;
-}
-
 void Chains::lay(std::uint64_t footprint, std::uint64_t stride, unsigned repetition,
                  std::uint32_t warm) {
-  constexpr std::uint64_t seed = 2009;
   const std::uint64_t slots = footprint / stride;
-  chain.cycle = PermutedCycle{slots, seed + repetition};
+  chain.cycle = PermutedCycle{slots, /*seed=*/2009U + repetition};
   chain.stride = stride;
   chase.walks = CycleWalks{slots, slots, 1};
   chase.warm = warm;

@@ -20,6 +20,7 @@
 #include "micro/latency/pointer_chase.hpp"
 #include "micro/pattern/permuted_chain.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -52,7 +53,10 @@ inline constexpr Choices properties{std::pair{"l1_size", Property::l1_size},
                                     std::pair{"constant_l1_line", Property::constant_l1_line},
                                     std::pair{"constant_l15_size", Property::constant_l15_size}};
 /// "size", "line" or "sector": the quantity that a property is.
-[[nodiscard]] std::string_view quantity_of(Property property);
+[[nodiscard]] constexpr std::string_view quantity_of(Property property) {
+  const std::string_view name = properties.name_of(property);
+  return name.substr(name.rfind('_') + 1);
+}
 
 /// How L1 and shared memory share one memory: KiB together, and what shared memory may take of it.
 struct Carveouts {
@@ -65,10 +69,15 @@ struct Carveouts {
 /// What cudaFuncAttributePreferredSharedMemoryCarveout must be for a carve-out of `kib`, where
 /// shared memory takes `most_kib` at most: percent, rounded down, because the driver takes the next
 /// larger step that the chip has.
-[[nodiscard]] int carveout_percent(unsigned kib, unsigned most_kib);
+[[nodiscard]] constexpr int carveout_percent(unsigned kib, unsigned most_kib) {
+  return static_cast<int>(100 * std::min(kib, most_kib) / most_kib);
+}
 /// Bytes of dynamic shared memory that no smaller carve-out has room for, and this one has: a KiB
 /// of each block is the system's own from compute capability 8.0 on.
-[[nodiscard]] std::uint64_t bytes_that_force(unsigned kib, std::uint64_t most_of_a_block);
+[[nodiscard]] constexpr std::uint64_t bytes_that_force(unsigned kib,
+                                                       std::uint64_t most_of_a_block) {
+  return kib == 0 ? 0 : std::min(std::uint64_t{kib - 1} * 1024, most_of_a_block);
+}
 
 /// Mean cycles of a load along a chain over `footprint` bytes with a word every `stride` bytes; the
 /// chain is another one in each repetition.
@@ -188,7 +197,10 @@ std::uint64_t search(Session& session, Property property, const Search& where,
 /// launched in `experiment` is the caller's, and so is where the chain is written.
 class Chains {
  public:
-  Chains(Machine& machine, std::uint64_t base);
+  Chains(Machine& machine, std::uint64_t base)
+      : chain{.cycle = {2, 0}, .base = base, .stride = 0}, machine_{machine} {
+    experiment.facts = nullptr;
+  }
   Chains(const Chains&) = delete;
   Chains& operator=(const Chains&) = delete;
   Chains(Chains&&) = delete;
@@ -202,8 +214,9 @@ class Chains {
 
   std::function<void(const PermutedChain&)> write;
   PermutedChain chain;
-  pointer_chase::Chase chase;
-  Experiment experiment;
+  pointer_chase::Chase chase{
+      .word_at = [this](std::uint64_t step) { return chain.address_at(step); }, .walks = {2, 2, 1}};
+  Experiment experiment = pointer_chase::describe(chase, {});
 
  private:
   Machine& machine_;
