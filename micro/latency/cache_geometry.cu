@@ -6,10 +6,7 @@
 #include "micro/latency/cache_geometry.cuh"
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace strata::cache_geometry {
 

@@ -1,12 +1,9 @@
 // Walks: one thread, alone on its SM. L1 does not outlive a kernel, so the block's other threads
-// first bring the chain in and leave; then the walker goes round once, to leave the cache as an
-// endless walk would, and once more between two readings of the clock. Chains for L2 pass L1 by;
-// each is written, evicted, and read once by the walker's SM: where a chip has two halves of L2,
-// the size that is found is the one that an SM sees next to it.
-//
+// first bring the chain in and leave; the walker goes round once, to leave the cache as an endless
+// walk would, and once more between two readings of the clock. Chains for L2 are written, evicted
+// and read once by the walker's SM: of an L2 in two halves it finds the size that its SM sees.
 // Neighbours: pairs of loads at places that nothing touched since the kernel began (L1) or since
-// everything was evicted (L2). The cycles of the second hold two readings of the clock, and only
-// tell a hit from a miss.
+// everything was evicted (L2). The cycles of the second only tell a hit from a miss.
 #pragma once
 
 #include "harness/cuda/access.cuh"
@@ -14,9 +11,6 @@
 #include "harness/cuda/stamps.cuh"
 #include "micro/latency/cache_geometry.hpp"
 #include "micro/latency/pointer_chase.cuh"
-
-#include <cstddef>
-#include <cstdint>
 
 namespace strata::cache_geometry {
 

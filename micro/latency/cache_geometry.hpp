@@ -1,13 +1,11 @@
 // How large is each cache, how long are its lines, and how much does a miss bring in?
 //
-// Size: one thread walks a chain with one word in each line, in random order and lap after lap. One
-// line more than fits is one miss a lap at least, whatever the rule of replacement: the size is the
-// largest footprint whose mean latency is still that of a hit. A search over octaves finds the
-// neighbourhood; windows of a few dozen footprints close in, down to steps of one line.
-// Line: of a footprint a little larger than the cache, strides longer than a line leave some lines
-// out, and the rest fits. Sector: a word of a place that nobody touched is loaded, then one a
-// little further on between two readings of the clock: a hit or a miss. Where the latency leaves
-// its level is decided by harness/model/change_point.hpp; without confidence there is no row.
+// Size: one thread walks a chain with a word in each line, lap after lap. One line more than fits
+// is a miss a lap at least, whatever the rule of replacement: the size is the largest footprint
+// whose mean latency is that of a hit. Line: of a footprint a little larger than the cache, strides
+// longer than a line leave lines out, and the rest fits. Sector: a word that nobody touched is
+// loaded, then one further on by itself: a hit or a miss. Where the latency leaves its level is
+// decided by harness/model/change_point.hpp; without confidence there is no row.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -18,7 +16,6 @@
 #include "harness/model/word_patterns.hpp"
 #include "harness/record/device_facts.hpp"
 #include "micro/latency/pointer_chase.hpp"
-#include "micro/pattern/permuted_chain.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -66,9 +63,8 @@ struct Carveouts {
 /// Nothing for a compute capability ("9.0") that the programming guide's table does not have.
 [[nodiscard]] std::optional<Carveouts> carveouts_of(std::string_view compute_capability);
 
-/// What cudaFuncAttributePreferredSharedMemoryCarveout must be for a carve-out of `kib`, where
-/// shared memory takes `most_kib` at most: percent, rounded down, because the driver takes the next
-/// larger step that the chip has.
+/// In percent of the `most_kib` that shared memory takes at most, rounded down: the driver takes
+/// the next larger step that the chip has.
 [[nodiscard]] constexpr int carveout_percent(unsigned kib, unsigned most_kib) {
   return static_cast<int>(100 * std::min(kib, most_kib) / most_kib);
 }
@@ -107,8 +103,8 @@ struct Search {
 /// A size that was found, and everything that was seen on the way to it.
 struct Found {
   std::uint64_t bytes = 0;        ///< the largest that fits
-  std::uint64_t least = 0;        ///< lower end of the 95 % interval: this one fits
-  std::uint64_t most = 0;         ///< upper end: this one does not
+  std::uint64_t least = 0;        ///< of the 95 % interval: this one fits,
+  std::uint64_t most = 0;         ///< this one does not
   std::vector<double> estimates;  ///< of each repetition
   double hit = 0;                 ///< cycles of a load below
   double miss = 0;                ///< of the largest footprint walked
@@ -117,8 +113,9 @@ struct Found {
   unsigned walks = 0;
 };
 
-/// Finds the largest footprint that fits, the last window in `repetitions` repetitions. Throws
-/// Skipped with the reason where there is no change, or none with confidence.
+/// Finds the largest footprint that fits: first among octaves, then in windows of a few dozen that
+/// close in, the last one `repetitions` times. Throws Skipped where there is no change, or none
+/// with confidence.
 [[nodiscard]] Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions);
 
 /// From `least` to `most` in steps of `step`, without those that a power of two of sets would not
@@ -132,8 +129,8 @@ struct Found {
 [[nodiscard]] Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
                               const LoadCycles& cycles, unsigned repetitions);
 
-/// What a probe of neighbours does: at place `place_of(t)`, in random order, trial t loads the
-/// first word and then the one `distance_of(t)` bytes on. Plain data: the kernel takes it by value.
+/// A probe of neighbours: at place `place_of(t)`, in random order, trial t loads the first word and
+/// then the one `distance_of(t)` bytes on. Plain data: the kernel takes it by value.
 struct Neighbours {
   std::uint32_t distances = 64;  ///< 0, step, 2 × step, …
   std::uint32_t step = 4;        ///< bytes
@@ -176,13 +173,11 @@ inline constexpr HashedWords neighbour_words{.mask = 0x7FFFFFFFU};
 /// Finds the distance at which hits end. Throws Skipped as find_size does.
 [[nodiscard]] Found find_sector(std::vector<ScanPoint> scan);
 
-/// What somebody says of a property, and who.
 struct Reported {
   std::uint64_t bytes = 0;
   const char* by = "";
 };
-/// What the driver or the programming guide says of a GPU, with so many KiB set aside, or the
-/// system of a CPU; nothing where nobody says anything.
+/// By the driver or the programming guide, with so many KiB set aside, or by the system of a CPU.
 [[nodiscard]] std::optional<Reported> reported(Property property, unsigned carveout_kib,
                                                const GpuFacts& gpu);
 [[nodiscard]] std::optional<Reported> reported(Property property, const CpuFacts& cpu);
@@ -193,8 +188,8 @@ std::uint64_t search(Session& session, Property property, const Search& where,
                      const LineSearch& lines, const std::optional<Reported>& said,
                      const LoadCycles& cycles);
 
-/// A chain that is written anew for each step of a search; its loads are those of a chase. What is
-/// launched in `experiment` is the caller's, and so is where the chain is written.
+/// A chain that is written anew for each step of a search. How it is written is the caller's, and
+/// so is what `experiment` launches.
 class Chains {
  public:
   Chains(Machine& machine, std::uint64_t base)

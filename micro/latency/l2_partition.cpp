@@ -7,10 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
-#include <string>
-#include <utility>
 
 namespace strata::l2_partition {
 namespace {

@@ -4,11 +4,6 @@
 #include "harness/record/device_facts.hpp"
 #include "micro/latency/l2_partition.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
-#include <vector>
-
 namespace strata::l2_partition {
 namespace {
 

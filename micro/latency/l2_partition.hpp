@@ -1,11 +1,9 @@
 // Is L2 one cache or two, and what does it cost to reach the other half?
 //
-// Recent chips have an L2 in two partitions. Each line has its home in one of them; the other may
-// hold a copy for the SMs beside it, so that repeated loads show nothing. An atomic operation is
-// executed where the line has its home: each SM exchanges the word of each of some hundred lines,
-// chosen by hash, many times. A word holds its own address: what comes back is where the next
-// exchange goes. That gives a matrix of SMs × lines. Inside the number: the exchange itself, which
-// cancels in the difference of far and near.
+// Where L2 has two partitions, each line has its home in one; the other may hold a copy, so that
+// repeated loads show nothing. An atomic operation is executed at home: each SM exchanges the word
+// of each of some hundred lines many times. A word holds its own address: what comes back is where
+// the next exchange goes. The exchange itself cancels in the difference of far and near.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -65,9 +63,8 @@ inline constexpr double apart_bound = 0.85;
 /// permutation test) and if both vectors fall into two clusters instead of a gradient.
 [[nodiscard]] Split split(const Matrix& cycles);
 
-/// A launch of an SM's single thread on each of `sms` SMs. What a launch leaves beside its stamps
-/// are the cycles of each walker and line; a stamp's result is how many lines did not give their
-/// address back.
+/// A launch of one thread on each of `sms` SMs: its cells are the cycles of each walker and line, a
+/// stamp's result is how many lines did not give their address back.
 [[nodiscard]] Experiment describe(unsigned sms);
 
 }  // namespace strata::l2_partition

@@ -6,27 +6,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
-#include <string>
 
 namespace strata::latency_vs_footprint {
 namespace {
 
 std::uint64_t most_bytes(Space space) {
-  switch (space) {
-    case Space::shared:
-      return 256U << 10U;  // more than any SM has to date
-    case Space::constant:
-      return most_constant;
-    case Space::texture:
-      return 512U << 20U;  // 2^27 elements of 4 bytes
-    case Space::mapped:
-      return most_mapped;
-    case Space::memory:
-      return 1024U << 20U;
-    default:
-      return most_footprint;
-  }
+  if (space == Space::shared) return 256U << 10U;  // more than any SM has to date
+  if (space == Space::constant) return most_constant;
+  if (space == Space::texture) return 512U << 20U;  // 2^27 elements of 4 bytes
+  if (space == Space::mapped) return most_mapped;
+  return space == Space::memory ? 1024U << 20U : most_footprint;
 }
 
 std::optional<std::string> excluded(const Params& params, Backend backend) {
@@ -129,11 +118,8 @@ Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t 
   constexpr std::uint64_t links_of_mapped = 1U << 18U;
 
   Preparation result{.links = slots, .warm_loads = few_warm, .cold = false};
-  if (space == Space::mapped) {
-    result.links = std::min(slots, links_of_mapped);
-    return result;
-  }
-  if (space == Space::shared) return result;
+  if (space == Space::mapped) result.links = std::min(slots, links_of_mapped);
+  if (space == Space::mapped || space == Space::shared) return result;
   if (footprint <= caches * l1_bytes && slots <= most_warm && space != Space::global_cg) {
     result.warm_loads = std::max(pointer_chase::in_whole_turns(slots), few_warm);
   }
@@ -177,13 +163,14 @@ Experiment describe(pointer_chase::Chase& chase, const Setup& setup, const GpuFa
       pointer_chase::describe(chase, {.cycles = setup.preparation.cold ? 1e6 : 5e5});
   const Space space = setup.space;
   if (is_global(space) || space == Space::texture) {
-    const auto add = [&](const char* quantity, const char* method, double value) {
-      experiment.constants.push_back({quantity, "1", Provenance::modelled, method, value});
+    constexpr auto modelled = Provenance::modelled;
+    const auto over = [&](std::uint64_t bytes) {
+      return static_cast<double>(setup.footprint) / static_cast<double>(bytes);
     };
-    const auto bytes = static_cast<double>(setup.footprint);
-    add("footprint_over_l2", "driver", bytes / static_cast<double>(gpu.l2_bytes));
-    add("footprint_over_shared_memory", "driver", bytes / static_cast<double>(gpu.shared_per_sm));
-    add("walked_before", "preparation", setup.preparation.cold ? 0 : 1);
+    experiment.constants = {
+        {"footprint_over_l2", "1", modelled, "driver", over(gpu.l2_bytes)},
+        {"footprint_over_shared_memory", "1", modelled, "driver", over(gpu.shared_per_sm)},
+        {"walked_before", "1", modelled, "preparation", setup.preparation.cold ? 0.0 : 1.0}};
   }
   experiment.partly_host_time = space == Space::mapped;
   if (setup.cores > 1) experiment.placement = Placement{.cores = setup.cores};

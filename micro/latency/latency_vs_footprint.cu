@@ -8,9 +8,6 @@
 #include "micro/latency/latency_vs_footprint.hpp"
 #include "micro/latency/pointer_chase.cuh"
 
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
 #include <string>
 
 namespace strata::latency_vs_footprint {
@@ -24,16 +21,9 @@ constexpr unsigned shared_threads = 256;  // write the chain, then one of them w
 
 /// Mapped memory is the host's, which may write at any time: no cache of the GPU may answer.
 constexpr Access access_of(Space space) {
-  switch (space) {
-    case Space::global_cg:
-      return Access::global_cg;
-    case Space::global_nc:
-      return Access::global_nc;
-    case Space::mapped:
-      return Access::global_volatile;
-    default:
-      return Access::global_ca;
-  }
+  if (space == Space::global_cg) return Access::global_cg;
+  if (space == Space::global_nc) return Access::global_nc;
+  return space == Space::mapped ? Access::global_volatile : Access::global_ca;
 }
 
 template <Space space>

@@ -2,10 +2,9 @@
 // the whole memory?
 //
 // One thread follows a chain in random order over all slots of the footprint: every loaded word is
-// the next address (64 bits wide in global memory, 32 in shared memory; an index where the load
-// itself adds the base), and nothing but loads is inside the number. Each level of the hierarchy
-// shows as a step of the curve. The state is that of an endless walk, which over several L2s finds
-// nothing there: preparation_for() says how it is reached.
+// the next address (an index where the load itself adds the base), and nothing but loads is inside
+// the number. Each level shows as a step of the curve. The state is that of an endless walk, which
+// over several L2s finds nothing there (Preparation).
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -39,21 +38,18 @@ inline constexpr std::uint64_t most_footprint = std::uint64_t{64} << 30U;
 inline constexpr std::uint64_t most_constant = 64U << 10U;  ///< CUDA has no more
 inline constexpr std::uint64_t most_mapped = 256U << 20U;
 
-/// What is done before the clock is read, and how much of the chain is written. What fits into L1
-/// is walked once by the same thread, what may partly stay in L2 is read twice by the same SM in
-/// the order of the walk. Of more than four L2s only the links that will be loaded are written, all
-/// are evicted, and the pages are visited.
+/// What fits into L1 is walked once before the clock is read, what may partly stay in L2 is read
+/// twice by the same SM in the order of the walk. Of more than four L2s only the links that will be
+/// loaded are written, all are evicted, and the pages are visited.
 struct Preparation {
   std::uint64_t links = 0;       ///< of the cycle's, from its first step on
   std::uint32_t warm_loads = 0;  ///< of the walk itself, right before the clock
   bool cold = false;             ///< nothing of the footprint may be in L2: far larger than it
 };
-/// For a footprint of `slots` slots in an L2 of `l2_bytes` bytes, walked by `cores` cores.
 [[nodiscard]] Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t slots,
                                           std::uint64_t l2_bytes, std::uint64_t cores);
 
-/// How a walk begins, in words: "a lap", "evicted", or "as it is" (host memory, and what stays on
-/// the chip).
+/// "a lap", "evicted", or "as it is" (host memory, and what stays on the chip).
 [[nodiscard]] std::string_view to_string(Space space, const Preparation& preparation);
 
 /// A case on a GPU.

@@ -27,10 +27,9 @@ inline constexpr std::uint32_t unroll = 16;
   return {.rounds = loads, .work = static_cast<double>(loads)};
 }
 
-/// Launches whose difference takes about `cycles`; the short one is a quarter of the difference.
-/// The time of the `warm` loads before the clock varies: the difference takes no less than a third
-/// of it. No launch, with its warm loads, has more than `most` loads. Throws std::length_error
-/// where that leaves too few.
+/// Launches whose difference takes about `cycles`, and no less than a third of the `warm` loads
+/// before the clock, whose time varies; the short one is a quarter of it. With its warm loads none
+/// has more than `most`. Throws std::length_error where that leaves too few.
 [[nodiscard]] inline Lengths lengths_for(double cycles, double cycles_of_load, std::uint32_t warm,
                                          std::uint64_t most) {
   constexpr double cap = 1U << 16U;
@@ -88,8 +87,8 @@ struct Sizing {
   double least_loads = 0;     ///< in it, however long they take
 };
 
-/// Slope, rows and gates of a chase; its launch and what else prepares it are the caller's. The
-/// outer timer waits for the last core, so where several walk it times the slowest of them.
+/// Slope, rows and gates of a chase; the launch is the caller's. The outer timer waits for the last
+/// core, so where several walk it times the slowest of them.
 [[nodiscard]] inline Experiment describe(Chase& chase, const Sizing& sizing) {
   Experiment experiment;
   Slope& slope = experiment.slopes.emplace_back();
@@ -135,7 +134,7 @@ struct Sizing {
   return experiment;
 }
 
-/// Counts of a launch: loads of one lane, a request and a sector each.
+/// Loads of one lane: a request and a sector each.
 [[nodiscard]] inline CountPlan counts_of(Chase& chase, double sectors_of_miss) {
   constexpr std::uint32_t loads = 2048;
   const std::uint64_t all = std::uint64_t{loads} * chase.walkers;

@@ -6,11 +6,7 @@
 #include "micro/latency/timer_check.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 namespace strata::timer_check {
 namespace {

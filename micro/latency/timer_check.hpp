@@ -1,9 +1,8 @@
 // Can this machine's timers be believed? A dependent chain of 4-byte loads that hit the first level
 // has one cost for each, whichever way it is timed.
 //
-// Nothing but loads is inside the number: each loaded word is the address of the next load. The
-// cost of reading the clock, of a launch and of the first touch cancels in the slope between a
-// short chain and a long one.
+// Each loaded word is the address of the next load. Reading the clock, the launch and the first
+// touch cancel in the slope between a short chain and a long one.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

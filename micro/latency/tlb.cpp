@@ -1,7 +1,6 @@
-// On the host one core follows the chain first through pages of 4 KiB, then through the same places
-// in pages of 2 MiB: the caches see the same lines, so that only the translation differs. In a
-// virtual machine the pages below are unknown: where the hypervisor maps its memory in pages of 4
-// KiB, the CPU caches translations of 4 KiB whatever the guest has, and both curves bend at one
+// On the host the caches see the same lines in pages of both sizes: only the translation differs.
+// In a virtual machine the pages below are unknown. Where the hypervisor maps its memory in pages
+// of 4 KiB, the CPU caches such translations whatever the guest has, and both curves bend at one
 // place; where it maintains the page tables (shadow paging), it may handle a miss itself, in
 // microseconds.
 #include "micro/latency/tlb.hpp"
@@ -20,14 +19,9 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <fstream>
 #include <memory>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <vector>
 
 namespace strata::tlb {
 namespace {

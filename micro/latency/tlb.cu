@@ -4,9 +4,6 @@
 #include "micro/latency/pointer_chase.cuh"
 #include "micro/latency/tlb.hpp"
 
-#include <cstdint>
-#include <string>
-
 namespace strata::tlb {
 namespace {
 

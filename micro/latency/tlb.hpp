@@ -2,9 +2,9 @@
 // whose translation it has to fetch?
 //
 // One thread follows a chain with one word in each page-sized slot, in random order. On a GPU the
-// words pass L1 by and all of their lines stay in L2, each at another place within its slot so that
-// they spread over the sets: what changes with the footprint is the translation alone. On a CPU
-// (tlb.cpp) the same places are visited in pages of 4 KiB and of 2 MiB.
+// words pass L1 by and all of their lines stay in L2, spread over its sets: what changes with the
+// footprint is the translation alone. On a CPU the same places are visited in pages of 4 KiB and of
+// 2 MiB.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -33,8 +33,8 @@ inline constexpr std::string_view huge_pages = "huge_pages";
   return index * stride + (index + index / lines_of_page) * line % stride;
 }
 
-/// Loads right before the clock: the whole chain once where that takes no long time; the pages of a
-/// longer one were visited by the other threads before.
+/// Right before the clock: the whole chain once where that takes no long time; the pages of a
+/// longer one were visited before.
 [[nodiscard]] std::uint32_t warm_loads_for(std::uint64_t slots);
 
 /// A chase on a GPU, from every page visited.
