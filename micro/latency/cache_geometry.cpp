@@ -95,22 +95,17 @@ Found found_in(Scan window, double hit, double miss, ChangeRule rule, const std:
 
 void report(Session& session, Property property, const Found& found,
             const std::optional<Reported>& said) {
-  const auto add = [&](std::string_view quantity, const char* unit, Provenance provenance,
-                       const char* method, std::vector<double> samples) {
-    session.add(Measurement{.quantity = std::string{quantity},
-                            .unit = unit,
-                            .provenance = provenance,
-                            .method = method,
-                            .samples = std::move(samples)});
+  constexpr auto modelled = Provenance::modelled;
+  const auto add = [&](const char* quantity, Provenance provenance, const char* method,
+                       std::uint64_t bytes) {
+    session.add({quantity, "B", provenance, method, {static_cast<double>(bytes)}});
   };
-  const auto one = [](std::uint64_t bytes) {
-    return std::vector<double>{static_cast<double>(bytes)};
-  };
-  add(quantity_of(property), "B", Provenance::timed, "change_point", found.estimates);
-  add("interval_low", "B", Provenance::modelled, "bootstrap", one(found.least));
-  add("interval_high", "B", Provenance::modelled, "bootstrap", one(found.most));
-  add("confidence", "1", Provenance::modelled, "rank_scan_permutation", {found.change.confidence});
-  if (said) add("reported", "B", Provenance::reported, said->by, one(said->bytes));
+  session.add({std::string{quantity_of(property)}, "B", Provenance::timed, "change_point",
+               found.estimates});
+  add("interval_low", modelled, "bootstrap", found.least);
+  add("interval_high", modelled, "bootstrap", found.most);
+  session.add({"confidence", "1", modelled, "rank_scan_permutation", {found.change.confidence}});
+  if (said) add("reported", Provenance::reported, said->by, said->bytes);
   session.fact("cycles_below", found.hit);
   session.fact("cycles_above", found.miss);
   session.fact("least_shift_cycles", found.change.least_shift);
@@ -378,7 +373,5 @@ Experiment describe_trials(Property property, const Neighbours& plan, int launch
   };
   return experiment;
 }
-
-STRATA_DECLARED(declare);
 
 }  // namespace strata::cache_geometry

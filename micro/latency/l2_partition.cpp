@@ -140,17 +140,12 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   }
   const Matrix cycles = median_of(matrices);
   const Split found = split(cycles);
-  const auto add = [&](const char* quantity, const char* unit, std::vector<double> values,
-                       Provenance provenance) {
-    session.add(Measurement{.quantity = quantity,
-                            .unit = unit,
-                            .provenance = provenance,
-                            .method = "double_centred_split",
-                            .samples = std::move(values)});
-  };
+  constexpr auto timed = Provenance::timed;
+  constexpr auto modelled = Provenance::modelled;
+  constexpr const char* method = "double_centred_split";
   // A pattern that is there but falls into no two groups may be one of distances: no number then.
   if (found.two || found.p_value > p_bound) {
-    add("partitions", "1", {found.two ? 2.0 : 1.0}, Provenance::modelled);
+    session.add({"partitions", "1", modelled, method, {found.two ? 2.0 : 1.0}});
   }
   session.fact("p_value", found.p_value);
   session.fact("sms_apart", found.rows_apart);
@@ -176,15 +171,15 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   session.judge("model", contrary == 0,
                 std::to_string(contrary) + " of " + std::to_string(cycles.rows) +
                     " SMs reach the lines of the other side as quickly as their own");
-  add("near_cycles", "cycle", near, Provenance::timed);
-  add("far_cycles", "cycle", far, Provenance::timed);
-  add("crossing_cycles", "cycle", crossing, Provenance::timed);
+  session.add({"near_cycles", "cycle", timed, method, near});
+  session.add({"far_cycles", "cycle", timed, method, far});
+  session.add({"crossing_cycles", "cycle", timed, method, crossing});
   // Of a split, and not of time: they have no noise that a gate could bound.
-  add("near_share", "1", share, Provenance::modelled);
+  session.add({"near_share", "1", modelled, method, share});
   const auto right = std::ranges::count(found.row_side, true);
   const auto left = std::ranges::count(found.row_side, false);
-  add("sms_of_smaller_side", "1", {static_cast<double>(std::min(right, left))},
-      Provenance::modelled);
+  session.add(
+      {"sms_of_smaller_side", "1", modelled, method, {static_cast<double>(std::min(right, left))}});
 }
 
 }  // namespace
@@ -206,7 +201,7 @@ Benchmark declare() {
                      {"fabric_sectors_per_access", "counted between the halves of L2"},
                      {"core_clock", "clock of the core meanwhile"}},
       .seconds_per_case = 0.2,
-      .excludes = [](const Params& /*params*/, Backend backend) -> std::optional<std::string> {
+      .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
         if (backend == Backend::host) return "the caches of a CPU have no such halves";
         return std::nullopt;
       }};
@@ -234,10 +229,9 @@ Matrix median_of(std::span<const Matrix> several) {
 }
 
 Split split(const Matrix& cycles) {
-  constexpr std::size_t least = 4;
   Split result{.row_side = std::vector<bool>(cycles.rows),
                .column_side = std::vector<bool>(cycles.columns)};
-  if (cycles.rows < least || cycles.columns < least) return result;
+  if (std::min(cycles.rows, cycles.columns) < 4) return result;
   Matrix centred = cycles;
   centre(centred);
   const Pattern pattern = pattern_of(centred);
@@ -268,14 +262,13 @@ Experiment describe(unsigned sms) {
   const auto length = [](std::uint32_t turns) {
     return Length{.rounds = turns, .work = double{lines} * turns * turn};
   };
+  const auto verify = [](const Call&, std::span<const Stamp> stamps, Tally& tally) {
+    tally.checked += lines * stamps.size();
+    for (const Stamp& stamp : stamps)
+      tally.different += std::min<std::uint64_t>(stamp.result, lines);
+  };
   Experiment experiment;
-  experiment.slopes = {{.verify =
-                            [](const Call& /*call*/, std::span<const Stamp> stamps, Tally& tally) {
-                              for (const Stamp& stamp : stamps) {
-                                tally.checked += lines;
-                                tally.different += std::min<std::uint64_t>(stamp.result, lines);
-                              }
-                            },
+  experiment.slopes = {{.verify = verify,
                         .lengths = {.brief = length(brief_turns), .full = length(full_turns)},
                         .writers = sms,
                         .window = {.name = "each SM and line", .read = read_cells}}};
@@ -291,11 +284,11 @@ Experiment describe(unsigned sms) {
     const auto crossed = counted.net("l2_fabric_sectors");
     if (!crossed) throw Skipped{"the chip counts nothing between halves of L2"};
     const double accesses = double{full_turns} * turn * lines * sms;
-    session.add(Measurement{.quantity = "fabric_sectors_per_access",
-                            .unit = "sector",
-                            .provenance = Provenance::counted,
-                            .method = "cupti_net",
-                            .samples = {*crossed / accesses}});
+    session.add({"fabric_sectors_per_access",
+                 "sector",
+                 Provenance::counted,
+                 "cupti_net",
+                 {*crossed / accesses}});
   };
   experiment.facts = [](const Experiment&) { return Facts{{"lines", std::int64_t{lines}}}; };
   return experiment;
