@@ -120,24 +120,24 @@ void report(Session& session, Property property, const Found& found,
 }  // namespace
 
 Benchmark declare() {
-  return {.suite = "micro",
-          .name = "cache_geometry",
-          .question = "How large is each cache, how long are its lines, what does a miss bring in?",
-          .axes = {properties.axis("property", "what is looked for"),
-                   listed_axis(
-                       "carveout", "KiB of L1's memory that are set aside as shared memory",
-                       {"0", "8", "16", "32", "64", "96", "100", "132", "164", "196", "228"})},
-          .quantities = {{"size", "largest footprint all of whose loads hit, as one core walks it"},
-                         {"line", "largest stride that touches every line"},
-                         {"sector", "bytes that a miss brings in"},
-                         {"interval_low", "lower end of the 95 % interval"},
-                         {"interval_high", "upper end; of a size, one that no longer fits"},
-                         {"confidence", "1 − p of there being a change at all"},
-                         {"reported", "what the driver, the manual or the system says"},
-                         {"load_cycles", "cycles of a load that hits, by each timer"},
-                         {"core_clock", "clock of the core while it read"}},
-          .seconds_per_case = 0.15,
-          .excludes = excluded};
+  return {
+      .suite = "micro",
+      .name = "cache_geometry",
+      .question = "How large is each cache, how long are its lines, what does a miss bring in?",
+      .axes = {properties.axis("property", "what is looked for"),
+               listed_axis("carveout", "KiB of L1's memory that are set aside as shared memory",
+                           {"0", "8", "16", "32", "64", "96", "100", "132", "164", "196", "228"})},
+      .quantities = {{"size", "largest footprint all of whose loads hit, as one core walks it"},
+                     {"line", "largest stride that touches every line"},
+                     {"sector", "bytes that a miss brings in"},
+                     {"interval_low", "lower end of the 95 % interval"},
+                     {"interval_high", "upper end; of a size, one that no longer fits"},
+                     {"confidence", "1 − p of there being a change at all"},
+                     {"reported", "what the driver, the manual or the system says"},
+                     {"load_cycles", "cycles of a load that hits, by each timer"},
+                     {"core_clock", "clock of the core while it read"}},
+      .seconds_per_case = 0.15,
+      .excludes = excluded};
 }
 
 std::optional<Carveouts> carveouts_of(std::string_view compute_capability) {

@@ -6,24 +6,14 @@
 #include "micro/latency/cache_geometry.cuh"
 
 #include <algorithm>
-#include <memory>
 
 namespace strata::cache_geometry {
-
 namespace {
 
 using pointer_chase::ChainMemory;
 
 constexpr std::uint64_t line = 128;  // a slot a line: chips' lines to date, and l1_line checks
 constexpr std::uint64_t l2s = 4;     // walked at most: far beyond any knee
-
-/// A window may reach a little beyond the largest footprint of the search.
-ChainMemory& memory_of(Session& session, const GpuFacts& gpu) {
-  const std::uint64_t bytes = std::max((l2s + 1) * gpu.l2_bytes, std::uint64_t{16} << 20U);
-  return session.cache().keep<ChainMemory>("cache_geometry", [&] {
-    return ChainMemory{.plain = std::make_unique<DeviceBuffer<char>>(bytes)};
-  });
-}
 
 /// Splits the SM's memory for the walks through L1. Returns the bytes of shared memory that they
 /// must be launched with. Throws Skipped where the chip has no such step.
@@ -52,6 +42,11 @@ struct Run {
   CudaMachine machine{session, /*writers=*/1};
   cudaStream_t stream = machine.stream().get();
 
+  /// A window may reach a little beyond the largest footprint of the search.
+  [[nodiscard]] const ChainMemory& memory() const {
+    const std::uint64_t bytes = std::max((l2s + 1) * gpu.l2_bytes, std::uint64_t{16} << 20U);
+    return pointer_chase::memory_for(session, "cache_geometry", bytes, bytes, bytes);
+  }
   void write_table(const std::vector<std::uint32_t>& words) const {
     cuda_check(cudaMemcpyToSymbol(table, words.data(), words.size() * sizeof(std::uint32_t)));
     cuda_check(cudaDeviceSynchronize());
@@ -81,7 +76,7 @@ void search_and_time(Run& run, Chains& chains, const Search& where, const LineSe
 }
 
 void measure_global(Run& run, Level level) {
-  const ChainMemory& memory = memory_of(run.session, run.gpu);
+  const ChainMemory& memory = run.memory();
   const bool is_l1 = level == Level::l1;
   const std::uint64_t shared = is_l1 ? split_l1(run.gpu, run.carveout_kib) : 0;
   Chains chains{run.machine, memory.address()};
@@ -100,17 +95,17 @@ void measure_global(Run& run, Level level) {
         call.length.rounds, run.machine.device_stamps(), memory.sink.data());
   };
   const std::uint64_t l2 = run.gpu.l2_bytes;
-  constexpr std::uint64_t parts = 128;  // of what the driver says, in the last step
-  const Search where =
-      is_l1 ? Search{.least = 4 * kibi, .most = 512 * kibi, .granule = line, .stride = line}
-            : Search{.least = std::max(l2 / 64 / line, std::uint64_t{8}) * line,
-                     .most = l2s * l2,
-                     .granule = std::max(l2 / parts / line, std::uint64_t{1}) * line,
-                     .stride = line,
-                     .whole_laps = false};
+  Search where{.least = 4 * kibi, .most = 512 * kibi, .granule = line, .stride = line};
+  if (!is_l1) {
+    where = {.least = std::max(l2 / 64 / line, std::uint64_t{8}) * line,
+             .most = l2s * l2,
+             .granule = std::max(l2 / 128 / line, std::uint64_t{1}) * line,
+             .stride = line,
+             .whole_laps = false};
+  }
   // The first stride beyond a line of 128 bytes leaves out a ninth (L1) or a fifth (L2) of them.
-  const LineSearch lines = is_l1 ? LineSearch{.least = 32, .most = 480, .step = 16, .parts = 16}
-                                 : LineSearch{.least = 32, .most = 480, .step = 32, .parts = 8};
+  const LineSearch lines{
+      .least = 32, .most = 480, .step = is_l1 ? 16U : 32U, .parts = is_l1 ? 16U : 8U};
   search_and_time(run, chains, where, lines, reinterpret_cast<const void*>(kernel), is_l1 ? 1 : 0);
 }
 
@@ -158,7 +153,7 @@ void measure_trials(Run& run, const Neighbours& plan, Start start, const void* k
 }
 
 void measure_neighbours(Run& run, Level level) {
-  const ChainMemory& memory = memory_of(run.session, run.gpu);
+  const ChainMemory& memory = run.memory();
   const bool is_l1 = level == Level::l1;
   // A place begins a page: no distance leaves it, and no two places are neighbours.
   constexpr std::uint32_t page = 4096;

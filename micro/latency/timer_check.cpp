@@ -1,10 +1,10 @@
 #include "micro/latency/timer_check.hpp"
 
+#include "harness/case/choices.hpp"
 #include "micro/latency/pointer_chase_host.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
 #include <bit>
-#include <vector>
 
 namespace strata::timer_check {
 namespace {
@@ -35,10 +35,7 @@ Benchmark declare() {
   return {.suite = "micro",
           .name = "timer_check",
           .question = "Can the timers be believed? A dependent chain of loads that hit L1.",
-          .axes = {{.name = "residency",
-                    .meaning = "the level that holds the chain",
-                    .choices = {"l1"},
-                    .defaults = {"l1"}}},
+          .axes = {listed_axis("residency", "the level that holds the chain", {"l1"})},
           .quantities = {{"load_cycles", "cycles of one dependent load, by each timer"},
                          {"core_clock", "clock of the core while it read"}},
           .seconds_per_case = 0.05,

@@ -151,37 +151,29 @@ void run(Session& session) {
 }  // namespace
 
 Benchmark declare() {
-  const std::vector<std::string> allocations{"malloc", "vmm", std::string{small_pages},
-                                             std::string{huge_pages}};
-  return {
-      .suite = "micro",
-      .name = "tlb",
-      .question =
-          "How much memory do the kept address translations cover, and what does a miss cost?",
-      .axes = {{.name = "allocation",
-                .meaning =
-                    "where the memory is from: cudaMalloc, or cuMemCreate mapped by hand; on the "
-                    "host pages of 4 KiB or of 2 MiB",
-                .choices = allocations,
-                .defaults = allocations},
-               {.name = "stride",
-                .meaning = "bytes from slot to slot, one load in each",
-                .choices = {"4096", "65536", "2097152", "4194304", "33554432"},
-                .defaults = {"4096", "2097152"}},
-               {.name = "footprint",
-                .meaning = "bytes that the chain spans",
-                .choices = {},
-                .minimum = static_cast<long long>(least_host_footprint),
-                .maximum = static_cast<long long>(most_footprint),
-                .defaults = default_footprints()}},
-      .data_axes = 1,
-      .quantities =
-          {{"load_cycles",
-            "cycles of one dependent load from L2 (host: of the caches), translation included"},
-           {"load_time", "the same in seconds"},
-           {"core_clock", "clock of the core while it read"}},
-      .seconds_per_case = 0.015,
-      .excludes = excluded};
+  return {.suite = "micro",
+          .name = "tlb",
+          .question =
+              "How much memory do the kept address translations cover, and what does a miss cost?",
+          .axes = {listed_axis(
+                       "allocation",
+                       "where the memory is from: cudaMalloc, or cuMemCreate mapped by hand; on "
+                       "the host pages of 4 KiB or of 2 MiB",
+                       {"malloc", "vmm", std::string{small_pages}, std::string{huge_pages}}),
+                   {.name = "stride",
+                    .meaning = "bytes from slot to slot, one load in each",
+                    .choices = {"4096", "65536", "2097152", "4194304", "33554432"},
+                    .defaults = {"4096", "2097152"}},
+                   number_axis("footprint", "bytes that the chain spans", least_host_footprint,
+                               most_footprint, default_footprints())},
+          .data_axes = 1,
+          .quantities =
+              {{"load_cycles",
+                "cycles of one dependent load from L2 (host: of the caches), translation included"},
+               {"load_time", "the same in seconds"},
+               {"core_clock", "clock of the core while it read"}},
+          .seconds_per_case = 0.015,
+          .excludes = excluded};
 }
 
 std::uint32_t warm_loads_for(std::uint64_t slots) {
