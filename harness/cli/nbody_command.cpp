@@ -8,7 +8,6 @@
 #include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
 #include "nbody/gravity/problem/problem.hpp"
-#include "nbody/gravity/reference/moved.hpp"
 
 #include <fmt/format.h>
 

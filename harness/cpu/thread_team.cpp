@@ -58,9 +58,15 @@ struct ThreadTeam::State {
     std::exception_ptr failure;
   };
 
+  /// Threads at the barrier, and how often all of them have met.
+  struct Arrivals {
+    alignas(cache_line_bytes) std::atomic<std::size_t> count{0};
+    alignas(cache_line_bytes) std::atomic<std::size_t> round{0};
+  };
+
   explicit State(std::size_t size) : members(size), busy{size} {}
 
-  alignas(cache_line_bytes) std::atomic<std::size_t> arrived{0};  // at the barrier of this run
+  Arrivals arrived;
   alignas(cache_line_bytes) std::vector<Member> members;
   std::atomic<std::size_t> busy;                           // the owner waits until it is 0
   const std::function<void(std::size_t)>* work = nullptr;  // written while no member is busy
@@ -71,10 +77,15 @@ struct ThreadTeam::State {
 
   /// Waits until all threads of this run are here. Where there are more threads than CPUs at a time
   /// (a limit on CPU time) spinning alone would keep the last one from arriving.
-  void meet() {
+  void meet() noexcept {
     constexpr int spins_before_yield = 10'000;
-    ++arrived;
-    for (int spins = 0; arrived < members.size(); ++spins) {
+    const std::size_t round = arrived.round.load(std::memory_order_acquire);
+    if (arrived.count.fetch_add(1, std::memory_order_acq_rel) + 1 == members.size()) {
+      arrived.count.store(0, std::memory_order_relaxed);
+      arrived.round.store(round + 1, std::memory_order_release);
+      return;
+    }
+    for (int spins = 0; arrived.round.load(std::memory_order_acquire) == round; ++spins) {
       relax();
       if (spins > spins_before_yield) (void)sched_yield();
     }
@@ -133,10 +144,13 @@ std::size_t ThreadTeam::size() const noexcept {
   return state_->members.size();
 }
 
+void ThreadTeam::meet() noexcept {
+  state_->meet();
+}
+
 double ThreadTeam::run(const std::function<void(std::size_t)>& work) {
   State& state = *state_;
   state.work = &work;
-  state.arrived = 0;
   state.busy = size();
   {
     const std::lock_guard lock{state.mutex};

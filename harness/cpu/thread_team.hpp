@@ -29,6 +29,10 @@ class ThreadTeam {
   /// after all threads have ended. Not to be called by two threads at once, nor from within `work`.
   double run(const std::function<void(std::size_t)>& work);
 
+  /// From within `work`: returns when all threads have called it. It spins: between two pieces of
+  /// work there is no time to sleep.
+  void meet() noexcept;
+
  private:
   struct State;
   std::shared_ptr<State> state_;  // shared by nobody: it destroys what is not defined here

@@ -1,14 +1,62 @@
-// Reading and writing bodies in any layout, by the reads that the layout declares.
+// Bodies in device memory: read and written in any layout, by the reads that the layout declares;
+// and the pull of one upon another, in the forms that rungs differ by.
 #pragma once
 
 #include "harness/model/layout.hpp"
-#include "nbody/gravity/interaction.cuh"
-#include "nbody/gravity/step.hpp"
+#include "nbody/gravity/verification.hpp"
 
 #include <cstdint>
 #include <utility>
 
 namespace strata::nbody {
+
+/// 1 / √x by the special function unit, right to a unit or two in the last place; numbers that are
+/// too small to be normal are 0 (ftz), without which ptxas puts three instructions more around it.
+/// Wanted: one MUFU.RSQ.
+__device__ __forceinline__ float fast_rsqrt(float x) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// As C++ says it: a square root and a division, both rounded as IEEE 754 wants them.
+struct Plain {
+  static constexpr unsigned square_roots = 0;  ///< not one special function a pair
+  __device__ static __forceinline__ float inverse(float x) { return 1.0F / sqrtf(x); }
+};
+
+/// Fused multiply-adds and the special function unit.
+struct Fast {
+  static constexpr unsigned square_roots = 1;
+  __device__ static __forceinline__ float inverse(float x) { return fast_rsqrt(x); }
+};
+
+/// What has been added up of a body's acceleration.
+struct Acceleration {
+  float x = 0;
+  float y = 0;
+  float z = 0;
+};
+
+/// Adds the pull of `other` (position and mass) upon a body at `me`.
+template <class Math>
+__device__ __forceinline__ void pull(Acceleration& sum, const float4& me, const float4& other,
+                                     float softening_squared) {
+  const float dx = other.x - me.x;
+  const float dy = other.y - me.y;
+  const float dz = other.z - me.z;
+  const float squared = fmaf(dx, dx, fmaf(dy, dy, fmaf(dz, dz, softening_squared)));
+  const float inverse = Math::inverse(squared);
+  const float strength = other.w * inverse * (inverse * inverse);
+  sum.x = fmaf(strength, dx, sum.x);
+  sum.y = fmaf(strength, dy, sum.y);
+  sum.z = fmaf(strength, dz, sum.z);
+}
+
+/// A body without mass, at the place of its reader: it pulls nobody.
+__device__ __forceinline__ float4 nobody() {
+  return {0, 0, 0, 0};
+}
 
 /// Velocity and mass aside, as a move needs it.
 struct Velocity {
@@ -19,43 +67,40 @@ struct Velocity {
   }
 };
 
+/// Calls visit.operator()<k>() for each k below `count`.
+template <std::size_t count, class Visit>
+__device__ __forceinline__ void for_each_index(Visit&& visit) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) {
+    (visit.template operator()<k>(), ...);
+  }
+  (std::make_index_sequence<count>{});
+}
+
 /// The wanted fields of body i of n, each in its place.
 template <Layout L, class Fields>
 __device__ __forceinline__ void read_fields(const float* __restrict__ words, std::uint32_t i,
                                             std::uint32_t n, float (&value)[field_count]) {
-  [&]<std::size_t... r>(std::index_sequence<r...>) {
-    (
-        [&] {
-          constexpr Issue issue = issued<L, Fields>(r);
-          constexpr Read read = L::reads[r];
-          if constexpr (issue.words > 0) {
-            const std::uint32_t first =
-                L::template first_word<std::uint32_t>(static_cast<std::uint32_t>(r), i, n) +
-                issue.offset;
-            float got[4];
-            if constexpr (issue.words == 4) {
-              const float4 all = *reinterpret_cast<const float4*>(words + first);
-              got[0] = all.x, got[1] = all.y, got[2] = all.z, got[3] = all.w;
-            } else if constexpr (issue.words == 2) {
-              const float2 both = *reinterpret_cast<const float2*>(words + first);
-              got[0] = both.x, got[1] = both.y;
-            } else {
-              got[0] = words[first];
-            }
-            [&]<std::size_t... w>(std::index_sequence<w...>) {
-              (
-                  [&] {
-                    constexpr int f = read.fields[issue.offset + w];
-                    if constexpr (f != padding) value[f] = got[w];
-                  }(),
-                  ...);
-            }
-            (std::make_index_sequence<issue.words>{});
-          }
-        }(),
-        ...);
-  }
-  (std::make_index_sequence<L::reads.size()>{});
+  for_each_index<L::reads.size()>([&]<std::size_t r>() {
+    constexpr Issue issue = issued<L, Fields>(r);
+    if constexpr (issue.words > 0) {
+      const std::uint32_t first =
+          L::template first_word<std::uint32_t>(static_cast<std::uint32_t>(r), i, n) + issue.offset;
+      float got[4];
+      if constexpr (issue.words == 4) {
+        const float4 all = *reinterpret_cast<const float4*>(words + first);
+        got[0] = all.x, got[1] = all.y, got[2] = all.z, got[3] = all.w;
+      } else if constexpr (issue.words == 2) {
+        const float2 both = *reinterpret_cast<const float2*>(words + first);
+        got[0] = both.x, got[1] = both.y;
+      } else {
+        got[0] = words[first];
+      }
+      for_each_index<issue.words>([&]<std::size_t w>() {
+        constexpr int f = L::reads[r].fields[issue.offset + w];
+        if constexpr (f != padding) value[f] = got[w];
+      });
+    }
+  });
 }
 
 template <Layout L>
@@ -69,31 +114,21 @@ __device__ __forceinline__ float4 read_posmass(const float* __restrict__ words, 
 template <Layout L>
 __device__ __forceinline__ void write_all(float* words, std::uint32_t i, std::uint32_t n,
                                           const float (&value)[field_count]) {
-  [&]<std::size_t... r>(std::index_sequence<r...>) {
-    (
-        [&] {
-          constexpr Read read = L::reads[r];
-          float out[4] = {1, 1, 1, 1};  // what padding holds
-          [&]<std::size_t... w>(std::index_sequence<w...>) {
-            (
-                [&] {
-                  constexpr int f = read.fields[w];
-                  if constexpr (f != padding) out[w] = value[f];
-                }(),
-                ...);
-          }
-          (std::make_index_sequence<read.words>{});
-          float* const first =
-              words + L::template first_word<std::uint32_t>(static_cast<std::uint32_t>(r), i, n);
-          if constexpr (read.words == 4) {
-            *reinterpret_cast<float4*>(first) = float4{out[0], out[1], out[2], out[3]};
-          } else {
-            *first = out[0];
-          }
-        }(),
-        ...);
-  }
-  (std::make_index_sequence<L::reads.size()>{});
+  for_each_index<L::reads.size()>([&]<std::size_t r>() {
+    constexpr Read read = L::reads[r];
+    float out[4] = {1, 1, 1, 1};  // what padding holds
+    for_each_index<read.words>([&]<std::size_t w>() {
+      constexpr int f = L::reads[r].fields[w];
+      if constexpr (f != padding) out[w] = value[f];
+    });
+    float* const first =
+        words + L::template first_word<std::uint32_t>(static_cast<std::uint32_t>(r), i, n);
+    if constexpr (read.words == 4) {
+      *reinterpret_cast<float4*>(first) = float4{out[0], out[1], out[2], out[3]};
+    } else {
+      *first = out[0];
+    }
+  });
 }
 
 /// What a kernel is handed of a step.

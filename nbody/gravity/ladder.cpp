@@ -32,10 +32,9 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
   if (std::ranges::find(rung.layouts, params.at("layout")) == rung.layouts.end()) {
     return "the rung is not built for that layout";
   }
-  const std::string& problem = params.at("problem");
   const bool alone = params.at("systems") == "1";
   constexpr long long most_of_many = 32768;
-  if (problem != "galaxies") {
+  if (params.at("problem") != to_string(Kind::galaxies)) {
     return alone ? std::nullopt : std::optional<std::string>{"the problem is one system"};
   }
   if (alone) return "galaxies are several systems";
@@ -70,9 +69,6 @@ std::string siegel(std::string_view place) {
 std::string handbook(std::string_view place) {
   return fmt::format("Wilt, The CUDA Handbook, 2013, ch. 14, {}", place);
 }
-std::string gems() {
-  return "Nyland, Harris, Prins, Fast N-Body Simulation with CUDA, GPU Gems 3, 2007, ch. 31";
-}
 
 const std::vector<Rung>& ladder() {
   static const std::vector<Rung> rungs = ordered_rungs();
@@ -99,6 +95,7 @@ double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated) {
 
 Accuracy accuracy_of(const Rung& rung, std::uint32_t bodies, const Error& error, std::string what,
                      bool dominated) {
+  constexpr double maximum_over_rms = 64;
   const double bound = rms_bound(rung, bodies, dominated);
   return {.what = std::move(what),
           .rms = error.relative_rms,
@@ -131,7 +128,7 @@ Benchmark declare_rung(const Rung& rung) {
                                 : std::vector<std::string>{"1024"}},
                {.name = "layout",
                 .meaning = "how the bodies lie in memory",
-                .choices = {"aos", "soa", "aoas", "soaoas", "aosoa32"},
+                .choices = names_of<Layouts>(),
                 .defaults = {rung.layouts.front()}}},
       .data_axes = 3,
       .counter_sets =
@@ -151,14 +148,13 @@ Benchmark declare_rung(const Rung& rung) {
       .excludes = [rung](const Params& params, Backend backend) {
         return excluded(rung, params, backend);
       }};
-  for (const Axis& axis : rung.axes)
-    benchmark.axes.push_back(axis);
+  benchmark.axes.insert(benchmark.axes.end(), rung.axes.begin(), rung.axes.end());
   return benchmark;
 }
 
-bool detail::add_to_ladder(Story story) {
+bool detail::add_to_ladder(Story story, Benchmark (*declare)(), Body body) {
   stories().push_back(story);
-  return true;
+  return strata::detail::enrol(declare, story().backend, body);
 }
 
 }  // namespace strata::nbody

@@ -7,14 +7,14 @@
 
 #include "harness/case/benchmark.hpp"
 #include "harness/record/gates.hpp"
-#include "nbody/gravity/problem/problem.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace strata::nbody {
@@ -57,7 +57,6 @@ struct Rung {
 [[nodiscard]] std::string thessaly(std::string_view place);
 [[nodiscard]] std::string siegel(std::string_view place);
 [[nodiscard]] std::string handbook(std::string_view place);
-[[nodiscard]] std::string gems();
 
 /// All rungs: a backend's stand in their order.
 [[nodiscard]] const std::vector<Rung>& ladder();
@@ -77,34 +76,47 @@ struct Rung {
 /// term is rounded at the same place, perhaps each time the same way: then n roundings of a running
 /// sum, and 256 + n/256 of blocks.
 [[nodiscard]] double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated = false);
-inline constexpr double maximum_over_rms = 64;
 
 /// An error beside the rung's bounds.
 [[nodiscard]] Accuracy accuracy_of(const Rung& rung, std::uint32_t bodies, const Error& error,
                                    std::string what, bool dominated = false);
 
-/// Of an interaction, by the peers' convention (GPU Gems 3, ch. 31): what "nominal" means.
-inline constexpr double nominal_flops = 20;
-
 /// What `strata list` says of a rung.
 [[nodiscard]] Benchmark declare_rung(const Rung& rung);
+
+/// What prepares the rungs that this executable holds for a backend, by the rung's name.
+template <class Make>
+[[nodiscard]] std::map<std::string, Make, std::less<>>& makers() {
+  static std::map<std::string, Make, std::less<>> all;
+  return all;
+}
 
 namespace detail {
 
 using Story = Rung (*)();
-template <Story story>
-[[nodiscard]] Benchmark declare() {
-  return declare_rung(story());
+/// Adds a rung to the ladder and to the benchmarks, before main.
+bool add_to_ladder(Story story, Benchmark (*declare)(), Body body);
+
+/// `make`: a Body; or what prepares the rung, which measure_rung of its backend takes; or null,
+/// where a build lacks the code: every build knows every rung.
+template <Story story, auto make>
+bool enrol_rung() {
+  using Make = std::remove_const_t<decltype(make)>;
+  Body body = nullptr;
+  if constexpr (std::is_same_v<Make, Body>) {
+    body = make;
+  } else if constexpr (!std::is_null_pointer_v<Make>) {
+    makers<Make>().emplace(story().name, make);
+    body = [](Session& session) { measure_rung(session, story(), make); };
+  }
+  return add_to_ladder(
+      story, [] { return declare_rung(story()); }, body);
 }
-/// Adds a rung to the ladder, before main.
-bool add_to_ladder(Story story);
 
 }  // namespace detail
 }  // namespace strata::nbody
 
-/// Every build knows every rung, whatever backends it has.
-#define STRATA_RUNG_STORY(story)                                                                \
-  [[maybe_unused]] static const bool strata_rung_known =                                        \
-      ::strata::nbody::detail::add_to_ladder(story) &&                                          \
-      ::strata::detail::enrol(::strata::nbody::detail::declare<story>, ::strata::Backend::cuda, \
-                              nullptr)
+/// Registers a rung: its story, and its MakeRungKernel (on a GPU) or MakeHostKernel (on a CPU).
+#define STRATA_RUNG(story, make)                            \
+  [[maybe_unused]] static const bool strata_rung_enrolled = \
+      ::strata::nbody::detail::enrol_rung<story, make>()

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 namespace strata::nbody {
 namespace {
@@ -30,33 +30,17 @@ double median_of(const std::vector<Sample>& samples, std::size_t number) {
   return median(all);
 }
 
-/// Interactions a second, and, where `step` says so, seconds of a step, by one timer.
-void add_times(Experiment& experiment, const RungCase& which, const Method& method,
-               std::size_t number, bool step = true) {
-  const auto steps = static_cast<double>(which.steps);
-  const double interactions = which.problem.interactions() * steps;
-  experiment.rows.push_back({"interactions_per_second", "1/s", method, [=](const Sample& seen) {
-                               return interactions / seen.numbers.at(number);
-                             }});
-  if (!step) return;
-  experiment.rows.push_back({"step_time", "s", method,
-                             [=](const Sample& seen) { return seen.numbers.at(number) / steps; }});
+/// Interactions a second, of the seconds that are a number of the sample.
+Row rate(const RungCase& which, const char* quantity, const Method& method, std::size_t number) {
+  const double interactions = which.problem.interactions() * static_cast<double>(which.steps);
+  return {quantity, "1/s", method,
+          [=](const Sample& seen) { return interactions / seen.numbers.at(number); }};
 }
-
-/// Energy and momentum after the steps against those before.
-void add_drift(Session& session, const Conserved& before, const Conserved& after,
-               std::vector<Accuracy>& results) {
-  double off = 0;
-  for (std::size_t c = 0; c < after.momentum.size(); ++c)
-    off = std::max(off, std::abs(after.momentum[c] - before.momentum[c]));
-  const double energy = std::abs(after.energy / before.energy - 1);
-  const double momentum = off / before.momentum_scale;
-  if (!std::isfinite(energy) || !std::isfinite(momentum)) {
-    results.push_back({.what = "energy and momentum after the steps", .finite = false});
-    return;
-  }
-  add(session, "energy_drift", "1", Provenance::modelled, "fp64_reference", energy);
-  add(session, "momentum_drift", "1", Provenance::modelled, "fp64_reference", momentum);
+/// Seconds of a step.
+Row step_time(const RungCase& which, const Method& method, std::size_t number) {
+  const auto steps = static_cast<double>(which.steps);
+  return {"step_time", "s", method,
+          [=](const Sample& seen) { return seen.numbers.at(number) / steps; }};
 }
 
 /// What every kind of case reports: errors, the nominal rate, the facts.
@@ -71,10 +55,10 @@ Experiment described(const RungCase& which) {
   }
   experiment.watch = {number_at(0), number_at(1)};
   experiment.conclude = [which](Session& session, const std::vector<Sample>& samples) {
-    const double rate =
-        which.problem.interactions() * static_cast<double>(which.steps) / median_of(samples, 0);
+    constexpr double nominal_flops = 20;  // of an interaction, by GPU Gems 3, ch. 31
+    const double interactions = which.problem.interactions() * static_cast<double>(which.steps);
     add(session, "nominal_flops_per_second", "FLOP/s", Provenance::modelled, "flop_20",
-        nominal_flops * rate);
+        nominal_flops * interactions / median_of(samples, 0));
     if (which.rung.issue_slots == 0 || which.sms == 0) return;
     constexpr double issued_a_cycle = 128;  // lanes: four warps
     add(session, "issue_limit", "1/s", Provenance::modelled, "issue_slots",
@@ -88,15 +72,27 @@ Experiment described(const RungCase& which) {
     if (which.error_at_end) {
       results.push_back(of(which.error_at_end(), "accelerations of the last sample"));
     }
-    if (which.after && session.counters() == nullptr) {
-      add_drift(session, which.before, which.after(), results);
+    if (!which.after || session.counters() != nullptr) return results;
+    const Conserved after = which.after();
+    double off = 0;
+    for (std::size_t c = 0; c < after.momentum.size(); ++c)
+      off = std::max(off, std::abs(after.momentum[c] - which.before.momentum[c]));
+    const double energy = std::abs(after.energy / which.before.energy - 1);
+    const double momentum = off / which.before.momentum_scale;
+    if (!std::isfinite(energy) || !std::isfinite(momentum)) {
+      results.push_back({.what = "energy and momentum after the steps", .finite = false});
+      return results;
     }
+    add(session, "energy_drift", "1", Provenance::modelled, "fp64_reference", energy);
+    add(session, "momentum_drift", "1", Provenance::modelled, "fp64_reference", momentum);
     return results;
   };
   experiment.facts = [which](const Experiment&) {
-    return Facts{{"steps", static_cast<std::int64_t>(which.steps)},
-                 {"change", which.rung.change},
-                 {"before", which.rung.before}};
+    Facts facts = which.facts;
+    facts.insert({{"steps", static_cast<std::int64_t>(which.steps)},
+                  {"change", which.rung.change},
+                  {"before", which.rung.before}});
+    return facts;
   };
   return experiment;
 }
@@ -112,21 +108,21 @@ CountPlan counted(const RungCase& which) {
   }
   plan.more = [interactions = which.problem.interactions()](Session& session,
                                                             const Counted& counts) {
-    const auto per_interaction = [&](const char* name, const char* unit, double value) {
+    const auto add_row = [&](const char* name, const char* unit, double value) {
       add(session, name, unit, Provenance::counted, "cupti_net", value / interactions);
     };
     const auto adds = counts.net("fp32_add");
     const auto multiplies = counts.net("fp32_mul");
     const auto fused = counts.net("fp32_fma");
     if (adds && multiplies && fused) {
-      per_interaction("flops_per_interaction", "FLOP", *adds + *multiplies + 2 * *fused);
+      add_row("flops_per_interaction", "FLOP", *adds + *multiplies + 2 * *fused);
     }
+    constexpr double lanes = 32;
     if (const auto issued = counts.net("executed_instructions")) {
-      constexpr double lanes = 32;
-      per_interaction("instructions_per_interaction", "instruction", *issued * lanes);
+      add_row("instructions_per_interaction", "instruction", *issued * lanes);
     }
     if (const auto bytes = counts.net("dram_read_bytes")) {
-      per_interaction("dram_bytes_per_interaction", "B", *bytes);
+      add_row("dram_bytes_per_interaction", "B", *bytes);
     }
   };
   return plan;
@@ -138,8 +134,9 @@ Experiment describe(const RungCase& which) {
   const bool gpu = which.rung.backend == Backend::cuda;
   const char* const inner = gpu ? "globaltimer" : "tsc";
   Experiment experiment = described(which);
-  add_times(experiment, which, By::whole, 0);
-  add_times(experiment, which, inner, 1);
+  experiment.rows = {rate(which, "interactions_per_second", By::whole, 0),
+                     step_time(which, By::whole, 0),
+                     rate(which, "interactions_per_second", inner, 1), step_time(which, inner, 1)};
   experiment.timers = {{number_at(0), By::whole, number_at(1), inner}};
   if (!gpu) experiment.timers = {{number_at(1), inner, number_at(0), By::whole}};
   experiment.core_hertz = number_at(2);
@@ -181,12 +178,9 @@ StampedSteps stamped_steps(std::span<const Stamp> stamps) {
 
 Experiment describe_several_gpus(const RungCase& which) {
   Experiment experiment = described(which);
-  add_times(experiment, which, "wall", 0);
-  add_times(experiment, which, By::whole, 1, /*step=*/false);
-  const double interactions = which.problem.interactions() * static_cast<double>(which.steps);
-  experiment.rows.push_back(
-      {"copied_interactions_per_second", "1/s", "wall",
-       [=](const Sample& seen) { return interactions / seen.numbers.at(2); }});
+  experiment.rows = {rate(which, "interactions_per_second", "wall", 0), step_time(which, "wall", 0),
+                     rate(which, "interactions_per_second", By::whole, 1),
+                     rate(which, "copied_interactions_per_second", "wall", 2)};
   experiment.timers = {{number_at(0), "wall", number_at(1), By::whole}};
   experiment.has_clock = false;
   experiment.not_counted = "counters are read of one GPU: see rung register_banks";

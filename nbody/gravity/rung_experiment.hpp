@@ -3,7 +3,6 @@
 
 #include "harness/measure/experiment.hpp"
 #include "nbody/gravity/ladder.hpp"
-#include "nbody/gravity/problem/problem.hpp"
 #include "nbody/gravity/verification.hpp"
 
 #include <cstddef>
@@ -23,7 +22,23 @@ struct RungCase {
   std::function<Error()> error_at_end;  ///< of the accelerations; bodies that do not move
   Conserved before;                     ///< bodies that move
   std::function<Conserved()> after;
+  Facts facts;  ///< beside those that every rung has
 };
+
+/// Has the last sample judged by what it leaves in `buffers`. All arguments must live until then.
+template <class Buffer>
+void judge_last_sample(RungCase& which, const StepBuffers<Buffer>& buffers,
+                       const ReferenceProblem& right, PullsOf pulls_of) {
+  if (which.problem.moves()) {
+    which.before = conserved(right.bodies, right.pulls);
+    which.after = [&buffers, pulls_of, steps = which.steps] {
+      const Bodies moved = buffers.bodies_after(steps);
+      return conserved(moved, pulls_of(moved));
+    };
+  } else {
+    which.error_at_end = [&] { return buffers.error(right.pulls); };
+  }
+}
 
 /// Numbers of a sample: seconds of all its steps by the outer timer (events; the system's clock)
 /// and by the inner one (the timer that all SMs share; the core's counter), the core's clock, and,

@@ -5,20 +5,54 @@
 
 #include "nbody/gravity/ladder.hpp"
 
+namespace strata::nbody {
+
+inline constexpr unsigned usual_block = 256;  ///< threads
+
+}  // namespace strata::nbody
+
 #if defined(__CUDACC__)
 
+#include "harness/case/choices.hpp"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/stream.hpp"
-#include "nbody/gravity/step.hpp"
-#include "nbody/gravity/tile.cuh"
-#include "nbody/gravity/with_choice.hpp"
+#include "nbody/gravity/bodies.cuh"
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace strata::nbody {
+
+/// A rung, prepared for a case.
+struct RungKernel {
+  /// Launches the step, and nothing else: no copies, no waiting. Its caller asks for errors.
+  std::function<void(const Step&, cudaStream_t)> launch;
+  const void* kernel = nullptr;  ///< the one that takes the time
+  unsigned threads = 0;          ///< of its blocks
+  /// Reciprocal square roots of a step, one a thread; 0 where they are not one for each pair.
+  double square_roots = 0;
+};
+
+/// Prepares a rung for a case: reads its axes. Throws Skipped where the device cannot do it.
+using MakeRungKernel = RungKernel (*)(const Session&, const Problem&);
+
+/// One step of `bodies` in that layout, on the current device. Of moving bodies: they start at rest
+/// and the step lasts 1, so that the new velocities are the accelerations.
+[[nodiscard]] Verification verify(const RungKernel& kernel, const std::string& layout,
+                                  const Problem& problem, const Bodies& bodies);
+
+/// Verifies a rung, then times or counts it.
+void measure_rung(Session& session, const Rung& rung, MakeRungKernel make);
+
+/// The reference in double precision on the current device: every body of a large problem, in a
+/// second. Throws std::runtime_error when a body of every few, taken at random, differs from the
+/// host's reference by more than 1e-11 of the root mean square.
+[[nodiscard]] std::vector<Pull> device_reference(const Bodies& bodies);
 
 using DeviceSteps = StepBuffers<DeviceBuffer<float>>;
 /// Restores the bodies and poisons what results overwrite. Waits.
@@ -34,6 +68,36 @@ inline void restore(DeviceSteps& steps, const Stream& stream) {
 /// Blocks that `bodies` make up, the last one perhaps not full.
 [[nodiscard]] inline std::uint32_t blocks_for(std::uint32_t bodies, std::uint32_t of_a_block) {
   return (bodies + of_a_block - 1) / of_a_block;
+}
+
+// A block's walk over the bodies of a system, tile by tile through shared memory (Nyland, Harris,
+// Prins, GPU Gems 3, ch. 31; CUDA Handbook, Listing 14.4). Rungs differ in what they make of it.
+
+/// One body a thread. `block`: threads of a block and bodies of a tile. Every thread of a block
+/// takes part in loading, also those beyond the last body; the last tile is filled up with bodies
+/// that have no mass.
+template <Layout L, class Math, unsigned block, unsigned unroll, bool moves>
+__device__ __forceinline__ void walk_tiles(const Work& work, std::uint32_t system) {
+  __shared__ float4 tile[block];
+  const std::uint32_t first = system * work.bodies;
+  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
+  const bool real = mine < work.bodies;
+  const float4 me = real ? read_posmass<L>(work.from, first + mine, work.total) : nobody();
+  Acceleration pulls;
+#pragma unroll 1
+  for (std::uint32_t start = 0; start < work.bodies; start += block) {
+    const std::uint32_t loaded = start + threadIdx.x;
+    tile[threadIdx.x] =
+        loaded < work.bodies ? read_posmass<L>(work.from, first + loaded, work.total) : nobody();
+    __syncthreads();
+#pragma unroll unroll
+    for (unsigned k = 0; k < block; ++k) {
+      const float4 other = tile[k];  // one load, not one for each use
+      pull<Math>(pulls, me, other, work.softening_squared);
+    }
+    __syncthreads();
+  }
+  if (real) finish<L, moves>(work, first + mine, me, pulls);
 }
 
 /// A kernel whose blocks have one body a thread and walk over whole tiles of `block` bodies.
@@ -52,26 +116,19 @@ inline RungKernel tile_kernel(void (*kernel)(Work), unsigned block, unsigned squ
 
 /// The same in the layout of the case: kernel.operator()<L, moves>() is its code.
 template <class Kernel>
-RungKernel tile_kernel_in_layout(const Session& session, const Problem& problem, unsigned block,
+RungKernel tile_kernel_in_layout(const Session& session, const Problem& problem,
                                  unsigned square_roots, Kernel kernel) {
   return with_layout_named(session.param("layout"), [&]<class L>() {
     const auto code = problem.moves() ? kernel.template operator()<L, true>()
                                       : kernel.template operator()<L, false>();
-    return tile_kernel(code, block, square_roots, problem);
+    return tile_kernel(code, usual_block, square_roots, problem);
   });
 }
 
 }  // namespace strata::nbody
 
-/// Registers a rung on a GPU: its story, and its MakeRungKernel, which exists under nvcc alone.
-#define STRATA_RUNG(story, make)                                                                \
-  STRATA_RUNG_STORY(story);                                                                     \
-  [[maybe_unused]] static const bool strata_rung_enrolled =                                     \
-      ::strata::nbody::rung_kernels().emplace(story().name, make).second &&                     \
-      ::strata::detail::enrol(::strata::nbody::detail::declare<story>, ::strata::Backend::cuda, \
-                              [](::strata::Session& session) {                                  \
-                                ::strata::nbody::measure_rung(session, story(), make);          \
-                              })
 #else
-#define STRATA_RUNG(story, make) STRATA_RUNG_STORY(story)
+namespace strata::nbody {
+inline constexpr auto make = nullptr;  ///< in the place of a rung's own
+}
 #endif

@@ -99,8 +99,8 @@ template <class StepOf>
 RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step_of) {
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
   const auto warps = static_cast<unsigned>(session.whole("warps"));
-  return with_number<1, 2, 4, 8>(per_thread, [&]<unsigned n>() {
-    return with_number<1, 2, 4, 8>(warps, [&]<unsigned w>() -> RungKernel {
+  return with_value<1, 2, 4, 8>(per_thread, [&]<unsigned n>() {
+    return with_value<1, 2, 4, 8>(warps, [&]<unsigned w>() -> RungKernel {
       void (*const kernel)(Work) = problem.moves() ? step_of.template operator()<n, w, true>()
                                                    : step_of.template operator()<n, w, false>();
       return {.launch =

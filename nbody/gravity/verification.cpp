@@ -1,13 +1,8 @@
 #include "nbody/gravity/verification.hpp"
 
-#include "nbody/gravity/with_choice.hpp"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
-#include <string>
-#include <utility>
 
 namespace strata::nbody {
 namespace {
@@ -30,21 +25,20 @@ Bodies bodies_of(std::string_view layout, std::span<const float> words, std::uin
 }
 
 const ReferenceProblem& reference_problem(Session& session, const Problem& problem,
-                                          std::vector<Pull> (*pulls_of)(const Bodies&)) {
+                                          PullsOf pulls_of) {
   auto& library = session.cache().shared<Library>().of;
   const std::string key =
       fmt::format("{}/{}/{}", to_string(problem.kind), problem.systems, problem.bodies);
   const auto found = library.find(key);
   if (found != library.end()) return found->second;
-  ReferenceProblem made{.bodies = generate(problem), .pulls = {}, .conserved = std::nullopt};
+  ReferenceProblem made{.bodies = generate(problem), .pulls = {}};
   made.pulls = pulls_of(made.bodies);
-  if (problem.moves()) made.conserved = conserved(made.bodies, made.pulls);
   return library.emplace(key, std::move(made)).first->second;
 }
 
 Bodies at_rest(Bodies bodies) {
   for (const Field f : {Field::vx, Field::vy, Field::vz})
-    std::ranges::fill(bodies.fields[static_cast<std::size_t>(f)], 0.0F);
+    std::ranges::fill(bodies.field(f), 0.0F);
   return bodies;
 }
 
@@ -58,10 +52,8 @@ Verification verification_of(const Bodies& still, const Bodies& moved,
     }
     if (moved.at(Field::mass, i) != still.at(Field::mass, i)) ++verification.misplaced;
   }
-  const auto field = [&](Field f) {
-    return std::span<const float>{moved.fields[static_cast<std::size_t>(f)]};
-  };
-  verification.error = error_of(right, field(Field::vx), field(Field::vy), field(Field::vz));
+  verification.error =
+      error_of(right, moved.field(Field::vx), moved.field(Field::vy), moved.field(Field::vz));
   return verification;
 }
 

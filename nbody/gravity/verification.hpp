@@ -2,15 +2,15 @@
 #pragma once
 
 #include "harness/measure/session.hpp"
-#include "nbody/gravity/problem/problem.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,12 +25,12 @@ namespace strata::nbody {
 struct ReferenceProblem {
   Bodies bodies;
   std::vector<Pull> pulls;
-  std::optional<Conserved> conserved;  ///< galaxies
 };
+using PullsOf = std::vector<Pull> (*)(const Bodies&);
 /// Computed on first use and kept as long as the device is open: the reference of half a million
 /// bodies takes a second. `pulls_of` computes it on this device.
-[[nodiscard]] const ReferenceProblem& reference_problem(
-    Session& session, const Problem& problem, std::vector<Pull> (*pulls_of)(const Bodies&));
+[[nodiscard]] const ReferenceProblem& reference_problem(Session& session, const Problem& problem,
+                                                        PullsOf pulls_of);
 
 /// One time step of all systems, or one evaluation of their accelerations.
 struct Step {
@@ -50,21 +50,21 @@ struct Step {
 /// DeviceBuffer<float>.
 template <class Buffer>
 struct StepBuffers {
-  static constexpr std::size_t least = 1;  // of several GPUs one may get no bodies
-
+  std::string layout;
   std::uint32_t systems;
   std::uint32_t bodies;
   bool moves;
-  Buffer begin;  ///< the bodies before the first step, in the layout of the case
+  Buffer begin;  ///< the bodies before the first step
   Buffer from;
   Buffer to;
   Buffer acceleration;
 
-  StepBuffers(const Bodies& all, bool bodies_move, Buffer begin_words)
-      : systems{all.systems},
+  StepBuffers(const std::string& layout_of_all, const Bodies& all, bool bodies_move)
+      : layout{layout_of_all},
+        systems{all.systems},
         bodies{all.bodies},
         moves{bodies_move},
-        begin{std::move(begin_words)},
+        begin{filled(words_of(layout, all))},
         from(begin.size()),
         to(begin.size()),
         acceleration(std::max(3 * all.total(), least)) {}
@@ -88,6 +88,33 @@ struct StepBuffers {
   }
   /// Where so many steps leave the bodies.
   [[nodiscard]] const Buffer& after(std::size_t count) const { return count % 2 == 1 ? to : from; }
+  [[nodiscard]] Bodies bodies_after(std::size_t count) const {
+    return bodies_of(layout, on_host(after(count)), systems, bodies);
+  }
+  /// Of the accelerations that the last step left.
+  [[nodiscard]] Error error(std::span<const Pull> right) const {
+    return error_of(right, on_host(acceleration));
+  }
+
+ private:
+  static constexpr std::size_t least = 1;  // of several GPUs one may get no bodies
+  static constexpr bool is_host = std::is_same_v<Buffer, std::vector<float>>;
+
+  static Buffer filled(std::vector<float> words) {
+    words.resize(std::max(words.size(), least));
+    if constexpr (is_host) {
+      return words;
+    } else {
+      return Buffer{std::span<const float>{words}};
+    }
+  }
+  static std::vector<float> on_host(const Buffer& buffer) {
+    if constexpr (is_host) {
+      return buffer;
+    } else {
+      return buffer.to_host();
+    }
+  }
 };
 
 /// The outcome of one step.
@@ -101,5 +128,16 @@ struct Verification {
 /// The outcome of such a step.
 [[nodiscard]] Verification verification_of(const Bodies& still, const Bodies& moved,
                                            std::span<const Pull> right);
+/// Takes such a step, or computes the accelerations: take(buffers, step) restores the bodies,
+/// poisons what results overwrite, and does the step.
+template <class Buffer, class Take>
+[[nodiscard]] Verification verified_step(const std::string& layout, const Bodies& bodies,
+                                         bool moves, std::span<const Pull> right, Take&& take) {
+  const Bodies still = at_rest(bodies);
+  StepBuffers<Buffer> buffers{layout, still, moves};
+  take(buffers, buffers.steps(1, 1).front());
+  if (!moves) return {.error = buffers.error(right)};
+  return verification_of(still, buffers.bodies_after(1), right);
+}
 
 }  // namespace strata::nbody

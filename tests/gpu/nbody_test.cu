@@ -7,7 +7,6 @@
 #include "nbody/gravity/bodies.cuh"
 #include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
-#include "nbody/gravity/step.hpp"
 
 #include <gtest/gtest.h>
 
@@ -84,7 +83,7 @@ class EveryRung : public testing::TestWithParam<std::string> {};
 /// Verifies the rung in all its choices on these problems; returns how often.
 std::size_t verify_all(const Rung& rung, const std::vector<std::uint32_t>& sizes,
                        const std::vector<std::string>& kinds_of_bodies) {
-  const MakeRungKernel make = rung_kernels().at(rung.name);
+  const MakeRungKernel make = makers<MakeRungKernel>().at(rung.name);
   std::size_t verified = 0;
   for (const Kind kind : {Kind::single, Kind::galaxies}) {
     for (const std::uint32_t bodies : sizes) {

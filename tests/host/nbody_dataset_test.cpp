@@ -2,7 +2,6 @@
 #include "nbody/gravity/problem/dataset_file.hpp"
 #include "nbody/gravity/problem/sha256.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
-#include "nbody/gravity/reference/moved.hpp"
 #include "tests/host/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -10,7 +9,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -68,12 +66,7 @@ class DatasetFile : public testing::Test {
 
   static void sign(std::string& bytes) {
     std::fill_n(bytes.begin() + digest_at, digest_bytes, '\0');
-    const std::string digits = sha256(bytes);
-    for (std::size_t k = 0; k < digest_bytes; ++k) {
-      unsigned byte = 0;
-      std::from_chars(digits.data() + 2 * k, digits.data() + 2 * k + 2, byte, 16);
-      bytes[digest_at + k] = static_cast<char>(byte);
-    }
+    std::ranges::copy(sha256(bytes), bytes.begin() + digest_at);
   }
 
   /// What is said of a file that is refused: one line that begins with its name.

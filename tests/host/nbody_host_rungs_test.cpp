@@ -3,7 +3,6 @@
 #include "harness/cpu/topology.hpp"
 #include "harness/run/case_runner.hpp"
 #include "nbody/gravity/host/host_rung.hpp"
-#include "nbody/gravity/with_choice.hpp"
 
 #include <gtest/gtest.h>
 
@@ -72,7 +71,7 @@ std::vector<Vectors> known_to_this_cpu() {
 
 std::optional<HostKernel> made(const Rung& rung, Vectors vectors) {
   try {
-    return host_kernel(rung.name)(vectors);
+    return makers<MakeHostKernel>().at(rung.name)(vectors);
   } catch (const Skipped&) {
     return std::nullopt;  // not with these vectors
   }
@@ -210,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(Rungs, RungOnThisCpu, testing::ValuesIn(rungs_of_the_ho
 TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
   const Sample& sample = samples().at(2);
   const HostKernel lazy{.run = [](std::span<const Step> steps, ThreadTeam& threads) {
-    host_kernel("serial")(Vectors::none).run(steps, threads);
+    makers<MakeHostKernel>().at("serial")(Vectors::none).run(steps, threads);
     for (const Step& step : steps)
       step.to[word_of<Aos>(Field::py, 7, step.total())] =
           step.from[word_of<Aos>(Field::py, 7, step.total())];
@@ -221,9 +220,9 @@ TEST(HostRungs, SeeABodyThatIsLeftWhereItWas) {
 }
 
 TEST(HostRungs, SayThatTheyAreNotThere) {
-  EXPECT_THROW((void)host_kernel("naive"), std::out_of_range);
-  EXPECT_THROW((void)host_kernel("simd")(Vectors::none), Skipped);
-  EXPECT_THROW((void)host_kernel("cpu_blocked")(Vectors::none), Skipped);
+  EXPECT_THROW((void)makers<MakeHostKernel>().at("naive"), std::out_of_range);
+  EXPECT_THROW((void)makers<MakeHostKernel>().at("simd")(Vectors::none), Skipped);
+  EXPECT_THROW((void)makers<MakeHostKernel>().at("cpu_blocked")(Vectors::none), Skipped);
 }
 
 class MeasuredHostRung : public testing::TestWithParam<const char*> {};

@@ -1,12 +1,19 @@
 #include "nbody/gravity/problem/sha256.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 namespace {
 
-using strata::sha256;
+/// In hexadecimal digits.
+std::string sha256(const std::string& bytes) {
+  std::string digits;
+  for (const char byte : strata::sha256(bytes))
+    digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return digits;
+}
 
 // FIPS 180-4 examples and the NIST CAVS short messages.
 TEST(Sha256, AnswersTheVectorsOfNist) {

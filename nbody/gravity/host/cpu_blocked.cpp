@@ -145,7 +145,7 @@ HostKernel make(Vectors have) {
       to_string(have));
 }
 
-STRATA_HOST_RUNG(story, make);
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::cpu_blocked

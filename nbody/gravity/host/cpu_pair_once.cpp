@@ -4,17 +4,16 @@
 // cpu_blocked takes 14 and one for each.
 //
 // Bodies are copied into tiles of 16, the last filled up with bodies that have no mass. A core
-// takes some of them in registers, and goes over all that follow in vectors, with what acts back on
-// those in sums beside them, which are in L1. Of the bodies of its own tile it only takes the pull.
-// Each core has totals of its own; after a barrier they are added up. Chunks of bodies are dealt
-// out there and back, as the first have the most to go over.
+// holds some of them in registers and goes over all that follow in vectors, adding up the reactions
+// in L1; of the bodies of its own tile it only takes the pull. Each core has totals of its own,
+// which are added up after a barrier. Chunks are dealt out there and back: the first have the most
+// to go over.
 #include "nbody/gravity/host/vectors.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace strata::nbody::cpu_pair_once {
@@ -144,9 +143,9 @@ constexpr std::size_t apart = 9 * tile;  // lines between neighbours among array
 /// a core tells them apart by the last 12 bits of their addresses first.
 class Arrays {
  public:
-  void make(std::size_t count, std::size_t length, std::size_t first) {
-    stride_ = (length + page - 1) / page * page + apart;
-    memory_.assign(count * stride_ + (first + 1) * apart + page, 0.0F);
+  Arrays(std::size_t count, std::size_t length, std::size_t first)
+      : stride_{(length + page - 1) / page * page + apart},
+        memory_(count * stride_ + (first + 1) * apart + page) {
     void* at = memory_.data();
     std::size_t space = memory_.size() * sizeof(float);
     start_ = static_cast<float*>(std::align(page * sizeof(float), sizeof(float), at, space)) +
@@ -155,53 +154,43 @@ class Arrays {
   [[nodiscard]] float* operator[](std::size_t which) const { return start_ + which * stride_; }
 
  private:
-  std::size_t stride_ = 0;
-  std::vector<float> memory_;
-  float* start_ = nullptr;
+  std::size_t stride_;
+  std::vector<float> memory_;  // moves keep start_ right; nothing copies it
+  float* start_;
 };
 
 /// What the cores share: the system's bodies in tiles, each core's totals, and the reactions in the
 /// piece that it is at.
-class Workspace {
- public:
-  void make(std::size_t bodies, std::size_t cores) {
-    padded_ = (bodies + tile - 1) / tile * tile;
-    fields_.make(4, padded_, 0);
-    reactions_.resize(cores);
-    for (auto& one : reactions_)
-      one.make(3, 2 * piece, 4);
-    totals_.resize(cores);
-    for (auto& one : totals_)
-      one.resize(3 * padded_);
-  }
-  [[nodiscard]] std::size_t padded() const { return padded_; }
-  [[nodiscard]] float* field(std::size_t f) const { return fields_[f]; }
-  [[nodiscard]] Sources all() const { return {fields_[0], fields_[1], fields_[2], fields_[3]}; }
-  [[nodiscard]] Sums reactions(std::size_t rank) const {
-    const Arrays& mine = reactions_[rank];
-    return {mine[0], mine[1], mine[2]};
+struct Workspace {
+  std::size_t padded;
+  Arrays fields;
+  std::vector<Arrays> reactions;
+  std::vector<std::vector<float>> all_totals;
+
+  Workspace(std::size_t bodies, std::size_t cores)
+      : padded{(bodies + tile - 1) / tile * tile},
+        fields{4, padded, 0},
+        all_totals(cores, std::vector<float>(3 * padded)) {
+    while (reactions.size() < cores)
+      reactions.emplace_back(3, 2 * piece, 4);
   }
   [[nodiscard]] Sums totals(std::size_t rank) {
-    float* const first = totals_[rank].data();
-    return {first, first + padded_, first + 2 * padded_};
+    float* const first = all_totals[rank].data();
+    return {first, first + padded, first + 2 * padded};
   }
-
- private:
-  std::size_t padded_ = 0;
-  Arrays fields_;
-  std::vector<Arrays> reactions_;
-  std::vector<std::vector<float>> totals_;
 };
 
 /// All pairs of which the first body is in this chunk.
 void compute_chunk(const Code& code, Workspace& workspace, std::size_t rank, std::size_t begin,
                    float softening_squared) {
-  const Sources all = workspace.all();
+  const Arrays& fields = workspace.fields;
+  const Sources all{fields[0], fields[1], fields[2], fields[3]};
+  const Arrays& reactions = workspace.reactions[rank];
   const Sums totals = workspace.totals(rank);
-  const std::size_t end = std::min(begin + chunk, workspace.padded());
-  for (std::size_t start = begin; start < workspace.padded(); start += piece) {
-    const std::size_t count = std::min(piece, workspace.padded() - start);
-    const Sums sums = workspace.reactions(rank) + start % page;
+  const std::size_t end = std::min(begin + chunk, workspace.padded);
+  for (std::size_t start = begin; start < workspace.padded; start += piece) {
+    const std::size_t count = std::min(piece, workspace.padded - start);
+    const Sums sums = Sums{reactions[0], reactions[1], reactions[2]} + start % page;
     for (float* const sum : {sums.x, sums.y, sums.z})
       std::fill_n(sum, count, 0.0F);
     for (std::size_t i = begin; i < end; i += code.held) {
@@ -222,69 +211,41 @@ void compute_chunk(const Code& code, Workspace& workspace, std::size_t rank, std
   }
 }
 
-/// The bodies that fall to this place, of all that are padded.
-BodyRange share_of(std::size_t padded, const ThreadRank& thread) {
-  return {.first = padded * thread.rank / thread.size,
-          .last = padded * (thread.rank + 1) / thread.size};
-}
-
 /// A system, by all cores that are at this thread.
 void compute_system(const Step& step, std::size_t system, const ThreadRank& thread,
                     const Code& code, Workspace& workspace) {
   const Sources from = sources_of(step, system);
-  const BodyRange mine = share_of(workspace.padded(), thread);
+  const std::size_t padded = workspace.padded;
+  const std::size_t first = padded * thread.rank / thread.size;
+  const std::size_t last = padded * (thread.rank + 1) / thread.size;
+  const std::size_t last_body = std::clamp<std::size_t>(step.bodies, first, last);
   const std::array<const float*, 4> fields{from.x, from.y, from.z, from.mass};
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    for (std::size_t i = mine.first; i < mine.last; ++i)
-      workspace.field(f)[i] = i < step.bodies ? fields[f][i] : 0.0F;
+    float* const field = workspace.fields[f];
+    std::copy(fields[f] + first, fields[f] + last_body, field + first);
+    std::fill(field + last_body, field + last, 0.0F);
   }
-  const Sums totals = workspace.totals(thread.rank);
-  std::fill_n(totals.x, 3 * workspace.padded(), 0.0F);
+  std::ranges::fill(workspace.all_totals[thread.rank], 0.0F);
   thread.wait_for_all();
 
-  const std::size_t chunks = (workspace.padded() + chunk - 1) / chunk;
+  const std::size_t chunks = (padded + chunk - 1) / chunk;
   for (std::size_t c = 0; c < chunks; ++c) {
-    const std::size_t round = c / thread.size;
     const std::size_t turn = c % thread.size;
-    if ((round % 2 == 0 ? turn : thread.size - 1 - turn) != thread.rank) continue;
+    const bool there = c / thread.size % 2 == 0;
+    if ((there ? turn : thread.size - 1 - turn) != thread.rank) continue;
     compute_chunk(code, workspace, thread.rank, c * chunk, step.softening_squared);
   }
   thread.wait_for_all();
 
-  for (std::size_t i = mine.first; i < std::min<std::size_t>(mine.last, step.bodies); ++i) {
+  for (std::size_t i = first; i < last_body; ++i) {
     std::array<float, 3> sum{};
-    for (std::size_t rank = 0; rank < thread.size; ++rank) {
-      const Sums part = workspace.totals(rank);
-      sum[0] += part.x[i];
-      sum[1] += part.y[i];
-      sum[2] += part.z[i];
+    for (const std::vector<float>& totals : workspace.all_totals) {
+      for (std::size_t c = 0; c < sum.size(); ++c)
+        sum[c] += totals[c * padded + i];
     }
     finish<Soa>(step, system + i, code.scale * sum[0], code.scale * sum[1], code.scale * sum[2]);
   }
   thread.wait_for_all();
-}
-
-void compute_all(std::span<const Step> steps, ThreadTeam& team, const Code& code) {
-  if (steps.empty()) return;
-  const Step& like = steps.front();
-  // As many systems as cores: each its own. Fewer: all cores on one after the other.
-  const bool separate = like.systems >= team.size();
-  std::vector<Workspace> workspaces(separate ? team.size() : 1);
-  for (Workspace& workspace : workspaces)
-    workspace.make(like.bodies, separate ? 1 : team.size());
-  SpinBarrier barrier{team.size()};
-  on_every_core(team, [&](std::size_t rank) {
-    const ThreadRank together{.rank = rank, .size = team.size(), .barrier = &barrier};
-    const ThreadRank thread = separate ? ThreadRank{} : together;
-    Workspace& workspace = workspaces[separate ? rank : 0];
-    const std::size_t first = separate ? rank : 0;
-    const std::size_t next = separate ? team.size() : 1;
-    for (const Step& step : steps) {
-      for (std::size_t s = first; s < step.systems; s += next)
-        compute_system(step, s * step.bodies, thread, code, workspace);
-      together.wait_for_all();
-    }
-  });
 }
 
 HostKernel make(Vectors have) {
@@ -292,12 +253,24 @@ HostKernel make(Vectors have) {
   const Code code{.add_pairs = kernel_for<AddPairs, const Mine&, const Others&, float>(have),
                   .held = held_bodies(lanes),
                   .scale = inverse_cube_scale(lanes)};
-  return {.run = [code](std::span<const Step> steps,
-                        ThreadTeam& team) { compute_all(steps, team, code); },
-          .instructions = std::string{to_string(have)}};
+  const auto run = [code](std::span<const Step> steps, ThreadTeam& team) {
+    if (steps.empty()) return;
+    // As many systems as cores: each its own. Fewer: all cores on one after the other.
+    const bool separate = steps.front().systems >= team.size();
+    std::vector<Workspace> workspaces;
+    while (workspaces.size() < (separate ? team.size() : 1))
+      workspaces.emplace_back(steps.front().bodies, separate ? 1 : team.size());
+    run_on_all_cores(steps, team, [&](const Step& step, const ThreadRank& together) {
+      const std::size_t first = separate ? together.rank : 0;
+      for (std::size_t s = first; s < step.systems; s += workspaces.size())
+        compute_system(step, s * step.bodies, separate ? ThreadRank{} : together, code,
+                       workspaces[first]);
+    });
+  };
+  return {.run = run, .instructions = std::string{to_string(have)}};
 }
 
-STRATA_HOST_RUNG(story, make);
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::cpu_pair_once

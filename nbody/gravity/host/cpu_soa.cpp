@@ -1,5 +1,5 @@
 // The cores are those of rung openmp, by the harness's own threads.
-#include "nbody/gravity/host/one_body_scalar.hpp"
+#include "nbody/gravity/host/host_rung.hpp"
 
 namespace strata::nbody::cpu_soa {
 namespace {
@@ -16,10 +16,10 @@ Rung story() {
 }
 
 HostKernel make(Vectors /*have*/) {
-  return body_by_body(one_body_scalar<Soa>, "scalar");
+  return body_by_body(one_body_scalar<Soa>);
 }
 
-STRATA_HOST_RUNG(story, make);
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::cpu_soa

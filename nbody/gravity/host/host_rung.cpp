@@ -12,11 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace strata::nbody {
 namespace {
@@ -25,20 +20,12 @@ constexpr double sample_seconds = 1e-2;  // a sample lasts as long, or one step
 constexpr double most_steps = 65536;
 constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 
-std::map<std::string, MakeHostKernel, std::less<>>& host_kernels() {
-  static std::map<std::string, MakeHostKernel, std::less<>> all;
-  return all;
-}
-
 using HostSteps = StepBuffers<std::vector<float>>;
 /// Restores the bodies and poisons what results overwrite.
 void restore(HostSteps& steps) {
   std::ranges::copy(steps.begin, steps.from.begin());
   std::ranges::fill(steps.to, poison);
   std::ranges::fill(steps.acceleration, poison);
-}
-Bodies bodies_after(std::size_t steps, const HostSteps& buffers, const std::string& layout) {
-  return bodies_of(layout, buffers.after(steps), buffers.systems, buffers.bodies);
 }
 
 /// How many steps a sample has; seconds_of_step() takes one. Throws Skipped where samples could not
@@ -60,18 +47,6 @@ std::size_t steps_of_sample(const Plan& plan, const std::function<double()>& sec
 
 }  // namespace
 
-std::string_view to_string(Vectors vectors) {
-  switch (vectors) {
-    case Vectors::none:
-      return "none";
-    case Vectors::avx2:
-      return "avx2";
-    case Vectors::avx512:
-      return "avx512";
-  }
-  return "unknown";
-}
-
 Vectors widest_vectors() {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Vectors::none;
@@ -81,29 +56,16 @@ Vectors widest_vectors() {
 #endif
 }
 
-bool add_host_kernel(const Rung& rung, MakeHostKernel make) {
-  return host_kernels().emplace(rung.name, make).second;
-}
-
-MakeHostKernel host_kernel(std::string_view name) {
-  const auto found = host_kernels().find(name);
-  if (found == host_kernels().end()) {
-    throw std::out_of_range{fmt::format("there is no rung '{}' on the CPU", name)};
-  }
-  return found->second;
-}
-
 Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team, const std::string& layout,
                             const Bodies& bodies, bool moves, std::span<const Pull> right) {
-  const Bodies still = at_rest(bodies);
-  HostSteps buffers{still, moves, words_of(layout, still)};
-  restore(buffers);
-  kernel.run(buffers.steps(1, 1), team);
-  if (!moves) return {.error = error_of(right, buffers.acceleration)};
-  return verification_of(still, bodies_after(1, buffers, layout), right);
+  return verified_step<std::vector<float>>(layout, bodies, moves, right,
+                                           [&](HostSteps& buffers, const Step& step) {
+                                             restore(buffers);
+                                             kernel.run({&step, 1}, team);
+                                           });
 }
 
-void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make) {
+void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {
   const HostKernel kernel = make(widest_vectors());
   const Problem problem = problem_of(session);
   const bool moves = problem.moves();
@@ -111,7 +73,7 @@ void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make) 
   const ReferenceProblem& right = reference_problem(session, problem, reference_pulls);
   ThreadTeam team{allowed_cpus()};
   HostMachine machine;
-  HostSteps buffers{right.bodies, moves, words_of(layout, right.bodies)};
+  HostSteps buffers{layout, right.bodies, moves};
   std::vector<Step> steps = buffers.steps(1, time_step);
   const auto run_steps = machine.on_every_core([&](std::size_t /*rank*/, const Call& /*call*/) {
     kernel.run(steps, team);
@@ -124,20 +86,14 @@ void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make) 
   });
   steps = buffers.steps(count, time_step);
 
-  RungCase which{
-      .rung = rung,
-      .problem = problem,
-      .steps = count,
-      .verified = verify_on_host(kernel, team, layout, right.bodies, moves, right.pulls)};
-  if (moves) {
-    which.before = right.conserved.value();
-    which.after = [&] {
-      const Bodies moved = bodies_after(count, buffers, layout);
-      return conserved(moved, reference_pulls(moved));
-    };
-  } else {
-    which.error_at_end = [&] { return error_of(right.pulls, buffers.acceleration); };
-  }
+  RungCase which{.rung = rung,
+                 .problem = problem,
+                 .steps = count,
+                 .verified = verify_on_host(kernel, team, layout, right.bodies, moves, right.pulls),
+                 .facts = {{"layout", layout},
+                           {"instructions", kernel.instructions},
+                           {"cores", static_cast<std::int64_t>(team.size())}}};
+  judge_last_sample(which, buffers, right, reference_pulls);
   Experiment experiment = describe(which);
   experiment.prepare = [&] { restore(buffers); };
   experiment.observe = [&]() -> std::vector<double> {
@@ -145,13 +101,6 @@ void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make) 
     const Stamp& stamp = machine.stamps().front();
     const auto ticks = static_cast<double>(stamp.cycles[1] - stamp.cycles[0]);
     return {outer, ticks / tsc_hertz(), ticks / outer};
-  };
-  experiment.facts = [&, described = experiment.facts](const Experiment& measured) {
-    Facts facts = described(measured);
-    facts["layout"] = layout;
-    facts["instructions"] = kernel.instructions;
-    facts["cores"] = static_cast<std::int64_t>(team.size());
-    return facts;
   };
   measure(session, machine, experiment);
 }

@@ -1,29 +1,41 @@
-// How a rung on the CPU is registered, verified and timed: step.hpp's counterpart.
+// What the file of a rung on a CPU needs: how it is prepared, how the threads of a team share out a
+// step and end it, and one body at a time without vectors. Host only.
 //
 // The time of a step includes the barrier of all threads after it; they are woken once for all
 // steps of a sample.
 #pragma once
 
-#include "harness/case/benchmark.hpp"
+#include "harness/case/enum_words.hpp"
 #include "harness/cpu/thread_team.hpp"
-#include "harness/measure/session.hpp"
+#include "harness/model/layout.hpp"
 #include "nbody/gravity/ladder.hpp"
-#include "nbody/gravity/problem/problem.hpp"
-#include "nbody/gravity/reference/gravity.hpp"
 #include "nbody/gravity/verification.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
-#include <cstdint>
+#include <exception>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
+// A compiler that knows how may put x, y and z into lanes of one vector. What is asked here is what
+// one number at a time costs.
+#if defined(__GNUC__) && !defined(__clang__)
+#define STRATA_SCALAR [[gnu::noinline, gnu::optimize("no-tree-vectorize", "no-tree-slp-vectorize")]]
+#else
+#define STRATA_SCALAR [[gnu::noinline]]
+#endif
+
 namespace strata::nbody {
 
 /// Instructions that a rung may use.
 enum class Vectors { none, avx2, avx512 };
-[[nodiscard]] std::string_view to_string(Vectors vectors);
+constexpr auto words_of(Vectors /*unused*/) {
+  return std::to_array<std::string_view>({"none", "avx2", "avx512"});
+}
 /// The widest that this CPU has: AVX-512 F, or AVX2 with FMA.
 [[nodiscard]] Vectors widest_vectors();
 
@@ -33,12 +45,8 @@ struct HostKernel {
   std::function<void(std::span<const Step>, ThreadTeam&)> run;
   std::string instructions = "scalar";
 };
-
 /// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
 using MakeHostKernel = HostKernel (*)(Vectors);
-
-/// The rungs that this executable has on the CPU. Throws std::out_of_range for another name.
-[[nodiscard]] MakeHostKernel host_kernel(std::string_view name);
 
 /// One step of these bodies, into poisoned outputs, held against their reference. Where bodies
 /// move, they start at rest and the step lasts 1, so that the new velocities are the accelerations,
@@ -48,18 +56,137 @@ using MakeHostKernel = HostKernel (*)(Vectors);
                                           bool moves, std::span<const Pull> right);
 
 /// Verifies a rung, then times it.
-void measure_host_rung(Session& session, const Rung& rung, MakeHostKernel make);
+void measure_rung(Session& session, const Rung& rung, MakeHostKernel make);
 
-bool add_host_kernel(const Rung& rung, MakeHostKernel make);
+/// One thread among those that compute a step.
+struct ThreadRank {
+  std::size_t rank = 0;
+  std::size_t size = 1;
+  ThreadTeam* team = nullptr;  ///< null: it is alone
+
+  void wait_for_all() const noexcept {
+    if (team != nullptr) team->meet();
+  }
+};
+
+/// Every core does its part of each step: part(step, thread) computes it. An exception there ends
+/// the process: the other threads would wait for ever at the next barrier.
+template <class Part>
+void run_on_all_cores(std::span<const Step> steps, ThreadTeam& team, const Part& part) {
+  (void)team.run([&](std::size_t rank) noexcept {
+    const ThreadRank thread{.rank = rank, .size = team.size(), .team = &team};
+    for (const Step& step : steps) {
+      part(step, thread);
+      thread.wait_for_all();
+    }
+  });
+}
+/// A rung that does so.
+template <class Part>
+HostKernel on_all_cores(Part part, std::string_view instructions = "scalar") {
+  return {.run = [part](std::span<const Step> steps,
+                        ThreadTeam& team) { run_on_all_cores(steps, team, part); },
+          .instructions = std::string{instructions}};
+}
+
+/// Some bodies of one system: from `first` up to `last`, counted from the system's first.
+struct BodyRange {
+  std::size_t system = 0;  ///< its first body, counted from that of all systems
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+/// Calls visit(BodyRange) for the bodies of this thread: every thread has as many groups of `group`
+/// as the others, one more or less; the last group of a system may be smaller.
+template <class Visit>
+void for_my_bodies(const Step& step, const ThreadRank& thread, std::size_t group, Visit&& visit) {
+  const std::size_t groups = (step.bodies + group - 1) / group;  // of a system
+  const std::size_t all = groups * step.systems;
+  const std::size_t end = all * (thread.rank + 1) / thread.size;
+  for (std::size_t g = all * thread.rank / thread.size; g < end;) {
+    const std::size_t system = g / groups;
+    const std::size_t next = std::min(end, (system + 1) * groups);
+    visit(BodyRange{.system = system * step.bodies,
+                    .first = (g - system * groups) * group,
+                    .last = std::min<std::size_t>((next - system * groups) * group, step.bodies)});
+    g = next;
+  }
+}
+
+/// A rung that computes one body after the other: one_body(step, system, i) computes body i of the
+/// system that begins at body `system`.
+template <class OneBody>
+HostKernel body_by_body(OneBody one_body, std::string_view instructions = "scalar") {
+  return on_all_cores(
+      [one_body](const Step& step, const ThreadRank& thread) {
+        for_my_bodies(step, thread, 1, [&](const BodyRange& mine) {
+          for (std::size_t i = mine.first; i < mine.last; ++i)
+            one_body(step, mine.system, i);
+        });
+      },
+      instructions);
+}
+
+/// Index of the word that holds field `f` of body `i` of `n`, in a layout whose reads are a field
+/// each. Unlike word_of() it searches nothing.
+template <Layout L, Field f>
+[[nodiscard]] constexpr std::size_t word_at(std::size_t i, std::size_t n) {
+  constexpr auto read = static_cast<std::size_t>(f);
+  static_assert(L::reads[read].words == 1 && L::reads[read].fields[0] == static_cast<int>(f));
+  return L::first_word(read, i, n);
+}
+
+/// Ends a step for body i of all: moves it, or stores its acceleration. First the velocity, then
+/// the position by the new velocity, as on a GPU.
+template <Layout L>
+void finish(const Step& step, std::size_t i, float ax, float ay, float az) {
+  const std::size_t n = step.total();
+  if (!step.moves()) {
+    step.acceleration[i] = ax;
+    step.acceleration[n + i] = ay;
+    step.acceleration[2 * n + i] = az;
+    return;
+  }
+  const auto move = [&]<Field position, Field velocity>(float a) {
+    const std::size_t p = word_at<L, position>(i, n);
+    const std::size_t v = word_at<L, velocity>(i, n);
+    const float moving = std::fma(a, step.time_step, step.from[v]);
+    step.to[v] = moving;
+    step.to[p] = std::fma(moving, step.time_step, step.from[p]);
+  };
+  move.template operator()<Field::px, Field::vx>(ax);
+  move.template operator()<Field::py, Field::vy>(ay);
+  move.template operator()<Field::pz, Field::vz>(az);
+  const std::size_t m = word_at<L, Field::mass>(i, n);
+  step.to[m] = step.from[m];
+}
+
+/// Computes and finishes body i of the system that begins at body `system`.
+template <Layout L>
+STRATA_SCALAR void one_body_scalar(const Step& step, std::size_t system, std::size_t i) {
+  const std::size_t n = step.total();
+  constexpr std::size_t stride = word_of<L>(Field::px, 1, 2) - word_of<L>(Field::px, 0, 2);
+  const float* const px = step.from + word_at<L, Field::px>(system, n);
+  const float* const py = step.from + word_at<L, Field::py>(system, n);
+  const float* const pz = step.from + word_at<L, Field::pz>(system, n);
+  const float* const mass = step.from + word_at<L, Field::mass>(system, n);
+  const float x = px[stride * i];
+  const float y = py[stride * i];
+  const float z = pz[stride * i];
+  const float softening = step.softening_squared;
+  float ax = 0;
+  float ay = 0;
+  float az = 0;
+  for (std::size_t j = 0; j < stride * step.bodies; j += stride) {
+    const float dx = px[j] - x;
+    const float dy = py[j] - y;
+    const float dz = pz[j] - z;
+    const float inverse = 1.0F / std::sqrt(dx * dx + (dy * dy + (dz * dz + softening)));
+    const float strength = mass[j] * inverse * (inverse * inverse);
+    ax += strength * dx;
+    ay += strength * dy;
+    az += strength * dz;
+  }
+  finish<L>(step, system + i, ax, ay, az);
+}
 
 }  // namespace strata::nbody
-
-/// Registers a rung on the CPU: its story and its MakeHostKernel.
-#define STRATA_HOST_RUNG(story, make)                                                           \
-  STRATA_RUNG_STORY(story);                                                                     \
-  [[maybe_unused]] static const bool strata_rung_enrolled =                                     \
-      ::strata::nbody::add_host_kernel(story(), make) &&                                        \
-      ::strata::detail::enrol(::strata::nbody::detail::declare<story>, ::strata::Backend::host, \
-                              [](::strata::Session& session) {                                  \
-                                ::strata::nbody::measure_host_rung(session, story(), make);     \
-                              })

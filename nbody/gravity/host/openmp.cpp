@@ -1,6 +1,5 @@
 #include "harness/case/error.hpp"
-#include "nbody/gravity/host/one_body_scalar.hpp"
-#include "nbody/gravity/host/threads.hpp"
+#include "nbody/gravity/host/host_rung.hpp"
 
 namespace strata::nbody::openmp {
 namespace {
@@ -38,7 +37,7 @@ HostKernel make(Vectors /*have*/) {
 
 #endif
 
-STRATA_HOST_RUNG(story, make);
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::openmp

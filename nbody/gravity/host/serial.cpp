@@ -1,5 +1,4 @@
-#include "nbody/gravity/host/one_body_scalar.hpp"
-#include "nbody/gravity/host/threads.hpp"
+#include "nbody/gravity/host/host_rung.hpp"
 
 namespace strata::nbody::serial {
 namespace {
@@ -15,16 +14,14 @@ Rung story() {
 }
 
 HostKernel make(Vectors /*have*/) {
-  return on_all_cores(
-      [](const Step& step, const ThreadRank& thread) {
-        if (thread.rank > 0) return;
-        for (std::size_t i = 0; i < step.total(); ++i)
-          one_body_scalar<Aos>(step, i / step.bodies * step.bodies, i % step.bodies);
-      },
-      "scalar");
+  return on_all_cores([](const Step& step, const ThreadRank& thread) {
+    if (thread.rank > 0) return;
+    for (std::size_t i = 0; i < step.total(); ++i)
+      one_body_scalar<Aos>(step, i / step.bodies * step.bodies, i % step.bodies);
+  });
 }
 
-STRATA_HOST_RUNG(story, make);
+STRATA_RUNG(story, make);
 
 }  // namespace
 }  // namespace strata::nbody::serial

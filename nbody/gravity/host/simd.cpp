@@ -1,4 +1,4 @@
-#include "nbody/gravity/host/one_body.hpp"
+#include "nbody/gravity/host/vectors.hpp"
 
 namespace strata::nbody::simd {
 namespace {
@@ -15,7 +15,7 @@ Rung story() {
       .layouts = {"soa"}};
 }
 
-STRATA_HOST_RUNG(story, one_body_kernel<false>);
+STRATA_RUNG(story, one_body_kernel<false>);
 
 }  // namespace
 }  // namespace strata::nbody::simd

@@ -1,4 +1,4 @@
-#include "nbody/gravity/host/one_body.hpp"
+#include "nbody/gravity/host/vectors.hpp"
 
 namespace strata::nbody::simd_rsqrt {
 namespace {
@@ -15,7 +15,7 @@ Rung story() {
           .layouts = {"soa"}};
 }
 
-STRATA_HOST_RUNG(story, one_body_kernel<true>);
+STRATA_RUNG(story, one_body_kernel<true>);
 
 }  // namespace
 }  // namespace strata::nbody::simd_rsqrt

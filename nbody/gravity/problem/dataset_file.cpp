@@ -9,7 +9,6 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -21,7 +20,6 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 namespace strata::nbody {
 namespace {
@@ -53,24 +51,6 @@ constexpr std::string_view make_it_again = "generate or compute the file again";
 constexpr std::array<std::string_view, field_count> field_names{"px", "py", "pz",  "vx",
                                                                 "vy", "vz", "mass"};
 
-/// SHA-256 of a file whose own digest is 0, as the bytes that a digest has in the file.
-std::array<char, 32> digest_of(std::string_view file) {
-  const std::string digits = sha256(file);
-  std::array<char, 32> bytes{};
-  for (std::size_t at = 0; at < bytes.size(); ++at) {
-    unsigned byte = 0;
-    std::from_chars(&digits[2 * at], &digits[2 * at] + 2, byte, 16);
-    bytes[at] = static_cast<char>(byte);
-  }
-  return bytes;
-}
-
-[[noreturn]] void fail(const std::filesystem::path& file, std::string_view what, int error) {
-  throw std::runtime_error{
-      fmt::format("{}: {}: {}; choose a place that you may write to, with room",
-                  one_line(file.string()), what, std::generic_category().message(error))};
-}
-
 /// Refuses softening, time step and bodies that no step could start from.
 void check_numbers(const Dataset& dataset, std::string_view name, std::string_view mend) {
   for (const auto& [what, number] : {std::pair{"squared softening", dataset.softening_squared},
@@ -99,62 +79,54 @@ std::string encoded(const Dataset& dataset) {
                 .softening_squared = dataset.softening_squared,
                 .time_step = dataset.time_step,
                 .seed = dataset.seed};
-  std::vector<float> numbers;
-  numbers.reserve(dataset.bodies.total() * header.floats);
-  for (std::size_t i = 0; i < dataset.bodies.total(); ++i) {
-    for (std::size_t f = 0; f < header.floats; ++f)
-      numbers.push_back(dataset.bodies.fields[f][i]);
+  std::string bytes(header_bytes + header.total() * header.floats * sizeof(float), '\0');
+  char* at = bytes.data() + header_bytes;
+  for (std::size_t i = 0; i < header.total(); ++i) {
+    for (std::size_t f = 0; f < header.floats; ++f, at += sizeof(float))
+      std::memcpy(at, &dataset.bodies.fields[f][i], sizeof(float));
   }
-  std::string bytes(header_bytes + numbers.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data() + header_bytes, numbers.data(), numbers.size() * sizeof(float));
   std::memcpy(bytes.data(), &header, header_bytes);
-  header.digest = digest_of(bytes);
+  header.digest = sha256(bytes);
   std::memcpy(bytes.data(), &header, header_bytes);
   return bytes;
 }
 
 /// Of a file of `size` bytes that begins with `start`; refuses what is no such file.
 Header header_of(std::string_view start, std::uint64_t size, std::string_view name) {
-  if (!start.starts_with(magic)) {
-    refuse({name}, "begins with " + in_quotes(start.substr(0, magic.size())),
-           fmt::format("a file of bodies, which begins with '{}'", magic),
-           "make one with strata nbody generate");
-  }
-  if (start.size() < header_bytes) {
-    refuse({name}, fmt::format("ends inside its header, at byte {}", size),
-           fmt::format("{} bytes of header", header_bytes), make_it_again);
-  }
+  const auto require = [name](bool holds, const std::string& found, const std::string& expected,
+                              std::string_view mend) {
+    if (!holds) refuse({name}, found, expected, mend);
+  };
+  require(start.starts_with(magic), "begins with " + in_quotes(start.substr(0, magic.size())),
+          fmt::format("a file of bodies, which begins with '{}'", magic),
+          "make one with strata nbody generate");
+  require(start.size() >= header_bytes, fmt::format("ends inside its header, at byte {}", size),
+          fmt::format("{} bytes of header", header_bytes), make_it_again);
   Header header;
   std::memcpy(&header, start.data(), header_bytes);
-  if (const auto order = header.byte_order; order != Header{}.byte_order) {
-    refuse({name},
-           order == byte_order_swapped ? std::string{"its bytes are in big-endian order"}
-                                       : fmt::format("its mark of byte order is {:#010x}", order),
-           fmt::format("little-endian, with the mark {:#010x}", Header{}.byte_order),
-           make_it_again);
-  }
-  if (const auto version = header.version; version != Header{}.version) {
-    refuse({name}, fmt::format("has version {} of the format", version),
-           fmt::format("version {}", Header{}.version),
-           version > Header{}.version ? "read it with the strata that wrote it, which is newer"
-                                      : make_it_again);
-  }
-  if (header.total() == 0 || header.total() > most_bodies) {
-    refuse({name}, fmt::format("has {} × {} bodies", header.systems, header.bodies),
-           fmt::format("1 to {} in all", most_bodies), make_it_again);
-  }
-  if (header.floats != floats_without_mass && header.floats != field_count) {
-    refuse({name}, fmt::format("has bodies of {} floats", header.floats), "6, or 7 with a mass",
-           make_it_again);
-  }
+  require(header.byte_order == Header{}.byte_order,
+          header.byte_order == byte_order_swapped
+              ? std::string{"its bytes are in big-endian order"}
+              : fmt::format("its mark of byte order is {:#010x}", header.byte_order),
+          fmt::format("little-endian, with the mark {:#010x}", Header{}.byte_order), make_it_again);
+  require(header.version == Header{}.version,
+          fmt::format("has version {} of the format", header.version),
+          fmt::format("version {}", Header{}.version),
+          header.version > Header{}.version
+              ? "read it with the strata that wrote it, which is newer"
+              : make_it_again);
+  require(header.total() > 0 && header.total() <= most_bodies,
+          fmt::format("has {} × {} bodies", header.systems, header.bodies),
+          fmt::format("1 to {} in all", most_bodies), make_it_again);
+  require(header.floats == floats_without_mass || header.floats == field_count,
+          fmt::format("has bodies of {} floats", header.floats), "6, or 7 with a mass",
+          make_it_again);
   const std::uint64_t wanted = header_bytes + header.total() * header.floats * sizeof(float);
-  if (size != wanted) {
-    refuse({name}, fmt::format("has {} bytes", size),
-           fmt::format("{} for {} × {} bodies of {} floats", wanted, header.systems, header.bodies,
-                       header.floats),
-           size < wanted ? "it is cut short: copy it again, or make it again"
-                         : "something was added: copy it again, or make it again");
-  }
+  require(size == wanted, fmt::format("has {} bytes", size),
+          fmt::format("{} for {} × {} bodies of {} floats", wanted, header.systems, header.bodies,
+                      header.floats),
+          size < wanted ? "it is cut short: copy it again, or make it again"
+                        : "something was added: copy it again, or make it again");
   return header;
 }
 
@@ -164,7 +136,7 @@ Dataset decoded(std::string_view file, const Header& header) {
                   .steps = header.steps,
                   .softening_squared = header.softening_squared,
                   .time_step = header.time_step};
-  std::ranges::fill(dataset.bodies.fields[static_cast<std::size_t>(Field::mass)], 1.0F);
+  std::ranges::fill(dataset.bodies.field(Field::mass), 1.0F);
   const char* at = file.data() + header_bytes;
   for (std::size_t i = 0; i < dataset.bodies.total(); ++i) {
     for (std::size_t f = 0; f < header.floats; ++f, at += sizeof(float))
@@ -176,8 +148,8 @@ Dataset decoded(std::string_view file, const Header& header) {
 }  // namespace
 
 std::uint32_t Dataset::floats_per_body() const {
-  const auto& masses = bodies.fields[static_cast<std::size_t>(Field::mass)];
-  const bool unit = std::ranges::all_of(masses, [](float mass) { return mass == 1; });
+  const bool unit =
+      std::ranges::all_of(bodies.field(Field::mass), [](float mass) { return mass == 1; });
   return unit ? floats_without_mass : static_cast<std::uint32_t>(field_count);
 }
 
@@ -207,23 +179,23 @@ void write_dataset(const std::filesystem::path& file, const Dataset& dataset, Ex
 
   const auto temporary =
       file.parent_path() / fmt::format(".{}.{}.new", file.filename().string(), ::getpid());
+  const auto give_up = [&](std::string_view what, int error) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw std::runtime_error{
+        fmt::format("{}: {}: {}; choose a place that you may write to, with room", one_line(name),
+                    what, std::generic_category().message(error))};
+  };
   errno = 0;  // streams leave it to the system calls below them
   std::ofstream stream{temporary, std::ios::binary | std::ios::trunc};
-  if (!stream) fail(file, "cannot be written", errno);
+  if (!stream) give_up("cannot be written", errno);
   const std::string bytes = encoded(dataset);
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   stream.close();
-  std::error_code ignored;
-  if (!stream) {
-    const int error = errno;
-    std::filesystem::remove(temporary, ignored);
-    fail(file, "cannot be written", error);
-  }
+  if (!stream) give_up("cannot be written", errno);
   std::error_code error;
   std::filesystem::rename(temporary, file, error);
-  if (!error) return;
-  std::filesystem::remove(temporary, ignored);
-  fail(file, "cannot be given its name", error.value());
+  if (error) give_up("cannot be given its name", error.value());
 }
 
 Dataset read_dataset(const std::filesystem::path& file) {
@@ -245,7 +217,7 @@ Dataset read_dataset(const std::filesystem::path& file) {
   if (!stream) refuse({name}, "cannot be read to its end", "a whole file", "copy it again");
 
   std::fill_n(bytes.begin() + offsetof(Header, digest), sizeof(header.digest), '\0');
-  if (digest_of(bytes) != header.digest) {
+  if (sha256(bytes) != header.digest) {
     refuse({name}, "its checksum is not that of what it holds", "a file as it was written",
            "it is damaged: copy it again, or make it again");
   }

@@ -3,26 +3,12 @@
 #include "harness/model/split_mix.hpp"
 
 #include <stdexcept>
-#include <string>
 
 namespace strata::nbody {
 
-std::string_view to_string(Kind kind) {
-  switch (kind) {
-    case Kind::galaxies:
-      return "galaxies";
-    case Kind::single:
-      return "single";
-    case Kind::gravit:
-      return "gravit";
-  }
-  return "unknown";
-}
-
 Bodies empty_bodies(std::uint32_t systems, std::uint32_t bodies) {
   Bodies result{.systems = systems, .bodies = bodies, .fields = {}};
-  for (auto& field : result.fields)
-    field.assign(result.total(), 0.0F);
+  result.fields.fill(std::vector<float>(result.total()));
   return result;
 }
 
@@ -42,15 +28,11 @@ Bodies generate(const Problem& problem) {
 
 Problem problem_of(const Session& session) {
   const std::string& name = session.param("problem");
-  Problem problem{.kind = Kind::single,
-                  .systems = static_cast<std::uint32_t>(session.whole("systems")),
-                  .bodies = static_cast<std::uint32_t>(session.whole("bodies"))};
-  for (const Kind kind : {Kind::galaxies, Kind::single, Kind::gravit}) {
-    if (to_string(kind) != name) continue;
-    problem.kind = kind;
-    return problem;
-  }
-  throw std::out_of_range{"there is no problem '" + name + "'"};
+  const auto kind = enum_from<Kind>(name);
+  if (!kind) throw std::out_of_range{"there is no problem '" + name + "'"};
+  return {.kind = *kind,
+          .systems = static_cast<std::uint32_t>(session.whole("systems")),
+          .bodies = static_cast<std::uint32_t>(session.whole("bodies"))};
 }
 
 }  // namespace strata::nbody

@@ -1,18 +1,21 @@
-// The bodies that a rung moves: which problem, how many, where they are and how heavy.
-//
-// Bodies are made here, from a seed, the same on every machine; a file of them is
-// dataset_file.hpp's. Host only.
+// The bodies that a rung moves: which problem, how many, where they are and how heavy. They are
+// made here, from a seed, the same on every machine; a file of them is dataset_file.hpp's. Host
+// only.
 #pragma once
 
+#include "harness/case/enum_words.hpp"
+#include "harness/case/error.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/model/layout.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace strata::nbody {
@@ -23,7 +26,9 @@ namespace strata::nbody {
 ///   single    one system with masses; accelerations only (CUDA Handbook 14, GPU Gems 3 ch. 31)
 ///   gravit    one system; from the copy to the device to the copy back (Siegel et al. 2009, IV)
 enum class Kind { galaxies, single, gravit };
-[[nodiscard]] std::string_view to_string(Kind kind);
+constexpr auto words_of(Kind /*unused*/) {
+  return std::to_array<std::string_view>({"galaxies", "single", "gravit"});
+}
 
 /// A problem, without its bodies.
 struct Problem {
@@ -59,10 +64,10 @@ struct Bodies {
   std::array<std::vector<float>, field_count> fields;
 
   [[nodiscard]] std::size_t total() const { return std::size_t{systems} * bodies; }
-  [[nodiscard]] float& at(Field f, std::size_t i) { return fields[static_cast<std::size_t>(f)][i]; }
-  [[nodiscard]] float at(Field f, std::size_t i) const {
-    return fields[static_cast<std::size_t>(f)][i];
-  }
+  [[nodiscard]] auto& field(Field f) { return fields[static_cast<std::size_t>(f)]; }
+  [[nodiscard]] const auto& field(Field f) const { return fields[static_cast<std::size_t>(f)]; }
+  [[nodiscard]] float& at(Field f, std::size_t i) { return field(f)[i]; }
+  [[nodiscard]] float at(Field f, std::size_t i) const { return field(f)[i]; }
   bool operator==(const Bodies&) const = default;
 };
 /// So many bodies, all numbers 0.
@@ -74,6 +79,16 @@ struct Bodies {
 
 /// The problem that a case's axes `problem`, `systems` and `bodies` name.
 [[nodiscard]] Problem problem_of(const Session& session);
+
+/// visit.operator()<L>() for the layout of that name. Throws Skipped for none.
+template <class Visit>
+auto with_layout_named(std::string_view name, Visit&& visit) {
+  std::optional<decltype(visit.template operator()<Soaoas>())> result;
+  with_layout(name, Posmass::name,
+              [&]<class L, class>() { result = visit.template operator()<L>(); });
+  if (!result) throw Skipped{"this rung has no layout '" + std::string{name} + "'"};
+  return *std::move(result);
+}
 
 /// The bodies as layout L has them: L::words(total) words. Padding words get 1.
 template <Layout L>

@@ -46,4 +46,11 @@ struct Conserved {
 };
 [[nodiscard]] Conserved conserved(const Bodies& bodies, std::span<const Pull> pulls);
 
+struct Dataset;
+/// The bodies of a file after `steps` more steps of semi-implicit Euler, as the rungs take them:
+/// first each velocity by the acceleration, then each place by the new velocity. All in double
+/// precision, on all CPUs; only the end is rounded to single precision. Throws std::overflow_error
+/// where the steps of the dataset would no longer fit.
+[[nodiscard]] Dataset moved(Dataset dataset, std::uint32_t steps);
+
 }  // namespace strata::nbody

@@ -19,7 +19,6 @@ Rung story() {
 }
 
 #if defined(__CUDACC__)
-
 constexpr unsigned unroll = 32;
 
 template <unsigned block, bool moves>
@@ -29,12 +28,11 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
 
 RungKernel make(const Session& session, const Problem& problem) {
   const auto block = static_cast<unsigned>(session.whole("block_size"));
-  return with_number<64, 128, 256, 512, 1024>(block, [&]<unsigned n>() -> RungKernel {
+  return with_value<64, 128, 256, 512, 1024>(block, [&]<unsigned n>() -> RungKernel {
     return tile_kernel(problem.moves() ? step_of<n, true> : step_of<n, false>, n,
                        Fast::square_roots, problem);
   });
 }
-
 #endif
 
 STRATA_RUNG(story, make);

@@ -8,8 +8,6 @@
 namespace strata::nbody::constant_memory {
 namespace {
 
-constexpr unsigned block = 256;
-
 Rung story() {
   return {.name = "constant_memory",
           .before = "invariants",
@@ -21,20 +19,19 @@ Rung story() {
           .sum = Sum::blocks,
           .approximate = true,
           .issue_slots = 15.16,
-          .bodies_of_block = block,
+          .bodies_of_block = usual_block,
           .launch_for_each_system = true};
 }
 
 #if defined(__CUDACC__)
-
 constexpr unsigned unroll = 32;
 constexpr std::uint32_t piece = 65536 / sizeof(float4) - 64;  // room for the kernel's own constants
 
 __constant__ float4 others[piece];
 
-__global__ void __launch_bounds__(block)
+__global__ void __launch_bounds__(usual_block)
     add(Work work, std::uint32_t first, std::uint32_t count, bool fresh) {
-  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
+  const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   if (mine >= work.bodies) return;
   const std::uint32_t i = first + mine;
   const float4 me = read_posmass<Soaoas>(work.from, i, work.total);
@@ -50,8 +47,8 @@ __global__ void __launch_bounds__(block)
   x[2 * work.total] = fresh ? pulls.z : x[2 * work.total] + pulls.z;
 }
 
-__global__ void __launch_bounds__(block) move(Work work) {
-  const std::uint32_t i = blockIdx.x * block + threadIdx.x;
+__global__ void __launch_bounds__(usual_block) move(Work work) {
+  const std::uint32_t i = blockIdx.x * usual_block + threadIdx.x;
   if (i >= work.total) return;
   const float4 me = read_posmass<Soaoas>(work.from, i, work.total);
   finish<Soaoas, true>(work, i, me,
@@ -72,18 +69,17 @@ RungKernel make(const Session&, const Problem& problem) {
                     cuda_check(cudaMemcpyToSymbolAsync(
                         others, work.from + 4 * std::size_t{first + at}, count * sizeof(float4), 0,
                         cudaMemcpyDeviceToDevice, stream));
-                    add<<<blocks_for(step.bodies, block), block, 0, stream>>>(work, first, count,
-                                                                              at == 0);
+                    add<<<blocks_for(step.bodies, usual_block), usual_block, 0, stream>>>(
+                        work, first, count, at == 0);
                   }
                 }
                 if (!step.moves()) return;
-                move<<<blocks_for(step.total(), block), block, 0, stream>>>(work);
+                move<<<blocks_for(step.total(), usual_block), usual_block, 0, stream>>>(work);
               },
           .kernel = reinterpret_cast<const void*>(add),
-          .threads = block,
+          .threads = usual_block,
           .square_roots = problem.interactions()};
 }
-
 #endif
 
 STRATA_RUNG(story, make);

@@ -3,8 +3,6 @@
 namespace strata::nbody::fast_math {
 namespace {
 
-constexpr unsigned block = 256;
-
 Rung story() {
   return {
       .name = "fast_math",
@@ -17,23 +15,21 @@ Rung story() {
           "error grows by what its last places are worth",
       .approximate = true,
       .issue_slots = 18,
-      .bodies_of_block = block,
-      .threads_of_read = block,
+      .bodies_of_block = usual_block,
+      .threads_of_read = usual_block,
       .layouts = {"soaoas", "aos", "soa", "aoas", "aosoa32"}};
 }
 
 #if defined(__CUDACC__)
-
 template <Layout L, bool moves>
-__global__ void __launch_bounds__(block) step_of(Work work) {
-  walk_tiles<L, Fast, block, 1, moves>(work, blockIdx.y);
+__global__ void __launch_bounds__(usual_block) step_of(Work work) {
+  walk_tiles<L, Fast, usual_block, 1, moves>(work, blockIdx.y);
 }
 
 RungKernel make(const Session& session, const Problem& problem) {
-  return tile_kernel_in_layout(session, problem, block, Fast::square_roots,
+  return tile_kernel_in_layout(session, problem, Fast::square_roots,
                                [&]<class L, bool moves>() { return step_of<L, moves>; });
 }
-
 #endif
 
 STRATA_RUNG(story, make);

@@ -5,8 +5,6 @@
 namespace strata::nbody::invariants {
 namespace {
 
-constexpr unsigned block = 256;
-
 Rung story() {
   return {
       .name = "invariants",
@@ -17,19 +15,18 @@ Rung story() {
       .expectation = "nothing: compilers have learned it since",
       .approximate = true,
       .issue_slots = 14.09,
-      .bodies_of_block = block,
-      .threads_of_read = block};
+      .bodies_of_block = usual_block,
+      .threads_of_read = usual_block};
 }
 
 #if defined(__CUDACC__)
-
 constexpr unsigned unroll = 32;
 
 template <bool moves>
-__global__ void __launch_bounds__(block) step_of(Work work) {
-  __shared__ float4 tile[block];
+__global__ void __launch_bounds__(usual_block) step_of(Work work) {
+  __shared__ float4 tile[usual_block];
   const std::uint32_t first = blockIdx.y * work.bodies;
-  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
+  const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   const bool real = mine < work.bodies;
   const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
   const float away_x = -me.x;
@@ -38,14 +35,14 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
   const float softening_squared = work.softening_squared;
   Acceleration pulls;
 #pragma unroll 1
-  for (std::uint32_t start = 0; start < work.bodies; start += block) {
+  for (std::uint32_t start = 0; start < work.bodies; start += usual_block) {
     const std::uint32_t loaded = start + threadIdx.x;
     tile[threadIdx.x] = loaded < work.bodies
                             ? read_posmass<Soaoas>(work.from, first + loaded, work.total)
                             : nobody();
     __syncthreads();
     const float4* other = tile;
-    const float4* const end = tile + block;
+    const float4* const end = tile + usual_block;
 #pragma unroll unroll
     for (; other != end; ++other) {
       const float4 body = *other;  // one load, not one for each use
@@ -64,10 +61,9 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
 }
 
 RungKernel make(const Session&, const Problem& problem) {
-  return tile_kernel(problem.moves() ? step_of<true> : step_of<false>, block, Fast::square_roots,
-                     problem);
+  return tile_kernel(problem.moves() ? step_of<true> : step_of<false>, usual_block,
+                     Fast::square_roots, problem);
 }
-
 #endif
 
 STRATA_RUNG(story, make);

@@ -7,8 +7,6 @@
 namespace strata::nbody::naive {
 namespace {
 
-constexpr unsigned block = 256;
-
 Rung story() {
   return {
       .name = "naive",
@@ -16,17 +14,16 @@ Rung story() {
       .change = "a thread for each body; one launch for each system, another that moves it",
       .source = siegel("IV") + "; " + thessaly("CUDA"),
       .expectation = "L1 answers nearly all loads; the layout decides how many there are",
-      .bodies_of_block = block,
+      .bodies_of_block = usual_block,
       .launch_for_each_system = true,
       .threads_of_read = 32,
       .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
 }
 
 #if defined(__CUDACC__)
-
 template <Layout L>
-__global__ void __launch_bounds__(block) accelerate(Work work, std::uint32_t system) {
-  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
+__global__ void __launch_bounds__(usual_block) accelerate(Work work, std::uint32_t system) {
+  const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   if (mine >= work.bodies) return;
   const std::uint32_t first = system * work.bodies;
   const float4 me = read_posmass<L>(work.from, first + mine, work.total);
@@ -40,8 +37,8 @@ __global__ void __launch_bounds__(block) accelerate(Work work, std::uint32_t sys
 }
 
 template <Layout L>
-__global__ void __launch_bounds__(block) move(Work work, std::uint32_t system) {
-  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
+__global__ void __launch_bounds__(usual_block) move(Work work, std::uint32_t system) {
+  const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   if (mine >= work.bodies) return;
   const std::uint32_t i = system * work.bodies + mine;
   const float4 me = read_posmass<L>(work.from, i, work.total);
@@ -58,17 +55,17 @@ RungKernel make(const Session& session, const Problem& problem) {
                   Work work = work_of(step);
                   if (step.moves()) work.acceleration = between->data();
                   for (std::uint32_t system = 0; system < step.systems; ++system) {
-                    accelerate<L>
-                        <<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
+                    accelerate<L><<<blocks_for(step.bodies, usual_block), usual_block, 0, stream>>>(
+                        work, system);
                     if (!step.moves()) continue;
-                    move<L><<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
+                    move<L><<<blocks_for(step.bodies, usual_block), usual_block, 0, stream>>>(
+                        work, system);
                   }
                 },
             .kernel = reinterpret_cast<const void*>(accelerate<L>),
-            .threads = block};
+            .threads = usual_block};
   });
 }
-
 #endif
 
 STRATA_RUNG(story, make);

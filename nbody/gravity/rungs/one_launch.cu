@@ -4,8 +4,6 @@
 namespace strata::nbody::one_launch {
 namespace {
 
-constexpr unsigned block = 256;
-
 Rung story() {
   return {
       .name = "one_launch",
@@ -14,23 +12,21 @@ Rung story() {
       .change = "the system is a row of the grid",
       .source = thessaly("Elimination of System counting Loop"),
       .expectation = "of many systems: occupancy, and no time between launches; of one: nothing",
-      .bodies_of_block = block,
-      .threads_of_read = block,
+      .bodies_of_block = usual_block,
+      .threads_of_read = usual_block,
       .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
 }
 
 #if defined(__CUDACC__)
-
 template <Layout L, bool moves>
-__global__ void __launch_bounds__(block) step_of(Work work) {
-  walk_tiles<L, Plain, block, 1, moves>(work, blockIdx.y);
+__global__ void __launch_bounds__(usual_block) step_of(Work work) {
+  walk_tiles<L, Plain, usual_block, 1, moves>(work, blockIdx.y);
 }
 
 RungKernel make(const Session& session, const Problem& problem) {
-  return tile_kernel_in_layout(session, problem, block, Plain::square_roots,
+  return tile_kernel_in_layout(session, problem, Plain::square_roots,
                                [&]<class L, bool moves>() { return step_of<L, moves>; });
 }
-
 #endif
 
 STRATA_RUNG(story, make);

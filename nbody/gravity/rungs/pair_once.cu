@@ -34,7 +34,6 @@ Rung story() {
 }
 
 #if defined(__CUDACC__)
-
 constexpr unsigned lanes = 32;
 constexpr unsigned warps = 4;
 constexpr unsigned whole_warp = 0xFFFFFFFFU;
@@ -209,7 +208,7 @@ std::uint32_t warps_at_once(void (*kernel)(const float4*, const float4*, float4*
 
 RungKernel make(const Session& session, const Problem& problem) {
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
-  return with_number<4, 8, 12, 16>(per_thread, [&]<unsigned n>() {
+  return with_value<4, 8, 12, 16>(per_thread, [&]<unsigned n>() {
     return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
       const Ring ring = ring_for(problem, n, warps_at_once(meet<n>));
       auto arrays = std::make_shared<Arrays>(std::size_t{problem.systems} * ring.padded);
@@ -238,7 +237,6 @@ RungKernel make(const Session& session, const Problem& problem) {
     });
   });
 }
-
 #endif
 
 STRATA_RUNG(story, make);

@@ -3,7 +3,6 @@
 namespace strata::nbody::read_only {
 namespace {
 
-constexpr unsigned block = 256;
 constexpr unsigned unroll = 32;
 
 Rung story() {
@@ -16,15 +15,14 @@ Rung story() {
       .expectation = "a load of L1 takes 32 cycles, one of shared memory 23: more warps are needed",
       .approximate = true,
       .issue_slots = 14.22,
-      .bodies_of_block = block,
+      .bodies_of_block = usual_block,
       .threads_of_read = 32};
 }
 
 #if defined(__CUDACC__)
-
 template <bool moves>
-__global__ void __launch_bounds__(block) step_of(Work work) {
-  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
+__global__ void __launch_bounds__(usual_block) step_of(Work work) {
+  const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   if (mine >= work.bodies) return;
   const std::uint32_t first = blockIdx.y * work.bodies;
   const auto* const others = reinterpret_cast<const float4*>(work.from) + first;
@@ -38,11 +36,10 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
 
 RungKernel make(const Session&, const Problem& problem) {
   RungKernel kernel =
-      tile_kernel(problem.moves() ? step_of<true> : step_of<false>, block, 0, problem);
+      tile_kernel(problem.moves() ? step_of<true> : step_of<false>, usual_block, 0, problem);
   kernel.square_roots = problem.interactions();  // no tile is filled up
   return kernel;
 }
-
 #endif
 
 STRATA_RUNG(story, make);

@@ -21,7 +21,6 @@ Rung story() {
 }
 
 #if defined(__CUDACC__)
-
 template <unsigned per_thread, unsigned warps, bool moves>
 __global__ void __launch_bounds__(warps* several::lanes) step_of(Work work) {
   several::walk<per_thread, warps, moves, /*turned=*/false>(work);
@@ -33,7 +32,6 @@ RungKernel make(const Session& session, const Problem& problem) {
                               return step_of<per_thread, warps, moves>;
                             });
 }
-
 #endif
 
 STRATA_RUNG(story, make);

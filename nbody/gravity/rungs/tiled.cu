@@ -3,28 +3,28 @@
 namespace strata::nbody::tiled {
 namespace {
 
-constexpr unsigned block = 256;
-
 Rung story() {
-  return {.name = "tiled",
-          .before = "naive",
-          .question =
-              "What does it bring to read each body once for a whole block, and to move the "
-              "bodies in the same kernel?",
-          .change = "tiles in shared memory; the move is fused into the kernel",
-          .source = gems() + "; " + thessaly("Shared Memory Tiling & Kernel Fusion"),
-          .expectation = "global loads fall by the size of a block, shared loads take their place",
-          .bodies_of_block = block,
-          .launch_for_each_system = true,
-          .threads_of_read = block,
-          .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
+  return {
+      .name = "tiled",
+      .before = "naive",
+      .question =
+          "What does it bring to read each body once for a whole block, and to move the "
+          "bodies in the same kernel?",
+      .change = "tiles in shared memory; the move is fused into the kernel",
+      .source =
+          "Nyland, Harris, Prins, Fast N-Body Simulation with CUDA, GPU Gems 3, 2007, ch. 31; " +
+          thessaly("Shared Memory Tiling & Kernel Fusion"),
+      .expectation = "global loads fall by the size of a block, shared loads take their place",
+      .bodies_of_block = usual_block,
+      .launch_for_each_system = true,
+      .threads_of_read = usual_block,
+      .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
 }
 
 #if defined(__CUDACC__)
-
 template <Layout L, bool moves>
-__global__ void __launch_bounds__(block) step_of(Work work, std::uint32_t system) {
-  walk_tiles<L, Plain, block, 1, moves>(work, system);
+__global__ void __launch_bounds__(usual_block) step_of(Work work, std::uint32_t system) {
+  walk_tiles<L, Plain, usual_block, 1, moves>(work, system);
 }
 
 RungKernel make(const Session& session, const Problem&) {
@@ -34,14 +34,14 @@ RungKernel make(const Session& session, const Problem&) {
                   const Work work = work_of(step);
                   const auto kernel = step.moves() ? step_of<L, true> : step_of<L, false>;
                   for (std::uint32_t system = 0; system < step.systems; ++system) {
-                    kernel<<<blocks_for(step.bodies, block), block, 0, stream>>>(work, system);
+                    kernel<<<blocks_for(step.bodies, usual_block), usual_block, 0, stream>>>(
+                        work, system);
                   }
                 },
             .kernel = reinterpret_cast<const void*>(step_of<L, false>),
-            .threads = block};
+            .threads = usual_block};
   });
 }
-
 #endif
 
 STRATA_RUNG(story, make);

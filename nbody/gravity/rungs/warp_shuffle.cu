@@ -4,8 +4,6 @@
 namespace strata::nbody::warp_shuffle {
 namespace {
 
-constexpr unsigned block = 256;
-
 Rung story() {
   return {.name = "warp_shuffle",
           .before = "invariants",
@@ -16,19 +14,18 @@ Rung story() {
               "slower: four instructions in the place of one, by a unit for 32 lanes a cycle",
           .approximate = true,
           .issue_slots = 17.38,
-          .bodies_of_block = block,
+          .bodies_of_block = usual_block,
           .threads_of_read = 32};
 }
 
 #if defined(__CUDACC__)
-
 constexpr unsigned lanes = 32;
 constexpr unsigned whole_warp = 0xFFFFFFFFU;
 
 template <bool moves>
-__global__ void __launch_bounds__(block) step_of(Work work) {
+__global__ void __launch_bounds__(usual_block) step_of(Work work) {
   const std::uint32_t first = blockIdx.y * work.bodies;
-  const std::uint32_t mine = blockIdx.x * block + threadIdx.x;
+  const std::uint32_t mine = blockIdx.x * usual_block + threadIdx.x;
   const std::uint32_t lane = threadIdx.x % lanes;
   const bool real = mine < work.bodies;
   const float4 me = real ? read_posmass<Soaoas>(work.from, first + mine, work.total) : nobody();
@@ -53,12 +50,12 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
 
 RungKernel make(const Session&, const Problem& problem) {
   RungKernel kernel =
-      tile_kernel(problem.moves() ? step_of<true> : step_of<false>, block, 0, problem);
-  kernel.square_roots = static_cast<double>(problem.systems) * blocks_for(problem.bodies, block) *
-                        block * blocks_for(problem.bodies, lanes) * lanes;
+      tile_kernel(problem.moves() ? step_of<true> : step_of<false>, usual_block, 0, problem);
+  kernel.square_roots = static_cast<double>(problem.systems) *
+                        blocks_for(problem.bodies, usual_block) * usual_block *
+                        blocks_for(problem.bodies, lanes) * lanes;
   return kernel;
 }
-
 #endif
 
 STRATA_RUNG(story, make);
