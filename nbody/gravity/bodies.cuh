@@ -3,7 +3,7 @@
 #pragma once
 
 #include "harness/model/layout.hpp"
-#include "nbody/gravity/verification.hpp"
+#include "nbody/gravity/rung_experiment.hpp"
 
 #include <cstdint>
 #include <utility>

@@ -29,7 +29,7 @@ std::vector<Rung> ordered_rungs() {
 
 std::optional<std::string> excluded(const Rung& rung, const Params& params, Backend backend) {
   if (backend != rung.backend) return "it is a rung of another backend";
-  if (std::ranges::find(rung.layouts, params.at("layout")) == rung.layouts.end()) {
+  if (std::ranges::count(rung.layouts, params.at("layout")) == 0) {
     return "the rung is not built for that layout";
   }
   const bool alone = params.at("systems") == "1";
@@ -46,39 +46,14 @@ std::optional<std::string> excluded(const Rung& rung, const Params& params, Back
 
 }  // namespace
 
-Axis numbers(std::string name, std::string meaning, std::vector<std::string> choices,
-             std::vector<std::string> defaults) {
-  return {.name = std::move(name),
-          .meaning = std::move(meaning),
-          .choices = std::move(choices),
-          .defaults = std::move(defaults)};
-}
-
-std::string thessaly(std::string_view place) {
-  return fmt::format(
-      "Papadouli, Markovitsis, Sanchez Cabrera, Parallelization and Optimization of Nbody "
-      "Simulation on GPU, University of Thessaly, 2026, {}",
-      place);
-}
-std::string siegel(std::string_view place) {
-  return fmt::format(
-      "Siegel, Ributzka, Li, CUDA Memory Optimizations for Large Data-Structures in the Gravit "
-      "Simulator, ICPP Workshops 2009, {}",
-      place);
-}
-std::string handbook(std::string_view place) {
-  return fmt::format("Wilt, The CUDA Handbook, 2013, ch. 14, {}", place);
-}
-
 const std::vector<Rung>& ladder() {
   static const std::vector<Rung> rungs = ordered_rungs();
   return rungs;
 }
 
 const Rung& rung_named(std::string_view name) {
-  for (const Rung& rung : ladder()) {
-    if (rung.name == name) return rung;
-  }
+  const auto found = std::ranges::find(ladder(), name, &Rung::name);
+  if (found != ladder().end()) return *found;
   throw std::out_of_range{fmt::format("there is no rung '{}'", name)};
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace strata::nbody {
@@ -50,13 +51,29 @@ struct Rung {
 };
 
 /// An axis of listed numbers.
-[[nodiscard]] Axis numbers(std::string name, std::string meaning, std::vector<std::string> choices,
-                           std::vector<std::string> defaults);
+[[nodiscard]] inline Axis numbers(const char* name, const char* meaning,
+                                  std::vector<std::string> choices,
+                                  std::vector<std::string> defaults) {
+  return {.name = name,
+          .meaning = meaning,
+          .choices = std::move(choices),
+          .defaults = std::move(defaults)};
+}
 
-// Whom several rungs follow, each with the place where they say so.
-[[nodiscard]] std::string thessaly(std::string_view place);
-[[nodiscard]] std::string siegel(std::string_view place);
-[[nodiscard]] std::string handbook(std::string_view place);
+/// A work that several rungs follow; called with the place where it says so.
+struct Source {
+  const char* work;
+  [[nodiscard]] std::string operator()(const char* place) const {
+    return std::string{work} + ", " + place;
+  }
+};
+inline constexpr Source thessaly{
+    "Papadouli, Markovitsis, Sanchez Cabrera, Parallelization and Optimization of Nbody Simulation "
+    "on GPU, University of Thessaly, 2026"};
+inline constexpr Source siegel{
+    "Siegel, Ributzka, Li, CUDA Memory Optimizations for Large Data-Structures in the Gravit "
+    "Simulator, ICPP Workshops 2009"};
+inline constexpr Source handbook{"Wilt, The CUDA Handbook, 2013, ch. 14"};
 
 /// All rungs: a backend's stand in their order.
 [[nodiscard]] const std::vector<Rung>& ladder();

@@ -2,7 +2,6 @@
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
-#include "nbody/gravity/rung_experiment.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
 #include <cuda_runtime_api.h>

@@ -1,15 +1,144 @@
-// What the case of a rung reports, on any backend: everything but its launches. Host only.
+// The case of a rung on any backend, everything but its launches: its steps and where they read and
+// write, how their outcome is verified, and what is reported. Host only.
 #pragma once
 
 #include "harness/measure/experiment.hpp"
 #include "nbody/gravity/ladder.hpp"
-#include "nbody/gravity/verification.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
 namespace strata::nbody {
+
+/// The bodies in the layout of that name, and back. Throw Skipped for a name that no layout has.
+[[nodiscard]] std::vector<float> words_of(std::string_view layout, const Bodies& bodies);
+[[nodiscard]] Bodies bodies_of(std::string_view layout, std::span<const float> words,
+                               std::uint32_t systems, std::uint32_t bodies);
+
+struct ReferenceProblem {
+  Bodies bodies;
+  std::vector<Pull> pulls;
+};
+using PullsOf = std::vector<Pull> (*)(const Bodies&);
+/// A problem's bodies and their reference, which `pulls_of` computes on first use, for all rungs:
+/// that of half a million bodies takes a second.
+[[nodiscard]] const ReferenceProblem& reference_problem(Session& session, const Problem& problem,
+                                                        PullsOf pulls_of);
+
+/// One time step of all systems, or one evaluation of their accelerations.
+struct Step {
+  const float* from = nullptr;    ///< bodies, in the layout of the case
+  float* to = nullptr;            ///< galaxies: where the moved bodies go, in the same layout
+  float* acceleration = nullptr;  ///< single, gravit: three arrays of `total` numbers, x y z
+  std::uint32_t systems = 1;
+  std::uint32_t bodies = 0;  ///< of each system
+  float softening_squared = 0;
+  float time_step = 0;
+
+  [[nodiscard]] std::uint32_t total() const { return systems * bodies; }
+  [[nodiscard]] bool moves() const { return acceleration == nullptr; }
+};
+
+/// Where the steps of a case read and write, in a backend's memory: std::vector<float> or
+/// DeviceBuffer<float>.
+template <class Buffer>
+struct StepBuffers {
+  std::string layout;
+  std::uint32_t systems;
+  std::uint32_t bodies;
+  bool moves;
+  Buffer begin;  ///< the bodies before the first step
+  Buffer from;
+  Buffer to;
+  Buffer acceleration;
+
+  StepBuffers(const std::string& layout_of_all, const Bodies& all, bool bodies_move)
+      : layout{layout_of_all},
+        systems{all.systems},
+        bodies{all.bodies},
+        moves{bodies_move},
+        begin{filled(words_of(layout, all))},
+        from(begin.size()),
+        to(begin.size()),
+        acceleration(std::max(3 * all.total(), least)) {}
+
+  /// So many steps, from the bodies in `from`. Where they move, each step starts from what the one
+  /// before left.
+  [[nodiscard]] std::vector<Step> steps(std::size_t count, float time) {
+    std::vector<Step> all;
+    all.reserve(count);
+    for (std::size_t s = 0; s < count; ++s) {
+      const bool back = moves && s % 2 == 1;
+      all.push_back({.from = (back ? to : from).data(),
+                     .to = moves ? (back ? from : to).data() : nullptr,
+                     .acceleration = moves ? nullptr : acceleration.data(),
+                     .systems = systems,
+                     .bodies = bodies,
+                     .softening_squared = softening_squared,
+                     .time_step = time});
+    }
+    return all;
+  }
+  /// Where so many steps leave the bodies.
+  [[nodiscard]] const Buffer& after(std::size_t count) const { return count % 2 == 1 ? to : from; }
+  [[nodiscard]] Bodies bodies_after(std::size_t count) const {
+    return bodies_of(layout, on_host(after(count)), systems, bodies);
+  }
+  /// Of the accelerations that the last step left.
+  [[nodiscard]] Error error(std::span<const Pull> right) const {
+    return error_of(right, on_host(acceleration));
+  }
+
+ private:
+  static constexpr std::size_t least = 1;  // of several GPUs one may get no bodies
+  static constexpr bool is_host = std::is_same_v<Buffer, std::vector<float>>;
+
+  static Buffer filled(std::vector<float> words) {
+    words.resize(std::max(words.size(), least));
+    if constexpr (is_host) {
+      return words;
+    } else {
+      return Buffer{std::span<const float>{words}};
+    }
+  }
+  static std::vector<float> on_host(const Buffer& buffer) {
+    if constexpr (is_host) {
+      return buffer;
+    } else {
+      return buffer.to_host();
+    }
+  }
+};
+
+/// The outcome of one step.
+struct Verification {
+  Error error;                ///< of the accelerations
+  std::size_t misplaced = 0;  ///< positions and masses that a move left wrong
+};
+/// The same bodies without velocities. A step of length 1 from there makes the new velocities the
+/// accelerations, and the new positions known exactly.
+[[nodiscard]] Bodies at_rest(Bodies bodies);
+/// The outcome of such a step.
+[[nodiscard]] Verification verification_of(const Bodies& still, const Bodies& moved,
+                                           std::span<const Pull> right);
+/// Takes such a step, or computes the accelerations: take(buffers, step) restores the bodies,
+/// poisons what results overwrite, and does the step.
+template <class Buffer, class Take>
+[[nodiscard]] Verification verified_step(const std::string& layout, const Bodies& bodies,
+                                         bool moves, std::span<const Pull> right, Take&& take) {
+  const Bodies still = at_rest(bodies);
+  StepBuffers<Buffer> buffers{layout, still, moves};
+  take(buffers, buffers.steps(1, 1).front());
+  if (!moves) return {.error = buffers.error(right)};
+  return verification_of(still, buffers.bodies_after(1), right);
+}
 
 /// What is known of a case before its first sample, and how to ask for what its last one left.
 struct RungCase {

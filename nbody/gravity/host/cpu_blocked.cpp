@@ -4,11 +4,6 @@
 // square root a pair takes 14 instructions (AVX-512).
 #include "nbody/gravity/host/vectors.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <vector>
-
 namespace strata::nbody::cpu_blocked {
 namespace {
 
@@ -91,17 +86,11 @@ struct AddPulls {
   }
 };
 
-template <unsigned vectors>
-auto add_pulls(Vectors have) {
-  return kernel_for<AddPulls<vectors>, const Group&, const Sources&, std::size_t, std::size_t,
-                    float>(have);
-}
-
 /// What takes a group of 1, 2, … vectors.
 struct Code {
   std::size_t lanes;
   std::size_t most;  ///< vectors that registers hold
-  std::array<decltype(add_pulls<1>(Vectors::none)), 4> of_vectors;
+  std::array<void (*)(const Group&, const Sources&, std::size_t, std::size_t, float), 4> of_vectors;
 };
 
 /// All pieces of a system upon these of its bodies.
@@ -132,10 +121,13 @@ void compute(const Step& step, const BodyRange& mine, const Code& code,
 
 HostKernel make(Vectors have) {
   const bool wide = have == Vectors::avx512;
+  const auto add_pulls = [have]<unsigned... vectors>() {
+    return std::array{kernel_for<AddPulls<vectors>, const Group&, const Sources&, std::size_t,
+                                 std::size_t, float>(have)...};
+  };
   const Code code{.lanes = wide ? avx512_lanes : avx2_lanes,
                   .most = wide ? 4U : 2U,
-                  .of_vectors = {add_pulls<1>(have), add_pulls<2>(have), add_pulls<3>(have),
-                                 add_pulls<4>(have)}};
+                  .of_vectors = add_pulls.operator()<1, 2, 3, 4>()};
   return on_all_cores(
       [code](const Step& step, const ThreadRank& thread) {
         thread_local std::vector<float> totals;

@@ -10,11 +10,7 @@
 // to go over.
 #include "nbody/gravity/host/vectors.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <memory>
-#include <vector>
 
 namespace strata::nbody::cpu_pair_once {
 namespace {

@@ -1,16 +1,12 @@
 #include "nbody/gravity/host/host_rung.hpp"
 
-#include "harness/case/error.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
 #include "harness/measure/engine.hpp"
-#include "nbody/gravity/rung_experiment.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace strata::nbody {

@@ -9,7 +9,7 @@
 #include "harness/cpu/thread_team.hpp"
 #include "harness/model/layout.hpp"
 #include "nbody/gravity/ladder.hpp"
-#include "nbody/gravity/verification.hpp"
+#include "nbody/gravity/rung_experiment.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,18 +1,14 @@
-// One source for a kernel in AVX2 and in AVX-512, chosen when the program runs: the build may be
-// for a CPU that has neither. x86-64 only; elsewhere, and on a CPU without fused multiply-adds on
-// vectors, rungs in vectors are skipped. Host only.
+// One source for a kernel in AVX2 and in AVX-512, chosen when the program runs. x86-64 only;
+// elsewhere, and on a CPU without fused multiply-adds on vectors, it is skipped. Host only.
 //
 // A kernel is a struct with `template <unsigned lanes> static void run(…)`, always inlined: its
-// arithmetic on Floats<lanes> (the compiler's own vectors) is compiled once in a function for
-// AVX-512 and once in one for AVX2.
+// arithmetic on Floats<lanes> (the compiler's own vectors) is compiled for each.
 #pragma once
 
 #include "harness/case/error.hpp"
 #include "harness/model/layout.hpp"
 #include "nbody/gravity/host/host_rung.hpp"
 
-#include <array>
-#include <cstddef>
 #include <cstring>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -30,14 +26,12 @@ namespace strata::nbody {
 inline constexpr unsigned avx2_lanes = 8;
 inline constexpr unsigned avx512_lanes = 16;
 
-namespace detail {
 template <unsigned lanes>
 struct FloatsOf {
   using type [[gnu::vector_size(lanes * sizeof(float))]] = float;
 };
-}  // namespace detail
 template <unsigned lanes>
-using Floats = typename detail::FloatsOf<lanes>::type;
+using Floats = typename FloatsOf<lanes>::type;
 
 #if defined(__x86_64__)
 /// Each replaces x by 1/√x to 14 bits (AVX-512) or 12 (AVX2).

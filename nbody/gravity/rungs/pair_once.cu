@@ -1,8 +1,7 @@
 // A warp holds a tile of 32 × per_thread bodies and walks over 32 others at a time, one a lane. At
 // each of 32 turns a lane meets its per_thread bodies with its one, and hands that one, with the
-// reaction upon it, to the lane beside it; after 32 turns every body is home. Then its reaction is
-// added to memory by an atomic addition: no two warps race for a sum, but their order is anyone's,
-// and the last bits differ from run to run.
+// reaction upon it, to the next lane. After 32 turns the reaction is added to memory atomically, in
+// no fixed order: the last bits differ from run to run.
 //
 // Which warp computes which pair: the tiles stand in a ring, and each meets itself (without
 // reactions) and the half of the ring that follows it; of an even number of tiles, those in the
@@ -10,7 +9,6 @@
 // mass is divided out at the end, so every body needs a mass above 0.
 #include "nbody/gravity/rung_kernels.cuh"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>

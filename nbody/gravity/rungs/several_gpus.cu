@@ -7,7 +7,6 @@
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/peer.hpp"
 #include "harness/measure/engine.hpp"
-#include "nbody/gravity/rung_experiment.hpp"
 
 #include <limits>
 #include <memory>
