@@ -2,15 +2,9 @@
 #include "harness/model/split_mix.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <numeric>
-#include <span>
 #include <stdexcept>
-#include <string>
 
 namespace strata::nbody {
 namespace {

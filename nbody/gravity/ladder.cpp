@@ -6,7 +6,6 @@
 #include <cmath>
 #include <optional>
 #include <stdexcept>
-#include <utility>
 
 namespace strata::nbody {
 namespace {

@@ -4,13 +4,7 @@
 #include "harness/measure/engine.hpp"
 #include "nbody/gravity/rung_kernels.cuh"
 
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
 #include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace strata::nbody {
 namespace {
@@ -26,23 +20,18 @@ __global__ void stamp(Stamp* stamps, unsigned mark) {
   stamps[sm].tag = 1;
 }
 
-Verification verify(const RungKernel& kernel, const std::string& layout, bool moves,
-                    const Bodies& bodies, std::span<const Pull> right) {
-  return verified_step<DeviceBuffer<float>>(layout, bodies, moves, right,
-                                            [&](DeviceSteps& buffers, const Step& step) {
-                                              const Stream stream;
-                                              restore(buffers, stream);
-                                              kernel.launch(step, stream.get());
-                                              cuda_check(cudaGetLastError());
-                                              stream.synchronize();
-                                            });
-}
-
 }  // namespace
 
-Verification verify(const RungKernel& kernel, const std::string& layout, const Problem& problem,
-                    const Bodies& bodies) {
-  return verify(kernel, layout, problem.moves(), bodies, device_reference(bodies));
+Verification verify(const RungKernel& kernel, const std::string& layout, const Bodies& bodies,
+                    bool moves, std::span<const Pull> right) {
+  const auto take = [&kernel](DeviceSteps& buffers, const Step& step) {
+    const Stream stream;
+    restore(buffers, stream);
+    kernel.launch(step, stream.get());
+    cuda_check(cudaGetLastError());
+    stream.synchronize();
+  };
+  return verified_step<DeviceBuffer<float>>(layout, bodies, moves, right, take);
 }
 
 void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
@@ -60,7 +49,7 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
   RungCase which{.rung = rung,
                  .problem = problem,
                  .steps = steps.size(),
-                 .verified = verify(kernel, layout, moves, right.bodies, right.pulls),
+                 .verified = verify(kernel, layout, right.bodies, moves, right.pulls),
                  .sms = gpu_facts(session.device().identity().facts).sms,
                  .square_roots = kernel.square_roots,
                  .facts = {{"registers", std::int64_t{code.registers}},

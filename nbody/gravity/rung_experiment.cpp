@@ -129,16 +129,6 @@ CountPlan counted(const RungCase& which) {
 
 }  // namespace
 
-std::vector<float> words_of(std::string_view layout, const Bodies& bodies) {
-  return with_layout_named(layout, [&]<class L>() { return in_layout<L>(bodies); });
-}
-
-Bodies bodies_of(std::string_view layout, std::span<const float> words, std::uint32_t systems,
-                 std::uint32_t bodies) {
-  return with_layout_named(layout,
-                           [&]<class L>() { return from_layout<L>(words, systems, bodies); });
-}
-
 const ReferenceProblem& reference_problem(Session& session, const Problem& problem,
                                           PullsOf pulls_of) {
   auto& kept = session.cache().shared<std::map<std::string, ReferenceProblem>>();

@@ -11,16 +11,10 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
 namespace strata::nbody {
-
-/// The bodies in the layout of that name, and back. Throw Skipped for a name that no layout has.
-[[nodiscard]] std::vector<float> words_of(std::string_view layout, const Bodies& bodies);
-[[nodiscard]] Bodies bodies_of(std::string_view layout, std::span<const float> words,
-                               std::uint32_t systems, std::uint32_t bodies);
 
 struct ReferenceProblem {
   Bodies bodies;
@@ -36,14 +30,15 @@ using PullsOf = std::vector<Pull> (*)(const Bodies&);
 struct Step {
   const float* from = nullptr;    ///< bodies, in the layout of the case
   float* to = nullptr;            ///< galaxies: where the moved bodies go, in the same layout
-  float* acceleration = nullptr;  ///< single, gravit: three arrays of `total` numbers, x y z
+  float* acceleration = nullptr;  ///< three arrays of `total` numbers, x y z: the outcome of single
+                                  ///< and gravit, and a place to work in where bodies move
   std::uint32_t systems = 1;
   std::uint32_t bodies = 0;  ///< of each system
   float softening_squared = 0;
   float time_step = 0;
 
   [[nodiscard]] std::uint32_t total() const { return systems * bodies; }
-  [[nodiscard]] bool moves() const { return acceleration == nullptr; }
+  [[nodiscard]] bool moves() const { return to != nullptr; }
 };
 
 /// Where the steps of a case read and write, in a backend's memory: std::vector<float> or
@@ -78,7 +73,7 @@ struct StepBuffers {
       const bool back = moves && s % 2 == 1;
       all.push_back({.from = (back ? to : from).data(),
                      .to = moves ? (back ? from : to).data() : nullptr,
-                     .acceleration = moves ? nullptr : acceleration.data(),
+                     .acceleration = acceleration.data(),
                      .systems = systems,
                      .bodies = bodies,
                      .softening_squared = softening_squared,
@@ -128,8 +123,9 @@ struct Verification {
 /// The outcome of such a step.
 [[nodiscard]] Verification verification_of(const Bodies& still, const Bodies& moved,
                                            std::span<const Pull> right);
-/// Takes such a step, or computes the accelerations: take(buffers, step) restores the bodies,
-/// poisons what results overwrite, and does the step.
+/// Takes such a step where bodies move, or computes their accelerations, and holds the outcome
+/// against the reference: take(buffers, step) restores the bodies, poisons what results overwrite,
+/// and does the step.
 template <class Buffer, class Take>
 [[nodiscard]] Verification verified_step(const std::string& layout, const Bodies& bodies,
                                          bool moves, std::span<const Pull> right, Take&& take) {

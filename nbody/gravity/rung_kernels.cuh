@@ -23,6 +23,7 @@ inline constexpr unsigned usual_block = 256;  ///< threads
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,9 @@ struct RungKernel {
 /// Prepares a rung for a case: reads its axes. Throws Skipped where the device cannot do it.
 using MakeRungKernel = RungKernel (*)(const Session&, const Problem&);
 
-/// One step of `bodies` in that layout, on the current device. Of moving bodies: they start at rest
-/// and the step lasts 1, so that the new velocities are the accelerations.
+/// verified_step() of `bodies` in that layout, on the current device.
 [[nodiscard]] Verification verify(const RungKernel& kernel, const std::string& layout,
-                                  const Problem& problem, const Bodies& bodies);
+                                  const Bodies& bodies, bool moves, std::span<const Pull> right);
 
 /// Verifies a rung, then times or counts it.
 void measure_rung(Session& session, const Rung& rung, MakeRungKernel make);

@@ -8,8 +8,6 @@
 
 #include "nbody/gravity/rung_kernels.cuh"
 
-#include <cstdint>
-
 #if defined(__CUDACC__)
 namespace strata::nbody::several {
 

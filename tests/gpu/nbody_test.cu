@@ -70,7 +70,8 @@ Bodies hard_bodies(const Problem& problem, const std::string& kind) {
 Verdict verdict_of(const Rung& rung, const RungKernel& kernel, const std::string& layout,
                    const Problem& problem, const Bodies& bodies, std::string& said,
                    bool dominated = false) {
-  const Verification found = verify(kernel, layout, problem, bodies);
+  const Verification found =
+      verify(kernel, layout, bodies, problem.moves(), device_reference(bodies));
   const Gate gate =
       accuracy_gate(accuracy_of(rung, problem.bodies, found.error, "accelerations", dominated));
   said = gate.detail;

@@ -90,15 +90,15 @@ TYPED_TEST_SUITE(NbodyLayout, AsTypes<Layouts>::type);
 TYPED_TEST(NbodyLayout, KeepsEveryNumber) {
   for (const std::uint32_t n : {1U, 31U, 33U}) {
     const Bodies bodies = generate({.kind = Kind::single, .systems = 2, .bodies = n});
-    const auto words = in_layout<TypeParam>(bodies);
+    const auto words = words_of(TypeParam::name, bodies);
     EXPECT_EQ(words.size(), TypeParam::words(bodies.total()));
-    EXPECT_EQ(from_layout<TypeParam>(words, 2, n), bodies);
+    EXPECT_EQ(bodies_of(TypeParam::name, words, 2, n), bodies);
   }
 }
 
 TYPED_TEST(NbodyLayout, PutsOnesWhereNoFieldIs) {
   const Bodies zero = empty_bodies(1, 5);
-  const auto words = in_layout<TypeParam>(zero);
+  const auto words = words_of(TypeParam::name, zero);
   const auto ones = static_cast<std::size_t>(std::ranges::count(words, 1.0F));
   EXPECT_EQ(ones, words.size() - 5 * field_count);
 }

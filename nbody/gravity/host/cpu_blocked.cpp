@@ -93,12 +93,13 @@ struct Code {
   std::array<void (*)(const Group&, const Sources&, std::size_t, std::size_t, float), 4> of_vectors;
 };
 
-/// All pieces of a system upon these of its bodies.
-void compute(const Step& step, const BodyRange& mine, const Code& code,
-             std::vector<float>& totals) {
-  const Sources from = sources_of(step, mine.system);
-  const std::size_t count = mine.last - mine.first;
+/// All pieces of a system upon its bodies from `first` up to `last`.
+void compute(const Step& step, std::size_t system, std::size_t first, std::size_t last,
+             const Code& code) {
+  const Sources from = sources_of(step, system);
+  const std::size_t count = last - first;
   const std::size_t padded = (count + code.lanes - 1) / code.lanes * code.lanes;
+  thread_local std::vector<float> totals;
   totals.assign(3 * padded, 0.0F);
   for (std::size_t start = 0; start < step.bodies; start += piece) {
     const std::size_t end = std::min<std::size_t>(start + piece, step.bodies);
@@ -106,17 +107,15 @@ void compute(const Step& step, const BodyRange& mine, const Code& code,
       const std::size_t vectors = std::min((padded - at) / code.lanes, code.most);
       const std::size_t bodies = std::min(vectors * code.lanes, count - at);
       code.of_vectors[vectors - 1](
-          {.at = from + (mine.first + at),
+          {.at = from + (first + at),
            .totals = {&totals[at], &totals[padded + at], &totals[2 * padded + at]},
            .count = bodies},
           from, start, end, step.softening_squared);
       at += bodies;
     }
   }
-  for (std::size_t b = 0; b < count; ++b) {
-    finish<Soa>(step, mine.system + mine.first + b, totals[b], totals[padded + b],
-                totals[2 * padded + b]);
-  }
+  for (std::size_t b = 0; b < count; ++b)
+    finish<Soa>(step, system + first + b, totals[b], totals[padded + b], totals[2 * padded + b]);
 }
 
 HostKernel make(Vectors have) {
@@ -128,13 +127,13 @@ HostKernel make(Vectors have) {
   const Code code{.lanes = wide ? avx512_lanes : avx2_lanes,
                   .most = wide ? 4U : 2U,
                   .of_vectors = add_pulls.operator()<1, 2, 3, 4>()};
-  return on_all_cores(
-      [code](const Step& step, const ThreadRank& thread) {
-        thread_local std::vector<float> totals;
-        for_my_bodies(step, thread, code.lanes,
-                      [&](const BodyRange& mine) { compute(step, mine, code, totals); });
-      },
-      to_string(have));
+  const auto part = [code](const Step& step, const ThreadRank& thread) {
+    for_my_bodies(step, thread, code.lanes,
+                  [&](std::size_t system, std::size_t first, std::size_t last) {
+                    compute(step, system, first, last, code);
+                  });
+  };
+  return on_all_cores(part, to_string(have));
 }
 
 STRATA_RUNG(story, make);

@@ -42,17 +42,14 @@ inline Sums operator+(const Sums& sums, std::size_t i) {
   return {sums.x + i, sums.y + i, sums.z + i};
 }
 
-/// The bodies in registers, and where their totals are.
-struct Mine {
-  Sources at;
-  Sums totals;
-};
-/// Those that they go over, and the sums of the reactions upon each; whole tiles.
-struct Others {
-  Sources at;
-  Sums reactions;
-  std::size_t tile_mates;  ///< so many are of the same tile, and come first
-  std::size_t count;
+/// Some bodies, and those that they go over: whole tiles.
+struct Meeting {
+  Sources mine;  ///< in registers
+  Sums totals;   ///< of those
+  Sources others;
+  Sums reactions;          ///< upon each of the others
+  std::size_t tile_mates;  ///< so many of the others are of the same tile, and come first
+  std::size_t count;       ///< of the others
 };
 
 /// Bodies that registers hold.
@@ -62,8 +59,7 @@ constexpr std::size_t held_bodies(unsigned lanes) {
 
 struct AddPairs {
   template <unsigned lanes>
-  [[STRATA_INLINE]] static void run(const Mine& mine, const Others& others,
-                                    float softening_squared) {
+  [[STRATA_INLINE]] static void run(const Meeting& of, float softening_squared) {
     using V = Floats<lanes>;
     struct Held {
       V x, y, z, mass, ax, ay, az;
@@ -72,22 +68,22 @@ struct AddPairs {
     std::array<Held, held_bodies(lanes)> held;
 #pragma GCC unroll 8
     for (std::size_t b = 0; b < held.size(); ++b) {
-      held[b] = {.x = V{} + mine.at.x[b],
-                 .y = V{} + mine.at.y[b],
-                 .z = V{} + mine.at.z[b],
-                 .mass = V{} + mine.at.mass[b],
+      held[b] = {.x = V{} + of.mine.x[b],
+                 .y = V{} + of.mine.y[b],
+                 .z = V{} + of.mine.z[b],
+                 .mass = V{} + of.mine.mass[b],
                  .ax = V{},
                  .ay = V{},
                  .az = V{}};
     }
     const auto go_over = [&]<bool react>(std::size_t j) __attribute__((always_inline)) {
-      const V x = load<lanes>(others.at.x + j);
-      const V y = load<lanes>(others.at.y + j);
-      const V z = load<lanes>(others.at.z + j);
-      const V mass = load<lanes>(others.at.mass + j);
-      V rx = load<lanes>(others.reactions.x + j);
-      V ry = load<lanes>(others.reactions.y + j);
-      V rz = load<lanes>(others.reactions.z + j);
+      const V x = load<lanes>(of.others.x + j);
+      const V y = load<lanes>(of.others.y + j);
+      const V z = load<lanes>(of.others.z + j);
+      const V mass = load<lanes>(of.others.mass + j);
+      V rx = load<lanes>(of.reactions.x + j);
+      V ry = load<lanes>(of.reactions.y + j);
+      V rz = load<lanes>(of.reactions.z + j);
 #pragma GCC unroll 8
       for (Held& h : held) {
         const V dx = x - h.x;
@@ -106,27 +102,27 @@ struct AddPairs {
         }
       }
       if constexpr (react) {
-        store<lanes>(others.reactions.x + j, rx);
-        store<lanes>(others.reactions.y + j, ry);
-        store<lanes>(others.reactions.z + j, rz);
+        store<lanes>(of.reactions.x + j, rx);
+        store<lanes>(of.reactions.y + j, ry);
+        store<lanes>(of.reactions.z + j, rz);
       }
     };
     std::size_t j = 0;
-    for (; j < others.tile_mates; j += lanes)
+    for (; j < of.tile_mates; j += lanes)
       go_over.template operator()<false>(j);
-    for (; j < others.count; j += lanes)
+    for (; j < of.count; j += lanes)
       go_over.template operator()<true>(j);
 #pragma GCC unroll 8
     for (std::size_t b = 0; b < held.size(); ++b) {
-      mine.totals.x[b] += sum<lanes>(held[b].ax);
-      mine.totals.y[b] += sum<lanes>(held[b].ay);
-      mine.totals.z[b] += sum<lanes>(held[b].az);
+      of.totals.x[b] += sum<lanes>(held[b].ax);
+      of.totals.y[b] += sum<lanes>(held[b].ay);
+      of.totals.z[b] += sum<lanes>(held[b].az);
     }
   }
 };
 
 struct Code {
-  void (*add_pairs)(const Mine&, const Others&, float);
+  void (*add_pairs)(const Meeting&, float);
   std::size_t held;  ///< bodies in registers
   float scale;       ///< of all strengths
 };
@@ -192,8 +188,9 @@ void compute_chunk(const Code& code, Workspace& workspace, std::size_t rank, std
     for (std::size_t i = begin; i < end; i += code.held) {
       const std::size_t own = i / tile * tile;
       const std::size_t from = std::max(start, own);
-      code.add_pairs({all + i, totals + i},
-                     {.at = all + from,
+      code.add_pairs({.mine = all + i,
+                      .totals = totals + i,
+                      .others = all + from,
                       .reactions = sums + (from - start),
                       .tile_mates = own < start ? 0 : tile,
                       .count = start + count - from},
@@ -246,7 +243,7 @@ void compute_system(const Step& step, std::size_t system, const ThreadRank& thre
 
 HostKernel make(Vectors have) {
   const unsigned lanes = have == Vectors::avx512 ? avx512_lanes : avx2_lanes;
-  const Code code{.add_pairs = kernel_for<AddPairs, const Mine&, const Others&, float>(have),
+  const Code code{.add_pairs = kernel_for<AddPairs, const Meeting&, float>(have),
                   .held = held_bodies(lanes),
                   .scale = inverse_cube_scale(lanes)};
   const auto run = [code](std::span<const Step> steps, ThreadTeam& team) {

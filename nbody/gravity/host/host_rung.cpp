@@ -54,11 +54,11 @@ Vectors widest_vectors() {
 
 Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team, const std::string& layout,
                             const Bodies& bodies, bool moves, std::span<const Pull> right) {
-  return verified_step<std::vector<float>>(layout, bodies, moves, right,
-                                           [&](HostSteps& buffers, const Step& step) {
-                                             restore(buffers);
-                                             kernel.run({&step, 1}, team);
-                                           });
+  const auto take = [&](HostSteps& buffers, const Step& step) {
+    restore(buffers);
+    kernel.run({&step, 1}, team);
+  };
+  return verified_step<std::vector<float>>(layout, bodies, moves, right, take);
 }
 
 void measure_rung(Session& session, const Rung& rung, MakeHostKernel make) {

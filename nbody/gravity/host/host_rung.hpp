@@ -48,9 +48,7 @@ struct HostKernel {
 /// Prepares a rung. Throws Skipped where it cannot be done with these vectors or in this build.
 using MakeHostKernel = HostKernel (*)(Vectors);
 
-/// One step of these bodies, into poisoned outputs, held against their reference. Where bodies
-/// move, they start at rest and the step lasts 1, so that the new velocities are the accelerations,
-/// and the new positions known exactly.
+/// verified_step() of these bodies.
 [[nodiscard]] Verification verify_on_host(const HostKernel& kernel, ThreadTeam& team,
                                           const std::string& layout, const Bodies& bodies,
                                           bool moves, std::span<const Pull> right);
@@ -89,14 +87,9 @@ HostKernel on_all_cores(Part part, std::string_view instructions = "scalar") {
           .instructions = std::string{instructions}};
 }
 
-/// Some bodies of one system: from `first` up to `last`, counted from the system's first.
-struct BodyRange {
-  std::size_t system = 0;  ///< its first body, counted from that of all systems
-  std::size_t first = 0;
-  std::size_t last = 0;
-};
-/// Calls visit(BodyRange) for the bodies of this thread: every thread has as many groups of `group`
-/// as the others, one more or less; the last group of a system may be smaller.
+/// Calls visit(system, first, last) for the bodies of this thread: those from `first` up to `last`
+/// of the system that begins at body `system` of all. Every thread has as many groups of `group` as
+/// the others, one more or less; the last group of a system may be smaller.
 template <class Visit>
 void for_my_bodies(const Step& step, const ThreadRank& thread, std::size_t group, Visit&& visit) {
   const std::size_t groups = (step.bodies + group - 1) / group;  // of a system
@@ -105,9 +98,8 @@ void for_my_bodies(const Step& step, const ThreadRank& thread, std::size_t group
   for (std::size_t g = all * thread.rank / thread.size; g < end;) {
     const std::size_t system = g / groups;
     const std::size_t next = std::min(end, (system + 1) * groups);
-    visit(BodyRange{.system = system * step.bodies,
-                    .first = (g - system * groups) * group,
-                    .last = std::min<std::size_t>((next - system * groups) * group, step.bodies)});
+    visit(system * step.bodies, (g - system * groups) * group,
+          std::min<std::size_t>((next - system * groups) * group, step.bodies));
     g = next;
   }
 }
@@ -118,9 +110,9 @@ template <class OneBody>
 HostKernel body_by_body(OneBody one_body, std::string_view instructions = "scalar") {
   return on_all_cores(
       [one_body](const Step& step, const ThreadRank& thread) {
-        for_my_bodies(step, thread, 1, [&](const BodyRange& mine) {
-          for (std::size_t i = mine.first; i < mine.last; ++i)
-            one_body(step, mine.system, i);
+        for_my_bodies(step, thread, 1, [&](std::size_t system, std::size_t i, std::size_t last) {
+          for (; i < last; ++i)
+            one_body(step, system, i);
         });
       },
       instructions);

@@ -6,20 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <fstream>
-#include <ios>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 namespace strata::nbody {
 namespace {

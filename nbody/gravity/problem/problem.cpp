@@ -35,4 +35,29 @@ Problem problem_of(const Session& session) {
           .bodies = static_cast<std::uint32_t>(session.whole("bodies"))};
 }
 
+std::vector<float> words_of(std::string_view layout, const Bodies& bodies) {
+  return with_layout_named(layout, [&]<class L>() {
+    const std::size_t n = bodies.total();
+    std::vector<float> words(L::words(n), 1.0F);
+    for (std::size_t f = 0; f < field_count; ++f) {
+      for (std::size_t i = 0; i < n; ++i)
+        words[word_of<L>(static_cast<Field>(f), i, n)] = bodies.fields[f][i];
+    }
+    return words;
+  });
+}
+
+Bodies bodies_of(std::string_view layout, std::span<const float> words, std::uint32_t systems,
+                 std::uint32_t bodies) {
+  return with_layout_named(layout, [&]<class L>() {
+    Bodies result = empty_bodies(systems, bodies);
+    const std::size_t n = result.total();
+    for (std::size_t f = 0; f < field_count; ++f) {
+      for (std::size_t i = 0; i < n; ++i)
+        result.fields[f][i] = words[word_of<L>(static_cast<Field>(f), i, n)];
+    }
+    return result;
+  });
+}
+
 }  // namespace strata::nbody

@@ -90,29 +90,10 @@ auto with_layout_named(std::string_view name, Visit&& visit) {
   return *std::move(result);
 }
 
-/// The bodies as layout L has them: L::words(total) words. Padding words get 1.
-template <Layout L>
-[[nodiscard]] std::vector<float> in_layout(const Bodies& bodies) {
-  const std::size_t n = bodies.total();
-  std::vector<float> words(L::words(n), 1.0F);
-  for (std::size_t f = 0; f < field_count; ++f) {
-    for (std::size_t i = 0; i < n; ++i)
-      words[word_of<L>(static_cast<Field>(f), i, n)] = bodies.fields[f][i];
-  }
-  return words;
-}
-
-/// The other way.
-template <Layout L>
-[[nodiscard]] Bodies from_layout(std::span<const float> words, std::uint32_t systems,
-                                 std::uint32_t bodies) {
-  Bodies result = empty_bodies(systems, bodies);
-  const std::size_t n = result.total();
-  for (std::size_t f = 0; f < field_count; ++f) {
-    for (std::size_t i = 0; i < n; ++i)
-      result.fields[f][i] = words[word_of<L>(static_cast<Field>(f), i, n)];
-  }
-  return result;
-}
+/// The words of the bodies in the layout of that name, and back. Padding words get 1. Throw Skipped
+/// for a name that no layout has.
+[[nodiscard]] std::vector<float> words_of(std::string_view layout, const Bodies& bodies);
+[[nodiscard]] Bodies bodies_of(std::string_view layout, std::span<const float> words,
+                               std::uint32_t systems, std::uint32_t bodies);
 
 }  // namespace strata::nbody

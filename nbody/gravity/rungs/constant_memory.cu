@@ -2,9 +2,6 @@
 // system, and the accelerations are added up in global memory.
 #include "nbody/gravity/rung_kernels.cuh"
 
-#include <algorithm>
-#include <memory>
-
 namespace strata::nbody::constant_memory {
 namespace {
 
@@ -57,11 +54,9 @@ __global__ void __launch_bounds__(usual_block) move(Work work) {
 }
 
 RungKernel make(const Session&, const Problem& problem) {
-  auto between = std::make_shared<DeviceBuffer<float>>(3 * problem.total());
   return {.launch =
-              [between](const Step& step, cudaStream_t stream) {
-                Work work = work_of(step);
-                if (step.moves()) work.acceleration = between->data();
+              [](const Step& step, cudaStream_t stream) {
+                const Work work = work_of(step);
                 for (std::uint32_t system = 0; system < step.systems; ++system) {
                   const std::uint32_t first = system * step.bodies;
                   for (std::uint32_t at = 0; at < step.bodies; at += piece) {

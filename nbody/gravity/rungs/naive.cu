@@ -2,8 +2,6 @@
 // of the serial program (Papadouli et al. 2026, before their first step; Siegel et al. 2009, IV).
 #include "nbody/gravity/rung_kernels.cuh"
 
-#include <memory>
-
 namespace strata::nbody::naive {
 namespace {
 
@@ -47,13 +45,11 @@ __global__ void __launch_bounds__(usual_block) move(Work work, std::uint32_t sys
   finish<L, true>(work, i, me, pulls);
 }
 
-RungKernel make(const Session& session, const Problem& problem) {
+RungKernel make(const Session& session, const Problem&) {
   return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
-    auto between = std::make_shared<DeviceBuffer<float>>(3 * problem.total());
     return {.launch =
-                [between](const Step& step, cudaStream_t stream) {
-                  Work work = work_of(step);
-                  if (step.moves()) work.acceleration = between->data();
+                [](const Step& step, cudaStream_t stream) {
+                  const Work work = work_of(step);
                   for (std::uint32_t system = 0; system < step.systems; ++system) {
                     accelerate<L><<<blocks_for(step.bodies, usual_block), usual_block, 0, stream>>>(
                         work, system);

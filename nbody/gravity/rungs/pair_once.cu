@@ -8,10 +8,13 @@
 // first half also the one that is opposite. One force m_i m_j / r³ d serves both sides, and the own
 // mass is divided out at the end, so every body needs a mass above 0.
 #include "nbody/gravity/rung_kernels.cuh"
+#if defined(__CUDACC__)
+#include "harness/cuda/occupancy.hpp"
 
 #include <cmath>
 #include <limits>
 #include <memory>
+#endif
 
 namespace strata::nbody::pair_once {
 namespace {
@@ -194,21 +197,17 @@ struct Arrays {
   DeviceBuffer<float4> forces;
 };
 
-std::uint32_t warps_at_once(void (*kernel)(const float4*, const float4*, float4*, Ring, float)) {
-  int device = 0;
-  int sms = 0;
-  int blocks = 0;
-  cuda_check(cudaGetDevice(&device));
-  cuda_check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, warps * lanes, 0));
-  return static_cast<std::uint32_t>(sms * std::max(blocks, 1)) * warps;
+std::uint32_t warps_at_once(const void* kernel) {
+  const auto sms = static_cast<std::uint32_t>(device_attribute(cudaDevAttrMultiProcessorCount));
+  return sms * std::max(resident_blocks(kernel, warps * lanes), 1U) * warps;
 }
 
 RungKernel make(const Session& session, const Problem& problem) {
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
   return with_value<4, 8, 12, 16>(per_thread, [&]<unsigned n>() {
     return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
-      const Ring ring = ring_for(problem, n, warps_at_once(meet<n>));
+      const auto* const kernel = reinterpret_cast<const void*>(meet<n>);
+      const Ring ring = ring_for(problem, n, warps_at_once(kernel));
       auto arrays = std::make_shared<Arrays>(std::size_t{problem.systems} * ring.padded);
       double met = 0;
       for (std::uint32_t t = 0; t < ring.tiles; ++t)
@@ -228,7 +227,7 @@ RungKernel make(const Session& session, const Problem& problem) {
                     end<<<all, block, 0, stream>>>(work, ring.padded, arrays->bodies.data(),
                                                    arrays->forces.data());
                   },
-              .kernel = reinterpret_cast<const void*>(meet<n>),
+              .kernel = kernel,
               .threads = warps * lanes,
               // the divisions at the end: a reciprocal for each number of a body, found by counting
               .square_roots = problem.systems * met * lanes * (lanes * n)};
