@@ -97,22 +97,23 @@ template <class StepOf>
 RungKernel kernel_of(const Session& session, const Problem& problem, StepOf step_of) {
   const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
   const auto warps = static_cast<unsigned>(session.whole("warps"));
-  return with_value<1, 2, 4, 8>(per_thread, [&]<unsigned n>() {
-    return with_value<1, 2, 4, 8>(warps, [&]<unsigned w>() -> RungKernel {
-      void (*const kernel)(Work) = problem.moves() ? step_of.template operator()<n, w, true>()
-                                                   : step_of.template operator()<n, w, false>();
-      return {.launch =
-                  [kernel](const Step& step, cudaStream_t stream) {
-                    const dim3 grid{blocks_for(step.bodies, lanes * n), step.systems};
-                    kernel<<<grid, w * lanes, 0, stream>>>(work_of(step));
-                  },
-              .kernel = reinterpret_cast<const void*>(kernel),
-              .threads = w * lanes,
-              .square_roots = static_cast<double>(problem.systems) *
-                              blocks_for(problem.bodies, lanes * n) * (lanes * n) *
-                              blocks_for(problem.bodies, lanes) * lanes};
+  void (*const kernel)(Work) = with_value<1, 2, 4, 8>(per_thread, [&]<unsigned n>() {
+    return with_value<1, 2, 4, 8>(warps, [&]<unsigned w>() {
+      return problem.moves() ? step_of.template operator()<n, w, true>()
+                             : step_of.template operator()<n, w, false>();
     });
   });
+  const unsigned bodies = lanes * per_thread;  // of a block
+  return {.launch =
+              [=](const Step& step, cudaStream_t stream) {
+                const dim3 grid{blocks_for(step.bodies, bodies), step.systems};
+                kernel<<<grid, warps * lanes, 0, stream>>>(work_of(step));
+              },
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .threads = warps * lanes,
+          .square_roots = static_cast<double>(problem.systems) *
+                          blocks_for(problem.bodies, bodies) * bodies *
+                          blocks_for(problem.bodies, lanes) * lanes};
 }
 
 }  // namespace strata::nbody::several

@@ -47,9 +47,9 @@ struct AddPulls {
     };
 #pragma GCC unroll 4
     for (std::size_t v = 0; v < vectors; ++v) {
-      held[v].x = load_first<lanes>(group.at.x + v * lanes, count_in(v));
-      held[v].y = load_first<lanes>(group.at.y + v * lanes, count_in(v));
-      held[v].z = load_first<lanes>(group.at.z + v * lanes, count_in(v));
+      held[v].x = load<lanes>(group.at.x + v * lanes, count_in(v));
+      held[v].y = load<lanes>(group.at.y + v * lanes, count_in(v));
+      held[v].z = load<lanes>(group.at.z + v * lanes, count_in(v));
     }
     while (first < last) {
       const std::size_t end = std::min(first + sources_of_sum, last);

@@ -31,10 +31,9 @@ std::size_t steps_of_sample(const Plan& plan, const std::function<double()>& sec
   double seconds = seconds_of_step();
   const double all = seconds * samples;
   if (all > plan.time_limit / 2) {
-    throw Skipped{
-        fmt::format("{} samples of one step would take {:.0f} s of the {:.0f} s that a case may "
-                    "take",
-                    samples, all, plan.time_limit)};
+    throw Skipped{fmt::format(
+        "{} samples of one step would take {:.0f} s of the {:.0f} s that a case may take", samples,
+        all, plan.time_limit)};
   }
   if (seconds < sample_seconds) seconds = std::min(seconds, seconds_of_step());  // caches are warm
   const double count = std::ceil(sample_seconds / std::max(seconds, 1e-9));

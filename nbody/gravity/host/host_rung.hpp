@@ -15,7 +15,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <span>
 #include <string>

@@ -50,15 +50,9 @@ using Floats = typename FloatsOf<lanes>::type;
 }
 #endif
 
-template <unsigned lanes>
-[[STRATA_INLINE]] inline Floats<lanes> load(const float* from) {
-  Floats<lanes> all;
-  std::memcpy(&all, from, sizeof all);
-  return all;
-}
 /// The first `count` numbers; 0 in the other lanes.
 template <unsigned lanes>
-[[STRATA_INLINE]] inline Floats<lanes> load_first(const float* from, std::size_t count) {
+[[STRATA_INLINE]] inline Floats<lanes> load(const float* from, std::size_t count = lanes) {
   Floats<lanes> some{};
   std::memcpy(&some, from, count * sizeof(float));
   return some;
@@ -81,11 +75,10 @@ template <unsigned lanes>
   }
 }
 
-/// s^(-3/2) ÷ inverse_cube_scale(lanes), from an approximate y ≈ 1/√s. With e = 1 − s y², which is
-/// small, it is y³ (1 − e)^(-3/2) = y³ (1 + 3e/2 + 15e²/8 + …). Of AVX-512's 14 bits e² is already
-/// below single precision, and what is left is 3/2 y³ (5/3 − s y²): one multiply-add and one
-/// product, the factor in front left to the caller, once for all. A Newton step for y itself, and
-/// its cube, would take two instructions more. AVX2's 12 bits need e².
+/// s^(-3/2) ÷ inverse_cube_scale(lanes), from an approximate y ≈ 1/√s. With a small e = 1 − s y² it
+/// is y³ (1 − e)^(-3/2) = y³ (1 + 3e/2 + 15e²/8 + …). Of AVX-512's 14 bits e² is below single
+/// precision, which leaves 3/2 y³ (5/3 − s y²): two instructions less than a Newton step for y and
+/// its cube, the factor in front left to the caller, once for all. AVX2's 12 bits need e².
 inline constexpr float five_thirds = 5.0F / 3.0F;
 [[nodiscard]] constexpr float inverse_cube_scale(unsigned lanes) {
   // 5/3 as it is rounded, and the factor that makes up for it
@@ -143,9 +136,8 @@ inline Sources sources_of(const Step& step, std::size_t system) {
           step.from + word_at<Soa, Field::mass>(system, n)};
 }
 
-/// The acceleration of one body, a vector of sources at a time.
-/// `approximate`: an approximate reciprocal square root and one Newton step, y (3 − s y²) / 2, in
-/// place of square root and division.
+/// The acceleration of one body, a vector of sources at a time. `approximate`: by a reciprocal
+/// square root and one Newton step, y (3 − s y²) / 2, in place of square root and division.
 template <bool approximate>
 struct OneBody {
   template <unsigned lanes>
@@ -158,11 +150,10 @@ struct OneBody {
     V ax{};
     V ay{};
     V az{};
-    const auto add = [&](const V& sx, const V& sy, const V& sz, const V& mass)
-        __attribute__((always_inline)) {
-      const V dx = sx - x;
-      const V dy = sy - y;
-      const V dz = sz - z;
+    const auto add = [&](std::size_t j, std::size_t count) __attribute__((always_inline)) {
+      const V dx = load<lanes>(from.x + j, count) - x;
+      const V dy = load<lanes>(from.y + j, count) - y;
+      const V dz = load<lanes>(from.z + j, count) - z;
       const V squared = dx * dx + (dy * dy + (dz * dz + step.softening_squared));
       V inverse = squared;
       if constexpr (approximate) {
@@ -172,20 +163,16 @@ struct OneBody {
         square_root(inverse);
         inverse = 1 / inverse;
       }
-      const V strength = mass * inverse * (inverse * inverse);
+      const V strength = load<lanes>(from.mass + j, count) * inverse * (inverse * inverse);
       ax += strength * dx;
       ay += strength * dy;
       az += strength * dz;
     };
     std::size_t j = 0;
     for (; j + lanes <= step.bodies; j += lanes)
-      add(load<lanes>(from.x + j), load<lanes>(from.y + j), load<lanes>(from.z + j),
-          load<lanes>(from.mass + j));
-    if (const std::size_t left = step.bodies - j; left > 0) {
-      // The lanes beyond the last body have position and mass 0: they attract nobody.
-      add(load_first<lanes>(from.x + j, left), load_first<lanes>(from.y + j, left),
-          load_first<lanes>(from.z + j, left), load_first<lanes>(from.mass + j, left));
-    }
+      add(j, lanes);
+    // The lanes beyond the last body have position and mass 0: they attract nobody.
+    if (j < step.bodies) add(j, step.bodies - j);
     finish<Soa>(step, system + i, sum<lanes>(ax), sum<lanes>(ay), sum<lanes>(az));
   }
 };

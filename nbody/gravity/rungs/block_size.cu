@@ -28,10 +28,9 @@ __global__ void __launch_bounds__(block) step_of(Work work) {
 
 RungKernel make(const Session& session, const Problem& problem) {
   const auto block = static_cast<unsigned>(session.whole("block_size"));
-  return with_value<64, 128, 256, 512, 1024>(block, [&]<unsigned n>() -> RungKernel {
-    return tile_kernel(problem.moves() ? step_of<n, true> : step_of<n, false>, n,
-                       Fast::square_roots, problem);
-  });
+  const auto kernel = with_value<64, 128, 256, 512, 1024>(
+      block, [&]<unsigned n>() { return problem.moves() ? step_of<n, true> : step_of<n, false>; });
+  return tile_kernel(kernel, block, Fast::square_roots, problem);
 }
 #endif
 

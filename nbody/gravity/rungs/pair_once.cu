@@ -203,8 +203,7 @@ std::uint32_t warps_at_once(const void* kernel) {
 }
 
 RungKernel make(const Session& session, const Problem& problem) {
-  const auto per_thread = static_cast<unsigned>(session.whole("per_thread"));
-  return with_value<4, 8, 12, 16>(per_thread, [&]<unsigned n>() {
+  return with_value<4, 8, 12, 16>(session.whole("per_thread"), [&]<unsigned n>() {
     return with_layout_named(session.param("layout"), [&]<class L>() -> RungKernel {
       const auto* const kernel = reinterpret_cast<const void*>(meet<n>);
       const Ring ring = ring_for(problem, n, warps_at_once(kernel));

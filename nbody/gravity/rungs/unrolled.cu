@@ -10,8 +10,7 @@ Rung story() {
           .change = "the inner loop is unrolled",
           .source = siegel("IV-A") + "; " + handbook("Table 14.2"),
           .expectation =
-              "the loop's own instructions go, and shared loads are issued ahead of their "
-              "use",
+              "the loop's own instructions go, and shared loads are issued ahead of their use",
           .approximate = true,
           .issue_slots = 14.03,
           .bodies_of_block = usual_block,
@@ -28,12 +27,10 @@ __global__ void __launch_bounds__(usual_block) step_of(Work work) {
 }
 
 RungKernel make(const Session& session, const Problem& problem) {
-  const auto unroll = static_cast<unsigned>(session.whole("unroll"));
-  return with_value<1, 2, 4, 8, 16, 32, 64, 128, usual_block>(
-      unroll, [&]<unsigned n>() -> RungKernel {
-        return tile_kernel(problem.moves() ? step_of<n, true> : step_of<n, false>, usual_block,
-                           Fast::square_roots, problem);
-      });
+  const auto kernel = with_value<1, 2, 4, 8, 16, 32, 64, 128, 256>(
+      session.whole("unroll"),
+      [&]<unsigned n>() { return problem.moves() ? step_of<n, true> : step_of<n, false>; });
+  return tile_kernel(kernel, usual_block, Fast::square_roots, problem);
 }
 #endif
 
