@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -21,18 +22,14 @@ std::size_t below(std::mt19937_64& random, std::size_t bound) {
 
 /// Rank of each value, from 1 on; equal ones share the mean of theirs.
 std::vector<double> midranks(std::span<const double> values) {
-  std::vector<std::size_t> order(values.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    order[i] = i;
-  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
-  std::vector<double> ranks(values.size());
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin + 1;
-    while (end < order.size() && values[order[end]] == values[order[begin]])
-      ++end;
-    for (std::size_t i = begin; i < end; ++i)
-      ranks[order[i]] = static_cast<double>(begin + 1 + end) / 2;
-    begin = end;
+  std::vector<double> sorted{values.begin(), values.end()};
+  std::ranges::sort(sorted);
+  std::vector<double> ranks;
+  for (const double value : values) {
+    const auto equal = std::ranges::equal_range(sorted, value);
+    ranks.push_back(
+        static_cast<double>(equal.begin() - sorted.begin() + 1 + (equal.end() - sorted.begin())) /
+        2);
   }
   return ranks;
 }
@@ -64,60 +61,40 @@ void require_samples(std::span<const ScanPoint> scan) {
 
 std::vector<double> medians_of(std::span<const ScanPoint> scan) {
   std::vector<double> medians;
-  medians.reserve(scan.size());
   for (const auto& point : scan)
     medians.push_back(median(point.samples));
   return medians;
 }
 
-/// Five standard deviations of a normal distribution, from the median absolute deviation: a shift
-/// that scatter alone makes once in millions.
-constexpr double scatter_bound = 5 * 1.4826;
-
-struct Level {
-  double value = 0;
-  double bound = 0;
-};
-
-/// Of the first positions' samples; the scatter is that of everything observed there.
-Level level_of(std::span<const ScanPoint> first, double least_shift) {
-  std::vector<double> all;
-  for (const auto& point : first)
-    all.insert(all.end(), point.samples.begin(), point.samples.end());
-  const double value = median(all);
-  for (double& sample : all)
-    sample = std::abs(sample - value);
-  return {.value = value, .bound = std::max(least_shift, scatter_bound * median(all))};
-}
-
-struct Split {
-  std::size_t before = 0;
-  std::size_t against = 0;
-};
-
-/// The split that the fewest positions contradict; the first of several.
-Split best_split(const std::vector<double>& medians, const Level& level) {
-  const auto is_away = [&](double value) { return value - level.value > level.bound; };
-  // With nothing before it, every position at the level contradicts.
-  auto against = static_cast<std::size_t>(
-      std::ranges::count_if(medians, [&](double value) { return !is_away(value); }));
-  Split best{.before = 0, .against = against};
-  for (std::size_t k = 1; k <= medians.size(); ++k) {
-    if (is_away(medians[k - 1])) {
-      ++against;
-    } else {
-      --against;
-    }
-    if (against < best.against) best = {.before = k, .against = against};
-  }
-  return best;
-}
-
-std::span<const ScanPoint> first_of(std::span<const ScanPoint> scan, const ChangeRule& rule) {
+/// The split that the fewest positions contradict, the first of several: `before`, `against`, and
+/// the level by which they were judged.
+ChangePoint best_split(std::span<const ScanPoint> scan, const ChangeRule& rule) {
   if (rule.baseline == 0 || rule.baseline > scan.size()) {
     throw std::invalid_argument{"a scan needs positions before the change"};
   }
-  return scan.first(rule.baseline);
+  std::vector<double> first;
+  for (const auto& point : scan.first(rule.baseline))
+    first.insert(first.end(), point.samples.begin(), point.samples.end());
+  ChangePoint best{.level = median(first)};
+  for (double& sample : first)
+    sample = std::abs(sample - best.level);
+  // Five standard deviations of a normal distribution, from the median absolute deviation of all
+  // that was observed there: a shift that scatter alone makes once in millions.
+  best.least_shift = std::max(rule.least_shift, 5 * 1.4826 * median(first));
+
+  const auto medians = medians_of(scan);
+  const auto is_away = [&](double value) { return value - best.level > best.least_shift; };
+  // With nothing before it, every position at the level contradicts.
+  auto against = static_cast<std::size_t>(
+      std::ranges::count_if(medians, [&](double value) { return !is_away(value); }));
+  best.against = against;
+  for (std::size_t k = 1; k <= medians.size(); ++k) {
+    against = is_away(medians[k - 1]) ? against + 1 : against - 1;
+    if (against >= best.against) continue;
+    best.before = k;
+    best.against = against;
+  }
+  return best;
 }
 
 /// The ends of the middle 95 % of `before`, when the samples of each position are drawn anew.
@@ -133,8 +110,7 @@ std::pair<std::size_t, std::size_t> interval_of_place(std::span<const ScanPoint>
       for (double& sample : drawn[p].samples)
         sample = scan[p].samples[below(random, scan[p].samples.size())];
     }
-    const Level level = level_of(first_of(drawn, rule), rule.least_shift);
-    places.push_back(best_split(medians_of(drawn), level).before);
+    places.push_back(best_split(drawn, rule).before);
   }
   std::ranges::sort(places);
   return {places[left_out], places[draws - 1 - left_out]};
@@ -163,30 +139,24 @@ double rise_confidence(std::span<const double> series) {
 
 ChangePoint find_rise(std::span<const ScanPoint> scan, const ChangeRule& rule) {
   require_samples(scan);
-  const Level level = level_of(first_of(scan, rule), rule.least_shift);
-  const auto medians = medians_of(scan);
-  const Split split = best_split(medians, level);
-  ChangePoint change{.outcome = ChangeOutcome::found,
-                     .confidence = rise_confidence(medians),
-                     .before = split.before,
-                     .low = split.before,
-                     .high = split.before,
-                     .level = level.value,
-                     .least_shift = level.bound,
-                     .against = split.against};
-  if (change.confidence < rule.confidence || split.before == scan.size()) {
+  ChangePoint change = best_split(scan, rule);
+  change.confidence = rise_confidence(medians_of(scan));
+  change.low = change.before;
+  change.high = change.before;
+  if (change.confidence < rule.confidence || change.before == scan.size()) {
     change.outcome = ChangeOutcome::none;
-  } else if (split.before < rule.baseline) {
+  } else if (change.before < rule.baseline) {
     change.outcome = ChangeOutcome::too_early;
-  } else if (scan.size() - split.before < least_behind) {
+  } else if (scan.size() - change.before < least_behind) {
     change.outcome = ChangeOutcome::too_late;
-  } else if (static_cast<double>(split.against) >
+  } else if (static_cast<double>(change.against) >
              rule.contradicting * static_cast<double>(scan.size())) {
     change.outcome = ChangeOutcome::unclear;
   } else {
     const auto [low, high] = interval_of_place(scan, rule);
-    change.low = std::min(low, split.before);
-    change.high = std::max(high, split.before);
+    change.outcome = ChangeOutcome::found;
+    change.low = std::min(low, change.before);
+    change.high = std::max(high, change.before);
   }
   return change;
 }
@@ -204,29 +174,19 @@ std::vector<std::size_t> rise_of_each_repetition(std::span<const ScanPoint> scan
       }
       one.push_back({.x = point.x, .samples = {point.samples[r]}});
     }
-    const Level level = level_of(first_of(one, rule), rule.least_shift);
-    places.push_back(best_split(medians_of(one), level).before);
+    places.push_back(best_split(one, rule).before);
   }
   return places;
 }
 
 std::string describe(const ChangePoint& change) {
-  const auto what = [&] {
-    switch (change.outcome) {
-      case ChangeOutcome::found:
-        return "a change";
-      case ChangeOutcome::none:
-        return "no change";
-      case ChangeOutcome::too_early:
-        return "a change before the positions that were looked at";
-      case ChangeOutcome::too_late:
-        return "a change at the end of the positions that were looked at";
-      case ChangeOutcome::unclear:
-        return "a change that several positions contradict";
-    }
-    return "nothing";
-  };
-  return fmt::format("{} (confidence {:.4f}, {} positions against it)", what(), change.confidence,
+  // In the order of the enumeration.
+  static constexpr std::array what{"a change", "no change",
+                                   "a change before the positions that were looked at",
+                                   "a change at the end of the positions that were looked at",
+                                   "a change that several positions contradict"};
+  return fmt::format("{} (confidence {:.4f}, {} positions against it)",
+                     what.at(static_cast<std::size_t>(change.outcome)), change.confidence,
                      change.against);
 }
 

@@ -1,23 +1,17 @@
 // Where a series of measurements leaves its level: whether it does at all, at which position, and
 // how sure that is. For cache sizes, lines and sectors, whose latency steps or bends somewhere.
 //
-// Whether: the scan of Pettitt (1979, "A non-parametric approach to the change-point problem",
-// Applied Statistics 28): the Mann-Whitney statistic of every split, one-sided, of the medians of
-// the positions; each divided by its standard deviation, so that a change near an end counts as
-// much as one in the middle (maximally selected rank statistics, Lausen and Schumacher 1992,
-// Biometrics 48). The distribution of the largest is taken from permutations of the positions and
-// not of the samples: a footprint may have a latency of its own, a little off its neighbours', in
-// every repetition, and that is no change. Ranks do not care how far off an outlier is. (MT4G,
-// Vanecek et al. 2025, arXiv:2511.05958, scans with the Kolmogorov-Smirnov distance.)
+// Whether: the scan of Pettitt (1979, Applied Statistics 28): the Mann-Whitney statistic of every
+// split, one-sided, of the medians of the positions; each divided by its standard deviation, so
+// that a change near an end counts as much as one in the middle (Lausen and Schumacher 1992,
+// Biometrics 48). The largest is compared with permutations of the positions and not of the
+// samples: a footprint may have a latency of its own in every repetition, and that is no change.
 //
 // Where: not at the split of best contrast, which of a ramp is its middle: a cache that drops lines
-// at random makes a ramp, and its size is where the ramp begins. Positions are told apart by
-// whether their median has left the level of the first ones by more than their scatter, and by
-// more than a shift that the caller names; the change is the split that the fewest positions
-// contradict.
-//
-// How sure of the place: bootstrap over the samples of each position. All random numbers have a
-// fixed seed.
+// at random makes a ramp, and its size is where the ramp begins. A position has left the level of
+// the first ones when its median is off by more than their scatter, and by more than a shift that
+// the caller names; the change is the split that the fewest positions contradict. How sure of the
+// place: bootstrap over the samples of each position.
 #pragma once
 
 #include "harness/record/statistics.hpp"
