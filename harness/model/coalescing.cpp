@@ -171,6 +171,46 @@ std::vector<Lanes> requests_of(Generation generation, const WarpAccess& access) 
   return requests;
 }
 
+// Shared memory.
+//
+// Banks. "Shared memory has 32 banks that are organized such that successive 32-bit words map to
+// successive banks"; two threads that access the same word do not conflict (CUDA C++ Programming
+// Guide, Compute Capability 5.x, Shared Memory; 6.x, 7.x and later refer to it).
+//
+// Wide accesses. The guide is silent for 5.x. Of 2.x it says that a 64-bit request "is split into
+// two" half-warps, and that most 128-bit accesses conflict although no two threads of a
+// quarter-warp do (CUDA C Programming Guide 4.2, F.4.3): these are the most that one wavefront can
+// carry. Taken over.
+//
+// Lanes that agree. An engineer of NVIDIA writes of 7.0 to 7.5 (developer forum, thread 77228) that
+// loads go twice as fast when lanes n and n ^ 1, or n and n ^ 2, have the same address in all
+// active lanes: two neighbouring groups whose lanes agree in either way are taken as one. Whether
+// the rule looks at two groups or at the whole warp he does not say; of stores he says nothing, and
+// they are modelled as loads.
+
+/// The most distinct words that the lanes want of one bank.
+std::uint64_t bank_degree(Lanes lanes, unsigned width) {
+  std::array<std::set<std::uint64_t>, shared_banks> words;
+  for (const auto& address : lanes) {
+    for (std::uint64_t byte = 0; address && byte < width; byte += bank_bytes) {
+      const std::uint64_t word = (*address + byte) / bank_bytes;
+      words[word % shared_banks].insert(word);
+    }
+  }
+  return std::ranges::max(words, {}, &std::set<std::uint64_t>::size).size();
+}
+
+/// True when every lane has the address of the lane whose number differs in `bit`, as far as both
+/// take part.
+bool lanes_agree(Lanes lanes, std::size_t bit) {
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    const auto& one = lanes[lane];
+    const auto& other = lanes[lane ^ bit];
+    if (one && other && *one != *other) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::span<const GenerationInfo> generations() {
@@ -248,6 +288,28 @@ SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> acces
       seen.insert(sector);
   }
   return sum;
+}
+
+std::uint64_t shared_wavefronts(const WarpAccess& access) {
+  check(access);
+  if (access.width < bank_bytes) {
+    throw std::invalid_argument{"shared memory is modelled for accesses of 4, 8 or 16 bytes, not " +
+                                std::to_string(access.width)};
+  }
+  const Lanes warp{access.addresses};
+  // As many lanes as fill a wavefront when each reads other bytes than the rest.
+  const std::size_t group = wavefront_bytes / access.width;
+  std::uint64_t wavefronts = 0;
+  for (std::size_t first = 0; first < warp.size(); first += 2 * group) {
+    const Lanes both = warp.subspan(first, std::min(2 * group, warp.size()));
+    if (both.size() == group || lanes_agree(both, 1) || lanes_agree(both, 2)) {
+      wavefronts += bank_degree(both, access.width);
+    } else {
+      wavefronts += bank_degree(both.first(group), access.width);
+      wavefronts += bank_degree(both.last(group), access.width);
+    }
+  }
+  return wavefronts;
 }
 
 }  // namespace strata

@@ -14,6 +14,10 @@ namespace strata {
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr std::uint64_t sector_bytes = 32;
 inline constexpr std::uint64_t line_bytes = 128;
+inline constexpr unsigned shared_banks = 32;
+inline constexpr std::uint64_t bank_bytes = 4;
+/// What shared memory hands over in one wavefront: a word from each bank.
+inline constexpr std::uint64_t wavefront_bytes = shared_banks * bank_bytes;
 
 /// One load instruction of one warp: where each lane that takes part reads, and how much.
 struct WarpAccess {
@@ -68,5 +72,10 @@ struct SequenceTraffic {
   [[nodiscard]] double repeated_share() const;
 };
 [[nodiscard]] SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> accesses);
+
+/// Passes through the banks of shared memory, of compute capability 5.x and later, for a load or a
+/// store. An access without lanes takes none. Throws std::invalid_argument for another width than
+/// 4, 8 or 16, or an address that is no multiple of it.
+[[nodiscard]] std::uint64_t shared_wavefronts(const WarpAccess& access);
 
 }  // namespace strata

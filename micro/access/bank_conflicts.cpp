@@ -1,7 +1,7 @@
 #include "micro/access/bank_conflicts.hpp"
 
 #include "harness/case/choices.hpp"
-#include "harness/model/bank_model.hpp"
+#include "harness/model/coalescing.hpp"
 #include "micro/pattern/particle_chain.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
@@ -173,7 +173,7 @@ std::uint32_t loads_for(double cycles, std::uint64_t wavefronts) {
 
 Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   constexpr double timed_cycles = 4e5;  // of a long launch: 0.2 ms, hundreds of timer steps
-  const std::uint64_t wavefronts = bank_traffic(access_of(pattern)).wavefronts;
+  const std::uint64_t wavefronts = shared_wavefronts(access_of(pattern));
   const std::uint32_t rounds = rounds_for(timed_cycles, wavefronts);
   const std::uint32_t loads = loads_for(timed_cycles, wavefronts);
   Experiment experiment;

@@ -1,6 +1,6 @@
 #include "micro/access/bank_conflicts.hpp"
 
-#include "harness/model/bank_model.hpp"
+#include "harness/model/coalescing.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "micro/pattern/particle_chain.hpp"
 #include "rows_of.hpp"
@@ -20,7 +20,7 @@ using namespace bank_conflicts;
 using enum Provenance;
 
 std::uint64_t wavefronts(const Pattern& pattern) {
-  return bank_traffic(access_of(pattern)).wavefronts;
+  return shared_wavefronts(access_of(pattern));
 }
 
 std::vector<Pattern> patterns() {

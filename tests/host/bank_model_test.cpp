@@ -1,4 +1,4 @@
-#include "harness/model/bank_model.hpp"
+#include "harness/model/coalescing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,17 +30,14 @@ struct Example {
   const char* what;
   unsigned width;
   std::function<Lane(std::uint64_t)> address;
-  BankTraffic expected;
+  std::uint64_t wavefronts;
 };
 
 class BankExamples : public ::testing::TestWithParam<Example> {};
 
 TEST_P(BankExamples, AreAsWorkedByHand) {
-  const auto& [what, width, address, expected] = GetParam();
-  const auto found = bank_traffic(access(width, address));
-  EXPECT_EQ(found.wavefronts, expected.wavefronts);
-  EXPECT_EQ(found.groups, expected.groups);
-  EXPECT_EQ(found.words, expected.words);
+  const auto& [what, width, address, wavefronts] = GetParam();
+  EXPECT_EQ(shared_wavefronts(access(width, address)), wavefronts);
 }
 
 std::function<Lane(std::uint64_t)> every(std::uint64_t bytes) {
@@ -60,55 +57,49 @@ INSTANTIATE_TEST_SUITE_P(
     ByHand, BankExamples,
     ::testing::Values(
         // 4 bytes: the whole warp at once.
-        Example{"words side by side", 4, every(4), {1, 1, 32}},
-        Example{"every second word: 16 banks, two words each", 4, every(8), {2, 1, 32}},
-        Example{"every third: 3 has no factor in common with 32", 4, every(12), {1, 1, 32}},
-        Example{"every fourth", 4, every(16), {4, 1, 32}},
-        Example{"every fifth", 4, every(20), {1, 1, 32}},
-        Example{"every sixth: as two", 4, every(24), {2, 1, 32}},
-        Example{"every eighth", 4, every(32), {8, 1, 32}},
-        Example{"every twelfth: as four", 4, every(48), {4, 1, 32}},
-        Example{"every sixteenth", 4, every(64), {16, 1, 32}},
-        Example{"a column of 32 words: one bank", 4, every(128), {32, 1, 32}},
-        Example{"a column of 33 words: the old cure", 4, every(132), {1, 1, 32}},
-        Example{"all lanes one word", 4, in_groups(32, 4), {1, 1, 1}},
-        Example{"pairs share words of a row", 4, in_groups(2, 4), {1, 1, 16}},
-        Example{"pairs share words of a column", 4, in_groups(2, 128), {16, 1, 16}},
-        Example{"halves read the same row", 4, repeated(16, 4), {1, 1, 16}},
-        Example{"two words of one bank", 4, in_groups(16, 128), {2, 1, 2}},
-        Example{
-            "reversed", 4, [](std::uint64_t lane) { return Lane{(31 - lane) * 4}; }, {1, 1, 32}},
-        Example{"one lane", 4, only(1, 4), {1, 1, 1}}, Example{"no lane", 4, only(0, 4), {0, 0, 0}},
-        Example{"four lanes of a column", 4, only(4, 128), {4, 1, 4}},
+        Example{"words side by side", 4, every(4), 1},
+        Example{"every second word: 16 banks, two words each", 4, every(8), 2},
+        Example{"every third: 3 has no factor in common with 32", 4, every(12), 1},
+        Example{"every fourth", 4, every(16), 4}, Example{"every fifth", 4, every(20), 1},
+        Example{"every sixth: as two", 4, every(24), 2}, Example{"every eighth", 4, every(32), 8},
+        Example{"every twelfth: as four", 4, every(48), 4},
+        Example{"every sixteenth", 4, every(64), 16},
+        Example{"a column of 32 words: one bank", 4, every(128), 32},
+        Example{"a column of 33 words: the old cure", 4, every(132), 1},
+        Example{"all lanes one word", 4, in_groups(32, 4), 1},
+        Example{"pairs share words of a row", 4, in_groups(2, 4), 1},
+        Example{"pairs share words of a column", 4, in_groups(2, 128), 16},
+        Example{"halves read the same row", 4, repeated(16, 4), 1},
+        Example{"two words of one bank", 4, in_groups(16, 128), 2},
+        Example{"reversed", 4, [](std::uint64_t lane) { return Lane{(31 - lane) * 4}; }, 1},
+        Example{"one lane", 4, only(1, 4), 1}, Example{"no lane", 4, only(0, 4), 0},
+        Example{"four lanes of a column", 4, only(4, 128), 4},
         // 8 bytes: two halves.
-        Example{"doubles side by side", 8, every(8), {2, 2, 64}},
-        Example{"every second double", 8, every(16), {4, 2, 64}},
-        Example{"every third double", 8, every(24), {2, 2, 64}},
-        Example{"every sixteenth double: one pair of banks", 8, every(128), {32, 2, 64}},
-        Example{"every 17th double", 8, every(136), {2, 2, 64}},
-        Example{"all lanes one double", 8, in_groups(32, 8), {1, 1, 2}},
-        Example{"pairs share doubles", 8, in_groups(2, 8), {1, 1, 32}},
-        Example{"pairs share doubles of a column", 8, in_groups(2, 128), {16, 1, 32}},
-        Example{"lanes n and n + 2 share",
-                8,
-                [](std::uint64_t lane) { return Lane{(lane / 4 * 2 + lane % 2) * 8}; },
-                {1, 1, 32}},
-        Example{"halves read the same doubles: no pair agrees", 8, repeated(16, 8), {2, 2, 64}},
-        Example{"one half takes part", 8, only(16, 8), {1, 1, 32}},
-        Example{"one lane of 8 bytes", 8, only(1, 8), {1, 1, 2}},
+        Example{"doubles side by side", 8, every(8), 2},
+        Example{"every second double", 8, every(16), 4},
+        Example{"every third double", 8, every(24), 2},
+        Example{"every sixteenth double: one pair of banks", 8, every(128), 32},
+        Example{"every 17th double", 8, every(136), 2},
+        Example{"all lanes one double", 8, in_groups(32, 8), 1},
+        Example{"pairs share doubles", 8, in_groups(2, 8), 1},
+        Example{"pairs share doubles of a column", 8, in_groups(2, 128), 16},
+        Example{"lanes n and n + 2 share", 8,
+                [](std::uint64_t lane) { return Lane{(lane / 4 * 2 + lane % 2) * 8}; }, 1},
+        Example{"halves read the same doubles: no pair agrees", 8, repeated(16, 8), 2},
+        Example{"one half takes part", 8, only(16, 8), 1},
+        Example{"one lane of 8 bytes", 8, only(1, 8), 1},
         // 16 bytes: four quarters.
-        Example{"vectors side by side", 16, every(16), {4, 4, 128}},
-        Example{"every second vector", 16, every(32), {8, 4, 128}},
-        Example{"every third vector", 16, every(48), {4, 4, 128}},
-        Example{"every eighth vector: four banks", 16, every(128), {32, 4, 128}},
-        Example{"every ninth vector", 16, every(144), {4, 4, 128}},
-        Example{"all lanes one vector", 16, in_groups(32, 16), {2, 2, 8}},
-        Example{"pairs share vectors", 16, in_groups(2, 16), {2, 2, 64}},
-        Example{"pairs share vectors of a column", 16, in_groups(2, 128), {16, 2, 64}},
-        Example{
-            "a quarter each the same vectors: no pair agrees", 16, repeated(8, 16), {4, 4, 128}},
-        Example{"one quarter takes part", 16, only(8, 16), {1, 1, 32}},
-        Example{"three quarters take part", 16, only(24, 16), {3, 3, 96}}),
+        Example{"vectors side by side", 16, every(16), 4},
+        Example{"every second vector", 16, every(32), 8},
+        Example{"every third vector", 16, every(48), 4},
+        Example{"every eighth vector: four banks", 16, every(128), 32},
+        Example{"every ninth vector", 16, every(144), 4},
+        Example{"all lanes one vector", 16, in_groups(32, 16), 2},
+        Example{"pairs share vectors", 16, in_groups(2, 16), 2},
+        Example{"pairs share vectors of a column", 16, in_groups(2, 128), 16},
+        Example{"a quarter each the same vectors: no pair agrees", 16, repeated(8, 16), 4},
+        Example{"one quarter takes part", 16, only(8, 16), 1},
+        Example{"three quarters take part", 16, only(24, 16), 3}),
     [](const auto& test) {
       std::string name = std::to_string(test.param.width) + "_" + test.param.what;
       std::ranges::replace_if(
@@ -117,20 +108,19 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(BankModel, RefusesWhatItDoesNotKnow) {
-  EXPECT_THROW((void)bank_traffic(access(2, every(2))), std::invalid_argument);
-  EXPECT_THROW((void)bank_traffic(access(32, every(32))), std::invalid_argument);
-  EXPECT_THROW((void)bank_traffic(access(8, every(4))), std::invalid_argument);
-  EXPECT_THROW((void)bank_traffic(access(4, [](std::uint64_t) { return Lane{2}; })),
+  EXPECT_THROW((void)shared_wavefronts(access(2, every(2))), std::invalid_argument);
+  EXPECT_THROW((void)shared_wavefronts(access(32, every(32))), std::invalid_argument);
+  EXPECT_THROW((void)shared_wavefronts(access(8, every(4))), std::invalid_argument);
+  EXPECT_THROW((void)shared_wavefronts(access(4, [](std::uint64_t) { return Lane{2}; })),
                std::invalid_argument);
 }
 
 TEST(BankModel, KnowsTheGreatestCommonDivisorRule) {
   for (std::uint64_t stride = 1; stride <= 128; ++stride) {
-    EXPECT_EQ(bank_traffic(access(4, every(4 * stride))).wavefronts,
-              std::gcd(stride, std::uint64_t{32}));
-    EXPECT_EQ(bank_traffic(access(8, every(8 * stride))).wavefronts,
+    EXPECT_EQ(shared_wavefronts(access(4, every(4 * stride))), std::gcd(stride, std::uint64_t{32}));
+    EXPECT_EQ(shared_wavefronts(access(8, every(8 * stride))),
               2 * std::gcd(stride, std::uint64_t{16}));
-    EXPECT_EQ(bank_traffic(access(16, every(16 * stride))).wavefronts,
+    EXPECT_EQ(shared_wavefronts(access(16, every(16 * stride))),
               4 * std::gcd(stride, std::uint64_t{8}));
   }
 }
@@ -198,7 +188,7 @@ class BankProperties : public ::testing::TestWithParam<unsigned> {
 TEST_P(BankProperties, AgreeWithBruteForce) {
   for (int i = 0; i < trials; ++i) {
     const auto one = random_access(random, GetParam());
-    ASSERT_EQ(bank_traffic(one).wavefronts, brute(one));
+    ASSERT_EQ(shared_wavefronts(one), brute(one));
   }
 }
 
@@ -210,11 +200,7 @@ TEST_P(BankProperties, NeverTakeFewerWavefrontsThanTheirBytesFill) {
       for (std::uint64_t b = 0; address && b < one.width; b += 4)
         words.insert((*address + b) / 4);
     }
-    const auto found = bank_traffic(one);
-    ASSERT_GE(found.wavefronts * wavefront_bytes, 4 * words.size());
-    ASSERT_GE(found.words, words.size());
-    ASSERT_GE(found.wavefronts, found.groups);
-    ASSERT_LE(found.wavefronts, found.words);
+    ASSERT_GE(shared_wavefronts(one) * wavefront_bytes, 4 * words.size());
   }
 }
 
@@ -227,12 +213,12 @@ TEST_P(BankProperties, DoNotDependOnWhichLaneOfAGroupReadsWhat) {
     std::shuffle(elements.begin(), elements.end(), random);
     auto one = access(GetParam(),
                       [&](std::uint64_t lane) { return Lane{elements.at(lane) * GetParam()}; });
-    const auto before = bank_traffic(one);
+    const auto before = shared_wavefronts(one);
     for (std::uint64_t first = 0; first < warp_lanes; first += group) {
       const auto begin = one.addresses.begin() + static_cast<std::ptrdiff_t>(first);
       std::shuffle(begin, begin + static_cast<std::ptrdiff_t>(group), random);
     }
-    ASSERT_EQ(bank_traffic(one), before);
+    ASSERT_EQ(shared_wavefronts(one), before);
   }
 }
 
@@ -243,7 +229,7 @@ TEST_P(BankProperties, DoNotDependOnWhereSharersSitAsLongAsTheyStayNeighbours) {
     auto turned = one;
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
       turned.addresses.at(lane) = one.addresses.at(lane ^ turn);
-    ASSERT_EQ(bank_traffic(turned), bank_traffic(one));
+    ASSERT_EQ(shared_wavefronts(turned), shared_wavefronts(one));
   }
 }
 
@@ -255,7 +241,7 @@ TEST_P(BankProperties, DoNotDependOnWhereThePatternStarts) {
     for (auto& address : moved.addresses) {
       if (address) *address += by;
     }
-    ASSERT_EQ(bank_traffic(moved).wavefronts, bank_traffic(one).wavefronts);
+    ASSERT_EQ(shared_wavefronts(moved), shared_wavefronts(one));
   }
 }
 
