@@ -3,7 +3,6 @@
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/counters/counter_catalogue.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/record/device.hpp"

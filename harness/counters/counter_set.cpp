@@ -134,22 +134,6 @@ bool names_a_file(std::string_view name) {
                                     fmt::join(near, "', '")));
 }
 
-/// Sums of parts add up; averages, shares and ratios do not.
-bool adds_up(std::string_view metric) {
-  return metric.ends_with(".sum");
-}
-
-/// Refuses a metric of a user's file that no chip has: a typing mistake. (The built-in sets are
-/// tested; an older library may lack some of their metrics, which is not the user's fault.)
-void check_names(const CounterSet& set, MetricCatalogue& catalogue) {
-  for (const auto& quantity : set.quantities) {
-    for (const auto& metric : quantity.metrics) {
-      if (catalogue.find(metric.name) || catalogue.known_elsewhere(metric.name)) continue;
-      refuse_metric({set.file, metric.line}, "no known chip has the", metric.name, catalogue);
-    }
-  }
-}
-
 /// A metric is counted once, under the first name that refers to it.
 void add_quantity(CounterPlan& plan, const CounterSet& set, const ResolvedQuantity& quantity) {
   const auto& asked = quantity.asked;
@@ -174,8 +158,7 @@ void add_quantity(CounterPlan& plan, const CounterSet& set, const ResolvedQuanti
                              .metric = metric,
                              .unit = asked.unit,
                              .meaning = asked.meaning,
-                             .set = set.name,
-                             .additive = adds_up(metric)});
+                             .set = set.name});
 }
 
 void add_raw(CounterPlan& plan, const std::string& metric, MetricCatalogue& catalogue,
@@ -197,8 +180,7 @@ void add_raw(CounterPlan& plan, const std::string& metric, MetricCatalogue& cata
                              .metric = metric,
                              .unit = facts->unit,
                              .meaning = facts->meaning,
-                             .set = {},
-                             .additive = adds_up(metric)});
+                             .set = {}});
 }
 
 }  // namespace
@@ -255,7 +237,16 @@ Names ResolvedSet::metrics() const {
 }
 
 ResolvedSet resolve_set(const CounterSet& set, MetricCatalogue& catalogue) {
-  if (!set.built_in) check_names(set, catalogue);
+  for (const auto& quantity : set.quantities) {
+    for (const auto& metric : quantity.metrics) {
+      // The built-in sets are tested; an older library may lack some of their metrics, which is not
+      // the user's fault.
+      if (set.built_in || catalogue.find(metric.name) || catalogue.known_elsewhere(metric.name)) {
+        continue;
+      }
+      refuse_metric({set.file, metric.line}, "no known chip has the", metric.name, catalogue);
+    }
+  }
   std::set<std::string> uncountable;
   for (;;) {
     ResolvedSet resolved{.set = set, .quantities = {}, .passes = 0};
@@ -299,8 +290,11 @@ CounterPlan resolve(const CounterSelection& selection, MetricCatalogue& catalogu
     }
   }
   Names metrics;
-  for (const auto& quantity : plan.quantities)
+  for (auto& quantity : plan.quantities) {
     metrics.push_back(quantity.metric);
+    // Sums of parts add up; averages, shares and ratios do not.
+    quantity.additive = quantity.metric.ends_with(".sum");
+  }
   const auto passes = catalogue.passes(metrics);
   if (!passes) {
     refuse({flag}, fmt::format("these cannot be counted together on {}", plan.chip),

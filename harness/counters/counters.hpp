@@ -49,11 +49,10 @@ struct CountedRange {
 /// Quantity → its count over a whole range and all SMs.
 using Counts = std::map<std::string, double, std::less<>>;
 
-/// Counts work of many cases in one session, for sources whose sessions are expensive to open.
-/// Order of calls: begin; begin_pass, run for every range and end_pass until that returns true;
-/// results. Every pass runs the same ranges in the same order. Calls throw std::runtime_error when
-/// the source fails; an exception from a range's own functions passes through run() and breaks the
-/// source.
+/// Counts work of many cases in one session, for sources whose sessions are expensive to open:
+/// begin; begin_pass, run for every range and end_pass until that returns true; results. Every pass
+/// runs the same ranges in the same order. Calls throw std::runtime_error when the source fails; an
+/// exception from a range's own functions passes through run() and breaks the source.
 class CounterPasses {
  public:
   virtual ~CounterPasses() = default;
@@ -75,8 +74,8 @@ class CounterSource {
   virtual ~CounterSource() = default;
 
   [[nodiscard]] virtual const CounterPlan& plan() const = 0;
-  /// Acquires the counters of the current device and tries them. Call it after opening the device
-  /// and before count(). Throws CountersUnavailable.
+  /// Acquires the counters of the current device and tries them: after the device is opened, before
+  /// count(). Throws CountersUnavailable.
   virtual void attach() = 0;
   /// Counts every range in one session and returns one element for each, empty where an outside
   /// profiler counts. Nothing where the counts come with a later pass: the case is run again then.

@@ -2,7 +2,7 @@
 
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
-#include "harness/counters/counter_catalogue.hpp"
+#include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/cuda/driver.hpp"
 #include "harness/cuda/nvml.hpp"

@@ -30,8 +30,7 @@ inline void cupti_check(CUptiResult status,
   if (status != CUPTI_SUCCESS) throw CuptiError{status, where};
 }
 
-/// Calls a function of CUPTI and gives back its parameters, which hold the answer. Throws
-/// CuptiError.
+/// As CUPTI_CALL.
 template <class Params>
 Params cupti_call(CUptiResult (*function)(Params*), Params params,
                   const std::source_location& where = std::source_location::current()) {
@@ -62,3 +61,6 @@ void start_cupti(int ordinal);
   name##_Params {                                        \
     .structSize = name##_Params_STRUCT_SIZE, __VA_ARGS__ \
   }
+
+/// Calls `function` with them and gives them back: they hold the answer. Throws CuptiError.
+#define CUPTI_CALL(function, name, ...) cupti_call(function, CUPTI_PARAMS(name, __VA_ARGS__))

@@ -46,16 +46,13 @@ std::string base_of(const std::string& metric) {
 std::vector<std::uint8_t> config_image_of(CUpti_Profiler_Host_Object& object,
                                           std::span<const std::string> metrics) {
   auto names = pointers(metrics);
-  (void)cupti_call(cuptiProfilerHostConfigAddMetrics,
-                   CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = &object,
-                                .ppMetricNames = names.data(), .numMetrics = names.size()));
-  const auto size =
-      cupti_call(cuptiProfilerHostGetConfigImageSize,
-                 CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = &object));
+  CUPTI_CALL(cuptiProfilerHostConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics,
+             .pHostObject = &object, .ppMetricNames = names.data(), .numMetrics = names.size());
+  const auto size = CUPTI_CALL(cuptiProfilerHostGetConfigImageSize,
+                               CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = &object);
   std::vector<std::uint8_t> image(size.configImageSize);
-  (void)cupti_call(cuptiProfilerHostGetConfigImage,
-                   CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = &object,
-                                .configImageSize = image.size(), .pConfigImage = image.data()));
+  CUPTI_CALL(cuptiProfilerHostGetConfigImage, CUpti_Profiler_Host_GetConfigImage,
+             .pHostObject = &object, .configImageSize = image.size(), .pConfigImage = image.data());
   return image;
 }
 
@@ -75,8 +72,8 @@ std::string catalogue_version() {
 }
 
 std::vector<std::string> known_chips() {
-  const auto params = cupti_call(cuptiProfilerHostGetSupportedChips,
-                                 CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips, ));
+  const auto params =
+      CUPTI_CALL(cuptiProfilerHostGetSupportedChips, CUpti_Profiler_Host_GetSupportedChips, );
   return {params.ppChipNames, params.ppChipNames + params.numChips};
 }
 
@@ -105,10 +102,9 @@ CuptiHost::CuptiHost(std::string chip) : chip_{std::move(chip)} {
 }
 
 CuptiHost::Object CuptiHost::open() const {
-  const auto params = cupti_call(
-      cuptiProfilerHostInitialize,
-      CUPTI_PARAMS(CUpti_Profiler_Host_Initialize,
-                   .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip_.c_str()));
+  const auto params =
+      CUPTI_CALL(cuptiProfilerHostInitialize, CUpti_Profiler_Host_Initialize,
+                 .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip_.c_str());
   return Object{params.pHostObject};
 }
 
@@ -180,9 +176,8 @@ const std::vector<std::string>& CuptiHost::base_metrics() {
   if (!base_metrics_.empty()) return base_metrics_;
   for (int type = 0; type < CUPTI_METRIC_TYPE__COUNT; ++type) {
     const auto params =
-        cupti_call(cuptiProfilerHostGetBaseMetrics,
-                   CUPTI_PARAMS(CUpti_Profiler_Host_GetBaseMetrics, .pHostObject = asked_.get(),
-                                .metricType = static_cast<CUpti_MetricType>(type)));
+        CUPTI_CALL(cuptiProfilerHostGetBaseMetrics, CUpti_Profiler_Host_GetBaseMetrics,
+                   .pHostObject = asked_.get(), .metricType = static_cast<CUpti_MetricType>(type));
     base_metrics_.insert(base_metrics_.end(), params.ppMetricNames,
                          params.ppMetricNames + params.numMetrics);
   }
@@ -205,9 +200,8 @@ std::optional<std::size_t> CuptiHost::passes(std::span<const std::string> metric
   try {
     auto image = config_image_of(*object, metrics);
     const auto params =
-        cupti_call(cuptiProfilerHostGetNumOfPasses,
-                   CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses, .configImageSize = image.size(),
-                                .pConfigImage = image.data()));
+        CUPTI_CALL(cuptiProfilerHostGetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses,
+                   .configImageSize = image.size(), .pConfigImage = image.data());
     return params.numOfPasses;
   } catch (const CuptiError& error) {
     constexpr std::array of_the_metrics{CUPTI_ERROR_INVALID_PARAMETER,
@@ -224,13 +218,11 @@ std::vector<double> CuptiHost::evaluate(std::span<const std::uint8_t> counter_da
                                         std::size_t range, std::span<const std::string> metrics) {
   auto names = pointers(metrics);
   std::vector<double> values(metrics.size());
-  (void)cupti_call(cuptiProfilerHostEvaluateToGpuValues,
-                   CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues,
-                                .pHostObject = configured_ ? configured_.get() : asked_.get(),
-                                .pCounterDataImage = counter_data.data(),
-                                .counterDataImageSize = counter_data.size(), .rangeIndex = range,
-                                .ppMetricNames = names.data(), .numMetrics = names.size(),
-                                .pMetricValues = values.data()));
+  CUPTI_CALL(cuptiProfilerHostEvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues,
+             .pHostObject = configured_ ? configured_.get() : asked_.get(),
+             .pCounterDataImage = counter_data.data(), .counterDataImageSize = counter_data.size(),
+             .rangeIndex = range, .ppMetricNames = names.data(), .numMetrics = names.size(),
+             .pMetricValues = values.data());
   return values;
 }
 

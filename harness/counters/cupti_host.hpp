@@ -2,7 +2,7 @@
 // tells the hardware to count it, and the numbers out of the image that comes back.
 #pragma once
 
-#include "harness/counters/counter_catalogue.hpp"
+#include "harness/counters/counter_set.hpp"
 
 #include <cstddef>
 #include <cstdint>

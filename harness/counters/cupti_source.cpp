@@ -70,24 +70,22 @@ RangeProfiler enable_profiler() {
   if (current == nullptr || current(&context) != CUDA_SUCCESS || context == nullptr) {
     throw std::logic_error{"counters were attached before the device was opened"};
   }
-  const auto params = cupti_call(cuptiRangeProfilerEnable,
-                                 CUPTI_PARAMS(CUpti_RangeProfiler_Enable, .ctx = context));
+  const auto params =
+      CUPTI_CALL(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable, .ctx = context);
   return RangeProfiler{params.pRangeProfilerObject};
 }
 
 /// Name of each range in a decoded image, in the image's order.
 std::vector<std::string> range_names(const std::vector<std::uint8_t>& image) {
-  const auto info = cupti_call(
-      cuptiRangeProfilerGetCounterDataInfo,
-      CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo, .pCounterDataImage = image.data(),
-                   .counterDataImageSize = image.size()));
+  const auto info =
+      CUPTI_CALL(cuptiRangeProfilerGetCounterDataInfo, CUpti_RangeProfiler_GetCounterDataInfo,
+                 .pCounterDataImage = image.data(), .counterDataImageSize = image.size());
   std::vector<std::string> names;
   for (std::size_t index = 0; index < info.numTotalRanges; ++index) {
-    const auto range = cupti_call(
-        cuptiRangeProfilerCounterDataGetRangeInfo,
-        CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo,
-                     .pCounterDataImage = image.data(), .counterDataImageSize = image.size(),
-                     .rangeIndex = index, .rangeDelimiter = "/"));
+    const auto range = CUPTI_CALL(
+        cuptiRangeProfilerCounterDataGetRangeInfo, CUpti_RangeProfiler_CounterData_GetRangeInfo,
+        .pCounterDataImage = image.data(), .counterDataImageSize = image.size(),
+        .rangeIndex = index, .rangeDelimiter = "/");
     names.emplace_back(range.rangeName == nullptr ? "" : range.rangeName);
   }
   return names;
@@ -142,24 +140,21 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     names_.clear();
     if (configured_ != now_) begin_anew();
     auto& [plan, metrics, config, image] = *now_;
-    (void)cupti_call(cuptiRangeProfilerCounterDataImageInitialize,
-                     CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize,
-                                  .pRangeProfilerObject = profiler_.get(),
-                                  .counterDataSize = image.size(), .pCounterData = image.data()));
-    (void)cupti_call(
-        cuptiRangeProfilerSetConfig,
-        CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = profiler_.get(),
-                     .configSize = config.size(), .pConfig = config.data(),
-                     .counterDataImageSize = image.size(), .pCounterDataImage = image.data(),
-                     .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay,
-                     .maxRangesPerPass = capacity, .numNestingLevels = 1, .minNestingLevel = 1,
-                     .passIndex = 0, .targetNestingLevel = 1));
+    CUPTI_CALL(cuptiRangeProfilerCounterDataImageInitialize,
+               CUpti_RangeProfiler_CounterDataImage_Initialize,
+               .pRangeProfilerObject = profiler_.get(), .counterDataSize = image.size(),
+               .pCounterData = image.data());
+    CUPTI_CALL(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig,
+               .pRangeProfilerObject = profiler_.get(), .configSize = config.size(),
+               .pConfig = config.data(), .counterDataImageSize = image.size(),
+               .pCounterDataImage = image.data(), .range = CUPTI_UserRange,
+               .replayMode = CUPTI_UserReplay, .maxRangesPerPass = capacity, .numNestingLevels = 1,
+               .minNestingLevel = 1, .passIndex = 0, .targetNestingLevel = 1);
   }
 
   void begin_pass() override {
-    (void)cupti_call(
-        cuptiRangeProfilerStart,
-        CUPTI_PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = profiler_.get()));
+    CUPTI_CALL(cuptiRangeProfilerStart, CUpti_RangeProfiler_Start,
+               .pRangeProfilerObject = profiler_.get());
   }
 
   /// The device is idle at both ends of the range: nothing else is counted in it.
@@ -169,29 +164,25 @@ class CuptiSource final : public CounterSource, public CounterPasses {
     broken_ = true;
     range.prepare();
     cuda_check(cudaDeviceSynchronize());
-    (void)cupti_call(
-        cuptiRangeProfilerPushRange,
-        CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = profiler_.get(),
-                     .pRangeName = names_.insert(range.name).first->c_str()));
+    CUPTI_CALL(cuptiRangeProfilerPushRange, CUpti_RangeProfiler_PushRange,
+               .pRangeProfilerObject = profiler_.get(),
+               .pRangeName = names_.insert(range.name).first->c_str());
     range.work();
     cuda_check(cudaDeviceSynchronize());
-    (void)cupti_call(
-        cuptiRangeProfilerPopRange,
-        CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = profiler_.get()));
+    CUPTI_CALL(cuptiRangeProfilerPopRange, CUpti_RangeProfiler_PopRange,
+               .pRangeProfilerObject = profiler_.get());
     broken_ = false;
   }
 
   [[nodiscard]] bool end_pass() override {
-    const auto params =
-        cupti_call(cuptiRangeProfilerStop,
-                   CUPTI_PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = profiler_.get()));
+    const auto params = CUPTI_CALL(cuptiRangeProfilerStop, CUpti_RangeProfiler_Stop,
+                                   .pRangeProfilerObject = profiler_.get());
     return params.isAllPassSubmitted != 0;
   }
 
   [[nodiscard]] std::map<std::string, Counts, std::less<>> results() override {
-    const auto decoded = cupti_call(
-        cuptiRangeProfilerDecodeData,
-        CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData, .pRangeProfilerObject = profiler_.get()));
+    const auto decoded = CUPTI_CALL(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData,
+                                    .pRangeProfilerObject = profiler_.get());
     if (decoded.numOfRangeDropped > 0) {
       throw std::runtime_error{
           fmt::format("the profiler dropped {} ranges", decoded.numOfRangeDropped)};
@@ -232,12 +223,10 @@ class CuptiSource final : public CounterSource, public CounterPasses {
       profiler_ = enable_profiler();
     }
     auto names = pointers(now_->metrics);
-    const auto size =
-        cupti_call(cuptiRangeProfilerGetCounterDataSize,
-                   CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize,
-                                .pRangeProfilerObject = profiler_.get(),
-                                .pMetricNames = names.data(), .numMetrics = names.size(),
-                                .maxNumOfRanges = capacity, .maxNumRangeTreeNodes = capacity));
+    const auto size = CUPTI_CALL(
+        cuptiRangeProfilerGetCounterDataSize, CUpti_RangeProfiler_GetCounterDataSize,
+        .pRangeProfilerObject = profiler_.get(), .pMetricNames = names.data(),
+        .numMetrics = names.size(), .maxNumOfRanges = capacity, .maxNumRangeTreeNodes = capacity);
     now_->image.assign(size.counterDataSize, 0);
     configured_ = now_;
   }
@@ -270,6 +259,41 @@ class CuptiSource final : public CounterSource, public CounterPasses {
   bool broken_ = false;
 };
 
+Finding absent(std::string what, const Absence& absence) {
+  return {Finding::State::absent, std::move(what), absence.reason, absence.mend};
+}
+
+/// A trial on one GPU, all that a worker does before its first case: permission, another profiler
+/// and a shared slice show for certain in a trial alone. Where the set that proves levels can be
+/// counted, a run can be.
+Finding diagnose(int ordinal) {
+  const auto what = fmt::format("cuda:{} counters", ordinal);
+  try {
+    const auto source = open_counters({.kind = DeviceRequest::Kind::cuda, .ordinal = ordinal},
+                                      {.wanted = {std::string{memory_set}}});
+    cudaError_t status = cudaSetDevice(ordinal);
+    if (status == cudaSuccess) status = cudaFree(nullptr);  // makes the context, if nothing has
+    if (status != cudaSuccess) {
+      (void)cudaGetLastError();
+      return absent(what, no_gpu_to_count_on(cudaGetErrorString(status)));
+    }
+    source->attach();
+    const CounterPlan& plan = source->plan();
+    auto detail =
+        fmt::format("{}, a trial was counted; set {}: {} quantities in {} pass{}", plan.chip,
+                    memory_set, plan.quantities.size(), plan.passes, plan.passes == 1 ? "" : "es");
+    if (!plan.absent.empty()) {
+      detail += fmt::format(", {} that this chip does not have", plan.absent.size());
+    }
+    return {Finding::State::ok, what, std::move(detail), ""};
+  } catch (const CountersUnavailable& unavailable) {
+    return absent(what, {unavailable.what(), unavailable.mend()});
+  } catch (const std::exception& error) {
+    return {Finding::State::warning, what, fmt::format("the trial failed: {}", error.what()),
+            "see the kernel's log (dmesg)"};
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
@@ -297,6 +321,19 @@ std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
         explain_chip(chip, cuda_version_text(environment.cupti_cuda_version), known));
   }
   return std::make_unique<CuptiSource>(device.ordinal, chip, selection);
+}
+
+std::vector<Finding> diagnose_counters() {
+  int count = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+    (void)cudaGetLastError();
+    // The findings of the GPU already name the cause and the remedy.
+    return {absent("counters", no_gpu_to_count_on(cudaGetErrorString(status)))};
+  }
+  std::vector<Finding> findings;
+  for (int ordinal = 0; ordinal < count; ++ordinal)
+    findings.push_back(diagnose(ordinal));
+  return findings;
 }
 
 }  // namespace strata

@@ -2,7 +2,6 @@
 #include "harness/counters/cupti_host.hpp"
 
 #include "harness/case/error.hpp"
-#include "harness/counters/counter_catalogue.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_check.hpp"

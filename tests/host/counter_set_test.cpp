@@ -2,7 +2,6 @@
 
 #include "harness/case/builtin_files.hpp"
 #include "harness/case/error.hpp"
-#include "harness/counters/counter_catalogue.hpp"
 #include "harness/counters/counters.hpp"
 #include "temporary_folder.hpp"
 
