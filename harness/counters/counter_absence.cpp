@@ -34,8 +34,6 @@ constexpr std::string_view library =
     "LD_LIBRARY_PATH), or build again";
 constexpr std::string_view no_gpu =
     "count on a machine with an NVIDIA GPU: strata doctor says what is missing here";
-constexpr std::string_view unclear =
-    "see the kernel's log (dmesg), and whether ncu can read counters here";
 }  // namespace mend
 
 constexpr std::string_view old_api =
@@ -89,21 +87,10 @@ constexpr CuptiCause causes[]{
 constexpr int not_initialized = 15;          // CUPTI_ERROR_NOT_INITIALIZED
 constexpr int insufficient_privileges = 35;  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
 constexpr int mps = 31;
-constexpr int virtual_device = 33;
-constexpr int virtual_device_privileges = 40;
-constexpr int confidential_computing = 41;
-constexpr int crypto_mining = 42;
-constexpr int sli_device = 44;
 constexpr int wsl_device = 45;
 
 Absence absence(std::string reason, std::string_view mend) {
   return {std::move(reason), std::string{mend}};
-}
-
-std::optional<Absence> absence_of(int code) {
-  const auto* const found = std::ranges::find(causes, code, &CuptiCause::code);
-  if (found == std::end(causes)) return std::nullopt;
-  return absence(std::string{found->reason}, found->mend);
 }
 
 /// The value of the line "KEY: value"; empty without one.
@@ -227,13 +214,19 @@ Absence explain_code(int code, const CounterEnvironment& environment) {
   if (code == not_initialized) {
     return absence("CUPTI cannot reach the NVIDIA driver", mend::no_gpu);
   }
-  return absence("hardware counters cannot be read", mend::unclear);
+  return absence("hardware counters cannot be read", unclear_mend);
 }
 
 }  // namespace
 
 std::span<const CuptiCause> cupti_causes() {
   return causes;
+}
+
+std::optional<Absence> absence_of(int code) {
+  const auto* const found = std::ranges::find(causes, code, &CuptiCause::code);
+  if (found == std::end(causes)) return std::nullopt;
+  return absence(std::string{found->reason}, found->mend);
 }
 
 CounterEnvironment read_environment() {
@@ -263,26 +256,6 @@ std::optional<Absence> explain_environment(const CounterEnvironment& environment
       "(RmProfilingAdminOnly: 1), and " +
           who,
       mend);
-}
-
-std::optional<Absence> explain_support(const SupportFlags& flags) {
-  const auto refused = [](Support level) {
-    return level == Support::unsupported || level == Support::disabled;
-  };
-  if (refused(flags.wsl)) return absence_of(wsl_device);
-  if (flags.virtual_gpu == Support::disabled) return absence_of(virtual_device_privileges);
-  if (flags.virtual_gpu == Support::unsupported) return absence_of(virtual_device);
-  if (refused(flags.confidential_computing)) return absence_of(confidential_computing);
-  if (refused(flags.crypto_mining)) return absence_of(crypto_mining);
-  if (refused(flags.sli)) return absence_of(sli_device);
-  if (refused(flags.architecture)) {
-    return absence("this GPU is older than CUPTI's range profiler",
-                   "use a GPU of compute capability 7.5 or later");
-  }
-  if (refused(flags.overall)) {
-    return absence("CUPTI says that this device cannot be profiled, and not why", mend::unclear);
-  }
-  return std::nullopt;
 }
 
 Absence explain_counters(int code, std::string_view name, std::string_view call,

@@ -25,6 +25,12 @@ struct CuptiCause {
 };
 /// In order of their codes.
 [[nodiscard]] std::span<const CuptiCause> cupti_causes();
+/// Empty for a result that names no cause.
+[[nodiscard]] std::optional<Absence> absence_of(int code);
+
+/// The remedy where nobody says what is wrong.
+inline constexpr std::string_view unclear_mend =
+    "see the kernel's log (dmesg), and whether ncu can read counters here";
 
 /// The properties of this process and machine that decide whether counters can be read.
 struct CounterEnvironment {
@@ -46,22 +52,6 @@ struct CounterEnvironment {
 /// Why counters are certain to fail, before anything is tried. MIG, WSL, MPS and an older driver
 /// only make failure likely: for them the trial decides, and explain_counters() then names them.
 [[nodiscard]] std::optional<Absence> explain_environment(const CounterEnvironment& environment);
-
-/// CUpti_Profiler_Support_Level, in its order.
-enum class Support { unknown, unsupported, disabled, supported };
-
-/// What cuptiProfilerDeviceSupported answers (CUpti_Profiler_DeviceSupported_Params).
-struct SupportFlags {
-  Support overall = Support::unknown;
-  Support architecture = Support::unknown;
-  Support sli = Support::unknown;
-  Support virtual_gpu = Support::unknown;
-  Support confidential_computing = Support::unknown;
-  Support crypto_mining = Support::unknown;
-  Support wsl = Support::unknown;
-};
-/// Empty when the device supports profiling, or when CUPTI does not know.
-[[nodiscard]] std::optional<Absence> explain_support(const SupportFlags& flags);
 
 /// A call of CUPTI that answered `code`, which CUPTI calls `name` and which is not success. A code
 /// that says little is read beside the environment: MIG, WSL, MPS or an older driver is then named

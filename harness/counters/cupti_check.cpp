@@ -9,7 +9,6 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <cupti_profiler_target.h>
 #include <cupti_target.h>
 #include <cupti_version.h>
 
@@ -89,6 +88,32 @@ void counters_unavailable(const Absence& absence) {
 void counters_unavailable(CUptiResult code, std::string_view call, int ordinal) {
   counters_unavailable(explain_counters(static_cast<int>(code), cupti_error_name(code), call,
                                         counter_environment(ordinal)));
+}
+
+std::optional<Absence> explain_support(const CUpti_Profiler_DeviceSupported_Params& flags) {
+  const auto refused = [](CUpti_Profiler_Support_Level level) {
+    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
+           level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
+  };
+  if (refused(flags.wsl)) return absence_of(CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED);
+  if (flags.vGpu == CUPTI_PROFILER_CONFIGURATION_DISABLED) {
+    return absence_of(CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);
+  }
+  if (refused(flags.vGpu)) return absence_of(CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED);
+  if (refused(flags.confidentialCompute)) {
+    return absence_of(CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED);
+  }
+  if (refused(flags.cmp)) return absence_of(CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED);
+  if (refused(flags.sli)) return absence_of(CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED);
+  if (refused(flags.architecture)) {
+    return Absence{"this GPU is older than CUPTI's range profiler",
+                   "use a GPU of compute capability 7.5 or later"};
+  }
+  if (refused(flags.isSupported)) {
+    return Absence{"CUPTI says that this device cannot be profiled, and not why",
+                   std::string{unclear_mend}};
+  }
+  return std::nullopt;
 }
 
 void start_cupti(int ordinal) {

@@ -3,8 +3,10 @@
 
 #include "harness/counters/counter_absence.hpp"
 
+#include <cupti_profiler_target.h>
 #include <cupti_result.h>
 
+#include <optional>
 #include <source_location>
 #include <stdexcept>
 #include <string_view>
@@ -48,6 +50,10 @@ void cupti_release(CUptiResult status, const char* what) noexcept;
 /// Throws CountersUnavailable; the second says why a call of CUPTI answered `code`.
 [[noreturn]] void counters_unavailable(const Absence& absence);
 [[noreturn]] void counters_unavailable(CUptiResult code, std::string_view call, int ordinal);
+
+/// Empty when the device supports profiling, or when CUPTI does not know.
+[[nodiscard]] std::optional<Absence> explain_support(
+    const CUpti_Profiler_DeviceSupported_Params& flags);
 
 /// Starts the driver, then CUPTI: in this order, and before whoever opens the device makes the
 /// context. Doing it again does nothing. Throws CountersUnavailable.

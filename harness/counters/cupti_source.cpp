@@ -40,19 +40,7 @@ void check_support(int ordinal) {
   if (const auto code = cuptiProfilerDeviceSupported(&params); code != CUPTI_SUCCESS) {
     counters_unavailable(code, "cuptiProfilerDeviceSupported", ordinal);
   }
-  constexpr auto level = [](CUpti_Profiler_Support_Level of) { return static_cast<Support>(of); };
-  static_assert(level(CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED) == Support::unsupported &&
-                level(CUPTI_PROFILER_CONFIGURATION_DISABLED) == Support::disabled);
-  if (const auto absence =
-          explain_support({.overall = level(params.isSupported),
-                           .architecture = level(params.architecture),
-                           .sli = level(params.sli),
-                           .virtual_gpu = level(params.vGpu),
-                           .confidential_computing = level(params.confidentialCompute),
-                           .crypto_mining = level(params.cmp),
-                           .wsl = level(params.wsl)})) {
-    counters_unavailable(*absence);
-  }
+  if (const auto absence = explain_support(params)) counters_unavailable(*absence);
 }
 
 struct Disable {

@@ -215,41 +215,6 @@ TEST(CounterAbsence, ThisProcessCanBeAsked) {
   EXPECT_FALSE(environment.mig.has_value());
 }
 
-struct SupportRow {
-  Support SupportFlags::*flag;
-  Support level;
-  const char* reason;  ///< null: nothing speaks against counters
-  const char* mend;
-};
-
-TEST(CounterAbsence, WhatADeviceDoesNotSupportIsNamed) {
-  using enum Support;
-  const std::vector<SupportRow> rows{
-      {&SupportFlags::wsl, unsupported, "WSL", "NVIDIA Control Panel"},
-      {&SupportFlags::virtual_gpu, unsupported, "vGPU) cannot be profiled", "passed through"},
-      {&SupportFlags::virtual_gpu, disabled, "hypervisor", "enable_profiling=1"},
-      {&SupportFlags::confidential_computing, unsupported, "confidential", "devtools"},
-      {&SupportFlags::crypto_mining, unsupported, "CMP", "another GPU"},
-      {&SupportFlags::sli, unsupported, "SLI", "SLI off"},
-      {&SupportFlags::architecture, unsupported, "older than", "7.5"},
-      {&SupportFlags::overall, unsupported, "not why", "dmesg"},
-      {&SupportFlags::overall, supported, nullptr, nullptr},
-      {&SupportFlags::overall, unknown, nullptr, nullptr},
-      {&SupportFlags::virtual_gpu, unknown, nullptr, nullptr},
-  };
-  for (const auto& row : rows) {
-    SupportFlags flags{supported, supported, supported, supported, supported, supported, supported};
-    if (row.reason != nullptr) flags.overall = unsupported;
-    flags.*row.flag = row.level;
-    const auto absence = explain_support(flags);
-    ASSERT_EQ(absence.has_value(), row.reason != nullptr);
-    if (!absence) continue;
-    EXPECT_THAT(absence->reason, HasSubstr(row.reason));
-    EXPECT_THAT(absence->mend, HasSubstr(row.mend));
-    expect_sound(*absence);
-  }
-}
-
 TEST(CounterAbsence, AChipThatCuptiDoesNotKnowIsNamedBesideTheLastThatItKnows) {
   const std::vector<std::string> known{"TU102", "GH100", "GB20B"};
   const Absence absence = explain_chip("GR100", "13.0", known);
