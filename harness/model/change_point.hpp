@@ -1,17 +1,9 @@
 // Where a series of measurements leaves its level: whether it does at all, at which position, and
 // how sure that is. For cache sizes, lines and sectors, whose latency steps or bends somewhere.
 //
-// Whether: the scan of Pettitt (1979, Applied Statistics 28): the Mann-Whitney statistic of every
-// split, one-sided, of the medians of the positions; each divided by its standard deviation, so
-// that a change near an end counts as much as one in the middle (Lausen and Schumacher 1992,
-// Biometrics 48). The largest is compared with permutations of the positions and not of the
-// samples: a footprint may have a latency of its own in every repetition, and that is no change.
-//
-// Where: not at the split of best contrast, which of a ramp is its middle: a cache that drops lines
-// at random makes a ramp, and its size is where the ramp begins. A position has left the level of
-// the first ones when its median is off by more than their scatter, and by more than a shift that
-// the caller names; the change is the split that the fewest positions contradict. How sure of the
-// place: bootstrap over the samples of each position.
+// Whether: Pettitt's scan over the medians of the positions, against permutations of them. Where:
+// the split that the fewest positions contradict, so that a ramp changes where it begins and not in
+// its middle; its interval by bootstrap. SOURCES.md gives reasons and literature.
 #pragma once
 
 #include "harness/record/statistics.hpp"

@@ -15,28 +15,8 @@ using Lanes = std::span<const std::optional<std::uint64_t>>;
 constexpr unsigned half_warp = 16;
 constexpr std::uint64_t smallest_transaction = 32;
 
-// Where sources differ or are silent, and what was decided:
-//
-// 1.0 and 1.1, not coalesced. The guide says "16 separate 32-byte memory transactions" of a
-// half-warp; its Figure F-1 and the Best Practices Guide ("a separate transaction results for each
-// element requested") count one for each word, so a lane that takes no part costs nothing here. A
-// coalesced half-warp sends the whole 64, 128 or 2 × 128 bytes, however few lanes take part.
-//
-// 3.x. The guide of 4.2 knows 3.0 alone, which splits a warp as 2.x does. By the Kepler Tuning
-// Guide L1 is "reserved only for local memory accesses […]. Global loads are cached in L2 only".
-//
-// 5.x and 6.x. No guide says how these chips split a warp, so they are modelled as 3.x. The Best
-// Practices Guide counts the sectors of the whole warp from 6.0 on, which differs only when lanes
-// of two requests of an 8- or 16-byte access share a sector; an NVIDIA engineer wrote (developer
-// forum, thread 49571) that L1 takes 8, 4 or 2 lanes at once. There is no count to settle it.
-//
-// 7.x and later. The guides give the sectors; that a load is one request at every width, an
-// engineer says (developer forum, thread 165293), and counters agree: on an H200, for 16800 of
-// 16800 patterns of width, stride, misalignment and order of the lanes (benchmark `coalescing`),
-// sectors are the distinct ones of the whole warp, with one request for each load. Wavefronts are a
-// lower bound: none of 420 counted cases needed fewer (their lanes read different words), and
-// strides of a power of two need many more, as L1's data lie in 32 banks.
-// In the order of the enumeration.
+// In the order of the enumeration. SOURCES.md says what was decided where sources differ or are
+// silent.
 constexpr std::array<GenerationInfo, 6> rules{{
     {Generation::cc1_0, "1.0-1.1", "G80, G92: 8800 GTX",
      "A half-warp whose lane k reads word k of one aligned segment takes one transaction of 64 "
@@ -171,23 +151,6 @@ std::vector<Lanes> requests_of(Generation generation, const WarpAccess& access) 
   return requests;
 }
 
-// Shared memory.
-//
-// Banks. "Shared memory has 32 banks that are organized such that successive 32-bit words map to
-// successive banks"; two threads that access the same word do not conflict (CUDA C++ Programming
-// Guide, Compute Capability 5.x, Shared Memory; 6.x, 7.x and later refer to it).
-//
-// Wide accesses. The guide is silent for 5.x. Of 2.x it says that a 64-bit request "is split into
-// two" half-warps, and that most 128-bit accesses conflict although no two threads of a
-// quarter-warp do (CUDA C Programming Guide 4.2, F.4.3): these are the most that one wavefront can
-// carry. Taken over.
-//
-// Lanes that agree. An engineer of NVIDIA writes of 7.0 to 7.5 (developer forum, thread 77228) that
-// loads go twice as fast when lanes n and n ^ 1, or n and n ^ 2, have the same address in all
-// active lanes: two neighbouring groups whose lanes agree in either way are taken as one. Whether
-// the rule looks at two groups or at the whole warp he does not say; of stores he says nothing, and
-// they are modelled as loads.
-
 /// The most distinct words that the lanes want of one bank.
 std::uint64_t bank_degree(Lanes lanes, unsigned width) {
   std::array<std::set<std::uint64_t>, shared_banks> words;
@@ -200,8 +163,8 @@ std::uint64_t bank_degree(Lanes lanes, unsigned width) {
   return std::ranges::max(words, {}, &std::set<std::uint64_t>::size).size();
 }
 
-/// True when every lane has the address of the lane whose number differs in `bit`, as far as both
-/// take part.
+/// Has every lane the address of the lane whose number differs in `bit`, as far as both take part?
+/// Two groups of such lanes are served as one.
 bool lanes_agree(Lanes lanes, std::size_t bit) {
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const auto& one = lanes[lane];

@@ -58,9 +58,8 @@ struct LinearWords {
   /// Of `count` words from word `first` on.
   [[nodiscard]] constexpr std::uint32_t sum(std::uint64_t first, std::uint64_t count) const {
     // One of two neighbours is even: the product is halved without a remainder.
-    const std::uint64_t a = count;
-    const std::uint64_t b = count == 0 ? 0 : count - 1;
-    const std::uint64_t triangle = a % 2 == 0 ? a / 2 * b : b / 2 * a;
+    const std::uint64_t triangle =
+        count % 2 == 0 ? count / 2 * (count - 1) : (count - 1) / 2 * count;
     return slope * static_cast<std::uint32_t>(first * count + triangle) +
            static_cast<std::uint32_t>(count) * start;
   }
