@@ -3,20 +3,18 @@
 #include "harness/record/build_info.hpp"
 #include "harness/run/subprocess.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <spawn.h>
-#include <string>
 #include <unistd.h>
-#include <vector>
+#include <utility>
 
 namespace strata {
 namespace {
@@ -28,54 +26,73 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// The interpreter that the set-up chose: STRATA_PYTHON, else the environment beside the sources,
-/// else what PATH has.
-std::string interpreter(const fs::path& source) {
-  if (const char* named = std::getenv("STRATA_PYTHON"); named != nullptr && *named != '\0') {
-    return named;
-  }
-  const fs::path own = source / ".venv" / "bin" / "python";
-  return is_there(own) ? own.string() : "python3";
+/// The value of an environment variable; empty where it is not set.
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
-/// The command that calls the analysis package; adds the package to PYTHONPATH.
+/// The command that calls the analysis package; adds the package to PYTHONPATH. The interpreter is
+/// the one that the set-up chose: STRATA_PYTHON, else the environment beside the sources, else what
+/// PATH has.
 std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   const fs::path source{source_folder()};
   const fs::path package = source / "analysis" / "src";
   if (is_there(package)) {
-    const char* before = std::getenv("PYTHONPATH");
-    const std::string path =
-        before == nullptr || *before == '\0' ? package.string() : package.string() + ':' + before;
+    const std::string before = variable("PYTHONPATH");
+    const std::string path = package.string() + (before.empty() ? "" : ':' + before);
     (void)::setenv("PYTHONPATH", path.c_str(), 1);
   }
-  std::vector<std::string> words{interpreter(source), "-m", "strata"};
+  std::string python = variable("STRATA_PYTHON");
+  const fs::path own = source / ".venv" / "bin" / "python";
+  if (python.empty()) python = is_there(own) ? own.string() : "python3";
+  std::vector<std::string> words{python, "-m", "strata"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return words;
 }
 
 }  // namespace
 
-int analysis_command(const std::vector<std::string>& arguments) {
-  auto words = call_of(arguments);
-  (void)::execvp(words[0].c_str(), argument_vector(words).data());
-  throw UsageError{
-      fmt::format("cannot start {}: {}; `make setup` makes the Python environment, "
-                  "STRATA_PYTHON names another",
-                  words[0], std::strerror(errno))};
+void add_analysis(CLI::App& app) {
+  constexpr std::array<std::pair<const char*, const char*>, 7> forwarded{
+      {{"report", "figures, tables and one HTML page of a run"},
+       {"roofline", "attained FLOP/s under the ceilings measured in the run"},
+       {"compare", "what changed between runs; generations side by side"},
+       {"summary", "the most important numbers of a run"},
+       {"validate", "check a run folder against its schema"},
+       {"export", "convert a run to Google Benchmark's JSON, Parquet or CSV"},
+       {"import", "convert Google Benchmark's JSON or Nsight Compute's CSV to a run"}}};
+  for (const auto& [name, what] : forwarded) {
+    auto* sub = app.add_subcommand(name, fmt::format("{} (python -m strata {})", what, name));
+    sub->prefix_command();
+    sub->set_help_flag();  // --help goes to the analysis package too
+    sub->callback([sub] {
+      auto arguments = sub->remaining();
+      arguments.insert(arguments.begin(), sub->get_name());
+      auto words = call_of(arguments);
+      (void)::execvp(words[0].c_str(), argument_vector(words).data());
+      throw UsageError{
+          fmt::format("cannot start {}: {}; `make setup` makes the Python environment, "
+                      "STRATA_PYTHON names another",
+                      words[0], std::strerror(errno))};
+    });
+  }
 }
 
 bool say_first_numbers(const std::string& run) {
   auto words = call_of({"summary", "--brief", run});
-  posix_spawn_file_actions_t actions{};
-  if (::posix_spawn_file_actions_init(&actions) != 0) return false;
-  pid_t child = -1;
-  const bool started =
-      ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
-      ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-      ::posix_spawnp(&child, words[0].c_str(), &actions, nullptr, argument_vector(words).data(),
-                     environ) == 0;
-  (void)::posix_spawn_file_actions_destroy(&actions);
-  if (!started) return false;
+  const auto argv = argument_vector(words);
+  const pid_t child = ::fork();  // this process has one thread
+  if (child < 0) return false;
+  if (child == 0) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
+    const int nothing = ::open("/dev/null", O_RDWR);
+    if (::dup2(nothing, STDIN_FILENO) == STDIN_FILENO &&
+        ::dup2(nothing, STDERR_FILENO) == STDERR_FILENO) {
+      (void)::execvp(argv[0], argv.data());
+    }
+    ::_exit(1);
+  }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return false;

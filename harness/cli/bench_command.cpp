@@ -11,30 +11,23 @@
 #include "harness/run/device_counters.hpp"
 #include "harness/run/subprocess.hpp"
 
+#include <CLI/CLI.hpp>
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
-#include <string>
 #include <variant>
-#include <vector>
 
 namespace strata {
 namespace {
 
-std::string text_of(const Fact& fact) {
-  return std::visit(
-      [](const auto& value) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
-          return value;
-        } else {
-          return fmt::format("{}", value);
-        }
-      },
-      fact);
-}
+struct BenchOptions {
+  std::string sweep = "default";
+  std::string device = "auto";
+  std::vector<std::string> settings;
+  std::vector<std::string> counters;  ///< not empty: count the cases instead of timing them
+};
 
 /// Google Benchmark keeps this context until the process ends.
 void add_context(Device& device) {
@@ -46,7 +39,8 @@ void add_context(Device& device) {
   benchmark::AddCustomContext("device", device.identity().name);
   benchmark::AddCustomContext("device_uuid", device.identity().uuid);
   for (const auto& [name, fact] : device.conditions()) {
-    benchmark::AddCustomContext("device_" + name, text_of(fact));
+    benchmark::AddCustomContext(
+        "device_" + name, std::visit([](const auto& v) { return fmt::format("{}", v); }, fact));
   }
 }
 
@@ -71,14 +65,6 @@ std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, 
                     counters_external)};
   }
   return open_external_counters();
-}
-
-/// After the device was opened. Throws CountersUnavailable.
-void attach(CounterSource& counters, const Device& device) {
-  if (device.backend() == Backend::host) {
-    throw CountersUnavailable{std::string{host_has_no_counters}, {}};
-  }
-  counters.attach();
 }
 
 /// The quantity that stands for the time of a case: the whole grid's, else the first one in
@@ -107,11 +93,8 @@ void report(const CaseRecord& record, benchmark::State& state) {
   if (!reasons.empty()) state.SetLabel(reasons.c_str());
 }
 
-}  // namespace
-
-int bench_command(const BenchOptions& options) {
-  std::vector<std::string> words{"strata bench"};
-  words.insert(words.end(), options.flags.begin(), options.flags.end());
+/// `words`: a name for argv[0], then the flags of Google Benchmark.
+ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   auto argv = argument_vector(words);
   int argc = static_cast<int>(words.size());
   benchmark::Initialize(&argc, argv.data());
@@ -129,12 +112,17 @@ int bench_command(const BenchOptions& options) {
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
   const auto counters = open_asked_counters(options, sweep, request);
   device = open_device(request);
-  if (counters) attach(*counters, *device);
+  if (counters) {
+    if (device->backend() == Backend::host) {
+      throw CountersUnavailable{std::string{host_has_no_counters}, {}};
+    }
+    counters->attach();
+  }
   const auto cases = expand(sweep, device->backend(), benchmarks());
   add_context(*device);
 
   bool settled = false;
-  int failed = 0;
+  bool failed = false;
   Cache cache;
   const Counting counting{.source = counters.get()};
   // One iteration is a whole measurement by the plan: warm-ups, samples, stopping rule.
@@ -149,7 +137,7 @@ int bench_command(const BenchOptions& options) {
     } else {
       state.SkipWithError(fmt::format("{}: {}", to_string(record.status), record.reason).c_str());
     }
-    failed += record.status == Status::failed ? 1 : 0;
+    failed = failed || record.status == Status::failed;
   };
   for (const Case& which : cases) {
     benchmark::RegisterBenchmark(which.id().c_str(), measure, which)
@@ -158,8 +146,28 @@ int bench_command(const BenchOptions& options) {
   }
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
-  const bool poisoned = !device->poisoned().empty();
-  return static_cast<int>(failed > 0 || poisoned ? ExitCode::failed : ExitCode::success);
+  return failed || !device->poisoned().empty() ? ExitCode::failed : ExitCode::success;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& status) {
+  const auto options = std::make_shared<BenchOptions>();
+  auto* sub = app.add_subcommand(
+      "bench", "run the same cases as a Google Benchmark program: every --benchmark_* flag works");
+  sub->allow_extras();
+  option(sub, "--sweep", options->sweep, "sweep that names the cases");
+  option(sub, "--device", options->device, "auto, cuda:N or host");
+  option(sub, "--set", options->settings, "as for run", "NAME.KEY=VALUE");
+  option(sub, "--counters", options->counters,
+         "count the cases instead of timing them: as for run, or external: run the work for an "
+         "outside profiler (ncu --nvtx --nvtx-include counted/)",
+         "LIST");
+  sub->callback([=, &status] {
+    auto words = sub->remaining();
+    words.insert(words.begin(), "strata bench");
+    status = static_cast<int>(bench(*options, words));
+  });
 }
 
 }  // namespace strata

@@ -1,87 +1,57 @@
-// The subcommands. Each returns the exit status of the process.
+// The subcommands. Each adds itself and its flags to `app`; where the command line chooses it,
+// parsing that runs it and leaves the exit status of the process in `status`, where it may be not
+// 0.
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include "harness/case/case.hpp"
+
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace strata {
 
-struct RunOptions {
-  std::string sweep = "default";
-  std::string device = "auto";
-  std::string filter;
-  std::vector<std::string> settings;
-  std::string out = "runs";
-  std::string resume;
-  std::vector<std::string> counters;  ///< empty: auto, or those of the resumed run
-  bool dry_run = false;
-  bool quiet = false;
-  std::vector<std::string> command;  ///< argv, for context.json
-};
-[[nodiscard]] int run_command(const RunOptions& options);
+void add_doctor(CLI::App& app);
+void add_list(CLI::App& app);
+/// `command`: argv, for context.json.
+void add_run(CLI::App& app, int& status, const std::vector<std::string>& command);
+void add_bench(CLI::App& app, int& status);
+void add_counters(CLI::App& app);
+void add_model(CLI::App& app);
+void add_nbody(CLI::App& app, int& status);
+/// Those of `python -m strata`, which replaces this process.
+void add_analysis(CLI::App& app);
 
-struct BenchOptions {
-  std::string sweep = "default";
-  std::string device = "auto";
-  std::vector<std::string> settings;
-  std::vector<std::string> counters;  ///< not empty: count the cases instead of timing them
-  std::vector<std::string> flags;     ///< for Google Benchmark
-};
-[[nodiscard]] int bench_command(const BenchOptions& options);
+/// Adds an option to a subcommand: of a list each value needs the flag again, of a text the default
+/// is shown.
+template <class App, class T>
+auto* option(App* sub, const char* flag, T& value, const char* what, const char* type = nullptr) {
+  auto* added = sub->add_option(flag, value, what);
+  if (type != nullptr) added->type_name(type);
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) added->allow_extra_args(false);
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (!value.empty()) added->capture_default_str();
+  }
+  return added;
+}
 
-struct ListOptions {
-  std::string cases;  ///< list the case ids of this sweep instead
-  std::string backend = "cuda";
-};
-[[nodiscard]] int list_command(const ListOptions& options);
-
-struct CountersOptions {
-  std::vector<std::string> wanted;  ///< sets, files of sets, metrics; empty: every built-in set
-  std::string chip;                 ///< empty: that of the device
-  std::string device = "auto";
-  bool all_chips = false;
-  std::string format = "table";
-  std::string metrics;  ///< list the metrics of the chip that match this expression instead
-};
-[[nodiscard]] int counters_command(const CountersOptions& options);
-
-[[nodiscard]] int doctor_command();
-
-struct ModelOptions {
-  std::vector<std::string> layouts;  ///< empty: all, here and below
-  std::vector<std::string> fields;
-  std::vector<std::string> generations;  ///< names, or compute capabilities such as 9.0
-  std::string format = "table";          ///< or "csv", "json"
-  // A pattern instead of layouts: lane k reads element offset + stride × (place of k).
-  std::optional<long long> width;  ///< bytes of an element
-  std::optional<long long> stride;
-  std::optional<long long> offset;
-  std::string permutation;  ///< "identity", "reversed" or "random"; empty: identity
-};
-[[nodiscard]] int model_command(const ModelOptions& options);
-
-struct NbodyOptions {
-  std::string problem = "galaxies";
-  std::optional<std::uint32_t> systems;  ///< default: that of the problem; the same for bodies
-  std::optional<std::uint32_t> bodies;
-  std::uint64_t seed = 2009;
-  std::string file;
-  std::string other;  ///< what the file is compared with, or where the result goes
-  std::uint32_t steps = 0;
-  /// A plain program in single precision ends 80 steps of 32 × 4096 bodies within 5e-5.
-  double tolerance = 2e-4;
-  bool overwrite = false;
-};
-/// `action`: generate, verify, reference, trimmed-mean or ladder.
-[[nodiscard]] int nbody_command(std::string_view action, const NbodyOptions& options);
-
-/// Replaces this process by `python -m strata arguments`. Throws UsageError when it cannot start.
-[[nodiscard]] int analysis_command(const std::vector<std::string>& arguments);
 /// Prints the most important numbers of a run. False when the analysis package does not start or
 /// cannot read the run.
 [[nodiscard]] bool say_first_numbers(const std::string& run);
+
+/// What benchmarks and rungs say of themselves, for context.json, where the analysis reads it: a
+/// JSON object with `benchmarks`, the declarations of those that `cases` are of, by name; and,
+/// where one is of suite nbody, `rungs`, the whole ladder in its order (results/schema/README.md).
+[[nodiscard]] std::string describe_benchmarks(const std::vector<Case>& cases);
+
+/// Prints `text` in lines of a page's width, broken between words, beside `label`, which stands in
+/// a column of its own.
+void print_note(std::string_view label, std::string_view text);
 
 }  // namespace strata

@@ -8,20 +8,27 @@
 #include "harness/record/device.hpp"
 #include "harness/record/measurements_csv.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <memory>
-#include <string>
-#include <string_view>
+#include <optional>
 #include <utility>
-#include <vector>
 
 namespace strata {
 namespace {
+
+struct CountersOptions {
+  std::vector<std::string> wanted;  ///< empty: every built-in set
+  std::string chip;                 ///< empty: that of the device
+  std::string device = "auto";
+  bool all_chips = false;
+  std::string format = "table";
+  std::string metrics;  ///< list the metrics of the chip that match this expression instead
+};
 
 constexpr std::string_view flag = "counters";        // begins the messages
 constexpr std::string_view raw_metrics = "metrics";  // the heading of those that no set names
@@ -131,142 +138,132 @@ std::string passes(std::size_t count) {
   return fmt::format("{} pass{}", count, count == 1 ? "" : "es");
 }
 
-std::size_t absent_in(const ResolvedSet& set) {
-  return static_cast<std::size_t>(
-      std::count_if(set.quantities.begin(), set.quantities.end(),
-                    [](const ResolvedQuantity& one) { return !one.choice; }));
-}
-
 /// The metric, marked when it is not the first choice, or the missing ones.
 std::string stand_in(const ResolvedQuantity& quantity) {
   if (!quantity.choice) return fmt::format("absent: {}", metric_names(quantity.asked));
   return quantity.metric() + (*quantity.choice == 0 ? "" : " (fallback)");
 }
 
-std::string cell(const ResolvedSet& set) {
-  const auto absent = absent_in(set);
-  return absent == 0 ? std::to_string(set.passes) : fmt::format("{} (−{})", set.passes, absent);
+std::string as_code(std::string_view name) {
+  return fmt::format("`{}`", name);
 }
 
-/// Columns as wide as their widest cell; the last is left as it is.
-void print_table(const std::vector<std::vector<std::string>>& rows, std::string_view indent) {
+using Row = std::vector<std::string>;
+
+/// As "markdown", as "csv", or as a table: without `head`, its columns as wide as their widest
+/// cell; the last is left as it is.
+void print_rows(std::string_view format, const Row& head, const std::vector<Row>& rows,
+                std::string_view indent = "") {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c)
-      widths[c] = std::max(widths[c], row[c].size());
+    std::ranges::transform(row, widths, widths.begin(), [](const auto& text, std::size_t width) {
+      return std::max(width, text.size());
+    });
+  }
+  if (format == "markdown") {
+    fmt::print("| {} |\n| {} |\n", fmt::join(head, " | "),
+               fmt::join(Row(head.size(), "---"), " | "));
+  } else if (format == "csv") {
+    fmt::print("{}\n", fmt::join(head, ","));
   }
   for (const auto& row : rows) {
-    std::string line{indent};
-    for (std::size_t c = 0; c + 1 < row.size(); ++c)
-      line += fmt::format("{:<{}}  ", row[c], widths[c]);
-    fmt::print("{}{}\n", line, row.back());
+    if (format == "markdown") {
+      fmt::print("| {} |\n", fmt::join(row, " | "));
+    } else if (format == "csv") {
+      Row fields(row.size());
+      std::ranges::transform(row, fields.begin(), csv_field);
+      fmt::print("{}\n", fmt::join(fields, ","));
+    } else {
+      std::string line{indent};
+      for (std::size_t c = 0; c + 1 < row.size(); ++c)
+        line += fmt::format("{:<{}}  ", row[c], widths[c]);
+      fmt::print("{}{}\n", line, row.back());
+    }
   }
-}
-
-void print_markdown_row(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const auto& text : cells)
-    line += fmt::format(" {} |", text);
-  fmt::print("{}\n", line);
-}
-
-void print_markdown_head(const std::vector<std::string>& cells) {
-  print_markdown_row(cells);
-  print_markdown_row(std::vector<std::string>(cells.size(), "---"));
 }
 
 // --- one chip ---
 
-void print_chip_table(const ChipReport& report) {
-  fmt::print("{}\n", report.chip);
-  for (const auto& [set, quantities, count] : report.sets) {
-    fmt::print("\n{}: {}; {}\n", set.name, set.title, passes(count));
-    std::vector<std::vector<std::string>> rows;
-    rows.reserve(quantities.size());
-    for (const auto& quantity : quantities)
-      rows.push_back(
-          {quantity.asked.name, quantity.asked.unit, stand_in(quantity), quantity.asked.meaning});
-    print_table(rows, "  ");
+void print_chip(const ChipReport& report, const std::string& format) {
+  const bool markdown = format == "markdown";
+  if (markdown) {
+    fmt::print("# Counters of {}\n\nAll of this, with `{}`: {}.\n", report.chip, memory_set,
+               passes(report.passes));
+  } else {
+    fmt::print("{}\n", report.chip);
   }
-  fmt::print("\nall of this, with {}: {}\n", memory_set, passes(report.passes));
-}
-
-void print_chip_markdown(const ChipReport& report) {
-  fmt::print("# Counters of {}\n\nAll of this, with `{}`: {}.\n", report.chip, memory_set,
-             passes(report.passes));
   for (const auto& [set, quantities, count] : report.sets) {
-    fmt::print("\n## `{}`\n\n{}; {}.\n\n", set.name, set.title, passes(count));
-    print_markdown_head({"quantity", "unit", "metric", "meaning"});
-    for (const auto& quantity : quantities) {
-      print_markdown_row({fmt::format("`{}`", quantity.asked.name), quantity.asked.unit,
-                          stand_in(quantity), quantity.asked.meaning});
+    if (markdown) {
+      fmt::print("\n## `{}`\n\n{}; {}.\n\n", set.name, set.title, passes(count));
+    } else {
+      fmt::print("\n{}: {}; {}\n", set.name, set.title, passes(count));
     }
+    std::vector<Row> rows;
+    for (const auto& one : quantities) {
+      const auto& [name, unit, meaning, metrics] = one.asked;
+      rows.push_back({markdown ? as_code(name) : name, unit, stand_in(one), meaning});
+    }
+    print_rows(format, {"quantity", "unit", "metric", "meaning"}, rows, "  ");
   }
+  if (!markdown) fmt::print("\nall of this, with {}: {}\n", memory_set, passes(report.passes));
 }
 
 // --- many chips ---
 
-std::vector<std::string> set_columns(const std::vector<ChipReport>& reports) {
-  std::vector<std::string> columns{"chip"};
+/// The passes of each set on each chip.
+void print_passes(const std::vector<ChipReport>& reports, const std::string& format) {
+  const bool markdown = format == "markdown";
+  Row head{"chip"};
+  if (const auto described = std::ranges::find(reports, "", &ChipReport::unavailable);
+      described != reports.end()) {
+    for (const auto& resolved : described->sets)
+      head.push_back(resolved.set.name);
+  }
+  head.emplace_back("all together");
+  std::vector<Row> rows;
+  if (!markdown) rows.push_back(head);
+  std::string unavailable;
   for (const auto& report : reports) {
-    if (!report.unavailable.empty()) continue;
-    for (const auto& resolved : report.sets)
-      columns.push_back(resolved.set.name);
-    break;
+    Row row{report.chip};
+    for (const auto& set : report.sets) {
+      const auto absent = std::ranges::count(set.quantities, std::optional<std::size_t>{},
+                                             &ResolvedQuantity::choice);
+      row.push_back(absent == 0 ? std::to_string(set.passes)
+                                : fmt::format("{} (−{})", set.passes, absent));
+    }
+    if (report.unavailable.empty()) {
+      row.push_back(std::to_string(report.passes));
+      rows.push_back(std::move(row));
+      continue;
+    }
+    row.resize(head.size(), "–");
+    if (markdown) rows.push_back(std::move(row));
+    unavailable += markdown ? fmt::format("\n{}: {}.\n", report.chip, report.unavailable)
+                            : fmt::format("{}: {}\n", report.chip, report.unavailable);
   }
-  columns.emplace_back("all together");
-  return columns;
-}
-
-std::vector<std::string> chip_row(const ChipReport& report, std::size_t columns) {
-  std::vector<std::string> row{report.chip};
-  for (const auto& set : report.sets)
-    row.push_back(cell(set));
-  if (report.unavailable.empty()) {
-    row.push_back(std::to_string(report.passes));
-  } else {
-    row.resize(columns, "–");
-  }
-  return row;
-}
-
-void print_chips_table(const std::vector<ChipReport>& reports) {
-  const auto columns = set_columns(reports);
-  std::vector<std::vector<std::string>> rows{columns};
-  for (const auto& report : reports) {
-    if (report.unavailable.empty()) rows.push_back(chip_row(report, columns.size()));
-  }
-  fmt::print("passes to count each set alone (−n: quantities that the chip does not have)\n\n");
-  print_table(rows, "");
-  for (const auto& report : reports) {
-    if (!report.unavailable.empty()) fmt::print("{}: {}\n", report.chip, report.unavailable);
-  }
+  print_rows(format, head, rows);
+  fmt::print("{}", unavailable);
 }
 
 /// The quantities that some chips lack or count by a fallback.
 void print_differences(const std::vector<ChipReport>& reports) {
-  using Key = std::pair<std::string, std::string>;
-  std::vector<std::pair<Key, std::vector<std::string>>> differences;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> differences;
   for (const auto& report : reports) {
     for (const auto& [set, quantities, count] : report.sets) {
-      for (const auto& quantity : quantities) {
-        if (quantity.choice == 0) continue;
-        const Key key{fmt::format("`{}` of {}", quantity.asked.name, set.name),
-                      quantity.choice ? fmt::format("`{}`", quantity.metric()) : "absent"};
-        auto at = std::find_if(differences.begin(), differences.end(),
-                               [&](const auto& one) { return one.first == key; });
-        if (at == differences.end()) at = differences.insert(differences.end(), {key, {}});
-        at->second.push_back(report.chip);
+      for (const auto& one : quantities) {
+        if (one.choice == 0) continue;
+        differences[{fmt::format("`{}` of {}", one.asked.name, set.name),
+                     one.choice ? as_code(one.metric()) : "absent"}]
+            .push_back(report.chip);
       }
     }
   }
-  std::stable_sort(differences.begin(), differences.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  fmt::print("\n## Absent, or counted by a fallback\n\n");
-  print_markdown_head({"quantity", "counted as", "on"});
+  std::vector<Row> rows;
   for (const auto& [key, chips] : differences)
-    print_markdown_row({key.first, key.second, joined(chips)});
+    rows.push_back({key.first, key.second, joined(chips)});
+  fmt::print("\n## Absent, or counted by a fallback\n\n");
+  print_rows("markdown", {"quantity", "counted as", "on"}, rows);
 }
 
 void print_chips_markdown(const std::vector<ChipReport>& reports) {
@@ -278,67 +275,66 @@ void print_chips_markdown(const std::vector<ChipReport>& reports) {
       "says that the\nchip does not have n of its quantities. Each set stands alone in its column; "
       "the last holds all of them.\n\n",
       catalogue_version());
-  const auto columns = set_columns(reports);
-  print_markdown_head(columns);
-  for (const auto& report : reports)
-    print_markdown_row(chip_row(report, columns.size()));
-  for (const auto& report : reports) {
-    if (!report.unavailable.empty()) fmt::print("\n{}: {}.\n", report.chip, report.unavailable);
-  }
+  print_passes(reports, "markdown");
   print_differences(reports);
-  const auto described = std::find_if(reports.begin(), reports.end(),
-                                      [](const ChipReport& one) { return !one.sets.empty(); });
+  const auto described =
+      std::ranges::find_if(reports, [](const ChipReport& one) { return !one.sets.empty(); });
   if (described == reports.end()) return;
   for (const auto& [set, quantities, count] : described->sets) {
     fmt::print("\n## `{}`: {}\n\n", set.name, set.title);
-    print_markdown_head({"quantity", "unit", "meaning", "metrics, the first that there is"});
-    for (const auto& [asked, choice] : quantities) {
-      print_markdown_row({fmt::format("`{}`", asked.name), asked.unit, asked.meaning,
-                          fmt::format("`{}`", metric_names(asked))});
-    }
+    std::vector<Row> rows;
+    for (const auto& [asked, choice] : quantities)
+      rows.push_back(
+          {as_code(asked.name), asked.unit, asked.meaning, as_code(metric_names(asked))});
+    print_rows("markdown", {"quantity", "unit", "meaning", "metrics, the first that there is"},
+               rows);
   }
 }
 
 // --- for programs ---
 
 void print_csv(const std::vector<ChipReport>& reports) {
-  fmt::print("chip,set,set_passes,passes,quantity,unit,metric,choice,meaning\n");
+  std::vector<Row> rows;
   for (const auto& report : reports) {
     for (const auto& [set, quantities, count] : report.sets) {
       for (const auto& [asked, choice] : quantities) {
-        fmt::print("{},{},{},{},{},{},{},{},{}\n", csv_field(report.chip), csv_field(set.name),
-                   count, report.passes, csv_field(asked.name), csv_field(asked.unit),
-                   choice ? csv_field(asked.metrics[*choice].name) : "",
-                   choice ? std::to_string(*choice + 1) : "", csv_field(asked.meaning));
+        rows.push_back({report.chip, set.name, std::to_string(count), std::to_string(report.passes),
+                        asked.name, asked.unit, choice ? asked.metrics[*choice].name : "",
+                        choice ? std::to_string(*choice + 1) : "", asked.meaning});
       }
     }
   }
+  print_rows(
+      "csv",
+      {"chip", "set", "set_passes", "passes", "quantity", "unit", "metric", "choice", "meaning"},
+      rows);
 }
 
 void print_json(const std::vector<ChipReport>& reports) {
   using Json = nlohmann::ordered_json;
   auto chips = Json::array();
   for (const auto& report : reports) {
-    Json chip{{"chip", report.chip}};
     if (!report.unavailable.empty()) {
-      chip["unavailable"] = report.unavailable;
-      chips.push_back(std::move(chip));
+      chips.push_back({{"chip", report.chip}, {"unavailable", report.unavailable}});
       continue;
     }
-    chip["passes"] = report.passes;
-    chip["sets"] = Json::array();
-    for (const auto& [set, quantities, count] : report.sets) {
-      Json one{{"set", set.name}, {"title", set.title}, {"passes", count}};
-      one["quantities"] = Json::array();
-      for (const auto& [asked, choice] : quantities) {
-        Json quantity{{"name", asked.name}, {"unit", asked.unit}, {"meaning", asked.meaning}};
-        quantity["metric"] = choice ? Json(asked.metrics[*choice].name) : Json(nullptr);
-        quantity["choice"] = choice ? Json(*choice + 1) : Json(nullptr);
-        one["quantities"].push_back(std::move(quantity));
+    auto sets = Json::array();
+    for (const auto& [set, all, count] : report.sets) {
+      auto quantities = Json::array();
+      for (const auto& [asked, choice] : all) {
+        quantities.push_back(
+            {{"name", asked.name},
+             {"unit", asked.unit},
+             {"meaning", asked.meaning},
+             {"metric", choice ? Json(asked.metrics[*choice].name) : Json(nullptr)},
+             {"choice", choice ? Json(*choice + 1) : Json(nullptr)}});
       }
-      chip["sets"].push_back(std::move(one));
+      sets.push_back({{"set", set.name},
+                      {"title", set.title},
+                      {"passes", count},
+                      {"quantities", std::move(quantities)}});
     }
-    chips.push_back(std::move(chip));
+    chips.push_back({{"chip", report.chip}, {"passes", report.passes}, {"sets", std::move(sets)}});
   }
   const Json all{{"library", catalogue_version()}, {"chips", std::move(chips)}};
   fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -346,9 +342,9 @@ void print_json(const std::vector<ChipReport>& reports) {
 
 // --- the metrics of a chip ---
 
-int list_metrics(MetricCatalogue& catalogue, const CountersOptions& options) {
+void list_metrics(MetricCatalogue& catalogue, const CountersOptions& options) {
   const auto matches = matcher("--metrics", options.metrics);
-  std::vector<std::vector<std::string>> rows;
+  std::vector<Row> rows;
   for (const auto& name : catalogue.base_metrics()) {
     if (!matches(name)) continue;
     const auto facts = catalogue.describe(name);
@@ -360,48 +356,63 @@ int list_metrics(MetricCatalogue& catalogue, const CountersOptions& options) {
                     "that some of its {} names match; '.' matches all",
                     in_quotes(options.metrics), catalogue.chip(), catalogue.base_metrics().size())};
   }
-  if (options.format == "csv") {
-    fmt::print("chip,metric,unit,meaning\n");
-    for (const auto& row : rows)
-      fmt::print("{},{},{},{}\n", catalogue.chip(), csv_field(row[0]), csv_field(row[1]),
-                 csv_field(row[2]));
-  } else if (options.format == "json") {
+  Row head{"metric", "unit", "meaning"};
+  if (options.format == "json") {
     auto metrics = nlohmann::ordered_json::array();
     for (const auto& row : rows)
       metrics.push_back({{"metric", row[0]}, {"unit", row[1]}, {"meaning", row[2]}});
     const nlohmann::ordered_json all{{"chip", catalogue.chip()}, {"metrics", std::move(metrics)}};
     fmt::print("{}\n", all.dump(2));
-  } else if (options.format == "markdown") {
-    print_markdown_head({"metric", "unit", "meaning"});
-    for (const auto& row : rows)
-      print_markdown_row({fmt::format("`{}`", row[0]), row[1], row[2]});
-  } else {
-    print_table(rows, "");
+    return;
   }
-  return 0;
+  for (auto& row : rows) {
+    if (options.format == "markdown") row[0] = as_code(row[0]);
+    if (options.format == "csv") row.insert(row.begin(), catalogue.chip());
+  }
+  if (options.format == "csv") head.insert(head.begin(), "chip");
+  print_rows(options.format, head, rows);
+}
+
+void describe_counters(const CountersOptions& options) {
+  const auto asked = what_is_asked(options.wanted);
+  std::vector<ChipReport> reports;
+  if (options.all_chips) {
+    reports = report_on_all(asked);
+  } else {
+    const auto catalogue =
+        open_catalogue(options.chip.empty() ? chip_here(options.device) : options.chip);
+    if (!options.metrics.empty()) return list_metrics(*catalogue, options);
+    reports.push_back(report_on(asked, *catalogue, true));
+  }
+  if (options.format == "csv") return print_csv(reports);
+  if (options.format == "json") return print_json(reports);
+  if (!options.all_chips) return print_chip(reports.front(), options.format);
+  if (options.format == "markdown") return print_chips_markdown(reports);
+  fmt::print("passes to count each set alone (−n: quantities that the chip does not have)\n\n");
+  print_passes(reports, options.format);
 }
 
 }  // namespace
 
-int counters_command(const CountersOptions& options) {
-  const auto asked = what_is_asked(options.wanted);
-  if (options.all_chips) {
-    const auto reports = report_on_all(asked);
-    if (options.format == "csv") print_csv(reports);
-    if (options.format == "json") print_json(reports);
-    if (options.format == "markdown") print_chips_markdown(reports);
-    if (options.format == "table") print_chips_table(reports);
-    return 0;
-  }
-  const auto catalogue =
-      open_catalogue(options.chip.empty() ? chip_here(options.device) : options.chip);
-  if (!options.metrics.empty()) return list_metrics(*catalogue, options);
-  const std::vector<ChipReport> reports{report_on(asked, *catalogue, true)};
-  if (options.format == "csv") print_csv(reports);
-  if (options.format == "json") print_json(reports);
-  if (options.format == "markdown") print_chip_markdown(reports.front());
-  if (options.format == "table") print_chip_table(reports.front());
-  return 0;
+void add_counters(CLI::App& app) {
+  const auto options = std::make_shared<CountersOptions>();
+  auto* sub = app.add_subcommand(
+      "counters", "list what a chip can count: sets, metrics, passes; needs no GPU with --chip");
+  sub->add_option("wanted", options->wanted,
+                  "counter sets, files of sets or metrics; default: every set")
+      ->type_name("SET|FILE|METRIC");
+  auto* chip = option(sub, "--chip", options->chip, "chip to describe: GH100, …", "NAME");
+  auto* device = option(sub, "--device", options->device, "device to describe: auto or cuda:N");
+  auto* all_chips =
+      sub->add_flag("--all-chips", options->all_chips, "describe every chip that CUPTI knows");
+  device->excludes(chip);
+  all_chips->excludes(chip)->excludes(device);
+  option(sub, "--format", options->format, "output format")
+      ->check(CLI::IsMember({"table", "csv", "json", "markdown"}));
+  option(sub, "--metrics", options->metrics,
+         "list instead the metrics of the chip whose names match", "RE")
+      ->excludes(all_chips);
+  sub->callback([options] { describe_counters(*options); });
 }
 
 }  // namespace strata

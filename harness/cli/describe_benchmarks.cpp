@@ -1,6 +1,5 @@
-#include "harness/cli/describe_benchmarks.hpp"
-
 #include "harness/case/benchmark.hpp"
+#include "harness/cli/commands.hpp"
 #include "nbody/gravity/ladder.hpp"
 
 #include <nlohmann/json.hpp>

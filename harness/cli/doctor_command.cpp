@@ -1,40 +1,31 @@
 #include "harness/case/benchmark.hpp"
+#include "harness/case/choices.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/record/device.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <string_view>
-#include <vector>
+#include <algorithm>
+#include <utility>
 
 namespace strata {
 namespace {
 
-std::string_view mark(Finding::State state) {
-  switch (state) {
-    case Finding::State::ok:
-      return "ok    ";
-    case Finding::State::absent:
-      return "absent";
-    case Finding::State::warning:
-      return "notice";
-  }
-  return "?     ";
-}
-
 void print(std::string_view part, const std::vector<Finding>& findings) {
+  using State = Finding::State;
+  constexpr Choices marks{std::pair{"ok", State::ok}, std::pair{"absent", State::absent},
+                          std::pair{"notice", State::warning}};
   fmt::print("{}\n", part);
   for (const auto& finding : findings) {
-    fmt::print("  {}  {}: {}\n", mark(finding.state), finding.what, finding.detail);
+    fmt::print("  {:<6}  {}: {}\n", marks.name_of(finding.state), finding.what, finding.detail);
     if (!finding.mend.empty()) fmt::print("          mend: {}\n", finding.mend);
   }
 }
 
-}  // namespace
-
-int doctor_command() {
+void diagnose() {
   const BuildInfo& build = build_info();
   fmt::print("strata {}, commit {}{}, {} build, {}{}\n", build.version,
              build.commit.empty() ? "unknown" : build.commit, build.dirty ? " (changed since)" : "",
@@ -45,14 +36,19 @@ int doctor_command() {
   cuda.insert(cuda.end(), counters.begin(), counters.end());
   print("GPU", cuda);
   print("CPU", diagnose_host());
-  int on_cuda = 0;
-  int on_host = 0;
-  for (const auto& one : benchmarks()) {
-    on_cuda += one.cuda != nullptr ? 1 : 0;
-    on_host += one.host != nullptr ? 1 : 0;
-  }
-  fmt::print("Benchmarks\n  {} for a GPU, {} for the CPU: strata list\n", on_cuda, on_host);
-  return 0;
+  const auto bodies = [](Body Enrolled::*body) {
+    return std::ranges::count_if(
+        benchmarks(), [](Body one) { return one != nullptr; }, body);
+  };
+  fmt::print("Benchmarks\n  {} for a GPU, {} for the CPU: strata list\n", bodies(&Enrolled::cuda),
+             bodies(&Enrolled::host));
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app) {
+  app.add_subcommand("doctor", "what can be measured here, and what is missing")
+      ->callback(diagnose);
 }
 
 }  // namespace strata

@@ -1,49 +1,38 @@
 // strata model: the traffic of each GPU generation by its published rules, without a device.
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/cli/page.hpp"
 #include "harness/model/coalescing.hpp"
 #include "harness/model/lanes.hpp"
 #include "harness/model/layout.hpp"
 #include "harness/record/measurements_csv.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 namespace strata {
 namespace {
 
-/// A pattern of addresses that belongs to no layout.
-struct Pattern {
-  unsigned width = 4;  ///< bytes of an element
-  std::uint64_t stride = 1;
-  std::uint64_t offset = 0;
+using Json = nlohmann::ordered_json;
+
+struct ModelOptions {
+  std::vector<std::string> layouts;  ///< empty: all, here and below
+  std::vector<std::string> fields;
+  std::vector<std::string> generations;
+  std::string format = "table";
+  // A pattern instead of layouts.
+  std::optional<long long> width;
+  std::optional<long long> stride;
+  std::optional<long long> offset;
   std::string permutation;
-};
-
-/// The predicted traffic of one layout and field set, or of the pattern, on one generation.
-struct Prediction {
-  GenerationInfo generation;
-  std::string layout;
-  std::string fields;
-  SequenceTraffic traffic;
-};
-
-struct Model {
-  std::optional<Pattern> pattern;  ///< else layouts
-  std::vector<Prediction> predictions;
 };
 
 /// The names of `known` that were asked for, in the order of `known`; all when nothing was.
@@ -75,7 +64,7 @@ std::optional<Generation> of_capability(std::string_view text) {
   return generation_of(static_cast<int>(*major), static_cast<int>(*minor));
 }
 
-std::vector<const GenerationInfo*> chosen_generations(std::vector<std::string> asked) {
+std::vector<std::string> chosen_generations(std::vector<std::string> asked) {
   std::vector<std::string> known;
   for (const auto& info : generations())
     known.emplace_back(info.name);
@@ -83,31 +72,17 @@ std::vector<const GenerationInfo*> chosen_generations(std::vector<std::string> a
     if (generation_from(name)) continue;
     if (const auto generation = of_capability(name)) name = info_of(*generation).name;
   }
-  std::vector<const GenerationInfo*> result;
-  for (const auto& name : chosen("--generation", asked, known))
-    result.push_back(&info_of(*generation_from(name)));
-  return result;
+  return chosen("--generation", asked, known);
 }
 
-std::uint64_t number_in(std::string_view option, std::optional<long long> value,
-                        long long otherwise, long long most) {
-  const long long number = value.value_or(otherwise);
-  if (number < 0 || number > most) {
-    refuse({option}, fmt::format("{} is out of range", number),
-           fmt::format("a whole number from 0 to {}", most), "give another number");
-  }
-  return static_cast<std::uint64_t>(number);
-}
-
-/// The pattern that was asked for, if one was.
-std::optional<Pattern> pattern_of(const ModelOptions& options) {
-  constexpr long long most = std::numeric_limits<std::uint32_t>::max();
+/// The pattern that was asked for, else null: lane k reads element offset + stride × (place of k).
+Json pattern_of(const ModelOptions& options) {
   if (!options.width) {
     if (options.stride || options.offset || !options.permutation.empty()) {
       refuse({"strata model"}, "a pattern without its width", "--width BYTES beside --stride",
              "add --width 4, say");
     }
-    return std::nullopt;
+    return nullptr;
   }
   if (!options.layouts.empty() || !options.fields.empty()) {
     refuse({"strata model"}, "both a pattern and a layout", "--width or --layout and --fields",
@@ -124,194 +99,204 @@ std::optional<Pattern> pattern_of(const ModelOptions& options) {
     refuse({"--permutation"}, "there is no " + in_quotes(permutation), joined(known),
            did_you_mean(permutation, known, "name one of these"));
   }
-  return Pattern{.width = static_cast<unsigned>(*options.width),
-                 .stride = number_in("--stride", options.stride, 1, most),
-                 .offset = number_in("--offset", options.offset, 0, most),
-                 .permutation = permutation};
+  const auto elements = [](std::string_view option, long long number) {
+    constexpr long long most = std::numeric_limits<std::uint32_t>::max();
+    if (number < 0 || number > most) {
+      refuse({option}, fmt::format("{} is out of range", number),
+             fmt::format("a whole number from 0 to {}", most), "give another number");
+    }
+    return static_cast<std::uint64_t>(number);
+  };
+  return {{"width", *options.width},
+          {"stride", elements("--stride", options.stride.value_or(1))},
+          {"offset", elements("--offset", options.offset.value_or(0))},
+          {"permutation", permutation}};
 }
 
-WarpAccess load_of(const Pattern& pattern) {
-  return access_of(pattern.width, lane_elements(pattern.stride, pattern.offset,
-                                                permutations.of(pattern.permutation)));
+Json counts_of(const SequenceTraffic& traffic) {
+  const Traffic& t = traffic.total;
+  return {{"requests", t.requests},
+          {"transactions", t.transactions},
+          {"sectors", t.sectors},
+          {"lines", t.lines},
+          {"wavefronts_at_least", t.wavefronts == 0 ? Json{} : Json(t.wavefronts)},
+          {"bytes_moved", t.bytes_moved},
+          {"bytes_used", t.bytes_used},
+          {"moved_over_used", t.moved_over_used()},
+          {"repeated_share", traffic.repeated_share()}};
 }
 
-Model model_of(const ModelOptions& options) {
-  Model model{.pattern = pattern_of(options)};
+/// What every format shows: `pattern`, unless layouts were asked for; the generations, and a
+/// prediction for each of them and the pattern, or each layout and field set.
+Json document_of(const ModelOptions& options) {
+  Json document{{"schema_version", 1}};
+  const Json pattern = pattern_of(options);
+  if (!pattern.is_null()) document["pattern"] = pattern;
+  document["generations"] = Json::array();
+  Json predictions = Json::array();
   const auto asked = chosen_generations(options.generations);
   const auto layouts = chosen("--layout", options.layouts, names_of<Layouts>());
   const auto field_sets = chosen("--fields", options.fields, names_of<FieldSets>());
-  for (const GenerationInfo* info : asked) {
-    if (model.pattern) {
-      const std::array accesses{load_of(*model.pattern)};
-      model.predictions.push_back({*info, "", "", traffic(info->generation, accesses)});
+  for (const auto& name : asked) {
+    const GenerationInfo& info = info_of(*generation_from(name));
+    document["generations"].push_back({{"generation", info.name},
+                                       {"chips", info.chips},
+                                       {"rule", info.rule},
+                                       {"source", info.source}});
+    const auto predict = [&](Json what, const SequenceTraffic& traffic) {
+      what.update(counts_of(traffic));
+      predictions.push_back(std::move(what));
+    };
+    if (!pattern.is_null()) {
+      const auto elements =
+          lane_elements(pattern["stride"], pattern["offset"],
+                        permutations.of(pattern["permutation"].get<std::string>()));
+      const std::array accesses{access_of(pattern["width"], elements)};
+      predict({{"generation", name}}, traffic(info.generation, accesses));
       continue;
     }
     for (const auto& fields : field_sets) {
       for (const auto& layout : layouts) {
         (void)with_layout(layout, fields, [&]<class L, class Fields>() {
-          model.predictions.push_back(
-              {*info, layout, fields, warp_read_traffic<L, Fields>(info->generation)});
+          predict({{"generation", name}, {"layout", layout}, {"fields", fields}},
+                  warp_read_traffic<L, Fields>(info.generation));
         });
       }
     }
   }
-  return model;
+  document["predictions"] = std::move(predictions);
+  return document;
 }
 
-/// The rule of each generation that the model names, and where it is written down.
-void print_rules(const Model& model) {
-  std::optional<Generation> last;
-  for (const auto& one : model.predictions) {
-    const GenerationInfo& info = one.generation;
-    if (info.generation == last) continue;
-    last = info.generation;
-    fmt::print("\n");
-    print_note(info.name, fmt::format("{}. {}", info.chips, info.rule));
-    print_note("", fmt::format("Source: {}.", info.source));
+/// A line of the table. One load repeats nothing and has no layout: a pattern has no column for
+/// those.
+void print_line(bool is_pattern, const std::array<std::string, 11>& cells) {
+  constexpr std::array<int, 11> widths{12, 9, 9, 8, 9, 9, 7, 8, 7, 8, 10};
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (is_pattern && (c == 1 || c == 2 || c == 10)) continue;
+    fmt::print("{}", c < 3 ? fmt::format("{:<{}}", cells[c], widths[c])
+                           : fmt::format("{:>{}}", cells[c], widths[c]));
+  }
+  fmt::print("\n");
+}
+
+void print_predictions(const Json& document) {
+  const bool is_pattern = document.contains("pattern");
+  print_line(is_pattern,
+             {"compute", "", "", "", "trans-", "", "", "bytes", "bytes", "moved", "sectors"});
+  print_line(is_pattern, {"capability", "layout", "fields", "requests", "actions", "sectors",
+                          "lines", "moved", "used", "÷ used", "repeated"});
+  std::string last;
+  std::string last_fields;
+  for (const auto& one : document["predictions"]) {
+    const std::string name = one["generation"];
+    const std::string fields = one.value("fields", "");
+    const bool first = name != last;
+    if (!last.empty() && !is_pattern && (first || fields != last_fields)) fmt::print("\n");
+    last = name;
+    last_fields = fields;
+    print_line(is_pattern,
+               {first ? name : "", one.value("layout", ""), fields, one["requests"].dump(),
+                one["transactions"].dump(), one["sectors"].dump(), one["lines"].dump(),
+                one["bytes_moved"].dump(), one["bytes_used"].dump(),
+                fmt::format("{:.2f}", one["moved_over_used"].get<double>()),
+                fmt::format("{:.0f} %", 100 * one["repeated_share"].get<double>())});
   }
 }
 
-void print_table(const Model& model) {
-  if (model.pattern) {
-    const Pattern& p = *model.pattern;
-    fmt::print("One load of a warp: lane k reads {} byte{} at element {} + {} × {}\n\n", p.width,
-               p.width == 1 ? "" : "s", p.offset, p.stride,
-               p.permutation == "identity"   ? "k"
-               : p.permutation == "reversed" ? "(31 − k)"
-                                             : "(place of k in a random order)");
+void print_table(const Json& document) {
+  const bool is_pattern = document.contains("pattern");
+  if (is_pattern) {
+    const Json& p = document["pattern"];
+    fmt::print("One load of a warp: lane k reads {} byte{} at element {} + {} × {}\n\n",
+               p["width"].dump(), p["width"] == 1 ? "" : "s", p["offset"].dump(),
+               p["stride"].dump(),
+               p["permutation"] == "identity"   ? "k"
+               : p["permutation"] == "reversed" ? "(31 − k)"
+                                                : "(place of k in a random order)");
   } else {
     fmt::print("What a warp asks of memory to read 32 particles\n\n");
   }
-  // One load repeats nothing, so a pattern has no column for that.
-  const std::string what = model.pattern ? "" : fmt::format("{:<9}{:<9}", "layout", "fields");
-  const std::string no_what(what.size(), ' ');
-  fmt::print("{:<12}{}{:>8}{:>9}{:>9}{:>7}{:>8}{:>7}{:>8}{}\n", "compute", no_what, "", "trans-",
-             "", "", "bytes", "bytes", "moved", model.pattern ? "" : "   sectors");
-  fmt::print("{:<12}{}{:>8}{:>9}{:>9}{:>7}{:>8}{:>7}{:>8}{}\n", "capability", what, "requests",
-             "actions", "sectors", "lines", "moved", "used", "÷ used",
-             model.pattern ? "" : "  repeated");
-  std::optional<Generation> last;
-  std::string_view last_fields;
-  for (const auto& one : model.predictions) {
-    const bool first = one.generation.generation != last;
-    if (last && !model.pattern && (first || one.fields != last_fields)) fmt::print("\n");
-    last = one.generation.generation;
-    last_fields = one.fields;
-    const Traffic& t = one.traffic.total;
-    fmt::print("{:<12}{}{:>8}{:>9}{:>9}{:>7}{:>8}{:>7}{:>8.2f}{}\n",
-               first ? one.generation.name : "",
-               model.pattern ? "" : fmt::format("{:<9}{:<9}", one.layout, one.fields), t.requests,
-               t.transactions, t.sectors, t.lines, t.bytes_moved, t.bytes_used, t.moved_over_used(),
-               model.pattern ? "" : fmt::format("{:>8.0f} %", 100 * one.traffic.repeated_share()));
-  }
+  print_predictions(document);
   fmt::print("\n");
   print_note("requests",
              "what the pipeline takes one by one; sectors (32 bytes) and lines (128) "
              "count again in each request that touches them");
-  print_note("used", model.pattern ? "distinct bytes that some lane asked for"
-                                   : "bytes of the wanted fields: padding is moved, not used");
-  if (!model.pattern) {
+  print_note("used", is_pattern ? "distinct bytes that some lane asked for"
+                                : "bytes of the wanted fields: padding is moved, not used");
+  if (!is_pattern) {
     print_note("repeated",
                "sectors that an earlier load of the same read touched: a cache next to "
                "the warp spares them, where there is one for loads: on 2.x, and from 6.0 on");
   }
-}
-
-/// The columns that both kinds of prediction have, with their values.
-nlohmann::ordered_json counts_of(const Prediction& one) {
-  const Traffic& t = one.traffic.total;
-  nlohmann::ordered_json counts{{"requests", t.requests},
-                                {"transactions", t.transactions},
-                                {"sectors", t.sectors},
-                                {"lines", t.lines},
-                                {"wavefronts_at_least", nullptr},
-                                {"bytes_moved", t.bytes_moved},
-                                {"bytes_used", t.bytes_used},
-                                {"moved_over_used", t.moved_over_used()},
-                                {"repeated_share", one.traffic.repeated_share()}};
-  if (t.wavefronts != 0) counts["wavefronts_at_least"] = t.wavefronts;
-  return counts;
-}
-
-/// A count as a field of CSV: nothing for null, the shortest text for a real number.
-std::string csv_count(const nlohmann::ordered_json& count) {
-  if (count.is_null()) return {};
-  return count.is_number_float() ? shortest(count.get<double>()) : count.dump();
-}
-
-void print_csv(const Model& model) {
-  bool header = true;
-  for (const auto& one : model.predictions) {
-    std::vector<std::pair<std::string, std::string>> row{
-        {"generation", std::string{one.generation.name}}};
-    if (model.pattern) {
-      const Pattern& p = *model.pattern;
-      row.emplace_back("pattern", fmt::format("offset={};permutation={};stride={};width={}",
-                                              p.offset, p.permutation, p.stride, p.width));
-    } else {
-      row.emplace_back("layout", one.layout);
-      row.emplace_back("fields", one.fields);
-    }
-    const auto counts = counts_of(one);
-    for (const auto& [name, count] : counts.items())
-      row.emplace_back(name, csv_count(count));
-    const auto line = [&row](auto part) {
-      std::string text;
-      for (const auto& field : row)
-        text += (text.empty() ? "" : ",") + csv_field(field.*part);
-      return text;
-    };
-    using Field = std::pair<std::string, std::string>;
-    if (header) fmt::print("{}\r\n", line(&Field::first));
-    header = false;
-    fmt::print("{}\r\n", line(&Field::second));
+  for (const auto& one : document["generations"]) {
+    const auto text = [&](const char* key) { return one[key].get<std::string>(); };
+    fmt::print("\n");
+    print_note(text("generation"), fmt::format("{}. {}", text("chips"), text("rule")));
+    print_note("", fmt::format("Source: {}.", text("source")));
   }
 }
 
-void print_json(const Model& model) {
-  using Json = nlohmann::ordered_json;
-  Json document{{"schema_version", 1}};
-  if (model.pattern) {
-    document["pattern"] = {{"width", model.pattern->width},
-                           {"stride", model.pattern->stride},
-                           {"offset", model.pattern->offset},
-                           {"permutation", model.pattern->permutation}};
+/// Nothing for null, the shortest text for a real number.
+std::string csv_value(const Json& value) {
+  if (value.is_null()) return {};
+  if (value.is_string()) return csv_field(value.get<std::string>());
+  return value.is_number_float() ? shortest(value.get<double>()) : value.dump();
+}
+
+void print_csv(const Json& document) {
+  Params pattern;
+  if (document.contains("pattern")) {
+    for (const auto& [name, value] : document["pattern"].items())
+      pattern[name] = csv_value(value);
   }
-  document["generations"] = Json::array();
-  document["predictions"] = Json::array();
-  std::optional<Generation> last;
-  for (const auto& one : model.predictions) {
-    if (one.generation.generation != last) {
-      last = one.generation.generation;
-      document["generations"].push_back({{"generation", one.generation.name},
-                                         {"chips", one.generation.chips},
-                                         {"rule", one.generation.rule},
-                                         {"source", one.generation.source}});
+  const auto& predictions = document["predictions"];
+  for (const auto& one : predictions) {
+    Json row{{"generation", one["generation"]}};
+    if (!pattern.empty()) row["pattern"] = to_string(pattern);
+    row.update(one);
+    std::vector<std::string> names;
+    std::vector<std::string> values;
+    for (const auto& [name, value] : row.items()) {
+      names.push_back(name);
+      values.push_back(csv_value(value));
     }
-    Json line{{"generation", one.generation.name}};
-    if (!model.pattern) {
-      line["layout"] = one.layout;
-      line["fields"] = one.fields;
-    }
-    line.update(counts_of(one));
-    document["predictions"].push_back(std::move(line));
+    if (&one == &predictions.front()) fmt::print("{}\r\n", fmt::join(names, ","));
+    fmt::print("{}\r\n", fmt::join(values, ","));
   }
-  fmt::print("{}\n", document.dump(2));
 }
 
 }  // namespace
 
-int model_command(const ModelOptions& options) {
-  const Model model = model_of(options);
-  if (options.format == "csv") {
-    print_csv(model);
-  } else if (options.format == "json") {
-    print_json(model);
-  } else {
-    print_table(model);
-    print_rules(model);
-  }
-  return 0;
+void add_model(CLI::App& app) {
+  const auto options = std::make_shared<ModelOptions>();
+  auto* sub = app.add_subcommand(
+      "model", "predict the traffic of a warp's reads on each GPU generation; needs no device");
+  option(sub, "--layout", options->layouts, "only these particle layouts", "NAMES")->delimiter(',');
+  option(sub, "--fields", options->fields, "only these field sets", "NAMES")->delimiter(',');
+  option(sub, "--generation", options->generations,
+         "only these generations: names, or compute capabilities such as 9.0", "NAMES")
+      ->delimiter(',');
+  option(sub, "--width", options->width,
+         "predict one load instead of layouts: bytes that each lane reads", "BYTES");
+  option(sub, "--stride", options->stride,
+         "distance between neighbouring lanes, in elements (default 1)", "ELEMENTS");
+  option(sub, "--offset", options->offset, "first element (default 0)", "ELEMENTS");
+  option(sub, "--permutation", options->permutation,
+         "order of the lanes: identity, reversed or random", "ORDER");
+  option(sub, "--format", options->format, "output format")
+      ->check(CLI::IsMember({"table", "csv", "json"}));
+  sub->footer(
+      "The prediction applies the published rules of each compute capability to the addresses;\n"
+      "the table cites them. Counts are for a warp that reads 32 particles, or for one load.\n"
+      "Examples: strata model --generation 1.0-1.1,9.0 --fields all\n"
+      "          strata model --width 4 --stride 2 --offset 1");
+  sub->callback([options] {
+    const Json document = document_of(*options);
+    if (options->format == "csv") return print_csv(document);
+    if (options->format == "json") return fmt::print("{}\n", document.dump(2));
+    print_table(document);
+  });
 }
 
 }  // namespace strata

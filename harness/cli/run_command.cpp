@@ -2,7 +2,6 @@
 #include "harness/case/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/cli/describe_benchmarks.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
@@ -10,19 +9,31 @@
 #include "harness/run/progress.hpp"
 #include "harness/run/supervisor.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <optional>
-#include <string>
+#include <iterator>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 namespace strata {
 namespace {
+
+struct RunOptions {
+  std::string sweep = "default";
+  std::string device = "auto";
+  std::string filter;
+  std::vector<std::string> settings;
+  std::string out = "runs";
+  std::string resume;
+  std::vector<std::string> counters;  ///< empty: auto, or those of the resumed run
+  bool dry_run = false;
+  bool quiet = false;
+  std::vector<std::string> command;
+};
 
 /// To stdout; a closed pipe does not end the run.
 void say(const std::string& line) {
@@ -49,49 +60,38 @@ double estimate_seconds(const std::vector<Case>& cases) {
 WorkerCommand worker_on(const std::string& device, const std::string& task = {},
                         const CounterSelection& counters = {}) {
   WorkerCommand command{.arguments = {"strata", "worker", "--device", device}};
-  if (!task.empty()) command.arguments.push_back(task);
-  for (const auto& name : counters.wanted) {
-    command.arguments.emplace_back("--counters");
-    command.arguments.push_back(name);
-  }
-  if (counters.by_benchmark) command.arguments.emplace_back("--by-benchmark");
+  auto& words = command.arguments;
+  if (!task.empty()) words.push_back(task);
+  for (const auto& name : counters.wanted)
+    words.insert(words.end(), {"--counters", name});
+  if (counters.by_benchmark) words.emplace_back("--by-benchmark");
   return command;
-}
-
-/// Asks a worker for the device, and whether `counters` are available on it. Throws UsageError for
-/// a selection with unknown names.
-DeviceMessage ask(const std::string& device, const CounterSelection& counters) {
-  DeviceMessage answer;
-  try {
-    answer = probe(worker_on(device, "--probe", counters));
-  } catch (const DeviceUnavailable& error) {
-    if (counters.wanted.empty()) throw;
-    // A profiler that crashes its process must not end the run: ask again without it.
-    answer = probe(worker_on(device, "--probe"));
-    answer.counters =
-        CountersAnswer{.plan = std::nullopt,
-                       .reason = fmt::format("the profiler cannot be tried: {}", error.what()),
-                       .mend = "strata doctor says more"};
-  }
-  if (answer.counters && !answer.counters->bad_selection.empty()) {
-    throw UsageError{answer.counters->bad_selection};
-  }
-  return answer;
 }
 
 constexpr const char* not_counted_yet = "not counted yet";
 
-/// The state of the counters before timing.
-CountersInfo counters_before(std::vector<std::string> asked,
-                             const std::optional<CountersAnswer>& answer) {
-  CountersInfo info;
-  info.asked = std::move(asked);
-  if (!answer) return info;
-  info.state = CountersInfo::State::unavailable;
-  info.reason = answer->plan ? not_counted_yet : answer->reason;
-  info.mend = answer->mend;
-  if (answer->plan) info.plan = *answer->plan;
-  return info;
+bool can_count(const CountersInfo& counters) {
+  return !counters.plan.chip.empty();
+}
+
+/// Asks a worker for the device, and for the state of these counters on it before timing. Throws
+/// UsageError for a selection with unknown names.
+DeviceMessage ask(const std::string& device, const std::vector<std::string>& asked,
+                  const CounterSelection& counters) {
+  DeviceMessage answer;
+  try {
+    answer = probe(worker_on(device, "--probe", counters));
+    if (can_count(answer.counters)) answer.counters.reason = not_counted_yet;
+  } catch (const DeviceUnavailable& error) {
+    if (counters.wanted.empty()) throw;
+    // A profiler that crashes its process must not end the run: ask again without it.
+    answer = probe(worker_on(device, "--probe"));
+    answer.counters = {.state = CountersInfo::State::unavailable,
+                       .reason = fmt::format("the profiler cannot be tried: {}", error.what()),
+                       .mend = "strata doctor says more"};
+  }
+  answer.counters.asked = asked;
+  return answer;
 }
 
 /// One line for whoever asked for counts that cannot be had. Nobody asked the CPU for any by asking
@@ -128,23 +128,21 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::strin
 }
 
 RunContext context_for(const RunOptions& options, const Sweep& sweep, const DeviceMessage& device,
-                       const std::vector<Case>& cases, CountersInfo counters) {
-  RunContext context;
-  context.strata = build_info();
-  context.command = options.command;
-  context.backend = device.backend;
-  context.device = device.identity;
-  context.host = device.host;
-  context.libraries = device.libraries;
-  context.clocks_before = device.conditions;
-  context.timer = device.timer;
-  context.sweep = {
+                       const std::vector<Case>& cases) {
+  SweepInfo info{
       .name = sweep.name, .file = sweep.file, .text = sweep.text, .plan = sweep.plan, .cases = {}};
-  context.counters = std::move(counters);
-  for (const auto& which : cases)
-    context.sweep.cases.push_back(which.id());
-  context.declarations = describe_benchmarks(cases);
-  return context;
+  std::ranges::transform(cases, std::back_inserter(info.cases), &Case::id);
+  return {.strata = build_info(),
+          .command = options.command,
+          .backend = device.backend,
+          .device = device.identity,
+          .host = device.host,
+          .libraries = device.libraries,
+          .sweep = std::move(info),
+          .counters = device.counters,
+          .clocks_before = device.conditions,
+          .timer = device.timer,
+          .declarations = describe_benchmarks(cases)};
 }
 
 /// Records of different code on one device are not one run.
@@ -172,11 +170,11 @@ std::string counting_in_words(const RunCounts& counts, const CountersInfo& count
   return text;
 }
 
-int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
+ExitCode finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
   const auto& c = summary.counts;
   // Without --quiet the progress has shown them as they came.
   for (const auto& failure : summary.failures) {
-    if (quiet) tell(fmt::format("failed: {}", failure));
+    if (quiet) tell("failed: " + failure);
   }
   const auto rows = c.valid_rows + c.invalid_rows;
   // A run is whole without: its numbers wait in the folder.
@@ -196,7 +194,7 @@ int finish(const RunSummary& summary, const RunFolder& folder, bool quiet) {
     say("interrupted; complete it with: strata run --resume " + folder.path().string());
   }
   say(folder.path().string());
-  return static_cast<int>(summary.exit_code);
+  return summary.exit_code;
 }
 
 /// The counter sets that a run was begun with, beside `memory`. Where nothing could be counted
@@ -208,14 +206,13 @@ std::vector<std::string> wanted_by(const RunFolder& folder) {
     return sets;
   }
   std::vector<std::string> names;
-  for (const auto& one : folder.cases())
-    names.push_back(one.benchmark);
+  std::ranges::transform(folder.cases(), std::back_inserter(names), &Case::benchmark);
   return wanted_counter_sets(names, benchmarks());
 }
 
 /// `counts`: the counters that the context names can be had.
-int supervise_and_finish(const RunOptions& options, const std::string& device, RunFolder& folder,
-                         std::vector<Case> cases, bool counts) {
+ExitCode supervise_and_finish(const RunOptions& options, const std::string& device,
+                              RunFolder& folder, std::vector<Case> cases, bool counts) {
   Progress progress{options.quiet ? ProgressOptions{} : progress_on(STDERR_FILENO)};
   const CountersInfo& counters = folder.context().counters;
   SuperviseOptions how{
@@ -232,49 +229,48 @@ int supervise_and_finish(const RunOptions& options, const std::string& device, R
 /// Whether the counters of the run are available now; updates the context. Throws UsageError when
 /// their names have changed their meaning.
 bool can_still_count(const RunOptions& options, const std::string& device, RunFolder& folder) {
-  const auto selection = selection_of(folder.context().counters.asked, wanted_by(folder));
-  if (selection.wanted.empty()) return false;
-  const auto answer = ask(device, selection).counters;
   RunContext context = folder.context();
-  CountersInfo now = counters_before(context.counters.asked, answer);
-  const bool counts = answer && answer->plan;
-  const CounterPlan& then = context.counters.plan;
+  const CountersInfo& then = context.counters;
+  const auto selection = selection_of(then.asked, wanted_by(folder));
+  if (selection.wanted.empty()) return false;
+  CountersInfo now = ask(device, then.asked, selection).counters;
+  const bool counts = can_count(now);
   if (!counts) {
-    now.plan = then;  // of the earlier counts
+    now.plan = then.plan;  // of the earlier counts
     tell_of_absent_counters(options, now, context.backend);
-  } else if (!then.quantities.empty() && !is_same_counting(then, now.plan)) {
+  } else if (!then.plan.quantities.empty() && !is_same_counting(then.plan, now.plan)) {
     throw UsageError{
         fmt::format("{}: was begun with other counters than --counters {} stands for now; put the "
                     "sets back as they were, or start a new run",
-                    folder.path().string(), fmt::join(context.counters.asked, ","))};
+                    folder.path().string(), fmt::join(then.asked, ","))};
   }
-  if (counts && context.counters.state == CountersInfo::State::counted) {
+  if (counts && then.state == CountersInfo::State::counted) {
     now.state = CountersInfo::State::counted;
     now.reason.clear();
   }
-  now.counting_seconds = context.counters.counting_seconds;
-  now.timing_seconds = context.counters.timing_seconds;
+  now.counting_seconds = then.counting_seconds;
+  now.timing_seconds = then.timing_seconds;
   context.counters = std::move(now);
   folder.update(std::move(context));
   return counts;
 }
 
-int resume(const RunOptions& options) {
+ExitCode print_ids(const std::vector<Case>& cases) {
+  for (const auto& which : cases)
+    say(which.id());
+  return ExitCode::success;
+}
+
+ExitCode resume(const RunOptions& options) {
   if (!options.counters.empty()) {
     throw UsageError{
         "--counters: a run is completed with the counters that it was begun with; leave it out"};
   }
   RunFolder folder = RunFolder::open_for_resume(options.resume);
   check_same_code(folder);
-  if (!folder.repair().empty()) {
-    tell(folder.repair());
-  }
+  if (!folder.repair().empty()) tell(folder.repair());
   auto cases = folder.remaining();
-  if (options.dry_run) {
-    for (const auto& which : cases)
-      say(which.id());
-    return 0;
-  }
+  if (options.dry_run) return print_ids(cases);
   const bool on_host = folder.context().backend == Backend::host;
   const std::string device =
       options.device != "auto" ? options.device : (on_host ? "host" : "cuda");
@@ -284,41 +280,60 @@ int resume(const RunOptions& options) {
   return supervise_and_finish(options, device, folder, std::move(cases), counts);
 }
 
-}  // namespace
-
-int run_command(const RunOptions& options) {
-  // For the rest of the process: stdout's buffer is flushed again at exit.
-  (void)std::signal(SIGPIPE, SIG_IGN);
-  if (!options.resume.empty()) return resume(options);
-
+ExitCode run(const RunOptions& options) {
   Sweep sweep = load_sweep(options.sweep, benchmarks());
   for (const auto& setting : options.settings)
     apply_setting(sweep, setting, benchmarks());
   (void)parse_device_request(options.device);
   const auto asked = parse_counters(options.counters);
   const DeviceMessage device =
-      ask(options.device, selection_of(asked, wanted_counter_sets(sweep, benchmarks())));
+      ask(options.device, asked, selection_of(asked, wanted_counter_sets(sweep, benchmarks())));
   auto cases = cases_of(sweep, device.backend, options.filter);
   if (options.dry_run) {
-    for (const auto& which : cases)
-      say(which.id());
+    (void)print_ids(cases);
     tell(fmt::format("{} cases on {}, about {:.0f} s", cases.size(), device.identity.name,
                      estimate_seconds(cases)));
-    return 0;
+    return ExitCode::success;
   }
   const DeviceLock lock = DeviceLock::acquire(device.identity);
-  RunFolder folder = RunFolder::create(
-      options.out,
-      context_for(options, sweep, device, cases, counters_before(asked, device.counters)));
+  RunFolder folder = RunFolder::create(options.out, context_for(options, sweep, device, cases));
   if (!options.quiet) {
     tell(fmt::format("{} cases of sweep '{}' on {}, into {}", cases.size(), sweep.name,
                      device.identity.name, folder.path().string()));
   }
-  const bool counts = device.counters && device.counters->plan;
-  if (device.counters && !counts) {
-    tell_of_absent_counters(options, folder.context().counters, device.backend);
+  if (device.counters.state == CountersInfo::State::unavailable && !can_count(device.counters)) {
+    tell_of_absent_counters(options, device.counters, device.backend);
   }
-  return supervise_and_finish(options, options.device, folder, std::move(cases), counts);
+  return supervise_and_finish(options, options.device, folder, std::move(cases),
+                              can_count(device.counters));
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status, const std::vector<std::string>& command) {
+  const auto options = std::make_shared<RunOptions>();
+  options->command = command;
+  auto* sub = app.add_subcommand(
+      "run", "measure a sweep in isolated workers; an interrupted run can be resumed");
+  option(sub, "sweep", options->sweep, "sweep file, or one of: quick, default, full", "SWEEP");
+  option(sub, "--device", options->device, "auto, cuda:N or host");
+  option(sub, "--filter", options->filter, "measure only the cases whose id matches", "RE");
+  option(sub, "--set", options->settings,
+         "replace an axis or a plan value: layout_read.layout=aos,soa, plan.max_samples=9",
+         "NAME.KEY=VALUE");
+  option(sub, "--out", options->out, "folder in which the run folder is created", "DIR");
+  option(sub, "--resume", options->resume, "complete this run folder", "RUN");
+  option(sub, "--counters", options->counters,
+         "what to count after the timing: auto, none, or a comma-separated list of counter sets, "
+         "files of sets and raw metrics",
+         "LIST");
+  sub->add_flag("--dry-run", options->dry_run, "print the cases and their estimated cost");
+  sub->add_flag("--quiet", options->quiet, "show no progress");
+  sub->callback([options, &status] {
+    // For the rest of the process: stdout's buffer is flushed again at exit.
+    (void)std::signal(SIGPIPE, SIG_IGN);
+    status = static_cast<int>(options->resume.empty() ? run(*options) : resume(*options));
+  });
 }
 
 }  // namespace strata

@@ -4,24 +4,33 @@
 
 namespace strata {
 
-/// Ignores a signal while it lives, then restores the handler that was there before.
-class IgnoredSignal {
+/// Handles a signal while it lives, then restores the handler that was there before. A signal that
+/// is ignored stays so: nohup and background jobs of shells rely on that.
+class HandledSignal {
  public:
-  explicit IgnoredSignal(int signal) : signal_{signal} {
-    struct sigaction ignore {};
-    ignore.sa_handler =
-        SIG_IGN;  // NOLINT: a union inside and a cast, both of the C library's making
-    (void)::sigaction(signal_, &ignore, &before_);
+  HandledSignal(int signal, void (*handler)(int)) : signal_{signal} {
+    (void)::sigaction(signal_, nullptr, &before_);
+    // NOLINTBEGIN: a union inside and a cast, both of the C library's making
+    if (before_.sa_handler == SIG_IGN) return;
+    struct sigaction action {};
+    action.sa_handler = handler;
+    // NOLINTEND
+    (void)::sigaction(signal_, &action, nullptr);
   }
-  IgnoredSignal(const IgnoredSignal&) = delete;
-  IgnoredSignal& operator=(const IgnoredSignal&) = delete;
-  IgnoredSignal(IgnoredSignal&&) = delete;
-  IgnoredSignal& operator=(IgnoredSignal&&) = delete;
-  ~IgnoredSignal() { (void)::sigaction(signal_, &before_, nullptr); }
+  HandledSignal(const HandledSignal&) = delete;
+  HandledSignal& operator=(const HandledSignal&) = delete;
+  HandledSignal(HandledSignal&&) = delete;
+  HandledSignal& operator=(HandledSignal&&) = delete;
+  ~HandledSignal() { (void)::sigaction(signal_, &before_, nullptr); }
 
  private:
   int signal_;
   struct sigaction before_ {};
+};
+
+class IgnoredSignal : HandledSignal {
+ public:
+  explicit IgnoredSignal(int signal) : HandledSignal{signal, SIG_IGN} {}  // NOLINT: as above
 };
 
 }  // namespace strata

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <string_view>
 #include <unistd.h>
 
 namespace strata {

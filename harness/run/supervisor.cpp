@@ -11,8 +11,9 @@
 #include <chrono>
 #include <csignal>
 #include <deque>
-#include <optional>
+#include <iterator>
 #include <poll.h>
+#include <sstream>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -40,39 +41,6 @@ bool is_stopping() {
   return stop_requests.load() > 0;
 }
 
-/// Catches SIGINT, SIGTERM and SIGHUP while it lives, except those that are ignored: nohup and
-/// background jobs of shells rely on that. A signal ends a poll() that waits.
-class StopSignals {
- public:
-  StopSignals() {
-    stop_requests = 0;
-    for (auto& [signal, before] : caught_) {
-      (void)::sigaction(signal, nullptr, &before);
-      // NOLINTBEGIN: a union inside and a cast, both of the C library's making
-      if (before.sa_handler == SIG_IGN) continue;
-      struct sigaction action {};
-      action.sa_handler = on_stop;
-      // NOLINTEND
-      (void)::sigaction(signal, &action, nullptr);
-    }
-  }
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
-  StopSignals(StopSignals&&) = delete;
-  StopSignals& operator=(StopSignals&&) = delete;
-  ~StopSignals() {
-    for (const auto& [signal, before] : caught_)
-      (void)::sigaction(signal, &before, nullptr);
-  }
-
- private:
-  struct Caught {
-    int signal;
-    struct sigaction before;
-  };
-  std::array<Caught, 3> caught_{{{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}}};
-};
-
 // --- a worker ---
 
 /// The last output of a worker on stdout and stderr, which may explain how it died.
@@ -96,14 +64,12 @@ class LastOutput {
 
   /// "; last output: …" in one line, or nothing.
   [[nodiscard]] std::string quoted() const {
-    std::string words;
-    for (const char c : text_) {
-      const bool space = (c >= 0 && c <= ' ') || c == '\x7f';
-      if (!space) words += c;
-      if (space && !words.empty() && words.back() != ' ') words += ' ';
-    }
-    if (words.ends_with(' ')) words.pop_back();
-    return words.empty() ? words : "; last output: " + words;
+    std::string text = text_;
+    std::ranges::replace_if(
+        text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' ');
+    std::istringstream stream{text};
+    const std::vector<std::string> words{std::istream_iterator<std::string>{stream}, {}};
+    return words.empty() ? "" : fmt::format("; last output: {}", fmt::join(words, " "));
   }
 
  private:
@@ -440,7 +406,11 @@ void count_what_was_timed(Supervision& counting) {
 RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progress& progress) {
   const auto started = Clock::now();
   const IgnoredSignal broken_pipe{SIGPIPE};  // the reader of the progress may go away
-  const StopSignals stop;
+  stop_requests = 0;
+  // Each ends a poll() that waits.
+  const HandledSignal interrupt{SIGINT, on_stop};
+  const HandledSignal termination{SIGTERM, on_stop};
+  const HandledSignal hangup{SIGHUP, on_stop};
   folder.start();
   Supervision timing{options, Phase::timing, folder, progress};
   Supervision counting{options, Phase::counting, folder, progress};
