@@ -73,13 +73,13 @@ std::optional<std::string> meant_number(const Axis& axis, const std::string& tex
   return axis.canonical(std::to_string(static_cast<long long>(number)));
 }
 
-/// The canonical values of `written`, all different. `name` is the file or setting.
-Names canonical_values(std::string_view name, const Axis& axis, std::span<const TreeNode> written) {
+/// The canonical values of `written`, all different.
+Names canonical_values(const Axis& axis, std::span<const TreeNode> written) {
   const bool any_number = axis.choices.empty();
   Names values;
   std::set<std::string, std::less<>> seen;
   for (const auto& one : written) {
-    const Place place{name, one.line};
+    const Place& place = one.place;
     if (!one.is_text()) {
       refuse(place, fmt::format("{} among the values of axis {}", one.describe(), axis.name),
              axis.describe(), "list single values");
@@ -166,151 +166,97 @@ void check_plan(const Place& place, const Plan& plan) {
   }
 }
 
-/// Checks the tree of a sweep file against the benchmarks.
-class Reader {
- public:
-  Reader(std::string_view file, std::span<const Enrolled> known) : file_{file}, known_{known} {}
+// --- the file ---
 
-  [[nodiscard]] Sweep sweep(const TreeNode& root) const {
-    if (root.kind != TreeNode::Kind::mapping) {
-      refuse({file_, std::max<std::size_t>(root.line, 1)}, root.describe(),
-             "a sweep with the keys schema, name, plan and cases", "start with 'schema: 1'");
+using Kind = TreeNode::Kind;
+
+Plan read_plan(const TreeNode& node) {
+  Plan plan;
+  for (const auto& item : node.filled(Kind::mapping, "plan", "keys with numbers",
+                                      "write plan: {min_samples: 7} or leave it out")) {
+    const auto& field = known_plan_field(item.key_place, item.key);
+    if (item.kind != Kind::word) {
+      refuse(item.place,
+             fmt::format("{} is {}{}", field.name, item.describe(),
+                         item.is_text() ? " in quotes" : ""),
+             field.expected, "write the number as it is");
     }
-    allow_keys(file_, root, "a sweep", {"schema", "name", "plan", "cases"});
-    check_schema(file_, root, schema);
-    Sweep sweep;
-    sweep.name = name(root);
-    if (const auto* const plan = root.find("plan")) sweep.plan = this->plan(*plan);
-    const auto& cases = need_key(file_, root, "cases", "a list of entries '- benchmark: NAME'");
-    if (cases.kind != TreeNode::Kind::list || cases.items.empty()) {
-      refuse_value(cases, "cases", "a list of entries '- benchmark: NAME'",
-                   "add at least one, each with its '- '");
-    }
-    for (const auto& item : cases.items)
-      sweep.entries.push_back(entry(item));
-    return sweep;
+    set_plan_field(item.place, plan, field, item.text);
   }
+  check_plan(node.items.back().place, plan);
+  return plan;
+}
 
- private:
-  [[nodiscard]] Place at(const TreeNode& node) const { return {file_, node.line}; }
-
-  [[noreturn]] void refuse_value(const TreeNode& node, std::string_view name,
-                                 std::string_view expected, std::string_view mend) const {
-    refuse(at(node), fmt::format("{} is {}", name, node.describe()), expected, mend);
-  }
-
-  [[nodiscard]] std::string name(const TreeNode& root) const {
-    constexpr std::size_t longest = 64;
-    constexpr std::string_view expected = "1 to 64 letters, digits, '.', '_', '+' or '-'";
-    const auto& node = need_key(file_, root, "name", expected);
-    if (!node.is_text() || !is_canonical_word(node.text) || node.text.size() > longest)
-      refuse_value(node, "name", expected, "give it such a name");
-    return node.text;
-  }
-
-  [[nodiscard]] Plan plan(const TreeNode& node) const {
-    if (node.kind != TreeNode::Kind::mapping || node.items.empty()) {
-      refuse_value(node, "plan", "keys with numbers",
-                   "write plan: {min_samples: 7} or leave it out");
-    }
-    Plan plan;
-    for (const auto& item : node.items) {
-      const auto& field = known_plan_field({file_, item.key_line}, item.key);
-      if (item.kind != TreeNode::Kind::word) {
-        refuse(at(item),
-               fmt::format("{} is {}{}", field.name, item.describe(),
-                           item.is_text() ? " in quotes" : ""),
-               field.expected, "write the number as it is");
-      }
-      set_plan_field(at(item), plan, field, item.text);
-    }
-    check_plan(at(node.items.back()), plan);
-    return plan;
-  }
-
-  [[nodiscard]] SweepEntry entry(const TreeNode& node) const {
-    if (node.kind != TreeNode::Kind::mapping) {
-      refuse(at(node), fmt::format("{} as an entry of cases", node.describe()),
-             "'- benchmark: NAME', then 'axes:' if wanted",
-             node.is_text() ? fmt::format("write '- benchmark: {}'", one_line(node.text))
-                            : std::string{"write it so"});
-    }
-    allow_keys(file_, node, "an entry of cases", {"benchmark", "axes"});
-    const auto& name = need_key(file_, node, "benchmark", "the name of one");
-    if (!name.is_text()) {
-      refuse_value(name, "benchmark", "the name of one",
-                   "write 'benchmark: NAME', one entry for each");
-    }
-    const auto& benchmark = known_benchmark(at(name), name.text, known_);
-    SweepEntry entry{.benchmark = benchmark.name, .axes = {}};
-    const auto* const axes = node.find("axes");
-    if (axes == nullptr) return entry;
-    if (axes->kind != TreeNode::Kind::mapping || axes->items.empty()) {
-      refuse_value(*axes, "axes", "axis names, each with its list of values",
-                   "leave 'axes' out to take every axis at its defaults");
-    }
-    for (const auto& item : axes->items) {
-      const auto& axis = known_axis({file_, item.key_line}, item.key, benchmark);
-      entry.axes.emplace_back(axis.name, values(axis, item));
-    }
-    return entry;
-  }
-
-  [[nodiscard]] Names values(const Axis& axis, const TreeNode& node) const {
-    if (node.is_text()) {
-      refuse(at(node),
-             fmt::format("axis {} is the single value {}", axis.name, in_quotes(node.text)),
-             "a list of values", fmt::format("write {}: [{}]", axis.name, one_line(node.text)));
-    }
-    const bool is_range = node.kind == TreeNode::Kind::mapping && !node.items.empty();
-    if (is_range && axis.choices.empty()) return range(axis, node);
-    if (node.kind != TreeNode::Kind::list || node.items.empty()) {
-      refuse_value(node, "axis " + axis.name, "a list of values",
-                   fmt::format("write {}: [{}], or leave it out for that default", axis.name,
-                               joined(axis.defaults)));
-    }
-    return canonical_values(file_, axis, node.items);
-  }
-
-  /// The values of an axis of whole numbers that are given as a range, evenly spread by octaves.
-  [[nodiscard]] Names range(const Axis& axis, const TreeNode& node) const {
-    constexpr std::uint64_t most_number = std::uint64_t{1} << 60U;
-    constexpr std::uint64_t most_per_octave = 64;
-    allow_keys(file_, node, fmt::format("the range of axis {}", axis.name),
-               {"from", "to", "per_octave", "multiple_of"});
-    const auto whole = [&](const TreeNode& item, std::uint64_t most) {
-      const auto value = item.kind == TreeNode::Kind::word ? whole_number(item.text) : std::nullopt;
-      if (!value || *value < 1 || static_cast<std::uint64_t>(*value) > most) {
-        refuse_value(item, item.key, fmt::format("a whole number from 1 to {}", most),
+/// The values of an axis of whole numbers that are given as a range, evenly spread by octaves.
+Names read_range(const Axis& axis, const TreeNode& node) {
+  constexpr std::uint64_t most_number = std::uint64_t{1} << 60U;
+  constexpr std::uint64_t most_per_octave = 64;
+  node.allow_keys(fmt::format("the range of axis {}", axis.name),
+                  {"from", "to", "per_octave", "multiple_of"});
+  const auto whole = [](const TreeNode& item, std::uint64_t most) {
+    const auto value = item.kind == Kind::word ? whole_number(item.text) : std::nullopt;
+    if (!value || *value < 1 || static_cast<std::uint64_t>(*value) > most) {
+      item.refuse_as(item.key, fmt::format("a whole number from 1 to {}", most),
                      "write the number as it is");
-      }
-      return static_cast<std::uint64_t>(*value);
-    };
-    const auto need = [&](std::string_view key, std::string_view meaning, std::uint64_t most) {
-      return whole(need_key(file_, node, key, meaning), most);
-    };
-    const auto from = need("from", "the least value", most_number);
-    const auto to = need("to", "the largest value", most_number);
-    const auto per_octave =
-        need("per_octave", "how many values from one to its double", most_per_octave);
-    const auto* const factor = node.find("multiple_of");
-    const auto multiple = factor == nullptr ? 1 : whole(*factor, most_number);
-    std::vector<TreeNode> values;
-    for (const auto number : octaves(from, to, static_cast<unsigned>(per_octave), multiple)) {
-      values.push_back(
-          {.kind = TreeNode::Kind::word, .line = node.line, .text = std::to_string(number)});
     }
-    if (values.empty()) {
-      refuse(at(node), fmt::format("the range of axis {} is empty", axis.name),
-             "'from' no more than 'to', and a multiple of 'multiple_of' between them",
-             "correct one of them");
-    }
-    return canonical_values(file_, axis, values);
+    return static_cast<std::uint64_t>(*value);
+  };
+  const auto from = whole(node.need("from", "the least value"), most_number);
+  const auto to = whole(node.need("to", "the largest value"), most_number);
+  const auto per_octave =
+      whole(node.need("per_octave", "how many values from one to its double"), most_per_octave);
+  const auto* const factor = node.find("multiple_of");
+  const auto multiple = factor == nullptr ? 1 : whole(*factor, most_number);
+  std::vector<TreeNode> values;
+  for (const auto& number :
+       texts_of(octaves(from, to, static_cast<unsigned>(per_octave), multiple)))
+    values.push_back({.kind = Kind::word, .place = node.place, .text = number});
+  if (values.empty()) {
+    refuse(node.place, fmt::format("the range of axis {} is empty", axis.name),
+           "'from' no more than 'to', and a multiple of 'multiple_of' between them",
+           "correct one of them");
   }
+  return canonical_values(axis, values);
+}
 
-  std::string_view file_;
-  std::span<const Enrolled> known_;
-};
+Names read_values(const Axis& axis, const TreeNode& node) {
+  if (node.is_text()) {
+    refuse(node.place,
+           fmt::format("axis {} is the single value {}", axis.name, in_quotes(node.text)),
+           "a list of values", fmt::format("write {}: [{}]", axis.name, one_line(node.text)));
+  }
+  const bool is_range = node.kind == Kind::mapping && !node.items.empty();
+  if (is_range && axis.choices.empty()) return read_range(axis, node);
+  return canonical_values(
+      axis, node.filled(Kind::list, "axis " + axis.name, "a list of values",
+                        fmt::format("write {}: [{}], or leave it out for that default", axis.name,
+                                    joined(axis.defaults))));
+}
+
+SweepEntry read_entry(const TreeNode& node, std::span<const Enrolled> known) {
+  if (node.kind != Kind::mapping) {
+    refuse(node.place, fmt::format("{} as an entry of cases", node.describe()),
+           "'- benchmark: NAME', then 'axes:' if wanted",
+           node.is_text() ? fmt::format("write '- benchmark: {}'", one_line(node.text))
+                          : std::string{"write it so"});
+  }
+  node.allow_keys("an entry of cases", {"benchmark", "axes"});
+  const auto& name = node.need("benchmark", "the name of one");
+  if (!name.is_text()) {
+    name.refuse_as("benchmark", "the name of one", "write 'benchmark: NAME', one entry for each");
+  }
+  const auto& benchmark = known_benchmark(name.place, name.text, known);
+  SweepEntry entry{.benchmark = benchmark.name, .axes = {}};
+  const auto* const axes = node.find("axes");
+  if (axes == nullptr) return entry;
+  for (const auto& item :
+       axes->filled(Kind::mapping, "axes", "axis names, each with its list of values",
+                    "leave 'axes' out to take every axis at its defaults")) {
+    const auto& axis = known_axis(item.key_place, item.key, benchmark);
+    entry.axes.emplace_back(axis.name, read_values(axis, item));
+  }
+  return entry;
+}
 
 // --- the points ---
 
@@ -356,9 +302,21 @@ void add_points(const Benchmark& benchmark, const SweepEntry& entry, std::set<Po
 }  // namespace
 
 Sweep parse_sweep(std::string_view text, const std::string& file, std::span<const Enrolled> known) {
-  auto sweep = Reader{file, known}.sweep(parse_yaml_tree(text, file, "sweep"));
-  sweep.file = file;
-  sweep.text = text;
+  const auto root = parse_yaml_tree(text, file, "sweep");
+  root.check_root("a sweep", {"schema", "name", "plan", "cases"}, schema);
+  Sweep sweep{.file = file, .text = std::string{text}};
+  constexpr std::size_t longest = 64;
+  constexpr std::string_view name_is = "1 to 64 letters, digits, '.', '_', '+' or '-'";
+  const auto& name = root.need("name", name_is);
+  if (!name.is_text() || !is_canonical_word(name.text) || name.text.size() > longest)
+    name.refuse_as("name", name_is, "give it such a name");
+  sweep.name = name.text;
+  if (const auto* const plan = root.find("plan")) sweep.plan = read_plan(*plan);
+  constexpr std::string_view cases_are = "a list of entries '- benchmark: NAME'";
+  for (const auto& item :
+       root.need("cases", cases_are)
+           .filled(Kind::list, "cases", cases_are, "add at least one, each with its '- '"))
+    sweep.entries.push_back(read_entry(item, known));
   return sweep;
 }
 
@@ -409,8 +367,8 @@ void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrol
   const auto& axis = known_axis(place, key, benchmark);
   std::vector<TreeNode> written;
   for (const auto value : split(right, ','))
-    written.push_back({.kind = TreeNode::Kind::word, .text = std::string{value}});
-  const auto values = canonical_values(shown, axis, written);
+    written.push_back({.kind = Kind::word, .place = place, .text = std::string{value}});
+  const auto values = canonical_values(axis, written);
 
   bool found = false;
   for (auto& entry : sweep.entries) {

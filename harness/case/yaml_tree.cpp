@@ -73,7 +73,9 @@ class TreeBuilder : public YAML::EventHandler {
   using Style = decltype(YAML::EmitterStyle::Default);
   using Kind = TreeNode::Kind;
 
-  TreeBuilder(std::string_view file, std::string_view what) : file_{file}, what_{what} {}
+  TreeBuilder(std::string_view file, std::string_view what) : file_{file}, what_{what} {
+    root_.place.name = file;
+  }
 
   [[nodiscard]] TreeNode take() { return std::move(root_); }
 
@@ -90,14 +92,14 @@ class TreeBuilder : public YAML::EventHandler {
     check(mark, {}, anchor);
     // The parser notices a missing value only at the next key; the message names this one.
     const bool is_value = !open_.empty() && open_.back().key;
-    add({.line = is_value ? open_.back().key->line : at(mark).line});
+    add({.place = is_value ? open_.back().key->place : at(mark)});
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override { check(mark, {}, anchor); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check(mark, tag, anchor);
     const auto kind = tag == "!" ? Kind::quoted_text : Kind::word;
-    add({.kind = kind, .line = at(mark).line, .text = value});
+    add({.kind = kind, .place = at(mark), .text = value});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        Style /*style*/) override {
@@ -137,7 +139,7 @@ class TreeBuilder : public YAML::EventHandler {
              fmt::format("a {}, which needs 5", what_), "take out what is nested");
     }
     if (wants_key()) refuse_key(at(mark), kind == Kind::list ? "a list" : "a mapping");
-    open_.push_back({.node = {.kind = kind, .line = at(mark).line}});
+    open_.push_back({.node = {.kind = kind, .place = at(mark)}});
   }
 
   void close() {
@@ -161,9 +163,9 @@ class TreeBuilder : public YAML::EventHandler {
     }
     auto& parent = open_.back();
     if (wants_key()) {
-      if (!node.is_text()) refuse_key({file_, node.line}, node.describe());
+      if (!node.is_text()) refuse_key(node.place, node.describe());
       if (!parent.keys.insert(node.text).second) {
-        refuse({file_, node.line}, fmt::format("the key {} a second time", in_quotes(node.text)),
+        refuse(node.place, fmt::format("the key {} a second time", in_quotes(node.text)),
                "each key once", "remove one of them");
       }
       parent.key = std::move(node);
@@ -171,7 +173,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
     if (parent.key) {
       node.key = std::move(parent.key->text);
-      node.key_line = parent.key->line;
+      node.key_place = parent.key->place;
       parent.key.reset();
     }
     parent.node.items.push_back(std::move(node));
@@ -196,6 +198,49 @@ std::string TreeNode::describe() const {
   if (kind == Kind::nothing) return "nothing";
   return fmt::format("{}{}", items.empty() ? "an empty " : "a ",
                      kind == Kind::list ? "list" : "mapping");
+}
+
+void TreeNode::refuse_as(std::string_view name, std::string_view expected,
+                         std::string_view mend) const {
+  refuse(place, fmt::format("{} is {}", name, describe()), expected, mend);
+}
+
+const TreeNode& TreeNode::need(std::string_view wanted, std::string_view expected) const {
+  if (const auto* const node = find(wanted)) return *node;
+  refuse(place, fmt::format("no key '{}'", wanted), fmt::format("'{}': {}", wanted, expected),
+         fmt::format("add '{}: …'", wanted));
+}
+
+const std::vector<TreeNode>& TreeNode::filled(Kind wanted, std::string_view name,
+                                              std::string_view expected,
+                                              std::string_view mend) const {
+  if (kind != wanted || items.empty()) refuse_as(name, expected, mend);
+  return items;
+}
+
+void TreeNode::allow_keys(std::string_view what, const std::vector<std::string>& allowed) const {
+  for (const auto& item : items) {
+    if (std::ranges::find(allowed, item.key) != allowed.end()) continue;
+    refuse(item.key_place, fmt::format("{} has no key {}", what, in_quotes(item.key)),
+           fmt::format("one of {}", joined(allowed)),
+           did_you_mean(item.key, allowed, "remove it or correct its name"));
+  }
+}
+
+void TreeNode::check_root(std::string_view what, const std::vector<std::string>& allowed,
+                          int version) const {
+  if (kind != Kind::mapping) {
+    refuse({place.name, std::max<std::size_t>(place.line, 1)}, describe(),
+           fmt::format("{} with the keys {} and {}", what,
+                       joined(std::span{allowed}.first(allowed.size() - 1)), allowed.back()),
+           fmt::format("start with 'schema: {}'", version));
+  }
+  allow_keys(what, allowed);
+  const auto expected = fmt::format("the version of this format, {}", version);
+  const auto& schema = need("schema", expected);
+  if (schema.kind == Kind::word && whole_number(schema.text) == version) return;
+  schema.refuse_as("schema", expected,
+                   fmt::format("write 'schema: {}' if the file is of that version", version));
 }
 
 TreeNode parse_yaml_tree(std::string_view text, std::string_view file, std::string_view what) {
@@ -225,31 +270,6 @@ std::string read_yaml_file(const std::string& name, std::string_view what) {
            "give a file that you may read");
   }
   return text;
-}
-
-void allow_keys(std::string_view file, const TreeNode& mapping, std::string_view what,
-                const std::vector<std::string>& allowed) {
-  for (const auto& item : mapping.items) {
-    if (std::ranges::find(allowed, item.key) != allowed.end()) continue;
-    refuse({file, item.key_line}, fmt::format("{} has no key {}", what, in_quotes(item.key)),
-           fmt::format("one of {}", joined(allowed)),
-           did_you_mean(item.key, allowed, "remove it or correct its name"));
-  }
-}
-
-const TreeNode& need_key(std::string_view file, const TreeNode& mapping, std::string_view key,
-                         std::string_view expected) {
-  if (const auto* const node = mapping.find(key)) return *node;
-  refuse({file, mapping.line}, fmt::format("no key '{}'", key),
-         fmt::format("'{}': {}", key, expected), fmt::format("add '{}: …'", key));
-}
-
-void check_schema(std::string_view file, const TreeNode& root, int version) {
-  const auto expected = fmt::format("the version of this format, {}", version);
-  const auto mend = fmt::format("write 'schema: {}' if the file is of that version", version);
-  const auto& node = need_key(file, root, "schema", expected);
-  if (node.kind == TreeNode::Kind::word && whole_number(node.text) == version) return;
-  refuse({file, node.line}, fmt::format("schema is {}", node.describe()), expected, mend);
 }
 
 }  // namespace strata

@@ -15,20 +15,37 @@ namespace strata {
 inline constexpr std::size_t max_yaml_bytes = 1 << 20;
 inline constexpr std::size_t max_yaml_line = 1 << 14;
 
-/// A value of the file, and its key when it is a member of a mapping.
+/// A value of the file, and its key when it is a member of a mapping. What it lacks is refused by a
+/// UsageError with the file and the line.
 struct TreeNode {
   enum class Kind { nothing, word, quoted_text, list, mapping };
   Kind kind = Kind::nothing;
-  std::size_t line = 0;
-  std::string text;             ///< of a word or quoted text
-  std::vector<TreeNode> items;  ///< of a list or mapping
-  std::string key;
-  std::size_t key_line = 0;
+  Place place = {};                  ///< refers to the file's name, which must outlive the tree
+  std::string text = {};             ///< of a word or quoted text
+  std::vector<TreeNode> items = {};  ///< of a list or mapping
+  std::string key = {};
+  Place key_place = {};
 
   [[nodiscard]] bool is_text() const { return kind == Kind::word || kind == Kind::quoted_text; }
   [[nodiscard]] const TreeNode* find(std::string_view wanted) const;
   /// For messages: "an empty list", "'word'".
   [[nodiscard]] std::string describe() const;
+  /// Throws UsageError "… NAME is DESCRIPTION; …".
+  [[noreturn]] void refuse_as(std::string_view name, std::string_view expected,
+                              std::string_view mend) const;
+
+  /// The value of a required key; `expected` describes it.
+  [[nodiscard]] const TreeNode& need(std::string_view wanted, std::string_view expected) const;
+  /// The items of what must be of this kind and not empty.
+  [[nodiscard]] const std::vector<TreeNode>& filled(Kind wanted, std::string_view name,
+                                                    std::string_view expected,
+                                                    std::string_view mend) const;
+  /// Refuses a key that is not one of `allowed`; `what` names the mapping.
+  void allow_keys(std::string_view what, const std::vector<std::string>& allowed) const;
+  /// Refuses a root that is no mapping of these keys with `schema`, the first of them, at
+  /// `version`.
+  void check_root(std::string_view what, const std::vector<std::string>& allowed,
+                  int version) const;
 };
 
 /// The tree of the one document in `text`. `what` names the kind of file in messages: "sweep".
@@ -39,16 +56,5 @@ struct TreeNode {
 
 /// The text of a file, cut a little after max_yaml_bytes. Throws UsageError.
 [[nodiscard]] std::string read_yaml_file(const std::string& name, std::string_view what);
-
-/// Throws UsageError for a key that is not one of `allowed`; `what` names the mapping.
-void allow_keys(std::string_view file, const TreeNode& mapping, std::string_view what,
-                const std::vector<std::string>& allowed);
-
-/// The value of a required key; `expected` describes it. Throws UsageError.
-[[nodiscard]] const TreeNode& need_key(std::string_view file, const TreeNode& mapping,
-                                       std::string_view key, std::string_view expected);
-
-/// Throws UsageError unless the key `schema` is `version`.
-void check_schema(std::string_view file, const TreeNode& root, int version);
 
 }  // namespace strata

@@ -30,93 +30,52 @@ const T* find(const std::vector<T>& all, std::string_view wanted, std::string T:
   return found == all.end() ? nullptr : &*found;
 }
 
-/// The keys of a mapping of the file, read and checked.
-class SetReader {
- public:
-  explicit SetReader(std::string_view file) : file_{file} {}
+using Kind = TreeNode::Kind;
 
-  [[nodiscard]] CounterSet set(const TreeNode& root) const {
-    if (root.kind != TreeNode::Kind::mapping) {
-      refuse({file_, std::max<std::size_t>(root.line, 1)}, root.describe(),
-             "a counter set with the keys schema, title and quantities", "start with 'schema: 1'");
-    }
-    allow_keys(file_, root, "a counter set", {"schema", "title", "quantities"});
-    check_schema(file_, root, set_schema);
-    CounterSet set;
-    set.title = line(root, "title");
-    for (const auto& item : list(root, "quantities", "a list of entries '- name: …'",
-                                 "add at least one, each with its '- '")) {
-      auto quantity = this->quantity(item);
-      if (find(set.quantities, quantity.name, &SetQuantity::name) != nullptr) {
-        refuse(at(*item.find("name")), fmt::format("quantity {} twice", in_quotes(quantity.name)),
-               "each name once", "rename or remove one of them");
-      }
-      set.quantities.push_back(std::move(quantity));
-    }
-    return set;
+bool is_line(const TreeNode& node) {
+  return node.is_text() && !node.text.empty() && node.text.size() <= longest_line &&
+         one_line(node.text) == node.text;
+}
+
+std::string read_line(const TreeNode& mapping, std::string_view key) {
+  const auto expected = fmt::format("one line of at most {} bytes", longest_line);
+  const auto& node = mapping.need(key, expected);
+  if (!is_line(node)) node.refuse_as(key, expected, "write it so");
+  return node.text;
+}
+
+SetQuantity read_quantity(const TreeNode& node) {
+  if (node.kind != Kind::mapping) {
+    refuse(node.place, fmt::format("{} as an entry of quantities", node.describe()),
+           "the keys name, unit, meaning and metrics", "write '- name: …', then the others");
   }
-
- private:
-  [[nodiscard]] Place at(const TreeNode& node) const { return {file_, node.line}; }
-
-  static bool is_line(const TreeNode& node) {
-    return node.is_text() && !node.text.empty() && node.text.size() <= longest_line &&
-           one_line(node.text) == node.text;
+  node.allow_keys("an entry of quantities", {"name", "unit", "meaning", "metrics"});
+  constexpr std::string_view expected = "1 to 64 letters, digits, '.', '_', '+' or '-', no '__'";
+  const auto& name = node.need("name", expected);
+  if (!name.is_text() || !is_canonical_word(name.text) || name.text.size() > longest_name ||
+      is_raw_metric(name.text)) {
+    name.refuse_as("name", expected, "give it such a name");
   }
-
-  [[nodiscard]] std::string line(const TreeNode& mapping, std::string_view key) const {
-    const auto expected = fmt::format("one line of at most {} bytes", longest_line);
-    const auto& node = need_key(file_, mapping, key, expected);
-    if (!is_line(node)) {
-      refuse(at(node), fmt::format("{} is {}", key, node.describe()), expected, "write it so");
+  SetQuantity quantity{.name = name.text,
+                       .unit = read_line(node, "unit"),
+                       .meaning = read_line(node, "meaning"),
+                       .metrics = {}};
+  constexpr std::string_view metrics_are = "a list of metrics, the best first";
+  for (const auto& item :
+       node.need("metrics", metrics_are)
+           .filled(Kind::list, "metrics", metrics_are, "write metrics: [l1tex__t_bytes.sum]")) {
+    if (!is_line(item) || !is_raw_metric(item.text)) {
+      refuse(item.place, fmt::format("{} among the metrics of {}", item.describe(), name.text),
+             "names like l1tex__t_bytes.sum", "'strata counters --metrics RE' shows them");
     }
-    return node.text;
+    if (find(quantity.metrics, item.text, &NamedMetric::name) != nullptr) {
+      refuse(item.place, fmt::format("metric {} of {} twice", in_quotes(item.text), name.text),
+             "each metric once", "remove one of them");
+    }
+    quantity.metrics.push_back({.name = item.text, .line = item.place.line});
   }
-
-  /// The items of a list that is not empty.
-  [[nodiscard]] const std::vector<TreeNode>& list(const TreeNode& mapping, std::string_view key,
-                                                  std::string_view expected,
-                                                  std::string_view mend) const {
-    const auto& node = need_key(file_, mapping, key, expected);
-    if (node.kind != TreeNode::Kind::list || node.items.empty()) {
-      refuse(at(node), fmt::format("{} is {}", key, node.describe()), expected, mend);
-    }
-    return node.items;
-  }
-
-  [[nodiscard]] SetQuantity quantity(const TreeNode& node) const {
-    if (node.kind != TreeNode::Kind::mapping) {
-      refuse(at(node), fmt::format("{} as an entry of quantities", node.describe()),
-             "the keys name, unit, meaning and metrics", "write '- name: …', then the others");
-    }
-    allow_keys(file_, node, "an entry of quantities", {"name", "unit", "meaning", "metrics"});
-    constexpr std::string_view expected = "1 to 64 letters, digits, '.', '_', '+' or '-', no '__'";
-    const auto& name = need_key(file_, node, "name", expected);
-    if (!name.is_text() || !is_canonical_word(name.text) || name.text.size() > longest_name ||
-        is_raw_metric(name.text)) {
-      refuse(at(name), fmt::format("name is {}", name.describe()), expected, "give it such a name");
-    }
-    SetQuantity quantity{.name = name.text,
-                         .unit = line(node, "unit"),
-                         .meaning = line(node, "meaning"),
-                         .metrics = {}};
-    for (const auto& item : list(node, "metrics", "a list of metrics, the best first",
-                                 "write metrics: [l1tex__t_bytes.sum]")) {
-      if (!is_line(item) || !is_raw_metric(item.text)) {
-        refuse(at(item), fmt::format("{} among the metrics of {}", item.describe(), name.text),
-               "names like l1tex__t_bytes.sum", "'strata counters --metrics RE' shows them");
-      }
-      if (find(quantity.metrics, item.text, &NamedMetric::name) != nullptr) {
-        refuse(at(item), fmt::format("metric {} of {} twice", in_quotes(item.text), name.text),
-               "each metric once", "remove one of them");
-      }
-      quantity.metrics.push_back({.name = item.text, .line = item.line});
-    }
-    return quantity;
-  }
-
-  std::string_view file_;
-};
+  return quantity;
+}
 
 bool names_a_file(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml") ||
@@ -197,9 +156,22 @@ std::string metric_names(const SetQuantity& quantity) {
 }
 
 CounterSet parse_counter_set(std::string_view text, const std::string& file) {
-  auto set = SetReader{file}.set(parse_yaml_tree(text, file, "counter set"));
-  set.name = std::filesystem::path{file}.stem().string();
-  set.file = file;
+  const auto root = parse_yaml_tree(text, file, "counter set");
+  root.check_root("a counter set", {"schema", "title", "quantities"}, set_schema);
+  CounterSet set{.name = std::filesystem::path{file}.stem().string(),
+                 .file = file,
+                 .title = read_line(root, "title")};
+  constexpr std::string_view quantities_are = "a list of entries '- name: …'";
+  for (const auto& item : root.need("quantities", quantities_are)
+                              .filled(Kind::list, "quantities", quantities_are,
+                                      "add at least one, each with its '- '")) {
+    auto quantity = read_quantity(item);
+    if (find(set.quantities, quantity.name, &SetQuantity::name) != nullptr) {
+      refuse(item.find("name")->place, fmt::format("quantity {} twice", in_quotes(quantity.name)),
+             "each name once", "rename or remove one of them");
+    }
+    set.quantities.push_back(std::move(quantity));
+  }
   return set;
 }
 

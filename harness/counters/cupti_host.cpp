@@ -1,6 +1,5 @@
 #include "harness/counters/cupti_host.hpp"
 
-#include "harness/case/refusal.hpp"
 #include "harness/case/text.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_check.hpp"
