@@ -1,6 +1,5 @@
-// What a chip can count, answered by a library that needs no such chip; the flag --counters;
-// counter sets, files that map quantities to the metrics of chips; and their resolution on one
-// chip.
+// What a chip can count, by a library that needs no such chip; counter sets, files that map
+// quantities to the metrics of chips; and what --counters selects of both.
 #pragma once
 
 #include "harness/counters/counters.hpp"
@@ -43,18 +42,16 @@ class MetricCatalogue {
   [[nodiscard]] virtual MetricFacts describe(const std::string& base_metric) = 0;
 };
 
-/// The library and its version: "CUPTI 130001". Throws CountersUnavailable without the library.
+// These throw CountersUnavailable without the library.
+
+/// The library and its version: "CUPTI 130001".
 [[nodiscard]] std::string catalogue_version();
-
-/// The chips that the library knows, oldest first. Throws CountersUnavailable without the library.
+/// The chips that the library knows, oldest first.
 [[nodiscard]] std::vector<std::string> known_chips();
-
 /// The metrics of a chip. Throws UsageError with the nearest names for an unknown chip,
-/// CountersUnavailable for one that the library lists and cannot describe, or without the library.
+/// CountersUnavailable for one that the library lists and cannot describe.
 [[nodiscard]] std::unique_ptr<MetricCatalogue> open_catalogue(const std::string& chip);
-
-/// The chip of a CUDA device of this machine. Throws DeviceUnavailable when there is none,
-/// CountersUnavailable without the library.
+/// The chip of a CUDA device of this machine. Throws DeviceUnavailable when there is none.
 [[nodiscard]] std::string chip_of_device(int ordinal);
 
 /// Values of --counters: `memory` and the sets that the benchmarks of the sweep need besides, where
@@ -71,10 +68,9 @@ inline constexpr const char* counters_none = "none";
 [[nodiscard]] CounterSelection selection_of(const std::vector<std::string>& asked,
                                             std::span<const std::string> wanted);
 
-/// A metric of a file.
 struct NamedMetric {
   std::string name;
-  std::size_t line = 0;
+  std::size_t line = 0;  ///< of the file
 };
 
 /// One quantity of a set. It is counted by the first of its metrics that the chip has.
@@ -112,11 +108,10 @@ inline constexpr std::string_view memory_set = "memory";
 /// True for the name of a chip's metric ("l1tex__t_bytes.sum"): it contains "__" and no '/'.
 [[nodiscard]] bool is_raw_metric(std::string_view name);
 
-/// A quantity of a set on a chip.
 struct ResolvedQuantity {
   SetQuantity asked;
   std::optional<std::size_t> choice;  ///< index into asked.metrics; nothing: the chip has none
-  /// The metric. Throws std::bad_optional_access where there is none.
+  /// Throws std::bad_optional_access where there is none.
   [[nodiscard]] const std::string& metric() const { return asked.metrics[choice.value()].name; }
 };
 
@@ -125,7 +120,6 @@ struct ResolvedSet {
   CounterSet set;
   std::vector<ResolvedQuantity> quantities;
   std::size_t passes = 0;  ///< to count this set alone
-
   /// The counted metrics, each once.
   [[nodiscard]] std::vector<std::string> metrics() const;
 };

@@ -73,9 +73,9 @@ struct SequenceTraffic {
 };
 [[nodiscard]] SequenceTraffic traffic(Generation generation, std::span<const WarpAccess> accesses);
 
-/// Passes through the banks of shared memory, of compute capability 5.x and later, for a load or a
-/// store. An access without lanes takes none. Throws std::invalid_argument for another width than
-/// 4, 8 or 16, or an address that is no multiple of it.
+/// Passes through the banks of shared memory (5.x and later) for a load or a store; none without
+/// lanes. Throws std::invalid_argument for another width than 4, 8 or 16, or an address that is no
+/// multiple of it.
 [[nodiscard]] std::uint64_t shared_wavefronts(const WarpAccess& access);
 
 }  // namespace strata

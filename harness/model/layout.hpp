@@ -54,10 +54,9 @@ inline constexpr auto scalar_reads = [] {
   return reads;
 }();
 
-/// The contract: a name, the reads of one particle, and where a read of particle `i` of `n` begins,
-/// counted in words from the start of the storage, which has `words(n)` words. `first_word` takes
-/// any unsigned type: kernels pass 32 bits where that is enough, to keep the address arithmetic
-/// short.
+/// A name, the reads of one particle, and where a read of particle `i` of `n` begins, in words from
+/// the start of the storage, which has `words(n)` words. `first_word` takes any unsigned type:
+/// kernels pass 32 bits where that is enough, to keep the address arithmetic short.
 template <class L>
 concept Layout = requires(std::size_t r, std::size_t i, std::size_t n) {
   { L::name } -> std::convertible_to<std::string_view>;
@@ -126,8 +125,7 @@ struct Aosoa32 {
   }
 };
 
-/// Every layout there is. Benchmarks, tests and models walk this list: a new layout is one type and
-/// its name here.
+/// Every layout there is: a new one is one type and its name here.
 using Layouts = std::tuple<Aos, Soa, Aoas, Soaoas, Aosoa32>;
 
 /// Which fields a kernel wants.
