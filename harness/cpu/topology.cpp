@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <fstream>
+#include <regex>
 #include <sched.h>
 #include <set>
 #include <sstream>
@@ -25,6 +26,10 @@ std::string trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return std::string{text.substr(first, text.find_last_not_of(blanks) - first + 1)};
+}
+
+char lower(unsigned char c) {
+  return static_cast<char>(std::tolower(c));
 }
 
 /// The whole file, trimmed; nothing when it cannot be read.
@@ -75,8 +80,7 @@ std::vector<HostCache> caches_from_files(const fs::path& folder) {
     const auto bytes = parse_size(read_text(index / "size").value_or(""));
     if (!level || !bytes) continue;
     std::string kind = read_text(index / "type").value_or("Unified");
-    std::ranges::transform(kind, kind.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(kind, kind.begin(), lower);
     const auto cpus = parse_cpu_list(read_text(index / "shared_cpu_list").value_or(""));
     caches.push_back({.level = static_cast<int>(*level),
                       .kind = kind,
@@ -151,6 +155,14 @@ std::int64_t memory_bytes(const fs::path& root) {
 }
 
 }  // namespace
+
+std::string slug(std::string name) {
+  std::ranges::transform(name, name.begin(), lower);
+  name = std::regex_replace(name, std::regex{R"(\((r|tm)\))"}, " ");
+  name = std::regex_replace(name, std::regex{"[^a-z0-9]+"}, "-");
+  name = std::regex_replace(name, std::regex{"^-|-$"}, "");
+  return name.empty() ? "device" : name;
+}
 
 std::vector<int> allowed_cpus() {
   cpu_set_t set{};

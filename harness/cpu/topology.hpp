@@ -13,6 +13,11 @@
 
 namespace strata {
 
+/// A device's name as it stands in folder names: lower-case words joined by '-'. "NVIDIA H200"
+/// gives "nvidia-h200". ASCII letters and digits only, without "(R)" and "(TM)"; "device" when
+/// nothing is left.
+[[nodiscard]] std::string slug(std::string name);
+
 /// The logical CPUs that this process may run on, ascending; never empty.
 [[nodiscard]] std::vector<int> allowed_cpus();
 

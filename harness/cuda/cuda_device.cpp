@@ -1,7 +1,7 @@
 // A GPU as the runner sees it, and what `strata doctor` says of the CUDA side of this machine.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
-#include "harness/cpu/slug.hpp"
+#include "harness/cpu/topology.hpp"
 #include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/driver.hpp"

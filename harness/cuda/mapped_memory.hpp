@@ -1,16 +1,56 @@
 // Device memory that is mapped by hand at an address range of its own.
 #pragma once
 
+#include "harness/case/error.hpp"
 #include "harness/case/finally.hpp"
+#include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/driver.hpp"
 
 #include <cuda.h>
+#include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <string>
 
 namespace strata {
 
+namespace mapping {
+
+/// Calls the driver's function of that name.
+template <class Function, class... Arguments>
+CUresult call(const char* name, Arguments... arguments) {
+  constexpr unsigned since = 10020;
+  const auto function = driver_function<Function>(name, since);
+  return function == nullptr ? CUDA_ERROR_NOT_FOUND : function(arguments...);
+}
+
+/// The same, which must succeed.
+template <class Function, class... Arguments>
+void need(const char* name, Arguments... arguments) {
+  const CUresult status = call<Function>(name, arguments...);
+  if (status == CUDA_SUCCESS) return;
+  if (status == CUDA_ERROR_NOT_FOUND) throw Skipped{"the driver cannot map memory by hand"};
+  throw Skipped{std::string{name} + " failed with error " + std::to_string(status)};
+}
+
+[[nodiscard]] inline CUmemAllocationProp device_memory() {
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  cuda_check(cudaGetDevice(&properties.location.id));
+  return properties;
+}
+
+}  // namespace mapping
+
 /// Granularity of such memory, in bytes; 0 where the driver does not say.
-[[nodiscard]] std::uint64_t mapping_granularity(CUmemAllocationGranularity_flags which);
+[[nodiscard]] inline std::uint64_t mapping_granularity(CUmemAllocationGranularity_flags which) {
+  const CUmemAllocationProp properties = mapping::device_memory();
+  std::size_t bytes = 0;
+  const CUresult status = mapping::call<decltype(&cuMemGetAllocationGranularity)>(
+      "cuMemGetAllocationGranularity", &bytes, &properties, which);
+  return status == CUDA_SUCCESS ? bytes : 0;
+}
 
 /// Owns one piece of device memory and the one range of addresses at which it is mapped. Waits for
 /// the device before it unmaps: nothing may still read it.
@@ -18,7 +58,30 @@ class MappedMemory {
  public:
   /// `bytes`, rounded down to the recommended granularity. Throws Skipped where the driver cannot,
   /// or does not.
-  explicit MappedMemory(std::uint64_t bytes);
+  explicit MappedMemory(std::uint64_t bytes) {
+    const std::uint64_t unit = mapping_granularity(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+    if (unit == 0) throw Skipped{"the driver names no granularity of memory"};
+    size_ = bytes / unit * unit;
+    const CUmemAllocationProp properties = mapping::device_memory();
+    CUmemGenericAllocationHandle handle = 0;
+    mapping::need<decltype(&cuMemCreate)>("cuMemCreate", &handle, size_, &properties, 0ULL);
+    created_ =
+        finally([handle] { (void)mapping::call<decltype(&cuMemRelease)>("cuMemRelease", handle); });
+    mapping::need<decltype(&cuMemAddressReserve)>("cuMemAddressReserve", &address_, size_, unit, 0,
+                                                  0ULL);
+    reserved_ = finally([at = address_, size = size_] {
+      (void)mapping::call<decltype(&cuMemAddressFree)>("cuMemAddressFree", at, size);
+    });
+    mapping::need<decltype(&cuMemMap)>("cuMemMap", address_, size_, 0, handle, 0ULL);
+    mapped_ = finally([at = address_, size = size_] {
+      (void)cudaDeviceSynchronize();
+      (void)mapping::call<decltype(&cuMemUnmap)>("cuMemUnmap", at, size);
+    });
+    CUmemAccessDesc access{};
+    access.location = properties.location;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    mapping::need<decltype(&cuMemSetAccess)>("cuMemSetAccess", address_, size_, &access, 1);
+  }
 
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }

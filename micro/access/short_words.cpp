@@ -1,7 +1,7 @@
 #include "micro/access/short_words.hpp"
 
 #include "harness/case/choices.hpp"
-#include "harness/cpu/core_words.hpp"
+#include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"

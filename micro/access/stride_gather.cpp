@@ -3,7 +3,7 @@
 #include "harness/case/choices.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/in_parallel.hpp"
-#include "harness/cpu/core_words.hpp"
+#include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/measure/engine.hpp"

@@ -1,6 +1,5 @@
 // The CPU as a device, and what it stands on: pinning, thread teams, eviction, folder names.
 #include "harness/cpu/host_machine.hpp"
-#include "harness/cpu/slug.hpp"
 #include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/record/device.hpp"
