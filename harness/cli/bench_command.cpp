@@ -44,27 +44,22 @@ void add_context(Device& device) {
   }
 }
 
-/// An outside profiler counts: this process opens no counters.
-constexpr const char* counters_external = "external";
-
 /// What --counters asks for, opened before the device; null when the cases are to be timed. Throws
 /// CountersUnavailable.
 std::unique_ptr<CounterSource> open_asked_counters(const BenchOptions& options, const Sweep& sweep,
                                                    const DeviceRequest& device) {
   if (options.counters.empty()) return nullptr;
   const auto asked = parse_counters(options.counters);
-  if (std::ranges::find(asked, counters_external) == asked.end()) {
+  // An outside profiler counts: this process opens no counters.
+  if (std::ranges::find(asked, "external") == asked.end()) {
     const CounterSelection selection =
         selection_of(asked, wanted_counter_sets(sweep, benchmarks()));
     return selection.wanted.empty() ? nullptr : open_device_counters(device, selection);
   }
-  if (asked.size() > 1) {
-    throw UsageError{
-        fmt::format("bench: --counters {} cannot be combined with others: the outside profiler "
-                    "chooses what is counted",
-                    counters_external)};
-  }
-  return open_external_counters();
+  if (asked.size() == 1) return open_external_counters();
+  throw UsageError{
+      "bench: --counters external cannot be combined with others: the outside profiler chooses "
+      "what is counted"};
 }
 
 /// The quantity that stands for the time of a case: the whole grid's, else the first one in
@@ -99,12 +94,10 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
   int argc = static_cast<int>(words.size());
   benchmark::Initialize(&argc, argv.data());
   if (argc > 1) {
-    throw UsageError{
-        fmt::format("bench: unknown flag {}; see --benchmark_* of Google Benchmark, and "
-                    "strata bench --help",
-                    argv[1])};
+    throw UsageError{fmt::format(
+        "bench: unknown flag {}; see --benchmark_* of Google Benchmark, and strata bench --help",
+        argv[1])};
   }
-
   Sweep sweep = load_sweep(options.sweep, benchmarks());
   for (const auto& setting : options.settings)
     apply_setting(sweep, setting, benchmarks());

@@ -30,8 +30,7 @@ struct CountersOptions {
   std::string metrics;  ///< list the metrics of the chip that match this expression instead
 };
 
-constexpr std::string_view flag = "counters";        // begins the messages
-constexpr std::string_view raw_metrics = "metrics";  // the heading of those that no set names
+constexpr std::string_view flag = "counters";  // begins the messages
 
 /// The selection resolved on one chip.
 struct ChipReport {
@@ -60,21 +59,17 @@ Asked what_is_asked(const std::vector<std::string>& wanted) {
     asked.selection.wanted = names;
   }
   for (const auto& one : asked.selection.wanted) {
-    if (is_raw_metric(one)) {
+    if (is_raw_metric(one))
       asked.raw.push_back(one);
-    } else {
+    else
       asked.sets.push_back(load_counter_set(one, flag));
-    }
   }
   return asked;
 }
 
 /// The raw metrics of the selection as a set of their own.
 ResolvedSet resolve_raw(const std::vector<std::string>& metrics, MetricCatalogue& catalogue) {
-  ResolvedSet raw{
-      .set = {.name = std::string{raw_metrics}, .file = {}, .built_in = true, .title = "as named"},
-      .quantities = {},
-      .passes = 0};
+  ResolvedSet raw{.set = {.name = "metrics", .built_in = true, .title = "as named"}};
   for (const auto& metric : metrics) {
     const auto facts = catalogue.find(metric);
     raw.quantities.push_back({.asked = {.name = metric,
@@ -88,7 +83,7 @@ ResolvedSet resolve_raw(const std::vector<std::string>& metrics, MetricCatalogue
 }
 
 ChipReport report_on(const Asked& asked, MetricCatalogue& catalogue, bool whole_selection) {
-  ChipReport report{.chip = catalogue.chip(), .unavailable = {}, .sets = {}, .passes = 0};
+  ChipReport report{.chip = catalogue.chip()};
   auto selection = asked.selection;
   if (!whole_selection) {
     // A chip may lack metrics of other chips; a name that no chip has is still refused.
@@ -109,7 +104,7 @@ std::vector<ChipReport> report_on_all(const Asked& asked) {
     try {
       reports.push_back(report_on(asked, *open_catalogue(chip), false));
     } catch (const CountersUnavailable& absent) {
-      reports.push_back({.chip = chip, .unavailable = absent.what(), .sets = {}, .passes = 0});
+      reports.push_back({.chip = chip, .unavailable = absent.what()});
     }
   }
   return reports;
@@ -154,32 +149,31 @@ using Row = std::vector<std::string>;
 /// cell; the last is left as it is.
 void print_rows(std::string_view format, const Row& head, const std::vector<Row>& rows,
                 std::string_view indent = "") {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    std::ranges::transform(row, widths, widths.begin(), [](const auto& text, std::size_t width) {
-      return std::max(width, text.size());
-    });
-  }
   if (format == "markdown") {
-    fmt::print("| {} |\n| {} |\n", fmt::join(head, " | "),
-               fmt::join(Row(head.size(), "---"), " | "));
-  } else if (format == "csv") {
+    const auto print_row = [](const Row& row) { fmt::print("| {} |\n", fmt::join(row, " | ")); };
+    print_row(head);
+    print_row(Row(head.size(), "---"));
+    std::ranges::for_each(rows, print_row);
+    return;
+  }
+  if (format == "csv") {
     fmt::print("{}\n", fmt::join(head, ","));
+    for (Row row : rows) {
+      std::ranges::transform(row, row.begin(), csv_field);
+      fmt::print("{}\n", fmt::join(row, ","));
+    }
+    return;
+  }
+  std::vector<std::size_t> widths(head.size());
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], row[c].size());
   }
   for (const auto& row : rows) {
-    if (format == "markdown") {
-      fmt::print("| {} |\n", fmt::join(row, " | "));
-    } else if (format == "csv") {
-      Row fields(row.size());
-      std::ranges::transform(row, fields.begin(), csv_field);
-      fmt::print("{}\n", fmt::join(fields, ","));
-    } else {
-      std::string line{indent};
-      for (std::size_t c = 0; c + 1 < row.size(); ++c)
-        line += fmt::format("{:<{}}  ", row[c], widths[c]);
-      fmt::print("{}{}\n", line, row.back());
-    }
+    std::string line{indent};
+    for (std::size_t c = 0; c + 1 < row.size(); ++c)
+      line += fmt::format("{:<{}}  ", row[c], widths[c]);
+    fmt::print("{}{}\n", line, row.back());
   }
 }
 

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iterator>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -35,13 +36,11 @@ struct RunOptions {
   std::vector<std::string> command;
 };
 
-/// To stdout; a closed pipe does not end the run.
+// Not fmt::print, which throws when the pipe is closed: that does not end the run.
 void say(const std::string& line) {
   (void)std::fputs((line + '\n').c_str(), stdout);
   (void)std::fflush(stdout);
 }
-
-/// To stderr. Not fmt::print, which throws when the pipe is closed.
 void tell(const std::string& line) {
   (void)std::fputs(("strata: " + line + '\n').c_str(), stderr);
 }
@@ -105,9 +104,10 @@ void tell_of_absent_counters(const RunOptions& options, const CountersInfo& coun
 }
 
 bool is_same_counting(const CounterPlan& then, const CounterPlan& now) {
-  return std::ranges::equal(then.quantities, now.quantities, [](const auto& a, const auto& b) {
-    return a.name == b.name && a.metric == b.metric && a.set == b.set;
-  });
+  const auto meaning = [](const CountedQuantity& one) {
+    return std::tie(one.name, one.metric, one.set);
+  };
+  return std::ranges::equal(then.quantities, now.quantities, {}, meaning, meaning);
 }
 
 /// The cases of the sweep on this backend, in canonical order. Throws UsageError when there are
@@ -121,10 +121,10 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::strin
     throw UsageError{fmt::format("{}: no case for the {} backend; see strata list", sweep.file,
                                  to_string(backend))};
   }
-  throw UsageError{
-      fmt::format("--filter {}: matches none of the {} cases; strata list --cases {} "
-                  "--backend {} prints their ids",
-                  expression, all, sweep.name, to_string(backend))};
+  throw UsageError{fmt::format(
+      "--filter {}: matches none of the {} cases; strata list --cases {} --backend {} prints "
+      "their ids",
+      expression, all, sweep.name, to_string(backend))};
 }
 
 RunContext context_for(const RunOptions& options, const Sweep& sweep, const DeviceMessage& device,

@@ -39,11 +39,6 @@ std::string defect_of(const CaseRecord& record) {
 
 }  // namespace
 
-CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& cache,
-                    const Counting& counting) {
-  return run_case_or_wait(which, plan, device, cache, counting).value();
-}
-
 std::optional<CaseRecord> run_case_or_wait(const Case& which, const Plan& plan, Device& device,
                                            Cache& cache, const Counting& counting) {
   CaseRecord record{.which = which,

@@ -13,14 +13,16 @@ namespace strata {
 
 /// Times `which` on `device`, or counts it when `counting` has a source: measured, skipped or
 /// failed with the reason, the noise gate of every timed quantity filled in. A benchmark that times
-/// while it is counted has failed. Never throws for what the benchmark does. Nothing where the
-/// source gives the counts of the case later: the case is to be run again then.
+/// while it is counted has failed. Nothing where the source gives the counts of the case later: the
+/// case is to be run again then.
 [[nodiscard]] std::optional<CaseRecord> run_case_or_wait(const Case& which, const Plan& plan,
                                                          Device& device, Cache& cache,
                                                          const Counting& counting);
 
 /// The same, timed or with a source that counts at once.
-[[nodiscard]] CaseRecord run_case(const Case& which, const Plan& plan, Device& device, Cache& cache,
-                                  const Counting& counting = {});
+[[nodiscard]] inline CaseRecord run_case(const Case& which, const Plan& plan, Device& device,
+                                         Cache& cache, const Counting& counting = {}) {
+  return run_case_or_wait(which, plan, device, cache, counting).value();
+}
 
 }  // namespace strata

@@ -36,8 +36,8 @@ class Progress {
   Progress& operator=(Progress&&) = delete;
   ~Progress();
 
-  /// Starts a phase with `cases` to do, after `done` others of the same sweep, and finishes the
-  /// previous phase. `phase` ("counting") begins each line.
+  /// Finishes the previous phase and starts one with `cases` to do, after `done` others of the same
+  /// sweep. `phase` ("counting") begins each line.
   void start(std::span<const Case> cases, std::size_t done = 0, std::string phase = {});
   void begin_case(const Case& which);
   void end_case(const CaseRecord& record);

@@ -26,25 +26,21 @@ class SupervisionError : public std::runtime_error {
 struct SuperviseOptions {
   WorkerCommand worker;  ///< {"strata", "worker", "--device", "cuda:0"}
   Plan plan;
-  std::vector<Case> cases;             ///< the cases to time now: a subset of the folder's sweep
-  std::string note = Counting{}.note;  ///< for the level gate of a timed case
-  /// {"strata", "worker", "--count", …}: counts the timed cases. None: no counting.
-  std::optional<WorkerCommand> counter;
-  /// Seconds for a worker to open its device and let it settle, before its first case.
+  std::vector<Case> cases;               ///< to time now: a subset of the folder's sweep
+  std::string note = Counting{}.note;    ///< for the level gate of a timed case
+  std::optional<WorkerCommand> counter;  ///< {"strata", "worker", "--count", …}; none: no counting
+  // Seconds for a worker: to open its device and let it settle; for its first case, which loads
+  // code and data, beyond plan.time_limit; to exit after its last message.
   double start_allowance = 120;
-  /// Seconds beyond plan.time_limit for the first case of a worker, which loads code and data.
   double first_case_allowance = 5;
-  /// Seconds for a worker to exit after its last message.
   double end_allowance = 10;
 };
 
 struct RunSummary {
   RunCounts counts;  ///< of the whole run folder, earlier sessions of a resumed run included
   RunState state = RunState::complete;
-  double seconds = 0;  ///< wall time of this call
-  /// "case id: reason" of the cases that failed in this call, "case id: counting: reason" of those
-  /// whose counting did.
-  std::vector<std::string> failures;
+  double seconds = 0;                 ///< wall time of this call
+  std::vector<std::string> failures;  ///< of this call: "case id: reason", or "…: counting: reason"
   ExitCode exit_code = ExitCode::success;  ///< success, failed or interrupted
 };
 
@@ -55,21 +51,18 @@ struct RunSummary {
 /// A worker that dies, exceeds the time limit or breaks the protocol costs the case in flight,
 /// which is recorded as failed with the reason; the next worker gets the remaining cases. SIGINT,
 /// SIGTERM and SIGHUP (unless ignored) end the sweep as interrupted after the current record; a
-/// second signal ends the process at once. The previous handlers are restored.
-///
-/// Without access to counters no case fails: when two counting workers in a row begin no case, the
-/// context says why counters are unavailable.
+/// second signal ends the process at once. Without access to counters no case fails: when two
+/// counting workers in a row begin no case, the context says why counters are unavailable.
 ///
 /// Throws, with the folder marked aborted: DeviceUnavailable when the device refused twice in a row
 /// or is not the one that the run was begun on; SupervisionError when two timing workers in a row
-/// died before any case, or a worker cannot be killed; RunFolderError when a file cannot be
-/// written.
+/// died before any case, or a worker cannot be killed; RunFolderError.
 [[nodiscard]] RunSummary supervise(const SuperviseOptions& options, RunFolder& folder,
                                    Progress& progress);
 
 /// Asks a short-lived worker ({"strata", "worker", "--probe", …}) for its device. Throws
 /// DeviceUnavailable with the worker's reason, with how it died, or when it does not answer within
-/// `seconds`.
+/// `seconds`; UsageError when what was to be counted has unknown names.
 [[nodiscard]] DeviceMessage probe(const WorkerCommand& worker, double seconds = 120);
 
 }  // namespace strata

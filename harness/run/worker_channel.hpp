@@ -38,7 +38,7 @@ struct DeviceMessage {
   CountersInfo counters;  ///< of a probe: the plan of those asked for, or why they cannot be had
 };
 
-/// Sent instead when the device or the counters cannot be used. The last message.
+/// Sent instead, as the last message, when the device or the counters cannot be used.
 struct RefusedMessage {
   static constexpr std::string_view kind = "refused";
   std::string reason;
