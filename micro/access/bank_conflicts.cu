@@ -9,13 +9,8 @@
 #include "harness/cuda/reduce.cuh"
 #include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
-#include "harness/model/word_patterns.hpp"
 #include "micro/access/bank_conflicts.hpp"
 #include "micro/pattern/particle_chain.hpp"
-
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
 
 namespace strata::bank_conflicts {
 namespace {

@@ -3,7 +3,6 @@
 // loop, volatile asm or not. A launch of no rounds is the same kernel without loads.
 #include "harness/case/choices.hpp"
 #include "harness/cuda/access.cuh"
-#include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/reduce.cuh"
@@ -13,10 +12,7 @@
 #include "micro/access/coalescing.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
-#include <cstdint>
 #include <stdexcept>
 
 namespace strata::coalescing {

@@ -9,7 +9,6 @@
 
 #include "harness/case/benchmark.hpp"
 #include "harness/measure/experiment.hpp"
-#include "harness/measure/session.hpp"
 #include "harness/model/coalescing.hpp"
 #include "harness/record/device_facts.hpp"
 

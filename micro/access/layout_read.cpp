@@ -11,15 +11,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdint>
 #include <cstring>
 #include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace strata::layout_read {
 namespace {

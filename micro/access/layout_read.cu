@@ -10,14 +10,9 @@
 #include "harness/measure/engine.hpp"
 #include "micro/access/layout_read.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace strata::layout_read {
 namespace {

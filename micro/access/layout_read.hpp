@@ -10,7 +10,6 @@
 #include "harness/case/benchmark.hpp"
 #include "harness/case/choices.hpp"
 #include "harness/measure/experiment.hpp"
-#include "harness/measure/session.hpp"
 #include "harness/record/device_facts.hpp"
 #include "micro/pattern/particle_chain.hpp"
 

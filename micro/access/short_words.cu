@@ -1,7 +1,6 @@
 #include "harness/case/choices.hpp"
 #include "harness/case/in_parallel.hpp"
 #include "harness/cuda/access.cuh"
-#include "harness/cuda/buffer.hpp"
 #include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
@@ -9,12 +8,8 @@
 #include "harness/model/word_patterns.hpp"
 #include "micro/access/short_words.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <atomic>
-#include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 namespace strata::short_words {
 namespace {

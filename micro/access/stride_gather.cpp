@@ -12,9 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

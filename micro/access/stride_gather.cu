@@ -5,7 +5,6 @@
 #include "harness/case/choices.hpp"
 #include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
-#include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -16,8 +15,6 @@
 #include "micro/access/stride_gather.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 
 namespace strata::stride_gather {
 namespace {
