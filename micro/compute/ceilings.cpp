@@ -1,5 +1,8 @@
 #include "micro/compute/ceilings.hpp"
 
+#include "harness/cpu/host_machine.hpp"
+#include "harness/cpu/topology.hpp"
+#include "harness/measure/engine.hpp"
 #include "harness/record/statistics.hpp"
 
 namespace strata::ceilings {
@@ -40,8 +43,7 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
 /// The rows that both backends have, of the slope `index`, and their timers.
 void add_common_rows(Experiment& experiment, std::size_t index) {
   add_both(experiment, "instruction_cycles", "cycle", index);
-  experiment.rows.push_back({"grid_time", "s", By::whole,
-                             of_slope([](const Seen& seen) { return seen.full_seconds; }, index)});
+  experiment.rows.push_back(grid_time(index));
 }
 
 }  // namespace
@@ -100,7 +102,7 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
       form, gpu, ends, [](std::uint32_t rounds) { return std::uint64_t{rounds}; });
   experiment.slopes[0].size = lengths_by_trial(timed_seconds, of_round);
   experiment.slopes[0].window = median_sm(shape.warps);
-  experiment.rows = {{rate, unit, By::outside, operations::per_second(threads * of_instruction)}};
+  experiment.rows = {{rate, unit, By::outside, per_second(threads * of_instruction)}};
   add_common_rows(experiment, 0);
   const auto lanes = lanes_per_sm(gpu.compute_capability, shape.arithmetic);
   if (lanes) {
@@ -142,9 +144,9 @@ Experiment describe(std::size_t cores, std::size_t lanes) {
   experiment.slopes.resize(2);
   experiment.slopes[0].writers = 1;
   experiment.pairs = most_meet_no_interrupt;
-  experiment.rows = {{"flops_per_second", "FLOP/s", By::outside, operations::per_second(of_all, 1)},
-                     {"flops_per_second_of_one_core", "FLOP/s", By::outside,
-                      operations::per_second(of_instruction, 0)}};
+  experiment.rows = {
+      {"flops_per_second", "FLOP/s", By::outside, per_second(of_all, 1)},
+      {"flops_per_second_of_one_core", "FLOP/s", By::outside, per_second(of_instruction, 0)}};
   add_common_rows(experiment, 1);
   experiment.watch = {cycles_of(1), outside_of(1)};
   experiment.checked = "ends of chains against multiply-adds one at a time";
@@ -157,6 +159,134 @@ Experiment describe(std::size_t cores, std::size_t lanes) {
   return experiment;
 }
 
-STRATA_DECLARED(declare);
+// Every core squares and adds, x → x·x + c, in ten chains of the widest vectors that it has: more
+// than two units with a latency of four cycles need. The map is chaotic for the chosen c, so that
+// the ends prove the number of steps. There is no limit beside the number: no CPU tells how many
+// multiply-adds it can do in a cycle.
+namespace {
 
+#if defined(__x86_64__)
+
+using operations::distinct_lanes;
+
+constexpr std::size_t chains = 10;
+constexpr std::uint64_t steps = 24;     // of each chain in a turn of the loop
+constexpr std::size_t most_lanes = 16;  // of a vector of 64 bytes
+
+/// On cache lines of its own: cores work on theirs at once.
+template <class Real>
+struct alignas(128) Vectors {
+  std::array<Real, chains * most_lanes> x{};  // chain by chain
+  std::array<Real, most_lanes> c{};
+};
+
+/// One asm statement: g++ would compile vectors by the source's options, which know no AVX, and a
+/// debug build would not keep them in registers. `n` turns of the loop: 24 steps of ten chains, and
+/// two instructions that close it.
+#define STRATA_SQUARES(name, Real, reg, bytes, multiply_add)                                      \
+  void name(Vectors<Real>& v, std::uint64_t n) {                                                  \
+    asm volatile(                                                                                 \
+        "vmovups (%[c]), %%" reg                                                                  \
+        "10\n\t"                                                                                  \
+        ".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9\n\t"                                                \
+        "vmovups \\i*" bytes "(%[x]), %%" reg                                                     \
+        "\\i\n\t.endr\n\t"                                                                        \
+        ".balign 64\n1:\n\t.rept 24\n\t.irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9\n\t" multiply_add     \
+        " %%" reg "10, %%" reg "\\i, %%" reg                                                      \
+        "\\i\n\t.endr\n\t.endr\n\t"                                                               \
+        "decq %[n]\n\tjnz 1b\n\t.irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9\n\t"                         \
+        "vmovups %%" reg "\\i, \\i*" bytes "(%[x])\n\t.endr\n\tvzeroupper"                        \
+        : [n] "+&r"(n)                                                                            \
+        : [x] "r"(v.x.data()), [c] "r"(v.c.data())                                                \
+        : "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", \
+          "xmm9", "xmm10");                                                                       \
+  }
+STRATA_SQUARES(squares_avx512, float, "zmm", "64", "vfmadd213ps")
+STRATA_SQUARES(squares_avx512, double, "zmm", "64", "vfmadd213pd")
+STRATA_SQUARES(squares_avx2, float, "ymm", "32", "vfmadd213ps")
+STRATA_SQUARES(squares_avx2, double, "ymm", "32", "vfmadd213pd")
+#undef STRATA_SQUARES
+
+/// From -1.99 to -1.83: x stays between c and c² + c, and nearly all of these maps are chaotic.
+template <class Real>
+Real addend(std::uint32_t lane) {
+  return static_cast<Real>(-1.99 + 0.02 * lane + 1e-3 * operations::fraction<double>(lane));
+}
+template <class Real>
+Real start(std::uint32_t lane) {
+  return static_cast<Real>(operations::fraction<double>(lane + distinct_lanes) / 2);
+}
+
+template <class Real>
+void measure_squares(Session& session) {
+  constexpr double timed_seconds = 2e-4;  // of a long run: less than the time between interrupts
+  constexpr std::uint32_t trial_turns = 1000;
+  constexpr double warm_seconds = 0.01;  // the core comes to the clock that it holds with vectors
+  const bool wide = __builtin_cpu_supports("avx512f");
+  if (!wide && (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))) {
+    throw Skipped{"the CPU has no fused multiply-adds on vectors"};
+  }
+  const auto squares = [&](Vectors<Real>& v, std::uint64_t n) {
+    wide ? squares_avx512(v, n) : squares_avx2(v, n);
+  };
+  const std::size_t lanes = (wide ? 64 : 32) / sizeof(Real);
+  HostMachine machine{allowed_cpus()};
+  Vectors<Real> at_start;
+  for (std::size_t i = 0; i < chains * lanes; ++i) {
+    at_start.x[i] = start<Real>(i % distinct_lanes);
+    at_start.c[i % lanes] = addend<Real>(i % distinct_lanes);
+  }
+  std::vector<Vectors<Real>> cores(machine.cores());
+  // What the lanes that differ hold, one step at a time.
+  auto ends = operations::once_each([](std::uint32_t turns) {
+    std::array<Real, distinct_lanes> x{};
+    for (std::uint32_t lane = 0; lane < distinct_lanes; ++lane) {
+      const Real c = addend<Real>(lane);
+      x[lane] = start<Real>(lane);
+      for (std::uint64_t i = 0; i < turns * steps; ++i)
+        x[lane] = std::fma(x[lane], x[lane], c);
+    }
+    return x;
+  });
+
+  Experiment experiment = describe(machine.cores(), lanes);
+  const auto work = [&](std::size_t rank, const Call& call) -> std::uint64_t {
+    cores[rank] = at_start;
+    squares(cores[rank], call.length.rounds);
+    return 0;
+  };
+  experiment.slopes[0].launch = machine.on_first_core(work);
+  experiment.slopes[1].launch = machine.on_every_core(work);
+  for (Slope& slope : experiment.slopes) {
+    slope.verify = [&](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
+      const auto& wanted = ends(call.length.rounds);
+      for (std::size_t core = 0; core < stamps.size(); ++core) {
+        for (std::size_t i = 0; i < chains * lanes; ++i)
+          tally.one(operations::bits(cores[core].x[i]) ==
+                    operations::bits(wanted[i % distinct_lanes]));
+      }
+    };
+  }
+  experiment.slopes[1].size = operations::lengths_by_least(
+      timed_seconds, double{1} * steps * chains, trial_turns, warm_seconds);
+  session.fact("instructions", std::string{wide ? "avx512" : "avx2"});
+  measure(session, machine, experiment);
+}
+
+void run(Session& session) {
+  if (session.param("arithmetic") == "fp32") return measure_squares<float>(session);
+  return measure_squares<double>(session);
+}
+
+#else
+
+void run(Session& /*session*/) {
+  throw Skipped{"the instructions are written for x86-64"};
+}
+
+#endif
+
+STRATA_BENCHMARK(declare, host, run);
+
+}  // namespace
 }  // namespace strata::ceilings

@@ -128,11 +128,6 @@ template <class Wanted>
   };
 }
 
-/// So much work a second, by the slope `index`.
-[[nodiscard]] inline Value per_second(double work, std::size_t index = 0) {
-  return of_slope([=](const Seen& seen) { return work / seen.seconds; }, index);
-}
-
 [[nodiscard]] inline const char* what_was_checked(double tolerance) {
   return tolerance == 0 ? "ends of chains, bit for bit" : "ends of chains, within the stated error";
 }

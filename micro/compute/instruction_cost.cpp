@@ -1,7 +1,12 @@
 #include "micro/compute/instruction_cost.hpp"
 
 #include "harness/case/choices.hpp"
+#include "harness/cpu/host_machine.hpp"
+#include "harness/cpu/topology.hpp"
+#include "harness/measure/engine.hpp"
 #include "harness/record/statistics.hpp"
+
+#include <memory>
 
 namespace strata::instruction_cost {
 namespace {
@@ -104,10 +109,7 @@ Benchmark declare() {
       .question =
           "What does each operation cost: cycles until its result can be used, and "
           "how many an SM does in a cycle?",
-      .axes = {{.name = "operation",
-                .meaning = "what the chain is made of",
-                .choices = names,
-                .defaults = names},
+      .axes = {listed_axis("operation", "what the chain is made of", names),
                {.name = "ilp",
                 .meaning =
                     "chains of a warp (host: of a core) side by side; 1 with one warp: latency",
@@ -157,10 +159,8 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
   slope.held = true;
   add_both(experiment, "operation_cycles", "cycle");
   experiment.rows.push_back(
-      {"operation_throughput", "operation/cycle", By::inside,
-       of_slope([](const Seen& seen) { return warp_lanes / seen.inside.cycles; })});
-  experiment.rows.push_back(
-      {"operation_rate", "1/s", By::outside, operations::per_second(threads)});
+      {"operation_throughput", "operation/cycle", By::inside, per_cycle(warp_lanes)});
+  experiment.rows.push_back({"operation_rate", "1/s", By::outside, per_second(threads)});
   if (operation.space == operations::Space::global) experiment.unproved = {.gate = "level"};
   experiment.counts = count_plan(shape, gpu);
   if (shape.chains == 1 && shape.warps == 1) {  // dependent: the length of the chain must show
@@ -199,8 +199,8 @@ Experiment describe_host(unsigned ilp) {
             of_slope([](const Seen& seen) { return seen.seconds; }, 1)},
            {"operation_throughput", "operation/cycle", "over_dependent_adds",
             [=](const Sample& sample) { return 1 / core_cycles(sample); }},
-           {"operation_rate", "1/s", By::outside, operations::per_second(1, 1)},
-           {"core_clock", "Hz", "dependent_adds", operations::per_second(1, 0)}}) {
+           {"operation_rate", "1/s", By::outside, per_second(1, 1)},
+           {"core_clock", "Hz", "dependent_adds", per_second(1, 0)}}) {
     row.core_cycles = true;
     experiment.rows.push_back(std::move(row));
   }
@@ -213,6 +213,68 @@ Experiment describe_host(unsigned ilp) {
   return experiment;
 }
 
-STRATA_DECLARED(declare);
+// The first core runs chains of scalar instructions: one for the latency, ten side by side for the
+// rate. A CPU's counter (TSC) does not follow its clock, so every pair of runs is accompanied by
+// one of dependent additions, which take a cycle each: changes of the clock cancel.
+namespace {
 
+#if defined(__x86_64__)
+
+/// Has `slope` launch `ilp` chains of an operation.
+template <class Op>
+void launch_chains(Slope& slope, HostMachine& machine, unsigned ilp) {
+  host_operations::Words<typename Op::Word> starts{};
+  for (std::uint32_t c = 0; c < starts.size(); ++c)
+    starts[c] = host_operations::start_of<Op>(c);
+  const auto x = std::make_shared<host_operations::Words<typename Op::Word>>();
+  slope.launch = machine.on_every_core(
+      [=, of = host_operations::shared_operands<Op>()](std::size_t /*rank*/, const Call& call) {
+        std::copy_n(starts.begin(), ilp, x->begin());
+        with_value<1U, 4U, max_host_ilp>(ilp, [&]<unsigned chains>() {
+          Op::template run<chains>(*x, of, call.length.rounds);
+          return true;
+        });
+        return std::uint64_t{0};
+      });
+  const auto wanted = [=](std::uint32_t turns) {
+    host_operations::Words<typename Op::Word> ends{};
+    for (std::uint32_t c = 0; c < ilp; ++c)
+      ends[c] = host_operations::expected_end<Op>(c, turns);
+    return ends;
+  };
+  slope.verify = [=, of_turns = operations::once_each(wanted)](
+                     const Call& call, std::span<const Stamp> /*stamps*/, Tally& tally) mutable {
+    const auto& ends = of_turns(call.length.rounds);
+    for (std::uint32_t c = 0; c < ilp; ++c)
+      tally.one(operations::bits((*x)[c]) == operations::bits(ends[c]));
+  };
+}
+
+void run(Session& session) {
+  if (!__builtin_cpu_supports("avx") || !__builtin_cpu_supports("fma")) {
+    throw Skipped{"the CPU lacks AVX or fused multiply-adds"};
+  }
+  HostMachine machine{allowed_cpus().front()};
+  const auto ilp = static_cast<unsigned>(session.integer("ilp"));
+  Experiment experiment = describe_host(ilp);
+  launch_chains<host_operations::Iadd>(experiment.slopes[0], machine, 1);
+  operations::with_named(session.param("operation"), host_operations::Operations{},
+                         [&]<class Op>() {
+                           launch_chains<Op>(experiment.slopes[1], machine, ilp);
+                           session.fact("instructions", std::string{Op::instructions});
+                         });
+  measure(session, machine, experiment);
+}
+
+#else
+
+void run(Session& /*session*/) {
+  throw Skipped{"the instructions are written for x86-64"};
+}
+
+#endif
+
+STRATA_BENCHMARK(declare, host, run);
+
+}  // namespace
 }  // namespace strata::instruction_cost
