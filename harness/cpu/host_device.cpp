@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -62,13 +63,6 @@ std::optional<double> reported_clock_hertz() {
   return megahertz > 0 ? std::optional{megahertz * 1e6} : std::nullopt;
 }
 
-/// What settling came to.
-struct Settled {
-  bool steady = false;
-  double seconds = 0;
-  double ticks_per_add = 0;  // of the last piece: how fast the core ran, in ticks of its counter
-};
-
 /// Ticks of the counter for one addition that waits for the one before: the least of some pieces,
 /// as a piece that an interrupt or another process cut in two says nothing of the core's clock.
 double ticks_per_add() {
@@ -87,50 +81,47 @@ double ticks_per_add() {
   return static_cast<double>(least) / adds;
 }
 
-Settled settle_core() {
+/// Keeps a core busy until its clock and the counter hold still, and says how that went.
+Facts settle_core() {
   constexpr double bound = 0.01;
   constexpr double steady_seconds = 0.1;
   constexpr double longest_seconds = 1;
-  Settled result;
   const double began = monotonic_raw_seconds();
   double steady_since = began;
-  double low = 0;
-  double high = 0;
-  double tick_low = 0;
-  double tick_high = 0;
-  while (!result.steady && result.seconds < longest_seconds) {
+  double now = began;
+  double adding = 0;
+  std::array<double, 2> low{};
+  std::array<double, 2> high{};
+  while (now - steady_since < steady_seconds && now - began < longest_seconds) {
     const double piece_began = monotonic_raw_seconds();
-    const auto ticks = static_cast<double>(tsc_now());
-    result.ticks_per_add = ticks_per_add();
-    const double now = monotonic_raw_seconds();
-    const double hertz = (static_cast<double>(tsc_now()) - ticks) / (now - piece_began);
-
-    low = std::min(low, result.ticks_per_add);
-    high = std::max(high, result.ticks_per_add);
-    tick_low = std::min(tick_low, hertz);
-    tick_high = std::max(tick_high, hertz);
-    if (low <= 0 || high > low * (1 + bound) || tick_high > tick_low * (1 + bound)) {
-      // The core's clock or the counter moved: this piece is the first of a new stretch.
-      low = high = result.ticks_per_add;
-      tick_low = tick_high = hertz;
-      steady_since = piece_began;
+    const std::uint64_t ticks = tsc_now();
+    adding = ticks_per_add();
+    now = monotonic_raw_seconds();
+    const std::array seen{adding, static_cast<double>(tsc_now() - ticks) / (now - piece_began)};
+    bool moved = false;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      low[i] = std::min(low[i], seen[i]);
+      high[i] = std::max(high[i], seen[i]);
+      moved = moved || high[i] > low[i] * (1 + bound);
     }
-    result.steady = now - steady_since >= steady_seconds;
-    result.seconds = now - began;
+    if (!moved) continue;
+    low = high = seen;  // this piece is the first of a new stretch
+    steady_since = piece_began;
   }
-  return result;
+  return {{"settled", now - steady_since >= steady_seconds},
+          {"settling_seconds", now - began},
+          {"ticks_per_add", adding}};
 }
 
 Facts describe(const HostInfo& host) {
-  Facts facts{{"cores", std::int64_t{host.cores}},
-              {"tsc_hz", tsc_hertz()},
-              {"invariant_tsc", has_invariant_tsc()}};
-  const auto add_cache = [&](const char* name, int level) {
+  Facts facts = host.more;
+  facts["cores"] = std::int64_t{host.cores};
+  facts["tsc_hz"] = tsc_hertz();
+  facts["invariant_tsc"] = has_invariant_tsc();
+  for (const auto& [name, level] :
+       {std::pair{"l1d_bytes", 1}, std::pair{"l2_bytes", 2}, std::pair{"l3_bytes", 3}}) {
     if (const auto bytes = data_cache_bytes(host.caches, level)) facts[name] = *bytes;
-  };
-  add_cache("l1d_bytes", 1);
-  add_cache("l2_bytes", 2);
-  add_cache("l3_bytes", 3);
+  }
   if (!host.caches.empty() && host.caches.front().line_bytes > 0) {
     facts["line_bytes"] = host.caches.front().line_bytes;
   }
@@ -140,8 +131,6 @@ Facts describe(const HostInfo& host) {
   facts["avx2"] = vectors.avx2;
   facts["avx512f"] = vectors.avx512f;
 #endif
-  for (const auto& [name, value] : host.more)
-    facts[name] = value;
   return facts;
 }
 
@@ -170,11 +159,7 @@ class HostDevice final : public Device {
     Facts facts{{"tsc_hz", calibration.hertz},
                 {"tsc_relative_spread", calibration.relative_spread},
                 {"invariant_tsc", has_invariant_tsc()}};
-    if (settled_) {
-      facts["settled"] = settled_->steady;
-      facts["settling_seconds"] = settled_->seconds;
-      facts["ticks_per_add"] = settled_->ticks_per_add;
-    }
+    facts.insert(settled_.begin(), settled_.end());
     return facts;
   }
 
@@ -186,7 +171,7 @@ class HostDevice final : public Device {
  private:
   int cpu_;
   DeviceIdentity identity_;
-  std::optional<Settled> settled_;
+  Facts settled_;  // empty before
 };
 
 /// "32 KiB", "1.5 MiB".

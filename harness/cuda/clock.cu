@@ -1,6 +1,7 @@
 #include "harness/cuda/buffer.hpp"
-#include "harness/cuda/clock.cuh"
+#include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/stamps.cuh"
 #include "harness/record/statistics.hpp"
 
 #include <cuda_runtime_api.h>

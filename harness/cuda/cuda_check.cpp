@@ -2,22 +2,13 @@
 
 #include "harness/case/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <string>
 
 namespace strata {
-namespace {
-
-std::string describe(cudaError_t code, const Where& where) {
-  std::string text = cudaGetErrorName(code);
-  text.append(": ").append(cudaGetErrorString(code)).append(" at ");
-  return text.append(place_text(where.file_name(), where.line(), where.function_name()));
-}
-
-}  // namespace
-
 bool is_sticky(cudaError_t code) noexcept {
   // Nothing is promised after cudaErrorUnknown, and a new process costs a second.
   constexpr std::array fatal{cudaErrorECCUncorrectable,
@@ -41,7 +32,10 @@ bool is_sticky(cudaError_t code) noexcept {
 }
 
 CudaError::CudaError(cudaError_t code, const Where& where)
-    : std::runtime_error{describe(code, where)}, code_{code} {
+    : std::runtime_error{fmt::format(
+          "{}: {} at {}", cudaGetErrorName(code), cudaGetErrorString(code),
+          place_text(where.file_name(), where.line(), where.function_name()))},
+      code_{code} {
   // An error that is not sticky must not surface at the next launch check.
   (void)cudaGetLastError();
 }

@@ -1,6 +1,7 @@
 // A GPU as the runner sees it, and what `strata doctor` says of the CUDA side of this machine.
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
+#include "harness/counters/counter_absence.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_check.hpp"
@@ -27,10 +28,6 @@
 namespace strata {
 namespace {
 
-/// CUDA numbers its versions 1000 × major + 10 × minor.
-std::string version_text(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
 std::string visible_devices() {
   const char* value = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "not set" : fmt::format("set to \"{}\"", value);
@@ -50,11 +47,11 @@ Finding explain(cudaError_t status, const std::string& what) {
       if (driver == 0) {
         return {absent, what, "no NVIDIA driver is running here",
                 fmt::format("install one that knows CUDA {}, or measure the CPU with --device host",
-                            version_text(runtime))};
+                            cuda_version_text(runtime))};
       }
       return {absent, what,
               fmt::format("the NVIDIA driver knows CUDA {} only, this build needs {}",
-                          version_text(driver), version_text(runtime)),
+                          cuda_version_text(driver), cuda_version_text(runtime)),
               "update the driver, or build with an older CUDA toolkit"};
     case cudaErrorNoDevice:
       return {absent, what,
@@ -131,8 +128,10 @@ Facts describe(int ordinal, const cudaDeviceProp& properties) {
     facts["pci_bus_id"] = std::string{pci.data()};
   }
   int version = 0;
-  if (cudaDriverGetVersion(&version) == cudaSuccess) facts["cuda_driver"] = version_text(version);
-  if (cudaRuntimeGetVersion(&version) == cudaSuccess) facts["cuda_runtime"] = version_text(version);
+  if (cudaDriverGetVersion(&version) == cudaSuccess)
+    facts["cuda_driver"] = cuda_version_text(version);
+  if (cudaRuntimeGetVersion(&version) == cudaSuccess)
+    facts["cuda_runtime"] = cuda_version_text(version);
   (void)cudaGetLastError();
   return facts;
 }
@@ -374,8 +373,8 @@ std::vector<Finding> diagnose_cuda() {
     (void)cudaDriverGetVersion(&driver);
     findings.push_back({ok,
                         "CUDA",
-                        fmt::format("driver for CUDA {}, built with {}", version_text(driver),
-                                    version_text(runtime)),
+                        fmt::format("driver for CUDA {}, built with {}", cuda_version_text(driver),
+                                    cuda_version_text(runtime)),
                         {}});
     for (int ordinal = 0; ordinal < count; ++ordinal)
       diagnose_device(ordinal, findings);

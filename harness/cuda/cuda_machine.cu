@@ -1,5 +1,4 @@
 #include "harness/cuda/access.cuh"
-#include "harness/cuda/clock.cuh"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/eviction.hpp"
@@ -166,8 +165,8 @@ void CudaMachine::touch(const void* data, std::size_t bytes) {
 
 void CudaMachine::poison() {
   const cudaStream_t stream = tools_.stream.get();
-  for (const OutputActions& output : outputs_)
-    output.poison(stream);
+  for (const OnStream& poison : poisons_)
+    poison(stream);
   if (blank_) {
     blank_->upload_to(stamps_, stream);
   } else {
@@ -195,8 +194,8 @@ void CudaMachine::land() {
 void CudaMachine::queue_landing() {
   const cudaStream_t stream = tools_.stream.get();
   stamps_host_.download_from(stamps_, stream);
-  for (const OutputActions& output : outputs_)
-    output.land(stream);
+  for (const OnStream& land : landings_)
+    land(stream);
 }
 
 void CudaMachine::take_stamps() {

@@ -52,11 +52,8 @@ class CudaMachine final : public Machine {
   template <class T>
   Output<T>& output(std::size_t count, bool poisoned = true) {
     const auto made = std::make_shared<Output<T>>(count);
-    outputs_.push_back({.poison =
-                            [made, poisoned](auto stream) {
-                              if (poisoned) made->poison(stream);
-                            },
-                        .land = [made](auto stream) { made->land(stream); }});
+    if (poisoned) poisons_.push_back([made](auto stream) { made->poison(stream); });
+    landings_.push_back([made](auto stream) { made->land(stream); });
     return *made;
   }
 
@@ -86,11 +83,6 @@ class CudaMachine final : public Machine {
 
  private:
   struct Tools;
-  /// Of an output, which they own.
-  struct OutputActions {
-    std::function<void(cudaStream_t)> poison;
-    std::function<void(cudaStream_t)> land;
-  };
   void queue_landing();
   void take_stamps();
 
@@ -102,7 +94,9 @@ class CudaMachine final : public Machine {
   PinnedBuffer<Stamp> stamps_host_;
   std::optional<PinnedBuffer<Stamp>> blank_;  // merged stamps start from it
   std::vector<Stamp> landed_stamps_;
-  std::vector<OutputActions> outputs_;
+  using OnStream = std::function<void(cudaStream_t)>;  // of an output, which they own
+  std::vector<OnStream> poisons_;
+  std::vector<OnStream> landings_;
 };
 
 }  // namespace strata

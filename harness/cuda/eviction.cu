@@ -96,12 +96,12 @@ void Eviction::evict(cudaStream_t stream) const {
 }
 
 void Eviction::touch(const void* data, std::size_t bytes, cudaStream_t stream) const {
-  // Whole quads, of which an allocation has no part.
+  if (bytes == 0) return;
+  // Whole quads: allocations begin and end with one.
   constexpr std::uintptr_t quad = sizeof(uint4);
   const auto at = reinterpret_cast<std::uintptr_t>(data);
   const std::uintptr_t first = at / quad;
   const std::uintptr_t end = (at + bytes + quad - 1) / quad;
-  if (bytes == 0) return;
   sweep<<<blocks_, threads, 0, stream>>>(reinterpret_cast<const uint4*>(first * quad), end - first,
                                          touch_laps, sink_.data());
   cuda_check(cudaGetLastError());

@@ -126,11 +126,10 @@ BothSides GpuTeam::time(const Part& work, const Part& before, const Part& after)
   std::vector<std::exception_ptr> failures(members_.size());
   const auto drive = [&](std::size_t rank) {
     Member& mine = members_[rank];
-    bool arrived = false;
+    const cudaError_t ready = cudaSetDevice(mine.device);
+    start.arrive_and_wait();
     try {
-      cuda_check(cudaSetDevice(mine.device));
-      start.arrive_and_wait();
-      arrived = true;
+      cuda_check(ready);
       if (before) before(rank);
       mine.begin.record(mine.stream);
       work(rank);
@@ -140,7 +139,6 @@ BothSides GpuTeam::time(const Part& work, const Part& before, const Part& after)
       mine.stream.synchronize();
     } catch (...) {
       failures[rank] = std::current_exception();
-      if (!arrived) start.arrive_and_drop();
     }
   };
   {

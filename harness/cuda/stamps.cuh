@@ -1,12 +1,57 @@
-// What kernels leave behind of their clocks: see harness/measure/stamp.hpp.
+// Reading the device's clocks from a kernel, and what it leaves behind of them (stamp.hpp). A
+// reading is one instruction, in the order written: the asm is volatile and clobbers memory, so the
+// compiler moves no access across it.
 #pragma once
 
-#include "harness/cuda/clock.cuh"
 #include "harness/measure/stamp.hpp"
 
 #include <cstdint>
 
 namespace strata {
+
+/// This SM's cycle counter, all 64 bits. Wanted: CS2R R, SR_CLOCKLO (64 bit), 2 cycles between two
+/// of them; the 32-bit %clock compiles to S2UR or CS2R.32, costs more and wraps after two seconds.
+/// The counters of two SMs have no common origin: subtract only values that one SM gave.
+__device__ __forceinline__ std::uint64_t cycles_now() {
+  std::uint64_t cycles;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles) : : "memory");
+  return cycles;
+}
+
+/// Nanoseconds of a timer that all SMs share. It moves in steps (measure_global_timer_step): take
+/// it over a hundred steps or more. Wanted: one 64-bit read of SR_GLOBALTIMERLO.
+__device__ __forceinline__ std::uint64_t global_nanoseconds() {
+  std::uint64_t nanoseconds;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds) : : "memory");
+  return nanoseconds;
+}
+
+/// The SM that this thread runs on. Wanted: S2R R, SR_VIRTUALSMID.
+__device__ __forceinline__ std::uint32_t sm_id() {
+  std::uint32_t id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+}
+
+/// Makes the clock read that follows wait until `value` is there. A load only marks its register as
+/// pending, and the SM goes on until something needs it; a clock read needs nothing. Here the value
+/// is compared and a trap hangs on the outcome, so issue stops until it is known, and neither
+/// compiler may move another volatile instruction across what may end the kernel. An asm that only
+/// names the value as an input, or an and with zero, is folded away by ptxas and leaves an L1 hit
+/// at 3 cycles instead of 32. Costs a compare and a predicated trap, no memory and no shared memory
+/// (which would shrink L1).
+///
+/// The value 2^32 - 1 must be impossible: the kernel ends with a sticky error when it comes.
+/// Wanted: ISETP P, R, -1; @P BPT.TRAP.
+__device__ __forceinline__ void consume(std::uint32_t value) {
+  asm volatile(
+      "{ .reg .pred impossible;\n\t"
+      "setp.eq.u32 impossible, %0, 0xFFFFFFFF;\n\t"
+      "@impossible trap; }"
+      :
+      : "r"(value)
+      : "memory");
+}
 
 /// Both clocks at once.
 struct Reading {

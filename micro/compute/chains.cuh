@@ -1,8 +1,8 @@
 // What kernels that run chains of operations share.
 #pragma once
 
-#include "harness/cuda/clock.cuh"
 #include "harness/cuda/reduce.cuh"
+#include "harness/cuda/stamps.cuh"
 #include "micro/compute/chains.hpp"
 
 namespace strata::operations {

@@ -3,12 +3,12 @@
 #include "harness/counters/counter_set.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/cuda/buffer.hpp"
-#include "harness/cuda/clock.cuh"
 #include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/eviction.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/nvml.hpp"
+#include "harness/cuda/stamps.cuh"
 #include "harness/cuda/stream.hpp"
 #include "harness/record/device.hpp"
 
