@@ -23,17 +23,12 @@
 namespace strata {
 namespace {
 
-/// Vector instruction sets that this CPU and its system offer.
-struct Simd {
-  bool avx2 = false;
-  bool avx512f = false;
-};
-
-Simd simd() {
+/// Whether this CPU and its system offer vector instruction sets; empty where there are none.
+Facts vector_sets() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  return {.avx2 = static_cast<bool>(__builtin_cpu_supports("avx2")),
-          .avx512f = static_cast<bool>(__builtin_cpu_supports("avx512f"))};
+  return {{"avx2", static_cast<bool>(__builtin_cpu_supports("avx2"))},
+          {"avx512f", static_cast<bool>(__builtin_cpu_supports("avx512f"))}};
 #else
   return {};
 #endif
@@ -126,11 +121,7 @@ Facts describe(const HostInfo& host) {
     facts["line_bytes"] = host.caches.front().line_bytes;
   }
   if (host.memory_bytes > 0) facts["memory_bytes"] = host.memory_bytes;
-#if defined(__x86_64__)
-  const Simd vectors = simd();
-  facts["avx2"] = vectors.avx2;
-  facts["avx512f"] = vectors.avx512f;
-#endif
+  facts.merge(vector_sets());
   return facts;
 }
 
@@ -195,8 +186,12 @@ std::string cores_text(int cores) {
 
 Finding diagnose_cores(const HostInfo& host) {
   std::string detail = host.cpu + ", " + cores_text(host.cores) + " for this process";
-  const Simd vectors = simd();
-  if (vectors.avx512f || vectors.avx2) detail += vectors.avx512f ? ", AVX-512" : ", AVX2";
+  const Facts offered = vector_sets();
+  const auto offers = [&](const char* set) {
+    const auto found = offered.find(set);
+    return found != offered.end() && found->second == Fact{true};
+  };
+  if (offers("avx512f") || offers("avx2")) detail += offers("avx512f") ? ", AVX-512" : ", AVX2";
   const auto limit = host.more.find("cpu_limit");
   if (limit == host.more.end()) return {ok, "CPU", detail, {}};
   const double cpus = std::get<double>(limit->second);
