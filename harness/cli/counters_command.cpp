@@ -22,12 +22,12 @@ namespace strata {
 namespace {
 
 struct CountersOptions {
-  std::vector<std::string> wanted;  ///< empty: every built-in set
-  std::string chip;                 ///< empty: that of the device
+  std::vector<std::string> wanted;
+  std::string chip;  ///< empty: that of the device
   std::string device = "auto";
   bool all_chips = false;
   std::string format = "table";
-  std::string metrics;  ///< list the metrics of the chip that match this expression instead
+  std::string metrics;
 };
 
 constexpr std::string_view flag = "counters";  // begins the messages

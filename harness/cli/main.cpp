@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <optional>
 
 namespace strata {
 namespace {
@@ -38,9 +39,11 @@ void add_worker(CLI::App& app, int& status) {
   worker->add_flag("--by-benchmark", options->counters.by_benchmark);
   worker->callback([options, &status] {
     const auto request = parse_device_request(options->device);
-    status = options->probe   ? answer_probe(request, options->counters)
-             : options->count ? count_cases(request, options->counters)
-                              : time_cases(request);
+    if (options->probe) {
+      status = answer_probe(request, options->counters);
+    } else {
+      status = run_job(request, options->count ? std::optional{options->counters} : std::nullopt);
+    }
   });
 }
 

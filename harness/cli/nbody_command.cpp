@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <istream>
 #include <numeric>
@@ -45,10 +46,6 @@ struct NbodyOptions {
 };
 
 // --- generate, reference ---
-
-nbody::Existing existing(const NbodyOptions& options) {
-  return options.overwrite ? nbody::Existing::replace : nbody::Existing::keep;
-}
 
 /// The requested problem; its default size is that of its first publication.
 nbody::Problem problem_of(const NbodyOptions& options) {
@@ -84,20 +81,25 @@ std::string summary(const Dataset& dataset) {
                      dataset.bodies.bodies, dataset.seed, dataset.steps);
 }
 
+/// Whatever is wrong with the target is said before the work that makes the data.
+void write(const std::string& file, bool overwrite, const std::function<Dataset()>& make) {
+  const auto existing = overwrite ? nbody::Existing::replace : nbody::Existing::keep;
+  nbody::check_target(file, existing);
+  const Dataset dataset = make();
+  nbody::write_dataset(file, dataset, existing);
+  fmt::print("{}: {}\n", one_line(file), summary(dataset));
+}
+
 void generate(const NbodyOptions& options) {
   const nbody::Problem problem = problem_of(options);
-  nbody::check_target(options.file, existing(options));
-  const Dataset dataset{.bodies = nbody::generate(problem), .seed = problem.seed};
-  nbody::write_dataset(options.file, dataset, existing(options));
-  fmt::print("{}: {}\n", one_line(options.file), summary(dataset));
+  write(options.file, options.overwrite,
+        [&] { return Dataset{.bodies = nbody::generate(problem), .seed = problem.seed}; });
 }
 
 void reference(const NbodyOptions& options) {
   Dataset dataset = nbody::read_dataset(options.file);
-  nbody::check_target(options.other, existing(options));
-  dataset = nbody::moved(std::move(dataset), options.steps);
-  nbody::write_dataset(options.other, dataset, existing(options));
-  fmt::print("{}: {}\n", one_line(options.other), summary(dataset));
+  write(options.other, options.overwrite,
+        [&] { return nbody::moved(std::move(dataset), options.steps); });
 }
 
 // --- verify ---

@@ -45,16 +45,6 @@ void tell(const std::string& line) {
   (void)std::fputs(("strata: " + line + '\n').c_str(), stderr);
 }
 
-double estimate_seconds(const std::vector<Case>& cases) {
-  double seconds = 0;
-  for (const auto& which : cases) {
-    if (const auto* known = find_benchmark(which.benchmark)) {
-      seconds += known->benchmark.seconds_per_case;
-    }
-  }
-  return seconds;
-}
-
 /// `task`: nothing, "--probe" or "--count".
 WorkerCommand worker_on(const std::string& device, const std::string& task = {},
                         const CounterSelection& counters = {}) {
@@ -290,9 +280,12 @@ ExitCode run(const RunOptions& options) {
       ask(options.device, asked, selection_of(asked, wanted_counter_sets(sweep, benchmarks())));
   auto cases = cases_of(sweep, device.backend, options.filter);
   if (options.dry_run) {
+    double seconds = 0;
+    for (const auto& which : cases)
+      seconds += find_benchmark(which.benchmark)->benchmark.seconds_per_case;
     (void)print_ids(cases);
-    tell(fmt::format("{} cases on {}, about {:.0f} s", cases.size(), device.identity.name,
-                     estimate_seconds(cases)));
+    tell(
+        fmt::format("{} cases on {}, about {:.0f} s", cases.size(), device.identity.name, seconds));
     return ExitCode::success;
   }
   const DeviceLock lock = DeviceLock::acquire(device.identity);

@@ -23,10 +23,8 @@ constexpr std::string_view erase_line = "\r\x1b[K";
 
 std::string duration(double seconds) {
   const auto whole = static_cast<long long>(std::max(0.0, seconds));
-  if (whole >= 3600) {
-    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  }
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
 /// Text that moves no cursor: control characters become spaces.

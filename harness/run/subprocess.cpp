@@ -97,14 +97,15 @@ struct SpawnSettings {
   posix_spawnattr_t attributes{};
 };
 
-}  // namespace
-
-std::string Ending::describe() const {
-  if (signal == 0) return fmt::format("worker exited with status {}", status);
+std::string how_it_ended(int status) {
+  if (!WIFSIGNALED(status)) return fmt::format("worker exited with status {}", WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
   const char* name = ::sigabbrev_np(signal);
-  return name == nullptr ? fmt::format("worker killed by signal {}", signal)
-                         : fmt::format("worker killed by signal {} (SIG{})", signal, name);
+  return fmt::format("worker killed by signal {}{}", signal,
+                     name == nullptr ? "" : fmt::format(" (SIG{})", name));
 }
+
+}  // namespace
 
 std::vector<char*> argument_vector(std::vector<std::string>& words) {
   std::vector<char*> argv;
@@ -133,7 +134,7 @@ Subprocess::Subprocess(const WorkerCommand& command, std::string_view input) {
   output_ = std::move(output.read);
 }
 
-std::optional<Ending> Subprocess::ended() {
+std::optional<std::string> Subprocess::ended() {
   if (ending_) return ending_;
   siginfo_t info{};
   // Look first, reap after: while the child is a zombie its number is still its own, so the group
@@ -144,12 +145,11 @@ std::optional<Ending> Subprocess::ended() {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  ending_ = WIFSIGNALED(status) ? Ending{.status = 0, .signal = WTERMSIG(status)}
-                                : Ending{.status = WEXITSTATUS(status), .signal = 0};
+  ending_ = how_it_ended(status);
   return ending_;
 }
 
-std::optional<Ending> Subprocess::wait(std::chrono::milliseconds patience) {
+std::optional<std::string> Subprocess::wait(std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds step{2};
   const auto deadline = std::chrono::steady_clock::now() + patience;
   for (;;) {
@@ -159,7 +159,7 @@ std::optional<Ending> Subprocess::wait(std::chrono::milliseconds patience) {
   }
 }
 
-std::optional<Ending> Subprocess::end() {
+std::optional<std::string> Subprocess::end() {
   constexpr std::chrono::seconds patience{10};
   if (auto how = ended()) return how;
   (void)::kill(-pid_, SIGKILL);

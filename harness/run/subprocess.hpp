@@ -23,14 +23,6 @@ struct WorkerCommand {
   std::vector<std::string> arguments;  ///< argv, its name included: {"strata", "worker", …}
 };
 
-/// How a process ended.
-struct Ending {
-  int status = 0;  ///< exit status, when signal is 0
-  int signal = 0;
-  /// "worker exited with status 3", "worker killed by signal 9 (SIGKILL)"
-  [[nodiscard]] std::string describe() const;
-};
-
 /// `words` as exec takes them: pointers into them, then a null.
 [[nodiscard]] std::vector<char*> argument_vector(std::vector<std::string>& words);
 
@@ -52,17 +44,18 @@ class Subprocess {
   [[nodiscard]] int channel() const { return channel_.get(); }  ///< non-blocking, to read
   [[nodiscard]] int output() const { return output_.get(); }    ///< stdout and stderr, non-blocking
 
-  /// How it ended, if it has. Kills the rest of its group first.
-  [[nodiscard]] std::optional<Ending> ended();
+  /// How it ended, if it has: "worker exited with status 3" or "worker killed by signal 9
+  /// (SIGKILL)". Kills the rest of its group first.
+  [[nodiscard]] std::optional<std::string> ended();
   /// Waits at most `patience` for its end.
-  [[nodiscard]] std::optional<Ending> wait(std::chrono::milliseconds patience);
+  [[nodiscard]] std::optional<std::string> wait(std::chrono::milliseconds patience);
   /// Kills the group and returns how the child ended; nothing when it is still there after 10 s (a
   /// thread stuck inside a driver).
-  [[nodiscard]] std::optional<Ending> end();
+  [[nodiscard]] std::optional<std::string> end();
 
  private:
   pid_t pid_ = -1;
-  std::optional<Ending> ending_;
+  std::optional<std::string> ending_;
   UniqueFd channel_;
   UniqueFd output_;
 };

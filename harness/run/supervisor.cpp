@@ -122,10 +122,10 @@ class Worker {
     // The pipe may close a moment before the process is gone.
     constexpr std::chrono::seconds moment{2};
     const auto how = process_.wait(moment);
-    return (how ? *how : kill()).describe();
+    return how ? *how : kill();
   }
 
-  Ending kill() {
+  std::string kill() {
     if (const auto how = process_.end()) return *how;
     throw SupervisionError{fmt::format(
         "worker {} cannot be killed: it hangs inside the driver; nothing more can be measured on "
@@ -171,9 +171,59 @@ struct Supervision {
   void run(const std::vector<Case>& cases);
   [[nodiscard]] bool is_unfinished() const { return !pending.empty() && !gave_up; }
 
-  void check_device(const DeviceMessage& message);
-  void keep(const CaseRecord& record);
-  void nothing_begun(const std::optional<RefusedMessage>& refusal, const std::string& how);
+  /// Throws DeviceUnavailable for another device than the one that the run was begun on.
+  void check_device(const DeviceMessage& message) {
+    RunContext context = folder.context();
+    if (context.device.slug.empty()) {
+      context.device = message.identity;
+    } else if (context.device.slug != message.identity.slug ||
+               context.device.uuid != message.identity.uuid) {
+      throw DeviceUnavailable{fmt::format(
+          "the run {} was begun on {} ({}), but the device here is {} ({}); one run is one device: "
+          "start a new run",
+          context.run, context.device.slug, context.device.uuid, message.identity.slug,
+          message.identity.uuid)};
+    }
+    if (context.host.cpu.empty()) context.host = message.host;
+    if (context.libraries.empty()) context.libraries = message.libraries;
+    if (context.timer.empty()) context.timer = message.timer;
+    if (context.clocks_before.empty()) context.clocks_before = message.conditions;
+    context.backend = message.backend;
+    folder.update(std::move(context));
+  }
+
+  /// Writes the record of a finished case, before anything else happens.
+  void keep(const CaseRecord& record) {
+    folder.append(record);
+    pending.erase(std::ranges::find(pending, record.which));
+    if (phase == Phase::counting && record.status == Status::measured &&
+        folder.context().counters.state != CountersInfo::State::counted) {
+      // Written at once, because the run may end in any way.
+      RunContext context = folder.context();
+      set_counted(context.counters);
+      folder.update(std::move(context));
+    }
+    if (record.status == Status::failed) {
+      failures.push_back(fmt::format("{}: {}{}", record.which.id(),
+                                     phase == Phase::counting ? "counting: " : "", record.reason));
+      progress.note("failed: " + failures.back());
+    }
+    progress.end_case(record);
+  }
+
+  /// A worker died before it began a case.
+  void nothing_begun(const std::optional<RefusedMessage>& refusal, const std::string& how) {
+    // One may be bad luck: another process was still leaving the device.
+    constexpr int patience = 2;
+    if (++fruitless < patience) return;
+    const std::string why = "two workers in a row died before any case: " + how;
+    if (phase == Phase::counting) {
+      gave_up = refusal.value_or(RefusedMessage{why, "strata doctor says more"});
+      return;
+    }
+    if (refusal) throw DeviceUnavailable{refusal->reason};
+    throw SupervisionError{why + "; strata doctor says more"};
+  }
 };
 
 /// One worker, from its start to its end.
@@ -322,61 +372,6 @@ void Supervision::run(const std::vector<Case>& cases) {
   while (is_unfinished() && !is_stopping())
     WorkerWatch{*this}.run();
   if (!cases.empty()) spent = Clock::now() - began;
-}
-
-/// Throws DeviceUnavailable for another device than the one that the run was begun on.
-void Supervision::check_device(const DeviceMessage& message) {
-  RunContext context = folder.context();
-  if (context.device.slug.empty()) {
-    context.device = message.identity;
-  } else if (context.device.slug != message.identity.slug ||
-             context.device.uuid != message.identity.uuid) {
-    throw DeviceUnavailable{fmt::format(
-        "the run {} was begun on {} ({}), but the device here is {} ({}); one run is one device: "
-        "start a new run",
-        context.run, context.device.slug, context.device.uuid, message.identity.slug,
-        message.identity.uuid)};
-  }
-  if (context.host.cpu.empty()) context.host = message.host;
-  if (context.libraries.empty()) context.libraries = message.libraries;
-  if (context.timer.empty()) context.timer = message.timer;
-  if (context.clocks_before.empty()) context.clocks_before = message.conditions;
-  context.backend = message.backend;
-  folder.update(std::move(context));
-}
-
-/// Writes the record of a finished case, before anything else happens.
-void Supervision::keep(const CaseRecord& record) {
-  folder.append(record);
-  pending.erase(std::ranges::find(pending, record.which));
-  if (phase == Phase::counting && record.status == Status::measured &&
-      folder.context().counters.state != CountersInfo::State::counted) {
-    // Written at once, because the run may end in any way.
-    RunContext context = folder.context();
-    set_counted(context.counters);
-    folder.update(std::move(context));
-  }
-  if (record.status == Status::failed) {
-    failures.push_back(fmt::format("{}: {}{}", record.which.id(),
-                                   phase == Phase::counting ? "counting: " : "", record.reason));
-    progress.note("failed: " + failures.back());
-  }
-  progress.end_case(record);
-}
-
-/// A worker died before it began a case.
-void Supervision::nothing_begun(const std::optional<RefusedMessage>& refusal,
-                                const std::string& how) {
-  // One may be bad luck: another process was still leaving the device.
-  constexpr int patience = 2;
-  if (++fruitless < patience) return;
-  const std::string why = "two workers in a row died before any case: " + how;
-  if (phase == Phase::counting) {
-    gave_up = refusal.value_or(RefusedMessage{why, "strata doctor says more"});
-    return;
-  }
-  if (refusal) throw DeviceUnavailable{refusal->reason};
-  throw SupervisionError{why + "; strata doctor says more"};
 }
 
 /// Counts the measured cases that have no counts, and records the outcome in the context.

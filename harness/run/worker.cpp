@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,8 +54,7 @@ std::optional<RefusedMessage> failure_of(Step&& step) {
 }
 
 /// Runs the cases on a device that was introduced. Returns the exit status of the process.
-int run_cases(const WorkerJob& job, Device& device, const Counting& counting,
-              bool by_benchmark = false) {
+int run_cases(const WorkerJob& job, Device& device, const Counting& counting, bool by_benchmark) {
   bool fatal = false;
   Cache cache;
   CounterPasses* const passes = counting.source == nullptr ? nullptr : counting.source->passes();
@@ -118,35 +116,26 @@ int answer_probe(const DeviceRequest& request, const CounterSelection& selection
   return 0;
 }
 
-int time_cases(const DeviceRequest& request) {
-  become_worker();
-  const WorkerJob job = read_job();
-  const auto device = open_or_refuse(request);
-  if (!device) return static_cast<int>(ExitCode::no_device);
-  device->settle();
-  send(introduce(*device));
-  return run_cases(job, *device, {.source = nullptr, .note = job.note});
-}
-
-int count_cases(const DeviceRequest& request, const CounterSelection& selection) {
+int run_job(const DeviceRequest& request, const std::optional<CounterSelection>& counted) {
   become_worker();
   const WorkerJob job = read_job();
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
   std::unique_ptr<CounterSource> counters;
-  auto failure = failure_of([&] { counters = open_device_counters(request, selection); });
+  std::optional<RefusedMessage> failure;
+  if (counted) failure = failure_of([&] { counters = open_device_counters(request, *counted); });
   if (!failure) {
-    // A clock that moves changes no count: the device need not settle.
     device = open_or_refuse(request);
     if (!device) return static_cast<int>(ExitCode::no_device);
-    failure = failure_of([&] { counters->attach(); });
+    if (counters) failure = failure_of([&] { counters->attach(); });
   }
   if (failure) {
     send(*failure);
     return 0;
   }
+  if (!counters) device->settle();  // a clock that moves changes no count
   send(introduce(*device));
   return run_cases(job, *device, {.source = counters.get(), .note = job.note},
-                   selection.by_benchmark);
+                   counted && counted->by_benchmark);
 }
 
 }  // namespace strata

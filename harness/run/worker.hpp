@@ -5,14 +5,14 @@
 #include "harness/counters/counters.hpp"
 #include "harness/record/device.hpp"
 
+#include <optional>
+
 namespace strata {
 
-/// Times the cases of the job on stdin, and never loads a profiler. Returns the exit status of the
-/// process.
-[[nodiscard]] int time_cases(const DeviceRequest& request);
-
-/// Counts the cases of the job on stdin. Returns the exit status of the process.
-[[nodiscard]] int count_cases(const DeviceRequest& request, const CounterSelection& selection);
+/// Runs the cases of the job on stdin: times them, without ever loading a profiler, or counts what
+/// is `counted`. Returns the exit status of the process.
+[[nodiscard]] int run_job(const DeviceRequest& request,
+                          const std::optional<CounterSelection>& counted);
 
 /// Says what the device is and, when `selection` names something, whether that can be counted on
 /// it. Returns the exit status of the process.

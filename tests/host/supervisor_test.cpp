@@ -803,7 +803,7 @@ TEST(Subprocess, GivesTheChildItsInputAndItsOwnGroup) {
   EXPECT_EQ(heard, 200000U) << "more than a pipe holds";
   const auto how = child.wait(std::chrono::seconds{10});
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->describe(), "worker killed by signal 15 (SIGTERM)") << "its group's, not ours";
+  EXPECT_EQ(*how, "worker killed by signal 15 (SIGTERM)") << "its group's, not ours";
 }
 
 TEST(Subprocess, NamesAnExecutableThatCannotBeStarted) {
