@@ -21,11 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 /// The value of an environment variable; empty where it is not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -36,6 +31,10 @@ std::string variable(const char* name) {
 /// the one that the set-up chose: STRATA_PYTHON, else the environment beside the sources, else what
 /// PATH has.
 std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
+  const auto is_there = [](const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+  };
   const fs::path source{source_folder()};
   const fs::path package = source / "analysis" / "src";
   if (is_there(package)) {

@@ -1,6 +1,5 @@
-// The subcommands. Each adds itself and its flags to `app`; where the command line chooses it,
-// parsing that runs it and leaves the exit status of the process in `status`, where it may be not
-// 0.
+// The subcommands. Each adds itself and its flags to `app`; parsing a command line that chooses it
+// runs it, and leaves in `status` the exit status of the process.
 #pragma once
 
 #include "harness/case/case.hpp"

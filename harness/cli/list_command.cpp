@@ -24,11 +24,11 @@ struct ListOptions {
 void describe(const Enrolled& enrolled) {
   const Benchmark& b = enrolled.benchmark;
   fmt::print("{}/{}  {}\n", b.suite, b.name, b.question);
-  std::string backends;
-  if (enrolled.cuda != nullptr) backends = "cuda";
-  if (enrolled.host != nullptr) backends += backends.empty() ? "host" : ", host";
-  if (backends.empty()) backends = "none in this build: it needs CUDA";
-  fmt::print("  backends  {}\n", backends);
+  std::vector<std::string> backends;
+  if (enrolled.cuda != nullptr) backends.emplace_back("cuda");
+  if (enrolled.host != nullptr) backends.emplace_back("host");
+  if (backends.empty()) backends.emplace_back("none in this build: it needs CUDA");
+  fmt::print("  backends  {}\n", fmt::join(backends, ", "));
   fmt::print("  cost      about {:g} s a case\n", b.seconds_per_case);
   for (const auto& axis : b.axes) {
     fmt::print("  axis      {}: {}\n              of {}; default {}\n", axis.name, axis.meaning,

@@ -99,11 +99,13 @@ class Worker {
     return batch.bytes == 0 && Clock::now() >= deadline_;
   }
 
-  /// The lines that came until the deadline, or within one tick, or until a signal.
-  LineReader::Batch read() {
+  /// The lines that came until the deadline, or within one tick, or until a signal; without waiting
+  /// for them once `stopping`.
+  LineReader::Batch read(bool stopping = false) {
     // How often the progress line is drawn, and a dead worker is looked for.
     constexpr std::chrono::milliseconds tick{500};
-    const auto longest = std::clamp<Clock::duration>(deadline_ - Clock::now(), {}, tick);
+    const auto left = stopping ? Clock::duration{} : deadline_ - Clock::now();
+    const auto longest = std::clamp<Clock::duration>(left, {}, tick);
     const auto time = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
     // A negative descriptor never has anything.
     std::array watched{
@@ -241,7 +243,7 @@ class WorkerWatch {
     for (;;) {
       // Checked before reading, so that every record sent until now is still kept.
       const bool stopping = is_stopping();
-      const auto batch = worker_.read();
+      const auto batch = worker_.read(stopping);
       for (const auto& line : batch.lines) {
         if (const auto violation = receive(line); !violation.empty()) {
           (void)worker_.kill();
