@@ -137,15 +137,10 @@ Experiment describe_host(std::uint64_t bytes, double tick_hertz) {
 namespace {
 
 constexpr std::size_t rows = 1024;
-constexpr std::size_t line_bytes = 64;
-constexpr std::size_t row_bytes = 33 * line_bytes;
-constexpr std::size_t host_bytes = rows * row_bytes;  // of a matrix of a core
+constexpr std::size_t row_bytes = std::size_t{33} * 64;  // lines of a cache
+constexpr std::size_t host_bytes = rows * row_bytes;     // of a matrix of a core
 constexpr std::size_t host_words = host_bytes / sizeof(std::uint32_t);
 constexpr std::uint32_t poison = 0xA5A5A5A5U;
-
-constexpr double sample_seconds = 1e-2;
-constexpr int least_pairs = 3;  // of runs in a sample, of which the median counts
-constexpr int most_pairs = 7;
 
 /// What one access takes: an element, or some of them in a vector.
 template <class Element, std::size_t bytes>
@@ -279,6 +274,9 @@ void run(Session& session) {
     });
   };
   slope.size = [&, lengths = slope.lengths](const auto& trial) {
+    constexpr double sample_seconds = 1e-2;
+    constexpr int least_pairs = 3;  // of runs in a sample, of which the median counts
+    constexpr int most_pairs = 7;
     (void)trial(lengths.brief);  // fetches the code
     const double seconds =
         trial(lengths.brief).seconds * (lengths.brief.rounds + lengths.full.rounds);

@@ -1,10 +1,8 @@
-// Particles whose own fields say which particles to read next.
-//
-// Particles come in groups of 32, one for each lane of a warp. The sum of a particle's fields is an
-// integer that holds the number of the group to read next, so a reader cannot begin a read before
-// the one before has arrived, for all of its fields, and a wrong word anywhere changes the sums.
-// All fields are integers small enough that every partial sum is exact in single precision:
-// the order of summation does not matter, and device and host must agree to the last bit.
+// Particles whose own fields say which particles to read next: in groups of 32, one for each lane
+// of a warp. The sum of a particle's fields holds the number of the group to read next, so no read
+// can begin before all fields of the last one have arrived, and a wrong word changes the sums. All
+// fields are integers so small that every partial sum is exact in single precision: device and host
+// must agree to the last bit, whatever the order.
 #pragma once
 
 #include "harness/case/in_parallel.hpp"

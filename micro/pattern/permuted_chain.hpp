@@ -16,9 +16,8 @@ struct PermutedChain {
   PermutedCycle cycle;
   std::uint64_t base = 0;    ///< address of slot 0
   std::uint64_t stride = 0;  ///< bytes from slot to slot
-  /// Over how many neighbouring lines of a slot its word may be moved, a power of two; 1: the word
-  /// stands at the start. Words at the start of every page would all fall into a few sets of a
-  /// cache.
+  /// Neighbouring lines of a slot over which words are spread, a power of two: those at the start
+  /// of every page would all fall into a few sets of a cache.
   std::uint64_t lines = 1;
   static constexpr std::uint64_t line_bytes = 128;
 
@@ -44,7 +43,6 @@ class CycleWalks {
   /// Steps from where one walker begins to where the next one does.
   [[nodiscard]] std::uint64_t gap() const { return links_ / walkers_; }
   [[nodiscard]] std::uint64_t slots() const { return slots_; }
-  [[nodiscard]] std::uint64_t links() const { return links_; }
   /// The most loads of a walk: no limit where the whole cycle is there.
   [[nodiscard]] std::uint64_t most_loads() const {
     return links_ == slots_ ? ~std::uint64_t{0} : gap();

@@ -26,8 +26,7 @@ class PermutedCycle {
   /// The slot that is visited at step `step`; the walk returns to slot_at(0) after slots() steps.
   [[nodiscard]] constexpr std::uint64_t slot_at(std::uint64_t step) const {
     std::uint64_t value = step < slots_ ? step : step % slots_;
-    // Ends: the network is a bijection of the larger set, so repeating it comes back to `value` at
-    // the latest, which is a slot.
+    // Ends: repeating a bijection of the larger set comes back to `value` at the latest.
     for (;;) {
       value = permuted(value);
       if (value < slots_) return value;

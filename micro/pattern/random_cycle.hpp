@@ -1,5 +1,4 @@
-// A random walk that visits every slot once before it returns: the pattern of every dependent
-// chain.
+// A random walk that visits every slot once before it returns.
 #pragma once
 
 #include "harness/model/split_mix.hpp"
@@ -17,18 +16,16 @@ inline std::vector<std::uint32_t> random_order(std::uint32_t slots, std::uint64_
   std::vector<std::uint32_t> order(slots);
   std::iota(order.begin(), order.end(), 0U);
   SplitMix random{seed};
-  for (std::uint32_t i = slots; i > 1; --i) {
+  for (std::uint32_t i = slots; i > 1; --i)
     std::swap(order[i - 1], order[random.below(i)]);
-  }
   return order;
 }
 
 /// next[s] is the slot that follows s in the cycle that `order` names.
 inline std::vector<std::uint32_t> successors(const std::vector<std::uint32_t>& order) {
   std::vector<std::uint32_t> next(order.size());
-  for (std::size_t p = 0; p < order.size(); ++p) {
-    next[order[p]] = order[p + 1 == order.size() ? 0 : p + 1];
-  }
+  for (std::size_t p = 0; p < order.size(); ++p)
+    next[order[p]] = order[(p + 1) % order.size()];
   return next;
 }
 
