@@ -23,8 +23,6 @@ inline constexpr std::uint32_t word_bytes = 4;
 /// Largest stride and width of the axes.
 inline constexpr std::uint32_t max_stride = 33;
 inline constexpr std::uint32_t max_width = 16;
-/// Bytes from the first lane's element to the end of the last one's, of the largest pattern.
-inline constexpr std::uint32_t max_span = ((warp_lanes - 1) * max_stride + 1) * max_width;
 
 /// Many warps: accesses of a warp in one round, none of which waits for another.
 inline constexpr std::uint32_t accesses_per_round = 8;
@@ -33,9 +31,11 @@ inline constexpr std::uint32_t warps_per_sm = 32;
 /// that the pattern has the same conflicts everywhere.
 inline constexpr std::uint32_t shift_bytes = 128;
 inline constexpr std::uint32_t shift_words = shift_bytes / word_bytes;
-/// Words of shared memory that their block accesses.
+/// Words of shared memory that their block accesses, with the largest pattern.
 inline constexpr std::uint32_t field_words =
-    (max_span + (warps_per_sm - 1 + accesses_per_round - 1) * shift_bytes) / word_bytes;
+    (((warp_lanes - 1) * max_stride + 1) * max_width +
+     (warps_per_sm - 1 + accesses_per_round - 1) * shift_bytes) /
+    word_bytes;
 
 /// One warp: loads of the chain between two branches.
 inline constexpr std::uint32_t unroll = 16;

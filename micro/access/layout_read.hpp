@@ -95,8 +95,8 @@ inline constexpr std::uint32_t unroll_on_gpu = 4;
 inline constexpr Shape arithmetic_shape{
     .warmup = 256, .first = 256, .second = 2048, .cooldown = unroll_on_gpu};
 
-/// Timed reads of a warp that fill `seconds` on a device of this clock, given roughly what a read
-/// costs. Fixed and not calibrated, so that two runs, and two machines of a kind, do the same work.
+/// Timed reads of a warp that fill `seconds`, given roughly what a read costs. Not calibrated: two
+/// runs, and two machines of a kind, do the same work.
 [[nodiscard]] constexpr double reads_for(double seconds, double hertz, double latency_cycles,
                                          double cycles_each_warp, std::uint32_t warps) {
   return seconds * hertz / std::max(latency_cycles, cycles_each_warp * warps);
@@ -106,9 +106,8 @@ inline constexpr Shape arithmetic_shape{
 [[nodiscard]] Shape shape_for(double reads, std::uint32_t warmup, std::uint64_t most,
                               std::uint32_t unroll);
 /// The reads of a case on a GPU, on a cycle of `groups`. The warm-up goes round the small cycle of
-/// L1 twice, so that every L1 holds it. A warp's reads from L2 end where the next warp of its SM
-/// began, those from memory where the next warp of all began: no line is read twice, and nothing is
-/// found nearer than it should be.
+/// L1 twice, so that every L1 holds it. Reads from L2 end where the next warp of the SM began,
+/// those from memory where the next warp of all began: no line is found nearer than it should be.
 [[nodiscard]] Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups);
 
 /// Cycles of one read, from a stamp of a launch of this shape. Of a warp alone: the slope between

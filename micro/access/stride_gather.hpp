@@ -6,13 +6,11 @@
 //   strided     element n × stride of the array;
 //   misaligned  element n + misalignment: neighbouring loads share a sector, but no whole line;
 //   gather      one of the `locality` elements of window n ÷ locality, each of them once, in an
-//               order that looks random: 32 permutes the elements of a load.
-// Loads bypass L1 (ld.global.cg): each asks L2 for every sector that it touches, and the number of
-// these is known exactly. No index is loaded: a place in a window is computed (`scattered`), eight
-// integer instructions a load; what they cost, a locality of 32 shows beside a stride of 1.
-//
-// Data in L2 are cut into a piece for each block, which stays and goes round it: L2 answers several
-// SMs that ask for one line at once. From memory blocks come and go, each piece is read once.
+//               order that looks random. It is computed, eight integer instructions a load: what
+//               they cost, a locality of 32 shows beside a stride of 1.
+// Loads bypass L1 (ld.global.cg): each asks L2 for every sector that it touches. Data in L2 are cut
+// into a piece for each block, which stays and goes round it: L2 answers several SMs that ask for
+// one line at once. From memory blocks come and go, each piece is read once.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -90,7 +88,7 @@ inline constexpr std::uint32_t most_blocks_per_sm = 16;
   return threads / lanes * flights_of(width);
 }
 
-/// What a device has, as far as a plan needs it.
+/// What a plan must know of a device.
 struct DeviceLimits {
   std::uint32_t sms = 0;
   std::uint32_t blocks_per_sm = most_blocks_per_sm;  ///< that fit, at the most
