@@ -1,14 +1,12 @@
-// The operations whose cost is measured: on the device one PTX instruction at a time, and the same
-// on the host, bit for bit, so that the end of a chain can be checked. A new operation is a type
-// here and its name in `Operations`:
+// The operations whose cost is measured: in PTX, and the same on the host, bit for bit, so that the
+// end of a chain can be checked. A new operation is a type here and its name in `Operations`:
 //   about               its Operation
 //   Word                what the chain carries
 //   run                 steps of a chain that take one set of operands before the other's turn
-//   operands(lane)      what the chain starts from, and two sets of operands that alternate, so
-//                       that nothing can fold two neighbours of a chain into one
+//   operands(lane)      the start of a chain, and two sets of operands that alternate, so that
+//                       nothing folds two neighbours into one
 //   step(x, a, b)       the operation on the host; or step_all, where lanes meet
-//   STRATA_PTX          the operation on the device, %0 being x, %1 a and %2 b; the comment names
-//                       the SASS that is wanted
+//   STRATA_PTX          on the device, %0 being x, %1 a and %2 b; the comment names the SASS
 // Operands are of the lane, not of the warp: those of the warp would go through the uniform pipe.
 #pragma once
 
@@ -55,8 +53,8 @@ Operands<Real> three_fractions(std::uint32_t lane) {
   return {.start = number(0), .a = {number(1), number(2)}};
 }
 
-/// x → a·x + b with a in [1/2, 3/4): every step changes all bits of x, which comes to alternate
-/// between two numbers. Mantissas of at most `bits` bits.
+/// x → a·x + b with a in [1/2, 3/4): every step changes all bits of x. Mantissas of at most `bits`
+/// bits.
 template <class Word>
 Operands<Word> contraction(std::uint32_t lane, int bits, Word (*word_of)(double)) {
   const auto number = [&](std::uint32_t which) {
@@ -146,10 +144,9 @@ struct Dmul : Multiply<double> {
   STRATA_PTX("d", "mul.rn.f64 %0, %0, %1;")  // DMUL
 };
 
-/// A multiply-add of a GPU has three operands: more than the registers' two banks give in its time,
-/// unless its neighbours share some of them (the reuse cache). Nothing folds multiply-adds, so that
-/// the sets need not alternate at each step. Long beside the change from one set to the other, and
-/// short enough that a chain has hardly come to rest before it is drawn elsewhere.
+/// A multiply-add has three operands: more than the registers' two banks give in its time, unless
+/// its neighbours share some of them (the reuse cache). Nothing folds multiply-adds, so that the
+/// sets need not alternate at each step. Short enough that a chain has hardly come to rest.
 inline constexpr std::uint32_t long_run = 16;
 
 template <class Real>
@@ -552,12 +549,11 @@ struct Shape {
                                             std::span<const std::uint64_t> ends,
                                             std::uint64_t (*rounds_made)(std::uint32_t)) {
   const double tolerance = shape.operation.tolerance;
+  const auto wanted = [=](std::uint32_t rounds) {
+    return shape.operation.ends(shape.chain_of(rounds_made(rounds)));
+  };
   Experiment experiment;
-  experiment.slopes = {{.verify = ends_verified(ends, tolerance,
-                                                [=](std::uint32_t rounds) {
-                                                  return shape.operation.ends(
-                                                      shape.chain_of(rounds_made(rounds)));
-                                                }),
+  experiment.slopes = {{.verify = ends_verified(ends, tolerance, wanted),
                         .writers = std::size_t{gpu.sms} * shape.warps}};
   experiment.checked = what_was_checked(tolerance);
   experiment.placement = Placement{.cores = gpu.sms, .per_core = static_cast<int>(shape.warps)};
