@@ -68,16 +68,14 @@ void run(Session& session) {
   const std::uint64_t uniform_1 = words[std::size_t{chains + 1} * warp_lanes];
   CudaMachine machine{session, std::size_t{gpu.sms} * warps};
   auto& ends = machine.output<std::uint64_t>(std::size_t{chains} * warp_lanes);
-  const auto* const code = reinterpret_cast<const void*>(kernel);
-  const std::size_t alone = bytes_to_be_alone(code);
-
   Experiment experiment = describe(shape, gpu, ends.landed());
+  experiment.kernels = {reinterpret_cast<const void*>(kernel)};
+  const std::size_t alone = bytes_to_be_alone(experiment.kernels.front());
   experiment.slopes[0].launch = [&](const Call& call) {
     kernel<<<gpu.sms, warps * warp_lanes, alone, machine.stream().get()>>>(
         values.data(), uniform_0, uniform_1, call.length.rounds, machine.device_stamps(),
         ends.data());
   };
-  experiment.kernels = {code};
   measure(session, machine, experiment);
 }
 

@@ -74,27 +74,21 @@ using Words = std::array<W, most_chains>;
   static constexpr std::size_t sets = 1;                  \
   STRATA_RUN("r", text, "", "%[a0], %[b0]", [a0] "r"(of.a[0]), [b0] "r"(of.b[0]))
 
+/// An operation that is otherwise the GPU's of that name.
+#define STRATA_SAME(name, instructions) \
+  struct name : operations::name {      \
+    instructions                        \
+  };
+
 // --- Floating point
 
-struct Fadd : operations::Fadd {
-  STRATA_FLOATS("vaddss", "vaddss \\a, \\x, \\x")
-};
-struct Fmul : operations::Fmul {
-  STRATA_FLOATS("vmulss", "vmulss \\a, \\x, \\x")
-};
-struct Ffma : operations::Ffma {
-  STRATA_FLOATS("vfmadd213ss", "vfmadd213ss \\b, \\a, \\x")
-};
-struct Fmnmx : operations::Fmnmx {
-  STRATA_FLOATS("vminss, vmaxss", "vminss \\a, \\x, \\x\n\tvmaxss \\b, \\x, \\x")
-};
+STRATA_SAME(Fadd, STRATA_FLOATS("vaddss", "vaddss \\a, \\x, \\x"))
+STRATA_SAME(Fmul, STRATA_FLOATS("vmulss", "vmulss \\a, \\x, \\x"))
+STRATA_SAME(Ffma, STRATA_FLOATS("vfmadd213ss", "vfmadd213ss \\b, \\a, \\x"))
+STRATA_SAME(Fmnmx, STRATA_FLOATS("vminss, vmaxss", "vminss \\a, \\x, \\x\n\tvmaxss \\b, \\x, \\x"))
 /// 1/x: a division, there being no instruction of its own.
-struct RcpIeee : operations::RcpIeee {
-  STRATA_FLOATS("vdivss", "vdivss \\x, \\a, \\x")
-};
-struct SqrtIeee : operations::SqrtIeee {
-  STRATA_REFRESHED("vsqrtss", "vsqrtss \\x, \\x, \\x")
-};
+STRATA_SAME(RcpIeee, STRATA_FLOATS("vdivss", "vdivss \\x, \\a, \\x"))
+STRATA_SAME(SqrtIeee, STRATA_REFRESHED("vsqrtss", "vsqrtss \\x, \\x, \\x"))
 struct RcpApprox : operations::RcpApprox {
 #if defined(__x86_64__)
   /// Vendors approximate differently: the same instruction says what is right.
@@ -113,15 +107,9 @@ struct RsqrtApprox : operations::RsqrtApprox {
   STRATA_REFRESHED("vrsqrtss", "vrsqrtss \\x, \\x, \\x")
 };
 
-struct Dadd : operations::Dadd {
-  STRATA_FLOATS("vaddsd", "vaddsd \\a, \\x, \\x")
-};
-struct Dmul : operations::Dmul {
-  STRATA_FLOATS("vmulsd", "vmulsd \\a, \\x, \\x")
-};
-struct Dfma : operations::Dfma {
-  STRATA_FLOATS("vfmadd213sd", "vfmadd213sd \\b, \\a, \\x")
-};
+STRATA_SAME(Dadd, STRATA_FLOATS("vaddsd", "vaddsd \\a, \\x, \\x"))
+STRATA_SAME(Dmul, STRATA_FLOATS("vmulsd", "vmulsd \\a, \\x, \\x"))
+STRATA_SAME(Dfma, STRATA_FLOATS("vfmadd213sd", "vfmadd213sd \\b, \\a, \\x"))
 /// a/x, which comes to alternate between two numbers.
 struct Ddiv : operations::Plain<double> {
   static constexpr operations::Operation about{.name = "ddiv"};
@@ -150,9 +138,7 @@ struct Iadd : operations::OnWords {
   static Word step(Word x, Word a, Word /*b*/) { return x + a; }
   STRATA_INTEGERS("add", "addl \\a, \\x")
 };
-struct Bitwise : operations::Bitwise {
-  STRATA_INTEGERS("and, xor", "andl \\a, \\x\n\txorl \\b, \\x")
-};
+STRATA_SAME(Bitwise, STRATA_INTEGERS("and, xor", "andl \\a, \\x\n\txorl \\b, \\x"))
 /// A rotation by as many bits as the instruction says: a number from a register takes longer on
 /// many CPUs, for the sake of flags.
 struct Shift : operations::Shift {
@@ -160,21 +146,17 @@ struct Shift : operations::Shift {
   STRATA_INTEGERS("rol", "roll $7, \\x")
 };
 /// x > a ? b : a. The copy beside the choice waits for nothing.
-struct Compare : operations::Compare {
-  STRATA_INTEGERS("cmp, mov, cmovb", "cmpl \\x, \\a\n\tmovl \\a, \\x\n\tcmovbl \\b, \\x")
-};
-struct Imnmx : operations::Imnmx {
-  STRATA_INTEGERS("cmp, cmovae, cmp, cmovb",
-                  "cmpl \\a, \\x\n\tcmovael \\a, \\x\n\tcmpl \\b, \\x\n\tcmovbl \\b, \\x")
-};
+STRATA_SAME(Compare,
+            STRATA_INTEGERS("cmp, mov, cmovb", "cmpl \\x, \\a\n\tmovl \\a, \\x\n\tcmovbl \\b, \\x"))
+STRATA_SAME(
+    Imnmx, STRATA_INTEGERS("cmp, cmovae, cmp, cmovb",
+                           "cmpl \\a, \\x\n\tcmovael \\a, \\x\n\tcmpl \\b, \\x\n\tcmovbl \\b, \\x"))
 struct Imul : operations::OnWords {
   static constexpr operations::Operation about{.name = "imul"};
   static Word step(Word x, Word a, Word /*b*/) { return x * a; }
   STRATA_INTEGERS("imul", "imull \\a, \\x")
 };
-struct Imad : operations::Imad {
-  STRATA_INTEGERS("imul, add", "imull \\a, \\x\n\taddl \\b, \\x")
-};
+STRATA_SAME(Imad, STRATA_INTEGERS("imul, add", "imull \\a, \\x\n\taddl \\b, \\x"))
 
 #undef STRATA_EACH
 #undef STRATA_LOOP
@@ -183,6 +165,7 @@ struct Imad : operations::Imad {
 #undef STRATA_FLOATS
 #undef STRATA_REFRESHED
 #undef STRATA_INTEGERS
+#undef STRATA_SAME
 
 using Operations =
     operations::List<Fadd, Fmul, Ffma, Fmnmx, Iadd, Bitwise, Shift, Compare, Imnmx, Imul, Imad,

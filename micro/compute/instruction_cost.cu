@@ -128,8 +128,6 @@ void run(Session& session) {
       .warps = static_cast<unsigned>(session.integer("warps_per_sm"))};
   operations::need(shape.operation, gpu);
   const Kernel kernel = kernel_for(shape);
-  const auto* const code = reinterpret_cast<const void*>(kernel);
-  const std::size_t alone = bytes_to_be_alone(code);
   const DeviceBuffer<std::uint64_t> values{shape.operation.words(shape.chains)};
   DeviceBuffer<std::uint64_t> ring{distinct_lanes};
   std::vector<std::uint64_t> next;
@@ -140,13 +138,13 @@ void run(Session& session) {
   ring.upload(next);
   CudaMachine machine{session, std::size_t{gpu.sms} * shape.warps};
   auto& ends = machine.output<std::uint64_t>(std::size_t{shape.chains} * warp_lanes);
-
   Experiment experiment = describe(shape, gpu, ends.landed());
+  experiment.kernels = {reinterpret_cast<const void*>(kernel)};
+  const std::size_t alone = bytes_to_be_alone(experiment.kernels.front());
   experiment.slopes[0].launch = [&](const Call& call) {
     kernel<<<gpu.sms, shape.warps * warp_lanes, alone, machine.stream().get()>>>(
         values.data(), ring.data(), call.length.rounds, machine.device_stamps(), ends.data());
   };
-  experiment.kernels = {code};
   measure(session, machine, experiment);
 }
 

@@ -110,28 +110,24 @@ void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
   const Partner partner = partners.of(session.param("partner"));
   const unsigned size = group_sizes.of(session.param("multiply_adds"));
-  const Kernel kernel = kernel_for(partner, size);
-  const Kernel plain = kernel_for(Partner::none, size);
   const Factors factors = factors_of(partner);
   const DeviceBuffer<std::uint64_t> values{device_words(partner)};
   CudaMachine machine{session, std::size_t{gpu.sms} * warps_of_sm};
   auto& ends = machine.output<std::uint64_t>(std::size_t{chains} * warp_lanes);
 
   Experiment experiment = describe(partner, size, gpu, ends.landed());
-  experiment.kernels = {reinterpret_cast<const void*>(kernel),
-                        reinterpret_cast<const void*>(plain)};
-  std::size_t alone = 0;
-  for (const void* code : experiment.kernels)
-    alone = std::max(alone, bytes_to_be_alone(code));
   const auto launches = [&](Kernel which) {
-    return [&, which](const Call& call) {
+    const auto* const code = reinterpret_cast<const void*>(which);
+    experiment.kernels.push_back(code);
+    return [&, which, alone = bytes_to_be_alone(code)](const Call& call) {
       which<<<gpu.sms, threads, alone, machine.stream().get()>>>(
           values.data(), factors[0], factors[1], call.length.rounds, machine.device_stamps(),
           ends.data());
     };
   };
-  experiment.slopes.front().launch = launches(plain);
-  experiment.slopes.back().launch = launches(kernel);
+  experiment.slopes.back().launch = launches(kernel_for(partner, size));
+  if (partner != Partner::none)
+    experiment.slopes.front().launch = launches(kernel_for(Partner::none, size));
   measure(session, machine, experiment);
 }
 
