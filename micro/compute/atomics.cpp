@@ -31,6 +31,11 @@ Experiment described(const Variant& variant, const char* quantity, double scale,
   return experiment;
 }
 
+/// What sums are of: words, or of exchanges their hashes.
+std::uint64_t summed(Operation operation, std::uint64_t word) {
+  return operation == Operation::exch_int ? hashed_word(static_cast<std::uint32_t>(word)) : word;
+}
+
 auto sized(Operation operation, const Places& places, std::uint32_t unit, double seconds) {
   return [=](const std::function<Launched(const Length&)>& run) {
     return size_by_trials(run, unit, [&](double seconds_each) {
@@ -127,22 +132,15 @@ Places Places::of_cores(const Variant& variant, std::size_t cores) {
 }
 
 Compare comparison(Operation operation, std::uint32_t chains, const Places& places) {
-  const bool exchanges = operation == Operation::exch_int;
-  const auto hash = [](std::uint64_t word) {
-    return hashed_word(static_cast<std::uint32_t>(word));
-  };
-  std::vector<std::uint64_t> first;  // words at first; of exchanges, their hashes
+  std::vector<std::uint64_t> first;
   for (std::size_t i = 0; i < places.words; ++i) {
-    const auto word = initial_word(operation, static_cast<std::uint32_t>(i % places.area));
-    first.push_back(exchanges ? hash(word) : word);
+    const auto index = static_cast<std::uint32_t>(i % places.area);
+    first.push_back(summed(operation, initial_word(operation, index)));
   }
-  // Of each worker, summed over its chains: the operands; of exchanges, their hashes.
-  std::vector<std::uint64_t> operands(places.target.size());
+  std::vector<std::uint64_t> operands(places.target.size());  // of each worker: of all its chains
   for (std::uint32_t worker = 0; worker < operands.size(); ++worker) {
-    for (std::uint32_t chain = 0; chain < chains; ++chain) {
-      const std::uint64_t operand = operand_of(operation, worker, chain);
-      operands[worker] += exchanges ? hash(operand) : operand;
-    }
+    for (std::uint32_t chain = 0; chain < chains; ++chain)
+      operands[worker] += summed(operation, operand_of(operation, worker, chain));
   }
   return [=, target = places.target](
              std::span<const std::uint64_t> words, std::span<const std::uint32_t> left,
@@ -156,7 +154,7 @@ Compare comparison(Operation operation, std::uint32_t chains, const Places& plac
       if (is_addition(operation)) {
         word += done(worker) / chains * operands[worker];
         tally.one(left[worker] == static_cast<std::uint32_t>(operands[worker]));
-      } else if (exchanges) {
+      } else if (operation == Operation::exch_int) {
         // All values are somewhere: what a worker holds does not lie in its word.
         word += operands[worker] - left[worker];
       } else {
@@ -167,7 +165,7 @@ Compare comparison(Operation operation, std::uint32_t chains, const Places& plac
     }
     const std::uint64_t mask = operation == Operation::add_int64 ? ~std::uint64_t{0} : 0xFFFFFFFFU;
     for (std::size_t i = 0; i < words.size(); ++i)
-      tally.one((exchanges ? hash(words[i]) : words[i]) == (wanted[i] & mask));
+      tally.one(summed(operation, words[i]) == (wanted[i] & mask));
   };
 }
 
