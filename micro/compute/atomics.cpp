@@ -12,7 +12,6 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace strata::atomics {
 namespace {

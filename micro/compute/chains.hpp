@@ -16,7 +16,6 @@
 #include <map>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace strata::operations {
