@@ -59,10 +59,8 @@ struct Chase {
     first = step;
     begin = word_at(step);
   }
-  void verify(const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-    core = stamps.front().core;
-    for (std::size_t walker = 0; walker < walkers; ++walker)
-      tally.one(stamps[walker].result == word_at(walks.end(first, walker, loads_of(call))));
+  [[nodiscard]] std::uint64_t end_of(std::size_t walker, const Call& call) const {
+    return word_at(walks.end(first, walker, loads_of(call)));
   }
   [[nodiscard]] std::uint64_t loads_of(const Call& call) const {
     return std::uint64_t{warm} + call.length.rounds;
@@ -94,7 +92,9 @@ struct Sizing {
   Slope& slope = experiment.slopes.emplace_back();
   slope.prepare = [&chase](const Call& call) { chase.go_on(call); };
   slope.verify = [&chase](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-    chase.verify(call, stamps, tally);
+    chase.core = stamps.front().core;
+    for (std::size_t walker = 0; walker < chase.walkers; ++walker)
+      tally.one(stamps[walker].result == chase.end_of(walker, call));
   };
   slope.size = [&chase, sizing](const std::function<Launched(const Length&)>& run) {
     const Length pilot{.rounds = sizing.pilot};
@@ -124,11 +124,10 @@ struct Sizing {
   }
   experiment.checked = "chain ends against the cycle";
   experiment.facts = [&chase](const Experiment& done) {
-    const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
-    Facts facts{{"slots", number(chase.walks.slots())},
-                {"loads", number(done.slopes[0].lengths.full.rounds)},
-                {"warm_loads", number(chase.warm)}};
-    if (chase.walkers == 1) facts["sm"] = number(chase.core);
+    Facts facts{{"slots", static_cast<std::int64_t>(chase.walks.slots())},
+                {"loads", std::int64_t{done.slopes[0].lengths.full.rounds}},
+                {"warm_loads", std::int64_t{chase.warm}}};
+    if (chase.walkers == 1) facts["sm"] = std::int64_t{chase.core};
     return facts;
   };
   return experiment;

@@ -1,4 +1,4 @@
-// What every host backend that follows a chain of loads shares: the chain in memory, and its walks.
+// A pointer chase on the host: the chain in memory, and its walks.
 #pragma once
 
 #include "harness/cpu/host_machine.hpp"
@@ -20,8 +20,8 @@ struct HostSlot {
   const HostSlot* next = nullptr;
 };
 
-/// Follows the chain for `loads` loads, a multiple of unroll. Nothing can be skipped: the end
-/// depends on every load, and the asm hides from the compiler that the chain is only read.
+/// Follows the chain for `loads` loads, a multiple of unroll. The end depends on every load, and
+/// the asm hides from the compiler that the chain is only read.
 [[gnu::noinline]] inline const HostSlot* follow(const HostSlot* at, std::uint64_t loads) {
   for (std::uint64_t i = 0; i < loads; i += unroll) {
 #pragma GCC unroll 16
@@ -78,8 +78,8 @@ using HostMemory = std::unique_ptr<std::byte, FreeAligned>;
   return experiment;
 }
 
-/// Measures the chain that write_links() wrote, after a lap: what fits into a cache, or can be kept
-/// of translations, is there from one lap on.
+/// Measures the chain that write_links() wrote, after a lap: what can be kept is there from then
+/// on.
 template <class AddressAt>
 void measure_chain(Session& session, HostMachine& machine, std::uint64_t slots,
                    AddressAt&& address_at, const Sizing& sizing) {

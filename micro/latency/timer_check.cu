@@ -63,11 +63,10 @@ void run(Session& session) {
     follow<<<1, 1, 0, machine.stream().get()>>>(address_of(order[0]), high, call.length.rounds,
                                                 machine.device_stamps());
   };
-  const auto replays = [&](const Length& length) {
-    constexpr int launches = 4;
-    return machine.replays(launches, [&] { slope.launch({.length = length}); });
-  };
   if (session.counters() == nullptr) {
+    const auto replays = [&](const Length& length) {
+      return machine.replays(/*repetitions=*/4, [&] { slope.launch({.length = length}); });
+    };
     experiment.observe = [loads = slope.lengths.full.work - slope.lengths.brief.work,
                           brief = replays(slope.lengths.brief),
                           full = replays(slope.lengths.full)] {

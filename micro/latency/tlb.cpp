@@ -7,6 +7,7 @@
 
 #include "harness/case/choices.hpp"
 #include "harness/case/error.hpp"
+#include "harness/case/finally.hpp"
 #include "harness/case/octaves.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/record/device_facts.hpp"
@@ -71,7 +72,7 @@ class Room {
     void* at = mmap(nullptr, reserved, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) throw std::system_error{errno, std::generic_category(), "mmap"};
-    mapping_.reset(static_cast<std::byte*>(at));
+    mapping_ = finally([at] { (void)munmap(at, reserved); });
     std::size_t room = reserved;
     start_ = static_cast<std::byte*>(std::align(huge_page, bytes, at, room));
     if (madvise(start_, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0) {
@@ -92,34 +93,29 @@ class Room {
  private:
   static constexpr std::size_t bytes = most_host_footprint;
   static constexpr std::size_t reserved = bytes + huge_page;
-  struct Unmap {
-    void operator()(std::byte* at) const noexcept { (void)munmap(at, reserved); }
-  };
 
   /// As the system counts them in the mappings that these addresses lie in.
   [[nodiscard]] std::uint64_t bytes_in_huge_pages() const {
     std::ifstream in{"/proc/self/smaps"};
     if (!in) throw Skipped{"the system does not tell which pages it gave"};
-    constexpr std::uint64_t kibi = 1024;
-    constexpr int hexadecimal = 16;
     constexpr std::string_view counted = "AnonHugePages:";
     bool ours = false;
     std::uint64_t found = 0;
     for (std::string line; std::getline(in, line);) {
       const auto dash = line.find('-');
       if (dash != std::string::npos && line.find(':') > line.find(' ')) {
-        const std::uintptr_t first = std::stoull(line.substr(0, dash), nullptr, hexadecimal);
-        const std::uintptr_t end = std::stoull(line.substr(dash + 1), nullptr, hexadecimal);
+        const std::uintptr_t first = std::stoull(line.substr(0, dash), nullptr, /*base=*/16);
+        const std::uintptr_t end = std::stoull(line.substr(dash + 1), nullptr, /*base=*/16);
         ours = first < address() + bytes && address() < end;
       } else if (ours && line.starts_with(counted)) {
-        found += std::stoull(line.substr(counted.size())) * kibi;
+        found += std::stoull(line.substr(counted.size())) * 1024;  // kB
       }
     }
     return found;
   }
 
   bool huge_;
-  std::unique_ptr<std::byte, Unmap> mapping_;
+  Finally mapping_;
   std::byte* start_ = nullptr;
   std::uint64_t touched_ = 0;
 };
