@@ -58,10 +58,8 @@ __device__ __forceinline__ float4 nobody() {
   return {0, 0, 0, 0};
 }
 
-/// Velocity and mass aside, as a move needs it.
+/// What a move needs beside position and mass.
 struct Velocity {
-  static constexpr std::string_view name = "velocity";
-  static constexpr unsigned count = 3;
   static constexpr bool wants(int f) {
     return f >= static_cast<int>(Field::vx) && f <= static_cast<int>(Field::vz);
   }

@@ -10,17 +10,16 @@
 namespace strata::nbody {
 namespace {
 
-std::vector<detail::Story>& stories() {
-  static std::vector<detail::Story> all;
+/// As they were added, in whatever order.
+std::vector<Rung>& enrolled_rungs() {
+  static std::vector<Rung> all;
   return all;
 }
 
 /// The order of CMakeLists.txt; rungs that it does not name come last.
 std::vector<Rung> ordered_rungs() {
   constexpr std::string_view order{STRATA_RUNGS};  // ",serial,openmp,…,"
-  std::vector<Rung> rungs;
-  for (const detail::Story story : stories())
-    rungs.push_back(story());
+  std::vector<Rung> rungs = enrolled_rungs();
   std::ranges::stable_sort(rungs, {},
                            [&](const Rung& rung) { return order.find("," + rung.name + ","); });
   return rungs;
@@ -126,9 +125,9 @@ Benchmark declare_rung(const Rung& rung) {
   return benchmark;
 }
 
-bool detail::add_to_ladder(Story story, Benchmark (*declare)(), Body body) {
-  stories().push_back(story);
-  return strata::detail::enrol(declare, story().backend, body);
+bool detail::add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body) {
+  enrolled_rungs().push_back(rung);
+  return strata::detail::enrol(declare, rung.backend, body);
 }
 
 }  // namespace strata::nbody

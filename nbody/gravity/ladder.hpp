@@ -110,24 +110,23 @@ template <class Make>
 
 namespace detail {
 
-using Story = Rung (*)();
 /// Adds a rung to the ladder and to the benchmarks, before main.
-bool add_to_ladder(Story story, Benchmark (*declare)(), Body body);
+bool add_to_ladder(const Rung& rung, Benchmark (*declare)(), Body body);
 
 /// `make`: a Body; or what prepares the rung, which measure_rung of its backend takes; or null,
 /// where a build lacks the code: every build knows every rung.
-template <Story story, auto make>
+template <const Rung& story, auto make>
 bool enrol_rung() {
   using Make = std::remove_const_t<decltype(make)>;
   Body body = nullptr;
   if constexpr (std::is_same_v<Make, Body>) {
     body = make;
   } else if constexpr (!std::is_null_pointer_v<Make>) {
-    makers<Make>().emplace(story().name, make);
-    body = [](Session& session) { measure_rung(session, story(), make); };
+    makers<Make>().emplace(story.name, make);
+    body = [](Session& session) { measure_rung(session, story, make); };
   }
   return add_to_ladder(
-      story, [] { return declare_rung(story()); }, body);
+      story, [] { return declare_rung(story); }, body);
 }
 
 }  // namespace detail

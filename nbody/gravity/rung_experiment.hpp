@@ -88,7 +88,9 @@ struct StepBuffers {
   }
   /// Of the accelerations that the last step left.
   [[nodiscard]] Error error(std::span<const Pull> right) const {
-    return error_of(right, on_host(acceleration));
+    const std::vector<float> all = on_host(acceleration);
+    const std::size_t n = right.size();
+    return error_of(right, {&all[0], n}, {&all[n], n}, {&all[2 * n], n});
   }
 
  private:

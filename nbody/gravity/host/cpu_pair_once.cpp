@@ -15,19 +15,18 @@
 namespace strata::nbody::cpu_pair_once {
 namespace {
 
-Rung story() {
-  return {.name = "cpu_pair_once",
-          .backend = Backend::host,
-          .before = "cpu_blocked",
-          .question = "What does it bring to compute each pair once, for both of its bodies?",
-          .change = "Newton's third law: reactions are added up beside the bodies that pull",
-          .source = handbook("14.1"),
-          .expectation = "21 operations on vectors for two interactions instead of 17 for one",
-          .sum = Sum::blocks,
-          .approximate = true,
-          .vector_operations = 21.0 / 2,
-          .layouts = {"soa"}};
-}
+const Rung story{
+    .name = "cpu_pair_once",
+    .backend = Backend::host,
+    .before = "cpu_blocked",
+    .question = "What does it bring to compute each pair once, for both of its bodies?",
+    .change = "Newton's third law: reactions are added up beside the bodies that pull",
+    .source = handbook("14.1"),
+    .expectation = "21 operations on vectors for two interactions instead of 17 for one",
+    .sum = Sum::blocks,
+    .approximate = true,
+    .vector_operations = 21.0 / 2,
+    .layouts = {"soa"}};
 
 constexpr std::size_t tile = 16;
 constexpr std::size_t chunk = 128;   // bodies that a core takes; so many reactions a sum has

@@ -1,23 +1,20 @@
-#include "harness/case/error.hpp"
 #include "nbody/gravity/host/host_rung.hpp"
 
 namespace strata::nbody::openmp {
 namespace {
 
-Rung story() {
-  return {.name = "openmp",
-          .backend = Backend::host,
-          .before = "serial",
-          .question = "What does it bring to share the bodies out among all cores?",
-          .change = "systems, or the bodies of a single one, on all cores",
-          .source = thessaly("OpenMP"),
-          .expectation = "as many times as there are cores: nothing is shared but what is read",
-          .layouts = {"aos"}};
-}
-
-#if defined(_OPENMP)
+const Rung story{
+    .name = "openmp",
+    .backend = Backend::host,
+    .before = "serial",
+    .question = "What does it bring to share the bodies out among all cores?",
+    .change = "systems, or the bodies of a single one, on all cores",
+    .source = thessaly("OpenMP"),
+    .expectation = "as many times as there are cores: nothing is shared but what is read",
+    .layouts = {"aos"}};
 
 HostKernel make(Vectors /*have*/) {
+#if defined(_OPENMP)
   return {.run = [](std::span<const Step> steps, ThreadTeam& team) {
     const int threads = static_cast<int>(team.size());
     for (const Step& step : steps) {
@@ -27,15 +24,10 @@ HostKernel make(Vectors /*have*/) {
         one_body_scalar<Aos>(step, i / step.bodies * step.bodies, i % step.bodies);
     }
   }};
-}
-
 #else
-
-HostKernel make(Vectors /*have*/) {
   throw Skipped{"this build has no OpenMP"};
-}
-
 #endif
+}
 
 STRATA_RUNG(story, make);
 

@@ -3,15 +3,14 @@
 namespace strata::nbody::serial {
 namespace {
 
-Rung story() {
-  return {.name = "serial",
-          .backend = Backend::host,
-          .question = "What does gravity cost on one core, written down plainly?",
-          .change = "a double loop over an array of structures",
-          .source = thessaly("Baseline"),
-          .expectation = "one square root and one division a pair bound it, neither in vectors",
-          .layouts = {"aos"}};
-}
+const Rung story{
+    .name = "serial",
+    .backend = Backend::host,
+    .question = "What does gravity cost on one core, written down plainly?",
+    .change = "a double loop over an array of structures",
+    .source = thessaly("Baseline"),
+    .expectation = "one square root and one division a pair bound it, neither in vectors",
+    .layouts = {"aos"}};
 
 HostKernel make(Vectors /*have*/) {
   return on_all_cores([](const Step& step, const ThreadRank& thread) {

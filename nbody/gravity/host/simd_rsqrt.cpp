@@ -3,17 +3,16 @@
 namespace strata::nbody::simd_rsqrt {
 namespace {
 
-Rung story() {
-  return {.name = "simd_rsqrt",
-          .backend = Backend::host,
-          .before = "simd",
-          .question = "What does an approximate reciprocal square root with a Newton step bring?",
-          .change = "rsqrt and one Newton step in place of square root and division",
-          .source = handbook("14.9, Listing 14.8"),
-          .expectation = "several times: neither the square root nor the division is pipelined",
-          .approximate = true,
-          .layouts = {"soa"}};
-}
+const Rung story{
+    .name = "simd_rsqrt",
+    .backend = Backend::host,
+    .before = "simd",
+    .question = "What does an approximate reciprocal square root with a Newton step bring?",
+    .change = "rsqrt and one Newton step in place of square root and division",
+    .source = handbook("14.9, Listing 14.8"),
+    .expectation = "several times: neither the square root nor the division is pipelined",
+    .approximate = true,
+    .layouts = {"soa"}};
 
 STRATA_RUNG(story, one_body_kernel<true>);
 

@@ -88,12 +88,6 @@ Error error_of(std::span<const Pull> reference, std::span<const float> x, std::s
   return error;
 }
 
-Error error_of(std::span<const Pull> reference, std::span<const float> accelerations) {
-  const std::size_t n = reference.size();
-  return error_of(reference, accelerations.subspan(0, n), accelerations.subspan(n, n),
-                  accelerations.subspan(2 * n, n));
-}
-
 Conserved conserved(const Bodies& bodies, std::span<const Pull> pulls) {
   Conserved sum;
   for (std::size_t i = 0; i < bodies.total(); ++i) {

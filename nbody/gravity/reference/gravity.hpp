@@ -35,9 +35,6 @@ struct Error {
 [[nodiscard]] Error error_of(std::span<const Pull> reference, std::span<const float> x,
                              std::span<const float> y, std::span<const float> z);
 
-/// The same of three arrays of as many numbers, one behind the other.
-[[nodiscard]] Error error_of(std::span<const Pull> reference, std::span<const float> accelerations);
-
 /// Energy and momentum of all systems together, in double precision.
 struct Conserved {
   double energy = 0;

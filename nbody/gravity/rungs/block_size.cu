@@ -4,19 +4,17 @@
 namespace strata::nbody::block_size {
 namespace {
 
-Rung story() {
-  return {
-      .name = "block_size",
-      .before = "invariants",
-      .question = "Which size of blocks, and which occupancy with it, is best?",
-      .change = "the block, which is the tile as well",
-      .source = siegel("IV-B"),
-      .expectation = "little, as long as there are warps enough to cover a shared load",
-      .approximate = true,
-      .issue_slots = 14.09,
-      .axes = {numbers("block_size", "threads of a block, bodies of a tile",
-                       {"64", "128", "256", "512", "1024"}, {"64", "128", "256", "512", "1024"})}};
-}
+const Rung story{
+    .name = "block_size",
+    .before = "invariants",
+    .question = "Which size of blocks, and which occupancy with it, is best?",
+    .change = "the block, which is the tile as well",
+    .source = siegel("IV-B"),
+    .expectation = "little, as long as there are warps enough to cover a shared load",
+    .approximate = true,
+    .issue_slots = 14.09,
+    .axes = {numbers("block_size", "threads of a block, bodies of a tile",
+                     {"64", "128", "256", "512", "1024"}, {"64", "128", "256", "512", "1024"})}};
 
 #if defined(__CUDACC__)
 constexpr unsigned unroll = 32;

@@ -5,20 +5,18 @@
 namespace strata::nbody::constant_memory {
 namespace {
 
-Rung story() {
-  return {.name = "constant_memory",
-          .before = "invariants",
-          .question = "Can constant memory take the tile's place?",
-          .change = "bodies come from constant memory, 4032 at a time",
-          .source = handbook("14.4"),
-          .expectation =
-              "two loads of the uniform unit a body; what does not fit its 2 KiB cache waits",
-          .sum = Sum::blocks,
-          .approximate = true,
-          .issue_slots = 15.16,
-          .bodies_of_block = usual_block,
-          .launch_for_each_system = true};
-}
+const Rung story{
+    .name = "constant_memory",
+    .before = "invariants",
+    .question = "Can constant memory take the tile's place?",
+    .change = "bodies come from constant memory, 4032 at a time",
+    .source = handbook("14.4"),
+    .expectation = "two loads of the uniform unit a body; what does not fit its 2 KiB cache waits",
+    .sum = Sum::blocks,
+    .approximate = true,
+    .issue_slots = 15.16,
+    .bodies_of_block = usual_block,
+    .launch_for_each_system = true};
 
 #if defined(__CUDACC__)
 constexpr unsigned unroll = 32;

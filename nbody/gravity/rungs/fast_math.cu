@@ -3,22 +3,20 @@
 namespace strata::nbody::fast_math {
 namespace {
 
-Rung story() {
-  return {
-      .name = "fast_math",
-      .before = "one_launch",
-      .question = "What does the hardware's reciprocal square root bring, and what does it cost?",
-      .change = "rsqrt.approx.ftz in place of square root and division",
-      .source = thessaly("Instruction fusion"),
-      .expectation =
-          "one special function a pair instead of two and the code around them; the "
-          "error grows by what its last places are worth",
-      .approximate = true,
-      .issue_slots = 18,
-      .bodies_of_block = usual_block,
-      .threads_of_read = usual_block,
-      .layouts = {"soaoas", "aos", "soa", "aoas", "aosoa32"}};
-}
+const Rung story{
+    .name = "fast_math",
+    .before = "one_launch",
+    .question = "What does the hardware's reciprocal square root bring, and what does it cost?",
+    .change = "rsqrt.approx.ftz in place of square root and division",
+    .source = thessaly("Instruction fusion"),
+    .expectation =
+        "one special function a pair instead of two and the code around them; the "
+        "error grows by what its last places are worth",
+    .approximate = true,
+    .issue_slots = 18,
+    .bodies_of_block = usual_block,
+    .threads_of_read = usual_block,
+    .layouts = {"soaoas", "aos", "soa", "aoas", "aosoa32"}};
 
 #if defined(__CUDACC__)
 template <Layout L, bool moves>

@@ -5,19 +5,17 @@
 namespace strata::nbody::invariants {
 namespace {
 
-Rung story() {
-  return {
-      .name = "invariants",
-      .before = "unrolled",
-      .question = "What does it bring to take out of the loop by hand what does not change in it?",
-      .change = "negated position, softening and pointer are made before the loop",
-      .source = siegel("IV-A"),
-      .expectation = "nothing: compilers have learned it since",
-      .approximate = true,
-      .issue_slots = 14.09,
-      .bodies_of_block = usual_block,
-      .threads_of_read = usual_block};
-}
+const Rung story{
+    .name = "invariants",
+    .before = "unrolled",
+    .question = "What does it bring to take out of the loop by hand what does not change in it?",
+    .change = "negated position, softening and pointer are made before the loop",
+    .source = siegel("IV-A"),
+    .expectation = "nothing: compilers have learned it since",
+    .approximate = true,
+    .issue_slots = 14.09,
+    .bodies_of_block = usual_block,
+    .threads_of_read = usual_block};
 
 #if defined(__CUDACC__)
 constexpr unsigned unroll = 32;

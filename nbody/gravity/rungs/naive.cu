@@ -5,18 +5,16 @@
 namespace strata::nbody::naive {
 namespace {
 
-Rung story() {
-  return {
-      .name = "naive",
-      .question = "What does gravity cost when every thread reads every body from global memory?",
-      .change = "a thread for each body; one launch for each system, another that moves it",
-      .source = siegel("IV") + "; " + thessaly("CUDA"),
-      .expectation = "L1 answers nearly all loads; the layout decides how many there are",
-      .bodies_of_block = usual_block,
-      .launch_for_each_system = true,
-      .threads_of_read = 32,
-      .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
-}
+const Rung story{
+    .name = "naive",
+    .question = "What does gravity cost when every thread reads every body from global memory?",
+    .change = "a thread for each body; one launch for each system, another that moves it",
+    .source = siegel("IV") + "; " + thessaly("CUDA"),
+    .expectation = "L1 answers nearly all loads; the layout decides how many there are",
+    .bodies_of_block = usual_block,
+    .launch_for_each_system = true,
+    .threads_of_read = 32,
+    .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
 
 #if defined(__CUDACC__)
 template <Layout L>

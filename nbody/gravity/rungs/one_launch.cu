@@ -4,18 +4,16 @@
 namespace strata::nbody::one_launch {
 namespace {
 
-Rung story() {
-  return {
-      .name = "one_launch",
-      .before = "tiled",
-      .question = "What does it bring to compute all systems in one launch?",
-      .change = "the system is a row of the grid",
-      .source = thessaly("Elimination of System counting Loop"),
-      .expectation = "of many systems: occupancy, and no time between launches; of one: nothing",
-      .bodies_of_block = usual_block,
-      .threads_of_read = usual_block,
-      .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
-}
+const Rung story{
+    .name = "one_launch",
+    .before = "tiled",
+    .question = "What does it bring to compute all systems in one launch?",
+    .change = "the system is a row of the grid",
+    .source = thessaly("Elimination of System counting Loop"),
+    .expectation = "of many systems: occupancy, and no time between launches; of one: nothing",
+    .bodies_of_block = usual_block,
+    .threads_of_read = usual_block,
+    .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
 
 #if defined(__CUDACC__)
 template <Layout L, bool moves>

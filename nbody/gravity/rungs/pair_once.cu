@@ -19,20 +19,18 @@
 namespace strata::nbody::pair_once {
 namespace {
 
-Rung story() {
-  return {
-      .name = "pair_once",
-      .before = "register_banks",
-      .question = "What does it bring to compute each pair once, for both of its bodies?",
-      .change = "Newton's third law: partners go round the warp and take their reactions along",
-      .source = "no published GPU figure is known; Newton's third law on CPUs: Handbook 14.1",
-      .expectation = "17 instructions a pair instead of 26; shuffles and atomic additions on top",
-      .sum = Sum::blocks,
-      .approximate = true,
-      .issue_slots = 8.875,
-      .axes = {
-          numbers("per_thread", "bodies of a thread", {"4", "8", "12", "16"}, {"4", "8", "16"})}};
-}
+const Rung story{
+    .name = "pair_once",
+    .before = "register_banks",
+    .question = "What does it bring to compute each pair once, for both of its bodies?",
+    .change = "Newton's third law: partners go round the warp and take their reactions along",
+    .source = "no published GPU figure is known; Newton's third law on CPUs: Handbook 14.1",
+    .expectation = "17 instructions a pair instead of 26; shuffles and atomic additions on top",
+    .sum = Sum::blocks,
+    .approximate = true,
+    .issue_slots = 8.875,
+    .axes = {
+        numbers("per_thread", "bodies of a thread", {"4", "8", "12", "16"}, {"4", "8", "16"})}};
 
 #if defined(__CUDACC__)
 constexpr unsigned lanes = 32;

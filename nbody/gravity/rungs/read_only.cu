@@ -5,19 +5,17 @@ namespace {
 
 constexpr unsigned unroll = 32;
 
-Rung story() {
-  return {
-      .name = "read_only",
-      .before = "invariants",
-      .question = "Does a tile in shared memory still pay where L1 hands one body to all lanes?",
-      .change = "the read-only path through L1 in place of the tile",
-      .source = handbook("14.2"),
-      .expectation = "a load of L1 takes 32 cycles, one of shared memory 23: more warps are needed",
-      .approximate = true,
-      .issue_slots = 14.22,
-      .bodies_of_block = usual_block,
-      .threads_of_read = 32};
-}
+const Rung story{
+    .name = "read_only",
+    .before = "invariants",
+    .question = "Does a tile in shared memory still pay where L1 hands one body to all lanes?",
+    .change = "the read-only path through L1 in place of the tile",
+    .source = handbook("14.2"),
+    .expectation = "a load of L1 takes 32 cycles, one of shared memory 23: more warps are needed",
+    .approximate = true,
+    .issue_slots = 14.22,
+    .bodies_of_block = usual_block,
+    .threads_of_read = 32};
 
 #if defined(__CUDACC__)
 template <bool moves>

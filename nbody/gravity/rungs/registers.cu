@@ -3,22 +3,21 @@
 namespace strata::nbody::registers {
 namespace {
 
-Rung story() {
-  return {.name = "registers",
-          .before = "invariants",
-          .question = "What does it bring that a thread has several bodies in registers?",
-          .change = "several bodies a thread; warps share out the others, without barriers",
-          .source = "register blocking as in matrix products (Volkov, Demmel 2008)",
-          .expectation =
-              "shared loads fall by the bodies of a thread, and independent chains cover "
-              "each other's latency",
-          .sum = Sum::blocks,
-          .approximate = true,
-          .issue_slots = 13.25,
-          .axes = {numbers("per_thread", "bodies of a thread", {"1", "2", "4", "8"}, {"4", "8"}),
-                   numbers("warps", "of a block, which share out the bodies that pull",
-                           {"1", "2", "4", "8"}, {"2", "4"})}};
-}
+const Rung story{
+    .name = "registers",
+    .before = "invariants",
+    .question = "What does it bring that a thread has several bodies in registers?",
+    .change = "several bodies a thread; warps share out the others, without barriers",
+    .source = "register blocking as in matrix products (Volkov, Demmel 2008)",
+    .expectation =
+        "shared loads fall by the bodies of a thread, and independent chains cover "
+        "each other's latency",
+    .sum = Sum::blocks,
+    .approximate = true,
+    .issue_slots = 13.25,
+    .axes = {numbers("per_thread", "bodies of a thread", {"1", "2", "4", "8"}, {"4", "8"}),
+             numbers("warps", "of a block, which share out the bodies that pull",
+                     {"1", "2", "4", "8"}, {"2", "4"})}};
 
 #if defined(__CUDACC__)
 template <unsigned per_thread, unsigned warps, bool moves>

@@ -15,19 +15,17 @@
 namespace strata::nbody::several_gpus {
 namespace {
 
-Rung story() {
-  return {
-      .name = "several_gpus",
-      .before = "register_banks",
-      .question = "How far does it go with several GPUs?",
-      .change = "systems, or the bodies of a single one, shared out among GPUs",
-      .source = thessaly("Use of multiple devices"),
-      .expectation = "as many times as there are GPUs, while each still has blocks for all its SMs",
-      .sum = Sum::blocks,
-      .approximate = true,
-      .axes = {numbers("gpus", "that share the work", {"1", "2", "3", "4", "8"}, {"1", "2", "4"}),
-               numbers("per_thread", "bodies of a thread", {"2", "4", "8"}, {"4", "8"})}};
-}
+const Rung story{
+    .name = "several_gpus",
+    .before = "register_banks",
+    .question = "How far does it go with several GPUs?",
+    .change = "systems, or the bodies of a single one, shared out among GPUs",
+    .source = thessaly("Use of multiple devices"),
+    .expectation = "as many times as there are GPUs, while each still has blocks for all its SMs",
+    .sum = Sum::blocks,
+    .approximate = true,
+    .axes = {numbers("gpus", "that share the work", {"1", "2", "3", "4", "8"}, {"1", "2", "4"}),
+             numbers("per_thread", "bodies of a thread", {"2", "4", "8"}, {"4", "8"})}};
 
 #if defined(__CUDACC__)
 constexpr unsigned warps = 8;
@@ -167,7 +165,7 @@ void make(Session& session) {
   if (gpus > GpuTeam::visible()) {
     throw Skipped{"this process sees " + std::to_string(GpuTeam::visible()) + " GPUs"};
   }
-  RungCase which{.rung = story(),
+  RungCase which{.rung = story,
                  .problem = problem,
                  .steps = problem.moves() ? galaxies_steps : std::size_t{1}};
   require_timed(session, describe_several_gpus(which));

@@ -3,23 +3,21 @@
 namespace strata::nbody::tiled {
 namespace {
 
-Rung story() {
-  return {
-      .name = "tiled",
-      .before = "naive",
-      .question =
-          "What does it bring to read each body once for a whole block, and to move the "
-          "bodies in the same kernel?",
-      .change = "tiles in shared memory; the move is fused into the kernel",
-      .source =
-          "Nyland, Harris, Prins, Fast N-Body Simulation with CUDA, GPU Gems 3, 2007, ch. 31; " +
-          thessaly("Shared Memory Tiling & Kernel Fusion"),
-      .expectation = "global loads fall by the size of a block, shared loads take their place",
-      .bodies_of_block = usual_block,
-      .launch_for_each_system = true,
-      .threads_of_read = usual_block,
-      .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
-}
+const Rung story{
+    .name = "tiled",
+    .before = "naive",
+    .question =
+        "What does it bring to read each body once for a whole block, and to move the "
+        "bodies in the same kernel?",
+    .change = "tiles in shared memory; the move is fused into the kernel",
+    .source =
+        "Nyland, Harris, Prins, Fast N-Body Simulation with CUDA, GPU Gems 3, 2007, ch. 31; " +
+        thessaly("Shared Memory Tiling & Kernel Fusion"),
+    .expectation = "global loads fall by the size of a block, shared loads take their place",
+    .bodies_of_block = usual_block,
+    .launch_for_each_system = true,
+    .threads_of_read = usual_block,
+    .layouts = {"aos", "soa", "aoas", "soaoas", "aosoa32"}};
 
 #if defined(__CUDACC__)
 template <Layout L, bool moves>
