@@ -68,16 +68,14 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
   const auto mark = [&](unsigned number, unsigned blocks) {
     stamp<<<blocks, 32, 0, stream.get()>>>(machine.device_stamps(), number);
   };
-  const Around around{.before =
-                          [&] {
-                            if (in) in->upload_to(buffers.from, stream.get());
-                            mark(0, 2 * which.sms);
-                          },
-                      .after =
-                          [&] {
-                            mark(1, 2 * which.sms);
-                            if (out) out->download_from(buffers.acceleration, stream.get());
-                          }};
+  const auto before = [&] {
+    if (in) in->upload_to(buffers.from, stream.get());
+    mark(0, 2 * which.sms);
+  };
+  const auto after = [&] {
+    mark(1, 2 * which.sms);
+    if (out) out->download_from(buffers.acceleration, stream.get());
+  };
   const auto all_steps = [&] {
     for (const Step& step : steps)
       kernel.launch(step, stream.get());
@@ -87,7 +85,7 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
     restore(buffers, stream);
   };
   experiment.observe = [&]() -> std::vector<double> {
-    const BothSides seen = machine.time_both_sides(all_steps, /*held=*/false, around);
+    const BothSides seen = machine.time_both_sides(all_steps, /*held=*/false, {before, after});
     machine.land();
     const StampedSteps inside = stamped_steps(machine.stamps());
     return {seen.device, inside.seconds, inside.core_hertz, seen.caller};
