@@ -7,16 +7,6 @@
 #include <span>
 
 namespace strata {
-namespace {
-
-// Not std::isalnum, which asks the locale.
-bool stands_in_an_id(char c) {
-  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  const bool digit = c >= '0' && c <= '9';
-  return letter || digit || c == '.' || c == '_' || c == '+' || c == '-';
-}
-
-}  // namespace
 
 std::string to_string(const Params& params) {
   std::string text;
@@ -28,7 +18,10 @@ std::string to_string(const Params& params) {
 }
 
 bool is_canonical_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), stands_in_an_id);
+  // Not std::isalnum, which asks the locale.
+  constexpr std::string_view allowed =
+      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._+-";
+  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
 std::string Case::id() const {

@@ -9,7 +9,6 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <numeric>
 #include <system_error>
 
 namespace strata {
@@ -100,23 +99,19 @@ std::string joined(std::span<const std::string> words) {
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Three rows of the usual table: a swap of neighbours looks two rows back.
-  std::vector<std::size_t> before_last(b.size() + 1);
-  std::vector<std::size_t> last(b.size() + 1);
-  std::vector<std::size_t> now(b.size() + 1);
-  std::iota(now.begin(), now.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    before_last.swap(last);
-    last.swap(now);
-    now[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      now[j] = std::min({replaced, last[j] + 1, now[j - 1] + 1});
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      auto& least = cost[i][j];
+      least = i + j;
+      if (i == 0 || j == 0) continue;
+      const std::size_t replaced = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      least = std::min({replaced, cost[i - 1][j] + 1, cost[i][j - 1] + 1});
       const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) now[j] = std::min(now[j], before_last[j - 2] + 1);
+      if (swapped) least = std::min(least, cost[i - 2][j - 2] + 1);
     }
   }
-  return now.back();
+  return cost[a.size()][b.size()];
 }
 
 std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> names) {

@@ -38,9 +38,8 @@ struct Accuracy {
 /// `level`: no counters say which level served the accesses.
 [[nodiscard]] Gate level_unverified(const std::string& why);
 
-/// `repeat`: part of the time is the host's (memory, link, calls), which varies between runs by
-/// more than within one. Two runs on a shared host differed by up to 20 %, although each knew its
-/// median to 1 %.
+/// `repeat`: part of the time is the host's (memory, link, calls). Two runs on a shared host
+/// differed by up to 20 %, although each knew its median to 1 %.
 [[nodiscard]] Gate repeat_unverified();
 
 /// `code`: the kernel spills no registers.

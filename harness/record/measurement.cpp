@@ -22,11 +22,11 @@ void merge_gate(std::vector<Gate>& gates, const Gate& counted) {
 }  // namespace
 
 bool is_row_name(std::string_view text) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto fits = [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.';
-  };
-  return !text.empty() && is_letter(text.front()) && std::ranges::all_of(text, fits);
+  constexpr std::string_view allowed =
+      "_.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr auto letters = allowed.substr(allowed.find('a'));
+  return !text.empty() && letters.find(text.front()) != letters.npos &&
+         text.find_first_not_of(allowed) == text.npos;
 }
 
 bool CaseRecord::is_valid(const Measurement& m) const {

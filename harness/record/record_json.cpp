@@ -50,17 +50,6 @@ void check(const CaseRecord& record) {
   }
 }
 
-void version_and_phase(JsonFields& json, CaseRecord& record) {
-  int version = schema_version;
-  json.field("schema_version", version);
-  if (version < oldest_record_version || version > schema_version) {
-    refuse("schema version {}: this build reads versions {} to {}", version, oldest_record_version,
-           schema_version);
-  }
-  json.field("kind", record.phase);
-  if (version == 1 && record.phase == Phase::counting) json.refuse("kind", "case");
-}
-
 }  // namespace
 
 // Not in a namespace of their own: JsonFields finds them by their argument.
@@ -168,7 +157,14 @@ void fields(JsonFields& json, Case& which) {
 
 void fields(JsonFields& json, CaseRecord& record) {
   if (!json.reading()) check(record);
-  version_and_phase(json, record);
+  int version = schema_version;
+  json.field("schema_version", version);
+  if (version < oldest_record_version || version > schema_version) {
+    refuse("schema version {}: this build reads versions {} to {}", version, oldest_record_version,
+           schema_version);
+  }
+  json.field("kind", record.phase);
+  if (version == 1 && record.phase == Phase::counting) json.refuse("kind", "case");
   std::string id = record.which.id();
   json.field("case", id);
   fields(json, record.which);

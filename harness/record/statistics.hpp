@@ -20,17 +20,16 @@ struct Interval {
 [[nodiscard]] double median(std::span<const double> samples);
 
 /// The mean of n samples without the (n + 3) / 4 lowest and highest (fewer where none would
-/// remain). Robust against rare outliers, unlike the mean, and not quantised by a coarse timer,
-/// unlike the median. Throws std::invalid_argument when there are none.
+/// remain): robust against rare outliers and not quantised by a coarse timer. Throws
+/// std::invalid_argument when there are none.
 [[nodiscard]] double middle_mean(std::span<const double> samples);
 
 /// Quantile of `probability` in [0, 1] by linear interpolation (type 7: what NumPy and R do by
 /// default). Throws std::invalid_argument when there are no samples or the probability is outside.
 [[nodiscard]] double quantile(std::span<const double> samples, double probability);
 
-/// The largest k for which P(k <= B <= n-k) >= confidence, B ~ Binomial(n, 1/2); 0 when there is
-/// none. The median lies between the k-th smallest and the k-th largest of n samples with at least
-/// that confidence, for any distribution.
+/// The largest k for which P(k <= B <= n-k) >= confidence, B ~ Binomial(n, 1/2), or 0: the median
+/// lies between the k-th smallest and k-th largest of n samples with that confidence or more.
 [[nodiscard]] std::size_t median_interval_rank(std::size_t n, double confidence = 0.95);
 
 /// The confidence interval of the median by order statistics: [x_(k), x_(n+1-k)]. Nothing when
