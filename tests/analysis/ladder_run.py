@@ -17,7 +17,7 @@ def stories(nbody: Path) -> dict[str, str]:
     found = {}
     for file in files:
         text = (nbody / file).read_text(encoding="utf-8")
-        found[Path(file).stem] = text[text.index("Rung story() {") :].partition("\n}\n")[0]
+        found[Path(file).stem] = text[text.index("Rung story{") :].partition("};\n")[0]
     return found
 
 
