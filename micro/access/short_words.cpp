@@ -1,8 +1,8 @@
 #include "micro/access/short_words.hpp"
 
 #include "harness/case/choices.hpp"
-#include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/host_machine.hpp"
+#include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
 #include "harness/measure/engine.hpp"

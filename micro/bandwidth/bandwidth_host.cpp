@@ -3,8 +3,8 @@
 // times its L2 where that is less; four times L3. Loops are plain; what a core keeps in flight is
 // its own business.
 #include "harness/case/error.hpp"
-#include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/host_machine.hpp"
+#include "harness/cpu/thread_team.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/widest.hpp"
 #include "harness/measure/engine.hpp"

@@ -1,6 +1,5 @@
-#include "harness/model/lanes.hpp"
-
 #include "harness/counters/counters.hpp"
+#include "harness/model/lanes.hpp"
 #include "harness/run/case_runner.hpp"
 
 #include <gtest/gtest.h>
