@@ -15,6 +15,16 @@
 
 namespace strata {
 
+/// An axis of these values. By default, a sweep visits them all.
+[[nodiscard]] inline Axis listed_axis(const std::string& name, const std::string& meaning,
+                                      const std::vector<std::string>& choices,
+                                      const std::vector<std::string>& defaults = {}) {
+  return {.name = name,
+          .meaning = meaning,
+          .choices = choices,
+          .defaults = defaults.empty() ? choices : defaults};
+}
+
 /// Names and what they stand for, in canonical order:
 ///   inline constexpr Choices levels{std::pair{"l1", Level::l1}, std::pair{"l2", Level::l2}};
 template <class T, std::size_t count>
@@ -46,20 +56,12 @@ struct Choices {
   /// By default, a sweep visits them all.
   [[nodiscard]] Axis axis(const std::string& name, const std::string& meaning,
                           const std::vector<std::string>& defaults = {}) const {
-    return {.name = name,
-            .meaning = meaning,
-            .choices = names(),
-            .defaults = defaults.empty() ? names() : defaults};
+    return listed_axis(name, meaning, names(), defaults);
   }
 };
 template <class First, class... Rest>
 Choices(First, Rest...) -> Choices<typename First::second_type, 1 + sizeof...(Rest)>;
 
-/// An axis of these values, all of which a sweep visits unless it says otherwise.
-[[nodiscard]] inline Axis listed_axis(const std::string& name, const std::string& meaning,
-                                      const std::vector<std::string>& choices) {
-  return {.name = name, .meaning = meaning, .choices = choices, .defaults = choices};
-}
 /// An axis of the whole numbers from `minimum` to `maximum`.
 [[nodiscard]] inline Axis number_axis(const std::string& name, const std::string& meaning,
                                       long long minimum, long long maximum,

@@ -161,6 +161,17 @@ std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_are(
   };
 }
 
+std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_add_up_to(
+    std::function<std::uint32_t(const Call&)> expected) {
+  return [expected = std::move(expected)](const Call& call, std::span<const Stamp> stamps,
+                                          Tally& tally) {
+    std::uint32_t sum = 0;
+    for (const Stamp& stamp : stamps)
+      sum += static_cast<std::uint32_t>(stamp.result);
+    tally.one(sum == expected(call));
+  };
+}
+
 Value of_slope(std::function<double(const Seen&)> value, std::size_t index) {
   return [value = std::move(value), index](const Sample& seen) {
     return value(seen.slopes.at(index));
@@ -199,6 +210,19 @@ void add_both(Experiment& experiment, const std::string& quantity, const std::st
   experiment.timers.push_back(
       {of_slope([scale](const Seen& seen) { return seen.inside.slowest * scale; }, slope),
        By::inside, outside_of(slope, scale), By::outside});
+}
+
+Experiment bandwidth_of(std::size_t cores, const std::string& quantity) {
+  const Value inside = per_cycle(1);
+  const Value outside = of_slope([](const Seen& seen) { return 1 / seen.outside; });
+  Experiment experiment;
+  experiment.rows = {{quantity, "B/s", By::outside, per_second(static_cast<double>(cores))},
+                     {quantity + "_per_sm", "B/cycle", By::inside, inside},
+                     {quantity + "_per_sm", "B/cycle", By::outside, outside},
+                     grid_time()};
+  experiment.timers = {{inside, By::inside, outside, By::outside}};
+  experiment.watch = {inside, outside};
+  return experiment;
 }
 
 std::function<Lengths(const std::function<Launched(const Length&)>&)> lengths_by_trial(

@@ -119,6 +119,9 @@ struct Slope {
     std::function<std::uint64_t(const Call&)> expected);
 [[nodiscard]] std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_are(
     std::function<std::uint64_t(const Call&, std::size_t writer)> expected);
+/// The results of all writers come to that sum, modulo 2^32.
+[[nodiscard]] std::function<void(const Call&, std::span<const Stamp>, Tally&)> results_add_up_to(
+    std::function<std::uint32_t(const Call&)> expected);
 
 /// What a pair of launches showed of one unit of work.
 struct Seen {
@@ -292,6 +295,10 @@ struct Experiment {
 /// The rows of `quantity` by both timers, and the pair that must agree.
 void add_both(Experiment& experiment, const std::string& quantity, const std::string& unit,
               std::size_t slope = 0, double scale = 1);
+
+/// What `cores` move together, where work is the bytes of one of them: rows `quantity`,
+/// `quantity`_per_sm by both timers, which must agree, and `grid_time`.
+[[nodiscard]] Experiment bandwidth_of(std::size_t cores, const std::string& quantity);
 
 /// Lengths by trial, for Slope::size: what a round takes is told by launches of 32 rounds and of
 /// 128. The long launch takes about `seconds`, or 10 rounds, the short one a fifth of them.

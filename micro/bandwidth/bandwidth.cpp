@@ -2,12 +2,10 @@
 
 #include "harness/case/error.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,9 +25,8 @@ constexpr std::uint32_t word_bytes = 4;
 std::optional<std::string> excludes_host(const Params& params) {
   if (params.at("level") == "shared") return "a CPU has no shared memory";
   // A CPU has neither blocks nor vectors of a chosen width: it takes part once.
-  using Setting = std::pair<const char*, const char*>;
-  constexpr std::array<Setting, 4> only{Setting{"width", "16"}, Setting{"block_size", "512"},
-                                        Setting{"blocks_per_sm", "2"}, Setting{"in_flight", "4"}};
+  constexpr std::array only{std::pair{"width", "16"}, std::pair{"block_size", "512"},
+                            std::pair{"blocks_per_sm", "2"}, std::pair{"in_flight", "4"}};
   for (const auto& [axis, value] : only) {
     if (params.at(axis) != value) return std::string{"a CPU has no "} + axis;
   }
@@ -44,9 +41,8 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
   }
   const std::uint32_t threads = shape.block_size * shape.blocks_per_sm;
   if (threads > most_threads_of_sm) return "no SM holds that many threads";
-  const std::uint32_t data =
-      std::max(1U, arrays_read(shape.operation)) * shape.in_flight * shape.width / word_bytes;
-  if (threads * (data + other_registers) > registers_of_sm) {
+  const std::uint32_t held = words_held(shape.operation, shape.width, shape.in_flight);
+  if (threads * (held + other_registers) > registers_of_sm) {
     return "no SM has the registers for that much in flight";
   }
   return std::nullopt;
@@ -71,8 +67,8 @@ double cycles_of_round(const LaunchShape& shape, const GpuFacts& gpu) {
            gpu.core_clock_peak.value_or(usual_clock) / gpu.sms;
     latency = 1000;
   }
-  const double bytes = double{1} * shape.tile() * shape.blocks_per_sm *
-                       (arrays_read(shape.operation) + arrays_written(shape.operation));
+  const auto bytes =
+      static_cast<double>(Plan{.shape = shape}.bytes({.rounds = 1, .blocks = shape.blocks_per_sm}));
   return std::max(bytes / pace, latency);
 }
 
@@ -162,7 +158,7 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
   plan_rounds(plan, gpu);
 }
 
-void plan_dram(Plan& plan, const GpuFacts& gpu, std::uint64_t pool_bytes) {
+void plan_dram(Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
   // A block of few bytes would be gone before the next one is there.
   constexpr std::uint64_t least_piece = 32 * kibi;
@@ -176,7 +172,7 @@ void plan_dram(Plan& plan, const GpuFacts& gpu, std::uint64_t pool_bytes) {
       static_cast<double>(shape.tile()) * shape.blocks_per_sm / cycles_of_round(shape, gpu);
   const double wanted = 2 * timed_cycles * rate * gpu.sms * arrays_of(shape.operation);
   const std::uint64_t all =
-      std::min(std::max(static_cast<std::uint64_t>(wanted), least), pool_bytes);
+      std::min(std::max(static_cast<std::uint64_t>(wanted), least), pool_bytes(gpu));
   plan.array_bytes = down_to(all / arrays_of(shape.operation), unit);
   if (all < least || plan.array_bytes == 0) {
     throw Skipped{"device memory is too small beside L2"};
@@ -194,8 +190,7 @@ void plan_dram(Plan& plan, const GpuFacts& gpu, std::uint64_t pool_bytes) {
 }
 
 /// Sum of all that one block reads.
-std::uint32_t block_sum(const Plan& plan, std::uint32_t rounds, std::uint64_t block,
-                        const Line& line) {
+std::uint32_t block_sum(const Plan& plan, std::uint32_t rounds, std::uint64_t block) {
   const AddressPattern& pattern = plan.pattern;
   const std::uint64_t region = block * pattern.block_base;
   const std::uint64_t odd = pattern.group == 0 ? 1 : 1 + 2 * (block + block / pattern.group);
@@ -210,7 +205,7 @@ std::uint32_t block_sum(const Plan& plan, std::uint32_t rounds, std::uint64_t bl
     std::uint64_t offset = (block * pattern.block_step + warp * pattern.warp_step) % pattern.span;
     for (std::uint32_t round = 0; round < rounds; ++round) {
       sum +=
-          line.sum((region + warp * pattern.warp_base + offset) / word_bytes, bytes / word_bytes);
+          Line{}.sum((region + warp * pattern.warp_base + offset) / word_bytes, bytes / word_bytes);
       offset += stride;
       if (offset >= pattern.span) offset -= pattern.span;
     }
@@ -229,22 +224,15 @@ Benchmark declare() {
           "for that?",
       .axes = {levels.axis("level", "where the arrays lie (shared: GPU only; l3: CPU only)"),
                operations.axis("operation", "what is done with them"),
-               {.name = "width",
-                .meaning = "bytes of an access of a thread (host: always 16)",
-                .choices = {"4", "8", "16", "32"},
-                .defaults = {"16"}},
-               {.name = "block_size",
-                .meaning = "threads in a block (host: always 512)",
-                .choices = {"128", "256", "512", "1024"},
-                .defaults = {"512"}},
-               {.name = "blocks_per_sm",
-                .meaning = "blocks resident on each SM (host: always 2)",
-                .choices = {"1", "2", "4", "8", "16"},
-                .defaults = {"2"}},
-               {.name = "in_flight",
-                .meaning = "accesses to each array that a thread has under way (host: always 4)",
-                .choices = {"1", "2", "4", "8", "16"},
-                .defaults = {"4", "8"}}},
+               listed_axis("width", "bytes of an access of a thread (host: always 16)",
+                           {"4", "8", "16", "32"}, {"16"}),
+               listed_axis("block_size", "threads in a block (host: always 512)",
+                           {"128", "256", "512", "1024"}, {"512"}),
+               listed_axis("blocks_per_sm", "blocks resident on each SM (host: always 2)",
+                           {"1", "2", "4", "8", "16"}, {"2"}),
+               listed_axis("in_flight",
+                           "accesses to each array that a thread has under way (host: always 4)",
+                           {"1", "2", "4", "8", "16"}, {"4", "8"})},
       .data_axes = 0,
       .counter_sets = {"shared"},
       .quantities =
@@ -268,29 +256,18 @@ LaunchShape shape_of(const Params& params) {
           .in_flight = number("in_flight")};
 }
 
-std::uint64_t Plan::bytes(const Length& length) const {
-  return std::uint64_t{length.blocks} * length.rounds * shape.tile() *
-         (arrays_read(shape.operation) + arrays_written(shape.operation));
-}
-
-std::uint64_t Plan::words(const Length& length) const {
-  if (shape.level == Level::shared) return array_bytes / word_bytes;
-  return std::uint64_t{length.blocks} * pattern.span / word_bytes;
-}
-
-std::uint32_t Plan::updates(const Length& length) const {
-  return length.rounds / passes;
-}
-
-Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu, std::uint64_t pool_bytes) {
-  Plan plan;
-  plan.shape = shape;
-  plan.sms = gpu.sms;
+Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu) {
+  constexpr std::uint32_t widest_before_10 = 16;
+  if (shape.width > widest_before_10 && gpu.major < 10) {
+    throw Skipped{"accesses of 32 bytes came with compute capability 10.0"};
+  }
+  Plan plan{.shape = shape};
   if (shape.level == Level::shared) plan_shared(plan, gpu);
   if (shape.level == Level::l1) plan_l1(plan, gpu);
   if (shape.level == Level::l2) plan_l2(plan, gpu);
-  if (shape.level == Level::dram) plan_dram(plan, gpu, pool_bytes);
-  if (plan.in_device_memory() && plan.array_bytes * arrays_of(shape.operation) > pool_bytes) {
+  if (shape.level == Level::dram) plan_dram(plan, gpu);
+  if (shape.level != Level::shared &&
+      plan.array_bytes * arrays_of(shape.operation) > pool_bytes(gpu)) {
     throw Skipped{"device memory is too small for the arrays"};
   }
   for (Length* const length : {&plan.lengths.brief, &plan.lengths.full})
@@ -298,12 +275,9 @@ Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu, std::uint64_t pool_
   return plan;
 }
 
-std::uint64_t first_word(const Plan& plan, std::uint32_t array) {
-  return array * plan.array_bytes / word_bytes;
-}
-
 Line written(Operation operation, std::uint64_t array_bytes, std::uint32_t updates,
-             const Line& data, std::uint32_t salt) {
+             std::uint32_t salt) {
+  constexpr Line data;
   const Line one = data.from(array_bytes / word_bytes);
   const Line two = data.from(2 * array_bytes / word_bytes);
   switch (operation) {
@@ -321,116 +295,86 @@ Line written(Operation operation, std::uint64_t array_bytes, std::uint32_t updat
   return data;
 }
 
-std::uint32_t expected_sum(const Plan& plan, const Length& length, const Line& data) {
+std::uint32_t expected_sum(const Plan& plan, const Length& length) {
   const AddressPattern& pattern = plan.pattern;
   if (pattern.block_base == 0 && pattern.block_step == 0 && pattern.group == 0) {
-    return length.blocks * block_sum(plan, length.rounds, 0, data);
+    return length.blocks * block_sum(plan, length.rounds, 0);
   }
   std::uint32_t sum = 0;
   for (std::uint32_t block = 0; block < length.blocks; ++block)
-    sum += block_sum(plan, length.rounds, block, data);
+    sum += block_sum(plan, length.rounds, block);
   return sum;
 }
 
-std::uint32_t expected_shared_sum(const Plan& plan, const Length& length, const Line& data,
-                                  std::uint32_t salt) {
-  const Line after =
-      written(plan.shape.operation, plan.array_bytes, plan.updates(length), data, salt);
+std::uint32_t expected_shared_sum(const Plan& plan, const Length& length, std::uint32_t salt) {
+  const Line after = written(plan.shape.operation, plan.array_bytes, plan.updates(length), salt);
   std::uint32_t sum = 0;
   for (std::uint32_t j = 0; j < plan.words(length); ++j)
     sum += (2 * j + 1) * after.word(j);
   return length.blocks * sum;
 }
 
-LoadPrediction predicted_loads(const Plan& plan, const Length& length) {
-  const std::uint64_t loads = std::uint64_t{length.blocks} * length.rounds * plan.shape.warps() *
-                              plan.shape.in_flight * arrays_read(plan.shape.operation);
-  return {.requests = loads,
-          .sectors = loads * plan.shape.width * lanes / sector_bytes,
-          .repeated_sectors = 0};
-}
-
-std::uint64_t predicted_store_sectors(const Plan& plan, const Length& length) {
-  return std::uint64_t{length.blocks} * length.rounds * plan.shape.tile() *
-         arrays_written(plan.shape.operation) / sector_bytes;
-}
-
-Limit limit_of(Level level, const GpuFacts& gpu) {
-  constexpr double turing = 64;
-  constexpr double later = 128;
-  if (level == Level::dram) return {.value = gpu.dram_pin_bandwidth.value_or(0)};
-  if (level == Level::l2) return {};
-  return {.value = gpu.compute_capability == "7.5" ? turing : later, .of_a_cycle = true};
-}
-
-Experiment described(std::size_t cores, const Limit& limit) {
-  const Value in_cycles = of_slope([](const Seen& seen) { return 1 / seen.inside.cycles; });
-  const Value by_outside = of_slope([](const Seen& seen) { return 1 / seen.outside; });
-  const Value in_seconds =
-      of_slope([cores](const Seen& seen) { return static_cast<double>(cores) / seen.seconds; });
-  Experiment experiment;
-  experiment.rows = {
-      {"bandwidth", "B/s", By::outside, in_seconds},
-      {"bandwidth_per_sm", "B/cycle", By::inside, in_cycles},
-      {"bandwidth_per_sm", "B/cycle", By::outside, by_outside},
-      {"grid_time", "s", By::whole, of_slope([](const Seen& seen) { return seen.full_seconds; })}};
-  if (limit.value > 0) {
-    experiment.rows.push_back({"share_of_limit", "1", By::outside, [=](const Sample& sample) {
-                                 return (limit.of_a_cycle ? by_outside : in_seconds)(sample) /
-                                        limit.value;
-                               }});
-  }
-  experiment.timers = {{in_cycles, By::inside, by_outside, By::outside}};
-  experiment.watch = {in_cycles, by_outside};
-  return experiment;
-}
-
 namespace {
+
+/// Bandwidth over what the level cannot exceed, where that is known: bytes a second of the chip, or
+/// bytes a cycle of an SM.
+std::optional<Row> share_of_limit(Level level, const GpuFacts& gpu) {
+  Row row{"share_of_limit", "1", By::outside, {}};
+  if (level == Level::shared || level == Level::l1) {
+    const double limit = gpu.compute_capability == "7.5" ? 64 : 128;
+    row.value = of_slope([limit](const Seen& seen) { return 1 / (seen.outside * limit); });
+    return row;
+  }
+  const double limit = gpu.dram_pin_bandwidth.value_or(0);
+  if (level != Level::dram || limit == 0) return std::nullopt;
+  row.value = per_second(gpu.sms / limit);
+  return row;
+}
 
 /// Wavefronts of a warp's access to shared memory: each moves 128 bytes. Stray ones, of the
 /// system's own, are few.
-std::vector<Expectation> shared_expectations(const Plan& plan) {
+std::vector<Expectation> shared_expectations(const LaunchShape& shape, double accesses) {
   constexpr double few = 1e-3;
-  const double wavefronts = plan.shape.width / 4.0;
-  const double accesses = double{1} * plan.lengths.full.rounds * plan.lengths.full.blocks *
-                          plan.shape.warps() * plan.shape.in_flight;
+  const double wavefronts = shape.width / 4.0;
   std::vector<Expectation> expected;
-  const auto add = [&](const char* kind, std::uint32_t arrays) {
+  const auto add = [&](const std::string& kind, std::uint32_t arrays) {
     if (arrays == 0) return;
-    const std::string name = std::string{"shared_"} + kind;
-    expected.push_back({.quantity = name + "_requests", .predicted = accesses * arrays});
-    expected.push_back({.quantity = name + "_wavefronts",
+    expected.push_back({.quantity = kind + "_requests", .predicted = accesses * arrays});
+    expected.push_back({.quantity = kind + "_wavefronts",
                         .predicted = accesses * arrays * wavefronts,
                         .bound = few});
   };
-  add("load", arrays_read(plan.shape.operation));
-  add("store", arrays_written(plan.shape.operation));
+  add("shared_load", arrays_read(shape.operation));
+  add("shared_store", arrays_written(shape.operation));
   return expected;
 }
 
 CountPlan count_plan(const Plan& plan, const GpuFacts& gpu) {
+  const LaunchShape& shape = plan.shape;
   const Length& full = plan.lengths.full;
+  const std::uint64_t bytes = plan.bytes_of_array(full);
+  const std::uint64_t accesses = bytes / (std::uint64_t{lanes} * shape.width);
   CountPlan counts{.length = full, .none = {.blocks = full.blocks}};
-  if (plan.shape.level == Level::shared) {
-    counts.expected = shared_expectations(plan);
+  if (shape.level == Level::shared) {
+    counts.expected = shared_expectations(shape, static_cast<double>(accesses));
     counts.model = "bank_model";
     counts.unit = "round";
     counts.units = double{1} * full.blocks * full.rounds;
     return counts;
   }
-  const ServedBy level = plan.shape.level == Level::l1   ? ServedBy::l1
-                         : plan.shape.level == Level::l2 ? ServedBy::l2
-                                                         : ServedBy::dram;
-  const LoadPrediction loads = predicted_loads(plan, full);
-  if (loads.requests > 0) {
-    counts.loads = loads;
+  const ServedBy level = shape.level == Level::l1   ? ServedBy::l1
+                         : shape.level == Level::l2 ? ServedBy::l2
+                                                    : ServedBy::dram;
+  if (const std::uint64_t arrays = arrays_read(shape.operation); arrays > 0) {
+    counts.loads =
+        LoadPrediction{.requests = arrays * accesses, .sectors = arrays * bytes / sector_bytes};
     counts.served_by = level;
-    counts.reads = static_cast<double>(loads.requests);
+    counts.reads = static_cast<double>(counts.loads->requests);
   }
-  if (arrays_written(plan.shape.operation) == 0) return counts;
+  if (arrays_written(shape.operation) == 0) return counts;
   counts.rows = LoadRows::none;
-  counts.stores = StorePrediction{
-      .claimed = level, .sectors = predicted_store_sectors(plan, full), .l2_bytes = gpu.l2_bytes};
+  counts.stores =
+      StorePrediction{.claimed = level, .sectors = bytes / sector_bytes, .l2_bytes = gpu.l2_bytes};
   return counts;
 }
 
@@ -438,49 +382,52 @@ CountPlan count_plan(const Plan& plan, const GpuFacts& gpu) {
 
 Experiment describe(const Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
-  Experiment experiment = described(gpu.sms, limit_of(shape.level, gpu));
-  experiment.slopes = {{.lengths = plan.lengths, .window = slowest_writer()}};
-  Slope& slope = experiment.slopes.front();
-  if (shape.level == Level::dram) slope.start = Start::evicted;
-  if (shape.level == Level::l2) slope.start = Start::in_l2;
-  slope.bytes = plan.array_bytes * arrays_of(shape.operation);
-  const bool in_memory = plan.in_device_memory() && shape.operation != Operation::read;
-  if (!in_memory) {
+  const Lengths& lengths = plan.lengths;
+  const std::uint64_t footprint = plan.array_bytes * arrays_of(shape.operation);
+  const bool reads = shape.operation == Operation::read;
+  const bool in_shared = shape.level == Level::shared;
+  Experiment experiment = bandwidth_of(gpu.sms, "bandwidth");
+  if (const auto share = share_of_limit(shape.level, gpu)) experiment.rows.push_back(*share);
+  experiment.slopes = {{.start = shape.level == Level::dram ? Start::evicted
+                                 : shape.level == Level::l2 ? Start::in_l2
+                                                            : Start::as_left,
+                        .bytes = footprint,
+                        .lengths = lengths}};
+  experiment.checked = "sums of launches against the closed form";
+  auto& verify = experiment.slopes.front().verify;
+  if (reads) {
     // The host takes a while to add up what is read: once for each length.
-    const bool reads = shape.operation == Operation::read;
-    const std::uint32_t brief = reads ? expected_sum(plan, plan.lengths.brief, Line{}) : 0;
-    const std::uint32_t full = reads ? expected_sum(plan, plan.lengths.full, Line{}) : 0;
-    slope.verify = [=](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-      std::uint32_t sum = 0;
-      for (const Stamp& stamp : stamps)
-        sum += static_cast<std::uint32_t>(stamp.result);
-      const bool is_full = call.length.work == plan.lengths.full.work;
-      const std::uint32_t expected =
-          reads ? (is_full ? full : brief)
-                : expected_shared_sum(plan, call.length, Line{}, call.salt);
-      tally.one(sum == expected);
-    };
+    verify =
+        results_add_up_to([full_work = lengths.full.work, brief = expected_sum(plan, lengths.brief),
+                           full = expected_sum(plan, lengths.full)](const Call& call) {
+          return call.length.work == full_work ? full : brief;
+        });
+  } else if (in_shared) {
+    verify = results_add_up_to(
+        [plan](const Call& call) { return expected_shared_sum(plan, call.length, call.salt); });
+  } else {
+    experiment.checked = "words that were written, against the closed form";
   }
-  experiment.checked = in_memory ? "words that were written, against the closed form"
-                                 : "sums of launches against the closed form";
+  // Asked for and not got, or given and not seen taken.
+  const double in_flight = double{4} * shape.blocks_per_sm * shape.block_size *
+                           words_held(shape.operation, shape.width, shape.in_flight);
   experiment.constants = {{.quantity = "bytes_in_flight_per_sm",
                            .unit = "B",
                            .provenance = Provenance::modelled,
                            .method = "launch_shape",
-                           .value = static_cast<double>(shape.bytes_in_flight())}};
+                           .value = in_flight}};
   if (shape.level != Level::dram) {
     experiment.placement =
         Placement{.cores = gpu.sms,
                   .per_core = static_cast<int>(shape.blocks_per_sm * shape.warps()),
                   .of_tag = shape.warps()};
   }
-  if (plan.in_device_memory()) experiment.unproved = {.gate = "level"};
+  if (!in_shared) experiment.unproved = {.gate = "level"};
   experiment.counts = count_plan(plan, gpu);
-  experiment.facts = [plan](const Experiment&) {
-    return Facts{{"rounds", std::int64_t{plan.lengths.full.rounds}},
-                 {"blocks", std::int64_t{plan.lengths.full.blocks}},
-                 {"footprint_bytes",
-                  static_cast<std::int64_t>(plan.array_bytes * arrays_of(plan.shape.operation))}};
+  experiment.facts = [full = lengths.full, footprint](const Experiment&) {
+    return Facts{{"rounds", std::int64_t{full.rounds}},
+                 {"blocks", std::int64_t{full.blocks}},
+                 {"footprint_bytes", static_cast<std::int64_t>(footprint)}};
   };
   return experiment;
 }

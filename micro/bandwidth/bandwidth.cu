@@ -9,7 +9,6 @@
 #include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/buffer.hpp"
-#include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -20,9 +19,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 
 namespace strata::bandwidth {
 namespace {
@@ -42,14 +41,10 @@ constexpr Access store_to(Level level) {
   return level == Level::shared ? Access::shared : Access::global;
 }
 
-/// Registers that a round's words take, and the largest block that has room for them. ptxas aims at
-/// the blocks that it is told of: left alone it keeps to 32 registers, adds up the first words
-/// before it loads the last ones, and less is in flight than the case says.
-__host__ __device__ constexpr unsigned words_held(Operation operation, unsigned width,
-                                                  unsigned flights) {
-  return (operation == Operation::triad ? 2 : 1) * flights * width / 4;
-}
-__host__ __device__ constexpr int largest_block(unsigned held) {
+/// The largest block that has room for the registers that a round's words take. ptxas aims at the
+/// blocks that it is told of: left alone it keeps to 32 registers, adds up the first words before
+/// it loads the last ones, and less is in flight than the case says.
+constexpr int largest_block(unsigned held) {
   return held <= 32 ? 1024 : (held <= 64 ? 512 : 256);
 }
 template <Level level, Operation operation, unsigned width, unsigned flights>
@@ -75,10 +70,9 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
   std::conditional_t<level == Level::shared, std::uint32_t, const char*> other;
   if constexpr (level == Level::shared) {
     // All arrays lie one after the other on one line; block_base is 0.
-    constexpr std::uint32_t second = operation == Operation::copy || operation == Operation::triad;
+    constexpr std::uint32_t count = arrays_of(operation);
+    constexpr std::uint32_t second = count > 1;
     auto* const all = reinterpret_cast<std::uint32_t*>(memory);
-    constexpr std::uint32_t count =
-        operation == Operation::triad ? 3 : (operation == Operation::copy ? 2 : 1);
     for (std::uint32_t j = threadIdx.x; j < count * array_bytes / 4; j += blockDim.x)
       all[j] = j * data.slope + data.start;
     __syncthreads();
@@ -157,8 +151,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
   if (threadIdx.x == 0) merge(stamps, begin, end, all);
 }
 
-using Kernel = void (*)(Arrays, AddressPattern, std::uint32_t, std::uint32_t, Line, std::uint32_t,
-                        Stamp*);
+using Kernel = decltype(&stream<Level::l1, Operation::read, 4, 1>);
 
 Kernel kernel_for(const LaunchShape& shape) {
   // Memory is read by the same instructions as L2.
@@ -180,19 +173,11 @@ Kernel kernel_for(const LaunchShape& shape) {
   });
 }
 
-/// The memory that all cases share. Words lie on a line unless a case made it dirty.
+/// The memory that all cases share. Words lie on a line unless it is new, or a case wrote to it.
 struct Pool {
-  Pool(std::uint64_t bytes, cudaStream_t on) : stream{on}, words{bytes / sizeof(std::uint32_t)} {
-    restore();
-  }
-  void restore() {
-    fill(words.data(), words.size(), Line{}, stream);
-    dirty = false;
-  }
-  cudaStream_t stream;
   DeviceBuffer<std::uint32_t> words;
   WordCheck check;
-  bool dirty = false;
+  bool dirty = true;
 };
 
 /// Makes room for the blocks of the plan, and for no more of them where blocks come and go.
@@ -213,55 +198,44 @@ void place_blocks(const void* kernel, Plan& plan, const GpuFacts& gpu) {
   }
 }
 
-Arrays arrays_in(const Plan& plan, std::uint32_t* words) {
-  if (!plan.in_device_memory()) return {};
-  const auto array = [&](std::uint32_t index) {
-    return reinterpret_cast<char*>(words + first_word(plan, index));
-  };
-  const Operation operation = plan.shape.operation;
-  const bool copies = operation == Operation::copy || operation == Operation::triad;
-  return {array(0), array(copies ? 1 : 0), operation == Operation::triad ? array(2) : nullptr};
-}
-
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
   const LaunchShape shape = shape_of(session.params());
-  constexpr unsigned widest_before_10 = 16;
-  if (shape.width > widest_before_10 && gpu.major < 10) {
-    throw Skipped{"accesses of 32 bytes came with compute capability 10.0"};
-  }
-  const std::uint64_t pool_bytes = std::min(std::uint64_t{2} << 30U, gpu.memory_bytes / 4);
-  Plan plan = plan_for(shape, gpu, pool_bytes);
+  Plan plan = plan_for(shape, gpu);
   const Kernel kernel = kernel_for(shape);
   place_blocks(reinterpret_cast<const void*>(kernel), plan, gpu);
 
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const cudaStream_t stream = machine.stream().get();
-  Pool& pool = session.cache().keep<Pool>("bandwidth", [&] { return Pool{pool_bytes, stream}; });
-  if (pool.dirty) pool.restore();
+  Pool& pool = session.cache().keep<Pool>("bandwidth", [&] {
+    return Pool{.words = DeviceBuffer<std::uint32_t>{pool_bytes(gpu) / sizeof(std::uint32_t)}};
+  });
+  std::uint32_t* const words = pool.words.data();
+  if (std::exchange(pool.dirty, false)) fill(words, pool.words.size(), Line{}, stream);
+  auto* const first = reinterpret_cast<char*>(words);
+  const std::uint64_t next = arrays_of(shape.operation) > 1 ? plan.array_bytes : 0;
+  const Arrays arrays{.to = first, .from = first + next, .other = first + 2 * next};
 
   Experiment experiment = describe(plan, gpu);
   Slope& slope = experiment.slopes.front();
-  slope.data = pool.words.data();
+  slope.data = words;
   slope.launch = [&](const Call& call) {
     kernel<<<call.length.blocks, shape.block_size, plan.dynamic_bytes, stream>>>(
-        arrays_in(plan, pool.words.data()), plan.pattern, call.length.rounds, call.salt, Line{},
+        arrays, plan.pattern, call.length.rounds, call.salt, Line{},
         static_cast<std::uint32_t>(plan.array_bytes), machine.device_stamps());
   };
   if (!slope.verify) {
     // The array that is written to: laid now and, after each launch, again.
-    const bool in_place = shape.operation == Operation::update;
-    const Line before = in_place ? Line{} : poison;
-    const auto lay = [=, &pool](const Call&) {
-      fill(pool.words.data(), plan.array_bytes / sizeof(std::uint32_t), before, stream);
+    const Line before = shape.operation == Operation::update ? Line{} : poison;
+    const auto lay = [=](const Call&) {
+      fill(words, plan.array_bytes / sizeof(std::uint32_t), before, stream);
     };
     lay({});
     pool.dirty = true;
     slope.verify = [=, &pool](const Call& call, std::span<const Stamp>, Tally& tally) {
       const Line after =
-          written(shape.operation, plan.array_bytes, plan.updates(call.length), Line{}, call.salt);
-      pool.check.verify_and_refill(pool.words.data(), plan.words(call.length), after, before, tally,
-                                   stream);
+          written(shape.operation, plan.array_bytes, plan.updates(call.length), call.salt);
+      pool.check.verify_and_refill(words, plan.words(call.length), after, before, tally, stream);
     };
     // What a writer left is not what the next pass over the same work starts from.
     experiment.counts->prepare = lay;

@@ -57,6 +57,11 @@ inline constexpr Choices operations{
   if (operation == Operation::update) return 1;
   return arrays_read(operation) + arrays_written(operation);
 }
+/// Words that a round of a thread has under way, each in a register.
+[[nodiscard]] constexpr std::uint32_t words_held(Operation operation, std::uint32_t width,
+                                                 std::uint32_t in_flight) {
+  return std::max(1U, arrays_read(operation)) * in_flight * width / 4;
+}
 
 inline constexpr std::uint32_t lanes = 32;
 
@@ -73,10 +78,6 @@ struct LaunchShape {
   /// Bytes of one array that a warp, and a block, takes in a round.
   [[nodiscard]] constexpr std::uint32_t chunk() const { return in_flight * lanes * width; }
   [[nodiscard]] constexpr std::uint32_t tile() const { return warps() * chunk(); }
-  /// Bytes that an SM has asked for and not got, or given and not seen taken, at the most.
-  [[nodiscard]] constexpr std::uint64_t bytes_in_flight() const {
-    return std::uint64_t{blocks_per_sm} * tile() * std::max(1U, arrays_read(operation));
-  }
 };
 [[nodiscard]] LaunchShape shape_of(const Params& params);
 
@@ -117,7 +118,6 @@ struct AddressPattern {
 /// Everything about a case that is decided before it runs.
 struct Plan {
   LaunchShape shape;
-  unsigned sms = 0;
   AddressPattern pattern;
   Lengths lengths;                  ///< unit of work: a byte moved by each SM
   std::uint32_t passes = 1;         ///< rounds after which a writer has been everywhere once
@@ -125,26 +125,37 @@ struct Plan {
   std::uint32_t dynamic_bytes = 0;  ///< shared memory of a block: its arrays, or what keeps other
                                     ///< blocks from becoming resident
 
-  [[nodiscard]] bool in_device_memory() const { return shape.level != Level::shared; }
-  /// Bytes that a launch moves, by the count of BabelStream.
-  [[nodiscard]] std::uint64_t bytes(const Length& length) const;
+  /// Bytes of one array that a launch goes over, and bytes that it moves, as BabelStream counts.
+  [[nodiscard]] std::uint64_t bytes_of_array(const Length& length) const {
+    return std::uint64_t{length.blocks} * length.rounds * shape.tile();
+  }
+  [[nodiscard]] std::uint64_t bytes(const Length& length) const {
+    return bytes_of_array(length) *
+           (arrays_read(shape.operation) + arrays_written(shape.operation));
+  }
   /// Words of the array that is written to which a launch touches: in device memory, or in one
   /// block's shared memory.
-  [[nodiscard]] std::uint64_t words(const Length& length) const;
+  [[nodiscard]] std::uint64_t words(const Length& length) const {
+    const bool shared = shape.level == Level::shared;
+    return (shared ? array_bytes : std::uint64_t{length.blocks} * pattern.span) / 4;
+  }
   /// How often a launch updates each of them.
-  [[nodiscard]] std::uint32_t updates(const Length& length) const;
+  [[nodiscard]] std::uint32_t updates(const Length& length) const { return length.rounds / passes; }
 };
-/// `pool_bytes`: of device memory for the arrays. Throws Skipped where the device cannot hold the
-/// shape or what it has in flight.
-[[nodiscard]] Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu,
-                            std::uint64_t pool_bytes);
+/// Bytes of device memory for the arrays of all cases.
+[[nodiscard]] inline std::uint64_t pool_bytes(const GpuFacts& gpu) {
+  return std::min(std::uint64_t{2} << 30U, gpu.memory_bytes / 4);
+}
+/// Throws Skipped where the device cannot hold the shape or what it has in flight.
+[[nodiscard]] Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu);
 
 /// Bytes of shared memory that each kernel needs for itself, and that the system takes of each
 /// block: left free.
 inline constexpr std::uint32_t shared_of_kernel = 256;
 inline constexpr std::uint32_t shared_of_system = 1024;
 
-/// What the arrays hold: a line, and a line again after every operation.
+/// What the arrays hold, which follow one another: a line, and a line again after every operation.
+/// The first is written to, the next are read from; an update and a read have the first only.
 using Line = LinearWords;
 /// What memory holds that nothing was written to since it was last checked.
 inline constexpr Line poison{.slope = 0, .start = 0xA5A5A5A5U};
@@ -152,34 +163,18 @@ inline constexpr Line poison{.slope = 0, .start = 0xA5A5A5A5U};
 inline constexpr std::uint32_t update_step = 0x3C6EF372U;
 inline constexpr std::uint32_t triad_factor = 3;
 
-/// The word at which each array starts, in the pool or in a block's shared memory; the first is
-/// written to, the next are read from. An update and a read have the first only.
-[[nodiscard]] std::uint64_t first_word(const Plan& plan, std::uint32_t array);
 /// What the array that is written to holds after a launch in which each word was touched `updates`
-/// times, where all lay on `data` before.
+/// times.
 [[nodiscard]] Line written(Operation operation, std::uint64_t array_bytes, std::uint32_t updates,
-                           const Line& data, std::uint32_t salt);
+                           std::uint32_t salt);
 
 /// What a reading launch adds up over all of its threads.
-[[nodiscard]] std::uint32_t expected_sum(const Plan& plan, const Length& length, const Line& data);
+[[nodiscard]] std::uint32_t expected_sum(const Plan& plan, const Length& length);
 /// What all threads of a launch that writes to shared memory report: word j of the array that was
 /// written to, times 2 j + 1, added up over words and blocks.
 [[nodiscard]] std::uint32_t expected_shared_sum(const Plan& plan, const Length& length,
-                                                const Line& data, std::uint32_t salt);
+                                                std::uint32_t salt);
 
-/// Requests and sectors of the loads (and of the stores) of a launch, in device memory.
-[[nodiscard]] LoadPrediction predicted_loads(const Plan& plan, const Length& length);
-[[nodiscard]] std::uint64_t predicted_store_sectors(const Plan& plan, const Length& length);
-
-/// What a level cannot exceed: bytes a second of the chip, or bytes a cycle of an SM.
-struct Limit {
-  double value = 0;  ///< 0: nobody knows
-  bool of_a_cycle = false;
-};
-[[nodiscard]] Limit limit_of(Level level, const GpuFacts& gpu);
-
-/// The rows of both backends: `cores` SMs, or cores of a CPU. The unit of work is a byte of each.
-[[nodiscard]] Experiment described(std::size_t cores, const Limit& limit);
 /// The case as the engine measures it on a GPU, but for its launches.
 [[nodiscard]] Experiment describe(const Plan& plan, const GpuFacts& gpu);
 

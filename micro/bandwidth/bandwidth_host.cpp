@@ -27,12 +27,16 @@ constexpr std::uint64_t vector_words = 16;  // 64 bytes
 constexpr std::uint64_t unroll = 4;
 constexpr std::uint64_t group_words = vector_words * unroll;
 
-/// The part of a core's arrays that a run goes over, and how often.
+/// The part of a core's arrays that a run goes over. Uncached, the short run is one pass over a
+/// fifth, far from where the long one begins and ends: it is marked by its one block.
 struct Range {
   std::uint64_t first = 0;
   std::uint64_t words = 0;
-  std::uint32_t passes = 0;
 };
+Range range_of(const Length& length, std::uint64_t words) {
+  const std::uint64_t part = words / parts;
+  return length.blocks == 1 ? Range{.first = 2 * part, .words = part} : Range{.words = words};
+}
 
 struct Job {
   std::uint32_t* to = nullptr;
@@ -87,12 +91,6 @@ work(  // NOLINT(readability-function-cognitive-complexity)
   return sum;
 }
 
-VectorCode<std::uint32_t, Job> code_for(Operation operation) {
-  return with_value<Operation::read, Operation::write, Operation::copy, Operation::triad,
-                    Operation::update>(operation,
-                                       []<Operation which>() { return widest<work<which>>(); });
-}
-
 /// Words of each array of a core.
 std::uint64_t words_for(Level level, Operation operation, std::size_t cores, const CpuFacts& cpu) {
   const std::uint64_t l2_bytes = need(cpu.l2_bytes, "l2_bytes");
@@ -116,96 +114,21 @@ std::uint64_t words_for(Level level, Operation operation, std::size_t cores, con
   return std::max(words, unit);
 }
 
-/// The arrays of every core, each one after the other on one line of words.
-class Arrays {
- public:
-  Arrays(Operation operation, std::uint64_t words, HostMachine& machine)
-      : operation_{operation},
-        words_{words},
-        team_{*machine.team()},
-        cores_{team_, words * arrays_of(operation),
-               [](std::size_t, std::size_t i) { return Line{}.word(i); }} {}
-
-  [[nodiscard]] Job job(std::size_t rank, const Range& range, std::uint32_t salt) const {
-    const bool copies = operation_ == Operation::copy || operation_ == Operation::triad;
-    const std::uint64_t next = copies ? words_ : 0;
-    std::uint32_t* const to = cores_.of(rank) + range.first;
-    return {.to = to,
-            .from = to + next,
-            .other = to + 2 * next,
-            .words = range.words,
-            .passes = range.passes,
-            .salt = salt + static_cast<std::uint32_t>(range.first) * Line{}.slope};
+/// By a trial where the arrays are cached. Short runs are taken several times for a sample.
+/// `work`: bytes that a core moves in a pass.
+Lengths decide_lengths(const std::function<Launched(const Length&)>& run, bool cached, double work,
+                       int& pairs) {
+  if (!cached) {
+    return {.brief = {.rounds = 1, .blocks = 1, .work = work / parts},
+            .full = {.rounds = 1, .work = work}};
   }
-
-  void verify(const Range& range, std::uint32_t salt, std::span<const Stamp> stamps, Tally& tally) {
-    if (operation_ == Operation::read) {
-      const std::uint32_t expected = range.passes * Line{}.sum(range.first, range.words);
-      for (const Stamp& stamp : stamps)
-        tally.one(static_cast<std::uint32_t>(stamp.result) == expected);
-      return;
-    }
-    const Line line =
-        written(operation_, words_ * sizeof(std::uint32_t), range.passes, Line{}, salt);
-    const Line next = operation_ == Operation::update ? Line{} : poison;
-    std::atomic<std::uint64_t> different = 0;
-    (void)team_.run([&](std::size_t rank) {
-      std::uint64_t mine = 0;
-      for (std::uint64_t i = range.first; i < range.first + range.words; ++i) {
-        std::uint32_t& word = cores_.of(rank)[i];
-        mine += word == line.word(i) ? 0 : 1;
-        word = next.word(i);
-      }
-      different += mine;
-    });
-    tally.checked += range.words * team_.size();
-    tally.different += different;
-  }
-
- private:
-  Operation operation_;
-  std::uint64_t words_;
-  ThreadTeam& team_;
-  CoreWords cores_;
-};
-
-/// The runs of a case: which part of the arrays they go over, and how often.
-class Ranges {
- public:
-  Ranges(bool cached, std::uint64_t words, double bytes_of_word)
-      : cached_{cached}, words_{words}, bytes_of_word_{bytes_of_word} {}
-
-  [[nodiscard]] Range of(const Length& length) const {
-    // Uncached, the short run is one pass over a fifth, far from where the long one begins and
-    // ends.
-    const std::uint64_t part = words_ / parts;
-    if (!cached_ && length.blocks == 1) return {.first = 2 * part, .words = part, .passes = 1};
-    return {.first = 0, .words = words_, .passes = length.rounds};
-  }
-  [[nodiscard]] Length length(std::uint32_t passes, bool brief = false) const {
-    Length length{.rounds = passes, .blocks = brief ? 1U : 0U};
-    const Range range = of(length);
-    length.work = bytes_of_word_ * static_cast<double>(range.words * range.passes);
-    return length;
-  }
-
-  /// By a trial where the arrays are cached. Short runs are taken several times for a sample.
-  [[nodiscard]] Lengths decide(const std::function<Launched(const Length&)>& run,
-                               Experiment& experiment) const {
-    if (!cached_) return {.brief = length(1, /*brief=*/true), .full = length(1)};
-    constexpr std::uint32_t trial = 64;
-    const double seconds = run(length(trial)).seconds / trial;
-    const auto passes =
-        static_cast<std::uint32_t>(std::clamp(timed_seconds / parts / seconds, 1.0, 1e6));
-    if (seconds * parts * passes < 4 * timed_seconds) experiment.pairs = many_pairs;
-    return {.brief = length(passes), .full = length(parts * passes)};
-  }
-
- private:
-  bool cached_;
-  std::uint64_t words_;
-  double bytes_of_word_;  // moved for each word of an array
-};
+  constexpr std::uint32_t trial = 64;
+  const double seconds = run({.rounds = trial}).seconds / trial;
+  const auto passes =
+      static_cast<std::uint32_t>(std::clamp(timed_seconds / parts / seconds, 1.0, 1e6));
+  if (seconds * parts * passes < 4 * timed_seconds) pairs = many_pairs;
+  return fifth_and_whole(parts * passes, work);
+}
 
 void run(Session& session) {
   const Level level = levels.of(session.param("level"));
@@ -213,32 +136,68 @@ void run(Session& session) {
   const auto cpus = allowed_cpus();
   const std::uint64_t words =
       words_for(level, operation, cpus.size(), cpu_facts(session.device().identity().facts));
-  const auto code = code_for(operation);
+  const std::uint64_t array_bytes = words * sizeof(std::uint32_t);
+  const auto code = with_value<Operation::read, Operation::write, Operation::copy, Operation::triad,
+                               Operation::update>(
+      operation, []<Operation which>() { return widest<work<which>>(); });
   HostMachine machine{cpus};
-  Arrays arrays{operation, words, machine};
-  const Ranges ranges{
-      level != Level::dram, words,
-      double{sizeof(std::uint32_t)} * (arrays_read(operation) + arrays_written(operation))};
+  ThreadTeam& team = *machine.team();
+  // The arrays of every core, each one after the other on one line of words.
+  const CoreWords cores{team, words * arrays_of(operation),
+                        [](std::size_t, std::size_t i) { return Line{}.word(i); }};
 
-  Experiment experiment = described(cpus.size(), {});
+  Experiment experiment = bandwidth_of(cpus.size(), "bandwidth");
   Slope slope;
   slope.launch = machine.on_every_core([&](std::size_t rank, const Call& call) {
-    return std::uint64_t{code.run(arrays.job(rank, ranges.of(call.length), call.salt))};
+    const Range range = range_of(call.length, words);
+    const std::uint64_t next = arrays_of(operation) > 1 ? words : 0;
+    std::uint32_t* const to = cores.of(rank) + range.first;
+    return std::uint64_t{
+        code.run({.to = to,
+                  .from = to + next,
+                  .other = to + 2 * next,
+                  .words = range.words,
+                  .passes = call.length.rounds,
+                  .salt = call.salt + static_cast<std::uint32_t>(range.first) * Line{}.slope})};
   });
-  slope.verify = [&](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-    arrays.verify(ranges.of(call.length), call.salt, stamps, tally);
+  if (operation == Operation::read) {
+    slope.verify = results_are([&](const Call& call) {
+      const Range range = range_of(call.length, words);
+      return std::uint64_t{call.length.rounds * Line{}.sum(range.first, range.words)};
+    });
+  } else {
+    slope.verify = [&](const Call& call, std::span<const Stamp>, Tally& tally) {
+      const Range range = range_of(call.length, words);
+      const Line line = written(operation, array_bytes, call.length.rounds, call.salt);
+      const Line next = operation == Operation::update ? Line{} : poison;
+      std::atomic<std::uint64_t> different = 0;
+      (void)team.run([&](std::size_t rank) {
+        std::uint64_t mine = 0;
+        for (std::uint64_t i = range.first; i < range.first + range.words; ++i) {
+          std::uint32_t& word = cores.of(rank)[i];
+          mine += word == line.word(i) ? 0 : 1;
+          word = next.word(i);
+        }
+        different += mine;
+      });
+      tally.checked += range.words * team.size();
+      tally.different += different;
+    };
+  }
+  slope.size = [&](const auto& trial) {
+    const auto moved =
+        static_cast<double>(array_bytes * (arrays_read(operation) + arrays_written(operation)));
+    return decide_lengths(trial, level != Level::dram, moved, experiment.pairs);
   };
-  slope.size = [&](const auto& trial) { return ranges.decide(trial, experiment); };
   experiment.slopes = {slope};
   experiment.checked = operation == Operation::read
                            ? "sums of cores against the closed form"
                            : "words that were written, against the closed form";
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
   experiment.facts = [&](const Experiment&) {
-    return Facts{
-        {"instructions", std::string{code.instructions}},
-        {"footprint_bytes", static_cast<std::int64_t>(words * arrays_of(operation) * cpus.size() *
-                                                      sizeof(std::uint32_t))}};
+    return Facts{{"instructions", std::string{code.instructions}},
+                 {"footprint_bytes",
+                  static_cast<std::int64_t>(array_bytes * arrays_of(operation) * cpus.size())}};
   };
   measure(session, machine, experiment);
 }
