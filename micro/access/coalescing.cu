@@ -10,6 +10,7 @@
 #include "harness/measure/engine.hpp"
 #include "harness/model/lanes.hpp"
 #include "micro/access/coalescing.hpp"
+#include "micro/access/places.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
 #include <algorithm>
@@ -67,21 +68,13 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
   if (lane == 0) leave(stamps + warp, begin, end, sum);
 }
 
-/// Samples of a case are taken at so many places, one after the other. Where in memory the windows
-/// lie decides how evenly they fall on the slices of L2: an H200 showed up to 7 % between two runs
-/// whose array lay at other addresses, though neither run saw it.
-constexpr std::size_t places = 16;
-
-/// Bytes of a place: whole pages of its own, that hold the widest pattern.
-std::size_t place_bytes_for(std::uint32_t warps, std::uint64_t l2_bytes) {
+/// Bytes that hold the widest pattern.
+std::uint64_t bytes_for(std::uint32_t warps, std::uint64_t l2_bytes) {
   const Pattern widest{
       .width = max_width,
       .elements = lane_elements(max_stride, max_misalignment, Permutation::identity)};
   const std::uint64_t lines = std::uint64_t{warps} * loads_per_round * 2 * max_width;
-  constexpr std::uint64_t page = std::uint64_t{2} << 20U;
-  const std::uint64_t bytes =
-      std::max(windows_for(widest, warps, l2_bytes).size(), lines * line_bytes);
-  return (bytes + page - 1) / page * page;
+  return std::max(windows_for(widest, warps, l2_bytes).size(), lines * line_bytes);
 }
 
 void run(Session& session) {
@@ -91,16 +84,16 @@ void run(Session& session) {
   const Windows windows = windows_for(pattern, warps, gpu.l2_bytes);
   CudaMachine machine{session, warps};
   const cudaStream_t stream = machine.stream().get();
-  const std::size_t place_bytes = place_bytes_for(warps, gpu.l2_bytes);
-  if (windows.size() > place_bytes) {
+  Places places{bytes_for(warps, gpu.l2_bytes)};
+  if (windows.size() > places.bytes()) {
     throw std::logic_error{"the windows of a pattern do not fit into the array"};
   }
   // All patterns read the same array, which lies at each of the places.
   using Field = DeviceBuffer<std::uint32_t>;
   const Field& field = session.cache().keep<Field>("coalescing", [&] {
-    const std::size_t words = place_bytes / sizeof(std::uint32_t);
-    Field made{places * words};
-    for (std::size_t place = 0; place < places; ++place)
+    const std::size_t words = places.bytes() / sizeof(std::uint32_t);
+    Field made{Places::most * words};
+    for (std::size_t place = 0; place < Places::most; ++place)
       fill(made.data() + place * words, words, HashedWords{}, stream);
     return made;
   });
@@ -111,13 +104,12 @@ void run(Session& session) {
       pattern.width, [&]<unsigned width>() { return &gather<width>; });
 
   Experiment experiment = describe(pattern, gpu);
-  std::size_t place = 0;
   const auto launch = [&](std::uint32_t rounds) {
     kernel<<<gpu.sms * blocks_per_sm, threads, 0, stream>>>(
-        reinterpret_cast<const char*>(field.data()) + place * place_bytes, elements, windows,
-        rounds, /*advance=*/0, machine.device_stamps());
+        reinterpret_cast<const char*>(field.data()) + places.offset(), elements, windows, rounds,
+        /*advance=*/0, machine.device_stamps());
   };
-  experiment.prepare = [&] { place = (place + 1) % places; };
+  experiment.prepare = [&] { places.next(); };
   // The loads themselves bring the windows into L2.
   experiment.slopes[0].prepare = [&](const Call&) { launch(1); };
   experiment.slopes[0].launch = [&](const Call& call) { launch(call.length.rounds); };

@@ -112,19 +112,19 @@ Length length_of(const SweepPlan& plan, std::uint32_t blocks, std::uint32_t roun
   return length;
 }
 
-void plan_l2(SweepPlan& plan, const DeviceLimits& limits) {
+void plan_l2(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
   const Shape& shape = plan.shape;
   const std::uint32_t round = loads_of_round(shape.width);
   // A third of L2: there is room for a second copy of each line in its other half.
-  const std::uint64_t held = limits.l2_bytes / 3 / (lines_of_load(shape) * line_bytes);
-  const std::uint64_t rounds_of_sm = held / (std::uint64_t{limits.sms} * round);
+  const std::uint64_t held = gpu.l2_bytes / 3 / (lines_of_load(shape) * line_bytes);
+  const std::uint64_t rounds_of_sm = held / (std::uint64_t{gpu.sms} * round);
   if (rounds_of_sm == 0) throw Skipped{"L2 is too small for what would be in flight"};
   // Powers of two, so that whole windows lie in what they make up.
   plan.blocks_per_sm = static_cast<std::uint32_t>(
-      std::bit_floor(std::min<std::uint64_t>(rounds_of_sm, limits.blocks_per_sm)));
+      std::bit_floor(std::min<std::uint64_t>(rounds_of_sm, most_blocks)));
   const auto rounds = static_cast<std::uint32_t>(std::bit_floor(rounds_of_sm / plan.blocks_per_sm));
   plan.loads_of_block = rounds * round;
-  plan.pass = length_of(plan, limits.sms * plan.blocks_per_sm, rounds);
+  plan.pass = length_of(plan, gpu.sms * plan.blocks_per_sm, rounds);
   if (plan.loads(plan.pass) % shape.window_loads() != 0) {
     throw Skipped{"no whole number of windows of that locality makes up what L2 holds"};
   }
@@ -132,24 +132,23 @@ void plan_l2(SweepPlan& plan, const DeviceLimits& limits) {
   constexpr double cycles_of_round = 500;
   const double bytes = static_cast<double>(plan.loads(plan.pass)) * sectors_per_load(shape) *
                        static_cast<double>(sector_bytes);
-  const double cycles = std::max(bytes / limits.sms / bytes_of_cycle, cycles_of_round * rounds);
+  const double cycles = std::max(bytes / gpu.sms / bytes_of_cycle, cycles_of_round * rounds);
   const auto passes =
       static_cast<std::uint32_t>(std::max(1L, std::lround(timed_cycles / cycles / slope_parts)));
   plan.lengths = {.brief = length_of(plan, plan.pass.blocks, passes * rounds),
                   .full = length_of(plan, plan.pass.blocks, slope_parts * passes * rounds)};
 }
 
-void plan_dram(SweepPlan& plan, const DeviceLimits& limits) {
+void plan_dram(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
   const Shape& shape = plan.shape;
   constexpr std::uint64_t many = 4;  // times L2: what is read, by the lines that it lies in
   const auto sectors = static_cast<std::uint64_t>(sectors_per_load(shape));
   const std::uint64_t line_slots = lines_of_load(shape) * line_bytes;
   const std::uint64_t wanted = std::bit_ceil(
-      std::max(sectors_timed / sectors, (many * limits.l2_bytes + line_slots - 1) / line_slots));
-  const std::uint64_t loads =
-      std::min(wanted, std::bit_floor(limits.pool_bytes / shape.load_span()));
-  if (loads * line_slots < many * limits.l2_bytes ||
-      std::uint64_t{shape.locality} * shape.width > limits.pool_bytes) {
+      std::max(sectors_timed / sectors, (many * gpu.l2_bytes + line_slots - 1) / line_slots));
+  const std::uint64_t loads = std::min(wanted, std::bit_floor(pool_bytes(gpu) / shape.load_span()));
+  if (loads * line_slots < many * gpu.l2_bytes ||
+      std::uint64_t{shape.locality} * shape.width > pool_bytes(gpu)) {
     throw Skipped{"device memory is too small beside L2, or for such a window"};
   }
   // A block of few bytes would be gone before the next one is there.
@@ -159,7 +158,7 @@ void plan_dram(SweepPlan& plan, const DeviceLimits& limits) {
   const auto rounds = static_cast<std::uint32_t>(
       std::bit_ceil((least_piece + bytes_of_round - 1) / bytes_of_round));
   plan.loads_of_block = rounds * round;
-  plan.blocks_per_sm = limits.blocks_per_sm;
+  plan.blocks_per_sm = most_blocks;
   const auto blocks = static_cast<std::uint32_t>(loads / plan.loads_of_block);
   if (blocks < memory_parts) throw Skipped{"device memory is too small for several blocks"};
   plan.lengths = {.brief = length_of(plan, blocks / memory_parts, rounds),
@@ -173,39 +172,37 @@ Benchmark declare() {
   std::vector<std::string> localities;
   for (std::uint32_t one = lanes; one <= 1U << 30U; one *= 2)
     localities.push_back(std::to_string(one));
-  return {.suite = "micro",
-          .name = "stride_gather",
-          .question =
-              "How much of a level's bandwidth is left to wanted bytes that lie apart, off the "
-              "alignment, or anywhere?",
-          .axes = {levels.axis("level", "where the data lie (l3: CPU only)"),
-                   patterns.axis("pattern", "how elements follow one another"),
-                   {.name = "width",
-                    .meaning = "bytes of an element (host: always 4)",
-                    .choices = {"4", "8", "16"},
-                    .defaults = {"4", "16"}},
-                   number_axis("stride", "strided: elements from one to the next (else 1)", 1,
-                               max_stride, {"1", "2", "4", "8", "16", "32", "64"}),
-                   number_axis("misalignment",
-                               "misaligned: elements from a line's start to the first (else 0)", 0,
-                               max_misalignment, {"0", "1", "4", "8"}),
-                   {.name = "locality",
-                    .meaning = "gather: elements of the window that a load draws from (else 32)",
-                    .choices = localities,
-                    .defaults = {"32", "128", "512", "4096", "32768", "1048576", "16777216",
-                                 "268435456"}}},
-          .quantities = {{"useful_bandwidth", "wanted bytes a second, start-up cancelled"},
-                         {"useful_bandwidth_per_sm",
-                          "wanted bytes of an SM (host: of a core) in a cycle, by each timer"},
-                         {"sector_bandwidth",
-                          "bytes of the sectors that loads ask L2 for, by the model"},
-                         {"grid_time", "the whole long launch, start-up included"},
-                         {"core_clock", "clock of the core meanwhile"},
-                         {"sectors_per_request", "of a warp-load, counted beside modelled"},
-                         {"memory_bytes_per_used_byte",
-                          "bytes read from memory for each that is wanted"}},
-          .seconds_per_case = 0.03,
-          .excludes = excluded};
+  return {
+      .suite = "micro",
+      .name = "stride_gather",
+      .question =
+          "How much of a level's bandwidth is left to wanted bytes that lie apart, off the "
+          "alignment, or anywhere?",
+      .axes = {levels.axis("level", "where the data lie (l3: CPU only)"),
+               patterns.axis("pattern", "how elements follow one another"),
+               listed_axis("width", "bytes of an element (host: always 4)", {"4", "8", "16"},
+                           {"4", "16"}),
+               number_axis("stride", "strided: elements from one to the next (else 1)", 1,
+                           max_stride, {"1", "2", "4", "8", "16", "32", "64"}),
+               number_axis("misalignment",
+                           "misaligned: elements from a line's start to the first (else 0)", 0,
+                           max_misalignment, {"0", "1", "4", "8"}),
+               listed_axis(
+                   "locality", "gather: elements of the window that a load draws from (else 32)",
+                   localities,
+                   {"32", "128", "512", "4096", "32768", "1048576", "16777216", "268435456"})},
+      .quantities = {{"useful_bandwidth", "wanted bytes a second, start-up cancelled"},
+                     {"useful_bandwidth_per_sm",
+                      "wanted bytes of an SM (host: of a core) in a cycle, by each timer"},
+                     {"sector_bandwidth",
+                      "bytes of the sectors that loads ask L2 for, by the model"},
+                     {"grid_time", "the whole long launch, start-up included"},
+                     {"core_clock", "clock of the core meanwhile"},
+                     {"sectors_per_request", "of a warp-load, counted beside modelled"},
+                     {"memory_bytes_per_used_byte",
+                      "bytes read from memory for each that is wanted"}},
+      .seconds_per_case = 0.03,
+      .excludes = excluded};
 }
 
 Shape shape_of(const Params& params) {
@@ -217,11 +214,12 @@ Shape shape_of(const Params& params) {
           .locality = number_of<std::uint32_t>(params, "locality")};
 }
 
-SweepPlan plan_for(const Shape& shape, const DeviceLimits& limits) {
-  SweepPlan plan{.shape = shape, .sms = limits.sms};
-  (shape.level == Level::l2 ? plan_l2 : plan_dram)(plan, limits);
+SweepPlan plan_for(const Shape& shape, const GpuFacts& gpu, std::uint32_t resident) {
+  SweepPlan plan{.shape = shape, .sms = gpu.sms};
+  (shape.level == Level::l2 ? plan_l2 : plan_dram)(plan, gpu,
+                                                   std::min(resident, most_blocks_per_sm));
   if (plan.span(plan.lengths.full) >
-      limits.pool_bytes + std::uint64_t{max_misalignment} * shape.width) {
+      pool_bytes(gpu) + std::uint64_t{max_misalignment} * shape.width) {
     throw Skipped{"device memory is too small for the array"};
   }
   return plan;
@@ -266,45 +264,28 @@ std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads) {
   return sum;
 }
 
-Experiment described(std::size_t cores, double moved_over_used) {
-  const auto all = static_cast<double>(cores);
-  const Value inside = per_cycle(1);
-  const Value outside = of_slope([](const Seen& seen) { return 1 / seen.outside; });
-  Experiment experiment;
-  experiment.rows = {{"useful_bandwidth", "B/s", By::outside, per_second(all)},
-                     {"useful_bandwidth_per_sm", "B/cycle", By::inside, inside},
-                     {"useful_bandwidth_per_sm", "B/cycle", By::outside, outside}};
-  if (moved_over_used > 0) {
-    experiment.rows.push_back(
-        {"sector_bandwidth", "B/s", By::outside, per_second(all * moved_over_used)});
-  }
-  experiment.rows.push_back(grid_time());
-  experiment.timers = {{inside, By::inside, outside, By::outside}};
-  experiment.watch = {inside, outside};
-  return experiment;
-}
-
-Experiment describe(const SweepPlan& plan, const std::uint64_t& first_word) {
+Experiment describe(const SweepPlan& plan, const Places& places) {
   const Shape& shape = plan.shape;
   const Length& full = plan.lengths.full;
   const bool in_l2 = shape.level == Level::l2;
-  Experiment experiment =
-      described(plan.sms, sectors_per_load(shape) * double{sector_bytes} / shape.load_bytes());
+  const double moved_over_used =
+      sectors_per_load(shape) * double{sector_bytes} / shape.load_bytes();
+  Experiment experiment = bandwidth_of(plan.sms, "useful_bandwidth");
+  experiment.rows.insert(experiment.rows.end() - 1, {"sector_bandwidth", "B/s", By::outside,
+                                                     per_second(plan.sms * moved_over_used)});
   const std::uint32_t of_full = sum_of_loads(shape, plan.distinct_loads(full));
   const std::uint32_t of_brief =
       in_l2 ? of_full : sum_of_loads(shape, plan.distinct_loads(plan.lengths.brief));
-  experiment.slopes = {
-      {.verify =
-           [=, &first_word](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-             std::uint32_t sum = 0;
-             for (const Stamp& stamp : stamps)
-               sum += static_cast<std::uint32_t>(stamp.result);
-             const std::uint32_t of_lap = call.length.blocks == full.blocks ? of_full : of_brief;
-             tally.one(sum == static_cast<std::uint32_t>(plan.laps(call.length)) * of_lap +
-                                  sum_of_move(shape, plan.loads(call.length), first_word));
-           },
-       .start = in_l2 ? Start::as_left : Start::evicted,
-       .lengths = plan.lengths}};
+  const auto sum_of = [=, &places](const Call& call) {
+    const std::uint32_t of_lap =
+        call.length.blocks == plan.lengths.full.blocks ? of_full : of_brief;
+    return static_cast<std::uint32_t>(plan.laps(call.length)) * of_lap +
+           sum_of_move(plan.shape, plan.loads(call.length),
+                       places.offset() / sizeof(std::uint32_t));
+  };
+  experiment.slopes = {{.verify = results_add_up_to(sum_of),
+                        .start = in_l2 ? Start::as_left : Start::evicted,
+                        .lengths = plan.lengths}};
   experiment.checked = "sums of launches against the host's";
   constexpr std::uint32_t warps = threads / lanes;
   if (in_l2) {
@@ -476,7 +457,7 @@ void run(Session& session) {
   std::uint64_t begin = 0;
   auto end = static_cast<std::uint64_t>(arrays.start * static_cast<double>(order.pass()));
 
-  Experiment experiment = described(cpus.size(), /*moved_over_used=*/0);
+  Experiment experiment = bandwidth_of(cpus.size(), "useful_bandwidth");
   Slope slope;
   slope.prepare = [&](const Call& call) {
     begin = end;

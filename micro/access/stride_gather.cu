@@ -14,8 +14,6 @@
 #include "harness/model/coalescing.hpp"
 #include "micro/access/stride_gather.hpp"
 
-#include <algorithm>
-
 namespace strata::stride_gather {
 namespace {
 
@@ -98,49 +96,30 @@ void run(Session& session) {
     return shape.pattern == Pattern::gather ? &sweep<width, true> : &sweep<width, false>;
   });
   const auto* const code = reinterpret_cast<const void*>(kernel);
-  constexpr std::uint64_t pool_bytes = std::uint64_t{4} << 30U;
-  const DeviceLimits limits{
-      .sms = gpu.sms,
-      .blocks_per_sm = std::min(resident_blocks(code, threads), most_blocks_per_sm),
-      .l2_bytes = gpu.l2_bytes,
-      .pool_bytes = std::min(pool_bytes, std::bit_floor(gpu.memory_bytes / 4))};
-  const SweepPlan plan = plan_for(shape, limits);
+  const SweepPlan plan = plan_for(shape, gpu, resident_blocks(code, threads));
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const cudaStream_t stream = machine.stream().get();
   using Pool = DeviceBuffer<std::uint32_t>;  // that all cases share
   const Pool& pool = session.cache().keep<Pool>("stride_gather", [&] {
-    Pool made{(limits.pool_bytes + most_misaligned) / sizeof(std::uint32_t)};
+    Pool made{(pool_bytes(gpu) + most_misaligned) / sizeof(std::uint32_t)};
     fill(made.data(), made.size(), array_words, stream);
     return made;
   });
 
-  // Data in L2 are read at so many places, a sample at each: where they lie decides how evenly they
-  // fall on the slices of L2. An H200 showed up to 6 % between two runs.
-  constexpr std::uint64_t most_places = 16;
-  constexpr std::uint64_t page_bytes = std::uint64_t{2} << 20U;
-  const std::uint64_t place_bytes =
-      (plan.span(plan.pass) + most_misaligned + page_bytes - 1) / page_bytes * page_bytes;
   const bool in_l2 = shape.level == Level::l2;
-  const std::uint64_t places =
-      in_l2 ? std::clamp<std::uint64_t>(pool.size_bytes() / place_bytes, 1, most_places) : 1;
-  std::uint64_t place = 0;
-  std::uint64_t first_word = 0;
-
+  Places places{plan.span(plan.pass) + most_misaligned, in_l2 ? pool.size_bytes() : 0};
   const auto launch = [&](const Length& length, std::uint32_t turn) {
     const AddressPattern pattern{.ordinals_of_block = plan.loads_of_block * lanes,
                                  .step = shape.stride * shape.width,
                                  .scatter = scatter_of(shape.locality),
                                  .turn = turn};
-    const auto* const data = reinterpret_cast<const char*>(pool.data() + first_word);
+    const auto* const data = reinterpret_cast<const char*>(pool.data()) + places.offset();
     kernel<<<length.blocks, threads, 0, stream>>>(
         data + std::uint64_t{shape.misalignment} * shape.width, pattern, length.rounds,
         machine.device_stamps());
   };
-  Experiment experiment = describe(plan, first_word);
-  experiment.prepare = [&] {
-    place = (place + 1) % places;
-    first_word = place * place_bytes / sizeof(std::uint32_t);
-  };
+  Experiment experiment = describe(plan, places);
+  experiment.prepare = [&] { places.next(); };
   Slope& slope = experiment.slopes[0];
   slope.launch = [&](const Call& call) { launch(call.length, 0); };
   if (in_l2) {

@@ -18,7 +18,9 @@
 #include "harness/model/layout.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "harness/record/device_facts.hpp"
+#include "micro/access/places.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -88,13 +90,10 @@ inline constexpr std::uint32_t most_blocks_per_sm = 16;
   return threads / lanes * flights_of(width);
 }
 
-/// What a plan must know of a device.
-struct DeviceLimits {
-  std::uint32_t sms = 0;
-  std::uint32_t blocks_per_sm = most_blocks_per_sm;  ///< that fit, at the most
-  std::uint64_t l2_bytes = 0;
-  std::uint64_t pool_bytes = 0;  ///< of device memory that is there for the data
-};
+/// Bytes of device memory for the data of all cases.
+[[nodiscard]] inline std::uint64_t pool_bytes(const GpuFacts& gpu) {
+  return std::min(std::uint64_t{4} << 30U, std::bit_floor(gpu.memory_bytes / 4));
+}
 
 /// Everything about a case on a GPU that is decided before it runs. Launches differ in rounds where
 /// data lie in L2, in blocks where they lie in memory; their work is the bytes that an SM wants.
@@ -123,8 +122,9 @@ struct SweepPlan {
            std::uint64_t{shape.misalignment} * shape.width;
   }
 };
-/// Throws Skipped where the device cannot hold the data, or where no window of that locality fits.
-[[nodiscard]] SweepPlan plan_for(const Shape& shape, const DeviceLimits& limits);
+/// `resident`: blocks of the kernel that an SM has room for. Throws Skipped where the device cannot
+/// hold the data, or where no window of that locality fits.
+[[nodiscard]] SweepPlan plan_for(const Shape& shape, const GpuFacts& gpu, std::uint32_t resident);
 
 /// Sectors of the first `loads` warp-loads of a pass, by the rules of compute capability 7.0 and
 /// later: as each load counts them, and how many different ones they are.
@@ -150,13 +150,9 @@ inline constexpr LinearWords array_words{};
          static_cast<std::uint32_t>(words) * array_words.slope;
 }
 
-/// The timed rows of either backend, whose slope is by the wanted bytes of one core.
-/// `moved_over_used`: bytes of the sectors that loads ask for over the bytes that are wanted; 0
-/// where sectors mean nothing.
-[[nodiscard]] Experiment described(std::size_t cores, double moved_over_used);
-/// The case on a GPU, but for the launch. `first_word`: of the pool, where the data of the launch
-/// begin; read when a launch is verified.
-[[nodiscard]] Experiment describe(const SweepPlan& plan, const std::uint64_t& first_word);
+/// The case on a GPU, but for the launch. `places`: asked where the data begin when a launch is
+/// verified.
+[[nodiscard]] Experiment describe(const SweepPlan& plan, const Places& places);
 /// What is counted of it. Apart, because the sectors of a large window take the host a while.
 [[nodiscard]] CountPlan counts_of(const SweepPlan& plan, const GpuFacts& gpu);
 

@@ -275,12 +275,11 @@ Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu) {
   return plan;
 }
 
-Line written(Operation operation, std::uint64_t array_bytes, std::uint32_t updates,
-             std::uint32_t salt) {
+Line written(const Plan& plan, const Length& length, std::uint32_t salt) {
   constexpr Line data;
-  const Line one = data.from(array_bytes / word_bytes);
-  const Line two = data.from(2 * array_bytes / word_bytes);
-  switch (operation) {
+  const Line one = data.from(plan.array_bytes / word_bytes);
+  const Line two = data.from(2 * plan.array_bytes / word_bytes);
+  switch (plan.shape.operation) {
     case Operation::write:
       return {data.slope, salt};
     case Operation::copy:
@@ -288,7 +287,7 @@ Line written(Operation operation, std::uint64_t array_bytes, std::uint32_t updat
     case Operation::triad:
       return {one.slope + triad_factor * two.slope, one.start + triad_factor * two.start};
     case Operation::update:
-      return {data.slope, data.start + updates * update_step};
+      return {data.slope, data.start + plan.updates(length) * update_step};
     case Operation::read:
       break;
   }
@@ -307,7 +306,7 @@ std::uint32_t expected_sum(const Plan& plan, const Length& length) {
 }
 
 std::uint32_t expected_shared_sum(const Plan& plan, const Length& length, std::uint32_t salt) {
-  const Line after = written(plan.shape.operation, plan.array_bytes, plan.updates(length), salt);
+  const Line after = written(plan, length, salt);
   std::uint32_t sum = 0;
   for (std::uint32_t j = 0; j < plan.words(length); ++j)
     sum += (2 * j + 1) * after.word(j);

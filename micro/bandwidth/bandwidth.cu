@@ -151,7 +151,8 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
   if (threadIdx.x == 0) merge(stamps, begin, end, all);
 }
 
-using Kernel = decltype(&stream<Level::l1, Operation::read, 4, 1>);
+using Kernel = void (*)(Arrays, AddressPattern, std::uint32_t, std::uint32_t, Line, std::uint32_t,
+                        Stamp*);
 
 Kernel kernel_for(const LaunchShape& shape) {
   // Memory is read by the same instructions as L2.
@@ -233,8 +234,7 @@ void run(Session& session) {
     lay({});
     pool.dirty = true;
     slope.verify = [=, &pool](const Call& call, std::span<const Stamp>, Tally& tally) {
-      const Line after =
-          written(shape.operation, plan.array_bytes, plan.updates(call.length), call.salt);
+      const Line after = written(plan, call.length, call.salt);
       pool.check.verify_and_refill(words, plan.words(call.length), after, before, tally, stream);
     };
     // What a writer left is not what the next pass over the same work starts from.

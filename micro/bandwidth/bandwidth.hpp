@@ -163,10 +163,8 @@ inline constexpr Line poison{.slope = 0, .start = 0xA5A5A5A5U};
 inline constexpr std::uint32_t update_step = 0x3C6EF372U;
 inline constexpr std::uint32_t triad_factor = 3;
 
-/// What the array that is written to holds after a launch in which each word was touched `updates`
-/// times.
-[[nodiscard]] Line written(Operation operation, std::uint64_t array_bytes, std::uint32_t updates,
-                           std::uint32_t salt);
+/// What the array that is written to holds after a launch.
+[[nodiscard]] Line written(const Plan& plan, const Length& length, std::uint32_t salt);
 
 /// What a reading launch adds up over all of its threads.
 [[nodiscard]] std::uint32_t expected_sum(const Plan& plan, const Length& length);

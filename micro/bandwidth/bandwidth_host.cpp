@@ -136,7 +136,8 @@ void run(Session& session) {
   const auto cpus = allowed_cpus();
   const std::uint64_t words =
       words_for(level, operation, cpus.size(), cpu_facts(session.device().identity().facts));
-  const std::uint64_t array_bytes = words * sizeof(std::uint32_t);
+  const Plan plan{.shape = {.level = level, .operation = operation},
+                  .array_bytes = words * sizeof(std::uint32_t)};
   const auto code = with_value<Operation::read, Operation::write, Operation::copy, Operation::triad,
                                Operation::update>(
       operation, []<Operation which>() { return widest<work<which>>(); });
@@ -168,7 +169,7 @@ void run(Session& session) {
   } else {
     slope.verify = [&](const Call& call, std::span<const Stamp>, Tally& tally) {
       const Range range = range_of(call.length, words);
-      const Line line = written(operation, array_bytes, call.length.rounds, call.salt);
+      const Line line = written(plan, call.length, call.salt);
       const Line next = operation == Operation::update ? Line{} : poison;
       std::atomic<std::uint64_t> different = 0;
       (void)team.run([&](std::size_t rank) {
@@ -185,8 +186,8 @@ void run(Session& session) {
     };
   }
   slope.size = [&](const auto& trial) {
-    const auto moved =
-        static_cast<double>(array_bytes * (arrays_read(operation) + arrays_written(operation)));
+    const auto moved = static_cast<double>(plan.array_bytes *
+                                           (arrays_read(operation) + arrays_written(operation)));
     return decide_lengths(trial, level != Level::dram, moved, experiment.pairs);
   };
   experiment.slopes = {slope};
@@ -196,8 +197,8 @@ void run(Session& session) {
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
   experiment.facts = [&](const Experiment&) {
     return Facts{{"instructions", std::string{code.instructions}},
-                 {"footprint_bytes",
-                  static_cast<std::int64_t>(array_bytes * arrays_of(operation) * cpus.size())}};
+                 {"footprint_bytes", static_cast<std::int64_t>(
+                                         plan.array_bytes * arrays_of(operation) * cpus.size())}};
   };
   measure(session, machine, experiment);
 }

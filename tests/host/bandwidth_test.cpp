@@ -204,7 +204,7 @@ TEST(BandwidthResults, AreLinesThatFollowFromTheOperation) {
     return plan_for({Level::shared, operation, 16, 128, 2, 4}, large());
   };
   const auto left_by = [&](const bandwidth::Plan& plan) {
-    return written(plan.shape.operation, plan.array_bytes, plan.updates(plan.lengths.full), 9);
+    return written(plan, plan.lengths.full, 9);
   };
   const auto copy = of(Operation::copy);
   EXPECT_EQ(left_by(copy).word(5), line.word(copy.array_bytes / 4 + 5));

@@ -17,12 +17,16 @@ using namespace stride_gather;
 
 constexpr std::uint64_t mebi = 1U << 20U;
 
-DeviceLimits large() {
-  return {.sms = 132, .blocks_per_sm = 16, .l2_bytes = 60 * mebi, .pool_bytes = 4096 * mebi};
+GpuFacts large() {
+  return {
+      .sms = 132, .l2_bytes = 60 * mebi, .memory_bytes = 16384 * mebi, .l2_fetch_granularity = 64};
 }
 /// One on which every element can be walked over in a test.
-DeviceLimits small() {
-  return {.sms = 4, .blocks_per_sm = 4, .l2_bytes = 2 * mebi, .pool_bytes = 64 * mebi};
+GpuFacts small() {
+  return {.sms = 4, .l2_bytes = 2 * mebi, .memory_bytes = 256 * mebi};
+}
+SweepPlan plan_for(const Shape& shape, const GpuFacts& gpu) {
+  return stride_gather::plan_for(shape, gpu, gpu.sms == small().sms ? 4 : 16);
 }
 
 Shape strided(std::uint32_t stride, std::uint32_t width = 4, Level level = Level::dram) {
@@ -146,10 +150,10 @@ TEST(StrideGatherSums, TellAGatherFromAStream) {
 }
 
 TEST(StrideGatherPlan, StaysInsideItsArrayAndMakesWholeRounds) {
-  for (const DeviceLimits& limits : {large(), small()}) {
+  for (const GpuFacts& gpu : {large(), small()}) {
     for (const Shape& shape : some_shapes()) {
-      const auto plan = plan_for(shape, limits);
-      EXPECT_LE(plan.span(plan.lengths.full), limits.pool_bytes + 1024U * shape.width);
+      const auto plan = plan_for(shape, gpu);
+      EXPECT_LE(plan.span(plan.lengths.full), pool_bytes(gpu) + 1024U * shape.width);
       EXPECT_EQ(plan.loads_of_block % loads_of_round(shape.width), 0U);
       EXPECT_EQ(plan.loads(plan.lengths.full) % plan.distinct_loads(plan.lengths.full), 0U);
       EXPECT_LE(plan.distinct_loads(plan.lengths.full) * lanes, std::uint64_t{1} << 32U);
@@ -192,8 +196,8 @@ TEST(StrideGatherPlan, TakesFromMemoryManyTimesL2AndEachElementOnce) {
 TEST(StrideGatherPlan, LeavesOutWhatDoesNotFit) {
   EXPECT_THROW((void)plan_for(gather(1U << 24U, 4, Level::l2), large()), Skipped);
   EXPECT_THROW((void)plan_for(gather(1U << 30U, 16), large()), Skipped);
-  DeviceLimits poor = large();
-  poor.pool_bytes = 64 * mebi;
+  GpuFacts poor = large();
+  poor.memory_bytes = 256 * mebi;
   EXPECT_THROW((void)plan_for(strided(1), poor), Skipped);
   poor = large();
   poor.l2_bytes = 1024;
@@ -279,13 +283,6 @@ TEST(StrideGatherLevel, OfSectorsReadOnceLetsL2HaveNone) {
   EXPECT_EQ(level_of(Level::l2, sectors, 10, counts(1e7, 1e7, 1e6, 32e6)), Verdict::failed);
 }
 
-GpuFacts gpu() {
-  GpuFacts facts;
-  facts.sms = large().sms;
-  facts.l2_fetch_granularity = 64;
-  return facts;
-}
-
 Sample sample_of(double inside, double outside) {
   return {.slopes = {{.inside = {.cycles = inside, .slowest = inside, .hertz = 1.5e9},
                       .outside = outside,
@@ -295,17 +292,17 @@ Sample sample_of(double inside, double outside) {
 }
 
 TEST(StrideGatherRows, AreWantedBytesOfTheChipAndOfAnSm) {
-  const std::uint64_t first_word = 0;
+  const Places places{1};
   // Of 128 wanted bytes a load, 8 sectors are moved.
   const auto plan = plan_for(strided(2), large());
-  EXPECT_EQ(rows_of(describe(plan, first_word), cuda_timers, sample_of(0.04, 0.05)),
+  EXPECT_EQ(rows_of(describe(plan, places), cuda_timers, sample_of(0.04, 0.05)),
             (RowsSeen{{"useful_bandwidth by event_slope", {132 / 2e-11, "B/s"}},
                       {"useful_bandwidth_per_sm by clock64_slope", {25, "B/cycle"}},
                       {"useful_bandwidth_per_sm by event_slope", {20, "B/cycle"}},
                       {"sector_bandwidth by event_slope", {2 * 132 / 2e-11, "B/s"}},
                       {"grid_time by event", {3e-4, "s"}},
                       {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
-  EXPECT_EQ(rows_of(described(7, 0), host_timers, sample_of(0.04, 0.05)),
+  EXPECT_EQ(rows_of(bandwidth_of(7, "useful_bandwidth"), host_timers, sample_of(0.04, 0.05)),
             (RowsSeen{{"useful_bandwidth by monotonic_slope", {7 / 2e-11, "B/s"}},
                       {"useful_bandwidth_per_sm by tsc_slope", {25, "B/tsc_cycle"}},
                       {"useful_bandwidth_per_sm by monotonic_slope", {20, "B/tsc_cycle"}},
@@ -324,7 +321,7 @@ TEST(StrideGatherRows, AreByTheBytesThatAnSmWants) {
 }
 
 TEST(StrideGatherGates, CompareTheSlowestSmWithTheEvents) {
-  const Experiment experiment = described(1, 0);
+  const Experiment experiment = bandwidth_of(1, "useful_bandwidth");
   EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.0400, 0.0407)}), Verdict::passed);
   EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.0400, 0.0410)}), Verdict::failed);
   EXPECT_EQ(verdict_of("timer", experiment, {sample_of(0.0410, 0.0400)}), Verdict::failed);
@@ -336,12 +333,13 @@ TEST(StrideGatherGates, CompareTheSlowestSmWithTheEvents) {
 TEST(StrideGatherGates, WantTheSumOfWhatWasReadWhereItLies) {
   for (const Shape& shape : {strided(3), gather(256, 8), strided(1, 4, Level::l2)}) {
     const auto plan = plan_for(shape, small());
-    std::uint64_t first_word = 0;
-    const Experiment experiment = describe(plan, first_word);
+    Places places{4096 * sizeof(std::uint32_t)};
+    const Experiment experiment = describe(plan, places);
     const Slope& slope = experiment.slopes.at(0);
     EXPECT_EQ(slope.start, shape.level == Level::l2 ? Start::as_left : Start::evicted);
     EXPECT_EQ(slope.window.name, "slowest writer");
-    first_word = 4096;
+    places.next();
+    const std::uint64_t first_word = places.offset() / sizeof(std::uint32_t);
     for (const Length& length : {slope.lengths.brief, slope.lengths.full}) {
       std::uint32_t sum = 0;
       const std::uint64_t loads = plan.distinct_loads(length);
@@ -367,20 +365,20 @@ TEST(StrideGatherGates, WantTheSumOfWhatWasReadWhereItLies) {
 }
 
 TEST(StrideGatherGates, WantAllBlocksOfDataInL2ToStay) {
-  const std::uint64_t first_word = 0;
+  const Places places{1};
   const auto plan = plan_for(strided(1, 4, Level::l2), large());
-  const auto placement = describe(plan, first_word).placement;
+  const auto placement = describe(plan, places).placement;
   ASSERT_TRUE(placement);
   EXPECT_EQ(placement->cores, 132U);
   EXPECT_EQ(placement->of_tag, 4U);
   EXPECT_EQ(placement->per_core, static_cast<int>(4 * plan.blocks_per_sm));
-  EXPECT_FALSE(describe(plan_for(strided(1), large()), first_word).placement);
+  EXPECT_FALSE(describe(plan_for(strided(1), large()), places).placement);
 }
 
 TEST(StrideGatherCounts, AreThoseOfTheModel) {
   const Shape shape = strided(1, 4, Level::l2);
   const auto l2 = plan_for(shape, large());
-  const CountPlan of_l2 = counts_of(l2, gpu());
+  const CountPlan of_l2 = counts_of(l2, large());
   EXPECT_EQ(of_l2.length.rounds, l2.lengths.full.rounds);
   EXPECT_EQ(of_l2.none.rounds, 0U);
   EXPECT_EQ(of_l2.none.blocks, l2.lengths.full.blocks);
@@ -390,7 +388,7 @@ TEST(StrideGatherCounts, AreThoseOfTheModel) {
   EXPECT_EQ(of_l2.served_by, ServedBy::l2);
   EXPECT_EQ(of_l2.rows, LoadRows::per_request);
   const auto dram = plan_for(strided(16), large());
-  const CountPlan of_dram = counts_of(dram, gpu());
+  const CountPlan of_dram = counts_of(dram, large());
   EXPECT_EQ(of_dram.loads->sectors, 32 * of_dram.loads->requests);
   EXPECT_EQ(of_dram.loads->distinct_sectors, of_dram.loads->sectors);
   EXPECT_EQ(of_dram.loads->fetched_sectors, 2 * of_dram.loads->sectors) << "64 bytes at once";
