@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -105,7 +106,6 @@ void plan_shared(Plan& plan, const GpuFacts& gpu) {
   plan.passes = chunks;
   plan.array_bytes = std::uint64_t{shape.warps()} * span;
   plan.dynamic_bytes = static_cast<std::uint32_t>(plan.array_bytes * arrays_of(shape.operation));
-  plan_rounds(plan, gpu);
 }
 
 void plan_l1(Plan& plan, const GpuFacts& gpu) {
@@ -120,7 +120,6 @@ void plan_l1(Plan& plan, const GpuFacts& gpu) {
                   .warp_step = shape.chunk(),
                   .advance = shape.chunk()};
   plan.array_bytes = span;
-  plan_rounds(plan, gpu);
 }
 
 void plan_l2(Plan& plan, const GpuFacts& gpu) {
@@ -130,9 +129,7 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
   if (shape.operation == Operation::read) {
     // Tiles by a power of two: an odd number of them is then a step that comes by all. Between a
     // sixth and a third of L2, so that it has room for a second copy in its other half.
-    std::uint64_t tiles = 1;
-    while (2 * tiles * tile <= gpu.l2_bytes / 3)
-      tiles *= 2;
+    const std::uint64_t tiles = std::bit_floor(gpu.l2_bytes / 3 / tile);
     if (tiles < 4 || blocks > 4 * tiles) {
       throw Skipped{"L2 is too small for what would be in flight"};
     }
@@ -155,7 +152,6 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
     plan.passes = tiles;
     plan.array_bytes = blocks * span;
   }
-  plan_rounds(plan, gpu);
 }
 
 void plan_dram(Plan& plan, const GpuFacts& gpu) {
@@ -164,7 +160,7 @@ void plan_dram(Plan& plan, const GpuFacts& gpu) {
   constexpr std::uint64_t least_piece = 32 * kibi;
   const std::uint64_t tile = shape.tile();
   const std::uint64_t piece = std::max(least_piece, tile);
-  constexpr std::uint64_t parts = 4;  // the short launch is a quarter of the long one
+  constexpr std::uint32_t parts = 4;  // the short launch is a quarter of the long one
   const std::uint64_t unit = piece * parts;
   // What one launch writes must be many times what L2 can keep back; what it reads was never in L2.
   const std::uint64_t least = shape.operation == Operation::read ? 256 * mebi : 16 * gpu.l2_bytes;
@@ -184,7 +180,7 @@ void plan_dram(Plan& plan, const GpuFacts& gpu) {
   const auto rounds = static_cast<std::uint32_t>(piece / tile);
   plan.passes = rounds;
   const auto blocks = static_cast<std::uint32_t>(plan.array_bytes / piece);
-  plan.lengths = {.brief = {.rounds = rounds, .blocks = static_cast<std::uint32_t>(blocks / parts)},
+  plan.lengths = {.brief = {.rounds = rounds, .blocks = blocks / parts},
                   .full = {.rounds = rounds, .blocks = blocks}};
   plan.dynamic_bytes = filler(shape, gpu);
 }
@@ -265,7 +261,11 @@ Plan plan_for(const LaunchShape& shape, const GpuFacts& gpu) {
   if (shape.level == Level::shared) plan_shared(plan, gpu);
   if (shape.level == Level::l1) plan_l1(plan, gpu);
   if (shape.level == Level::l2) plan_l2(plan, gpu);
-  if (shape.level == Level::dram) plan_dram(plan, gpu);
+  if (shape.level == Level::dram) {
+    plan_dram(plan, gpu);
+  } else {
+    plan_rounds(plan, gpu);
+  }
   if (shape.level != Level::shared &&
       plan.array_bytes * arrays_of(shape.operation) > pool_bytes(gpu)) {
     throw Skipped{"device memory is too small for the arrays"};
@@ -330,24 +330,6 @@ std::optional<Row> share_of_limit(Level level, const GpuFacts& gpu) {
   return row;
 }
 
-/// Wavefronts of a warp's access to shared memory: each moves 128 bytes. Stray ones, of the
-/// system's own, are few.
-std::vector<Expectation> shared_expectations(const LaunchShape& shape, double accesses) {
-  constexpr double few = 1e-3;
-  const double wavefronts = shape.width / 4.0;
-  std::vector<Expectation> expected;
-  const auto add = [&](const std::string& kind, std::uint32_t arrays) {
-    if (arrays == 0) return;
-    expected.push_back({.quantity = kind + "_requests", .predicted = accesses * arrays});
-    expected.push_back({.quantity = kind + "_wavefronts",
-                        .predicted = accesses * arrays * wavefronts,
-                        .bound = few});
-  };
-  add("shared_load", arrays_read(shape.operation));
-  add("shared_store", arrays_written(shape.operation));
-  return expected;
-}
-
 CountPlan count_plan(const Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
   const Length& full = plan.lengths.full;
@@ -355,7 +337,18 @@ CountPlan count_plan(const Plan& plan, const GpuFacts& gpu) {
   const std::uint64_t accesses = bytes / (std::uint64_t{lanes} * shape.width);
   CountPlan counts{.length = full, .none = {.blocks = full.blocks}};
   if (shape.level == Level::shared) {
-    counts.expected = shared_expectations(shape, static_cast<double>(accesses));
+    // A wavefront moves 128 bytes. Stray ones, of the system's own, are few.
+    constexpr double few = 1e-3;
+    const auto expect = [&](const std::string& kind, std::uint32_t arrays) {
+      const double requests = static_cast<double>(accesses) * arrays;
+      if (arrays == 0) return;
+      counts.expected.push_back({.quantity = kind + "_requests", .predicted = requests});
+      counts.expected.push_back({.quantity = kind + "_wavefronts",
+                                 .predicted = requests * shape.width / 4,
+                                 .bound = few});
+    };
+    expect("shared_load", arrays_read(shape.operation));
+    expect("shared_store", arrays_written(shape.operation));
     counts.model = "bank_model";
     counts.unit = "round";
     counts.units = double{1} * full.blocks * full.rounds;

@@ -1,21 +1,17 @@
 // How many bytes a second does each level of memory deliver and take, and how many must be in
 // flight for that?
 //
-// The whole chip reads, writes, copies, adds (triad) or updates arrays that lie at one level. The
-// number of bytes in flight is the product of what the axes set: threads of a block, blocks of an
-// SM, accesses that a thread has under way at once, and their width. Bytes count as BabelStream
-// counts them: each array that an operation touches once, an array updated in place twice.
-//
-// Where the data lie and who walks over them:
+// The whole chip reads, writes, copies, adds (triad) or updates arrays that lie at one level. Bytes
+// count as BabelStream counts them: each array that is touched once, one updated in place twice.
 //   shared  each warp goes round a piece of its block's shared memory that nobody else touches;
 //   l1      all warps go round one piece of memory that fits every L1 (ld.global.ca);
-//   l2      reads bypass L1 (ld.global.cg), and every block walks over the whole array in an order
-//           of its own, in which no two blocks are ever at one place in the same round: L2 would
-//           answer requests of several SMs for one line as one. Writers have a piece of their own;
-//   dram    one pass: blocks come and go, each with a contiguous piece that is touched once, over a
-//           range many times the size of L2. It is the fastest form known, and as many blocks are
-//           resident as the case says because the rest of shared memory is taken.
-//
+//   l2      reads bypass L1 (ld.global.cg); every block walks over the whole array in its own
+//   order,
+//           no two at one place in the same round: L2 would answer several SMs that ask for one
+//           line at once. Writers have a piece of their own;
+//   dram    blocks come and go, each with a contiguous piece that is touched once, of a range many
+//           times the size of L2: the fastest form known. The rest of shared memory is taken, so
+//           that as many blocks are resident as the case says.
 // Inside the time beside the accesses: half an addition for each word read, one for each word
 // written or updated, and about five instructions for the address of each round; a warp-load of 16
 // bytes a lane leaves an SM 16 slots for issue, one of 4 bytes leaves 4.

@@ -162,11 +162,13 @@ void run(Session& session) {
                   .salt = call.salt + static_cast<std::uint32_t>(range.first) * Line{}.slope})};
   });
   if (operation == Operation::read) {
+    experiment.checked = "sums of cores against the closed form";
     slope.verify = results_are([&](const Call& call) {
       const Range range = range_of(call.length, words);
       return std::uint64_t{call.length.rounds * Line{}.sum(range.first, range.words)};
     });
   } else {
+    experiment.checked = "words that were written, against the closed form";
     slope.verify = [&](const Call& call, std::span<const Stamp>, Tally& tally) {
       const Range range = range_of(call.length, words);
       const Line line = written(plan, call.length, call.salt);
@@ -191,9 +193,6 @@ void run(Session& session) {
     return decide_lengths(trial, level != Level::dram, moved, experiment.pairs);
   };
   experiment.slopes = {slope};
-  experiment.checked = operation == Operation::read
-                           ? "sums of cores against the closed form"
-                           : "words that were written, against the closed form";
   experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
   experiment.facts = [&](const Experiment&) {
     return Facts{{"instructions", std::string{code.instructions}},
