@@ -10,7 +10,7 @@
 #include "harness/measure/engine.hpp"
 #include "harness/model/lanes.hpp"
 #include "micro/access/coalescing.hpp"
-#include "micro/access/places.hpp"
+#include "micro/access/sample_places.hpp"
 #include "micro/pattern/particle_chain.hpp"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ void run(Session& session) {
   const Windows windows = windows_for(pattern, warps, gpu.l2_bytes);
   CudaMachine machine{session, warps};
   const cudaStream_t stream = machine.stream().get();
-  Places places{bytes_for(warps, gpu.l2_bytes)};
+  SamplePlaces places{bytes_for(warps, gpu.l2_bytes)};
   if (windows.size() > places.bytes()) {
     throw std::logic_error{"the windows of a pattern do not fit into the array"};
   }
@@ -92,8 +92,8 @@ void run(Session& session) {
   using Field = DeviceBuffer<std::uint32_t>;
   const Field& field = session.cache().keep<Field>("coalescing", [&] {
     const std::size_t words = places.bytes() / sizeof(std::uint32_t);
-    Field made{Places::most * words};
-    for (std::size_t place = 0; place < Places::most; ++place)
+    Field made{SamplePlaces::most * words};
+    for (std::size_t place = 0; place < SamplePlaces::most; ++place)
       fill(made.data() + place * words, words, HashedWords{}, stream);
     return made;
   });

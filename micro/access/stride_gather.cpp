@@ -264,7 +264,7 @@ std::uint32_t sum_of_loads(const Shape& shape, std::uint64_t loads) {
   return sum;
 }
 
-Experiment describe(const SweepPlan& plan, const Places& places) {
+Experiment describe(const SweepPlan& plan, const SamplePlaces& places) {
   const Shape& shape = plan.shape;
   const Length& full = plan.lengths.full;
   const bool in_l2 = shape.level == Level::l2;

@@ -107,7 +107,7 @@ void run(Session& session) {
   });
 
   const bool in_l2 = shape.level == Level::l2;
-  Places places{plan.span(plan.pass) + most_misaligned, in_l2 ? pool.size_bytes() : 0};
+  SamplePlaces places{plan.span(plan.pass) + most_misaligned, in_l2 ? pool.size_bytes() : 0};
   const auto launch = [&](const Length& length, std::uint32_t turn) {
     const AddressPattern pattern{.ordinals_of_block = plan.loads_of_block * lanes,
                                  .step = shape.stride * shape.width,

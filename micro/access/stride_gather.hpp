@@ -18,7 +18,7 @@
 #include "harness/model/layout.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "harness/record/device_facts.hpp"
-#include "micro/access/places.hpp"
+#include "micro/access/sample_places.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -152,7 +152,7 @@ inline constexpr LinearWords array_words{};
 
 /// The case on a GPU, but for the launch. `places`: asked where the data begin when a launch is
 /// verified.
-[[nodiscard]] Experiment describe(const SweepPlan& plan, const Places& places);
+[[nodiscard]] Experiment describe(const SweepPlan& plan, const SamplePlaces& places);
 /// What is counted of it. Apart, because the sectors of a large window take the host a while.
 [[nodiscard]] CountPlan counts_of(const SweepPlan& plan, const GpuFacts& gpu);
 

@@ -292,7 +292,7 @@ Sample sample_of(double inside, double outside) {
 }
 
 TEST(StrideGatherRows, AreWantedBytesOfTheChipAndOfAnSm) {
-  const Places places{1};
+  const SamplePlaces places{1};
   // Of 128 wanted bytes a load, 8 sectors are moved.
   const auto plan = plan_for(strided(2), large());
   EXPECT_EQ(rows_of(describe(plan, places), cuda_timers, sample_of(0.04, 0.05)),
@@ -333,7 +333,7 @@ TEST(StrideGatherGates, CompareTheSlowestSmWithTheEvents) {
 TEST(StrideGatherGates, WantTheSumOfWhatWasReadWhereItLies) {
   for (const Shape& shape : {strided(3), gather(256, 8), strided(1, 4, Level::l2)}) {
     const auto plan = plan_for(shape, small());
-    Places places{4096 * sizeof(std::uint32_t)};
+    SamplePlaces places{4096 * sizeof(std::uint32_t)};
     const Experiment experiment = describe(plan, places);
     const Slope& slope = experiment.slopes.at(0);
     EXPECT_EQ(slope.start, shape.level == Level::l2 ? Start::as_left : Start::evicted);
@@ -365,7 +365,7 @@ TEST(StrideGatherGates, WantTheSumOfWhatWasReadWhereItLies) {
 }
 
 TEST(StrideGatherGates, WantAllBlocksOfDataInL2ToStay) {
-  const Places places{1};
+  const SamplePlaces places{1};
   const auto plan = plan_for(strided(1, 4, Level::l2), large());
   const auto placement = describe(plan, places).placement;
   ASSERT_TRUE(placement);

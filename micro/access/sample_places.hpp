@@ -8,12 +8,12 @@
 
 namespace strata {
 
-class Places {
+class SamplePlaces {
  public:
   static constexpr std::uint64_t most = 16;
 
   /// As many as `room` bytes hold, of `bytes` each, rounded up to whole pages of their own.
-  explicit constexpr Places(std::uint64_t bytes, std::uint64_t room = ~std::uint64_t{0})
+  explicit constexpr SamplePlaces(std::uint64_t bytes, std::uint64_t room = ~std::uint64_t{0})
       : bytes_{(bytes + page - 1) / page * page},
         count_{std::clamp<std::uint64_t>(room / bytes_, 1, most)} {}
 
