@@ -14,7 +14,8 @@ constexpr std::uint32_t rounds_unit = 5;  // of which a short launch has one
 constexpr double timed_cycles = 4e5;      // 0.2 ms, hundreds of timer steps
 constexpr double distant_cycles = 800;    // from asking for a tile until it is there
 
-const char* why_not(const CopyCase& wanted) {
+std::optional<std::string> excludes(const Params& params, Backend) {
+  const CopyCase wanted = case_of(params);
   if (wanted.bytes % 16 != 0) return "bytes are not a whole number of 16";
   if (wanted.method == CopyMethod::tensor && wanted.bytes > widest_row &&
       wanted.bytes % widest_row != 0) {
@@ -30,7 +31,7 @@ const char* why_not(const CopyCase& wanted) {
       (wanted.bytes < smallest_streamed || wanted.bytes > largest_streamed)) {
     return "several tiles of that size are too little to be in flight, or too much to hold";
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 std::uint32_t whole_units(double rounds) {
@@ -40,7 +41,6 @@ std::uint32_t whole_units(double rounds) {
 }  // namespace
 
 Benchmark declare() {
-  constexpr long long most = 65536;
   return {
       .suite = "micro",
       .name = "async_copy",
@@ -49,11 +49,8 @@ Benchmark declare() {
                                 "where the tiles are: L2, memory, another block's shared memory"),
                measures.axis("measure", "one tile at a time, or as many as the chip takes"),
                methods.axis("method", "instructions that copy"),
-               {.name = "bytes",
-                .meaning = "bytes of a tile",
-                .minimum = 16,
-                .maximum = most,
-                .defaults = {"16", "256", "1024", "4096", "16384", "32768"}},
+               number_axis("bytes", "bytes of a tile", 16, 65536,
+                           {"16", "256", "1024", "4096", "16384", "32768"}),
                {.name = "cluster",
                 .meaning = "blocks of a cluster; 1: no cluster",
                 .choices = {"1", "2", "4", "8"},
@@ -64,10 +61,7 @@ Benchmark declare() {
                      {"bandwidth_per_sm", "bytes that an SM copies in a cycle"},
                      {"core_clock", "clock of the core while it copied"}},
       .seconds_per_case = 0.03,
-      .excludes = [](const Params& params, Backend) -> std::optional<std::string> {
-        if (const char* const why = why_not(case_of(params))) return why;
-        return std::nullopt;
-      }};
+      .excludes = excludes};
 }
 
 CopyCase case_of(const Params& params) {
@@ -76,25 +70,6 @@ CopyCase case_of(const Params& params) {
           .measure = measures.of(params.at("measure")),
           .bytes = number_of<std::uint32_t>(params, "bytes"),
           .cluster = number_of<std::uint32_t>(params, "cluster")};
-}
-
-int needs(CopyMethod method) {
-  constexpr int any = 75;
-  constexpr int ampere = 80;
-  constexpr int hopper = 90;
-  switch (method) {
-    case CopyMethod::registers:
-      return any;
-    case CopyMethod::cp_async_4:
-    case CopyMethod::cp_async_8:
-    case CopyMethod::cp_async_16:
-      return ampere;
-    case CopyMethod::bulk:
-    case CopyMethod::distributed:
-    case CopyMethod::tensor:
-      return hopper;
-  }
-  return hopper;
 }
 
 void require_capability(CopyMethod method, int of_chip, int of_code) {
@@ -118,10 +93,10 @@ std::size_t array_words(const GpuFacts& gpu) {
 }
 
 Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu) {
-  const std::uint64_t whole = array_words(gpu) * word_bytes;
-  return tiles_for(wanted.bytes, wanted.residency == Residency::dram
-                                     ? whole
-                                     : std::min<std::uint64_t>(gpu.l2_bytes / 4, whole));
+  std::uint64_t footprint = array_words(gpu) * word_bytes;
+  if (wanted.residency != Residency::dram)
+    footprint = std::min<std::uint64_t>(gpu.l2_bytes / 4, footprint);
+  return tiles_for(wanted.bytes, footprint);
 }
 
 std::size_t shared_bytes(const CopyCase& wanted, const GpuFacts& gpu) {
@@ -196,12 +171,8 @@ Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks)
   add_both(experiment, latency ? "tile_latency" : "tile_cycles", "cycle");
   if (!latency) {
     const double bytes = wanted.bytes;
-    experiment.rows.push_back({"bandwidth", "B/s", By::outside, of_slope([=](const Seen& seen) {
-                                 return blocks * bytes / seen.seconds;
-                               })});
-    experiment.rows.push_back(
-        {"bandwidth_per_sm", "B/cycle", By::inside,
-         of_slope([=](const Seen& seen) { return bytes / seen.inside.cycles; })});
+    experiment.rows.push_back({"bandwidth", "B/s", By::outside, per_second(blocks * bytes)});
+    experiment.rows.push_back({"bandwidth_per_sm", "B/cycle", By::inside, per_cycle(bytes)});
     experiment.placement = Placement{.cores = blocks, .per_core = 1};
   }
   experiment.checked = "words copied against the array";

@@ -3,20 +3,14 @@
 // hoists a load whose address never changes out of its loop. The kernel fills shared memory with
 // poison before the first copy, since a launch may find there what the last one copied. After the
 // last clock read every word of the tiles that are still there is compared with the array.
-#include "harness/case/error.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
-#include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
-#include "micro/transfer/async_copy.hpp"
 #include "micro/transfer/tile_copies.cuh"
-
-#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 namespace strata::async_copy {
 namespace {
@@ -167,20 +161,14 @@ Kernel kernel_for(const CopyCase& wanted) {
 /// A launch of so many blocks in clusters; `attribute` lives as long as what is returned.
 cudaLaunchConfig_t launch_config(unsigned blocks, unsigned cluster, std::size_t shared,
                                  cudaStream_t stream, cudaLaunchAttribute& attribute) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3{blocks};
-  config.blockDim = dim3{threads};
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  if (cluster > 1) {
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = cluster;
-    attribute.val.clusterDim.y = 1;
-    attribute.val.clusterDim.z = 1;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-  }
-  return config;
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {cluster, 1, 1};
+  return {.gridDim = blocks,
+          .blockDim = threads,
+          .dynamicSmemBytes = shared,
+          .stream = stream,
+          .attrs = &attribute,
+          .numAttrs = cluster > 1 ? 1U : 0U};
 }
 
 /// A cluster lives within a group of SMs, whose number need not divide by its size: not every SM

@@ -1,19 +1,17 @@
 // What does it cost to bring a tile into shared memory, by each way that the chip has?
 //
 // `registers`: threads load from global memory and store to shared memory, 16 bytes each time.
-// `cp_async_4`, `_8`, `_16`: the same without a register between (cp.async, compute
-// capability 8.0). `bulk`: one thread asks the copy engine of the SM for the whole tile
-// (cp.async.bulk, 9.0). `tensor`: the same by coordinates, through a map that tells the engine
-// where rows of a matrix lie (cp.async.bulk.tensor, 9.0); a tile is a row, or as many rows of 1 KiB
-// as it has, and so the same bytes. `distributed`: threads load from the shared memory of another
-// block of their cluster and store to their own (ld.shared::cluster, 9.0).
+// `cp_async_4`, `_8`, `_16`: without a register between (cp.async, compute capability 8.0). `bulk`:
+// one thread asks the copy engine of the SM for the whole tile (cp.async.bulk, 9.0). `tensor`: the
+// same by coordinates (cp.async.bulk.tensor, 9.0); a tile is a row, or as many rows of 1 KiB as it
+// has. `distributed`: threads load from the shared memory of another block of their cluster and
+// store to their own (ld.shared::cluster, 9.0).
 //
 // `latency`: one block, one tile at a time, from the first instruction that asks for it until all
-// threads may read it; where the next tile lies is known only from a word of the last one, so that
-// nothing overlaps. Inside the number: one load of a word from shared memory and the barriers that
-// keep a tile from being overwritten while it is read. `bandwidth`: a block on every SM, several
-// tiles on their way at once (only `registers` and `distributed` have no more in flight than a
-// thread has registers for), and a barrier for each tile.
+// threads may read it; a word of it is needed to find the next, so that nothing overlaps. Inside
+// the number: the load of that word and the barriers that keep a tile from being overwritten while
+// it is read. `bandwidth`: a block on every SM, several tiles on their way at once (for `registers`
+// and `distributed` only what a thread has registers for), and a barrier for each tile.
 //
 // Loads bypass L1 where the instruction can (16 bytes); tiles are visited such that those that
 // cannot find nothing of theirs in it.
@@ -39,8 +37,17 @@ inline constexpr Choices methods{std::pair{"registers", CopyMethod::registers},
                                  std::pair{"bulk", CopyMethod::bulk},
                                  std::pair{"distributed", CopyMethod::distributed},
                                  std::pair{"tensor", CopyMethod::tensor}};
+/// Bytes that a thread copies at a time by cp.async; 0 where it copies in another way.
+[[nodiscard]] constexpr std::uint32_t cp_async_width(CopyMethod method) {
+  if (method == CopyMethod::cp_async_4) return 4;
+  if (method == CopyMethod::cp_async_8) return 8;
+  return method == CopyMethod::cp_async_16 ? 16 : 0;
+}
 /// Compute capability that it needs: 75, 80 or 90.
-[[nodiscard]] int needs(CopyMethod method);
+[[nodiscard]] constexpr int needs(CopyMethod method) {
+  if (method == CopyMethod::registers) return 75;
+  return cp_async_width(method) > 0 ? 80 : 90;
+}
 /// Throws Skipped where the chip, or the code that this build has for it, cannot do it.
 void require_capability(CopyMethod method, int of_chip, int of_code);
 enum class Residency { l2, dram, shared };
@@ -106,28 +113,28 @@ inline constexpr std::uint32_t widest_row = 1024;
 /// As many tiles as `footprint` bytes hold; small ones stand apart, so that no two of them share
 /// what a miss brings in.
 [[nodiscard]] Tiles tiles_for(std::uint32_t bytes, std::uint64_t footprint);
-/// Words of the array that all tiles are of, and the tiles of a case.
-[[nodiscard]] std::size_t array_words(const GpuFacts& gpu);
 [[nodiscard]] Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu);
+/// Words of the array that all tiles are of.
+[[nodiscard]] std::size_t array_words(const GpuFacts& gpu);
 
 /// Dynamic shared memory of a block: its tiles, and so much more, where all SMs are at work, that
 /// no SM holds two blocks. Throws Skipped where a block cannot have it.
 [[nodiscard]] std::size_t shared_bytes(const CopyCase& wanted, const GpuFacts& gpu);
 
-/// What the last words of the tiles of a latency case add up to.
+/// What the last words of the tiles of a latency case add up to; `_of_one` where every round copies
+/// the same tile.
 [[nodiscard]] std::uint32_t expected_sum(const Tiles& tiles, std::uint32_t rounds);
-/// The same where every round copies the same tile.
 [[nodiscard]] std::uint32_t expected_sum_of_one(const Tiles& tiles, std::uint32_t tile,
                                                 std::uint32_t rounds);
 
-/// Rounds of a long launch, a multiple of 5; a fifth of them are a short one. Enough for hundreds
-/// of steps of the timer, given what is least in flight; at most `most`.
+/// Rounds of a long launch, a multiple of 5, that take hundreds of steps of the timer; at most
+/// `most`.
 [[nodiscard]] std::uint32_t latency_rounds(std::uint32_t bytes);
 [[nodiscard]] std::uint32_t stream_rounds(std::uint32_t bytes, std::uint64_t most);
 
-/// The case as the engine measures it on so many blocks, but for its launches. A block leaves how
-/// many words are wrong as the result of its stamp, and as the tag the sum of the last words. The
-/// unit of work is a tile of each block.
+/// The case as the engine measures it on so many blocks, but for its launches. The result of a
+/// block's stamp is how many words are wrong, the tag the sum of the last words. The unit of work
+/// is a tile of each block.
 [[nodiscard]] Experiment describe(const CopyCase& wanted, const Tiles& tiles, unsigned blocks);
 
 }  // namespace strata::async_copy

@@ -1,12 +1,16 @@
-// A kernel that copies, for memory of the host or of another GPU.
+// Copies from and to memory of the host or of another GPU: by a kernel, and how they are measured.
 #pragma once
 
-#include "harness/cuda/cuda_check.hpp"
+#include "harness/cuda/cuda_machine.hpp"
+#include "harness/measure/engine.hpp"
+#include "micro/transfer/copy_times.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 namespace strata::copy_times {
 
@@ -40,6 +44,10 @@ __device__ __forceinline__ void carry_elements(const Element* from, Element* to,
 struct CopyKernels {
   void (*wide)(const uint4*, uint4*, std::uint64_t);
   void (*narrow)(const std::uint32_t*, std::uint32_t*, std::uint64_t);
+
+  [[nodiscard]] std::vector<const void*> code() const {
+    return {reinterpret_cast<const void*>(wide), reinterpret_cast<const void*>(narrow)};
+  }
 };
 
 /// Queues on `stream` that a kernel copies `bytes`, by 16 bytes where they come out even.
@@ -57,6 +65,39 @@ inline void copy_by_kernel(const CopyKernels& kernels, const std::uint32_t* from
   } else {
     launch(kernels.narrow, from, to);
   }
+}
+
+/// What a case copies: one way, the other, or side by side where it has both.
+struct Ways {
+  std::function<void(const Stream&)> there;
+  std::function<void(const Stream&)> back;
+};
+
+/// Measures copies that each take `least_seconds` or more. `held`: their calls are made before the
+/// first event. `verify` follows each sample.
+inline void measure_copies(Session& session, CudaMachine& machine, Experiment& experiment,
+                           const Ways& ways, double least_seconds, bool held,
+                           const std::function<void(Tally&)>& verify) {
+  SideBySide two;
+  const Stream& stream = machine.stream();
+  const auto copy = [&] {
+    if (ways.there && ways.back) {
+      two.run(stream, ways.there, ways.back);
+    } else {
+      (ways.there ? ways.there : ways.back)(stream);
+    }
+  };
+  // The first of its kind may make its call wait for the device, which would wait for the host.
+  if (held) (void)machine.time_caller(copy);
+  experiment.observe = [&] {
+    auto numbers = numbers_of(
+        copies_per_sample(least_seconds), is_brief(least_seconds),
+        [&] { return machine.time_both_sides(copy, held); },
+        [&] { return machine.time_caller(copy); });
+    verify(experiment.tally);
+    return numbers;
+  };
+  measure(session, machine, experiment);
 }
 
 }  // namespace strata::copy_times

@@ -9,15 +9,15 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace strata::copy_times {
 
 inline constexpr double wanted_seconds = 5e-4;  // of a sample
 
-/// From here on the events around a copy and the caller's clock time the same thing: the cost of
-/// the calls and of waiting, some ten microseconds, is less than half of what the timer gate
-/// allows.
+/// From here on the calls and the waiting, some ten microseconds, are less than half of what the
+/// timer gate allows between the events around a copy and the caller's clock.
 inline constexpr double same_from_seconds = 2e-3;
 
 /// Whether what takes `least_seconds` may be over so soon that calls and events count beside it.
@@ -25,8 +25,7 @@ inline constexpr double same_from_seconds = 2e-3;
   return least_seconds < wanted_seconds;
 }
 
-/// How many copies one after the other, each waited for, make up a sample: enough to last half a
-/// millisecond, and three where one does.
+/// How many copies, each waited for, make up a sample: half a millisecond of them, at least three.
 [[nodiscard]] inline std::uint32_t copies_per_sample(double least_seconds) {
   constexpr double for_a_middle = 3;
   return static_cast<std::uint32_t>(
@@ -34,8 +33,8 @@ inline constexpr double same_from_seconds = 2e-3;
 }
 
 /// The numbers of a sample: seconds of a copy on the device and for its caller, each the middle of
-/// `copies` (middle_mean). A brief one is made once more for its caller, without the recording of
-/// events and what holds it back.
+/// `copies` (middle_mean). Brief ones are made once more for their caller, without the recording of
+/// events and what holds them back.
 [[nodiscard]] inline std::vector<double> numbers_of(std::uint32_t copies, bool brief,
                                                     const std::function<BothSides()>& both_sides,
                                                     const std::function<double()>& caller) {
@@ -50,6 +49,14 @@ inline constexpr double same_from_seconds = 2e-3;
   return {middle_mean(device), middle_mean(walls)};
 }
 
+/// For an axis: a word, `factor` times as much, and so on up to `most` bytes.
+[[nodiscard]] inline std::vector<std::string> sizes(long long most, long long factor) {
+  std::vector<std::string> bytes;
+  for (long long size = sizeof(std::uint32_t); size <= most; size *= factor)
+    bytes.push_back(std::to_string(size));
+  return bytes;
+}
+
 /// The rows of copies that move `bytes` each, both directions together.
 [[nodiscard]] inline Experiment described(double bytes) {
   const Value device = number_at(0);
@@ -57,15 +64,13 @@ inline constexpr double same_from_seconds = 2e-3;
   const auto rate = [bytes](const Value& seconds) {
     return [=](const Sample& sample) { return bytes / seconds(sample); };
   };
-  Experiment experiment;
-  experiment.rows = {{"transfer_time", "s", By::whole, device},
-                     {"transfer_time", "s", "wall", caller},
-                     {"bandwidth", "B/s", By::whole, rate(device)},
-                     {"bandwidth", "B/s", "wall", rate(caller)}};
-  experiment.timers = {{device, By::whole, caller, "wall", same_from_seconds}};
-  experiment.watch = {device, caller};
-  experiment.has_clock = false;
-  return experiment;
+  return {.rows = {{"transfer_time", "s", By::whole, device},
+                   {"transfer_time", "s", "wall", caller},
+                   {"bandwidth", "B/s", By::whole, rate(device)},
+                   {"bandwidth", "B/s", "wall", rate(caller)}},
+          .timers = {{device, By::whole, caller, "wall", same_from_seconds}},
+          .watch = {device, caller},
+          .has_clock = false};
 }
 
 }  // namespace strata::copy_times

@@ -12,20 +12,15 @@ namespace {
 
 constexpr std::uint32_t word_bytes = sizeof(std::uint32_t);
 
-const char* why_not(const Copy& copy) {
+constexpr const char* not_counted = "the counter sets know nothing of the links between GPUs";
+
+std::optional<std::string> excludes(const Params& params, Backend) {
+  const Copy copy = copy_of(params);
   if (copy.bytes % word_bytes != 0) return "bytes are not whole words";
-  if (copy.by != Means::load) return nullptr;
+  if (copy.by != Means::load) return std::nullopt;
   if (copy.bytes != word_bytes) return "one load brings one word";
   if (copy.direction != Direction::read) return "a load reads";
-  return nullptr;
-}
-
-/// Powers of 16, from a word to 1 GiB.
-std::vector<std::string> sizes() {
-  std::vector<std::string> bytes;
-  for (long long size = word_bytes; size <= most_bytes; size *= 16)
-    bytes.push_back(std::to_string(size));
-  return bytes;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -35,12 +30,8 @@ Benchmark declare() {
       .suite = "micro",
       .name = "peer_copy",
       .question = "What does it cost to reach the memory of the GPU beside this one?",
-      .axes = {{.name = "bytes",
-                .meaning = "bytes that are copied, in each direction",
-                .choices = {},
-                .minimum = word_bytes,
-                .maximum = most_bytes,
-                .defaults = sizes()},
+      .axes = {number_axis("bytes", "bytes that are copied, in each direction", word_bytes,
+                           most_bytes, copy_times::sizes(most_bytes, 16)),
                means.axis("by",
                           "the copy engine, a kernel that copies, or one load after the other"),
                directions.axis("direction", "from the peer, to the peer, or two streams at once")},
@@ -53,10 +44,7 @@ Benchmark declare() {
                      {"load_time_uncached", "the same in seconds"},
                      {"core_clock", "clock of the core while it loaded"}},
       .seconds_per_case = 0.15,
-      .excludes = [](const Params& params, Backend) -> std::optional<std::string> {
-        if (const char* const why = why_not(copy_of(params))) return why;
-        return std::nullopt;
-      }};
+      .excludes = excludes};
 }
 
 Copy copy_of(const Params& params) {
@@ -84,12 +72,6 @@ std::uint32_t Chain::after(std::uint32_t loads) const {
   return order_[loads % slots] * pitch;
 }
 
-namespace {
-
-constexpr const char* not_counted = "the counter sets know nothing of the links between GPUs";
-
-}  // namespace
-
 Experiment describe(const Copy& copy) {
   Experiment experiment = copy_times::described(static_cast<double>(copy.bytes_moved()));
   experiment.checked = "words on the GPU that took them against those sent";
@@ -99,14 +81,12 @@ Experiment describe(const Copy& copy) {
 
 Experiment describe_loads(const Chain& chain) {
   Experiment experiment;
-  const Slope slope{.verify =
-                        [&chain](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
-                          tally.one(stamps.front().result == chain.after(call.length.rounds));
-                        },
-                    .start = Start::evicted,  // nor has this GPU a word of the chain
-                    .lengths = fifth_and_whole(long_loads, 1),
-                    .writers = 1,
-                    .window = slowest_writer_by_sums()};
+  const Slope slope{
+      .verify = results_are([&chain](const Call& call) { return chain.after(call.length.rounds); }),
+      .start = Start::evicted,  // nor has this GPU a word of the chain
+      .lengths = fifth_and_whole(long_loads, 1),
+      .writers = 1,
+      .window = slowest_writer_by_sums()};
   experiment.slopes = {slope, slope};
   // The clock of both together.
   const Value hertz = [](const Sample& sample) {

@@ -1,13 +1,10 @@
-// The buffers lie on both GPUs and are filled, poisoned and checked by the GPU that holds them. The
-// case gives itself access to the peer's memory and takes it back; whatever it makes on the peer is
-// made with the peer as the current device, which is this one again right after.
+// Each GPU fills, poisons and checks the buffers that it holds. The case gives itself access to the
+// peer's memory and takes it back.
 #include "harness/cuda/access.cuh"
-#include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
 #include "harness/cuda/peer.hpp"
 #include "harness/cuda/stamps.cuh"
-#include "harness/measure/engine.hpp"
 #include "micro/transfer/copy_kernel.cuh"
 #include "micro/transfer/peer_copy.hpp"
 
@@ -97,53 +94,31 @@ void run_copies(Session& session, const Copy& copy, const Peer& peer, Experiment
       });
   const Finally access = peer_access(peer.there());
   CudaMachine machine{session, 0};
-  const Stream& stream = machine.stream();
   const auto sms = static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
-  SideBySide two;
-  const auto read = [&](const Stream& on) {
-    copy_one_way(copy, payload.there, payload.here, sms, on);
-  };
-  const auto write = [&](const Stream& on) {
-    copy_one_way(copy, payload.here, payload.there, sms, on);
-  };
-  const auto copy_once = [&] {
-    if (copy.direction == Direction::both) {
-      two.run(stream, read, write);
-    } else if (copy.direction == Direction::read) {
-      read(stream);
-    } else {
-      write(stream);
-    }
-  };
-  // The first of its kind may make its call wait for the device, which would wait for the host.
-  (void)machine.time_caller(copy_once);
-
+  const bool reads = copy.direction != Direction::write;
+  const bool writes = copy.direction != Direction::read;
+  Side& here = payload.here;
+  Side& there = payload.there;
+  copy_times::Ways ways;
+  if (reads) ways.there = [&](const Stream& on) { copy_one_way(copy, there, here, sms, on); };
+  if (writes) ways.back = [&](const Stream& on) { copy_one_way(copy, here, there, sms, on); };
   const double least = least_seconds(copy);
-  const bool brief = copy_times::is_brief(least);
-  const std::uint32_t copies = copy_times::copies_per_sample(least);
   experiment.prepare = [&] {
-    payload.here.poison();
-    payload.there.poison();
+    here.poison();
+    there.poison();
   };
-  experiment.observe = [&] {
-    auto numbers = copy_times::numbers_of(
-        copies, brief, [&] { return machine.time_both_sides(copy_once, /*held=*/brief); },
-        [&] { return machine.time_caller(copy_once); });
-    if (copy.direction != Direction::write) payload.here.verify(experiment.tally);
-    if (copy.direction != Direction::read) payload.there.verify(experiment.tally);
-    return numbers;
-  };
-  if (copy.by == Means::kernel) {
-    experiment.kernels = {reinterpret_cast<const void*>(copy_kernels.wide),
-                          reinterpret_cast<const void*>(copy_kernels.narrow)};
-  }
+  if (copy.by == Means::kernel) experiment.kernels = copy_kernels.code();
   experiment.facts = [&](const Experiment&) {
     Facts facts = peer.facts();
-    facts["copies_per_sample"] = std::int64_t{copies};
+    facts["copies_per_sample"] = std::int64_t{copy_times::copies_per_sample(least)};
     facts["copy_engines"] = std::int64_t{device_attribute(cudaDevAttrAsyncEngineCount)};
     return facts;
   };
-  measure(session, machine, experiment);
+  copy_times::measure_copies(session, machine, experiment, ways, least, copy_times::is_brief(least),
+                             [&](Tally& tally) {
+                               if (reads) here.verify(tally);
+                               if (writes) there.verify(tally);
+                             });
 }
 
 void run_loads(Session& session, const Chain& chain, Peer& peer, Experiment& experiment) {

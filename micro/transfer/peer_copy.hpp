@@ -1,24 +1,17 @@
 // What does it cost to reach the memory of the GPU beside this one?
 //
 // Bytes are copied from the peer's memory (`read`), to it (`write`), or both at once, by the copy
-// engine (cudaMemcpyPeerAsync) or by a kernel on this GPU with loads or stores in the peer's
-// memory. Two times are recorded: that of a single copy on the device, between two events around
-// it, and that of its caller, from the first call to the end of the wait. Where the calls take a
-// notable part of it, they are made before the first event happens, behind a kernel that the host
-// releases. Where a copy takes so long that calls and waiting are negligible, both times must
-// agree.
+// engine (cudaMemcpyPeerAsync) or by a kernel on this GPU. As in transfers, the copy is timed on
+// the device, between two events, and for its caller; brief ones have their calls made before the
+// first event. Each GPU has just written or read what it sends: what fits is in its L2.
 //
-// Each GPU has just written or read what it sends: what fits is in its L2.
-//
-// `load` has one thread of this GPU follow a chain of words in the peer's memory, each of which
-// says where the next one lies: the latency of one load, by the clock inside the kernel and by
-// events, as the slope of a short and a long chain. The peer has the words in its L2, or has just
+// `load` has one thread of this GPU follow a chain of words in the peer's memory: the latency of
+// one load, as the slope of a short and a long chain. The peer has the words in its L2, or has just
 // been made to evict them; this GPU has none of them. Inside the number is the addition that makes
 // an address of a word.
 //
-// The peer is the next GPU among those that this process sees; it must be directly reachable (over
-// NVLink or PCIe, not through host memory), and no other run may hold it. Access to it is enabled
-// for the case alone.
+// The peer is the next GPU that this process sees. It must be directly reachable (over NVLink or
+// PCIe, not through host memory), and no other run may hold it.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

@@ -64,13 +64,8 @@ struct Source {
   std::uint32_t row;
 };
 
-constexpr std::uint32_t width_of(CopyMethod method) {
-  return method == CopyMethod::cp_async_4 ? 4 : method == CopyMethod::cp_async_8 ? 8 : 16;
-}
-
 constexpr bool is_cp_async(CopyMethod method) {
-  return method == CopyMethod::cp_async_4 || method == CopyMethod::cp_async_8 ||
-         method == CopyMethod::cp_async_16;
+  return cp_async_width(method) > 0;
 }
 
 /// Whether one thread asks and the copy engine brings.
@@ -135,7 +130,7 @@ __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::u
     }
 #endif
   } else if constexpr (is_cp_async(method)) {
-    constexpr std::uint32_t width = width_of(method);
+    constexpr std::uint32_t width = cp_async_width(method);
 #pragma unroll 4
     for (std::uint32_t at = threadIdx.x * width; at < bytes; at += threads * width)
       copy_element<width>(to + at, from.global + at);

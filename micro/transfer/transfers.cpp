@@ -2,12 +2,12 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace strata::transfers {
 namespace {
 
-const char* why_not(const Transfer& transfer) {
+std::optional<std::string> excludes(const Params& params, Backend) {
+  const Transfer transfer = transfer_of(params);
   constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
   if (transfer.bytes % (word_bytes * transfer.pieces) != 0) {
     return "bytes are not whole words in each piece";
@@ -21,16 +21,7 @@ const char* why_not(const Transfer& transfer) {
   if (both && transfer.memory == Memory::pageable) {
     return "copies of pageable memory do not run beside each other";
   }
-  return nullptr;
-}
-
-/// Powers of 4, from a word to 256 MiB.
-std::vector<std::string> sizes() {
-  constexpr long long largest = 256LL << 20U;
-  std::vector<std::string> bytes;
-  for (long long size = 4; size <= largest; size *= 4)
-    bytes.push_back(std::to_string(size));
-  return bytes;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -44,16 +35,9 @@ Benchmark declare() {
           {memories.axis(
                "memory",
                "host memory: pageable, page-locked, or page-locked and used by a kernel itself"),
-           {.name = "bytes",
-            .meaning = "bytes of the payload, in each direction",
-            .minimum = sizeof(std::uint32_t),
-            .maximum = most_bytes,
-            .defaults = sizes()},
-           {.name = "pieces",
-            .meaning = "pieces that the payload lies in on the host",
-            .minimum = 1,
-            .maximum = most_pieces,
-            .defaults = {"1"}},
+           number_axis("bytes", "bytes of the payload, in each direction", sizeof(std::uint32_t),
+                       1LL << 30U, copy_times::sizes(256LL << 20U, 4)),
+           number_axis("pieces", "pieces that the payload lies in on the host", 1, 4096, {"1"}),
            packings.axis("packing", "whether each piece is a copy, or the host packs them into one",
                          {"none"}),
            directions.axis("direction", "where the payload goes; both: two streams at once")},
@@ -61,10 +45,7 @@ Benchmark declare() {
                       "of the whole payload: on the device (event), for its caller (wall)"},
                      {"bandwidth", "bytes moved ÷ that time"}},
       .seconds_per_case = 0.15,
-      .excludes = [](const Params& params, Backend) -> std::optional<std::string> {
-        if (const char* const why = why_not(transfer_of(params))) return why;
-        return std::nullopt;
-      }};
+      .excludes = excludes};
 }
 
 Transfer transfer_of(const Params& params) {

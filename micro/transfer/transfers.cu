@@ -1,10 +1,8 @@
 // Everything that a transfer needs is allocated and filled before, the target is poisoned before
 // each sample, and each word of it is checked after each sample.
 #include "harness/case/error.hpp"
-#include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
-#include "harness/measure/engine.hpp"
 #include "micro/pattern/scattered_pieces.hpp"
 #include "micro/transfer/copy_kernel.cuh"
 #include "micro/transfer/transfers.hpp"
@@ -14,9 +12,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace strata::transfers {
@@ -33,23 +31,18 @@ constexpr std::uint32_t poison = 0xA5A5A5A5U;
 constexpr int poison_byte = 0xA5;
 
 /// Words of host memory of one kind, every page of it touched.
-class HostWords {
- public:
-  HostWords(Memory memory, std::size_t count) : words_{make(memory, count)} {
+struct HostWords {
+  HostWords(Memory memory, std::size_t count) {
+    if (memory == Memory::pageable) {
+      pageable.resize(count);
+    } else {
+      pinned.emplace(count);
+    }
     std::ranges::fill(span(), poison);
   }
-  [[nodiscard]] std::span<std::uint32_t> span() {
-    if (auto* pageable = std::get_if<std::vector<std::uint32_t>>(&words_)) return *pageable;
-    return std::get<PinnedBuffer<std::uint32_t>>(words_).span();
-  }
-
- private:
-  using Words = std::variant<std::vector<std::uint32_t>, PinnedBuffer<std::uint32_t>>;
-  static Words make(Memory memory, std::size_t count) {
-    if (memory == Memory::pageable) return std::vector<std::uint32_t>(count);
-    return PinnedBuffer<std::uint32_t>{count};
-  }
-  Words words_;
+  [[nodiscard]] std::span<std::uint32_t> span() { return pinned ? pinned->span() : pageable; }
+  std::vector<std::uint32_t> pageable;
+  std::optional<PinnedBuffer<std::uint32_t>> pinned;
 };
 
 /// The payload in every place that a transfer takes it from or to. Cases that differ in direction
@@ -77,82 +70,54 @@ struct Payload {
   WordCheck check;
 };
 
+std::uint32_t* seen_by_device(std::uint32_t* host) {
+  void* device = nullptr;
+  cuda_check(cudaHostGetDevicePointer(&device, host, 0));
+  return static_cast<std::uint32_t*>(device);
+}
+
 /// Makes transfers. What of one is the host's is done when its function returns.
 struct Carrier {
   const Transfer& transfer;
   Payload& payload;
   unsigned sms;
-  SideBySide two = {};
 
-  /// The whole transfer, in the order of the stream.
-  void carry(const Stream& stream) {
-    const auto there = [&](const Stream& on) { to_device(on); };
-    const auto back = [&](const Stream& on) { to_host(on); };
-    if (transfer.direction == Direction::both) {
-      two.run(stream, there, back);
-    } else if (transfer.to_device()) {
-      there(stream);
-    } else {
-      back(stream);
-    }
-  }
-
-  void to_device(const Stream& stream) const {
-    const auto from = payload.on_host.span();
-    std::uint32_t* const to = payload.device_target.data();
+  /// The whole payload, one way.
+  void carry(bool to_device, const Stream& stream) const {
+    const auto host = (to_device ? payload.on_host : payload.host_target).span();
+    std::uint32_t* const device = (to_device ? payload.device_target : payload.on_device).data();
+    const auto packed = payload.packed.span();
     const ScatteredPieces& plan = payload.plan;
+    const auto copy = [&](std::uint32_t* at_host, std::uint32_t* at_device, std::size_t bytes) {
+      cuda_check(
+          to_device
+              ? cudaMemcpyAsync(at_device, at_host, bytes, cudaMemcpyHostToDevice, stream.get())
+              : cudaMemcpyAsync(at_host, at_device, bytes, cudaMemcpyDeviceToHost, stream.get()));
+    };
     if (transfer.memory == Memory::mapped) {
-      copy_times::copy_by_kernel(copy_kernels, seen_by_device(from.data()), to, transfer.bytes, sms,
-                                 stream.get());
+      std::uint32_t* const mapped = seen_by_device(host.data());
+      copy_times::copy_by_kernel(copy_kernels, to_device ? mapped : device,
+                                 to_device ? device : mapped, transfer.bytes, sms, stream.get());
     } else if (transfer.packed) {
-      plan.gather(from, payload.packed.span());
-      copy(to, payload.packed.span().data(), transfer.bytes, cudaMemcpyHostToDevice, stream);
-    } else {
-      for (std::size_t p = 0; p < plan.count(); ++p) {
-        copy(to + plan.packed_at(p), from.data() + plan.host_at(p), plan.piece_bytes(),
-             cudaMemcpyHostToDevice, stream);
-      }
-    }
-  }
-
-  void to_host(const Stream& stream) const {
-    const std::uint32_t* const from = payload.on_device.data();
-    const auto to = payload.host_target.span();
-    const ScatteredPieces& plan = payload.plan;
-    if (transfer.memory == Memory::mapped) {
-      copy_times::copy_by_kernel(copy_kernels, from, seen_by_device(to.data()), transfer.bytes, sms,
-                                 stream.get());
-    } else if (transfer.packed) {
-      copy(payload.packed.span().data(), from, transfer.bytes, cudaMemcpyDeviceToHost, stream);
+      if (to_device) plan.gather(host, packed);
+      copy(packed.data(), device, transfer.bytes);
+      if (to_device) return;
       stream.synchronize();
-      plan.scatter(payload.packed.span(), to);
+      plan.scatter(packed, host);
     } else {
-      for (std::size_t p = 0; p < plan.count(); ++p) {
-        copy(to.data() + plan.host_at(p), from + plan.packed_at(p), plan.piece_bytes(),
-             cudaMemcpyDeviceToHost, stream);
-      }
+      for (std::size_t p = 0; p < plan.count(); ++p)
+        copy(host.data() + plan.host_at(p), device + plan.packed_at(p), plan.piece_bytes());
     }
   }
 
-  static void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                   const Stream& stream) {
-    cuda_check(cudaMemcpyAsync(to, from, bytes, kind, stream.get()));
-  }
-
-  static std::uint32_t* seen_by_device(std::uint32_t* host) {
-    void* device = nullptr;
-    cuda_check(cudaHostGetDevicePointer(&device, host, 0));
-    return static_cast<std::uint32_t*>(device);
-  }
-
-  void poison_targets(cudaStream_t stream) {
+  void poison_targets(cudaStream_t stream) const {
     payload.device_target.poison(poison_byte, stream);
     if (transfer.to_host()) std::ranges::fill(payload.host_target.span(), poison);
     std::ranges::fill(payload.packed.span(), poison);
     cuda_check(cudaStreamSynchronize(stream));
   }
 
-  void verify(Tally& tally, cudaStream_t stream) {
+  void verify(Tally& tally, cudaStream_t stream) const {
     const std::size_t words = payload.plan.words();
     if (transfer.to_device()) {
       tally.checked += words;
@@ -183,32 +148,20 @@ void run(Session& session) {
     return Payload{transfer.memory, transfer.bytes / sizeof(std::uint32_t), transfer.pieces,
                    stream.get()};
   });
-  Carrier carrier{transfer, payload,
-                  static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount))};
-  const auto carry = [&] { carrier.carry(stream); };
-  const bool held = is_held_back(transfer);
-  // The first of its kind may make its call wait for the device, which would wait for the host.
-  if (held) (void)machine.time_caller(carry);
-
+  const Carrier carrier{transfer, payload,
+                        static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount))};
+  copy_times::Ways ways;
+  if (transfer.to_device()) ways.there = [&](const Stream& on) { carrier.carry(true, on); };
+  if (transfer.to_host()) ways.back = [&](const Stream& on) { carrier.carry(false, on); };
   const double least = least_seconds(transfer);
-  const std::uint32_t copies = copy_times::copies_per_sample(least);
   experiment.prepare = [&] { carrier.poison_targets(stream.get()); };
-  experiment.observe = [&] {
-    auto numbers = copy_times::numbers_of(
-        copies, copy_times::is_brief(least), [&] { return machine.time_both_sides(carry, held); },
-        [&] { return machine.time_caller(carry); });
-    carrier.verify(experiment.tally, stream.get());
-    return numbers;
-  };
-  if (mapped) {
-    experiment.kernels = {reinterpret_cast<const void*>(copy_kernels.wide),
-                          reinterpret_cast<const void*>(copy_kernels.narrow)};
-  }
+  if (mapped) experiment.kernels = copy_kernels.code();
   experiment.facts = [&](const Experiment&) {
-    return Facts{{"transfers_per_sample", std::int64_t{copies}},
+    return Facts{{"transfers_per_sample", std::int64_t{copy_times::copies_per_sample(least)}},
                  {"copy_engines", std::int64_t{device_attribute(cudaDevAttrAsyncEngineCount)}}};
   };
-  measure(session, machine, experiment);
+  copy_times::measure_copies(session, machine, experiment, ways, least, is_held_back(transfer),
+                             [&](Tally& tally) { carrier.verify(tally, stream.get()); });
 }
 
 STRATA_BENCHMARK(declare, cuda, run);

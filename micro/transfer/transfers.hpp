@@ -1,25 +1,20 @@
 // What does it cost to bring bytes to the GPU and back?
 //
-// A payload is copied from host memory to the device, or back, or both at once. Copies go through
-// the runtime (cudaMemcpyAsync) from pageable or from page-locked memory; `mapped` has a kernel
-// read or write page-locked memory itself. The payload is one piece or many, each in a place of its
-// own on the host: then either each piece is a copy (`packing=none`), all of them one after the
-// other on a stream, or the host gathers them into one buffer and sends that (`packing=packed`).
-// Many small copies against a packed one is the choice behind Breitbart's data structure (2008,
-// chapter 4): "initializing a DMA transfer has a relative high cost, whereas transferring the data
-// itself is cheap".
+// Copies go through the runtime (cudaMemcpyAsync) from or to pageable or page-locked memory;
+// `mapped` has a kernel read or write page-locked memory itself. The payload is one piece or many,
+// each in a place of its own on the host: each is a copy (`packing=none`), one after the other on a
+// stream, or the host gathers them into one buffer and sends that (`packing=packed`). That is the
+// choice behind Breitbart's data structure (2008, chapter 4): "initializing a DMA transfer has a
+// relative high cost, whereas transferring the data itself is cheap".
 //
-// Two times are recorded: that of the transfer on the device, between two events around it, and
-// that of its caller, from the first call to the end of the wait. They are two quantities and not
-// two timings of one: a small transfer is over long before its caller knows. Where a transfer takes
-// so long that calls and waiting are negligible, they must agree. The host's gathering and
-// scattering are inside both.
+// The time on the device, between two events, and the caller's, from the first call to the end of
+// the wait, are two quantities: a small transfer is over long before its caller knows. They must
+// agree where calls and waiting are negligible. Gathering and scattering are inside both.
 //
-// One piece of page-locked memory needs nothing of the host once its calls are made. Where the
-// calls take a notable part of the time, they are made before the first event happens, behind a
-// kernel that the host releases: the device's time then has no call in it. In all other transfers
-// the host takes part (it copies pageable memory itself, packs, or makes thousands of calls), and
-// the device's waiting for it is inside the device's time.
+// One piece of page-locked memory needs nothing of the host once its calls are made: where it is
+// brief, they are made before the first event, behind a kernel that the host releases. In all other
+// transfers the device waits for the host's part (copies of pageable memory, packing, thousands of
+// calls) inside the device's time.
 //
 // The data have just been written or checked on the host, so that what fits is in its caches.
 #pragma once
@@ -33,9 +28,6 @@
 namespace strata::transfers {
 
 [[nodiscard]] Benchmark declare();
-
-inline constexpr long long most_bytes = 1LL << 30U;
-inline constexpr long long most_pieces = 4096;
 
 enum class Memory { pageable, pinned, mapped };
 inline constexpr Choices memories{std::pair{"pageable", Memory::pageable},
