@@ -4,8 +4,6 @@
 #include "harness/model/word_patterns.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 
 namespace strata::async_copy {
 namespace {

@@ -1,8 +1,8 @@
 // Every copy is volatile asm, or a wrapper of it, and its address changes from round to round, if
-// by nothing else then by a loaded word masked with a kernel argument that is always 0: ptxas
-// hoists a load whose address never changes out of its loop. The kernel fills shared memory with
-// poison before the first copy, since a launch may find there what the last one copied. After the
-// last clock read every word of the tiles that are still there is compared with the array.
+// only by a loaded word masked with a kernel argument that is always 0: ptxas hoists a load whose
+// address never changes out of its loop. Shared memory is poisoned first, since a launch may find
+// there what the last one copied. At the end every word of the tiles that are still there is
+// compared with the array.
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/occupancy.hpp"
@@ -10,7 +10,6 @@
 #include "micro/transfer/tile_copies.cuh"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace strata::async_copy {
 namespace {

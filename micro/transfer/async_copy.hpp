@@ -43,6 +43,10 @@ inline constexpr Choices methods{std::pair{"registers", CopyMethod::registers},
   if (method == CopyMethod::cp_async_8) return 8;
   return method == CopyMethod::cp_async_16 ? 16 : 0;
 }
+/// Whether one thread asks and the copy engine brings.
+[[nodiscard]] constexpr bool is_by_engine(CopyMethod method) {
+  return method == CopyMethod::bulk || method == CopyMethod::tensor;
+}
 /// Compute capability that it needs: 75, 80 or 90.
 [[nodiscard]] constexpr int needs(CopyMethod method) {
   if (method == CopyMethod::registers) return 75;

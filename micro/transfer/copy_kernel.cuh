@@ -5,12 +5,7 @@
 #include "harness/measure/engine.hpp"
 #include "micro/transfer/copy_times.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <vector>
 
 namespace strata::copy_times {
 

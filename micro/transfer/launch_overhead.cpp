@@ -25,23 +25,23 @@ std::vector<double> numbers_of(const BothSides& brief, const BothSides& full,
 Experiment describe(How how) {
   const Value device = number_at(0);
   const Value caller = number_at(1);
-  const Value call = number_at(2);
   const Value by_itself = number_at(3);
-  Experiment experiment;
-  experiment.rows = {{"launch_seconds", "s", By::outside, device},
-                     {"launch_seconds", "s", "wall_slope", caller}};
+  Experiment experiment{.rows = {{"launch_seconds", "s", By::outside, device},
+                                 {"launch_seconds", "s", "wall_slope", caller}},
+                        .timers = {{device, By::outside, caller, "wall_slope"}},
+                        .watch = {device, caller, by_itself},
+                        .has_clock = false,
+                        .checked = "words that launches wrote against their numbers",
+                        .partly_host_time = true,
+                        .not_counted = "a launch has nothing to count"};
   // A graph is one call, whatever is in it; where each launch is waited for, nothing is queued.
-  if (how == How::stream) experiment.rows.push_back({"call_seconds", "s", "wall_slope", call});
+  if (how == How::stream) {
+    experiment.rows.push_back({"call_seconds", "s", "wall_slope", number_at(2)});
+  }
   // Where each launch is waited for, all are alone.
   if (how != How::synchronised) {
     experiment.rows.push_back({"alone_seconds", "s", "wall", by_itself});
   }
-  experiment.timers = {{device, By::outside, caller, "wall_slope"}};
-  experiment.watch = {device, caller, by_itself};
-  experiment.has_clock = false;
-  experiment.checked = "words that launches wrote against their numbers";
-  experiment.partly_host_time = true;
-  experiment.not_counted = "a launch has nothing to count";
   return experiment;
 }
 

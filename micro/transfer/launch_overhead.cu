@@ -3,15 +3,13 @@
 #include "harness/record/statistics.hpp"
 #include "micro/transfer/launch_overhead.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
-#include <functional>
+#include <algorithm>
 #include <memory>
-#include <vector>
 
 namespace strata::launch_overhead {
 namespace {
+
+constexpr std::uint32_t alone = 20;  // launches of a sample that are timed each by itself
 
 __global__ void write_word(std::uint32_t* word, std::uint32_t value) {
   *word = value;
@@ -25,24 +23,16 @@ void run(Session& session) {
   const Stream& stream = machine.stream();
   const auto& words = machine.output<std::uint32_t>(many);
 
-  const auto launch = [&](std::uint32_t number) {
-    write_word<<<1, 1, 0, stream.get()>>>(words.data() + number, token(number));
-    cuda_check(cudaGetLastError());
-  };
   const auto launches = [&](std::uint32_t count) -> std::function<void()> {
-    if (how != How::graph) {
-      return [&, count] {
-        for (std::uint32_t i = 0; i < count; ++i) {
-          launch(i);
-          if (how == How::synchronised) stream.synchronize();
-        }
-      };
-    }
-    const auto graph = std::make_shared<Graph>(stream, [&] {
-      for (std::uint32_t i = 0; i < count; ++i)
-        launch(i);
-    });
-    return [&, graph] { graph->launch(stream); };
+    const auto all = [&, count] {
+      for (std::uint32_t i = 0; i < count; ++i) {
+        write_word<<<1, 1, 0, stream.get()>>>(words.data() + i, token(i));
+        cuda_check(cudaGetLastError());
+        if (how == How::synchronised) stream.synchronize();
+      }
+    };
+    if (how != How::graph) return all;
+    return [&, graph = std::make_shared<Graph>(stream, all)] { graph->launch(stream); };
   };
   // The words that are to be written are, and no other.
   const auto checked = [&](std::uint32_t count, const auto& time) {
@@ -63,9 +53,9 @@ void run(Session& session) {
     const BothSides brief = series(few, of_few);
     const BothSides full = series(many, of_many);
     if (how == How::synchronised) return numbers_of(brief, full, 0);
-    std::vector<double> each;
-    for (std::uint32_t i = 0; i < alone; ++i)
-      each.push_back(checked(1, [&] { return machine.time_caller(one); }));
+    std::vector<double> each(alone);
+    std::ranges::generate(each,
+                          [&] { return checked(1, [&] { return machine.time_caller(one); }); });
     return numbers_of(brief, full, middle_mean(each));
   };
   experiment.kernels = {reinterpret_cast<const void*>(write_word)};

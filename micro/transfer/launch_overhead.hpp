@@ -1,16 +1,15 @@
 // What does it cost to start a kernel?
 //
-// The kernel has one thread that writes one word, so that its work is next to nothing; each launch
-// writes a word of its own, and all are checked. `stream`: launches one after the other into a
-// stream, waited for at the end. `graph`: the same launches recorded into a graph, which is
-// launched once. `synchronised`: every launch is waited for before the next one.
+// The kernel has one thread that writes one word, another one in each launch, and all are checked.
+// `stream`: launches one after the other into a stream, waited for at the end. `graph`: the same
+// launches recorded into a graph, which is launched once. `synchronised`: every launch is waited
+// for before the next one.
 //
 // The cost of a launch is the slope between few and many of them, so that the wait at the end, the
-// events and the launch of the graph cancel. The cost of a single launch, from the call to the end
-// of the wait, is timed separately, as the middle mean of several, each alone. The device and its
-// caller time the same interval; the calls alone take less where they only queue work. The kernel's
-// own time, about a microsecond from its start to its end, is inside every number but that of the
-// calls.
+// events and the launch of the graph cancel: on the device and for its caller, and of the calls
+// alone, which take less where they only queue work. A single launch, from the call to the end of
+// the wait, is timed separately, as the middle mean of several. The kernel's own time, about a
+// microsecond, is inside every number but that of the calls.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -29,13 +28,10 @@ enum class How { stream, graph, synchronised };
 inline constexpr Choices ways{std::pair{"stream", How::stream}, std::pair{"graph", How::graph},
                               std::pair{"synchronised", How::synchronised}};
 
-/// Launches of the short and of the long series. Fewer than a stream holds before a call waits
-/// for room (about a thousand), so that a call is timed and not the device's progress.
+/// Launches of the short and of the long series: fewer than a stream holds before a call waits for
+/// room (about a thousand).
 inline constexpr std::uint32_t few = 100;
 inline constexpr std::uint32_t many = 600;
-
-/// Launches that are timed each alone, in a sample.
-inline constexpr std::uint32_t alone = 20;
 
 /// The word that launch `launch` writes.
 [[nodiscard]] constexpr std::uint32_t token(std::uint32_t launch) {
@@ -43,7 +39,7 @@ inline constexpr std::uint32_t alone = 20;
 }
 
 /// The numbers of a sample: seconds of one more launch on the device, for its caller, and of its
-/// call, from a series of few and one of many; and of a launch alone.
+/// call; and of a launch alone.
 [[nodiscard]] std::vector<double> numbers_of(const BothSides& brief, const BothSides& full,
                                              double alone_seconds);
 

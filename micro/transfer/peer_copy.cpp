@@ -2,11 +2,6 @@
 
 #include "micro/pattern/random_cycle.hpp"
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace strata::peer_copy {
 namespace {
 

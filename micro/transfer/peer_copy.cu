@@ -8,12 +8,6 @@
 #include "micro/transfer/copy_kernel.cuh"
 #include "micro/transfer/peer_copy.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 namespace strata::peer_copy {
 namespace {
 

@@ -1,8 +1,7 @@
 // The ways into shared memory, each as: ask for a tile, end what was asked for, wait for it.
-//
-// Addresses in shared memory are numbers (shared_address). What cuda::ptx has is taken from there.
-// Two instructions are written out: `mapa`, which it has for generic addresses only, and
-// cp.async.bulk, whose wrapper makes ptxas arrange the loop of `stream` in another way.
+// Addresses in shared memory are numbers (shared_address). Two instructions are written out that
+// cuda::ptx has: `mapa`, there for generic addresses only, and cp.async.bulk, whose wrapper makes
+// ptxas arrange the loop of `stream` in another way.
 #pragma once
 
 #include "harness/case/error.hpp"
@@ -17,9 +16,7 @@
 #include <cuda_pipeline_primitives.h>
 
 #include <array>
-#include <cstdint>
 #include <stdexcept>
-#include <string>
 
 namespace strata::async_copy {
 
@@ -64,15 +61,6 @@ struct Source {
   std::uint32_t row;
 };
 
-constexpr bool is_cp_async(CopyMethod method) {
-  return cp_async_width(method) > 0;
-}
-
-/// Whether one thread asks and the copy engine brings.
-constexpr bool is_by_engine(CopyMethod method) {
-  return method == CopyMethod::bulk || method == CopyMethod::tensor;
-}
-
 /// Wanted: LDGSTS.E of the width; .BYPASS (of L1) where it is 16.
 template <std::uint32_t width>
 __device__ __forceinline__ void copy_element(std::uint32_t to, const char* from) {
@@ -103,8 +91,8 @@ __device__ __forceinline__ void pass_on(std::uint32_t to, const Source& from, st
     store<Access::shared, 16>(to + first + b * step, w[b]);
 }
 
-/// Asks for a tile, with all threads of the block. What went through registers is there already
-/// when this returns, as far as this thread's part of it goes.
+/// Asks for a tile, with all threads of the block. Through registers this thread's part of it is
+/// there when this returns.
 template <CopyMethod method>
 __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::uint32_t bytes,
                                     std::uint32_t barrier) {
@@ -129,7 +117,7 @@ __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::u
       }
     }
 #endif
-  } else if constexpr (is_cp_async(method)) {
+  } else if constexpr (cp_async_width(method) > 0) {
     constexpr std::uint32_t width = cp_async_width(method);
 #pragma unroll 4
     for (std::uint32_t at = threadIdx.x * width; at < bytes; at += threads * width)
@@ -158,16 +146,15 @@ __device__ __forceinline__ void ask(std::uint32_t to, const Source& from, std::u
 template <CopyMethod method>
 __device__ __forceinline__ void commit() {
 #if __CUDA_ARCH__ >= 800
-  if constexpr (is_cp_async(method)) __pipeline_commit();
+  if constexpr (cp_async_width(method) > 0) __pipeline_commit();
 #endif
 }
 
 /// Waits until no more than `pending` groups of this thread are on their way, or until the phase of
-/// the barrier is over. After it this thread may read what it asked for, or the whole tile that the
-/// copy engine brought.
+/// the barrier is over, when the copy engine has brought the whole tile.
 template <CopyMethod method, int pending>
 __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
-  if constexpr (is_cp_async(method)) {
+  if constexpr (cp_async_width(method) > 0) {
 #if __CUDA_ARCH__ >= 800
     __pipeline_wait_prior(pending);
 #endif
@@ -180,8 +167,7 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
   }
 }
 
-/// Poison in the first `bytes` of shared memory, the barriers ready, both visible to the copy
-/// engine.
+/// Poison in the first `bytes` of shared memory and barriers, both visible to the copy engine.
 template <CopyMethod method>
 __device__ __forceinline__ void make_ready(std::uint32_t shared, std::uint32_t bytes,
                                            std::uint64_t* barriers, std::uint32_t count) {
@@ -219,9 +205,9 @@ __device__ __forceinline__ std::uint32_t differences(std::uint32_t at, const Til
   return wrong;
 }
 
-/// Both clocks, after a barrier. A warp that arrives at a barrier may read a clock before it stops
-/// (BAR.SYNC.DEFER_BLOCKING). It cannot have a word of shared memory before the barrier releases
-/// it, and the clocks wait for one here. `zero` is a kernel argument that is always 0.
+/// Both clocks, after a barrier. A warp may read a clock before the barrier stops it
+/// (BAR.SYNC.DEFER_BLOCKING), but it cannot have a word of shared memory then, and the clocks wait
+/// for one here. `zero` is a kernel argument that is always 0.
 __device__ __forceinline__ Reading reading_after_barrier(std::uint32_t shared, std::uint32_t zero) {
   consume(load_word<Access::shared>(shared) & zero);
   return reading_before();

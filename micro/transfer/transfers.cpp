@@ -1,8 +1,5 @@
 #include "micro/transfer/transfers.hpp"
 
-#include <optional>
-#include <string>
-
 namespace strata::transfers {
 namespace {
 

@@ -7,15 +7,7 @@
 #include "micro/transfer/copy_kernel.cuh"
 #include "micro/transfer/transfers.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace strata::transfers {
 namespace {
