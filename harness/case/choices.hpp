@@ -62,6 +62,15 @@ struct Choices {
 template <class First, class... Rest>
 Choices(First, Rest...) -> Choices<typename First::second_type, 1 + sizeof...(Rest)>;
 
+/// The values of an enumeration that counts from 0, by their names in its order.
+template <class Enum, class... Names>
+[[nodiscard]] constexpr auto choices_of(Names... names) {
+  return [&]<std::size_t... values>(std::index_sequence<values...>) {
+    return Choices{std::pair{names, static_cast<Enum>(values)}...};
+  }
+  (std::index_sequence_for<Names...>{});
+}
+
 /// An axis of the whole numbers from `minimum` to `maximum`.
 [[nodiscard]] inline Axis number_axis(const std::string& name, const std::string& meaning,
                                       long long minimum, long long maximum,

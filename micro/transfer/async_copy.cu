@@ -215,9 +215,8 @@ void run(Session& session) {
     cudaLaunchAttribute attribute{};
     const cudaLaunchConfig_t config =
         launch_config(blocks, wanted.cluster, shared, stream, attribute);
-    constexpr std::uint32_t nothing = 0;
     cuda_check(cudaLaunchKernelEx(&config, kernel, reinterpret_cast<const char*>(words.data()), map,
-                                  tiles, map_rows(tiles).of_a_tile, call.length.rounds, nothing,
+                                  tiles, map_rows(tiles).of_a_tile, call.length.rounds, 0U,
                                   wanted.cluster, machine.device_stamps()));
   };
   experiment.kernels = {code};

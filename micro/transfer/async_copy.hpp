@@ -30,13 +30,8 @@ namespace strata::async_copy {
 [[nodiscard]] Benchmark declare();
 
 enum class CopyMethod { registers, cp_async_4, cp_async_8, cp_async_16, bulk, distributed, tensor };
-inline constexpr Choices methods{std::pair{"registers", CopyMethod::registers},
-                                 std::pair{"cp_async_4", CopyMethod::cp_async_4},
-                                 std::pair{"cp_async_8", CopyMethod::cp_async_8},
-                                 std::pair{"cp_async_16", CopyMethod::cp_async_16},
-                                 std::pair{"bulk", CopyMethod::bulk},
-                                 std::pair{"distributed", CopyMethod::distributed},
-                                 std::pair{"tensor", CopyMethod::tensor}};
+inline constexpr auto methods = choices_of<CopyMethod>(
+    "registers", "cp_async_4", "cp_async_8", "cp_async_16", "bulk", "distributed", "tensor");
 /// Bytes that a thread copies at a time by cp.async; 0 where it copies in another way.
 [[nodiscard]] constexpr std::uint32_t cp_async_width(CopyMethod method) {
   if (method == CopyMethod::cp_async_4) return 4;
@@ -55,12 +50,9 @@ inline constexpr Choices methods{std::pair{"registers", CopyMethod::registers},
 /// Throws Skipped where the chip, or the code that this build has for it, cannot do it.
 void require_capability(CopyMethod method, int of_chip, int of_code);
 enum class Residency { l2, dram, shared };
-inline constexpr Choices residencies{std::pair{"l2", Residency::l2},
-                                     std::pair{"dram", Residency::dram},
-                                     std::pair{"shared", Residency::shared}};
+inline constexpr auto residencies = choices_of<Residency>("l2", "dram", "shared");
 enum class Measure { latency, bandwidth };
-inline constexpr Choices measures{std::pair{"latency", Measure::latency},
-                                  std::pair{"bandwidth", Measure::bandwidth}};
+inline constexpr auto measures = choices_of<Measure>("latency", "bandwidth");
 
 /// What the axes set.
 struct CopyCase {

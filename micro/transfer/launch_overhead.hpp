@@ -25,8 +25,7 @@ namespace strata::launch_overhead {
 [[nodiscard]] Benchmark declare();
 
 enum class How { stream, graph, synchronised };
-inline constexpr Choices ways{std::pair{"stream", How::stream}, std::pair{"graph", How::graph},
-                              std::pair{"synchronised", How::synchronised}};
+inline constexpr auto ways = choices_of<How>("stream", "graph", "synchronised");
 
 /// Launches of the short and of the long series: fewer than a stream holds before a call waits for
 /// room (about a thousand).

@@ -55,16 +55,12 @@ double least_seconds(const Copy& copy) {
 }
 
 Chain::Chain()
-    : order_{random_order(slots, /*seed=*/11)}, words_(std::size_t{slots} * (pitch / word_bytes)) {
-  for (std::uint32_t w = 0; w < words_.size(); ++w)
-    words_[w] = hashed_word(w);
-  const auto next = successors(order_);
+    : order{random_order(slots, /*seed=*/11)}, words(std::size_t{slots} * (pitch / word_bytes)) {
+  for (std::uint32_t w = 0; w < words.size(); ++w)
+    words[w] = hashed_word(w);
+  const auto next = successors(order);
   for (std::uint32_t s = 0; s < slots; ++s)
-    words_[std::size_t{s} * (pitch / word_bytes)] = next[s] * pitch;
-}
-
-std::uint32_t Chain::after(std::uint32_t loads) const {
-  return order_[loads % slots] * pitch;
+    words[std::size_t{s} * (pitch / word_bytes)] = next[s] * pitch;
 }
 
 Experiment describe(const Copy& copy) {

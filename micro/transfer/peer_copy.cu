@@ -119,7 +119,7 @@ void run_loads(Session& session, const Chain& chain, Peer& peer, Experiment& exp
   // Access first: what is made afterwards goes before it, while it still can be reached.
   const Finally access = peer_access(peer.there());
   const auto words =
-      made_on(peer.there(), [&] { return DeviceBuffer<std::uint32_t>{chain.words()}; });
+      made_on(peer.there(), [&] { return DeviceBuffer<std::uint32_t>{chain.words}; });
   CudaMachine machine{session, 1};
   for (Slope& slope : experiment.slopes) {
     const bool cached = &slope == &experiment.slopes.front();
@@ -129,7 +129,7 @@ void run_loads(Session& session, const Chain& chain, Peer& peer, Experiment& exp
     };
     slope.launch = [&](const Call& call) {
       follow_chain<<<1, 1, 0, machine.stream().get()>>>(reinterpret_cast<const char*>(words.data()),
-                                                        chain.first(), call.length.rounds,
+                                                        chain.after(0), call.length.rounds,
                                                         machine.device_stamps());
     };
   }

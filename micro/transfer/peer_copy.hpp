@@ -29,12 +29,9 @@ namespace strata::peer_copy {
 inline constexpr long long most_bytes = 1LL << 30U;
 
 enum class Means { copy_engine, kernel, load };
-inline constexpr Choices means{std::pair{"copy_engine", Means::copy_engine},
-                               std::pair{"kernel", Means::kernel}, std::pair{"load", Means::load}};
+inline constexpr auto means = choices_of<Means>("copy_engine", "kernel", "load");
 enum class Direction { read, write, both };
-inline constexpr Choices directions{std::pair{"read", Direction::read},
-                                    std::pair{"write", Direction::write},
-                                    std::pair{"both", Direction::both}};
+inline constexpr auto directions = choices_of<Direction>("read", "write", "both");
 
 /// What is copied, and how.
 struct Copy {
@@ -63,18 +60,14 @@ inline constexpr std::uint32_t pitch = 512;
 inline constexpr std::uint32_t long_loads = 640;  // a short launch has a fifth
 inline constexpr std::uint32_t load_unroll = 16;
 
-class Chain {
- public:
+struct Chain {
   Chain();
-  /// Every word of the memory that holds it; what is between the words of the chain is none of it.
-  [[nodiscard]] const std::vector<std::uint32_t>& words() const { return words_; }
-  /// Where it begins, and where `loads` loads lead: offsets in bytes.
-  [[nodiscard]] std::uint32_t first() const { return after(0); }
-  [[nodiscard]] std::uint32_t after(std::uint32_t loads) const;
-
- private:
-  std::vector<std::uint32_t> order_;
-  std::vector<std::uint32_t> words_;
+  /// Where `loads` loads lead: an offset in bytes.
+  [[nodiscard]] std::uint32_t after(std::uint32_t loads) const {
+    return order[loads % slots] * pitch;
+  }
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> words;  ///< all of its memory
 };
 
 /// The cases as the engine measures them, but for their launches. Of loads the first slope is of

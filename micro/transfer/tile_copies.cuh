@@ -70,8 +70,7 @@ __device__ __forceinline__ void copy_element(std::uint32_t to, const char* from)
 }
 
 /// `batch` times 16 bytes of a thread, all loaded before the first is stored. Wanted:
-/// LDG.E.128.STRONG.GPU, or a generic LD.E.128, which is what reaches another block's shared
-/// memory.
+/// LDG.E.128.STRONG.GPU, or a generic LD.E.128, which reaches another block's shared memory.
 template <CopyMethod method, std::uint32_t batch>
 __device__ __forceinline__ void pass_on(std::uint32_t to, const Source& from, std::uint32_t first,
                                         std::uint32_t step) {

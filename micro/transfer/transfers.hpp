@@ -30,13 +30,9 @@ namespace strata::transfers {
 [[nodiscard]] Benchmark declare();
 
 enum class Memory { pageable, pinned, mapped };
-inline constexpr Choices memories{std::pair{"pageable", Memory::pageable},
-                                  std::pair{"pinned", Memory::pinned},
-                                  std::pair{"mapped", Memory::mapped}};
+inline constexpr auto memories = choices_of<Memory>("pageable", "pinned", "mapped");
 enum class Direction { to_device, to_host, both };
-inline constexpr Choices directions{std::pair{"to_device", Direction::to_device},
-                                    std::pair{"to_host", Direction::to_host},
-                                    std::pair{"both", Direction::both}};
+inline constexpr auto directions = choices_of<Direction>("to_device", "to_host", "both");
 inline constexpr Choices packings{std::pair{"none", false}, std::pair{"packed", true}};
 
 /// What is transferred, and how.

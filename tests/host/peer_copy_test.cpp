@@ -138,16 +138,16 @@ TEST(PeerCopyWords, TellTheSendersApart) {
 TEST(PeerCopyChain, LeadsThroughEverySlotAndBack) {
   const Chain chain;
   std::set<std::uint32_t> seen;
-  std::uint32_t at = chain.first();
+  std::uint32_t at = chain.after(0);
   for (std::uint32_t load = 0; load < slots; ++load) {
     ASSERT_EQ(at, chain.after(load));
     ASSERT_EQ(at % pitch, 0U);
     seen.insert(at);
-    at = chain.words().at(at / sizeof(std::uint32_t));
+    at = chain.words.at(at / sizeof(std::uint32_t));
   }
-  EXPECT_EQ(at, chain.first());
+  EXPECT_EQ(at, chain.after(0));
   EXPECT_EQ(seen.size(), slots);
-  EXPECT_EQ(chain.words().size(), std::size_t{slots} * pitch / sizeof(std::uint32_t));
+  EXPECT_EQ(chain.words.size(), std::size_t{slots} * pitch / sizeof(std::uint32_t));
 }
 
 TEST(PeerCopyChain, IsLongerThanAnyLaunchFollowsIt) {
