@@ -92,8 +92,9 @@ std::size_t array_words(const GpuFacts& gpu) {
 
 Tiles tiles_of(const CopyCase& wanted, const GpuFacts& gpu) {
   std::uint64_t footprint = array_words(gpu) * word_bytes;
-  if (wanted.residency != Residency::dram)
+  if (wanted.residency != Residency::dram) {
     footprint = std::min<std::uint64_t>(gpu.l2_bytes / 4, footprint);
+  }
   return tiles_for(wanted.bytes, footprint);
 }
 

@@ -11,8 +11,7 @@ Benchmark declare() {
                           "of one more launch: on the device (event), for its caller (wall)"},
                          {"call_seconds", "of the call that launches, without waiting"},
                          {"alone_seconds", "of one launch with the wait for it, for its caller"}},
-          .seconds_per_case = 0.05,
-          .excludes = {}};
+          .seconds_per_case = 0.05};
 }
 
 std::vector<double> numbers_of(const BothSides& brief, const BothSides& full,

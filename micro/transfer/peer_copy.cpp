@@ -86,14 +86,13 @@ Experiment describe_loads(const Chain& chain) {
     return (cached.cycles + uncached.cycles) /
            (cached.cycles / cached.hertz + uncached.cycles / uncached.hertz);
   };
-  const auto add = [&](const std::string& state, std::size_t index) {
-    add_both(experiment, "load_cycles_" + state, "cycle", index);
+  for (const std::size_t index : {0U, 1U}) {
+    const std::string state = index == 0 ? "cached" : "uncached";
     const Value cycles = outside_of(index);
+    add_both(experiment, "load_cycles_" + state, "cycle", index);
     experiment.rows.push_back({"load_time_" + state, "s", By::outside,
                                [=](const Sample& one) { return cycles(one) / hertz(one); }});
-  };
-  add("cached", 0);
-  add("uncached", 1);
+  }
   experiment.core_hertz = hertz;
   experiment.checked = "chain ends against the cycle";
   experiment.unproved = {.gate = "level",

@@ -1,22 +1,16 @@
 // What does it cost to bring bytes to the GPU and back?
 //
 // Copies go through the runtime (cudaMemcpyAsync) from or to pageable or page-locked memory;
-// `mapped` has a kernel read or write page-locked memory itself. The payload is one piece or many,
-// each in a place of its own on the host: each is a copy (`packing=none`), one after the other on a
-// stream, or the host gathers them into one buffer and sends that (`packing=packed`). That is the
-// choice behind Breitbart's data structure (2008, chapter 4): "initializing a DMA transfer has a
-// relative high cost, whereas transferring the data itself is cheap".
-//
-// The time on the device, between two events, and the caller's, from the first call to the end of
-// the wait, are two quantities: a small transfer is over long before its caller knows. They must
-// agree where calls and waiting are negligible. Gathering and scattering are inside both.
+// `mapped` has a kernel read or write page-locked memory itself. A payload in many pieces, each in
+// a place of its own on the host, goes as many copies (`packing=none`), or the host gathers it and
+// sends one (`packing=packed`), as Breitbart chose (2008, chapter 4). Gathering and scattering are
+// inside the time of the device and that of the caller: two quantities, since a small transfer is
+// over long before its caller knows. They must agree where calls and waiting are negligible.
 //
 // One piece of page-locked memory needs nothing of the host once its calls are made: where it is
 // brief, they are made before the first event, behind a kernel that the host releases. In all other
-// transfers the device waits for the host's part (copies of pageable memory, packing, thousands of
-// calls) inside the device's time.
-//
-// The data have just been written or checked on the host, so that what fits is in its caches.
+// transfers the device waits for the host's part inside the device's time. The data have just been
+// written or checked on the host, so that what fits is in its caches.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
