@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -226,14 +225,10 @@ Experiment describe_host(const Variant& variant, std::size_t cores) {
   return experiment;
 }
 
-// Cores use std::atomic_ref. On x86-64 it compiles to `lock xadd`, `lock add` where nothing is
-// returned, `xchg` and `lock cmpxchg`, as the disassembly shows. Each orders all memory accesses
-// around it anyway, so only relaxed operations are timed. Additions of floats are a loop of a load,
-// an addition and a compare and swap. Inside the latency that is not the atomic: an AND and an OR,
-// which tie the operand to the returned value.
-//
-// All cores continue until the first of them has done its operations, so that none finishes alone
-// and uncontended. The words must agree with the operations that each core counted.
+// Cores use std::atomic_ref: `lock xadd`, `lock add` where nothing is returned, `xchg` and
+// `lock cmpxchg` by the disassembly, each of which orders all memory accesses anyway, so that only
+// relaxed ones are timed. All cores go on until the first has done its operations, so that none
+// finishes alone and uncontended.
 namespace {
 
 /// The old value of the word, which `operand` is added to, put into, or compared with.
@@ -294,33 +289,21 @@ constexpr unsigned half = 32;
 std::uint64_t operations_of(const Stamp& stamp) {
   return stamp.result >> half;
 }
-std::uint32_t left_of(const Stamp& stamp) {
-  return static_cast<std::uint32_t>(stamp.result);
-}
-
-/// What a core is to do.
-struct Job {
-  void* word = nullptr;
-  std::uint32_t core = 0;
-  std::uint64_t operations = 0;  ///< unless another core is done before
-  std::uint64_t zero = 0;        ///< 0, which the compiler does not know
-  std::atomic<bool>* finished = nullptr;
-};
 
 /// One chain of a core, each operation of which waits for what the one before it returned; or as
 /// many as go side by side. Each chain is a variable of its own: of an array the compiler keeps two
-/// elements in a register and takes them apart at every step.
+/// elements in a register and takes them apart at every step. `is_zero` is 0, which the compiler
+/// does not know; `operations`: unless another core is done before.
 template <Operation operation, bool returns, bool alone>
-std::uint64_t repeat(const Job& job) {
+std::uint64_t repeat(void* at, std::uint32_t core, std::uint64_t operations, std::uint64_t is_zero,
+                     std::atomic<bool>& finished) {
   static_assert(unroll == 8 && in_flight == 4);
-  auto& word = *static_cast<Word<operation>*>(job.word);
-  const auto zero = static_cast<Word<operation>>(job.zero);
-  const std::uint64_t operations = job.operations;
-  std::atomic<bool>& finished = *job.finished;
-  Held<operation> first{operand_of(operation, job.core, 0)};
-  Held<operation> second{operand_of(operation, job.core, 1)};
-  Held<operation> third{operand_of(operation, job.core, 2)};
-  Held<operation> fourth{operand_of(operation, job.core, 3)};
+  auto& word = *static_cast<Word<operation>*>(at);
+  const auto zero = static_cast<Word<operation>>(is_zero);
+  Held<operation> first{operand_of(operation, core, 0)};
+  Held<operation> second{operand_of(operation, core, 1)};
+  Held<operation> third{operand_of(operation, core, 2)};
+  Held<operation> fourth{operand_of(operation, core, 3)};
   std::uint64_t done = 0;
   while (done < operations && !finished.load(std::memory_order_relaxed)) {
 #pragma GCC unroll 1
@@ -341,11 +324,10 @@ std::uint64_t repeat(const Job& job) {
   return done << half | left;
 }
 
-using Loop = std::uint64_t (*)(const Job&);
-
 /// The loop of one chain where `alone`, else of several.
-Loop loop_for(const Variant& variant, bool alone) {
+auto loop_for(const Variant& variant, bool alone) {
   using enum Operation;
+  using Loop = decltype(&repeat<add_int, true, true>);
   return with_value<add_int, add_float, add_int64, cas_int, exch_int>(
       variant.operation, [&]<Operation operation>() {
         return with_value<true, false>(variant.returns, [&]<bool returns>() -> Loop {
@@ -369,11 +351,9 @@ void lay(std::byte* area, Operation operation, std::size_t words) {
 }
 
 /// Alone on its lines.
-struct alignas(core_pitch) Lines {
-  std::array<std::byte, core_pitch> bytes{};
-};
-struct alignas(core_pitch) Finished {
-  std::atomic<bool> value{false};
+template <class T>
+struct alignas(core_pitch) Alone {
+  T value{};
 };
 
 /// The mean of the cores.
@@ -391,20 +371,18 @@ void run(Session& session) {
   Experiment experiment = describe_host(variant, cpus.size());
   require_timed(session, experiment);
   HostMachine machine{cpus};
-  std::vector<Lines> area(Places::of_cores(variant, cpus.size()).words * width / core_pitch);
-  std::byte* const bytes = area.front().bytes.data();
-  Finished finished;
+  std::vector<Alone<std::array<std::byte, core_pitch>>> area(
+      Places::of_cores(variant, cpus.size()).words * width / core_pitch);
+  std::byte* const bytes = area.front().value.data();
+  Alone<std::atomic<bool>> finished;
   volatile std::uint64_t zero = 0;
   for (Slope& slope : experiment.slopes) {
     const bool alone = &slope != &experiment.slopes.back();
-    const Loop loop = loop_for(variant, alone);
     const Places places = Places::of_cores(variant, alone ? 1 : cpus.size());
-    const HostMachine::Work work = [&, loop, places](std::size_t rank, const Call& call) {
-      return loop({.word = bytes + places.target[rank] * width,
-                   .core = static_cast<std::uint32_t>(rank),
-                   .operations = call.length.rounds,
-                   .zero = zero,
-                   .finished = &finished.value});
+    const auto work = [&, places, loop = loop_for(variant, alone)](std::size_t rank,
+                                                                   const Call& call) {
+      return loop(bytes + places.target[rank] * width, static_cast<std::uint32_t>(rank),
+                  call.length.rounds, zero, finished.value);
     };
     slope.prepare = [&, places](const Call&) {
       lay(bytes, variant.operation, places.words);
@@ -415,7 +393,8 @@ void run(Session& session) {
                     compare = comparison(variant.operation, alone ? 1 : in_flight, places)](
                        const Call&, std::span<const Stamp> stamps, Tally& tally) {
       std::vector<std::uint32_t> left;
-      std::ranges::transform(stamps, std::back_inserter(left), left_of);
+      for (const Stamp& stamp : stamps)
+        left.push_back(static_cast<std::uint32_t>(stamp.result));
       compare(
           numbers_in(bytes, variant.operation, places.words), left,
           [&](std::size_t core) { return operations_of(stamps[core]); }, tally);

@@ -1,17 +1,12 @@
 // What does an atomic operation cost, and what when others want the same word?
 //
-// Lanes work on words in shared memory or in global memory, which for atomics is L2. Two costs are
-// timed: the latency in a warp that has the chip to itself, where an operation needs what the one
-// before returned, and the rate of 32 warps on every SM. On a CPU the workers are cores and the
-// words lie in memory; the latency is that of one core alone. Nothing is returned by `returns=no`
-// (red), so that has a rate and no latency. Inside the latency that is not the atomic: one logic
-// operation or addition, which ties the operand to the returned value (an exchange has none).
+// Two costs are timed: the latency of operations that need what the one before returned, in a warp
+// that has the chip to itself (a core alone), and the rate of 32 warps on every SM (of all cores).
+// Inside the latency that is not the atomic: a logic operation or addition that ties the operand to
+// the returned value (an exchange has none).
 //
-// The result is exact in any order. Integers add up modulo their width; floats are small whole
-// numbers, whose sum stays below 2^24; exchanges only move values about, so a sum over the hashes
-// of all of them stays as it is; of compare and swap the winners count themselves, and the word
-// went up by as many. A swap tries the value that the last try returned, so that alone on its word
-// it wins every second time.
+// The result is exact in any order. Floats are small whole numbers; exchanges only move values
+// about, so that a sum over their hashes stays; of compare and swap the winners count themselves.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -39,9 +34,8 @@ inline constexpr Choices operations{
     std::pair{"add_int", Operation::add_int}, std::pair{"add_float", Operation::add_float},
     std::pair{"add_int64", Operation::add_int64}, std::pair{"cas_int", Operation::cas_int},
     std::pair{"exch_int", Operation::exch_int}};
-/// Who shares a word: all workers that can reach it (of a block in shared memory, else of the
-/// chip), the lanes of a warp, or nobody: cores then have words side by side on lines that they
-/// share (`line`), or on lines of their own.
+/// Who shares a word: all workers that can reach it, the lanes of a warp, or nobody; cores then
+/// have words side by side on a `line`, or on lines of their own.
 enum class Target { same, warp, line, disjoint };
 inline constexpr Choices targets{std::pair{"same", Target::same}, std::pair{"warp", Target::warp},
                                  std::pair{"line", Target::line},
@@ -81,29 +75,21 @@ struct Variant {
 
 inline constexpr std::uint32_t warps_per_sm = 32;
 inline constexpr std::uint32_t block_threads = warps_per_sm * warp_lanes;
-/// Operations of a lane that do not wait for each other, where rates are timed; and those between
-/// two branches of the loop.
-inline constexpr std::uint32_t in_flight = 4;
-inline constexpr std::uint32_t unroll = 8;
+inline constexpr std::uint32_t in_flight = 4;  ///< chains of a lane where rates are timed
+inline constexpr std::uint32_t unroll = 8;     ///< operations between two branches of the loop
 /// Operations of a core between two looks at whether another one has finished.
 inline constexpr std::uint32_t turn = 8 * unroll;
-/// From a warp's word to the next warp's: a line each.
-inline constexpr std::uint32_t warp_pitch = 128;
-/// From one core's word to the next where no line is shared: two lines, which are prefetched
-/// together.
+inline constexpr std::uint32_t warp_pitch = 128;  ///< from a warp's word to the next: a line
+/// From one core's word to the next: two lines, which are prefetched together.
 inline constexpr std::size_t core_pitch = 128;
-/// What a winner of compare and swap adds.
-inline constexpr std::uint32_t swap_step = 0x9E3779B1U;
-/// Floats below are whole numbers, and so is every sum of them below this.
-inline constexpr std::uint32_t exact_floats = 1U << 24U;
+inline constexpr std::uint32_t swap_step = 0x9E3779B1U;   ///< added by a winning compare and swap
+inline constexpr std::uint32_t exact_floats = 1U << 24U;  ///< sums of whole floats below are whole
 
-/// Bytes of a word.
 [[nodiscard]] constexpr std::uint32_t width_of(Operation operation) {
   return operation == Operation::add_int64 ? 8 : 4;
 }
 
-/// What the word at `index` (words of the operation's width) holds before anything happens, as a
-/// number. Words of floats hold 1, 2, 3 or 4.
+/// What the word at `index` holds before anything happens, as a number.
 STRATA_HD constexpr std::uint64_t initial_word(Operation operation, std::uint32_t index) {
   if (operation == Operation::add_float) return 1 + index % 4;
   const std::uint32_t low = hashed_word(index);
@@ -111,8 +97,7 @@ STRATA_HD constexpr std::uint64_t initial_word(Operation operation, std::uint32_
   return std::uint64_t{hashed_word(~index)} << 32U | low;
 }
 
-/// What chain `chain` of worker `worker` adds each time, or brings along to exchange or to compare
-/// with. Floats add 1 or 2.
+/// What a worker's chain adds each time, or brings along to exchange or to compare with.
 STRATA_HD constexpr std::uint64_t operand_of(Operation operation, std::uint32_t worker,
                                              std::uint32_t chain) {
   if (operation == Operation::add_float) return 1 + (worker + chain) % 2;
@@ -138,7 +123,6 @@ STRATA_HD constexpr Word<operation> word_of(std::uint64_t number) {
 [[nodiscard]] std::vector<std::uint64_t> numbers_in(const void* memory, Operation operation,
                                                     std::size_t count);
 
-/// So many warps, in blocks that do not share what lies in shared memory.
 struct LaunchShape {
   std::uint32_t blocks = 1;
   std::uint32_t warps_of_block = 1;
@@ -159,8 +143,8 @@ struct WordPitch {
 };
 [[nodiscard]] WordPitch pitch_of(const Variant& variant);
 
-/// Words that a launch leaves behind, those between targets too: of one block after the other in
-/// shared memory, of the whole grid in global memory, of whole pairs of lines on a CPU.
+/// Words that a launch leaves behind, those between targets too: block after block in shared
+/// memory, of the grid in global memory, in pairs of lines on a CPU.
 struct Places {
   std::size_t words = 0;
   std::size_t area = 0;               ///< words after which they are laid alike again
@@ -185,9 +169,8 @@ using Compare =
 [[nodiscard]] std::uint32_t operations_for(Operation operation, const Places& places,
                                            std::uint32_t unit, double seconds, double seconds_each);
 
-/// The case as the engine measures it, but for its launches: where something is returned, the slope
-/// of a chain alone is the first; that of all workers is the last. The unit of work is an operation
-/// of a worker.
+/// Where something is returned, the first slope is of a chain alone; the last is of all workers.
+/// Unit of work: an operation of a worker.
 [[nodiscard]] Experiment describe(const Variant& variant, unsigned sms);
 [[nodiscard]] Experiment describe_host(const Variant& variant, std::size_t cores);
 

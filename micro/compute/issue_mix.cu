@@ -1,7 +1,6 @@
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
-#include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
 #include "micro/compute/chains.cuh"
 #include "micro/compute/issue_mix.hpp"

@@ -12,8 +12,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 

@@ -5,8 +5,6 @@
 #include "harness/measure/engine.hpp"
 #include "micro/latency/cache_geometry.cuh"
 
-#include <algorithm>
-
 namespace strata::cache_geometry {
 namespace {
 

@@ -4,9 +4,6 @@
 #include "harness/case/octaves.hpp"
 #include "micro/latency/pointer_chase_host.hpp"
 
-#include <algorithm>
-#include <bit>
-
 namespace strata::latency_vs_footprint {
 namespace {
 

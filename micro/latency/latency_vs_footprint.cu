@@ -1,14 +1,11 @@
 // A kernel of one thread a block, so that nothing else is in flight on the SM. The chain is written
 // by all SMs at once, each link from its number alone: 64 GiB need no walk by the host.
 #include "harness/case/error.hpp"
-#include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/occupancy.hpp"
 #include "harness/measure/engine.hpp"
 #include "micro/latency/latency_vs_footprint.hpp"
 #include "micro/latency/pointer_chase.cuh"
-
-#include <string>
 
 namespace strata::latency_vs_footprint {
 namespace {

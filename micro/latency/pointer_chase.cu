@@ -5,8 +5,6 @@
 #include "harness/cuda/reduce.cuh"
 #include "micro/latency/pointer_chase.cuh"
 
-#include <algorithm>
-
 namespace strata::pointer_chase {
 namespace {
 

@@ -4,8 +4,6 @@
 #include "micro/latency/pointer_chase_host.hpp"
 #include "micro/pattern/random_cycle.hpp"
 
-#include <bit>
-
 namespace strata::timer_check {
 namespace {
 

@@ -17,11 +17,8 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <fstream>
-#include <memory>
 #include <system_error>
 
 namespace strata::tlb {
