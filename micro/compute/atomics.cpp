@@ -29,6 +29,14 @@ Experiment described(const Variant& variant, const char* quantity, double scale,
   return experiment;
 }
 
+/// The number that a word stands for; of a float that is no whole number, one that nothing is.
+std::uint64_t number_of(Operation operation, std::uint64_t word) {
+  if (operation != Operation::add_float) return word;
+  const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(word));
+  const bool whole = value >= 0 && value < exact_floats && value == std::floor(value);
+  return whole ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0};
+}
+
 /// What sums are of: words, or of exchanges their hashes.
 std::uint64_t summed(Operation operation, std::uint64_t word) {
   return operation == Operation::exch_int ? hashed_word(static_cast<std::uint32_t>(word)) : word;
@@ -56,8 +64,7 @@ Benchmark declare() {
                             "one word for all lanes (cores of a CPU), one for each warp, one for "
                             "each core on shared lines, or one for each")},
       .quantities = {{"atomic_latency",
-                      "cycles of a warp's, or lone core's, operation that needs "
-                      "the last one"},
+                      "cycles of a warp's, or lone core's, operation that needs the last one"},
                      {"warp_atomic_cycles", "SM cycles of a warp's operation where SMs are full"},
                      {"core_atomic_cycles", "cycles of a core's operation where all are at work"},
                      {"atomics_per_cycle", "operations of lanes, of an SM; of a core of a CPU"},
@@ -75,13 +82,6 @@ Variant variant_of(const Params& params) {
           .target = targets.of(params.at("target")),
           .operation = operations.of(params.at("operation")),
           .returns = returning.of(params.at("returns"))};
-}
-
-std::uint64_t number_of(Operation operation, std::uint64_t word) {
-  if (operation != Operation::add_float) return word;
-  const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(word));
-  const bool whole = value >= 0 && value < exact_floats && value == std::floor(value);
-  return whole ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0};
 }
 
 std::vector<std::uint64_t> numbers_in(const void* memory, Operation operation, std::size_t count) {

@@ -55,8 +55,7 @@ struct Variant {
   return operation != Operation::cas_int && operation != Operation::exch_int;
 }
 
-/// Why there is no such case, or null. Decides which loops are compiled, which cases exist, and
-/// what `strata list` shows.
+/// Why there is no such case, or null: for loops, cases and `strata list` alike.
 [[nodiscard]] constexpr const char* why_not(const Variant& variant, Backend backend) {
   if (backend == Backend::host) {
     if (variant.space == StateSpace::shared) return "a CPU has no shared memory";
@@ -117,8 +116,6 @@ STRATA_HD constexpr Word<operation> word_of(std::uint64_t number) {
     return static_cast<Word<operation>>(number);
   }
 }
-/// The number that a word stands for; of a float that is no whole number, one that nothing is.
-[[nodiscard]] std::uint64_t number_of(Operation operation, std::uint64_t word);
 /// The numbers in the first `count` words of `memory`.
 [[nodiscard]] std::vector<std::uint64_t> numbers_in(const void* memory, Operation operation,
                                                     std::size_t count);
@@ -164,8 +161,7 @@ using Compare =
 /// Made once for all launches of a shape.
 [[nodiscard]] Compare comparison(Operation operation, std::uint32_t chains, const Places& places);
 
-/// Operations of a worker in the long launch, at least two units: about `seconds` of work, given
-/// that one takes `seconds_each`; fewer where floats would not stay exact.
+/// Operations of a worker in a long launch of about `seconds`; fewer where floats would be inexact.
 [[nodiscard]] std::uint32_t operations_for(Operation operation, const Places& places,
                                            std::uint32_t unit, double seconds, double seconds_each);
 

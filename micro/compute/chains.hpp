@@ -38,8 +38,7 @@ template <class W>
   return std::bit_cast<W>(static_cast<BitsOf<W>>(word));
 }
 
-/// `rows` rows for the lanes of a warp, of what `word` gives for a row and one of the lanes that
-/// differ.
+/// Rows for the lanes of a warp, of what `word` gives for a row and one of the lanes that differ.
 template <class Word>
 [[nodiscard]] WarpWords warp_rows(std::size_t rows, Word&& word) {
   WarpWords words;

@@ -1,9 +1,8 @@
 // The operations of a CPU core whose cost is measured: operations.hpp, written for x86-64.
 //
-// A loop is one asm statement, so that what stands in it is what is executed. (With a statement for
-// each operation g++ 12 keeps neighbouring floats in one register of integers between them.) Where
-// a GPU has an operation of the same name, numbers and host step are those of operations.hpp. All
-// are scalar; floating point has the three operands (VEX) of every CPU with AVX.
+// A loop is one asm statement: with one for each operation g++ 12 keeps neighbouring floats in one
+// register of integers between them. Where a GPU has an operation of the same name, numbers and
+// host step are those of operations.hpp. All are scalar; floating point is of AVX (VEX).
 //
 // A type says, beside what operations.hpp asks of it:
 //   instructions        what an operation is
@@ -23,8 +22,7 @@ namespace strata::host_operations {
 
 using operations::Operands;
 
-/// Chains side by side: what latencies of four cycles need where two units do the operation, and
-/// some.
+/// Chains side by side: more than two units with a latency of four cycles need.
 inline constexpr unsigned most_chains = 10;
 /// Operations of each chain in a turn of the loop, which two instructions close.
 inline constexpr std::uint32_t steps = 24;
@@ -139,8 +137,7 @@ struct Iadd : operations::OnWords {
   STRATA_INTEGERS("add", "addl \\a, \\x")
 };
 STRATA_SAME(Bitwise, STRATA_INTEGERS("and, xor", "andl \\a, \\x\n\txorl \\b, \\x"))
-/// A rotation by as many bits as the instruction says: a number from a register takes longer on
-/// many CPUs, for the sake of flags.
+/// By a constant: a number from a register takes longer on many CPUs, for the sake of flags.
 struct Shift : operations::Shift {
   static Word step(Word x, Word /*a*/, Word /*b*/) { return std::rotl(x, 7); }
   STRATA_INTEGERS("rol", "roll $7, \\x")

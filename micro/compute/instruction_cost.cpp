@@ -76,8 +76,7 @@ Window passes_of_median_sm(const Shape& shape) {
           }};
 }
 
-/// What is counted of a launch of four rounds. The round that warms up is in the launch of none as
-/// well, and so taken off.
+/// Of four rounds. The one that warms up is in the launch of none as well, and so taken off.
 std::optional<CountPlan> count_plan(const Shape& shape, const GpuFacts& gpu) {
   constexpr std::uint32_t rounds = 4;
   const operations::Operation& operation = shape.operation;
@@ -107,8 +106,8 @@ Benchmark declare() {
       .suite = "micro",
       .name = "instruction_cost",
       .question =
-          "What does each operation cost: cycles until its result can be used, and "
-          "how many an SM does in a cycle?",
+          "What does each operation cost: cycles until its result can be used, and how many "
+          "an SM does in a cycle?",
       .axes = {listed_axis("operation", "what the chain is made of", names),
                {.name = "ilp",
                 .meaning =
@@ -120,17 +119,14 @@ Benchmark declare() {
                 .choices = {"1", "2", "4", "8", "16", "32"},
                 .defaults = {"1", "32"}}},
       .counter_sets = {"flops"},
-      .quantities = {{"operation_cycles",
-                      "SM cycles of an operation of a warp; of one chain on one warp: its latency"},
-                     {"operation_core_cycles",
-                      "host: cycles of the core, dependent additions for "
-                      "its clock"},
-                     {"operation_time", "host: of one operation"},
-                     {"operation_throughput",
-                      "operations of threads in a cycle of an SM (host: of a core)"},
-                     {"operation_rate",
-                      "operations of threads in a second, whole chip (host: one core)"},
-                     {"core_clock", "clock of the core while it worked"}},
+      .quantities =
+          {{"operation_cycles",
+            "SM cycles of an operation of a warp; of one chain on one warp: its latency"},
+           {"operation_core_cycles", "host: cycles of the core, dependent additions for its clock"},
+           {"operation_time", "host: of one operation"},
+           {"operation_throughput", "operations of threads in a cycle of an SM (host: of a core)"},
+           {"operation_rate", "operations of threads in a second, whole chip (host: one core)"},
+           {"core_clock", "clock of the core while it worked"}},
       .seconds_per_case = 0.02,
       .excludes = excludes};
 }

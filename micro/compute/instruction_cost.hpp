@@ -23,8 +23,8 @@ inline constexpr unsigned max_host_ilp = host_operations::most_chains;
 inline constexpr unsigned passes = 4;
 inline constexpr unsigned rounds_of_all_passes = 1 + 2 + 4;  ///< the first is always one round
 
-/// The mark of a stamp at which a pass begins; at the next one it ends. The last pass comes first:
-/// the nanoseconds of a stamp are around it.
+/// A stamp's mark where a pass begins, ended by the next; the last pass comes first: nanoseconds
+/// are around it.
 [[nodiscard]] STRATA_HD constexpr unsigned mark_of(unsigned pass) {
   return 2 * (passes - 1 - pass);
 }
@@ -51,8 +51,7 @@ struct Passes {
 /// A launch leaves the first warp's `ends`. Unit of work: an operation of a warp, on one SM.
 [[nodiscard]] Experiment describe(const operations::Shape& shape, const GpuFacts& gpu,
                                   std::span<const std::uint64_t> ends);
-/// On a core of a CPU: the first slope is of dependent additions, the second of `ilp` chains of the
-/// operation. Unit of work: one operation.
+/// On a CPU: slopes of dependent additions and of `ilp` chains. Unit of work: one operation.
 [[nodiscard]] Experiment describe_host(unsigned ilp);
 
 }  // namespace strata::instruction_cost

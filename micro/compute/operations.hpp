@@ -53,8 +53,7 @@ Operands<Real> three_fractions(std::uint32_t lane) {
   return {.start = number(0), .a = {number(1), number(2)}};
 }
 
-/// x → a·x + b with a in [1/2, 3/4): every step changes all bits of x. Mantissas of at most `bits`
-/// bits.
+/// x → a·x + b with a in [1/2, 3/4): every step changes all of the mantissa's `bits` bits.
 template <class Word>
 Operands<Word> contraction(std::uint32_t lane, int bits, Word (*word_of)(double)) {
   const auto number = [&](std::uint32_t which) {
@@ -297,9 +296,8 @@ struct CosApprox : Special {
 };
 
 /// 2^-x, which settles at 0.641…
-struct Exp2Approx : Special {
+struct Exp2Approx : CosApprox {
   static constexpr Operation about{.name = "exp2_approx", .counter = xu, .tolerance = 1e-6};
-  static Operands<float> operands(std::uint32_t lane) { return CosApprox::operands(lane); }
   static float step(float x, float /*a*/, float /*b*/) { return std::exp2(-x); }
   // MUFU.EX2 R, -R
   STRATA_PTX("f",
@@ -441,8 +439,7 @@ using Operations =
          RcpIeee, RsqrtApprox, SqrtApprox, SqrtIeee, CosApprox, Exp2Approx, Dadd, Dmul, Dfma, Hfma2,
          Bfma2, Shuffle, Vote, Barrier, SharedLoad, ConstantLoad, GlobalLoad>;
 
-/// What use.template operator()<Op>() returns for the operation of that name. Throws
-/// std::out_of_range for a name that none of them has.
+/// What use.template operator()<Op>() returns for the operation of that name, or out_of_range.
 template <class Use, class First, class... Rest>
 auto with_named(std::string_view name, List<First, Rest...> /*all*/, Use&& use) {
   if (First::about.name == name) return use.template operator()<First>();

@@ -289,8 +289,7 @@ std::vector<ScanPoint> scan_of(const Neighbours& first,
 Found find_sector(std::vector<ScanPoint> scan) {
   const auto medians = medians_of(scan);
   const auto where = fmt::format("up to {:.0f} bytes on", scan.back().x);
-  // A load by itself hits or misses, and nothing is in between. The first words of 4 or 8 bytes
-  // hit.
+  // A load by itself hits or misses, and nothing is in between. The first words hit.
   constexpr double share = 0.25;
   Found found = found_in(std::move(scan), medians.front(),
                          median(std::span{medians}.last(medians.size() / 4)),
@@ -389,8 +388,7 @@ constexpr std::uint64_t line_bytes = 64;
 /// Where the size of that cache is looked for: from well inside it, and beyond the one before it.
 Search search_for(Property property, const CpuFacts& cpu) {
   if (property != Property::l2_size) {
-    // The walk shares L1 with its own stack and with the timer's page, which take a way of a few
-    // sets.
+    // The walk's own stack and the timer's page take a way of a few sets.
     constexpr double share_of_l1 = 0.02;
     return {.least = 8 * kibi,
             .most = 512 * kibi,
@@ -403,8 +401,7 @@ Search search_for(Property property, const CpuFacts& cpu) {
   if (expected > most_expected) throw Skipped{"writing chains of that size takes too long"};
   // Beyond the reach of the first translations a load costs some cycles more; that is no miss.
   constexpr double share_of_l2 = 0.05;
-  // Other cores' data and the pages' places blur the edge of an L2: to find it within a line would
-  // claim more than there is.
+  // Other cores' data and the pages' places blur the edge of an L2: no line's precision is claimed.
   return {.least = std::max(expected / 16, 2 * cpu.l1_bytes.value_or(0)),
           .most = 3 * expected,
           .granule = std::max(expected / 32 / line_bytes, std::uint64_t{1}) * line_bytes,

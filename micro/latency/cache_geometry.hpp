@@ -63,8 +63,7 @@ struct Carveouts {
 /// Nothing for a compute capability ("9.0") that the programming guide's table does not have.
 [[nodiscard]] std::optional<Carveouts> carveouts_of(std::string_view compute_capability);
 
-/// In percent of the `most_kib` that shared memory takes at most, rounded down: the driver takes
-/// the next larger step that the chip has.
+/// Of what shared memory takes at most, rounded down: the driver takes the chip's next larger step.
 [[nodiscard]] constexpr int carveout_percent(unsigned kib, unsigned most_kib) {
   return static_cast<int>(100 * std::min(kib, most_kib) / most_kib);
 }
@@ -75,8 +74,7 @@ struct Carveouts {
   return kib == 0 ? 0 : std::min(std::uint64_t{kib - 1} * 1024, most_of_a_block);
 }
 
-/// Mean cycles of a load along a chain over `footprint` bytes with a word every `stride` bytes; the
-/// chain is another one in each repetition.
+/// Mean cycles of a load along a chain, which is another one in each repetition.
 using LoadCycles =
     std::function<double(std::uint64_t footprint, std::uint64_t stride, unsigned repetition)>;
 
@@ -94,9 +92,7 @@ struct Search {
   std::uint64_t most = 0;     ///< largest one walked
   std::uint64_t granule = 0;  ///< footprints and last steps are multiples of it
   std::uint64_t stride = 0;   ///< of the walk: a line
-  /// Whether a walk meets every slot: then one line that does not fit shows, and else a share of
-  /// the rise must.
-  bool whole_laps = true;
+  bool whole_laps = true;     ///< one line that does not fit shows; else a share of the rise must
   double least_share = 0;  ///< of the rise from hit to miss: what a footprint costs less of, fits
 };
 
@@ -118,8 +114,7 @@ struct Found {
 /// with confidence.
 [[nodiscard]] Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions);
 
-/// From `least` to `most` in steps of `step`, without those that a power of two of sets would not
-/// spread over all of them (multiples of `alias`).
+/// Without multiples of `alias`, which a power of two of sets would not spread over all of them.
 [[nodiscard]] std::vector<std::uint64_t> strides_of(std::uint64_t least, std::uint64_t most,
                                                     std::uint64_t step, std::uint64_t alias);
 [[nodiscard]] constexpr std::uint64_t footprint_beyond(std::uint64_t size, std::uint64_t parts) {
@@ -182,14 +177,13 @@ struct Reported {
                                                const GpuFacts& gpu);
 [[nodiscard]] std::optional<Reported> reported(Property property, const CpuFacts& cpu);
 
-/// Searches for the size of a cache, or for its line, and adds what it found, and what is reported
-/// of it, to the session. Returns a footprint of half the size, whose loads all hit.
+/// Adds the size of a cache, or its line, and what is reported of it, to the session. Returns a
+/// footprint of half the size, whose loads all hit.
 std::uint64_t search(Session& session, Property property, const Search& where,
                      const LineSearch& lines, const std::optional<Reported>& said,
                      const LoadCycles& cycles);
 
-/// A chain that is written anew for each step of a search. How it is written is the caller's, and
-/// so is what `experiment` launches.
+/// A chain that is written anew for each step of a search: by the caller, whose the launch is too.
 class Chains {
  public:
   Chains(Machine& machine, std::uint64_t base)

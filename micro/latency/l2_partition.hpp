@@ -57,10 +57,10 @@ struct Split {
 /// Bounds of Split for there to be two: weights spread evenly give 0.75 apart, normal ones 0.64.
 inline constexpr double p_bound = 0.01;
 inline constexpr double apart_bound = 0.85;
-/// The mean excess of each SM and of each line is subtracted. With two partitions the rest has one
-/// pattern: lines of one half are quick for one group of SMs and slow for the other. The groups are
-/// the signs of the largest singular vectors; they count if chance does not make such a pattern (a
-/// permutation test) and if both vectors fall into two clusters instead of a gradient.
+/// Less the mean excess of each SM and line, two partitions leave one pattern: lines of one half
+/// are quick for one group of SMs and slow for the other. The groups are the signs of the largest
+/// singular vectors; they count if chance makes no such pattern (a permutation test) and if both
+/// vectors fall into two clusters instead of a gradient.
 [[nodiscard]] Split split(const Matrix& cycles);
 
 /// A launch of one thread on each of `sms` SMs: its cells are the cycles of each walker and line, a

@@ -27,9 +27,8 @@ inline constexpr std::uint32_t unroll = 16;
   return {.rounds = loads, .work = static_cast<double>(loads)};
 }
 
-/// Launches whose difference takes about `cycles`, and no less than a third of the `warm` loads
-/// before the clock, whose time varies; the short one is a quarter of it. With its warm loads none
-/// has more than `most`. Throws std::length_error where that leaves too few.
+/// Launches whose difference takes about `cycles`, and a third of the `warm` loads at least, whose
+/// time varies. None has more than `most` with those: std::length_error where too few are left.
 [[nodiscard]] inline Lengths lengths_for(double cycles, double cycles_of_load, std::uint32_t warm,
                                          std::uint64_t most) {
   constexpr double cap = 1U << 16U;

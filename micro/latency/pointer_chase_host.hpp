@@ -32,8 +32,7 @@ struct HostSlot {
   return at;
 }
 
-/// Writes the chain whose slots stand at address_at(0), address_at(1), … and of which the last
-/// leads back to the first.
+/// Writes the chain through address_at(0), address_at(1), … and back to the first.
 template <class AddressAt>
 void write_links(std::uint64_t slots, AddressAt&& address_at) {
   const auto slot_at = [&](std::uint64_t step) {
@@ -59,8 +58,7 @@ using HostMemory = std::unique_ptr<std::byte, FreeAligned>;
   return {static_cast<std::byte*>(::operator new(bytes, alignment)), FreeAligned{alignment}};
 }
 
-/// A chase by one core of the host: describe() with its launch. Samples are shorter than the time
-/// between two interrupts.
+/// describe() with its launch by one core. Samples are shorter than between two interrupts.
 [[nodiscard]] inline Experiment describe_on(HostMachine& machine, Chase& chase, Sizing sizing) {
   constexpr double timed_seconds = 2e-4;
   sizing.cycles = timed_seconds * tsc_hertz();
@@ -78,8 +76,7 @@ using HostMemory = std::unique_ptr<std::byte, FreeAligned>;
   return experiment;
 }
 
-/// Measures the chain that write_links() wrote, after a lap: what can be kept is there from then
-/// on.
+/// Measures the chain that write_links() wrote, after a lap: what can be kept is there by then.
 template <class AddressAt>
 void measure_chain(Session& session, HostMachine& machine, std::uint64_t slots,
                    AddressAt&& address_at, const Sizing& sizing) {

@@ -18,8 +18,7 @@ namespace strata::timer_check {
 /// Words in the chain: 4 KiB of words 4 bytes wide, inside any L1.
 inline constexpr unsigned slots = 1024;
 
-/// Chains of `brief` and of `full` loads, each of which begins at step 0 and must end with
-/// `word_at(step)`.
+/// Chains of `brief` and of `full` loads from step 0, which must end with `word_at(loads)`.
 [[nodiscard]] Experiment describe(std::uint32_t brief, std::uint32_t full,
                                   const std::function<std::uint64_t(std::uint32_t step)>& word_at);
 /// On a GPU also by replays of a graph, whose seconds a load are the number 0 of a sample.

@@ -1,13 +1,11 @@
 // On the host the caches see the same lines in pages of both sizes: only the translation differs.
-// In a virtual machine the pages below are unknown. Where the hypervisor maps its memory in pages
-// of 4 KiB, the CPU caches such translations whatever the guest has, and both curves bend at one
-// place; where it maintains the page tables (shadow paging), it may handle a miss itself, in
-// microseconds.
+// Under a hypervisor that maps its memory in pages of 4 KiB the CPU caches such translations,
+// whatever the guest has, and both curves bend at one place; with shadow paging the hypervisor may
+// handle a miss itself, in microseconds.
 #include "micro/latency/tlb.hpp"
 
 #include "harness/case/choices.hpp"
 #include "harness/case/error.hpp"
-#include "harness/case/finally.hpp"
 #include "harness/case/octaves.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/record/device_facts.hpp"
@@ -17,9 +15,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include <cerrno>
 #include <fstream>
-#include <system_error>
 
 namespace strata::tlb {
 namespace {
@@ -55,8 +51,7 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
     return std::nullopt;
   }
   if (stride == small_page || footprint < least_footprint) return "less than a GPU's page";
-  // Lines of so many slots are 32 MiB: about half of the L2 of a large GPU, and no more than the
-  // half that is next to an SM where it has two.
+  // 32 MiB of lines: no more than the half of a large L2 that is next to an SM.
   constexpr std::uint64_t most_slots = 1U << 18U;
   if (footprint / stride > most_slots) return "L2 would not hold a line of each slot";
   return std::nullopt;
@@ -66,17 +61,13 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
 class Room {
  public:
   explicit Room(bool huge) : huge_{huge} {
-    void* at = mmap(nullptr, reserved, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) throw std::system_error{errno, std::generic_category(), "mmap"};
-    mapping_ = finally([at] { (void)munmap(at, reserved); });
-    std::size_t room = reserved;
-    start_ = static_cast<std::byte*>(std::align(huge_page, bytes, at, room));
-    if (madvise(start_, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0) {
+    if (madvise(memory_.get(), bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0) {
       throw Skipped{"the system does not let a program choose its pages"};
     }
   }
-  [[nodiscard]] std::uintptr_t address() const { return std::bit_cast<std::uintptr_t>(start_); }
+  [[nodiscard]] std::uintptr_t address() const {
+    return std::bit_cast<std::uintptr_t>(memory_.get());
+  }
 
   /// Throws Skipped where the first `used` bytes, all of them touched, are not in such pages.
   void verify(std::uint64_t used) {
@@ -89,7 +80,6 @@ class Room {
 
  private:
   static constexpr std::size_t bytes = most_host_footprint;
-  static constexpr std::size_t reserved = bytes + huge_page;
 
   /// As the system counts them in the mappings that these addresses lie in.
   [[nodiscard]] std::uint64_t bytes_in_huge_pages() const {
@@ -112,8 +102,8 @@ class Room {
   }
 
   bool huge_;
-  Finally mapping_;
-  std::byte* start_ = nullptr;
+  pointer_chase::HostMemory memory_ =
+      pointer_chase::host_memory(bytes, std::align_val_t{huge_page});
   std::uint64_t touched_ = 0;
 };
 

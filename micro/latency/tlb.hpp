@@ -25,16 +25,14 @@ inline constexpr std::uint64_t most_host_footprint = std::uint64_t{256} << 20U;
 inline constexpr std::string_view small_pages = "small_pages";
 inline constexpr std::string_view huge_pages = "huge_pages";
 
-/// Where the word of slot `index` lies on the host, from the start: at lines of the slots that
-/// spread evenly over the sets of L1, and over those of L2 where pages are huge.
+/// Byte of slot `index`'s word on the host: spread over the sets of L1, of L2 where pages are huge.
 [[nodiscard]] constexpr std::uint64_t host_offset(std::uint64_t index, std::uint64_t stride) {
   constexpr std::uint64_t line = 64;
   constexpr std::uint64_t lines_of_page = 64;
   return index * stride + (index + index / lines_of_page) * line % stride;
 }
 
-/// Right before the clock: the whole chain once where that takes no long time; the pages of a
-/// longer one were visited before.
+/// The whole chain where that is short; the pages of a longer one were visited before.
 [[nodiscard]] std::uint32_t warm_loads_for(std::uint64_t slots);
 
 /// A chase on a GPU, from every page visited.
