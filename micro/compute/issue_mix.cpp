@@ -10,17 +10,43 @@ using operations::distinct_lanes;
 
 constexpr std::uint32_t last_place = (ring_words - 1) * sizeof(std::uint32_t);
 
-/// An address, as the bits of a number. It is subnormal: such numbers add like their bits, and
-/// multiply-adds of a GPU take no longer over them.
+/// An address, as the bits of a subnormal number: such add like their bits, and as quickly.
 float address(std::uint32_t place) {
   constexpr std::uint32_t width = sizeof(float);
   return std::bit_cast<float>(ring_address + place * width);
 }
 
-/// Brings the first place to the last, the second to the one before it, and so on, once the place
-/// is taken from it.
+/// Brings the first place to the last, and so on, once the place is taken from it.
 float mirror() {
   return std::bit_cast<float>(2 * ring_address + last_place);
+}
+
+/// What the chains of one lane work on.
+struct Words {
+  std::array<float, chains> start{};
+  float answer = 0;                      ///< before the first partner's; without partners, always
+  std::array<float, 2> b{};              ///< of the first half of a loop and of the second
+  std::array<std::uint32_t, 2> added{};  ///< integer_add; the first, of shuffle: where from
+};
+
+Words words_of(Partner partner, std::uint32_t lane) {
+  if (partner == Partner::shared_load) {
+    return {.start = {address(lane % ring_words), address((lane + 3) % ring_words)},
+            .answer = mirror(),
+            .b = {mirror(), mirror()}};
+  }
+  constexpr std::uint32_t of_lane = 8;  // numbers
+  const auto number = [&](std::uint32_t which) {
+    return operations::fraction<float>(of_lane * lane + which);
+  };
+  // A sixteenth of a number at the most: the answer is near what was asked.
+  const auto few = [&](std::uint32_t which) {
+    return (hashed_word(of_lane * lane + which) >> 14U) | 1U;
+  };
+  return {.start = {number(0), number(1)},
+          .answer = number(2),
+          .b = {number(3), number(4)},
+          .added = {partner == Partner::shuffle ? (lane + 1) % distinct_lanes : few(5), few(6)}};
 }
 
 using OfLanes = std::array<float, distinct_lanes>;
@@ -50,6 +76,12 @@ float answer_of(Partner partner, const OfLanes& x, std::size_t lane, const Words
       break;
   }
   return words.answer;
+}
+
+/// Relative; 0: the host knows every bit.
+double tolerance_of(Partner partner) {
+  constexpr double of_approximation = 2e-6;  // a few units in the last place, which sum up
+  return partner == Partner::rsqrt ? of_approximation : 0;
 }
 
 /// Multiply-adds of threads, and partners that a counter knows.
@@ -88,26 +120,6 @@ Benchmark declare() {
            {"core_clock", "clock of the core under this load"}},
       .seconds_per_case = 0.1,
       .excludes = {}};
-}
-
-Words words_of(Partner partner, std::uint32_t lane) {
-  if (partner == Partner::shared_load) {
-    return {.start = {address(lane % ring_words), address((lane + 3) % ring_words)},
-            .answer = mirror(),
-            .b = {mirror(), mirror()}};
-  }
-  constexpr std::uint32_t of_lane = 8;  // numbers
-  const auto number = [&](std::uint32_t which) {
-    return operations::fraction<float>(of_lane * lane + which);
-  };
-  // A sixteenth of a number at the most: the answer is near what was asked.
-  const auto few = [&](std::uint32_t which) {
-    return (hashed_word(of_lane * lane + which) >> 14U) | 1U;
-  };
-  return {.start = {number(0), number(1)},
-          .answer = number(2),
-          .b = {number(3), number(4)},
-          .added = {partner == Partner::shuffle ? (lane + 1) % distinct_lanes : few(5), few(6)}};
 }
 
 Factors factors_of(Partner partner) {
@@ -155,11 +167,6 @@ Ends expected_ends(Partner partner, unsigned size, bool asked, std::uint64_t rou
   return state.x;
 }
 
-double tolerance_of(Partner partner) {
-  constexpr double of_approximation = 2e-6;  // a few units in the last place, which sum up
-  return partner == Partner::rsqrt ? of_approximation : 0;
-}
-
 Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
                     std::span<const std::uint64_t> ends) {
   constexpr double timed_seconds = 2e-3;  // of the long launch: thousands of timer steps
@@ -185,10 +192,10 @@ Experiment describe(Partner partner, unsigned size, const GpuFacts& gpu,
       lengths_by_trial(timed_seconds, double{body} / size * warps_of_scheduler);
 
   add_both(experiment, "group_cycles", "cycle", own);
-  experiment.rows.push_back(
-      {"multiply_add_cycles", "cycle", By::inside, cycles_of(plain, 1.0 / size)});
-  experiment.rows.push_back(
-      {"multiply_add_cycles", "cycle", By::outside, outside_of(plain, 1.0 / size)});
+  experiment.rows.insert(
+      experiment.rows.end(),
+      {{"multiply_add_cycles", "cycle", By::inside, cycles_of(plain, 1.0 / size)},
+       {"multiply_add_cycles", "cycle", By::outside, outside_of(plain, 1.0 / size)}});
   if (partner != Partner::none) {
     const auto additional = [=](const Sample& sample) {
       return sample.slopes[own].inside.cycles - sample.slopes[plain].inside.cycles;

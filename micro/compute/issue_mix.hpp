@@ -38,8 +38,7 @@ inline constexpr unsigned schedulers = 4;  ///< of an SM, from Volta on
 inline constexpr unsigned warps_of_scheduler = 8;
 inline constexpr unsigned warps_of_sm = schedulers * warps_of_scheduler;  ///< one block
 
-/// The group whose answer multiply-add `position` of a loop takes as its addend; nothing where it
-/// takes the constant one.
+/// The group whose answer multiply-add `position` of a loop takes as its addend, or -1.
 [[nodiscard]] STRATA_HD constexpr int answer_at(unsigned position, unsigned size) {
   const unsigned since = (position + body - needed) % body;
   return since % size < chains ? static_cast<int>(since / size) : -1;
@@ -49,21 +48,13 @@ inline constexpr unsigned warps_of_sm = schedulers * warps_of_scheduler;  ///< o
   return position % size == chains - 1;
 }
 
-/// What the chains of one lane work on.
-struct Words {
-  std::array<float, chains> start{};
-  float answer = 0;                      ///< before the first partner's; without partners, always
-  std::array<float, 2> b{};              ///< of the first half of a loop and of the second
-  std::array<std::uint32_t, 2> added{};  ///< integer_add; the first, of shuffle: where from
-};
 /// Of all lanes: one factor for each half of a loop.
 using Factors = std::array<float, 2>;
-[[nodiscard]] Words words_of(Partner partner, std::uint32_t lane);
 [[nodiscard]] Factors factors_of(Partner partner);
 
-/// Where in shared memory the loads go: beyond what a driver or a block may keep at its start.
+/// Where in shared memory the loads go: beyond what a driver or a block may keep at its start. Each
+/// word there brings a chain of shared_load from one address of them to another.
 inline constexpr std::uint32_t ring_address = 8192;
-/// Words there; each is what brings a chain of shared_load from an address of them to another.
 inline constexpr std::uint32_t ring_words = 8;
 
 /// Row after row for the lanes of a warp: starts, answer, b of both halves, added.
@@ -74,8 +65,6 @@ inline constexpr std::size_t rows = chains + 1 + 2 + 2;
 using Ends = std::array<std::array<float, operations::distinct_lanes>, chains>;
 /// What the chains come to. `asked`: whether partners stand among the multiply-adds.
 [[nodiscard]] Ends expected_ends(Partner partner, unsigned size, bool asked, std::uint64_t rounds);
-/// Relative; 0: the host knows every bit.
-[[nodiscard]] double tolerance_of(Partner partner);
 
 /// A launch leaves the first warp's `ends`. Unit of work: a group of one warp, on one scheduler.
 /// The last slope is of the groups with their partner, the first of the multiply-adds alone.

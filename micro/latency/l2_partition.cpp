@@ -43,10 +43,7 @@ double product(std::span<const double> a, std::span<const double> b) {
 
 double normalise(std::vector<double>& v) {
   const double length = std::sqrt(product(v, v));
-  if (length > 0) {
-    for (double& x : v)
-      x /= length;
-  }
+  if (length > 0) std::ranges::transform(v, v.begin(), [=](double x) { return x / length; });
   return length;
 }
 
@@ -101,8 +98,7 @@ Matrix shuffled(Matrix m, std::uint32_t& state) {
   return m;
 }
 
-/// The cells are the cycles of an access by each SM to each line, row by row in the order of SMs,
-/// so that two launches can be put together.
+/// Cycles of an access by each SM to each line, in the order of SMs: two launches fit together.
 Inside read_cells(const Launched& brief, const Launched& full) {
   const auto by_sm = [](const Launched& launched) {
     std::vector<std::size_t> order(launched.stamps.size());
@@ -176,10 +172,9 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   session.add({"crossing_cycles", "cycle", timed, method, crossing});
   // Of a split, and not of time: they have no noise that a gate could bound.
   session.add({"near_share", "1", modelled, method, share});
-  const auto right = std::ranges::count(found.row_side, true);
-  const auto left = std::ranges::count(found.row_side, false);
-  session.add(
-      {"sms_of_smaller_side", "1", modelled, method, {static_cast<double>(std::min(right, left))}});
+  const auto right = static_cast<double>(std::ranges::count(found.row_side, true));
+  const double left = static_cast<double>(cycles.rows) - right;
+  session.add({"sms_of_smaller_side", "1", modelled, method, {std::min(right, left)}});
 }
 
 }  // namespace
@@ -284,11 +279,8 @@ Experiment describe(unsigned sms) {
     const auto crossed = counted.net("l2_fabric_sectors");
     if (!crossed) throw Skipped{"the chip counts nothing between halves of L2"};
     const double accesses = double{full_turns} * turn * lines * sms;
-    session.add({"fabric_sectors_per_access",
-                 "sector",
-                 Provenance::counted,
-                 "cupti_net",
-                 {*crossed / accesses}});
+    session.add({"fabric_sectors_per_access", "sector", Provenance::counted, "cupti_net",
+                 std::vector{*crossed / accesses}});
   };
   experiment.facts = [](const Experiment&) { return Facts{{"lines", std::int64_t{lines}}}; };
   return experiment;
