@@ -1,7 +1,7 @@
-// By the disassembler most operations are one instruction (ATOMS in shared memory, ATOMG in global
-// memory, RED or REDG where nothing is returned). Additions of floats and of 64 bits in shared
-// memory are a loop of a load, an addition and a compare and swap (ATOMS.CAST.SPIN). ptxas does not
-// add up the lanes of a warp beforehand: it cannot prove the address to be uniform.
+// By the disassembler most operations are one instruction (ATOMS, ATOMG, and RED or REDG where
+// nothing is returned). Additions of floats and of 64 bits in shared memory are a loop of a load,
+// an addition and a compare and swap (ATOMS.CAST.SPIN). ptxas does not add up the lanes of a warp
+// beforehand: it cannot prove the address to be uniform.
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"

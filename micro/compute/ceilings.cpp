@@ -159,10 +159,9 @@ Experiment describe(std::size_t cores, std::size_t lanes) {
   return experiment;
 }
 
-// Every core squares and adds, x → x·x + c, in ten chains of the widest vectors that it has: more
-// than two units with a latency of four cycles need. The map is chaotic for the chosen c, so that
-// the ends prove the number of steps. There is no limit beside the number: no CPU tells how many
-// multiply-adds it can do in a cycle.
+// Every core squares and adds, x → x·x + c, in ten chains of its widest vectors: more than two
+// units with a latency of four cycles need. The map is chaotic, so that the ends prove the number
+// of steps. No limit stands beside: no CPU tells how many multiply-adds it can do in a cycle.
 namespace {
 
 #if defined(__x86_64__)
@@ -180,9 +179,8 @@ struct alignas(128) Vectors {
   std::array<Real, most_lanes> c{};
 };
 
-/// One asm statement: g++ would compile vectors by the source's options, which know no AVX, and a
-/// debug build would not keep them in registers. `n` turns of the loop: 24 steps of ten chains, and
-/// two instructions that close it.
+/// `n` turns of 24 steps. One asm statement: the source's options know no AVX, and a debug build
+/// would not keep vectors in registers.
 #define STRATA_SQUARES(name, Real, reg, bytes, multiply_add)                                      \
   void name(Vectors<Real>& v, std::uint64_t n) {                                                  \
     asm volatile(                                                                                 \

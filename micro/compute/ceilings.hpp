@@ -2,10 +2,9 @@
 //
 // Every SM runs warps with several chains of multiply-adds each, long enough that the clock settles
 // under this load. Beside it the limit: lanes of an SM × SMs × that clock. An SM's two register
-// banks cannot deliver three new operands in the time of one instruction. Which form of operands
-// comes nearest to the peak depends on a chip's reuse cache and ports, so each form is measured,
-// with several numbers of warps; the ceiling is the best of them. Inside the number that is no
-// arithmetic: the instructions that close a loop, four for every 512.
+// banks cannot deliver three new operands in the time of one instruction; which form of operands
+// comes nearest depends on the chip, so that each is measured, and the ceiling is the best of them.
+// Inside the number that is no arithmetic: four instructions of the loop for every 512.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -53,8 +52,7 @@ inline constexpr Choices forms{std::pair{"alternating", Form::alternating},
   return nullptr;
 }
 
-/// a·x + b, operands of the lane, other ones at each step of a chain: neighbours in the same step
-/// share them.
+/// a·x + b, other operands of the lane at each step: neighbours in the same step share them.
 template <class Op>
 struct Alternating : Op {
   static constexpr unsigned chains = 4;
@@ -143,8 +141,7 @@ auto with_operation(const Shape& shape, Use&& use) {
 /// A launch leaves the first warp's `ends`. Unit of work: an instruction of a warp, on one SM.
 [[nodiscard]] Experiment describe(const Shape& shape, const GpuFacts& gpu,
                                   std::span<const std::uint64_t> ends);
-/// Of `cores` cores with vectors of `lanes`. The first slope is of the first core alone, the second
-/// of all. Unit of work: an instruction of a core.
+/// Slopes of the first core alone, then of all `cores`. Unit of work: an instruction of a core.
 [[nodiscard]] Experiment describe(std::size_t cores, std::size_t lanes);
 
 }  // namespace strata::ceilings

@@ -33,9 +33,8 @@ std::optional<std::string> excludes(const Params& params, Backend backend) {
   return std::nullopt;
 }
 
-/// The cycles of one SM's passes. The barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp
-/// go on to its clock read and stops it behind that: the first to arrive have read the clock while
-/// others were still in the pass before. The last one to arrive waits for nobody.
+/// From the last warp's start: the barrier before a pass (BAR.SYNC.DEFER_BLOCKING) lets a warp go
+/// on to its clock read, and stops it behind that, while others are still in the pass before.
 Passes passes_of(std::span<const Stamp> warps) {
   Passes seen;
   for (unsigned pass = 1; pass < passes; ++pass) {
@@ -59,8 +58,7 @@ double median_of(const Launched& launched, unsigned warps, double (Passes::*valu
   return median(of_sms);
 }
 
-/// The passes of the long launch alone. Cells: the bend, and the operations of a chain in the
-/// shortest timed pass.
+/// Of the long launch alone. Cells: the bend, and a chain's operations in the shortest timed pass.
 Window passes_of_median_sm(const Shape& shape) {
   return {.name = "passes of the median SM, from its last warp's start to its last one's end",
           .read = [shape](const Launched& /*brief*/, const Launched& full) {
@@ -209,9 +207,8 @@ Experiment describe_host(unsigned ilp) {
   return experiment;
 }
 
-// The first core runs chains of scalar instructions: one for the latency, ten side by side for the
-// rate. A CPU's counter (TSC) does not follow its clock, so every pair of runs is accompanied by
-// one of dependent additions, which take a cycle each: changes of the clock cancel.
+// A CPU's counter (TSC) does not follow its clock, so every pair of runs is accompanied by one of
+// dependent additions, which take a cycle each: changes of the clock cancel.
 namespace {
 
 #if defined(__x86_64__)

@@ -31,9 +31,8 @@ __device__ __forceinline__ void operate(typename Op::Word& x, typename Op::Word 
   }
 }
 
-/// Every warp runs `ilp` chains of one operation, each of them (1 + 7 × rounds) × the body ÷ ilp
-/// long: a pass to warm the instruction caches, then three passes of `rounds`, twice and four times
-/// as many. It is one loop for all passes, so that what the first one fetched serves the others.
+/// Every warp runs `ilp` chains: a pass of one round to warm the instruction caches, then `rounds`,
+/// twice and four times as many, all in one loop, so that what the first pass fetched serves all.
 template <class Op, unsigned ilp>
 __global__ void __launch_bounds__(most_threads)
     chains(const std::uint64_t* values, const std::uint64_t* ring, std::uint32_t rounds,

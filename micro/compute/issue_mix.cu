@@ -38,8 +38,7 @@ __device__ __forceinline__ float ask(float x, std::uint32_t first, std::uint32_t
   return answer;
 }
 
-/// Groups of `size` multiply-adds and a partner. Without one the answers stay what they were, and
-/// all else is the same.
+/// Groups of `size` multiply-adds and a partner; without one the answers stay what they were.
 template <Partner partner, unsigned size>
 __global__ void __launch_bounds__(threads)
     mix(const std::uint64_t* values, float a_0, float a_1, std::uint32_t rounds, Stamp* stamps,

@@ -1,12 +1,10 @@
 // What does an instruction of another unit cost a scheduler that has multiply-adds to issue?
 //
-// A scheduler issues one instruction a cycle, so one among multiply-adds should cost one cycle. On
-// the whole chip eight warps a scheduler run groups of k multiply-adds and one partner, and in the
-// same case the multiply-adds alone: the additional time of a group is the cost of the partner.
-//
-// The compiler would gather the partners: each takes its operand from one of the warp's two chains,
-// and six multiply-adds later both chains take its result. One factor of a multiply-add is the same
-// for all lanes: only two registers are read, and warps do not wait for each other's operands.
+// On the whole chip eight warps a scheduler run groups of k multiply-adds and one partner, and the
+// multiply-adds alone: the additional time of a group is the cost of the partner, a cycle if it is
+// only issued. The compiler would gather the partners: each takes its operand from one of the
+// warp's two chains, and six multiply-adds later both take its result. One factor of a multiply-add
+// is the same for all lanes: only two registers are read, and warps do not wait for operands.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

@@ -71,8 +71,7 @@ inline double rounded(double value, int bits) {
   return std::ldexp(std::nearbyint(std::ldexp(significand, bits)), exponent - bits);
 }
 
-/// Two equal 16-bit numbers in one word: normal ones, with significands of `significant` bits and
-/// exponents that are `rebias` less than a float's.
+/// Two equal normal 16-bit numbers in one word; exponents are `rebias` less than a float's.
 template <int significant, std::uint32_t rebias>
 struct Packed {
   static constexpr int bits = significant;
@@ -400,8 +399,7 @@ struct Barrier : OnWords {
   STRATA_PTX("r", "bar.sync 0;", "memory")  // BAR.SYNC
 };
 
-// --- Loads: the loaded word is the address of the next load. The host knows places in a ring of
-// eight words; the kernel turns the first into an address and the last back.
+// --- Loads: the loaded word is the address of the next. The host knows places in a ring of eight.
 
 template <class W>
 struct Ring : Plain<W> {
@@ -415,8 +413,7 @@ struct SharedLoad : Ring<std::uint32_t> {
   STRATA_PTX("r", "ld.shared.u32 %0, [%0];", "memory")  // LDS R, [R]
 };
 
-/// All lanes read the same word: constant memory serves one address at a time. The kernel has its
-/// own code for it, as the ring is a variable of the kernel's file.
+/// All lanes read the same word: constant memory serves one address at a time. Code: the kernel's.
 struct ConstantLoad : Ring<std::uint32_t> {
   static constexpr Operation about{.name = "load_constant", .body = 256, .space = Space::constant};
   static Operands<Word> operands(std::uint32_t /*lane*/) { return Ring::operands(5); }
@@ -476,8 +473,7 @@ void advance(Lanes<Op>& x, const LaneOperands<Op>& of, std::size_t set) {
   }
 }
 
-/// What the chains of the first lanes hold after `steps` operations. Chains that have come to
-/// repeat themselves are not followed to their end.
+/// What the chains of the first lanes hold after `steps` operations.
 template <class Op>
 [[nodiscard]] Lanes<Op> expected_ends(std::uint64_t steps) {
   constexpr std::uint64_t turn = 2 * Op::run;  // each set once
@@ -540,8 +536,7 @@ struct Shape {
   }
 };
 
-/// One slope of launches that leave the first warp's `ends`. `rounds_made`: of a chain, in a launch
-/// of so many rounds.
+/// A slope of launches that leave the first warp's `ends`. `rounds_made`: of a chain in a launch.
 [[nodiscard]] inline Experiment on_every_sm(const Shape& shape, const GpuFacts& gpu,
                                             std::span<const std::uint64_t> ends,
                                             std::uint64_t (*rounds_made)(std::uint32_t)) {

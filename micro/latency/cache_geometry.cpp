@@ -1,7 +1,6 @@
-// On the host a step of the search counts with the fastest of several laps: what disturbs a core
-// makes it slower, never faster, and where the chain does not fit no lap is fast. The pages are as
-// large as the system gives them, so that neighbouring lines stay neighbours in the sets of a cache
-// that goes by physical addresses, and few translations are needed.
+// On the host a step of the search counts with the fastest of several laps: disturbances only make
+// a core slower, and where the chain does not fit no lap is fast. Pages are as large as the system
+// gives them: neighbouring lines stay neighbours in a cache that goes by physical addresses.
 #include "micro/latency/cache_geometry.hpp"
 
 #include "harness/case/error.hpp"
@@ -39,8 +38,7 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
 
 using Scan = std::vector<ScanPoint>;
 
-/// cycles(x, repetition) at each x: once for all, then again, so that what drifts drifts along the
-/// repetitions and not along the scan.
+/// cycles(x, repetition) at each x: once for all, then again, so that no drift is along the scan.
 template <class Cycles>
 Scan scanned(std::span<const std::uint64_t> places, unsigned repetitions, Cycles&& cycles) {
   Scan scan;
@@ -81,8 +79,7 @@ void estimate(Found& found, const ChangeRule& rule,
     found.estimates.push_back(static_cast<double>(bytes_of(found.window, before)));
 }
 
-/// The change from `hit` to `miss`; the least shift of the rule is a share of that. Throws Skipped
-/// where there is none to another level.
+/// The change from `hit` to `miss`, of which the rule's least shift is a share; or throws Skipped.
 Found found_in(Scan window, double hit, double miss, ChangeRule rule, const std::string& where,
                const char* unit = "cycles a load") {
   Found found{.hit = hit, .miss = miss, .window = std::move(window)};
@@ -447,8 +444,7 @@ void run(Session& session) {
     constexpr std::uint64_t most_loads = 1U << 14U;  // of a long chain a part is enough
     const std::uint64_t slots = footprint / stride;
     lap = pointer_chase::in_whole_turns(std::clamp(slots, least_loads, most_loads));
-    // Writing went along the chain: the first load of a long one finds what a lap leaves behind. A
-    // short one is walked once before.
+    // Writing a long chain leaves what a lap leaves behind. A short one is walked once before.
     const bool is_long = slots > most_loads;
     laps = is_long ? 3 : 5;
     chains.lay(footprint, stride, repetition, /*warm=*/is_long ? 0 : lap);

@@ -13,8 +13,7 @@ using pointer_chase::ChainMemory;
 constexpr std::uint64_t line = 128;  // a slot a line: chips' lines to date, and l1_line checks
 constexpr std::uint64_t l2s = 4;     // walked at most: far beyond any knee
 
-/// Splits the SM's memory for the walks through L1. Returns the bytes of shared memory that they
-/// must be launched with. Throws Skipped where the chip has no such step.
+/// Splits the SM's memory for the walks through L1. Returns the shared memory of their launches.
 std::uint64_t split_l1(const GpuFacts& gpu, unsigned carveout_kib) {
   const auto carveouts = carveouts_of(gpu.compute_capability);
   if (carveout_kib != 0 && (!carveouts || std::ranges::find(carveouts->shared_kib, carveout_kib) ==
@@ -51,8 +50,7 @@ struct Run {
   }
 };
 
-/// The rest of a case, once it is known how chains are written and walked: so many `laps` before
-/// the clock is read and one behind it, or 0 where a sample of the lines is enough.
+/// Searches and times: `laps` before the clock is read, or 0 where a sample of the lines is enough.
 void search_and_time(Run& run, Chains& chains, const Search& where, const LineSearch& lines,
                      const void* kernel, std::uint32_t laps) {
   constexpr std::uint32_t few_warm = 64;

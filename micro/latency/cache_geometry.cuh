@@ -1,9 +1,8 @@
 // Walks: one thread, alone on its SM. L1 does not outlive a kernel, so the block's other threads
 // first bring the chain in and leave; the walker goes round once, to leave the cache as an endless
-// walk would, and once more between two readings of the clock. Chains for L2 are written, evicted
-// and read once by the walker's SM: of an L2 in two halves it finds the size that its SM sees.
-// Neighbours: pairs of loads at places that nothing touched since the kernel began (L1) or since
-// everything was evicted (L2). The cycles of the second only tell a hit from a miss.
+// walk would, and once more to be timed. Chains for L2 are written, evicted and read once by the
+// walker's SM: of an L2 in two halves it finds the size that its SM sees. Neighbours: pairs of
+// loads at places untouched since the kernel began (L1) or since all was evicted (L2).
 #pragma once
 
 #include "harness/cuda/access.cuh"

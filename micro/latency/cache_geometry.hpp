@@ -1,11 +1,10 @@
 // How large is each cache, how long are its lines, and how much does a miss bring in?
 //
-// Size: one thread walks a chain with a word in each line, lap after lap. One line more than fits
-// is a miss a lap at least, whatever the rule of replacement: the size is the largest footprint
-// whose mean latency is that of a hit. Line: of a footprint a little larger than the cache, strides
-// longer than a line leave lines out, and the rest fits. Sector: a word that nobody touched is
-// loaded, then one further on by itself: a hit or a miss. Where the latency leaves its level is
-// decided by harness/model/change_point.hpp; without confidence there is no row.
+// Size: the largest footprint of a chain with a word in each line whose mean latency is that of a
+// hit: one line more is a miss a lap at least, whatever the rule of replacement. Line: of a
+// footprint a little larger than the cache, strides longer than a line leave lines out, and the
+// rest fits. Sector: a word that nobody touched is loaded, then one further on: a hit or a miss.
+// Where the latency changes is decided by change_point.hpp; without confidence there is no row.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -109,9 +108,8 @@ struct Found {
   unsigned walks = 0;
 };
 
-/// Finds the largest footprint that fits: first among octaves, then in windows of a few dozen that
-/// close in, the last one `repetitions` times. Throws Skipped where there is no change, or none
-/// with confidence.
+/// The largest footprint that fits: among octaves, then in windows that close in, the last one
+/// `repetitions` times. Throws Skipped where there is no change, or none with confidence.
 [[nodiscard]] Found find_size(const Search& search, const LoadCycles& cycles, unsigned repetitions);
 
 /// Without multiples of `alias`, which a power of two of sets would not spread over all of them.
@@ -124,8 +122,8 @@ struct Found {
 [[nodiscard]] Found find_line(std::uint64_t footprint, std::span<const std::uint64_t> strides,
                               const LoadCycles& cycles, unsigned repetitions);
 
-/// A probe of neighbours: at place `place_of(t)`, in random order, trial t loads the first word and
-/// then the one `distance_of(t)` bytes on. Plain data: the kernel takes it by value.
+/// In random order, trial t loads the first word at `place_of(t)` and one `distance_of(t)` bytes
+/// on.
 struct Neighbours {
   std::uint32_t distances = 64;  ///< 0, step, 2 × step, …
   std::uint32_t step = 4;        ///< bytes
@@ -142,7 +140,7 @@ struct Neighbours {
   [[nodiscard]] constexpr std::uint32_t distance_of(std::uint32_t t) const {
     return (place_of(t) + turn) % distances * step;
   }
-  /// Bytes from the first place to the word that trial t loads first, and the one it times.
+  /// Where trial t's first word and the one it times lie.
   [[nodiscard]] constexpr std::uint64_t first_of(std::uint32_t t) const {
     return std::uint64_t{place_of(t)} * spacing;
   }
@@ -211,8 +209,7 @@ class Chains {
   Machine& machine_;
 };
 
-/// Launches of trials, each with another turn of `plan`: a sample is the cycles of all trials and,
-/// behind them, the clock in hertz.
+/// Each launch has another turn of `plan`: a sample is the cycles of all trials, then the clock.
 [[nodiscard]] Experiment describe_trials(Property property, const Neighbours& plan, int launches,
                                          const std::optional<Reported>& said);
 

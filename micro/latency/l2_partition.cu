@@ -19,9 +19,8 @@ __device__ __forceinline__ void exchange(std::uint64_t& at) {
   asm volatile("atom.global.exch.b64 %0, [%0], %0;" : "+l"(at) : : "memory");
 }
 
-/// One thread of each SM goes over all lines, each SM from another one on, so that hardly ever two
-/// of them are at one line. `cycles`: of each walker and line. A stamp's result: how many lines did
-/// not give their address back.
+/// One thread of each SM goes over all lines, each from another one on, so that hardly ever two are
+/// at one line. A stamp's result: how many lines did not give their address back.
 __global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
                       std::uint64_t* cycles, Stamp* stamps) {
   const std::uint32_t start = blockIdx.x * lines / gridDim.x;

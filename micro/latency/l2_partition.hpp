@@ -63,8 +63,7 @@ inline constexpr double apart_bound = 0.85;
 /// vectors fall into two clusters instead of a gradient.
 [[nodiscard]] Split split(const Matrix& cycles);
 
-/// A launch of one thread on each of `sms` SMs: its cells are the cycles of each walker and line, a
-/// stamp's result is how many lines did not give their address back.
+/// Cells: the cycles of each SM and line. A stamp's result: lines that gave another address back.
 [[nodiscard]] Experiment describe(unsigned sms);
 
 }  // namespace strata::l2_partition

@@ -100,8 +100,7 @@ Benchmark declare() {
 
 Preparation preparation_for(Space space, std::uint64_t footprint, std::uint64_t slots,
                             std::uint64_t l2_bytes, std::uint64_t cores) {
-  // Were a cache to drop lines at random, a walk over four times its size would still find one in
-  // fifty of them. Both bounds leave at most that unseen.
+  // A cache that drops lines at random keeps one in fifty of a walk over four times its size.
   constexpr std::uint64_t caches = 4;
   constexpr std::uint64_t l1_bytes = 256U << 10U;  // no SM has more to date
   constexpr std::uint64_t most_warm = 8192;        // a walk of two million cycles

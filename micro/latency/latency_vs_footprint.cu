@@ -30,8 +30,7 @@ __global__ void follow(const __grid_constant__ PermutedChain chain, std::uint64_
              [](std::uint64_t& at) { strata::follow<access_of(space)>(at); });
 }
 
-/// Words are addresses in the window of shared memory, 32 bits wide, and written here, since shared
-/// memory does not outlive a kernel. The chain's base is 0.
+/// Words are 32-bit addresses, written here: shared memory does not outlive a kernel. Base: 0.
 __global__ void __launch_bounds__(shared_threads)
     follow_shared(const __grid_constant__ PermutedChain chain, std::uint64_t first,
                   std::uint32_t warm, std::uint32_t loads, Stamp* stamps) {
@@ -143,8 +142,7 @@ void run(Session& session) {
     }
   }
 
-  // From an empty cache: every page, or two laps, since an endless walk finds what one lap leaves
-  // behind.
+  // From an empty cache: every page, or two laps: an endless walk finds what one leaves behind.
   const auto visit = [&] {
     if (setup.preparation.cold) {
       pointer_chase::visit_pages(*memory, setup.footprint, setup.cores, stream);

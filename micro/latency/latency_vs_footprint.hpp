@@ -38,9 +38,8 @@ inline constexpr std::uint64_t most_footprint = std::uint64_t{64} << 30U;
 inline constexpr std::uint64_t most_constant = 64U << 10U;  ///< CUDA has no more
 inline constexpr std::uint64_t most_mapped = 256U << 20U;
 
-/// What fits into L1 is walked once before the clock is read, what may partly stay in L2 is read
-/// twice by the same SM in the order of the walk. Of more than four L2s only the links that will be
-/// loaded are written, all are evicted, and the pages are visited.
+/// What fits into L1 is walked once before the clock is read; what may partly stay in L2 is read
+/// twice in the walk's order; of more than four L2s all is evicted, and the pages are visited.
 struct Preparation {
   std::uint64_t links = 0;       ///< of the cycle's, from its first step on
   std::uint32_t warm_loads = 0;  ///< of the walk itself, right before the clock

@@ -53,9 +53,8 @@ struct ChainMemory {
   }
   [[nodiscard]] std::uint64_t size() const { return mapped ? mapped->size() : plain->size(); }
 };
-/// Plain memory with room for `footprint`, or such as cuMemCreate gives, kept under `name`: `small`
-/// bytes where that serves, else `most`, but no more than is free. Throws Skipped where the
-/// footprint does not fit.
+/// Memory kept under `name`: `small` bytes where that serves, else `most`, but no more than is
+/// free. Throws Skipped where the footprint does not fit.
 [[nodiscard]] ChainMemory& memory_for(Session& session, const std::string& name,
                                       std::uint64_t footprint, std::uint64_t small,
                                       std::uint64_t most, bool mapped_by_hand = false);
@@ -66,9 +65,8 @@ void write_links(const PermutedChain& chain, std::uint64_t links, cudaStream_t s
 void write_indices(const PermutedChain& chain, std::uint64_t links, std::uint64_t data,
                    cudaStream_t stream);
 
-/// Visits read a word at each place past L1, by one block or by one on each of some SMs: lines come
-/// into L2 by way of that SM, and pages into what it keeps of translations. Each page of the first
-/// `bytes`:
+/// Visits read words past L1, by one block or by one on each of some SMs: lines come into L2 by way
+/// of that SM, and pages into what it keeps of translations. Each page of the first `bytes`:
 void visit_pages(const ChainMemory& memory, std::uint64_t bytes, unsigned cores,
                  cudaStream_t stream);
 /// Each slot of a chain, in the order of addresses, by one block.
