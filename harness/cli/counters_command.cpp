@@ -13,9 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace strata {
@@ -43,9 +41,8 @@ struct ChipReport {
 // --- what was asked for ---
 
 struct Asked {
-  std::vector<CounterSet> sets;
-  std::vector<std::string> raw;
   CounterSelection selection;
+  std::vector<CounterSet> sets;  ///< the raw metrics are the last, without units and meanings
 };
 
 Asked what_is_asked(const std::vector<std::string>& wanted) {
@@ -58,28 +55,15 @@ Asked what_is_asked(const std::vector<std::string>& wanted) {
                           [](const std::string& name) { return name == memory_set; });
     asked.selection.wanted = names;
   }
+  CounterSet raw{.name = "metrics", .built_in = true, .title = "as named"};
   for (const auto& one : asked.selection.wanted) {
     if (is_raw_metric(one))
-      asked.raw.push_back(one);
+      raw.quantities.push_back({.name = one, .metrics = {{one}}});
     else
       asked.sets.push_back(load_counter_set(one, flag));
   }
+  if (!raw.quantities.empty()) asked.sets.push_back(std::move(raw));
   return asked;
-}
-
-/// The raw metrics of the selection as a set of their own.
-ResolvedSet resolve_raw(const std::vector<std::string>& metrics, MetricCatalogue& catalogue) {
-  ResolvedSet raw{.set = {.name = "metrics", .built_in = true, .title = "as named"}};
-  for (const auto& metric : metrics) {
-    const auto facts = catalogue.find(metric);
-    raw.quantities.push_back({.asked = {.name = metric,
-                                        .unit = facts ? facts->unit : "",
-                                        .meaning = facts ? facts->meaning : "",
-                                        .metrics = {{metric}}},
-                              .choice = facts ? std::optional<std::size_t>{0} : std::nullopt});
-  }
-  raw.passes = catalogue.passes(raw.metrics()).value_or(0);
-  return raw;
 }
 
 ChipReport report_on(const Asked& asked, MetricCatalogue& catalogue, bool whole_selection) {
@@ -92,9 +76,15 @@ ChipReport report_on(const Asked& asked, MetricCatalogue& catalogue, bool whole_
     });
   }
   report.passes = resolve(selection, catalogue, flag).passes;
-  for (const auto& set : asked.sets)
-    report.sets.push_back(resolve_set(set, catalogue));
-  if (!asked.raw.empty()) report.sets.push_back(resolve_raw(asked.raw, catalogue));
+  for (const auto& set : asked.sets) {
+    for (auto& [quantity, choice] :
+         report.sets.emplace_back(resolve_set(set, catalogue)).quantities) {
+      if (!choice || !quantity.unit.empty()) continue;
+      const auto facts = catalogue.find(quantity.name);  // a raw metric
+      quantity.unit = facts->unit;
+      quantity.meaning = facts->meaning;
+    }
+  }
   return report;
 }
 

@@ -11,22 +11,19 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
 
 namespace strata {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Names = std::vector<std::string>;
 
 struct ModelOptions {
-  std::vector<std::string> layouts;  ///< empty: all, here and below
-  std::vector<std::string> fields;
-  std::vector<std::string> generations;
+  Names layouts;  ///< empty: all, here and below
+  Names fields;
+  Names generations;
   std::string format = "table";
   // A pattern instead of layouts.
   std::optional<long long> width;
@@ -36,18 +33,17 @@ struct ModelOptions {
 };
 
 /// The names of `known` that were asked for, in the order of `known`; all when nothing was.
-std::vector<std::string> chosen(std::string_view option, const std::vector<std::string>& asked,
-                                const std::vector<std::string>& known) {
-  for (const auto& name : asked) {
-    if (std::ranges::find(known, name) != known.end()) continue;
-    refuse({option}, "there is no " + in_quotes(name), joined(known),
-           did_you_mean(name, known, "leave it out for all"));
+Names chosen(std::string_view option, const Names& asked, Names known,
+             std::string_view mend = "leave it out for all") {
+  const auto is_among = [](const Names& names) {
+    return [&](const std::string& name) { return std::ranges::count(names, name) > 0; };
+  };
+  if (const auto wrong = std::ranges::find_if_not(asked, is_among(known)); wrong != asked.end()) {
+    refuse({option}, "there is no " + in_quotes(*wrong), joined(known),
+           did_you_mean(*wrong, known, mend));
   }
-  std::vector<std::string> result;
-  for (const auto& name : known) {
-    if (asked.empty() || std::ranges::find(asked, name) != asked.end()) result.push_back(name);
-  }
-  return result;
+  if (!asked.empty()) std::erase_if(known, std::not_fn(is_among(asked)));
+  return known;
 }
 
 /// The generation of "9.0" or "9.x", or nothing.
@@ -64,8 +60,8 @@ std::optional<Generation> of_capability(std::string_view text) {
   return generation_of(static_cast<int>(*major), static_cast<int>(*minor));
 }
 
-std::vector<std::string> chosen_generations(std::vector<std::string> asked) {
-  std::vector<std::string> known;
+Names chosen_generations(Names asked) {
+  Names known;
   for (const auto& info : generations())
     known.emplace_back(info.name);
   for (auto& name : asked) {
@@ -88,17 +84,13 @@ Json pattern_of(const ModelOptions& options) {
     refuse({"strata model"}, "both a pattern and a layout", "--width or --layout and --fields",
            "ask for one at a time");
   }
-  constexpr std::array<long long, 5> widths{1, 2, 4, 8, 16};
-  if (std::ranges::find(widths, *options.width) == widths.end()) {
+  if (std::ranges::count(std::array{1, 2, 4, 8, 16}, *options.width) == 0) {
     refuse({"--width"}, fmt::format("no lane reads {} bytes at once", *options.width),
            "1, 2, 4, 8 or 16", "read the element in parts of such a width");
   }
-  const std::vector<std::string> known = permutations.names();
-  const std::string permutation = options.permutation.empty() ? known.front() : options.permutation;
-  if (std::ranges::find(known, permutation) == known.end()) {
-    refuse({"--permutation"}, "there is no " + in_quotes(permutation), joined(known),
-           did_you_mean(permutation, known, "name one of these"));
-  }
+  const Names order = options.permutation.empty() ? Names{} : Names{options.permutation};
+  const std::string permutation =
+      chosen("--permutation", order, permutations.names(), "name one of these").front();
   const auto elements = [](std::string_view option, long long number) {
     constexpr long long most = std::numeric_limits<std::uint32_t>::max();
     if (number < 0 || number > most) {
@@ -255,8 +247,8 @@ void print_csv(const Json& document) {
     Json row{{"generation", one["generation"]}};
     if (!pattern.empty()) row["pattern"] = to_string(pattern);
     row.update(one);
-    std::vector<std::string> names;
-    std::vector<std::string> values;
+    Names names;
+    Names values;
     for (const auto& [name, value] : row.items()) {
       names.push_back(name);
       values.push_back(csv_value(value));

@@ -14,15 +14,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <fstream>
-#include <functional>
 #include <iostream>
-#include <istream>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <system_error>
 #include <utility>
 
@@ -124,17 +119,11 @@ std::string header_differences(const Dataset& one, const Dataset& other) {
   return joined(words);
 }
 
-/// How far vectors are from those of the reference: a distance over the root mean square length of
-/// all of the reference's, so that one tolerance fits places and velocities of any scale.
-struct Comparison {
-  std::size_t differing = 0;
-  std::size_t first = 0;  ///< that differs
-  std::size_t worst = 0;
-  double largest = 0;  ///< difference: that of `worst`
-};
-
-/// The three fields from `x` on.
-Comparison compared(const Bodies& bodies, const Bodies& reference, Field x, double tolerance) {
+/// Whether the vectors from field `x` on are those of the reference, and prints how far they are
+/// from them: a distance over the root mean square length of all of the reference's, so that one
+/// tolerance fits places and velocities of any scale.
+bool agree(std::string_view what, const Bodies& bodies, const Bodies& reference, Field x,
+           double tolerance) {
   // The squared length of the reference's vector, or of its distance from that of `bodies`.
   const auto squared = [&](std::size_t i, bool of_distance) {
     double sum = 0;
@@ -151,34 +140,27 @@ Comparison compared(const Bodies& bodies, const Bodies& reference, Field x, doub
     whole += squared(i, false);
   // All at the origin, or at rest: every difference counts as it is.
   const double scale = whole > 0 ? std::sqrt(whole / static_cast<double>(reference.total())) : 1;
-  Comparison result;
-  for (std::size_t i = 0; i < reference.total(); ++i) {
-    const double off = std::sqrt(squared(i, true)) / scale;
-    if (off > result.largest) {
-      result.largest = off;
-      result.worst = i;
-    }
-    if (off <= tolerance) continue;
-    if (result.differing == 0) result.first = i;
-    ++result.differing;
-  }
-  return result;
-}
-
-void print_comparison(std::string_view what, const Comparison& found, const Bodies& bodies,
-                      double tolerance) {
   const auto name = [&](std::size_t i) {
     return fmt::format("body {} of system {}", i % bodies.bodies, i / bodies.bodies);
   };
-  const std::string text =
-      found.differing == 0
-          ? fmt::format("all {} agree within {:g}", bodies.total(), tolerance)
-          : fmt::format("{} of {} differ by more than {:g}, first {}", found.differing,
-                        bodies.total(), tolerance, name(found.first));
-  const std::string largest = found.largest == 0 ? "no difference"
-                                                 : fmt::format("largest difference {:.3g}, of {}",
-                                                               found.largest, name(found.worst));
-  print_note(what, text + "; " + largest);
+  std::size_t differing = 0;
+  double largest = 0;
+  std::string first;
+  std::string worst = "no difference";
+  for (std::size_t i = 0; i < reference.total(); ++i) {
+    const double off = std::sqrt(squared(i, true)) / scale;
+    if (off > largest) {
+      largest = off;
+      worst = fmt::format("largest difference {:.3g}, of {}", off, name(i));
+    }
+    if (off > tolerance && ++differing == 1) first = name(i);
+  }
+  const std::string text = differing == 0
+                               ? fmt::format("all {} agree within {:g}", bodies.total(), tolerance)
+                               : fmt::format("{} of {} differ by more than {:g}, first {}",
+                                             differing, bodies.total(), tolerance, first);
+  print_note(what, text + "; " + worst);
+  return differing == 0;
 }
 
 ExitCode verify(const NbodyOptions& options) {
@@ -193,14 +175,12 @@ ExitCode verify(const NbodyOptions& options) {
     return ExitCode::failed;
   }
   print_note("header", "the same: " + summary(dataset));
-  bool agree = true;
-  for (const auto& [what, x] :
-       {std::pair{"positions", Field::px}, std::pair{"velocities", Field::vx}}) {
-    const Comparison found = compared(dataset.bodies, other.bodies, x, options.tolerance);
-    print_comparison(what, found, dataset.bodies, options.tolerance);
-    agree = agree && found.differing == 0;
-  }
-  return agree ? ExitCode::success : ExitCode::failed;
+  const auto same = [&](std::string_view what, Field x) {
+    return agree(what, dataset.bodies, other.bodies, x, options.tolerance);
+  };
+  const bool positions = same("positions", Field::px);
+  const bool velocities = same("velocities", Field::vx);
+  return positions && velocities ? ExitCode::success : ExitCode::failed;
 }
 
 // --- trimmed-mean ---

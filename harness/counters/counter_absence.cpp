@@ -19,24 +19,26 @@ namespace {
 
 // Remedies that more than one situation has, or one that CUPTI has no result for.
 namespace mend {
-constexpr std::string_view tool_around =
+constexpr const char* tool_around =
     "start strata without nsys, ncu, cuda-gdb or another CUDA tool around it, or let ncu count: "
     "strata bench --counters external";
-constexpr std::string_view legacy =
+constexpr const char* legacy =
     "leave out the library that uses CUPTI's old event or metric API (LD_PRELOAD or "
     "CUDA_INJECTION64_PATH brings it in)";
 // CUPTI, "Special Configurations": isolated compute instances can be profiled, shared ones cannot.
-constexpr std::string_view mig =
+constexpr const char* mig =
     "use a compute instance as large as its GPU instance, or turn MIG off: nvidia-smi -mig 0";
-constexpr std::string_view new_chip = "build with a newer CUDA toolkit, whose CUPTI knows the chip";
-constexpr std::string_view library =
+constexpr const char* new_chip = "build with a newer CUDA toolkit, whose CUPTI knows the chip";
+constexpr const char* library =
     "have the loader find the libcupti of the CUDA toolkit that this was built with (see "
     "LD_LIBRARY_PATH), or build again";
-constexpr std::string_view no_gpu =
+constexpr const char* no_gpu =
     "count on a machine with an NVIDIA GPU: strata doctor says what is missing here";
 }  // namespace mend
 
-constexpr std::string_view old_api =
+constexpr std::string_view only_administrators =
+    "the driver lets only administrators read hardware counters";
+constexpr const char* old_api =
     "something in this process uses an old profiling API of CUPTI, which rules the new one out";
 
 /// CUPTI's other results are read beside the environment.
@@ -88,10 +90,6 @@ constexpr int not_initialized = 15;          // CUPTI_ERROR_NOT_INITIALIZED
 constexpr int insufficient_privileges = 35;  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
 constexpr int mps = 31;
 constexpr int wsl_device = 45;
-
-Absence absence(std::string reason, std::string_view mend) {
-  return {std::move(reason), std::string{mend}};
-}
 
 /// The value of the line "KEY: value"; empty without one.
 std::string_view value_of(std::string_view text, const std::string& key) {
@@ -145,12 +143,9 @@ bool is_administrator(const CounterEnvironment& environment) {
   return ((mask >> cap_sys_admin | mask >> cap_perfmon) & 1U) != 0;
 }
 
-struct Unprivileged {
-  std::string who;
-  std::string_view
-      mend;  ///< NVIDIA, "ERR_NVGPUCTRPERM: Permission issue with Performance Counters"
-};
-Unprivileged unprivileged(const CounterEnvironment& environment) {
+/// Why this process is no administrator. The remedies: NVIDIA, "ERR_NVGPUCTRPERM: Permission issue
+/// with Performance Counters".
+Absence unprivileged(const CounterEnvironment& environment) {
   if (environment.container) {
     return {"this container lacks CAP_SYS_ADMIN",
             "start the container with --cap-add=SYS_ADMIN and be root in it, or load the host's "
@@ -167,17 +162,15 @@ Unprivileged unprivileged(const CounterEnvironment& environment) {
 }
 
 Absence explain_privileges(const CounterEnvironment& environment) {
-  const auto admin_only = is_admin_only(environment);
-  if (admin_only && !*admin_only) {
-    return absence(
+  if (!is_admin_only(environment).value_or(true)) {
+    return Absence{
         "permission to read hardware counters is refused, although the driver's "
         "parameters give it to every user (RmProfilingAdminOnly: 0)",
-        "ask whoever runs the machine that holds the GPU to allow profiling there");
+        "ask whoever runs the machine that holds the GPU to allow profiling there"};
   }
   if (auto denied = explain_environment(environment)) return *std::move(denied);
-  std::string reason = "the driver lets only administrators read hardware counters";
-  if (environment.container) reason += ", and to the host this container's user is none";
-  return absence(std::move(reason), unprivileged(environment).mend);
+  const char* who = environment.container ? ", and to the host this container's user is none" : "";
+  return Absence{fmt::format("{}{}", only_administrators, who), unprivileged(environment).mend};
 }
 
 /// The likely cause by the environment, for a code that does not name one.
@@ -188,15 +181,15 @@ std::optional<Absence> explain_by_environment(const CounterEnvironment& environm
     return absence_of(wsl_device);
   }
   if (environment.mig.value_or(false)) {
-    return absence("the GPU is cut by MIG, and this slice shares its counters with others",
-                   mend::mig);
+    return Absence{"the GPU is cut by MIG, and this slice shares its counters with others",
+                   mend::mig};
   }
   if (environment.driver_cuda_version > 0 &&
       environment.driver_cuda_version < environment.cupti_cuda_version) {
-    return absence(fmt::format("the NVIDIA driver knows CUDA {} only, this CUPTI is of CUDA {}",
+    return Absence{fmt::format("the NVIDIA driver knows CUDA {} only, this CUPTI is of CUDA {}",
                                cuda_version_text(environment.driver_cuda_version),
                                cuda_version_text(environment.cupti_cuda_version)),
-                   "update the driver, or build with the CUDA toolkit that the driver belongs to");
+                   "update the driver, or build with the CUDA toolkit that the driver belongs to"};
   }
   if (environment.mps) return absence_of(mps);
   return std::nullopt;
@@ -212,9 +205,9 @@ Absence explain_code(int code, const CounterEnvironment& environment) {
   }
   if (auto likely = explain_by_environment(environment)) return *std::move(likely);
   if (code == not_initialized) {
-    return absence("CUPTI cannot reach the NVIDIA driver", mend::no_gpu);
+    return Absence{"CUPTI cannot reach the NVIDIA driver", mend::no_gpu};
   }
-  return absence("hardware counters cannot be read", unclear_mend);
+  return Absence{"hardware counters cannot be read", unclear_mend};
 }
 
 }  // namespace
@@ -226,24 +219,22 @@ std::span<const CuptiCause> cupti_causes() {
 std::optional<Absence> absence_of(int code) {
   const auto* const found = std::ranges::find(causes, code, &CuptiCause::code);
   if (found == std::end(causes)) return std::nullopt;
-  return absence(std::string{found->reason}, found->mend);
+  return Absence{found->reason, found->mend};
 }
 
 CounterEnvironment read_environment() {
-  CounterEnvironment environment;
-  environment.driver_parameters = text_of("/proc/driver/nvidia/params");
-  environment.process_status = text_of("/proc/self/status");
-  environment.kernel_version = text_of("/proc/version");
-  environment.effective_user = geteuid();
-  environment.container = is_present("/.dockerenv") || is_present("/run/.containerenv") ||
-                          is_present("/run/systemd/container") || !variable("container").empty() ||
-                          !variable("KUBERNETES_SERVICE_HOST").empty();
-  environment.wsl_graphics = is_present("/dev/dxg");
   const std::string pipes = variable("CUDA_MPS_PIPE_DIRECTORY");
-  environment.mps =
-      is_present(std::filesystem::path{pipes.empty() ? "/tmp/nvidia-mps" : pipes} / "control");
-  environment.injection = variable("CUDA_INJECTION64_PATH");
-  return environment;
+  return {.driver_parameters = text_of("/proc/driver/nvidia/params"),
+          .process_status = text_of("/proc/self/status"),
+          .kernel_version = text_of("/proc/version"),
+          .effective_user = geteuid(),
+          .container = is_present("/.dockerenv") || is_present("/run/.containerenv") ||
+                       is_present("/run/systemd/container") || !variable("container").empty() ||
+                       !variable("KUBERNETES_SERVICE_HOST").empty(),
+          .wsl_graphics = is_present("/dev/dxg"),
+          .mps = is_present(std::filesystem::path{pipes.empty() ? "/tmp/nvidia-mps" : pipes} /
+                            "control"),
+          .injection = variable("CUDA_INJECTION64_PATH")};
 }
 
 std::optional<Absence> explain_environment(const CounterEnvironment& environment) {
@@ -251,11 +242,8 @@ std::optional<Absence> explain_environment(const CounterEnvironment& environment
     return std::nullopt;
   }
   const auto [who, mend] = unprivileged(environment);
-  return absence(
-      "the driver lets only administrators read hardware counters "
-      "(RmProfilingAdminOnly: 1), and " +
-          who,
-      mend);
+  return Absence{fmt::format("{} (RmProfilingAdminOnly: 1), and {}", only_administrators, who),
+                 mend};
 }
 
 Absence explain_counters(int code, std::string_view name, std::string_view call,
@@ -275,26 +263,26 @@ Absence explain_chip(std::string_view chip, std::string_view cupti_version,
   if (!known.empty()) {
     reason += fmt::format(", the last of the {} that it knows is {}", known.size(), known.back());
   }
-  return absence(std::move(reason), mend::new_chip);
+  return Absence{std::move(reason), mend::new_chip};
 }
 
 std::optional<Absence> explain_library(unsigned built_for, unsigned found) {
   if (found >= built_for) return std::nullopt;
-  return absence(fmt::format("libcupti does not fit: version {} was loaded, this build needs {}",
+  return Absence{fmt::format("libcupti does not fit: version {} was loaded, this build needs {}",
                              found, built_for),
-                 mend::library);
+                 mend::library};
 }
 
 Absence no_cupti_in_this_build(bool without_cuda) {
-  return without_cuda ? absence("this build has no CUDA part",
-                                "build again where a CUDA compiler (nvcc) and CUPTI are installed")
-                      : absence("this build has no CUPTI",
+  return without_cuda ? Absence{"this build has no CUDA part",
+                                "build again where a CUDA compiler (nvcc) and CUPTI are installed"}
+                      : Absence{"this build has no CUPTI",
                                 "build again where the CUDA toolkit has CUPTI (libcupti and "
-                                "cupti_range_profiler.h)");
+                                "cupti_range_profiler.h)"};
 }
 
 Absence no_gpu_to_count_on(std::string_view detail) {
-  return absence("there is no GPU to count on: " + std::string{detail}, mend::no_gpu);
+  return Absence{"there is no GPU to count on: " + std::string{detail}, mend::no_gpu};
 }
 
 }  // namespace strata

@@ -20,8 +20,8 @@ struct Absence {
 struct CuptiCause {
   int code;
   std::string_view name;  ///< CUPTI's: a test holds codes and names equal to the library's
-  std::string_view reason;
-  std::string_view mend;
+  const char* reason;
+  const char* mend;
 };
 /// In order of their codes.
 [[nodiscard]] std::span<const CuptiCause> cupti_causes();
@@ -29,7 +29,7 @@ struct CuptiCause {
 [[nodiscard]] std::optional<Absence> absence_of(int code);
 
 /// The remedy where nobody says what is wrong.
-inline constexpr std::string_view unclear_mend =
+inline constexpr const char* unclear_mend =
     "see the kernel's log (dmesg), and whether ncu can read counters here";
 
 /// The properties of this process and machine that decide whether counters can be read.

@@ -110,8 +110,7 @@ std::optional<Absence> explain_support(const CUpti_Profiler_DeviceSupported_Para
                    "use a GPU of compute capability 7.5 or later"};
   }
   if (refused(flags.isSupported)) {
-    return Absence{"CUPTI says that this device cannot be profiled, and not why",
-                   std::string{unclear_mend}};
+    return Absence{"CUPTI says that this device cannot be profiled, and not why", unclear_mend};
   }
   return std::nullopt;
 }
