@@ -3,9 +3,7 @@
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
-#include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
-#include "harness/record/device.hpp"
 #include "harness/record/statistics.hpp"
 #include "harness/run/case_runner.hpp"
 #include "harness/run/device_counters.hpp"
@@ -17,7 +15,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <variant>
 
 namespace strata {
 namespace {

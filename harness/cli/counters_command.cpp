@@ -4,8 +4,6 @@
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
-#include "harness/counters/counters.hpp"
-#include "harness/record/device.hpp"
 #include "harness/record/measurements_csv.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace strata {

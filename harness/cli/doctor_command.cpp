@@ -1,9 +1,7 @@
-#include "harness/case/benchmark.hpp"
 #include "harness/case/choices.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
-#include "harness/record/device.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

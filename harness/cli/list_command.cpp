@@ -1,5 +1,4 @@
 // What the benchmarks say of themselves: to people, and to the analysis.
-#include "harness/case/benchmark.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "nbody/gravity/ladder.hpp"

@@ -1,17 +1,16 @@
 // The command line of strata. The other files of this folder implement the subcommands.
 #include "harness/case/error.hpp"
+#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
-#include "harness/record/device.hpp"
 #include "harness/run/worker.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <optional>
 
 namespace strata {
 namespace {
@@ -79,6 +78,24 @@ int command(int argc, char** argv) {
 }
 
 }  // namespace
+
+void print_note(std::string_view label, std::string_view text) {
+  constexpr std::size_t page = 98;  // columns of text
+  constexpr std::size_t column = 12;
+  std::string line;
+  const auto print_line = [&] {
+    fmt::print("{:<{}}{}\n", label, column, line);
+    label = {};
+    line.clear();
+  };
+  for (const std::string_view word : split(text, ' ')) {
+    if (!line.empty() && line.size() + 1 + word.size() > page - column) print_line();
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  print_line();
+}
+
 }  // namespace strata
 
 int main(int argc, char** argv) {
@@ -90,8 +107,8 @@ int main(int argc, char** argv) {
   } catch (const strata::DeviceUnavailable& error) {
     return strata::fail(ExitCode::no_device, error.what());
   } catch (const strata::CountersUnavailable& error) {
-    const std::string mend = error.mend().empty() ? "" : "; " + error.mend();
-    return strata::fail(ExitCode::no_device, error.what() + mend);
+    const std::string remedy = error.mend.empty() ? "" : "; " + error.mend;
+    return strata::fail(ExitCode::no_device, error.what() + remedy);
   } catch (const std::exception& error) {
     return strata::fail(ExitCode::failed, error.what());
   }

@@ -1,11 +1,9 @@
 // strata nbody: the bodies of the ladder as files, and the ladder itself, with no device.
-#include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/record/statistics.hpp"
 #include "nbody/gravity/ladder.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
-#include "nbody/gravity/problem/problem.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,12 +1,8 @@
-#include "harness/case/benchmark.hpp"
-#include "harness/case/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
-#include "harness/record/run_folder.hpp"
-#include "harness/run/progress.hpp"
 #include "harness/run/supervisor.hpp"
 
 #include <CLI/CLI.hpp>
@@ -18,7 +14,6 @@
 #include <iterator>
 #include <tuple>
 #include <unistd.h>
-#include <utility>
 
 namespace strata {
 namespace {

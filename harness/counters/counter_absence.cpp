@@ -119,11 +119,9 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Does the driver keep counters for administrators? Empty: it does not say.
-std::optional<bool> is_admin_only(const CounterEnvironment& environment) {
-  const auto value = value_of(environment.driver_parameters, "RmProfilingAdminOnly");
-  if (value.empty()) return std::nullopt;
-  return value != "0";
+/// Does the driver keep counters for administrators? "0": no; empty: it does not say.
+std::string_view admin_only(const CounterEnvironment& environment) {
+  return value_of(environment.driver_parameters, "RmProfilingAdminOnly");
 }
 
 /// Does this process have the rights of an administrator? Its effective capabilities decide, where
@@ -162,15 +160,15 @@ Absence unprivileged(const CounterEnvironment& environment) {
 }
 
 Absence explain_privileges(const CounterEnvironment& environment) {
-  if (!is_admin_only(environment).value_or(true)) {
-    return Absence{
+  if (admin_only(environment) == "0") {
+    return {
         "permission to read hardware counters is refused, although the driver's "
         "parameters give it to every user (RmProfilingAdminOnly: 0)",
         "ask whoever runs the machine that holds the GPU to allow profiling there"};
   }
   if (auto denied = explain_environment(environment)) return *std::move(denied);
   const char* who = environment.container ? ", and to the host this container's user is none" : "";
-  return Absence{fmt::format("{}{}", only_administrators, who), unprivileged(environment).mend};
+  return {fmt::format("{}{}", only_administrators, who), unprivileged(environment).mend};
 }
 
 /// The likely cause by the environment, for a code that does not name one.
@@ -204,10 +202,8 @@ Absence explain_code(int code, const CounterEnvironment& environment) {
     return *std::move(known);
   }
   if (auto likely = explain_by_environment(environment)) return *std::move(likely);
-  if (code == not_initialized) {
-    return Absence{"CUPTI cannot reach the NVIDIA driver", mend::no_gpu};
-  }
-  return Absence{"hardware counters cannot be read", unclear_mend};
+  if (code == not_initialized) return {"CUPTI cannot reach the NVIDIA driver", mend::no_gpu};
+  return {"hardware counters cannot be read", unclear_mend};
 }
 
 }  // namespace
@@ -238,9 +234,8 @@ CounterEnvironment read_environment() {
 }
 
 std::optional<Absence> explain_environment(const CounterEnvironment& environment) {
-  if (!is_admin_only(environment).value_or(false) || is_administrator(environment)) {
-    return std::nullopt;
-  }
+  const auto value = admin_only(environment);
+  if (value.empty() || value == "0" || is_administrator(environment)) return std::nullopt;
   const auto [who, mend] = unprivileged(environment);
   return Absence{fmt::format("{} (RmProfilingAdminOnly: 1), and {}", only_administrators, who),
                  mend};
@@ -257,13 +252,14 @@ std::string cuda_version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-Absence explain_chip(std::string_view chip, std::string_view cupti_version,
+Absence explain_chip(std::string_view chip, int cupti_cuda_version,
                      std::span<const std::string> known) {
-  auto reason = fmt::format("CUPTI of CUDA {} does not know the chip {}", cupti_version, chip);
+  auto reason = fmt::format("CUPTI of CUDA {} does not know the chip {}",
+                            cuda_version_text(cupti_cuda_version), chip);
   if (!known.empty()) {
     reason += fmt::format(", the last of the {} that it knows is {}", known.size(), known.back());
   }
-  return Absence{std::move(reason), mend::new_chip};
+  return {std::move(reason), mend::new_chip};
 }
 
 std::optional<Absence> explain_library(unsigned built_for, unsigned found) {
@@ -274,15 +270,16 @@ std::optional<Absence> explain_library(unsigned built_for, unsigned found) {
 }
 
 Absence no_cupti_in_this_build(bool without_cuda) {
-  return without_cuda ? Absence{"this build has no CUDA part",
-                                "build again where a CUDA compiler (nvcc) and CUPTI are installed"}
-                      : Absence{"this build has no CUPTI",
-                                "build again where the CUDA toolkit has CUPTI (libcupti and "
-                                "cupti_range_profiler.h)"};
+  if (without_cuda) {
+    return {"this build has no CUDA part",
+            "build again where a CUDA compiler (nvcc) and CUPTI are installed"};
+  }
+  return {"this build has no CUPTI",
+          "build again where the CUDA toolkit has CUPTI (libcupti and cupti_range_profiler.h)"};
 }
 
 Absence no_gpu_to_count_on(std::string_view detail) {
-  return Absence{"there is no GPU to count on: " + std::string{detail}, mend::no_gpu};
+  return {"there is no GPU to count on: " + std::string{detail}, mend::no_gpu};
 }
 
 }  // namespace strata

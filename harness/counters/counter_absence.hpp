@@ -62,8 +62,8 @@ struct CounterEnvironment {
 /// CUDA's versions as people write them: 13000 → "13.0".
 [[nodiscard]] std::string cuda_version_text(int version);
 
-/// A chip that is not among those that this CUPTI, of toolkit `cupti_version` ("13.0"), knows.
-[[nodiscard]] Absence explain_chip(std::string_view chip, std::string_view cupti_version,
+/// A chip that is not among those that this CUPTI, of that toolkit, knows.
+[[nodiscard]] Absence explain_chip(std::string_view chip, int cupti_cuda_version,
                                    std::span<const std::string> known);
 
 /// A libcupti older than the one that this program was built for, by their cuptiGetVersion; empty

@@ -1,7 +1,6 @@
 #include "harness/counters/counter_set.hpp"
 
 #include "harness/case/builtin_files.hpp"
-#include "harness/case/case.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/case/yaml_tree.hpp"
@@ -11,8 +10,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <span>
-#include <utility>
 
 namespace strata {
 namespace {

@@ -4,13 +4,7 @@
 
 #include "harness/counters/counters.hpp"
 
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace strata {
 

@@ -4,17 +4,12 @@
 #pragma once
 
 #include "harness/record/device.hpp"
-#include "harness/record/measurement.hpp"
 
 #include <cstddef>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 namespace strata {
 
@@ -27,15 +22,10 @@ struct CounterSelection {
 };
 
 /// Counters cannot be read here. The run continues without them.
-class CountersUnavailable : public std::runtime_error {
- public:
-  CountersUnavailable(const std::string& reason, std::string mend)
-      : std::runtime_error{reason}, mend_{std::move(mend)} {}
-  /// The remedy; may be empty.
-  [[nodiscard]] const std::string& mend() const { return mend_; }
-
- private:
-  std::string mend_;
+struct CountersUnavailable : std::runtime_error {
+  CountersUnavailable(const std::string& reason, std::string remedy)
+      : std::runtime_error{reason}, mend{std::move(remedy)} {}
+  std::string mend;  ///< the remedy; may be empty
 };
 
 /// A piece of work to count. For each pass, `prepare` establishes the starting state, then `work`

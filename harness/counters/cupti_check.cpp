@@ -3,7 +3,6 @@
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/counters/counter_set.hpp"
-#include "harness/counters/counters.hpp"
 #include "harness/cuda/driver.hpp"
 #include "harness/cuda/nvml.hpp"
 
@@ -14,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <variant>
 
@@ -95,16 +93,17 @@ std::optional<Absence> explain_support(const CUpti_Profiler_DeviceSupported_Para
     return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
            level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
   };
-  if (refused(flags.wsl)) return absence_of(CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED);
-  if (flags.vGpu == CUPTI_PROFILER_CONFIGURATION_DISABLED) {
-    return absence_of(CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);
+  const std::pair<CUpti_Profiler_Support_Level, CUptiResult> refusals[]{
+      {flags.wsl, CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED},
+      {flags.vGpu, flags.vGpu == CUPTI_PROFILER_CONFIGURATION_DISABLED
+                       ? CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES
+                       : CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED},
+      {flags.confidentialCompute, CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED},
+      {flags.cmp, CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED},
+      {flags.sli, CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED}};
+  for (const auto& [level, code] : refusals) {
+    if (refused(level)) return absence_of(code);
   }
-  if (refused(flags.vGpu)) return absence_of(CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED);
-  if (refused(flags.confidentialCompute)) {
-    return absence_of(CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED);
-  }
-  if (refused(flags.cmp)) return absence_of(CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED);
-  if (refused(flags.sli)) return absence_of(CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED);
   if (refused(flags.architecture)) {
     return Absence{"this GPU is older than CUPTI's range profiler",
                    "use a GPU of compute capability 7.5 or later"};

@@ -6,10 +6,8 @@
 #include <cupti_profiler_target.h>
 #include <cupti_result.h>
 
-#include <optional>
 #include <source_location>
 #include <stdexcept>
-#include <string_view>
 
 namespace strata {
 

@@ -1,7 +1,6 @@
 #include "harness/counters/cupti_host.hpp"
 
 #include "harness/case/text.hpp"
-#include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_check.hpp"
 
 #include <cupti_profiler_host.h>

@@ -4,14 +4,7 @@
 
 #include "harness/counters/counter_set.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 struct CUpti_Profiler_Host_Object;
 

@@ -2,8 +2,6 @@
 // ourselves ("user ranges, user replay"). The profiler's own replay would save and restore what a
 // kernel writes, and with it disturb the very caches that are counted; here every pass begins with
 // the preparation that the timed runs have.
-#include "harness/counters/counter_set.hpp"
-#include "harness/counters/counters.hpp"
 #include "harness/counters/cupti_check.hpp"
 #include "harness/counters/cupti_host.hpp"
 #include "harness/cuda/cuda_check.hpp"
@@ -18,13 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
-#include <memory>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace strata {
 namespace {
@@ -275,7 +267,7 @@ Finding diagnose(int ordinal) {
     }
     return {Finding::State::ok, what, std::move(detail), ""};
   } catch (const CountersUnavailable& unavailable) {
-    return absent(what, {unavailable.what(), unavailable.mend()});
+    return absent(what, {unavailable.what(), unavailable.mend});
   } catch (const std::exception& error) {
     return {Finding::State::warning, what, fmt::format("the trial failed: {}", error.what()),
             "see the kernel's log (dmesg)"};
@@ -305,8 +297,7 @@ std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
   const std::string chip = chip_of_device(device.ordinal);
   if (const auto known = known_chips(); std::ranges::find(known, chip) == known.end()) {
     // A chip too new for the loaded CUPTI is no mistake of the user's.
-    counters_unavailable(
-        explain_chip(chip, cuda_version_text(environment.cupti_cuda_version), known));
+    counters_unavailable(explain_chip(chip, environment.cupti_cuda_version, known));
   }
   return std::make_unique<CuptiSource>(device.ordinal, chip, selection);
 }

@@ -1,7 +1,6 @@
 // Replaces the counters and the metrics of chips in a build without CUPTI.
 #include "harness/counters/counter_absence.hpp"
 #include "harness/counters/counter_set.hpp"
-#include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
 
 namespace strata {

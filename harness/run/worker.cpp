@@ -45,7 +45,7 @@ std::optional<RefusedMessage> failure_of(Step&& step) {
     std::forward<Step>(step)();
     return std::nullopt;
   } catch (const CountersUnavailable& unavailable) {
-    return RefusedMessage{unavailable.what(), unavailable.mend()};
+    return RefusedMessage{unavailable.what(), unavailable.mend};
   } catch (const UsageError& error) {
     return RefusedMessage{.reason = error.what(), .mend = {}, .bad_selection = true};
   } catch (const std::exception& error) {

@@ -217,13 +217,13 @@ TEST(CounterAbsence, ThisProcessCanBeAsked) {
 
 TEST(CounterAbsence, AChipThatCuptiDoesNotKnowIsNamedBesideTheLastThatItKnows) {
   const std::vector<std::string> known{"TU102", "GH100", "GB20B"};
-  const Absence absence = explain_chip("GR100", "13.0", known);
+  const Absence absence = explain_chip("GR100", 13000, known);
   EXPECT_EQ(absence.reason,
             "CUPTI of CUDA 13.0 does not know the chip GR100, the last of the 3 that it knows is "
             "GB20B");
   EXPECT_THAT(absence.mend, HasSubstr("newer CUDA toolkit"));
   expect_sound(absence);
-  expect_sound(explain_chip("GR100", "13.0", {}));
+  expect_sound(explain_chip("GR100", 13000, {}));
 }
 
 TEST(CounterAbsence, AnOlderLibraryThanTheBuildsDoesNotFit) {
