@@ -43,14 +43,11 @@ struct Asked {
 };
 
 Asked what_is_asked(const std::vector<std::string>& wanted) {
-  Asked asked;
-  asked.selection.wanted = wanted;
+  Asked asked{.selection = {.wanted = wanted.empty() ? counter_set_names() : wanted}};
   if (wanted.empty()) {
     // The set that every plan holds first, then by name.
-    auto names = counter_set_names();
-    std::stable_partition(names.begin(), names.end(),
-                          [](const std::string& name) { return name == memory_set; });
-    asked.selection.wanted = names;
+    std::ranges::stable_partition(asked.selection.wanted,
+                                  [](const std::string& name) { return name == memory_set; });
   }
   CounterSet raw{.name = "metrics", .built_in = true, .title = "as named"};
   for (const auto& one : asked.selection.wanted) {

@@ -3,12 +3,11 @@
 // implementation is a link-time choice: CUPTI, or a stand-in that reports its absence.
 #pragma once
 
+#include "harness/counters/counter_absence.hpp"
 #include "harness/record/device.hpp"
 
 #include <cstddef>
 #include <functional>
-#include <optional>
-#include <span>
 #include <stdexcept>
 
 namespace strata {
@@ -23,6 +22,8 @@ struct CounterSelection {
 
 /// Counters cannot be read here. The run continues without them.
 struct CountersUnavailable : std::runtime_error {
+  explicit CountersUnavailable(const Absence& absence)
+      : CountersUnavailable{absence.reason, absence.mend} {}
   CountersUnavailable(const std::string& reason, std::string remedy)
       : std::runtime_error{reason}, mend{std::move(remedy)} {}
   std::string mend;  ///< the remedy; may be empty

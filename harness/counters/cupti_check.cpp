@@ -79,13 +79,9 @@ CounterEnvironment counter_environment(int ordinal) {
   return environment;
 }
 
-void counters_unavailable(const Absence& absence) {
-  throw CountersUnavailable{absence.reason, absence.mend};
-}
-
 void counters_unavailable(CUptiResult code, std::string_view call, int ordinal) {
-  counters_unavailable(explain_counters(static_cast<int>(code), cupti_error_name(code), call,
-                                        counter_environment(ordinal)));
+  throw CountersUnavailable{explain_counters(static_cast<int>(code), cupti_error_name(code), call,
+                                             counter_environment(ordinal))};
 }
 
 std::optional<Absence> explain_support(const CUpti_Profiler_DeviceSupported_Params& flags) {
@@ -115,7 +111,7 @@ std::optional<Absence> explain_support(const CUpti_Profiler_DeviceSupported_Para
 }
 
 void start_cupti(int ordinal) {
-  if (!start_driver()) counters_unavailable(no_gpu_to_count_on("the driver does not start"));
+  if (!start_driver()) throw CountersUnavailable{no_gpu_to_count_on("the driver does not start")};
   auto params = CUPTI_PARAMS(CUpti_Profiler_Initialize, );
   if (const auto code = cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS) {
     counters_unavailable(code, "cuptiProfilerInitialize", ordinal);

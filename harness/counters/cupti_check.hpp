@@ -45,8 +45,7 @@ void cupti_release(CUptiResult status, const char* what) noexcept;
 /// context and makes none.
 [[nodiscard]] CounterEnvironment counter_environment(int ordinal);
 
-/// Throws CountersUnavailable; the second says why a call of CUPTI answered `code`.
-[[noreturn]] void counters_unavailable(const Absence& absence);
+/// Throws CountersUnavailable, which says why a call of CUPTI answered `code`.
 [[noreturn]] void counters_unavailable(CUptiResult code, std::string_view call, int ordinal);
 
 /// Empty when the device supports profiling, or when CUPTI does not know.

@@ -125,10 +125,6 @@ std::optional<MetricFacts> CuptiHost::find(const std::string& metric) {
   return properties(metric);
 }
 
-MetricFacts CuptiHost::describe(const std::string& base_metric) {
-  return properties(base_metric).value();
-}
-
 bool CuptiHost::known_elsewhere(const std::string& metric) {
   const auto asked_before = elsewhere_.find(metric);
   if (asked_before != elsewhere_.end()) return asked_before->second;

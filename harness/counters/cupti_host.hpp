@@ -25,7 +25,9 @@ class CuptiHost final : public MetricCatalogue {
   [[nodiscard]] std::vector<std::string> nearest(const std::string& metric) override;
   [[nodiscard]] std::optional<std::size_t> passes(std::span<const std::string> metrics) override;
   [[nodiscard]] const std::vector<std::string>& base_metrics() override;
-  [[nodiscard]] MetricFacts describe(const std::string& base_metric) override;
+  [[nodiscard]] MetricFacts describe(const std::string& base_metric) override {
+    return properties(base_metric).value();
+  }
 
   /// What cuptiRangeProfilerSetConfig wants. Throws CuptiError for a metric that the chip does not
   /// have or metrics that cannot be counted together; the next call works all the same.

@@ -25,14 +25,14 @@ void check_support(int ordinal) {
   const auto device_of = driver_function<decltype(&cuDeviceGet)>("cuDeviceGet", 2000);
   CUdevice device{};
   if (device_of == nullptr || device_of(&device, ordinal) != CUDA_SUCCESS) {
-    counters_unavailable(no_gpu_to_count_on(fmt::format("there is no cuda:{}", ordinal)));
+    throw CountersUnavailable{no_gpu_to_count_on(fmt::format("there is no cuda:{}", ordinal))};
   }
   auto params = CUPTI_PARAMS(CUpti_Profiler_DeviceSupported, .cuDevice = device,
                              .api = CUPTI_PROFILER_RANGE_PROFILING);
   if (const auto code = cuptiProfilerDeviceSupported(&params); code != CUPTI_SUCCESS) {
     counters_unavailable(code, "cuptiProfilerDeviceSupported", ordinal);
   }
-  if (const auto absence = explain_support(params)) counters_unavailable(*absence);
+  if (const auto absence = explain_support(params)) throw CountersUnavailable{*absence};
 }
 
 struct Disable {
@@ -279,25 +279,27 @@ Finding diagnose(int ordinal) {
 std::unique_ptr<CounterSource> open_counters(const DeviceRequest& device,
                                              const CounterSelection& selection) {
   if (device.kind == DeviceRequest::Kind::host) {
-    counters_unavailable(no_gpu_to_count_on("the counters of a CPU are not read"));
+    throw CountersUnavailable{no_gpu_to_count_on("the counters of a CPU are not read")};
   }
   load_modules_eagerly();
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     (void)cudaGetLastError();
-    counters_unavailable(no_gpu_to_count_on("CUDA sees none; strata doctor says why"));
+    throw CountersUnavailable{no_gpu_to_count_on("CUDA sees none; strata doctor says why")};
   }
   std::uint32_t loaded = 0;  // older than any, if it cannot even say so
   (void)cuptiGetVersion(&loaded);
-  if (const auto misfit = explain_library(CUPTI_API_VERSION, loaded)) counters_unavailable(*misfit);
+  if (const auto misfit = explain_library(CUPTI_API_VERSION, loaded)) {
+    throw CountersUnavailable{*misfit};
+  }
   const auto environment = counter_environment(device.ordinal);
-  if (const auto absence = explain_environment(environment)) counters_unavailable(*absence);
+  if (const auto absence = explain_environment(environment)) throw CountersUnavailable{*absence};
   start_cupti(device.ordinal);
   check_support(device.ordinal);
   const std::string chip = chip_of_device(device.ordinal);
   if (const auto known = known_chips(); std::ranges::find(known, chip) == known.end()) {
     // A chip too new for the loaded CUPTI is no mistake of the user's.
-    counters_unavailable(explain_chip(chip, environment.cupti_cuda_version, known));
+    throw CountersUnavailable{explain_chip(chip, environment.cupti_cuda_version, known)};
   }
   return std::make_unique<CuptiSource>(device.ordinal, chip, selection);
 }

@@ -1,5 +1,4 @@
 // Replaces the counters and the metrics of chips in a build without CUPTI.
-#include "harness/counters/counter_absence.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/record/build_info.hpp"
 
@@ -7,8 +6,7 @@ namespace strata {
 namespace {
 
 [[noreturn]] void unavailable() {
-  const auto [reason, mend] = no_cupti_in_this_build(build_info().cuda_compiler.empty());
-  throw CountersUnavailable{reason, mend};
+  throw CountersUnavailable{no_cupti_in_this_build(build_info().cuda_compiler.empty())};
 }
 
 }  // namespace
