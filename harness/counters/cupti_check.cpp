@@ -3,7 +3,7 @@
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/counters/counter_set.hpp"
-#include "harness/cuda/driver.hpp"
+#include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/nvml.hpp"
 
 #include <cuda.h>

@@ -5,7 +5,6 @@
 #include "harness/counters/cupti_check.hpp"
 #include "harness/counters/cupti_host.hpp"
 #include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/driver.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

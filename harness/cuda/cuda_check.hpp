@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdlib>
 #include <source_location>
 #include <stdexcept>
 
@@ -42,6 +43,29 @@ void cuda_release(cudaError_t status, const char* what) noexcept;
   cuda_check(cudaGetDevice(&device));
   cuda_check(cudaDeviceGetAttribute(&value, which, device));
   return value;
+}
+
+/// Kernels are loaded when the context is made, not at their first launch, which would be inside a
+/// measurement. Works only before the first CUDA call of the process. A user's own setting wins.
+inline void load_modules_eagerly() {
+  // No other thread exists yet, in a worker or in the command that asks for a diagnosis.
+  (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // NOLINT(concurrency-mt-unsafe)
+}
+
+/// The driver's function `name`, as of CUDA version `since` (1000 × major + 10 × minor); null when
+/// there is none, or no driver: an executable that links libcuda does not even start without one.
+/// `Function` is decltype(&cuName).
+template <class Function>
+[[nodiscard]] Function driver_function(const char* name, unsigned since) {
+  void* symbol = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  if (cudaGetDriverEntryPointByVersion(name, &symbol, since, cudaEnableDefault, &found) !=
+          cudaSuccess ||
+      found != cudaDriverEntryPointSuccess) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  return reinterpret_cast<Function>(symbol);
 }
 
 }  // namespace strata

@@ -4,7 +4,6 @@
 #include "harness/case/error.hpp"
 #include "harness/case/finally.hpp"
 #include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/driver.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

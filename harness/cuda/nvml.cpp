@@ -1,5 +1,7 @@
 #include "harness/cuda/nvml.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <dlfcn.h>
 #include <initializer_list>
@@ -94,29 +96,18 @@ void add(Facts& facts, const char* name, const std::optional<Value>& value,
          const Convert& convert) {
   if (value) facts[name] = convert(*value);
 }
-double from_mega(unsigned value) {
-  return value * 1e6;
-}
-double from_milli(unsigned value) {
-  return value * 1e-3;
-}
-bool is_on(unsigned value) {
-  return value != 0;
-}
-std::int64_t whole(unsigned long long value) {
-  return static_cast<std::int64_t>(value);
-}
+constexpr auto from_mega = [](unsigned value) { return value * 1e6; };
+constexpr auto from_milli = [](unsigned value) { return value * 1e-3; };
+constexpr auto is_on = [](unsigned value) { return value != 0; };
+constexpr auto whole = [](auto value) { return static_cast<std::int64_t>(value); };
 
 }  // namespace
 
 std::string uuid_digits(std::span<const char, 16> bytes) {
-  constexpr const char* digits = "0123456789abcdef";
   std::string text;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    text += digits[byte >> 4U];
-    text += digits[byte & 0xFU];
+    text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
   }
   return text;
 }
@@ -157,11 +148,10 @@ Facts NvmlDevice::conditions() const {
   Facts facts;
   if (device_ == nullptr) return facts;
   const Library nvml{library_};
-  const auto clock = [&](int which) {
-    return nvml.ask<unsigned>({"nvmlDeviceGetClockInfo"}, device_, which);
-  };
-  add(facts, "sm_clock_hz", clock(clock_sm), from_mega);
-  add(facts, "memory_clock_hz", clock(clock_memory), from_mega);
+  for (const auto& [name, which] :
+       {std::pair{"sm_clock_hz", clock_sm}, {"memory_clock_hz", clock_memory}}) {
+    add(facts, name, nvml.ask<unsigned>({"nvmlDeviceGetClockInfo"}, device_, which), from_mega);
+  }
   // Renamed with driver 535; old names go on for now.
   const auto reasons = nvml.ask<unsigned long long>(
       {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
@@ -172,12 +162,13 @@ Facts NvmlDevice::conditions() const {
   add(facts, "temperature_celsius",
       nvml.ask<unsigned>({"nvmlDeviceGetTemperature"}, device_, sensor_gpu), whole);
   add(facts, "ecc", nvml.mode("nvmlDeviceGetEccMode", device_), is_on);
-  const auto errors = [&](int kind) {
-    return nvml.ask<unsigned long long>({"nvmlDeviceGetTotalEccErrors"}, device_, kind,
-                                        counter_volatile);
-  };
-  add(facts, "ecc_corrected_errors", errors(error_corrected), whole);
-  add(facts, "ecc_uncorrected_errors", errors(error_uncorrected), whole);
+  for (const auto& [name, kind] : {std::pair{"ecc_corrected_errors", error_corrected},
+                                   {"ecc_uncorrected_errors", error_uncorrected}}) {
+    add(facts, name,
+        nvml.ask<unsigned long long>({"nvmlDeviceGetTotalEccErrors"}, device_, kind,
+                                     counter_volatile),
+        whole);
+  }
   return facts;
 }
 
@@ -185,11 +176,10 @@ Facts NvmlDevice::limits() const {
   Facts facts;
   if (device_ == nullptr) return facts;
   const Library nvml{library_};
-  const auto clock = [&](int which) {
-    return nvml.ask<unsigned>({"nvmlDeviceGetMaxClockInfo"}, device_, which);
-  };
-  add(facts, "sm_clock_max_hz", clock(clock_sm), from_mega);
-  add(facts, "memory_clock_max_hz", clock(clock_memory), from_mega);
+  for (const auto& [name, which] :
+       {std::pair{"sm_clock_max_hz", clock_sm}, {"memory_clock_max_hz", clock_memory}}) {
+    add(facts, name, nvml.ask<unsigned>({"nvmlDeviceGetMaxClockInfo"}, device_, which), from_mega);
+  }
   if (uuid_.starts_with("MIG-")) {
     facts["mig"] = true;
   } else {

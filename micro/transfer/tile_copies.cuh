@@ -6,7 +6,7 @@
 
 #include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
-#include "harness/cuda/driver.hpp"
+#include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/stamps.cuh"
 #include "harness/model/word_patterns.hpp"
 #include "micro/transfer/async_copy.hpp"
