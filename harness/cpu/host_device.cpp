@@ -78,33 +78,16 @@ double ticks_per_add() {
 
 /// Keeps a core busy until its clock and the counter hold still, and says how that went.
 Facts settle_core() {
-  constexpr double bound = 0.01;
-  constexpr double steady_seconds = 0.1;
-  constexpr double longest_seconds = 1;
-  const double began = monotonic_raw_seconds();
-  double steady_since = began;
-  double now = began;
   double adding = 0;
-  std::array<double, 2> low{};
-  std::array<double, 2> high{};
-  while (now - steady_since < steady_seconds && now - began < longest_seconds) {
-    const double piece_began = monotonic_raw_seconds();
+  const Settled settled = settle(0.1, 1, [&] {
+    const double began = monotonic_raw_seconds();
     const std::uint64_t ticks = tsc_now();
     adding = ticks_per_add();
-    now = monotonic_raw_seconds();
-    const std::array seen{adding, static_cast<double>(tsc_now() - ticks) / (now - piece_began)};
-    bool moved = false;
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-      low[i] = std::min(low[i], seen[i]);
-      high[i] = std::max(high[i], seen[i]);
-      moved = moved || high[i] > low[i] * (1 + bound);
-    }
-    if (!moved) continue;
-    low = high = seen;  // this piece is the first of a new stretch
-    steady_since = piece_began;
-  }
-  return {{"settled", now - steady_since >= steady_seconds},
-          {"settling_seconds", now - began},
+    const double seconds = monotonic_raw_seconds() - began;
+    return std::array{adding, static_cast<double>(tsc_now() - ticks) / seconds};
+  });
+  return {{"settled", settled.steady},
+          {"settling_seconds", settled.seconds},
           {"ticks_per_add", adding}};
 }
 

@@ -1,6 +1,8 @@
 // The CPU's constant-rate counter and the clock that it is calibrated against.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 
@@ -48,5 +50,37 @@ struct TscCalibration {
 
 /// True when the counter ticks at one rate whatever the core's clock and sleep states are.
 [[nodiscard]] bool has_invariant_tsc() noexcept;
+
+/// What bringing a clock to rest came to.
+struct Settled {
+  bool steady = false;  ///< false: it still moved after the longest time
+  double seconds = 0;   ///< how long it took
+};
+/// Repeats `piece`, which keeps a device busy and returns an array of rates, until all of them have
+/// held within 1 % for `steady` seconds, for `longest` seconds at most.
+template <class Piece>
+Settled settle(double steady, double longest, const Piece& piece) {
+  constexpr double bound = 0.01;
+  const double began = monotonic_raw_seconds();
+  double steady_since = began;
+  double now = began;
+  decltype(piece()) low{};
+  decltype(piece()) high{};
+  while (now - steady_since < steady && now - began < longest) {
+    const double piece_began = now;
+    const auto seen = piece();
+    now = monotonic_raw_seconds();
+    bool moved = false;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      low[i] = std::min(low[i], seen[i]);
+      high[i] = std::max(high[i], seen[i]);
+      moved = moved || low[i] <= 0 || high[i] > low[i] * (1 + bound);
+    }
+    if (!moved) continue;
+    low = high = seen;  // this piece is the first of a new stretch
+    steady_since = piece_began;
+  }
+  return {.steady = now - steady_since >= steady, .seconds = now - began};
+}
 
 }  // namespace strata

@@ -7,10 +7,10 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
+#include <array>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <stdexcept>
 #include <vector>
 
@@ -119,17 +119,13 @@ unsigned blocks_for_all_sms() {
   return blocks_per_sm * static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
 }
 
-/// The median of the SMs: each has one vote, however many blocks it ran. 0 where no timer moved.
-double median_hertz(const std::vector<CountedOnSm>& all) {
-  std::map<std::uint32_t, double> by_sm;
-  for (const auto& [counted, sm] : all) {
-    if (counted.nanoseconds == 0) continue;
-    by_sm[sm] =
-        static_cast<double>(counted.cycles) / static_cast<double>(counted.nanoseconds) * 1e9;
-  }
+/// The median of the clocks in `all`; 0 where no timer moved.
+double median_hertz(const std::vector<Counted>& all) {
   std::vector<double> hertz;
-  for (const auto& [sm, value] : by_sm)
-    hertz.push_back(value);
+  for (const auto& [cycles, nanoseconds] : all) {
+    if (nanoseconds == 0) continue;
+    hertz.push_back(static_cast<double>(cycles) / static_cast<double>(nanoseconds) * 1e9);
+  }
   return hertz.empty() ? 0 : median(hertz);
 }
 
@@ -153,48 +149,29 @@ std::uint64_t measure_global_timer_step(cudaStream_t stream) {
 double measure_sm_clock(cudaStream_t stream, std::uint64_t step_nanoseconds) {
   constexpr std::uint64_t shortest = 100'000;  // 0.1 ms: reading the timer is then below 0.1 %
   const unsigned blocks = blocks_for_all_sms();
-  const double hertz = median_hertz(left_by<CountedOnSm>(blocks, stream, [&](CountedOnSm* left) {
-    compare_clocks<<<blocks, 1, 0, stream>>>(std::max(shortest, 100 * step_nanoseconds), left);
-  }));
+  std::map<std::uint32_t, Counted> by_sm;  // each has one vote, however many blocks it ran
+  for (const auto& [counted, sm] : left_by<CountedOnSm>(blocks, stream, [&](CountedOnSm* left) {
+         compare_clocks<<<blocks, 1, 0, stream>>>(std::max(shortest, 100 * step_nanoseconds), left);
+       })) {
+    if (counted.nanoseconds != 0) by_sm[sm] = counted;
+  }
+  const auto votes = std::views::values(by_sm);
+  const double hertz = median_hertz({votes.begin(), votes.end()});
   if (hertz == 0) throw std::runtime_error{stands_still};
   return hertz;
 }
 
 SettledClock settle_clock(cudaStream_t stream) {
-  using Clock = std::chrono::steady_clock;
-  using Seconds = std::chrono::duration<double>;
-  constexpr double steady_bound = 0.01;
-  constexpr Seconds steady{0.05};
-  constexpr Seconds longest{2};
   const unsigned blocks = blocks_for_all_sms();
   DeviceBuffer<float> sink{1};
-
-  SettledClock result;
-  const auto began = Clock::now();
-  double low = 0;
-  double high = 0;
-  auto steady_since = began;
-  for (auto now = began; !result.steady && now - began < longest;) {
-    const auto piece_began = now;
-    std::vector<CountedOnSm> pieces;  // each block has a vote
-    for (const Counted& piece : left_by<Counted>(blocks, stream, [&](Counted* left) {
-           spin<<<blocks, threads, 0, stream>>>(piece_nanoseconds, -1.9F, left, sink.data());
-         })) {
-      pieces.push_back({piece, static_cast<std::uint32_t>(pieces.size())});
-    }
-    result.hertz = median_hertz(pieces);
-    now = Clock::now();
-    low = std::min(low, result.hertz);
-    high = std::max(high, result.hertz);
-    if (low <= 0 || high > low * (1 + steady_bound)) {
-      // It moved: this piece is the first of a new stretch.
-      low = high = result.hertz;
-      steady_since = piece_began;
-    }
-    result.steady = result.hertz > 0 && now - steady_since >= steady;
-    result.seconds = Seconds{now - began}.count();
-  }
-  return result;
+  double hertz = 0;
+  const Settled settled = settle(0.05, 2, [&] {
+    hertz = median_hertz(left_by<Counted>(blocks, stream, [&](Counted* left) {
+      spin<<<blocks, threads, 0, stream>>>(piece_nanoseconds, -1.9F, left, sink.data());
+    }));
+    return std::array{hertz};
+  });
+  return {{.steady = settled.steady && hertz > 0, .seconds = settled.seconds}, hertz};
 }
 
 }  // namespace strata

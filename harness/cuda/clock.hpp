@@ -2,6 +2,8 @@
 // run, and when they hold that. All of it waits for `stream`.
 #pragma once
 
+#include "harness/cpu/tsc.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -16,15 +18,13 @@ namespace strata {
 /// over at least 100 steps of `step_nanoseconds`; the median of all SMs.
 [[nodiscard]] double measure_sm_clock(cudaStream_t stream, std::uint64_t step_nanoseconds);
 
-/// What settling came to.
-struct SettledClock {
-  double hertz = 0;     ///< of the SMs over the last piece of work
-  bool steady = false;  ///< held within 1 % for 50 ms; false: it still moved after two seconds
-  double seconds = 0;   ///< how long it took
+/// `hertz`: of the SMs over the last piece of work.
+struct SettledClock : Settled {
+  double hertz = 0;
 };
 
 /// Brings the SMs from their idle clock to the one that they hold under load: keeps every SM busy
-/// with fused multiply-adds until the clock holds still.
+/// with fused multiply-adds until the clock has held within 1 % for 50 ms, two seconds at most.
 SettledClock settle_clock(cudaStream_t stream);
 
 }  // namespace strata

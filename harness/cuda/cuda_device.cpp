@@ -5,7 +5,7 @@
 #include "harness/cpu/topology.hpp"
 #include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/eviction.hpp"
+#include "harness/cuda/fill.hpp"
 #include "harness/cuda/nvml.hpp"
 #include "harness/cuda/stream.hpp"
 #include "harness/record/device.hpp"

@@ -1,7 +1,7 @@
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/eviction.hpp"
+#include "harness/cuda/fill.hpp"
 #include "harness/cuda/stamps.cuh"
 
 #include <algorithm>

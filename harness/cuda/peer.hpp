@@ -3,7 +3,7 @@
 #pragma once
 
 #include "harness/case/finally.hpp"
-#include "harness/cuda/eviction.hpp"
+#include "harness/cuda/fill.hpp"
 #include "harness/cuda/stream.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/measure/machine.hpp"

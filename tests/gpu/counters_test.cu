@@ -3,7 +3,7 @@
 #include "harness/case/error.hpp"
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/eviction.hpp"
+#include "harness/cuda/fill.hpp"
 #include "harness/cuda/stream.hpp"
 #include "harness/measure/experiment.hpp"
 #include "harness/run/case_runner.hpp"

@@ -5,7 +5,6 @@
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_check.hpp"
-#include "harness/cuda/eviction.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/nvml.hpp"
 #include "harness/cuda/stamps.cuh"
