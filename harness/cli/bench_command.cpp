@@ -6,8 +6,8 @@
 #include "harness/record/build_info.hpp"
 #include "harness/record/statistics.hpp"
 #include "harness/run/case_runner.hpp"
-#include "harness/run/device_counters.hpp"
 #include "harness/run/subprocess.hpp"
+#include "harness/run/worker.hpp"
 
 #include <CLI/CLI.hpp>
 #include <benchmark/benchmark.h>

@@ -1,4 +1,4 @@
-#include "harness/run/device_counters.hpp"
+#include "harness/run/worker.hpp"
 
 #include <string>
 

@@ -1,10 +1,13 @@
 #include "harness/run/subprocess.hpp"
 
+#include "harness/case/finally.hpp"
+
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -61,42 +64,6 @@ UniqueFd file_with(std::string_view text) {
   return out_of_the_way(std::move(fd));
 }
 
-/// The settings of posix_spawn for a worker: descriptors, signals, process group.
-struct SpawnSettings {
-  SpawnSettings() {
-    check(::posix_spawn_file_actions_init(&actions));
-    check(::posix_spawnattr_init(&attributes));
-    sigset_t none{};
-    sigset_t all{};
-    (void)::sigemptyset(&none);
-    (void)::sigfillset(&all);
-    // A worker inherits neither ignored nor blocked signals.
-    check(::posix_spawnattr_setsigmask(&attributes, &none));
-    check(::posix_spawnattr_setsigdefault(&attributes, &all));
-    check(::posix_spawnattr_setpgroup(&attributes, 0));
-    constexpr int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
-    check(::posix_spawnattr_setflags(&attributes, static_cast<short>(flags)));
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  SpawnSettings(SpawnSettings&&) = delete;
-  SpawnSettings& operator=(SpawnSettings&&) = delete;
-  ~SpawnSettings() {
-    (void)::posix_spawn_file_actions_destroy(&actions);
-    (void)::posix_spawnattr_destroy(&attributes);
-  }
-
-  void give(const UniqueFd& fd, int as) {
-    check(::posix_spawn_file_actions_adddup2(&actions, fd.get(), as));
-  }
-  static void check(int error) {
-    if (error != 0) fail(error, "preparing a worker");
-  }
-
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-};
-
 std::string how_it_ended(int status) {
   if (!WIFSIGNALED(status)) return fmt::format("worker exited with status {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
@@ -108,11 +75,8 @@ std::string how_it_ended(int status) {
 }  // namespace
 
 std::vector<char*> argument_vector(std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (auto& word : words)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
+  std::vector<char*> argv(words.size() + 1);
+  std::ranges::transform(words, argv.begin(), [](std::string& word) { return word.data(); });
   return argv;
 }
 
@@ -120,16 +84,38 @@ Subprocess::Subprocess(const WorkerCommand& command, std::string_view input) {
   const UniqueFd orders = file_with(input);
   Pipe channel = make_pipe();
   Pipe output = make_pipe();
-  SpawnSettings settings;
-  settings.give(orders, STDIN_FILENO);
-  settings.give(output.write, STDOUT_FILENO);
-  settings.give(output.write, STDERR_FILENO);
-  settings.give(channel.write, worker_channel_fd);
+  const auto check = [](int error) {
+    if (error != 0) fail(error, "preparing a worker");
+  };
+  posix_spawn_file_actions_t actions{};
+  check(::posix_spawn_file_actions_init(&actions));
+  const Finally actions_go = finally([&] { (void)::posix_spawn_file_actions_destroy(&actions); });
+  for (const auto& [fd, as] : {std::pair{orders.get(), STDIN_FILENO},
+                               {output.write.get(), STDOUT_FILENO},
+                               {output.write.get(), STDERR_FILENO},
+                               {channel.write.get(), worker_channel_fd}}) {
+    check(::posix_spawn_file_actions_adddup2(&actions, fd, as));
+  }
+  posix_spawnattr_t attributes{};
+  check(::posix_spawnattr_init(&attributes));
+  const Finally attributes_go = finally([&] { (void)::posix_spawnattr_destroy(&attributes); });
+  sigset_t none{};
+  sigset_t all{};
+  (void)::sigemptyset(&none);
+  (void)::sigfillset(&all);
+  // A worker inherits neither ignored nor blocked signals, and has a process group of its own.
+  check(::posix_spawnattr_setsigmask(&attributes, &none));
+  check(::posix_spawnattr_setsigdefault(&attributes, &all));
+  check(::posix_spawnattr_setpgroup(&attributes, 0));
+  constexpr int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
+  check(::posix_spawnattr_setflags(&attributes, static_cast<short>(flags)));
   std::vector<std::string> words = command.arguments;
   // Not fork: where a library of this process has threads, only a child that execs at once is safe.
-  const int error = ::posix_spawn(&pid_, command.executable.c_str(), &settings.actions,
-                                  &settings.attributes, argument_vector(words).data(), environ);
-  if (error != 0) fail(error, "starting " + command.executable);
+  if (const int error = ::posix_spawn(&pid_, command.executable.c_str(), &actions, &attributes,
+                                      argument_vector(words).data(), environ);
+      error != 0) {
+    fail(error, "starting " + command.executable);
+  }
   channel_ = std::move(channel.read);
   output_ = std::move(output.read);
 }

@@ -43,42 +43,8 @@ bool is_stopping() {
 
 // --- a worker ---
 
-/// The last output of a worker on stdout and stderr, which may explain how it died.
-class LastOutput {
- public:
-  void read(int fd) {
-    constexpr std::size_t longest = 400;
-    old_ = text_.size();
-    if (closed_) return;
-    const Available more = read_available(fd);
-    closed_ = more.closed;
-    text_ += more.text;
-    const std::size_t surplus = text_.size() - std::min(text_.size(), longest);
-    text_.erase(0, surplus);
-    old_ -= std::min(old_, surplus);
-  }
-  /// Forgets what was there before the last read(). Newer output may belong to the next case: two
-  /// pipes have no common order.
-  void forget() { text_.erase(0, std::exchange(old_, 0)); }
-  [[nodiscard]] bool closed() const { return closed_; }
-
-  /// "; last output: …" in one line, or nothing.
-  [[nodiscard]] std::string quoted() const {
-    std::string text = text_;
-    std::ranges::replace_if(
-        text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' ');
-    std::istringstream stream{text};
-    const std::vector<std::string> words{std::istream_iterator<std::string>{stream}, {}};
-    return words.empty() ? "" : fmt::format("; last output: {}", fmt::join(words, " "));
-  }
-
- private:
-  std::string text_;
-  std::size_t old_ = 0;  ///< bytes of it that were there before the last read()
-  bool closed_ = false;
-};
-
-/// A worker process with its messages, its output and the time that it has.
+/// A worker process with its messages, its last output on stdout and stderr, which may explain how
+/// it died, and the time that it has.
 class Worker {
  public:
   Worker(const WorkerCommand& command, std::string_view input, double seconds)
@@ -110,9 +76,9 @@ class Worker {
     // A negative descriptor never has anything.
     std::array watched{
         pollfd{.fd = process_.channel(), .events = POLLIN, .revents = 0},
-        pollfd{.fd = output_.closed() ? -1 : process_.output(), .events = POLLIN, .revents = 0}};
+        pollfd{.fd = silent_ ? -1 : process_.output(), .events = POLLIN, .revents = 0}};
     (void)::poll(watched.data(), watched.size(), static_cast<int>(time));
-    output_.read(process_.output());
+    read_output();
     auto batch = reader_.read(process_.channel());
     // When the worker is dead and its child still holds the pipe, this kills the child.
     if (batch.bytes == 0 && !batch.closed) (void)process_.ended();
@@ -135,16 +101,38 @@ class Worker {
         process_.pid())};
   }
 
-  void forget_output() { output_.forget(); }
+  /// Forgets the output before the last read(). Newer output may belong to the next case: two pipes
+  /// have no common order.
+  void forget_output() { output_.erase(0, std::exchange(old_, 0)); }
+  /// "; last output: …" in one line, or nothing.
   [[nodiscard]] std::string last_output() {
-    output_.read(process_.output());
-    return output_.quoted();
+    read_output();
+    std::string text = output_;
+    std::ranges::replace_if(
+        text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' ');
+    std::istringstream stream{text};
+    const std::vector<std::string> words{std::istream_iterator<std::string>{stream}, {}};
+    return words.empty() ? "" : fmt::format("; last output: {}", fmt::join(words, " "));
   }
 
  private:
+  void read_output() {
+    constexpr std::size_t longest = 400;
+    old_ = output_.size();
+    if (silent_) return;
+    const Available more = read_available(process_.output());
+    silent_ = more.closed;
+    output_ += more.text;
+    const std::size_t surplus = output_.size() - std::min(output_.size(), longest);
+    output_.erase(0, surplus);
+    old_ -= std::min(old_, surplus);
+  }
+
   Subprocess process_;
   LineReader reader_;
-  LastOutput output_;
+  std::string output_;
+  std::size_t old_ = 0;  ///< bytes of it that were there before the last read()
+  bool silent_ = false;  ///< its output was closed
   double allowance_ = 0;
   Clock::time_point deadline_;
 };

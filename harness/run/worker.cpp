@@ -4,7 +4,6 @@
 #include "harness/cpu/topology.hpp"
 #include "harness/run/case_runner.hpp"
 #include "harness/run/count_batches.hpp"
-#include "harness/run/device_counters.hpp"
 #include "harness/run/subprocess.hpp"
 #include "harness/run/worker_channel.hpp"
 

@@ -5,7 +5,9 @@
 #include "harness/counters/counters.hpp"
 #include "harness/record/device.hpp"
 
+#include <memory>
 #include <optional>
+#include <string_view>
 
 namespace strata {
 
@@ -17,5 +19,15 @@ namespace strata {
 /// Says what the device is and, when `selection` names something, whether that can be counted on
 /// it. Returns the exit status of the process.
 [[nodiscard]] int answer_probe(const DeviceRequest& request, const CounterSelection& selection);
+
+/// Why the host has no counts.
+inline constexpr std::string_view host_has_no_counters =
+    "hardware counters are read on GPUs only, and this is the CPU";
+
+/// The counters of `device`, opened before the device is. Throws CountersUnavailable, for the host
+/// too, and UsageError for a selection that names what does not exist. In an object of its own, so
+/// that a test executable can link another answer.
+[[nodiscard]] std::unique_ptr<CounterSource> open_device_counters(
+    const DeviceRequest& device, const CounterSelection& selection);
 
 }  // namespace strata

@@ -3,7 +3,7 @@
 #include "harness/case/benchmark.hpp"
 #include "harness/case/error.hpp"
 #include "harness/measure/session.hpp"
-#include "harness/run/device_counters.hpp"
+#include "harness/run/worker.hpp"
 
 #include <sys/resource.h>
 
