@@ -1,6 +1,7 @@
 // The CPU as a device: what it is made of, how it is doing, and what `strata doctor` says of it.
 // And from what a user asked for to the device of either kind.
 #include "harness/case/error.hpp"
+#include "harness/case/text.hpp"
 #include "harness/cpu/topology.hpp"
 #include "harness/cpu/tsc.hpp"
 #include "harness/record/device.hpp"
@@ -91,30 +92,25 @@ Facts settle_core() {
           {"ticks_per_add", adding}};
 }
 
-Facts describe(const HostInfo& host) {
-  Facts facts = host.more;
-  facts["cores"] = std::int64_t{host.cores};
-  facts["tsc_hz"] = tsc_hertz();
-  facts["invariant_tsc"] = has_invariant_tsc();
-  for (const auto& [name, level] :
-       {std::pair{"l1d_bytes", 1}, std::pair{"l2_bytes", 2}, std::pair{"l3_bytes", 3}}) {
-    if (const auto bytes = data_cache_bytes(host.caches, level)) facts[name] = *bytes;
-  }
-  if (!host.caches.empty() && host.caches.front().line_bytes > 0) {
-    facts["line_bytes"] = host.caches.front().line_bytes;
-  }
-  if (host.memory_bytes > 0) facts["memory_bytes"] = host.memory_bytes;
-  facts.merge(vector_sets());
-  return facts;
-}
-
 class HostDevice final : public Device {
  public:
   HostDevice() : cpu_{allowed_cpus().front()} {
     const HostInfo host = describe_host();
     identity_.name = host.cpu;
     identity_.slug = slug(host.cpu);
-    identity_.facts = describe(host);
+    Facts& facts = identity_.facts = host.more;
+    facts["cores"] = std::int64_t{host.cores};
+    facts["tsc_hz"] = tsc_hertz();
+    facts["invariant_tsc"] = has_invariant_tsc();
+    for (const auto& [name, level] :
+         {std::pair{"l1d_bytes", 1}, {"l2_bytes", 2}, {"l3_bytes", 3}}) {
+      if (const auto bytes = data_cache_bytes(host.caches, level)) facts[name] = *bytes;
+    }
+    if (!host.caches.empty() && host.caches.front().line_bytes > 0) {
+      facts["line_bytes"] = host.caches.front().line_bytes;
+    }
+    if (host.memory_bytes > 0) facts["memory_bytes"] = host.memory_bytes;
+    facts.merge(vector_sets());
   }
 
   [[nodiscard]] Backend backend() const override { return Backend::host; }
@@ -152,13 +148,10 @@ class HostDevice final : public Device {
 std::string size_text(std::int64_t bytes) {
   constexpr double step = 1024;
   double size = static_cast<double>(bytes) / step;
-  const char* unit = "KiB";
-  for (const char* larger : {"MiB", "GiB"}) {
-    if (size < step) break;
+  std::string_view unit = "KMG";
+  for (; size >= step && unit.size() > 1; unit.remove_prefix(1))
     size /= step;
-    unit = larger;
-  }
-  return fmt::format("{:g} {}", size, unit);
+  return fmt::format("{:g} {}iB", size, unit.front());
 }
 
 using enum Finding::State;
@@ -169,12 +162,12 @@ std::string cores_text(int cores) {
 
 Finding diagnose_cores(const HostInfo& host) {
   std::string detail = host.cpu + ", " + cores_text(host.cores) + " for this process";
-  const Facts offered = vector_sets();
-  const auto offers = [&](const char* set) {
-    const auto found = offered.find(set);
-    return found != offered.end() && found->second == Fact{true};
-  };
-  if (offers("avx512f") || offers("avx2")) detail += offers("avx512f") ? ", AVX-512" : ", AVX2";
+  Facts offered = vector_sets();
+  if (offered["avx512f"] == Fact{true}) {
+    detail += ", AVX-512";
+  } else if (offered["avx2"] == Fact{true}) {
+    detail += ", AVX2";
+  }
   const auto limit = host.more.find("cpu_limit");
   if (limit == host.more.end()) return {ok, "CPU", detail, {}};
   const double cpus = std::get<double>(limit->second);
@@ -185,13 +178,12 @@ Finding diagnose_cores(const HostInfo& host) {
 }
 
 Finding diagnose_caches(const HostInfo& host) {
-  std::string detail;
+  std::vector<std::string> sizes;
   for (const auto& cache : host.caches) {
-    if (cache.kind == "instruction") continue;
-    detail +=
-        fmt::format("{}L{} {}", detail.empty() ? "" : ", ", cache.level, size_text(cache.bytes));
+    if (cache.kind != "instruction")
+      sizes.push_back(fmt::format("L{} {}", cache.level, size_text(cache.bytes)));
   }
-  if (!detail.empty()) return {ok, "CPU caches", detail, {}};
+  if (!sizes.empty()) return {ok, "CPU caches", joined(sizes), {}};
   return {absent, "CPU caches", "the system does not tell their sizes",
           "cases that need a cache's size are skipped"};
 }

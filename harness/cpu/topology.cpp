@@ -28,21 +28,17 @@ std::string trimmed(std::string_view text) {
   return std::string{text.substr(first, text.find_last_not_of(blanks) - first + 1)};
 }
 
-char lower(unsigned char c) {
-  return static_cast<char>(std::tolower(c));
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
-/// The whole file, trimmed; nothing when it cannot be read.
-std::optional<std::string> read_text(const fs::path& file) {
-  std::ifstream in{file};
-  if (!in) return std::nullopt;
+/// The whole file, trimmed; empty when it cannot be read.
+std::string read_text(const fs::path& file) {
   std::ostringstream text;
-  text << in.rdbuf();
+  text << std::ifstream{file}.rdbuf();
   return trimmed(text.str());
-}
-
-std::optional<std::int64_t> read_number(const fs::path& file) {
-  return whole_number(read_text(file).value_or(""));
 }
 
 /// "32K", "1M" or a number of bytes.
@@ -76,17 +72,17 @@ std::vector<HostCache> caches_from_files(const fs::path& folder) {
   std::vector<HostCache> caches;
   for (int i = 0; i < most_indices; ++i) {
     const fs::path index = folder / ("index" + std::to_string(i));
-    const auto level = read_number(index / "level");
-    const auto bytes = parse_size(read_text(index / "size").value_or(""));
+    const auto level = whole_number(read_text(index / "level"));
+    const auto bytes = parse_size(read_text(index / "size"));
     if (!level || !bytes) continue;
-    std::string kind = read_text(index / "type").value_or("Unified");
-    std::ranges::transform(kind, kind.begin(), lower);
-    const auto cpus = parse_cpu_list(read_text(index / "shared_cpu_list").value_or(""));
-    caches.push_back({.level = static_cast<int>(*level),
-                      .kind = kind,
-                      .bytes = *bytes,
-                      .line_bytes = read_number(index / "coherency_line_size").value_or(0),
-                      .shared_by = cpus ? static_cast<int>(cpus->size()) : 0});
+    const std::string kind = lower(read_text(index / "type"));
+    const auto cpus = parse_cpu_list(read_text(index / "shared_cpu_list"));
+    caches.push_back(
+        {.level = static_cast<int>(*level),
+         .kind = kind.empty() ? "unified" : kind,
+         .bytes = *bytes,
+         .line_bytes = whole_number(read_text(index / "coherency_line_size")).value_or(0),
+         .shared_by = cpus ? static_cast<int>(cpus->size()) : 0});
   }
   return caches;
 }
@@ -118,20 +114,11 @@ std::vector<fs::path> group_and_parents(const fs::path& mount, std::string_view 
 
 /// CPUs' worth of time: "200000 100000" grants two. Nothing for "max 100000", or -1 in v1.
 std::optional<double> parse_cpu_max(const std::string& text) {
-  std::istringstream in{text};
-  std::string quota;
-  std::string period;
-  in >> quota >> period;
-  const auto granted = whole_number(quota);
-  const auto of = whole_number(period);
-  if (!granted || !of || *granted <= 0 || *of <= 0) return std::nullopt;
+  const auto words = split(text, ' ');
+  const auto granted = whole_number(words.front());
+  const auto of = whole_number(words.back());
+  if (words.size() != 2 || !granted || !of || *granted <= 0 || *of <= 0) return std::nullopt;
   return static_cast<double>(*granted) / static_cast<double>(*of);
-}
-
-std::string unquoted(const std::string& text) {
-  const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
-                      text.back() == text.front();
-  return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
 std::string cpu_name(const fs::path& root, const utsname& system) {
@@ -157,8 +144,7 @@ std::int64_t memory_bytes(const fs::path& root) {
 }  // namespace
 
 std::string slug(std::string name) {
-  std::ranges::transform(name, name.begin(), lower);
-  name = std::regex_replace(name, std::regex{R"(\((r|tm)\))"}, " ");
+  name = std::regex_replace(lower(std::move(name)), std::regex{R"(\((r|tm)\))"}, " ");
   name = std::regex_replace(name, std::regex{"[^a-z0-9]+"}, "-");
   name = std::regex_replace(name, std::regex{"^-|-$"}, "");
   return name.empty() ? "device" : name;
@@ -221,21 +207,18 @@ std::optional<double> cgroup_cpu_limit(const fs::path& root) {
       if (cpus && (!least || *cpus < *least)) least = cpus;
     }
   };
-  const auto in_v2 = [](const fs::path& folder) {
-    return read_text(folder / "cpu.max").value_or("");
-  };
+  const auto in_v2 = [](const fs::path& folder) { return read_text(folder / "cpu.max"); };
   const auto in_v1 = [](const fs::path& folder) {
-    return read_text(folder / "cpu.cfs_quota_us").value_or("") + ' ' +
-           read_text(folder / "cpu.cfs_period_us").value_or("");
+    return read_text(folder / "cpu.cfs_quota_us") + ' ' + read_text(folder / "cpu.cfs_period_us");
   };
   std::ifstream in{root / "proc/self/cgroup"};
   // "0::/user.slice" (v2) or "4:cpu,cpuacct:/docker/abc" (v1).
+  const std::regex form{"[^:]*:([^:]*):(.*)"};
+  std::smatch parts;
   for (std::string line; std::getline(in, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string group = line.substr(second + 1);
+    if (!std::regex_match(line, parts, form)) continue;
+    const std::string controllers = parts[1];
+    const std::string group = parts[2];
     if (controllers.empty()) {
       consider(mount, group, in_v2);
     } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
@@ -250,15 +233,17 @@ HostInfo describe_host(const fs::path& root) {
   const auto cpus = allowed_cpus();
   utsname system{};
   (void)uname(&system);
-  HostInfo info{.cpu = cpu_name(root, system),
-                .cores = static_cast<int>(cpus.size()),
-                .os = unquoted(value_in(root / "etc/os-release", "PRETTY_NAME", '=').value_or("")),
-                .kernel = read_text(root / "proc/sys/kernel/osrelease")
-                              .value_or(static_cast<const char*>(system.release)),
-                .memory_bytes = memory_bytes(root),
-                .caches = caches_of(cpus.front(), root),
-                .more = {}};
+  HostInfo info{
+      .cpu = cpu_name(root, system),
+      .cores = static_cast<int>(cpus.size()),
+      .os = std::regex_replace(value_in(root / "etc/os-release", "PRETTY_NAME", '=').value_or(""),
+                               std::regex{R"(^(["'])(.*)\1$)"}, "$2"),
+      .kernel = read_text(root / "proc/sys/kernel/osrelease"),
+      .memory_bytes = memory_bytes(root),
+      .caches = caches_of(cpus.front(), root),
+      .more = {}};
   if (info.os.empty()) info.os = "Linux";
+  if (info.kernel.empty()) info.kernel = static_cast<const char*>(system.release);
   if (const auto limit = cgroup_cpu_limit(root)) info.more["cpu_limit"] = *limit;
   return info;
 }

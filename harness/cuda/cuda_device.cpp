@@ -41,36 +41,37 @@ Finding explain(cudaError_t status, const std::string& what) {
   (void)cudaDriverGetVersion(&driver);
   (void)cudaRuntimeGetVersion(&runtime);
   (void)cudaGetLastError();
+  const auto say = [&](const std::string& detail, const std::string& mend) {
+    return Finding{absent, what, detail, mend};
+  };
   switch (status) {
     case cudaErrorInsufficientDriver:
       if (driver == 0) {
-        return {absent, what, "no NVIDIA driver is running here",
-                fmt::format("install one that knows CUDA {}, or measure the CPU with --device host",
-                            cuda_version_text(runtime))};
+        return say(
+            "no NVIDIA driver is running here",
+            fmt::format("install one that knows CUDA {}, or measure the CPU with --device host",
+                        cuda_version_text(runtime)));
       }
-      return {absent, what,
-              fmt::format("the NVIDIA driver knows CUDA {} only, this build needs {}",
-                          cuda_version_text(driver), cuda_version_text(runtime)),
-              "update the driver, or build with an older CUDA toolkit"};
+      return say(fmt::format("the NVIDIA driver knows CUDA {} only, this build needs {}",
+                             cuda_version_text(driver), cuda_version_text(runtime)),
+                 "update the driver, or build with an older CUDA toolkit");
     case cudaErrorNoDevice:
-      return {absent, what,
-              "the NVIDIA driver shows no GPU (CUDA_VISIBLE_DEVICES is " + visible_devices() + ")",
-              "see what nvidia-smi lists, and whether CUDA_VISIBLE_DEVICES hides it"};
+      return say(
+          "the NVIDIA driver shows no GPU (CUDA_VISIBLE_DEVICES is " + visible_devices() + ")",
+          "see what nvidia-smi lists, and whether CUDA_VISIBLE_DEVICES hides it");
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
-      return {absent, what,
-              "the GPU is busy or closed to this process (compute mode exclusive or prohibited)",
-              "end the process that holds it (nvidia-smi lists it), or set the compute mode to "
-              "default"};
+      return say("the GPU is busy or closed to this process (compute mode exclusive or prohibited)",
+                 "end the process that holds it (nvidia-smi lists it), or set the compute mode to "
+                 "default");
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
-      return {absent, what, "this build has no code for this GPU",
-              "build with its compute capability in CMAKE_CUDA_ARCHITECTURES"};
+      return say("this build has no code for this GPU",
+                 "build with its compute capability in CMAKE_CUDA_ARCHITECTURES");
     default:
-      return {absent, what,
-              fmt::format("CUDA cannot be used: {} ({})", cudaGetErrorName(status),
-                          cudaGetErrorString(status)),
-              "see the output of nvidia-smi and the kernel's log"};
+      return say(fmt::format("CUDA cannot be used: {} ({})", cudaGetErrorName(status),
+                             cudaGetErrorString(status)),
+                 "see the output of nvidia-smi and the kernel's log");
   }
 }
 
@@ -112,25 +113,26 @@ Facts describe(int ordinal, const cudaDeviceProp& properties) {
 
   // The runtime gives peak clocks in kHz, and nothing or 0 where it does not know.
   constexpr double kilo = 1e3;
-  const auto core = static_cast<double>(attribute(cudaDevAttrClockRate).value_or(0)) * kilo;
+  const auto number = [&](cudaDeviceAttr which) {
+    return static_cast<double>(attribute(which).value_or(0));
+  };
+  const double core = number(cudaDevAttrClockRate) * kilo;
+  const double memory = number(cudaDevAttrMemoryClockRate) * kilo;
+  const double bus = number(cudaDevAttrGlobalMemoryBusWidth);
   if (core > 0) facts["core_clock_peak_hz"] = core;
-  const auto memory = static_cast<double>(attribute(cudaDevAttrMemoryClockRate).value_or(0)) * kilo;
-  const auto bus = static_cast<double>(attribute(cudaDevAttrGlobalMemoryBusWidth).value_or(0));
   if (memory > 0) facts["memory_clock_peak_hz"] = memory;
   if (memory > 0 && bus > 0) {
-    constexpr double edges = 2;  // double data rate: two words a clock
-    constexpr double bits = 8;
-    facts["dram_bytes_per_second_theoretical"] = edges * memory * bus / bits;
+    constexpr double bytes_per_bit = 2.0 / 8;  // double data rate: two words a clock
+    facts["dram_bytes_per_second_theoretical"] = memory * bus * bytes_per_bit;
   }
   std::array<char, 32> pci{};
   if (cudaDeviceGetPCIBusId(pci.data(), pci.size(), ordinal) == cudaSuccess) {
     facts["pci_bus_id"] = std::string{pci.data()};
   }
-  int version = 0;
-  if (cudaDriverGetVersion(&version) == cudaSuccess)
-    facts["cuda_driver"] = cuda_version_text(version);
-  if (cudaRuntimeGetVersion(&version) == cudaSuccess)
-    facts["cuda_runtime"] = cuda_version_text(version);
+  for (const auto& [name, ask] : {std::pair{"cuda_driver", &cudaDriverGetVersion},
+                                  {"cuda_runtime", &cudaRuntimeGetVersion}}) {
+    if (int version = 0; ask(&version) == cudaSuccess) facts[name] = cuda_version_text(version);
+  }
   (void)cudaGetLastError();
   return facts;
 }
@@ -150,9 +152,9 @@ void describe_context(Facts& facts) {
   }
 }
 
+/// The current device, which works.
 class CudaDevice final : public Device {
  public:
-  /// The current device is `ordinal`, and works.
   CudaDevice(int ordinal, const cudaDeviceProp& properties)
       : nvml_{uuid_digits(properties.uuid.bytes)},
         step_nanoseconds_{measure_global_timer_step(stream_.get())} {
@@ -240,15 +242,12 @@ const T* fact(const Facts& facts, std::string_view name) {
   return found == facts.end() ? nullptr : std::get_if<T>(&found->second);
 }
 
-std::string megahertz(double hertz) {
-  return fmt::format("{:.0f} MHz", hertz / 1e6);
-}
-
 Finding diagnose_clocks(const std::string& what, const Facts& conditions, const Facts& limits) {
   const auto* now = fact<double>(conditions, "sm_clock_hz");
   const auto* most = fact<double>(limits, "sm_clock_max_hz");
   const auto* throttled = fact<bool>(conditions, "throttled");
   const auto* persistence = fact<bool>(limits, "persistence_mode");
+  const auto megahertz = [](double hertz) { return fmt::format("{:.0f} MHz", hertz / 1e6); };
   std::string clocks = "now " + (now == nullptr ? "not known" : megahertz(*now));
   if (most != nullptr) clocks += ", at most " + megahertz(*most);
   if (persistence != nullptr) {
@@ -271,7 +270,7 @@ void diagnose_device(int ordinal, std::vector<Finding>& findings) {
     return;
   }
   const NvmlDevice nvml{uuid_digits(properties.uuid.bytes)};
-  const Facts facts = describe(ordinal, properties);
+  Facts facts = describe(ordinal, properties);
   const Facts limits = nvml.limits();
 
   constexpr double mebi = 1024.0 * 1024.0;
@@ -284,8 +283,7 @@ void diagnose_device(int ordinal, std::vector<Finding>& findings) {
       properties.name, properties.major, properties.minor, properties.multiProcessorCount,
       properties.l2CacheSize / mebi, static_cast<double>(properties.totalGlobalMem) / mebi / 1024,
       properties.ECCEnabled != 0 ? "on" : "off");
-  const auto* mode = fact<std::int64_t>(facts, "compute_mode");
-  if (mode != nullptr && *mode == cudaComputeModeProhibited) {
+  if (facts["compute_mode"] == Fact{std::int64_t{cudaComputeModeProhibited}}) {
     add("", warning, device + ", compute mode prohibited",
         "set the compute mode to default with nvidia-smi -c 0");
   } else {
@@ -296,12 +294,11 @@ void diagnose_device(int ordinal, std::vector<Finding>& findings) {
                "clocks, power and throttling are not recorded without it");
   }
   add(" NVML", ok, "driver " + nvml.driver_version().value_or("unknown"));
-  const auto* mig = fact<bool>(limits, "mig");
-  if (mig != nullptr && *mig) {
+  if (const auto* mig = fact<bool>(limits, "mig"); mig == nullptr || !*mig) {
+    add(" MIG", ok, mig == nullptr ? "not a feature of this GPU" : "off");
+  } else {
     add(" MIG", warning, "on: this is a slice of a GPU, or a GPU cut in slices",
         "compare only with slices of the same size");
-  } else {
-    add(" MIG", ok, mig == nullptr ? "not a feature of this GPU" : "off");
   }
   findings.push_back(diagnose_clocks(name + " clocks", nvml.conditions(), limits));
 }
@@ -370,11 +367,9 @@ std::vector<Finding> diagnose_cuda() {
   } else {
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
-    findings.push_back({ok,
-                        "CUDA",
-                        fmt::format("driver for CUDA {}, built with {}", cuda_version_text(driver),
-                                    cuda_version_text(runtime)),
-                        {}});
+    const std::string detail = fmt::format("driver for CUDA {}, built with {}",
+                                           cuda_version_text(driver), cuda_version_text(runtime));
+    findings.push_back({ok, "CUDA", detail, {}});
     for (int ordinal = 0; ordinal < count; ++ordinal)
       diagnose_device(ordinal, findings);
   }
