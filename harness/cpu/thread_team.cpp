@@ -58,15 +58,10 @@ struct ThreadTeam::State {
     std::exception_ptr failure;
   };
 
-  /// Threads at the barrier, and how often all of them have met.
-  struct Arrivals {
-    alignas(cache_line_bytes) std::atomic<std::size_t> count{0};
-    alignas(cache_line_bytes) std::atomic<std::size_t> round{0};
-  };
-
   explicit State(std::size_t size) : members(size), busy{size} {}
 
-  Arrivals arrived;
+  alignas(cache_line_bytes) std::atomic<std::size_t> arrived{0};  // threads at the barrier
+  alignas(cache_line_bytes) std::atomic<std::size_t> round{0};    // how often all of them have met
   alignas(cache_line_bytes) std::vector<Member> members;
   std::atomic<std::size_t> busy;                           // the owner waits until it is 0
   const std::function<void(std::size_t)>* work = nullptr;  // written while no member is busy
@@ -79,13 +74,13 @@ struct ThreadTeam::State {
   /// (a limit on CPU time) spinning alone would keep the last one from arriving.
   void meet() noexcept {
     constexpr int spins_before_yield = 10'000;
-    const std::size_t round = arrived.round.load(std::memory_order_acquire);
-    if (arrived.count.fetch_add(1, std::memory_order_acq_rel) + 1 == members.size()) {
-      arrived.count.store(0, std::memory_order_relaxed);
-      arrived.round.store(round + 1, std::memory_order_release);
+    const std::size_t mine = round.load(std::memory_order_acquire);
+    if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members.size()) {
+      arrived.store(0, std::memory_order_relaxed);
+      round.store(mine + 1, std::memory_order_release);
       return;
     }
-    for (int spins = 0; arrived.round.load(std::memory_order_acquire) == round; ++spins) {
+    for (int spins = 0; round.load(std::memory_order_acquire) == mine; ++spins) {
       relax();
       if (spins > spins_before_yield) (void)sched_yield();
     }

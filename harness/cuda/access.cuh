@@ -38,9 +38,7 @@ constexpr unsigned words_of(unsigned bytes) {
 
 /// What stands between "ld" and the type.
 template <Access access>
-inline constexpr char suffix[] = "";
-template <>
-inline constexpr char suffix<Access::global>[] = ".global";
+inline constexpr char suffix[] = ".global";
 template <>
 inline constexpr char suffix<Access::global_ca>[] = ".global.ca";
 template <>

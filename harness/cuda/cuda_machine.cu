@@ -6,17 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <stdexcept>
 
 namespace strata {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point began) {
-  return std::chrono::duration<double>(Clock::now() - began).count();
-}
 
 /// Waits until *word has come to `ticket`, and no longer than `patience` nanoseconds: whoever holds
 /// a gate and never opens it (a call that waits for the work behind it) must not hang the device.
@@ -58,7 +51,6 @@ class StartingGate {
 
   /// How often it was shut.
   [[nodiscard]] std::uint32_t tickets() const { return ticket_; }
-
   /// `queue`: no work after the first `before` times went before it was let go. To be asked when
   /// nothing is on its way.
   [[nodiscard]] Gate gate(std::uint32_t before) const {
@@ -75,11 +67,7 @@ class StartingGate {
   std::uint32_t ticket_ = 0;
 };
 
-constexpr Stamp blank_stamp{.cycles = {~0ULL, 0, 0, 0, 0, 0, 0, 0},
-                            .nanoseconds = {~0ULL, 0},
-                            .result = 0,
-                            .core = 0,
-                            .tag = 0};
+constexpr Stamp blank_stamp{.cycles = {~0ULL}, .nanoseconds = {~0ULL}};
 
 }  // namespace
 
@@ -122,7 +110,7 @@ std::function<double()> CudaMachine::replays(int repetitions, const std::functio
 
 BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool held,
                                        const Around& around) {
-  const auto began = Clock::now();
+  const auto began = HostClock::now();
   BothSides seen;
   held_ = held_ || held;
   if (held) tools_.gate.shut(tools_.stream);
@@ -140,7 +128,7 @@ BothSides CudaMachine::time_both_sides(const std::function<void()>& work, bool h
 }
 
 double CudaMachine::time_caller(const std::function<void()>& work) {
-  const auto began = Clock::now();
+  const auto began = HostClock::now();
   launch(work);
   tools_.stream.synchronize();
   return since(began);

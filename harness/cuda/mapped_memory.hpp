@@ -12,7 +12,6 @@
 #include <string>
 
 namespace strata {
-
 namespace mapping {
 
 /// Calls the driver's function of that name.

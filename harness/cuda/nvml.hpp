@@ -1,9 +1,6 @@
-// What the driver's management library tells of one GPU: clocks, throttling, power, temperature,
-// ECC.
-//
-// The library is loaded when asked for: the program starts without it. Whatever it cannot tell (an
-// older driver, a virtual GPU, a missing right) is a fact that is absent, never an error and never
-// a zero.
+// What the driver's management library tells of one GPU. It is loaded when asked for: the program
+// starts without it. Whatever it cannot tell (an older driver, a virtual GPU, a missing right) is a
+// fact that is absent, never an error and never a zero.
 #pragma once
 
 #include "harness/case/finally.hpp"

@@ -24,10 +24,6 @@ inline void prefer_carveout(const void* kernel, int percent) {
 inline void prefer_l1(const void* kernel) {
   prefer_carveout(kernel, cudaSharedmemCarveoutMaxL1);
 }
-/// `part` of `whole` bytes in percent, rounded up.
-[[nodiscard]] constexpr int percent_of(std::uint64_t part, std::uint64_t whole) {
-  return static_cast<int>(std::min<std::uint64_t>((100 * part + whole - 1) / whole, 100));
-}
 
 [[nodiscard]] inline std::uint32_t resident_blocks(const void* kernel, unsigned threads,
                                                    std::size_t dynamic_bytes = 0) {
@@ -44,7 +40,9 @@ inline void prefer_l1(const void* kernel) {
                                              std::size_t static_bytes,
                                              std::uint64_t shared_per_sm) {
   allow_shared_bytes(kernel, dynamic_bytes);
-  prefer_carveout(kernel, percent_of(wanted * (dynamic_bytes + static_bytes), shared_per_sm));
+  const std::uint64_t needed = wanted * (dynamic_bytes + static_bytes);
+  const std::uint64_t percent = (100 * needed + shared_per_sm - 1) / shared_per_sm;  // rounded up
+  prefer_carveout(kernel, static_cast<int>(std::min<std::uint64_t>(percent, 100)));
   return resident_blocks(kernel, threads, dynamic_bytes);
 }
 

@@ -6,18 +6,11 @@
 
 #include <algorithm>
 #include <barrier>
-#include <chrono>
 #include <exception>
 #include <thread>
 
 namespace strata {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point began) {
-  return std::chrono::duration<double>(Clock::now() - began).count();
-}
 
 int device_now() {
   int device = 0;
@@ -105,7 +98,7 @@ GpuTeam::GpuTeam(std::size_t gpus) {
   for (std::size_t g = 0; g < gpus; ++g) {
     const int device = static_cast<int>((home + g) % visible());
     const Finally current = current_device(device);
-    const auto began = Clock::now();
+    const auto began = HostClock::now();
     cuda_check(cudaFree(nullptr));
     context_seconds_ += since(began);
     members_.push_back({.device = device, .stream = {}, .begin = {}, .end = {}});
@@ -120,9 +113,9 @@ void GpuTeam::on_each(const Part& make) const {
 }
 
 BothSides GpuTeam::time(const Part& work, const Part& before, const Part& after) {
-  Clock::time_point began;
+  HostClock::time_point began;
   std::barrier start{static_cast<std::ptrdiff_t>(members_.size()),
-                     [&]() noexcept { began = Clock::now(); }};
+                     [&]() noexcept { began = HostClock::now(); }};
   std::vector<std::exception_ptr> failures(members_.size());
   const auto drive = [&](std::size_t rank) {
     Member& mine = members_[rank];

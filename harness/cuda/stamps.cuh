@@ -33,16 +33,12 @@ __device__ __forceinline__ std::uint32_t sm_id() {
   return id;
 }
 
-/// Makes the clock read that follows wait until `value` is there. A load only marks its register as
-/// pending, and the SM goes on until something needs it; a clock read needs nothing. Here the value
-/// is compared and a trap hangs on the outcome, so issue stops until it is known, and neither
-/// compiler may move another volatile instruction across what may end the kernel. An asm that only
-/// names the value as an input, or an and with zero, is folded away by ptxas and leaves an L1 hit
-/// at 3 cycles instead of 32. Costs a compare and a predicated trap, no memory and no shared memory
-/// (which would shrink L1).
-///
-/// The value 2^32 - 1 must be impossible: the kernel ends with a sticky error when it comes.
-/// Wanted: ISETP P, R, -1; @P BPT.TRAP.
+/// Makes the clock read that follows wait until `value` is there: a load only marks its register as
+/// pending. Here a trap hangs on the value, so issue stops until it is known, and neither compiler
+/// may move another volatile instruction across what may end the kernel. An asm that only names the
+/// value as an input, or an and with zero, is folded away by ptxas and leaves an L1 hit at 3 cycles
+/// instead of 32. The value 2^32 - 1 must be impossible: the kernel ends with a sticky error when
+/// it comes. Wanted: ISETP P, R, -1; @P BPT.TRAP.
 __device__ __forceinline__ void consume(std::uint32_t value) {
   asm volatile(
       "{ .reg .pred impossible;\n\t"
@@ -59,14 +55,13 @@ struct Reading {
   std::uint64_t nanoseconds = 0;
 };
 
-/// The inner clock last: it is nearest to the work.
+/// The inner clock is nearest to the work.
 __device__ __forceinline__ Reading reading_before() {
   Reading reading;
   reading.nanoseconds = global_nanoseconds();
   reading.cycles = cycles_now();
   return reading;
 }
-/// The inner clock first.
 __device__ __forceinline__ Reading reading_after() {
   Reading reading;
   reading.cycles = cycles_now();

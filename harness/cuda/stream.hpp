@@ -4,12 +4,20 @@
 
 #include "harness/cuda/cuda_check.hpp"
 
+#include <chrono>
 #include <concepts>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace strata {
+
+using HostClock = std::chrono::steady_clock;
+/// Seconds on the host.
+[[nodiscard]] inline double since(HostClock::time_point began) {
+  return std::chrono::duration<double>(HostClock::now() - began).count();
+}
+
 namespace detail {
 
 struct Destroy {

@@ -19,8 +19,9 @@ namespace {
 std::string defect_of(const CaseRecord& record) {
   const bool counting = record.phase == Phase::counting;
   // Where somebody else counts, a check of the code or of the model may be all that there is.
-  const bool said_something = !record.measurements.empty() || (counting && !record.gates.empty());
-  if (!said_something) return "the benchmark reported no quantity";
+  if (record.measurements.empty() && (!counting || record.gates.empty())) {
+    return "the benchmark reported no quantity";
+  }
   for (const auto& m : record.measurements) {
     // A profiler slows down what it watches.
     if (counting && m.provenance == Provenance::timed) {

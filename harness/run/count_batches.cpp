@@ -10,9 +10,9 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -26,9 +26,7 @@ constexpr std::size_t most_ranges_of_a_case = 4;
 std::vector<std::string> data_of(const Case& which) {
   std::vector<std::string> words{which.benchmark};
   if (const Enrolled* known = find_benchmark(which.benchmark)) {
-    const auto& axes = known->benchmark.axes;
-    const std::size_t count = std::min(known->benchmark.data_axes, axes.size());
-    for (const Axis& axis : std::span{axes}.first(count)) {
+    for (const Axis& axis : std::views::take(known->benchmark.axes, known->benchmark.data_axes)) {
       const auto found = which.params.find(axis.name);
       words.push_back(found == which.params.end() ? std::string{} : found->second);
     }
@@ -39,11 +37,11 @@ std::vector<std::string> data_of(const Case& which) {
 /// What a benchmark wants of what the source was opened with.
 std::vector<std::string> sets_of(const std::string& benchmark,
                                  const std::vector<std::string>& opened) {
-  const auto wanted =
-      selection_of({counters_auto}, wanted_counter_sets(std::span{&benchmark, 1}, benchmarks()));
-  std::vector<std::string> sets;
-  std::ranges::copy_if(wanted.wanted, std::back_inserter(sets), [&](const std::string& name) {
-    return std::ranges::find(opened, name) != opened.end();
+  auto sets =
+      selection_of({counters_auto}, wanted_counter_sets(std::span{&benchmark, 1}, benchmarks()))
+          .wanted;
+  std::erase_if(sets, [&](const std::string& name) {
+    return std::ranges::find(opened, name) == opened.end();
   });
   return sets;
 }

@@ -28,11 +28,10 @@ inline constexpr std::size_t most_in_a_batch = 64;
 [[nodiscard]] std::vector<std::vector<Case>> batches_of(std::span<const Case> cases);
 
 /// Counts `cases`, batch by batch: all sets that the source was opened with, or of these
-/// (`by_benchmark`) `memory` and those that the benchmark wants. A benchmark's body runs once in
-/// every pass, in which count() has nothing to give yet, so that what it says is dropped; and once
-/// more, uncounted, with what was counted: this run is checked like any other and gives the record.
-/// A body that leaves otherwise in the first pass has given its record. A case whose work throws
-/// breaks the source: its record says so, and the caller must count the rest in another process.
+/// (`by_benchmark`) `memory` and those that the benchmark wants. A body runs once in every pass, in
+/// which what it says is dropped (unless it leaves otherwise: then that is its record), and once
+/// more, uncounted, with what was counted, which gives the record. A case whose work throws breaks
+/// the source: its record says so, and the caller must count the rest in another process.
 void count_in_batches(std::span<const Case> cases, const Plan& plan, Device& device, Cache& cache,
                       CounterSource& source, bool by_benchmark, const BatchEvents& events);
 

@@ -35,17 +35,14 @@ std::string plain(std::string_view text) {
   return result;
 }
 
-bool can_move_cursor(int fd) {
-  const char* terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): one thread
-  return ::isatty(fd) == 1 && terminal != nullptr && *terminal != '\0' &&
-         std::string_view{terminal} != "dumb";
-}
-
 }  // namespace
 
 ProgressOptions progress_on(int fd) {
   using Style = ProgressOptions::Style;
-  return {.style = can_move_cursor(fd) ? Style::terminal : Style::log,
+  const char* name = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): one thread
+  const std::string_view terminal = name == nullptr ? "" : name;
+  const bool moves_cursor = ::isatty(fd) == 1 && !terminal.empty() && terminal != "dumb";
+  return {.style = moves_cursor ? Style::terminal : Style::log,
           .write = [fd](std::string_view text) { (void)write_some(fd, text); },
           .now =
               [] {

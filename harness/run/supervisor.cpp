@@ -242,7 +242,11 @@ class WorkerWatch {
       if (batch.closed) return lost(worker_.ending());
       if (worker_.is_late(batch)) {
         (void)worker_.kill();
-        return lost(fmt::format("{} {:g} s", lateness(), worker_.allowance()));
+        return lost(fmt::format("{} {:g} s",
+                                stage_ == Stage::starting ? "worker did not open its device within"
+                                : stage_ == Stage::measuring ? "time limit: no result after"
+                                                             : "worker did not go on within",
+                                worker_.allowance()));
       }
       all_.progress.tick();
     }
@@ -250,12 +254,6 @@ class WorkerWatch {
 
  private:
   enum class Stage { starting, between, measuring, leaving };
-
-  [[nodiscard]] std::string_view lateness() const {
-    if (stage_ == Stage::starting) return "worker did not open its device within";
-    if (stage_ == Stage::measuring) return "time limit: no result after";
-    return "worker did not go on within";
-  }
 
   void enter(Stage stage, double allowance) {
     stage_ = stage;
@@ -296,9 +294,8 @@ class WorkerWatch {
     began_ = utc_text();
     began_at_ = Clock::now();
     worker_.forget_output();
-    const double more = began_any_ ? 0 : all_.options.first_case_allowance;
+    const double more = std::exchange(began_any_, true) ? 0 : all_.options.first_case_allowance;
     enter(Stage::measuring, all_.options.plan.time_limit + more);
-    began_any_ = true;
     all_.fruitless = 0;
     all_.progress.begin_case(*in_flight_);
     return {};
@@ -364,7 +361,7 @@ void Supervision::run(const std::vector<Case>& cases) {
   if (!cases.empty()) spent = Clock::now() - began;
 }
 
-/// Counts the measured cases that have no counts, and records the outcome in the context.
+/// Counts the measured cases that have no counts, and records the outcome.
 void count_what_was_timed(Supervision& counting) {
   RunFolder& folder = counting.folder;
   if (const auto cases = folder.uncounted(); !cases.empty()) {
@@ -426,10 +423,9 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
   summary.counts = folder.finish(summary.state, timing.conditions_after);
   summary.failures.insert(summary.failures.end(), counting.failures.begin(),
                           counting.failures.end());
-  const bool failed = summary.counts.failed > 0 || summary.counts.counting_failed > 0;
-  summary.exit_code = interrupted ? ExitCode::interrupted
-                      : failed    ? ExitCode::failed
-                                  : ExitCode::success;
+  if (summary.counts.failed > 0 || summary.counts.counting_failed > 0)
+    summary.exit_code = ExitCode::failed;
+  if (interrupted) summary.exit_code = ExitCode::interrupted;
   summary.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   return summary;
 }

@@ -46,17 +46,15 @@ struct RunSummary {
 
 /// Times options.cases, one worker at a time, then counts every measured case of the folder that
 /// has no counts yet. Writes each record to `folder` as it arrives and, however the sweep ends,
-/// measurements.csv and context.json at the end.
-///
-/// A worker that dies, exceeds the time limit or breaks the protocol costs the case in flight,
-/// which is recorded as failed with the reason; the next worker gets the remaining cases. SIGINT,
-/// SIGTERM and SIGHUP (unless ignored) end the sweep as interrupted after the current record; a
-/// second signal ends the process at once. Without access to counters no case fails: when two
-/// counting workers in a row begin no case, the context says why counters are unavailable.
-///
-/// Throws, with the folder marked aborted: DeviceUnavailable when the device refused twice in a row
-/// or is not the one that the run was begun on; SupervisionError when two timing workers in a row
-/// died before any case, or a worker cannot be killed; RunFolderError.
+/// measurements.csv and context.json at the end. A worker that dies, exceeds the time limit or
+/// breaks the protocol costs the case in flight, which is recorded as failed with the reason; the
+/// next worker gets the remaining cases. SIGINT, SIGTERM and SIGHUP (unless ignored) end the sweep
+/// as interrupted after the current record; a second signal ends the process at once. Without
+/// access to counters no case fails: when two counting workers in a row begin no case, the context
+/// says why counters are unavailable. Throws, with the folder marked aborted: DeviceUnavailable
+/// when the device refused twice in a row or is not the one that the run was begun on;
+/// SupervisionError when two timing workers in a row died before any case, or a worker cannot be
+/// killed; RunFolderError.
 [[nodiscard]] RunSummary supervise(const SuperviseOptions& options, RunFolder& folder,
                                    Progress& progress);
 

@@ -57,15 +57,11 @@ static void fields(JsonFields& json, EndMessage& message) {
   json.optional("conditions", message.conditions);
 }
 
-namespace {
-
 /// Makes it an empty message of this kind. False when there is none.
 template <class... Message>
-bool become(std::variant<Message...>& message, std::string_view kind) {
+static bool become(std::variant<Message...>& message, std::string_view kind) {
   return ((kind == Message::kind && (message = Message{}, true)) || ...);
 }
-
-}  // namespace
 
 void fields(JsonFields& json, WorkerJob& job) {
   json.field("plan", job.plan);
