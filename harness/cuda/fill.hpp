@@ -14,8 +14,8 @@
 
 namespace strata {
 
-/// Queues on `stream` that words[i] becomes pattern.word(i) for all i below `count`. A count of 0
-/// launches a kernel that reads and writes nothing. `Pattern`: HashedWords or LinearWords.
+/// Queues on `stream` that words[i] becomes pattern.word(i), HashedWords or LinearWords, for all i
+/// below `count`. A count of 0 launches a kernel that reads and writes nothing.
 template <class Pattern>
 void fill(std::uint32_t* words, std::uint64_t count, const Pattern& pattern, cudaStream_t stream);
 

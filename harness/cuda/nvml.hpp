@@ -25,11 +25,9 @@ inline constexpr std::uint64_t throttling_bits = 0x4U | 0x8U | 0x20U | 0x40U | 0
 /// CUDA_VISIBLE_DEVICES shows, in another order.
 class NvmlDevice {
  public:
-  static constexpr const char* default_library = "libnvidia-ml.so.1";
-
   /// `uuid`: five groups of hexadecimal digits, with or without "GPU-" or "MIG-" before them. Never
   /// throws for want of a library or a device: absence() says so.
-  explicit NvmlDevice(std::string_view uuid, const std::string& library = default_library);
+  explicit NvmlDevice(std::string_view uuid, const std::string& library = "libnvidia-ml.so.1");
 
   /// Why nothing is known, in one line; empty when the device was found.
   [[nodiscard]] const std::string& absence() const { return absence_; }
