@@ -19,9 +19,7 @@ namespace strata {
 
 /// Who reads what within the warp; the elements that are read stay the same.
 enum class Permutation { identity, reversed, random };
-inline constexpr Choices permutations{std::pair{"identity", Permutation::identity},
-                                      std::pair{"reversed", Permutation::reversed},
-                                      std::pair{"random", Permutation::random}};
+inline constexpr auto permutations = choices_of<Permutation>("identity", "reversed", "random");
 
 /// Element of each lane, counted from an aligned origin: (place of the lane) × stride +
 /// misalignment. The random order is one of its own, the same on every machine.

@@ -12,9 +12,7 @@
 namespace strata::bank_conflicts {
 namespace {
 
-constexpr Choices sharings{std::pair{"stride", Sharing::none},
-                           std::pair{"multicast", Sharing::pairs},
-                           std::pair{"broadcast", Sharing::all}};
+constexpr auto sharings = choices_of<Sharing>("stride", "multicast", "broadcast");
 constexpr Choices stores{std::pair{"load", false}, std::pair{"store", true}};
 constexpr Choices widths{std::pair{"4", 4U}, std::pair{"8", 8U}, std::pair{"16", max_width}};
 

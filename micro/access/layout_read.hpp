@@ -23,8 +23,7 @@ namespace strata::layout_read {
 [[nodiscard]] Benchmark declare();
 
 enum class Level : std::uint8_t { l1, l2, l3, dram };
-inline constexpr Choices levels{std::pair{"l1", Level::l1}, std::pair{"l2", Level::l2},
-                                std::pair{"l3", Level::l3}, std::pair{"dram", Level::dram}};
+inline constexpr auto levels = choices_of<Level>("l1", "l2", "l3", "dram");
 
 /// Measures or counts the session's case on a GPU with its particles at `level`, which is what the
 /// case says; tests say otherwise, to see the level gate notice.

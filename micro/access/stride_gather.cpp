@@ -27,11 +27,8 @@ constexpr std::uint32_t memory_parts = 4;  // from memory
 constexpr std::uint64_t sectors_timed = std::uint64_t{1} << 25U;  // from memory: 1 GiB of them
 constexpr std::uint32_t max_stride = 1024;
 
-constexpr Choices levels{std::pair{"l2", Level::l2}, std::pair{"l3", Level::l3},
-                         std::pair{"dram", Level::dram}};
-constexpr Choices patterns{std::pair{"strided", Pattern::strided},
-                           std::pair{"misaligned", Pattern::misaligned},
-                           std::pair{"gather", Pattern::gather}};
+constexpr auto levels = choices_of<Level>("l2", "l3", "dram");
+constexpr auto patterns = choices_of<Pattern>("strided", "misaligned", "gather");
 
 std::optional<std::string> excluded(const Params& params, Backend backend) {
   const Shape shape = shape_of(params);

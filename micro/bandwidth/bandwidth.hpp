@@ -32,14 +32,10 @@ namespace strata::bandwidth {
 [[nodiscard]] Benchmark declare();
 
 enum class Level { shared, l1, l2, l3, dram };
-inline constexpr Choices levels{std::pair{"shared", Level::shared}, std::pair{"l1", Level::l1},
-                                std::pair{"l2", Level::l2}, std::pair{"l3", Level::l3},
-                                std::pair{"dram", Level::dram}};
+inline constexpr auto levels = choices_of<Level>("shared", "l1", "l2", "l3", "dram");
 enum class Operation { read, write, copy, triad, update };
-inline constexpr Choices operations{
-    std::pair{"read", Operation::read}, std::pair{"write", Operation::write},
-    std::pair{"copy", Operation::copy}, std::pair{"triad", Operation::triad},
-    std::pair{"update", Operation::update}};
+inline constexpr auto operations =
+    choices_of<Operation>("read", "write", "copy", "triad", "update");
 
 /// Arrays that it reads from, that it writes to, and that it touches altogether.
 [[nodiscard]] constexpr std::uint32_t arrays_read(Operation operation) {

@@ -27,19 +27,14 @@ namespace strata::atomics {
 [[nodiscard]] Benchmark declare();
 
 enum class StateSpace { shared, global };
-inline constexpr Choices spaces{std::pair{"shared", StateSpace::shared},
-                                std::pair{"global", StateSpace::global}};
+inline constexpr auto spaces = choices_of<StateSpace>("shared", "global");
 enum class Operation { add_int, add_float, add_int64, cas_int, exch_int };
-inline constexpr Choices operations{
-    std::pair{"add_int", Operation::add_int}, std::pair{"add_float", Operation::add_float},
-    std::pair{"add_int64", Operation::add_int64}, std::pair{"cas_int", Operation::cas_int},
-    std::pair{"exch_int", Operation::exch_int}};
+inline constexpr auto operations =
+    choices_of<Operation>("add_int", "add_float", "add_int64", "cas_int", "exch_int");
 /// Who shares a word: all workers that can reach it, the lanes of a warp, or nobody; cores then
 /// have words side by side on a `line`, or on lines of their own.
 enum class Target { same, warp, line, disjoint };
-inline constexpr Choices targets{std::pair{"same", Target::same}, std::pair{"warp", Target::warp},
-                                 std::pair{"line", Target::line},
-                                 std::pair{"disjoint", Target::disjoint}};
+inline constexpr auto targets = choices_of<Target>("same", "warp", "line", "disjoint");
 inline constexpr Choices returning{std::pair{"yes", true}, std::pair{"no", false}};
 
 /// What the axes set.

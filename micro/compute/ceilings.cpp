@@ -58,10 +58,8 @@ Benchmark declare() {
                           "how the operands come: in other registers at each step, in the same "
                           "ones for long, two of the three in one, or one of them for all lanes "
                           "at once"),
-               {.name = "warps_per_sm",
-                .meaning = "warps of the block on each SM",
-                .choices = {"8", "16", "32"},
-                .defaults = {"16", "32"}}},
+               listed_axis("warps_per_sm", "warps of the block on each SM", {"8", "16", "32"},
+                           {"16", "32"})},
       .counter_sets = {"flops"},
       .quantities = {{"flops_per_second", "floating-point operations, whole chip; and modelled"},
                      {"flops_per_second_of_one_core", "host: the first core alone"},

@@ -19,10 +19,8 @@ namespace strata::ceilings {
 
 /// What the multiply-adds work on.
 enum class Arithmetic : std::uint8_t { fp32, fp64, fp16x2, bf16x2, int32, int8_dp4a };
-inline constexpr Choices arithmetics{
-    std::pair{"fp32", Arithmetic::fp32},     std::pair{"fp64", Arithmetic::fp64},
-    std::pair{"fp16x2", Arithmetic::fp16x2}, std::pair{"bf16x2", Arithmetic::bf16x2},
-    std::pair{"int32", Arithmetic::int32},   std::pair{"int8_dp4a", Arithmetic::int8_dp4a}};
+inline constexpr auto arithmetics =
+    choices_of<Arithmetic>("fp32", "fp64", "fp16x2", "bf16x2", "int32", "int8_dp4a");
 using MultiplyAdds = std::tuple<operations::Ffma, operations::Dfma, operations::Hfma2,
                                 operations::Bfma2, operations::Imad, operations::Dp4a>;
 
@@ -37,9 +35,7 @@ using MultiplyAdds = std::tuple<operations::Ffma, operations::Dfma, operations::
 
 /// How the operands come.
 enum class Form : std::uint8_t { alternating, steady, square, uniform };
-inline constexpr Choices forms{std::pair{"alternating", Form::alternating},
-                               std::pair{"steady", Form::steady}, std::pair{"square", Form::square},
-                               std::pair{"uniform", Form::uniform}};
+inline constexpr auto forms = choices_of<Form>("alternating", "steady", "square", "uniform");
 
 /// Why a GPU is not asked for the arithmetic in this form; null where it is, and a kernel exists.
 [[nodiscard]] constexpr const char* why_not(Arithmetic arithmetic, Form form) {

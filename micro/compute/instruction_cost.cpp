@@ -107,15 +107,13 @@ Benchmark declare() {
           "What does each operation cost: cycles until its result can be used, and how many "
           "an SM does in a cycle?",
       .axes = {listed_axis("operation", "what the chain is made of", names),
-               {.name = "ilp",
-                .meaning =
-                    "chains of a warp (host: of a core) side by side; 1 with one warp: latency",
-                .choices = {"1", "2", "4", "8", std::to_string(max_host_ilp)},
-                .defaults = {"1", "4", std::to_string(max_host_ilp)}},
-               {.name = "warps_per_sm",
-                .meaning = "warps of the block on each SM (host: always 1)",
-                .choices = {"1", "2", "4", "8", "16", "32"},
-                .defaults = {"1", "32"}}},
+               listed_axis(
+                   "ilp",
+                   "chains of a warp (host: of a core) side by side; 1 with one warp: latency",
+                   {"1", "2", "4", "8", std::to_string(max_host_ilp)},
+                   {"1", "4", std::to_string(max_host_ilp)}),
+               listed_axis("warps_per_sm", "warps of the block on each SM (host: always 1)",
+                           {"1", "2", "4", "8", "16", "32"}, {"1", "32"})},
       .counter_sets = {"flops"},
       .quantities =
           {{"operation_cycles",

@@ -19,10 +19,8 @@ namespace strata::issue_mix {
 [[nodiscard]] Benchmark declare();
 
 enum class Partner : std::uint8_t { none, rsqrt, shuffle, shared_load, integer_add };
-inline constexpr Choices partners{
-    std::pair{"none", Partner::none}, std::pair{"rsqrt", Partner::rsqrt},
-    std::pair{"shuffle", Partner::shuffle}, std::pair{"shared_load", Partner::shared_load},
-    std::pair{"integer_add", Partner::integer_add}};
+inline constexpr auto partners =
+    choices_of<Partner>("none", "rsqrt", "shuffle", "shared_load", "integer_add");
 /// Multiply-adds of a group.
 inline constexpr Choices group_sizes{std::pair{"4", 4U},   std::pair{"8", 8U},
                                      std::pair{"12", 12U}, std::pair{"16", 16U},

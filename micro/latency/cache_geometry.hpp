@@ -39,15 +39,9 @@ enum class Property {
   constant_l1_line,
   constant_l15_size,
 };
-inline constexpr Choices properties{std::pair{"l1_size", Property::l1_size},
-                                    std::pair{"l1_line", Property::l1_line},
-                                    std::pair{"l1_sector", Property::l1_sector},
-                                    std::pair{"l2_size", Property::l2_size},
-                                    std::pair{"l2_line", Property::l2_line},
-                                    std::pair{"l2_sector", Property::l2_sector},
-                                    std::pair{"constant_l1_size", Property::constant_l1_size},
-                                    std::pair{"constant_l1_line", Property::constant_l1_line},
-                                    std::pair{"constant_l15_size", Property::constant_l15_size}};
+inline constexpr auto properties =
+    choices_of<Property>("l1_size", "l1_line", "l1_sector", "l2_size", "l2_line", "l2_sector",
+                         "constant_l1_size", "constant_l1_line", "constant_l15_size");
 /// "size", "line" or "sector": the quantity that a property is.
 [[nodiscard]] constexpr std::string_view quantity_of(Property property) {
   const std::string_view name = properties.name_of(property);

@@ -23,11 +23,8 @@ namespace strata::latency_vs_footprint {
 
 /// How the chain is loaded: a window of memory, and for global memory the caches that may hold it.
 enum class Space { global_ca, global_cg, global_nc, shared, constant, texture, mapped, memory };
-inline constexpr Choices spaces{
-    std::pair{"global_ca", Space::global_ca}, std::pair{"global_cg", Space::global_cg},
-    std::pair{"global_nc", Space::global_nc}, std::pair{"shared", Space::shared},
-    std::pair{"constant", Space::constant},   std::pair{"texture", Space::texture},
-    std::pair{"mapped", Space::mapped},       std::pair{"memory", Space::memory}};
+inline constexpr auto spaces = choices_of<Space>("global_ca", "global_cg", "global_nc", "shared",
+                                                 "constant", "texture", "mapped", "memory");
 
 /// Device memory, by loads that the counters of global loads see.
 [[nodiscard]] constexpr bool is_global(Space space) {

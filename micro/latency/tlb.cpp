@@ -143,10 +143,9 @@ Benchmark declare() {
                        "where the memory is from: cudaMalloc, or cuMemCreate mapped by hand; on "
                        "the host pages of 4 KiB or of 2 MiB",
                        {"malloc", "vmm", std::string{small_pages}, std::string{huge_pages}}),
-                   {.name = "stride",
-                    .meaning = "bytes from slot to slot, one load in each",
-                    .choices = {"4096", "65536", "2097152", "4194304", "33554432"},
-                    .defaults = {"4096", "2097152"}},
+                   listed_axis("stride", "bytes from slot to slot, one load in each",
+                               {"4096", "65536", "2097152", "4194304", "33554432"},
+                               {"4096", "2097152"}),
                    number_axis("footprint", "bytes that the chain spans", least_host_footprint,
                                most_footprint, default_footprints())},
           .data_axes = 1,
