@@ -1,5 +1,7 @@
 #include "nbody/gravity/ladder.hpp"
 
+#include "harness/case/choices.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
