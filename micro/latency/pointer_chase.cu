@@ -72,10 +72,11 @@ __global__ void __launch_bounds__(visit_threads)
 
 }  // namespace
 
-ChainMemory& memory_for(Session& session, const std::string& name, std::uint64_t footprint,
+ChainMemory& memory_for(Session& session, std::string name, std::uint64_t footprint,
                         std::uint64_t small, std::uint64_t most, bool mapped_by_hand) {
   const bool is_small = footprint <= small;
-  auto& memory = session.cache().keep<ChainMemory>(name + (is_small ? "/small" : "/large"), [&] {
+  name += is_small ? "/small" : "/large";
+  auto& memory = session.cache().keep<ChainMemory>(name, [&] {
     const std::uint64_t bytes = std::min(is_small ? small : most, free_bytes_to_use());
     ChainMemory made;
     if (mapped_by_hand) {

@@ -55,9 +55,9 @@ struct ChainMemory {
 };
 /// Memory kept under `name`: `small` bytes where that serves, else `most`, but no more than is
 /// free. Throws Skipped where the footprint does not fit.
-[[nodiscard]] ChainMemory& memory_for(Session& session, const std::string& name,
-                                      std::uint64_t footprint, std::uint64_t small,
-                                      std::uint64_t most, bool mapped_by_hand = false);
+[[nodiscard]] ChainMemory& memory_for(Session& session, std::string name, std::uint64_t footprint,
+                                      std::uint64_t small, std::uint64_t most,
+                                      bool mapped_by_hand = false);
 
 /// Writes the first `links` links of a chain as 64-bit addresses.
 void write_links(const PermutedChain& chain, std::uint64_t links, cudaStream_t stream);
