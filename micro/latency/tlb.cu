@@ -18,10 +18,9 @@ void run(Session& session) {
   const auto stride = number_of<std::uint64_t>(session.params(), "stride");
   const std::uint64_t slots = footprint / stride;
   const std::string& allocation = session.param("allocation");
-  const std::string name = "tlb/" + allocation;
   const auto& memory =
-      pointer_chase::memory_for(session, name, footprint, std::uint64_t{4} << 30U, most_footprint,
-                                /*mapped_by_hand=*/allocation == "vmm");
+      pointer_chase::memory_for(session, "tlb/" + allocation, footprint, std::uint64_t{4} << 30U,
+                                most_footprint, /*mapped_by_hand=*/allocation == "vmm");
   CudaMachine machine{session, /*writers=*/1};
   const cudaStream_t stream = machine.stream().get();
   const PermutedChain chain{.cycle = PermutedCycle{slots, /*seed=*/2009},
