@@ -109,9 +109,9 @@ LineReader::Batch LineReader::read(int fd) {
   while (!text.empty()) {
     const std::size_t newline = text.find('\n');
     const std::string_view piece = text.substr(0, newline);
-    if (!overflowed_ && pending_.size() + piece.size() > limit) {
+    if (!overflowed_ && pending_.size() + piece.size() > limit_) {
       // Reported at once: the line may never end.
-      pending_ += piece.substr(0, limit - pending_.size());
+      pending_ += piece.substr(0, limit_ - pending_.size());
       batch.lines.push_back({.text = std::exchange(pending_, {}), .too_long = true});
       overflowed_ = true;
     }

@@ -88,7 +88,7 @@ struct Available {
 /// Splits the data of a non-blocking descriptor into lines of bounded length.
 class LineReader {
  public:
-  static constexpr std::size_t limit = std::size_t{8} << 20;
+  static constexpr std::size_t default_limit = std::size_t{8} << 20;
 
   struct Line {
     std::string text;  ///< without its newline; only the start of a line that is too long
@@ -100,11 +100,13 @@ class LineReader {
     bool closed = false;
   };
 
+  explicit LineReader(std::size_t limit = default_limit) : limit_{limit} {}
   /// All complete lines that are available now. An incomplete line at end of file is dropped: its
   /// writer died.
   [[nodiscard]] Batch read(int fd);
 
  private:
+  std::size_t limit_;
   std::string pending_;
   bool overflowed_ = false;  ///< in the rest of a line that was too long
 };

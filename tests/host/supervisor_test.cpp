@@ -97,7 +97,7 @@ void misbehave(const std::string& kind, const Case& which) {
   if (kind == "exit") std::_Exit(3);
   if (kind == "hang") sleep_forever();
   if (kind == "garbage") say("Segmentation fault\n");
-  if (kind == "long-line") say(std::string(LineReader::limit + 1, 'x'));
+  if (kind == "long-line") say(std::string(LineReader::default_limit + 1, 'x'));
   if (kind == "other-record") send(CaseMessage{measured({"micro", "other", Backend::host, {}})});
   if (kind == "begin-again") send(BeginMessage{which.id()});
   if (kind == "end-early") send(EndMessage{});
