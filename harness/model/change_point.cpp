@@ -26,10 +26,9 @@ std::vector<double> midranks(std::span<const double> values) {
   std::ranges::sort(sorted);
   std::vector<double> ranks;
   for (const double value : values) {
-    const auto equal = std::ranges::equal_range(sorted, value);
-    ranks.push_back(
-        static_cast<double>(equal.begin() - sorted.begin() + 1 + (equal.end() - sorted.begin())) /
-        2);
+    // Not std::ranges::equal_range: clang 14 cannot read libstdc++'s subrange
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), value);
+    ranks.push_back(static_cast<double>(first - sorted.begin() + 1 + (last - sorted.begin())) / 2);
   }
   return ranks;
 }

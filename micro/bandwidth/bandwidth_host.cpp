@@ -165,7 +165,8 @@ void run(Session& session) {
     experiment.checked = "sums of cores against the closed form";
     slope.verify = results_are([&](const Call& call) {
       const Range range = range_of(call.length, words);
-      return std::uint64_t{call.length.rounds * Line{}.sum(range.first, range.words)};
+      const std::uint32_t sum = call.length.rounds * Line{}.sum(range.first, range.words);
+      return std::uint64_t{sum};
     });
   } else {
     experiment.checked = "words that were written, against the closed form";

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace strata::nbody {
@@ -54,8 +55,8 @@ struct StepBuffers {
   Buffer to;
   Buffer acceleration;
 
-  StepBuffers(const std::string& layout_of_all, const Bodies& all, bool bodies_move)
-      : layout{layout_of_all},
+  StepBuffers(std::string layout_of_all, const Bodies& all, bool bodies_move)
+      : layout{std::move(layout_of_all)},
         systems{all.systems},
         bodies{all.bodies},
         moves{bodies_move},
@@ -90,7 +91,8 @@ struct StepBuffers {
   [[nodiscard]] Error error(std::span<const Pull> right) const {
     const std::vector<float> all = on_host(acceleration);
     const std::size_t n = right.size();
-    return error_of(right, {&all[0], n}, {&all[n], n}, {&all[2 * n], n});
+    const auto part = [&](std::size_t which) { return std::span{all}.subspan(which * n, n); };
+    return error_of(right, part(0), part(1), part(2));
   }
 
  private:
