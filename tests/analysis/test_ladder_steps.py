@@ -93,7 +93,7 @@ def test_issue_slots_are_those_of_the_harness() -> None:
 def test_a_kernel_is_cut_as_its_source_says() -> None:
     stories = ladder_run.stories(NBODY)
     common = (NBODY / "gravity" / "rung_kernels.cuh").read_text(encoding="utf-8")
-    sizes = dict(re.findall(r"constexpr unsigned (\w+) = (\d+);", common))
+    sizes: dict[str, str] = dict(re.findall(r"constexpr unsigned (\w+) = (\d+);", common))
     for name, kernel in KERNELS.items():
         text = (NBODY / "gravity" / "rungs" / f"{name}.cu").read_text(encoding="utf-8")
         size = re.search(r"\.bodies_of_block = (\w+)", stories[name])
