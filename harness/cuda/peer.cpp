@@ -71,20 +71,12 @@ Facts Peer::facts() const {
   return facts;
 }
 
-void Peer::with_cache(const std::function<void(const Eviction&, cudaStream_t)>& use) {
+void Peer::prepare(Start start, const void* data, std::size_t bytes) {
   const Finally current = current_device(there_);
   if (!cache_) cache_.emplace();
-  use(cache_->eviction, cache_->stream.get());
+  cache_->eviction.evict(cache_->stream.get());
+  if (start == Start::in_l2) cache_->eviction.touch(data, bytes, cache_->stream.get());
   cache_->stream.synchronize();
-}
-
-void Peer::evict() {
-  with_cache([](const Eviction& eviction, cudaStream_t stream) { eviction.evict(stream); });
-}
-
-void Peer::touch(const void* data, std::size_t bytes) {
-  with_cache(
-      [&](const Eviction& eviction, cudaStream_t stream) { eviction.touch(data, bytes, stream); });
 }
 
 std::size_t GpuTeam::visible() {

@@ -6,6 +6,7 @@
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/stream.hpp"
 #include "harness/measure/device_lock.hpp"
+#include "harness/measure/experiment.hpp"
 #include "harness/measure/machine.hpp"
 #include "harness/record/measurement.hpp"
 
@@ -43,16 +44,15 @@ class Peer {
   /// Its number and name, and the rank of the way to it where the driver knows one.
   [[nodiscard]] Facts facts() const;
 
-  /// Its L2 holds nobody's data when this returns; or the `bytes` from `data` on, what fits.
-  void evict();
-  void touch(const void* data, std::size_t bytes);
+  /// Its L2 holds nobody's data when this returns; with Start::in_l2 the `bytes` from `data` on, as
+  /// far as they fit.
+  void prepare(Start start, const void* data, std::size_t bytes);
 
  private:
   struct Cache {
     Eviction eviction;
     Stream stream;
   };
-  void with_cache(const std::function<void(const Eviction&, cudaStream_t)>& use);
 
   int here_ = 0;
   int there_ = 0;

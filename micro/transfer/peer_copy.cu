@@ -124,8 +124,7 @@ void run_loads(Session& session, const Chain& chain, Peer& peer, Experiment& exp
   for (Slope& slope : experiment.slopes) {
     const bool cached = &slope == &experiment.slopes.front();
     slope.prepare = [&, cached](const Call&) {
-      peer.evict();
-      if (cached) peer.touch(words.data(), words.size_bytes());
+      peer.prepare(cached ? Start::in_l2 : Start::evicted, words.data(), words.size_bytes());
     };
     slope.launch = [&](const Call& call) {
       follow_chain<<<1, 1, 0, machine.stream().get()>>>(reinterpret_cast<const char*>(words.data()),
