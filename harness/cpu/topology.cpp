@@ -8,7 +8,6 @@
 #include <array>
 #include <cctype>
 #include <fstream>
-#include <regex>
 #include <sched.h>
 #include <set>
 #include <sstream>
@@ -141,13 +140,30 @@ std::int64_t memory_bytes(const fs::path& root) {
   return pages > 0 && page > 0 ? std::int64_t{pages} * page : 0;
 }
 
+std::string unquoted(std::string text) {
+  if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
+      text.back() == text.front()) {
+    text = text.substr(1, text.size() - 2);
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string slug(std::string name) {
-  name = std::regex_replace(lower(std::move(name)), std::regex{R"(\((r|tm)\))"}, " ");
-  name = std::regex_replace(name, std::regex{"[^a-z0-9]+"}, "-");
-  name = std::regex_replace(name, std::regex{"^-|-$"}, "");
-  return name.empty() ? "device" : name;
+std::string slug(std::string_view name) {
+  std::string text;
+  bool gap = false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto rest = name.substr(i);
+    if (rest.starts_with("(R)") || rest.starts_with("(TM)")) i += rest.find(')');
+    if (std::isalnum(static_cast<unsigned char>(name[i])) == 0) {
+      gap = true;
+      continue;
+    }
+    if (std::exchange(gap, false) && !text.empty()) text += '-';
+    text += name[i];
+  }
+  return text.empty() ? "device" : lower(std::move(text));
 }
 
 std::vector<int> allowed_cpus() {
@@ -213,12 +229,12 @@ std::optional<double> cgroup_cpu_limit(const fs::path& root) {
   };
   std::ifstream in{root / "proc/self/cgroup"};
   // "0::/user.slice" (v2) or "4:cpu,cpuacct:/docker/abc" (v1).
-  const std::regex form{"[^:]*:([^:]*):(.*)"};
-  std::smatch parts;
   for (std::string line; std::getline(in, line);) {
-    if (!std::regex_match(line, parts, form)) continue;
-    const std::string controllers = parts[1];
-    const std::string group = parts[2];
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string group = line.substr(second + 1);
     if (controllers.empty()) {
       consider(mount, group, in_v2);
     } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
@@ -233,15 +249,13 @@ HostInfo describe_host(const fs::path& root) {
   const auto cpus = allowed_cpus();
   utsname system{};
   (void)uname(&system);
-  HostInfo info{
-      .cpu = cpu_name(root, system),
-      .cores = static_cast<int>(cpus.size()),
-      .os = std::regex_replace(value_in(root / "etc/os-release", "PRETTY_NAME", '=').value_or(""),
-                               std::regex{R"(^(["'])(.*)\1$)"}, "$2"),
-      .kernel = read_text(root / "proc/sys/kernel/osrelease"),
-      .memory_bytes = memory_bytes(root),
-      .caches = caches_of(cpus.front(), root),
-      .more = {}};
+  HostInfo info{.cpu = cpu_name(root, system),
+                .cores = static_cast<int>(cpus.size()),
+                .os = unquoted(value_in(root / "etc/os-release", "PRETTY_NAME", '=').value_or("")),
+                .kernel = read_text(root / "proc/sys/kernel/osrelease"),
+                .memory_bytes = memory_bytes(root),
+                .caches = caches_of(cpus.front(), root),
+                .more = {}};
   if (info.os.empty()) info.os = "Linux";
   if (info.kernel.empty()) info.kernel = static_cast<const char*>(system.release);
   if (const auto limit = cgroup_cpu_limit(root)) info.more["cpu_limit"] = *limit;

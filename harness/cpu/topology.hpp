@@ -16,7 +16,7 @@ namespace strata {
 /// A device's name as it stands in folder names: lower-case words joined by '-'. "NVIDIA H200"
 /// gives "nvidia-h200". ASCII letters and digits only, without "(R)" and "(TM)"; "device" when
 /// nothing is left.
-[[nodiscard]] std::string slug(std::string name);
+[[nodiscard]] std::string slug(std::string_view name);
 
 /// The logical CPUs that this process may run on, ascending; never empty.
 [[nodiscard]] std::vector<int> allowed_cpus();
