@@ -118,8 +118,7 @@ Places Places::of_threads(const Variant& variant, const LaunchShape& shape) {
 
 Places Places::of_cores(const Variant& variant, std::size_t cores) {
   if (variant.target == Target::warp) throw std::logic_error{"a target that no core has"};
-  const std::uint32_t of_lines =
-      static_cast<std::uint32_t>(core_pitch / width_of(variant.operation));
+  const auto of_lines = static_cast<std::uint32_t>(core_pitch / width_of(variant.operation));
   const std::uint32_t pitch = variant.target == Target::same   ? 0
                               : variant.target == Target::line ? 1
                                                                : of_lines;
