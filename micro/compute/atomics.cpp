@@ -125,7 +125,7 @@ Places Places::of_cores(const Variant& variant, std::size_t cores) {
   Places places;
   for (std::uint32_t core = 0; core < cores; ++core)
     places.target.push_back(core * pitch);
-  places.words = places.area = (places.target.back() / of_lines + 1) * of_lines;
+  places.words = places.area = std::size_t{places.target.back() / of_lines + 1} * of_lines;
   return places;
 }
 
