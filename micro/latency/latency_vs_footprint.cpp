@@ -40,10 +40,7 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
 void run(Session& session) {
   const auto footprint = number_of<std::uint64_t>(session.params(), "footprint");
   const auto stride = number_of<std::uint64_t>(session.params(), "stride");
-  const auto memory = cpu_facts(session.device().identity().facts).memory_bytes;
-  if (memory && footprint > *memory / 4) {
-    throw Skipped{"a chain in more than a quarter of the memory"};
-  }
+  pointer_chase::require_memory(session, footprint);
   // Small chains share a small room, so that a few of them do not take a gibibyte.
   constexpr std::uint64_t small_room = 16U << 20U;
   const std::uint64_t bytes = footprint <= small_room ? small_room : std::bit_ceil(footprint);

@@ -1,9 +1,11 @@
 // A pointer chase on the host: the chain in memory, and its walks.
 #pragma once
 
+#include "harness/case/error.hpp"
 #include "harness/cpu/host_machine.hpp"
 #include "harness/cpu/tsc.hpp"
 #include "harness/measure/engine.hpp"
+#include "harness/record/device_facts.hpp"
 #include "micro/latency/pointer_chase.hpp"
 
 #include <algorithm>
@@ -46,6 +48,14 @@ void write_links(std::uint64_t slots, AddressAt&& address_at) {
     at = next;
   }
   at->next = first;
+}
+
+/// Throws Skipped where a chain of so many bytes would leave others too little memory.
+inline void require_memory(Session& session, std::uint64_t footprint) {
+  const auto memory = cpu_facts(session.device().identity().facts).memory_bytes;
+  if (memory && footprint > *memory / 4) {
+    throw Skipped{"a chain in more than a quarter of the memory"};
+  }
 }
 
 /// Memory for chains. Not initialised: writing a chain touches what it uses.

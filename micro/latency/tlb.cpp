@@ -8,7 +8,6 @@
 #include "harness/case/error.hpp"
 #include "harness/case/octaves.hpp"
 #include "harness/cpu/topology.hpp"
-#include "harness/record/device_facts.hpp"
 #include "micro/latency/pointer_chase_host.hpp"
 #include "micro/pattern/permuted_cycle.hpp"
 
@@ -110,10 +109,7 @@ class Room {
 void run(Session& session) {
   const auto footprint = number_of<std::uint64_t>(session.params(), "footprint");
   const auto stride = number_of<std::uint64_t>(session.params(), "stride");
-  const auto memory = cpu_facts(session.device().identity().facts).memory_bytes;
-  if (memory && footprint > *memory / 4) {
-    throw Skipped{"a chain in more than a quarter of the memory"};
-  }
+  pointer_chase::require_memory(session, footprint);
   const bool huge = session.param("allocation") == huge_pages;
   HostMachine machine{allowed_cpus().front()};
   Room& room = session.cache().keep<Room>("tlb/" + session.param("allocation"),
