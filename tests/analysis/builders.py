@@ -7,7 +7,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from strata.records import COLUMNS, Run, load_run, params_text
+from strata.run import COLUMNS, Run, load_run, params_text
 
 DATA = Path(__file__).parents[1] / "data"
 GPU_RUN = DATA / "synthetic-gpu-20260101T000000Z-0000000"

@@ -18,7 +18,7 @@ from builders import DATA
 from figure_images import DPI, difference, pixels
 from strata import figures
 from strata.compare import Settings, compare, devices, drawing, drawing_devices
-from strata.records import Row, Run, load_run
+from strata.run import Row, Run, load_run
 
 IMAGES = DATA / "compare"
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from builders import GPU_RUN
-from strata.records import Context, Provenance, Row, Run, load_run
-from strata.statistics import median
+from strata.run import Context, Provenance, Row, Run, load_run
+from strata.run.statistics import median
 
 QUANTITIES = (("load_cycles", "cycle"), ("bandwidth", "B/s"), ("step_time", "s"))
 

@@ -23,7 +23,7 @@ from matplotlib.image import imread
 
 from builders import DATA
 from strata import figures, model
-from strata.records import Row, load_run
+from strata.run import Row, load_run
 
 RUNS = {
     re.sub(r"^excerpt-(.*)-\d{8}T\d{6}Z-", r"\1-", run.name): run

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from builders import case, context2, count, counts, load2, measurement
-from strata.records import Run
+from strata.run import Run
 
 
 def stories(nbody: Path) -> dict[str, str]:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import COUNTED_RUN, layout_case, load, measurement
-from strata import all_rows
-from strata.records import load_run
+from strata.report import all_rows
+from strata.run import load_run
 
 
 def opened(text: str) -> dict[str, Any]:

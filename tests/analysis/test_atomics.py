@@ -6,7 +6,7 @@ from typing import Any
 from builders import case, load, load2, measurement
 from strata import figures
 from strata.figures import atomics
-from strata.records import Row
+from strata.run import Row
 
 FIGURE = atomics.FIGURE
 

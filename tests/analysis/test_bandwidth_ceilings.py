@@ -7,7 +7,7 @@ import pytest
 
 from strata import figures
 from strata.figures import bandwidth_ceilings
-from strata.records import Row
+from strata.run import Row
 
 FIGURE = bandwidth_ceilings.FIGURE
 TERA = 1e12

@@ -6,7 +6,7 @@ import numpy as np
 
 from strata import figures
 from strata.figures import bandwidth_surface as surface
-from strata.records import Row
+from strata.run import Row
 
 TERA = 1e12
 

@@ -9,7 +9,7 @@ import pytest
 from builders import case, count, counts, load2, measurement, predicted
 from strata import figures
 from strata.figures import bank_conflicts
-from strata.records import Row
+from strata.run import Row
 
 FIGURE = bank_conflicts.FIGURE
 

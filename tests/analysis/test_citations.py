@@ -2,8 +2,8 @@
 
 import pytest
 
-from strata import citations
-from strata.citations import Citations
+from strata.report import citations
+from strata.report.citations import Citations
 
 
 def number(key: str) -> int:

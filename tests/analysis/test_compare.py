@@ -22,7 +22,7 @@ from strata.compare import (
 )
 from strata.compare.wander import median_error
 from strata.compare.words import warnings
-from strata.records import Row, Run, RunError, load_run
+from strata.run import Row, Run, RunError, load_run
 
 RATE = 0.2
 PAIRS = 40

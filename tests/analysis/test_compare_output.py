@@ -28,7 +28,7 @@ from strata.compare import (
     output,
     words,
 )
-from strata.records import Row, Run, RunError, load_run
+from strata.run import Row, Run, RunError, load_run
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 SMALL = World(benchmarks=6, cases=30, samples=15, spread=0.002, between=0.0005)

@@ -30,9 +30,8 @@ from builders import (
     write_context,
     write_run,
 )
-from strata import records
-from strata.records import COLUMNS, RunError, load_run
-from strata.validate import findings
+from strata.run import COLUMNS, RunError, load_run, records
+from strata.run.validate import findings
 from test_records import WRONG_LINES, changed
 
 try:

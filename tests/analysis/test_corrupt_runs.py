@@ -24,8 +24,8 @@ from builders import (
     write_run,
 )
 from strata.cli import main
-from strata.records import load_run
-from strata.validate import findings
+from strata.run import load_run
+from strata.run.validate import findings
 
 CUT = "delete that line and resume the run (strata run --resume) or measure again"
 AGAIN = "resume the run (strata run --resume): it writes the table anew from samples.jsonl"

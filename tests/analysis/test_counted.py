@@ -18,8 +18,9 @@ from builders import (
     predicted,
     write_run,
 )
-from strata import counted, model
-from strata.records import load_run
+from strata import model
+from strata.model import counted
+from strata.run import load_run
 
 OPEN = ("level", "unverified", "level unverified: not counted yet")
 PROVED = ("level", "passed", "100 %")

@@ -8,8 +8,8 @@ import pytest
 
 from figure_images import IMAGES, RUNS, Drawing, difference, drawings, locked, pixels, png, stored
 from strata import figures
-from strata.records import load_run
-from strata.validate import findings
+from strata.run import load_run
+from strata.run.validate import findings
 
 REDRAW = "PYTHONPATH=analysis/src python tests/analysis/figure_images.py"
 

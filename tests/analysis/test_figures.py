@@ -30,7 +30,7 @@ from builders import (
     predicted,
 )
 from strata import figures, model
-from strata.records import Row, Run, load_run
+from strata.run import Row, Run, load_run
 
 FIGURES = {figure.name: figure for figure in figures.discover()}
 RUNS = {"gpu": GPU_RUN, "host": HOST_RUN, "counted": COUNTED_RUN}

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, layout_case, load, measurement
-from strata import atlas, headlines, model, sentences
-from strata.model import Cited, plain
-from strata.records import Run, load_run
+from strata import model
+from strata.model import Cited, atlas, plain
+from strata.report import headlines, sentences
+from strata.run import Run, load_run
 
 L2 = 64 * 2**20
 

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from builders import case, load, measurement
 from strata import figures
 from strata.figures import ceilings, instruction_cost
-from strata.records import Row
+from strata.run import Row
 
 
 def operation(

@@ -20,8 +20,8 @@ from builders import DATA, GPU_RUN, HOST_RUN, SCHEMAS, case, load, measurement
 from strata import interop
 from strata.cli import main
 from strata.interop import google_benchmark, nsight_compute
-from strata.records import METRIC, Row, Run, RunError, frame, load_run
-from strata.validate import findings
+from strata.run import METRIC, Row, Run, RunError, frame, load_run
+from strata.run.validate import findings
 
 FILES = DATA / "interop"
 GOOGLE = FILES / "google_benchmark.json"

@@ -9,7 +9,7 @@ import pytest
 from builders import case, load, measurement
 from strata import figures
 from strata.figures import issue_mix
-from strata.records import Row
+from strata.run import Row
 
 
 def mix(partner: str, size: int, cycles: float, *, valid: bool = True) -> dict[str, Any]:

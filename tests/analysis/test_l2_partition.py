@@ -11,7 +11,7 @@ from builders import case, counts, load2, measurement
 from builders import count as counted
 from strata import figures
 from strata.figures import l2_partition
-from strata.records import Row
+from strata.run import Row
 
 FIGURE = l2_partition.FIGURE
 SMS = 12

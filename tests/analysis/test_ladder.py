@@ -9,11 +9,16 @@ import pytest
 import ladder_run
 from builders import load2
 from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts
-from strata import ladder, ladder_seeds, reference, report, report_tables, tables
+from strata import reference
+from strata.ladder import rungs as ladder
+from strata.ladder import seeds as ladder_seeds
 from strata.model import Table, plain
-from strata.records import Run
-from strata.report_tables import nbody_ladder, nbody_thessaly
-from strata.units import SPACE, THIN
+from strata.model.units import SPACE, THIN
+from strata.report import formats as tables
+from strata.report import page as report
+from strata.report import tables as report_tables
+from strata.report.tables import nbody_ladder, nbody_thessaly
+from strata.run import Run
 
 NBODY = Path(__file__).parents[2] / "nbody"
 

@@ -11,13 +11,14 @@ import pytest
 import ladder_run
 from builders import case, count, load2, measurement
 from ladder_run import CLOCK, GALAXIES, HOST_GALAXIES, SINGLE, SMALL, SMS, rung_case, rung_counts
-from strata import ladder, ladder_steps
-from strata.ladder import Cases
-from strata.ladder_steps import FACTORS, KERNELS, Change
+from strata.ladder import rungs as ladder
+from strata.ladder import steps as ladder_steps
+from strata.ladder.rungs import Cases
+from strata.ladder.steps import FACTORS, KERNELS, Change
 from strata.model import Table, plain
-from strata.records import Run
-from strata.report_tables import nbody_rungs, nbody_steps, nbody_unroll
-from strata.units import SPACE, THIN
+from strata.model.units import SPACE, THIN
+from strata.report.tables import nbody_rungs, nbody_steps, nbody_unroll
+from strata.run import Run
 
 NBODY = Path(__file__).parents[2] / "nbody"
 needs_sources = pytest.mark.skipif(not NBODY.is_dir(), reason="the harness's sources are not here")

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from builders import case, load, measurement
-from strata import figures, little
+from strata import figures
 from strata.figures import bandwidth_surface, latency_vs_footprint
-from strata.plateaus import STEP
-from strata.records import Row
+from strata.model import little
+from strata.model.plateaus import STEP
+from strata.run import Row
 
 KIB = 1024
 L2 = 64 * KIB * KIB

@@ -7,7 +7,7 @@ import pytest
 
 from builders import NAME, case, context, layout_case, load, measurement, write_run
 from strata import model
-from strata.records import Run, load_run
+from strata.run import Run, load_run
 
 
 def spread(low: float, high: float) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ import pytest
 import ladder_run
 from builders import load2
 from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts
-from strata import figures, ladder
+from strata import figures
 from strata.figures import (
     nbody_accuracy,
     nbody_block_size,
@@ -27,7 +27,8 @@ from strata.figures import (
     nbody_unroll,
     nbody_waterfall,
 )
-from strata.records import Row
+from strata.ladder import rungs as ladder
+from strata.run import Row
 
 TERA = 1e12
 FIGURES: dict[str, figures.Figure[Any]] = {

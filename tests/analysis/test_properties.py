@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from strata.plateaus import OCTAVES, STEP, Plateau, find, knees, noise
+from strata.model.plateaus import OCTAVES, STEP, Plateau, find, knees, noise
 
 STEPS = 8
 """Points of an octave, as the sweeps have them."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from strata import figures, published, reference, report_tables, tables
+from strata import figures, reference
 from strata.figures import (
     published_bandwidth,
     published_constant,
@@ -19,14 +19,17 @@ from strata.figures import (
     vandenbraak_roofline,
 )
 from strata.model import Cited, Table, plain
-from strata.published import Mark
-from strata.records import Row, Run
-from strata.report_tables import (
+from strata.reference import published
+from strata.reference.published import Mark
+from strata.report import formats as tables
+from strata.report import tables as report_tables
+from strata.report.tables import (
     breitbart_costs,
     published_geometry,
     published_instructions,
     vandenbraak_matrix,
 )
+from strata.run import Row, Run
 
 FIGURES: Mapping[str, figures.Figure[Any]] = {
     "published_latency": published_latency.FIGURE,

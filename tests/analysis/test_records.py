@@ -28,7 +28,7 @@ from builders import (
     write_context,
     write_run,
 )
-from strata.records import RunError, frame, load_run, one_line
+from strata.run import RunError, frame, load_run, one_line
 
 
 def refusal(folder: Path) -> str:

@@ -29,8 +29,10 @@ from builders import (
     measurement,
     predicted,
 )
-from strata import drawing, figures, report
-from strata.records import RunError, load_run
+from strata import figures
+from strata.figures import _drawing as drawing
+from strata.report import page as report
+from strata.run import RunError, load_run
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 

@@ -16,13 +16,16 @@ import pytest
 from matplotlib.text import Text
 
 from builders import case, context2, count, counts, load2, measurement, write_run
-from strata import figures, ladder, roofline, roofline_files
+from strata import figures
 from strata.figures import _roofline as drawing
 from strata.figures import roofline as of_operations
 from strata.figures import roofline_instructions as of_instructions
+from strata.ladder import rungs as ladder
 from strata.model import plain
-from strata.records import Row, RunError
-from strata.roofline import FLOP, INSTRUCTION, LOADS, ONCE, Ceiling, Point
+from strata.roofline import files as roofline_files
+from strata.roofline import roofline
+from strata.roofline.roofline import FLOP, INSTRUCTION, LOADS, ONCE, Ceiling, Point
+from strata.run import Row, RunError
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 

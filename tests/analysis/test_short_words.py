@@ -9,7 +9,7 @@ import pytest
 
 from strata import figures
 from strata.figures import short_words
-from strata.records import Row
+from strata.run import Row
 
 Key = tuple[int, str, int]
 """Element, order and group."""

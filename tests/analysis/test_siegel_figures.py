@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, count, load2, measurement
-from strata import figures, ladder_seeds
+from strata import figures
 from strata.figures import siegel_10, siegel_11
+from strata.ladder import seeds as ladder_seeds
 from strata.model import plain
-from strata.records import Row, load_run
+from strata.run import Row, load_run
 
 FIGURES = {figure.name: figure for figure in (siegel_10.FIGURE, siegel_11.FIGURE)}
 RUNS = {"gpu": GPU_RUN, "host": HOST_RUN, "counted": COUNTED_RUN}

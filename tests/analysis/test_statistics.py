@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata.statistics import Interval, coverage, median_interval, median_rank, spread
+from strata.run.statistics import Interval, coverage, median_interval, median_rank, spread
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 

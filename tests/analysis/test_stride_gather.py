@@ -7,7 +7,7 @@ import pytest
 
 from strata import figures
 from strata.figures import stride_gather
-from strata.records import Row
+from strata.run import Row
 
 TERA = 1e12
 

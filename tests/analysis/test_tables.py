@@ -1,8 +1,8 @@
 """Tables as Markdown, LaTeX and terminal text."""
 
 from strata.model import Table
-from strata.tables import latex, markdown, terminal
-from strata.units import SPACE, THIN
+from strata.model.units import SPACE, THIN
+from strata.report.formats import latex, markdown, terminal
 
 TABLE = Table(
     name="t",

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from builders import case, load, measurement
-from strata import transfer_model as tm
 from strata.figures import small_copies, transfers
+from strata.model import transfer_model as tm
 
 SIZES = tuple(4**power for power in range(1, 15))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from strata import units
+from strata.model import units
 
 NB = units.SPACE
 

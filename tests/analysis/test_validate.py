@@ -18,8 +18,8 @@ from builders import (
     measurement,
     write_run,
 )
-from strata.records import load_run
-from strata.validate import findings
+from strata.run import load_run
+from strata.run.validate import findings
 
 
 def edited(run: Path, old: str, new: str) -> tuple[str, ...]:

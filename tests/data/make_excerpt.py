@@ -21,7 +21,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from strata.records import COLUMNS, Run, load_run, params_text
+from strata.run import COLUMNS, Run, load_run, params_text
 
 HERE = Path(__file__).resolve().parent
 

@@ -3,8 +3,8 @@
 The package reads what the harness wrote and changes nothing in it. Its parts, in the order in which
 data flow through them:
 
-- `strata.records` reads a run folder into frozen records, or says in one line why it cannot;
-- `strata.validate` recomputes `measurements.csv` from the samples and compares;
+- `strata.run` reads a run folder into frozen records, or says in one line why it cannot;
+- `strata.run.validate` recomputes `measurements.csv` from the samples and compares;
 - `strata.model` turns records into the points, tables and sentences that are shown (pure);
 - `strata.figures` draws them, one file a figure;
 - `strata.report` chooses files and style and writes everything;
@@ -15,8 +15,8 @@ What a program or a notebook wants first is here: `load_run`, `frame`, `findings
 """
 
 from strata.interop import bring_in, export
-from strata.records import Case, Context, Gate, Measurement, Row, Run, RunError, frame, load_run
-from strata.validate import findings
+from strata.run import Case, Context, Gate, Measurement, Row, Run, RunError, frame, load_run
+from strata.run.validate import findings
 
 __all__ = [
     "Case",

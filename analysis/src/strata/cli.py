@@ -12,10 +12,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from strata import counted, headlines, interop, model, tables
-from strata.records import Run, RunError, load_run, one_line
-from strata.sentences import sentences
-from strata.validate import findings
+from strata import interop, model
+from strata.model import counted
+from strata.report import formats as tables
+from strata.report import headlines
+from strata.report.sentences import sentences
+from strata.run import Run, RunError, load_run, one_line
+from strata.run.validate import findings
 
 BAD_INPUT = 2
 ABOVE_A_ROOF = 1
@@ -47,7 +50,9 @@ def report(
     """Write report.html, and every figure and table as files beside it."""
     loaded = [_load(run) for run in runs]
     folder = out or (runs[0] / "report" if len(runs) == 1 else Path("report"))
-    from strata import report as writer  # brings matplotlib: half a second that only this needs
+    from strata.report import (
+        page as writer,
+    )  # brings matplotlib: half a second that only this needs
 
     with _told(folder):
         page = writer.write(loaded, folder)
@@ -85,7 +90,7 @@ def draw_roofline(
     loaded = [_load(run) for run in runs]
     lender = _load(ceilings) if ceilings else None
     folder = out or (runs[0] / "roofline" if len(runs) == 1 else Path("roofline"))
-    from strata import roofline_files  # brings matplotlib
+    from strata.roofline import files as roofline_files  # brings matplotlib
 
     with _told(folder):
         written = roofline_files.write(loaded, folder, ceilings=lender, nominal=nominal)

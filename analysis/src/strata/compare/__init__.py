@@ -2,7 +2,7 @@
 
     from pathlib import Path
     from strata.compare import compare
-    from strata.records import load_run
+    from strata.run import load_run
 
     found = compare(load_run(Path("before")), load_run(Path("after")))
     print(found.verdicts()["slower"])

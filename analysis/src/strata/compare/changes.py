@@ -24,7 +24,7 @@ from strata.compare.wander import (
     holm,
     median_error,
 )
-from strata.records import Row, Run, RunError
+from strata.run import Row, Run, RunError
 
 Verdict = Literal["slower", "faster", "changed", "same", "undecided"]
 """`changed` is of quantities of which neither direction is better."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
-from strata.records import Context, Run
-from strata.units import fact, quantity
+from strata.model.units import fact, quantity
+from strata.run import Context, Run
 
 Kinship = Literal["device", "model", "other"]
 """The same device; another one of its model; something else."""

@@ -9,12 +9,12 @@ timer counts: of the SM on a GPU, of the time-stamp counter on a CPU.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from strata import ladder
 from strata.compare.changes import Better
 from strata.compare.conditions import CLOCK, Difference, differences
+from strata.ladder import rungs as ladder
 from strata.model import LEVELS, Cited, Sentence, Table, level_name, ordered
-from strata.records import Row, Run, RunError
-from strata.units import SPACE, number
+from strata.model.units import SPACE, number
+from strata.run import Row, Run, RunError
 
 Found = Iterable[tuple[str, float, Row]]
 """Label, value in the unit of the panel, and the row it is from."""

@@ -17,11 +17,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from strata import figures, units
+from strata import figures
 from strata.compare import words
 from strata.compare.changes import VERDICTS, Change, Comparison, Verdict
 from strata.figures._palette import GREY, INK
-from strata.records import params_text
+from strata.model import units
+from strata.run import params_text
 
 _STYLE: Mapping[Verdict, tuple[str, str]] = {
     "slower": ("#D55E00", "^"),

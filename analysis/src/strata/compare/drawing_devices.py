@@ -9,10 +9,11 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from strata import figures, units
+from strata import figures
 from strata.compare.devices import Devices, Group, warnings
 from strata.compare.drawing import ROOM, laid_out, with_words, wrapped
 from strata.figures._palette import GREY, INK
+from strata.model import units
 
 _STYLES = (
     ("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "D"), ("#CC79A7", "^"), ("#E69F00", "v"),

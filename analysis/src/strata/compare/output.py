@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from strata import tables
 from strata.compare import devices, words
 from strata.compare.changes import Comparison, Settings, compare
 from strata.compare.conditions import kinship
 from strata.model import Table, plain
-from strata.records import Run, RunError
-from strata.validate import refuse_repeated
+from strata.report import formats as tables
+from strata.run import Run, RunError
+from strata.run.validate import refuse_repeated
 
 SHOWN = 30
 """So many alarms stand on a terminal; the files have them all."""

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from strata.compare import devices, words
 from strata.compare.changes import Comparison
 from strata.model import Table, plain
-from strata.report import environment, inline_svg
+from strata.report.page import environment, inline_svg
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from statistics import median
 
-from strata import units
 from strata.compare.changes import POWER, VERDICTS, Change, Comparison
-from strata.model import Table
-from strata.records import Row, params_text
+from strata.model import Table, units
+from strata.run import Row, params_text
 
 MINUS = "−"
 COLUMNS = (

@@ -25,7 +25,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
 from strata.figures._recording import Recording, record
-from strata.records import Context, Row
+from strata.run import Context, Row
 
 STYLE = Path(__file__).with_name("style.mplstyle")
 PNG_LEVEL = 2

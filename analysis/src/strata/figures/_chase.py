@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from strata.figures._palette import hollow_key, invalid_note, legend_beside
-from strata.records import Row
-from strata.units import SPACE, size, tick, unit_name
+from strata.model.units import SPACE, size, tick, unit_name
+from strata.run import Row
 
 INSIDE = frozenset({"clock64_slope", "tsc_slope"})
 """The methods that read a clock on the core that loads."""

@@ -19,7 +19,7 @@ from strata.figures._palette import (
     present_layouts,
 )
 from strata.model import FIELDS, LEVELS, Point, fields_name, level_name, ordered
-from strata.records import Row
+from strata.run import Row
 
 COLUMNS = (
     "level", "fields", "layout", "warps_per_sm", "block_size", "unit", "value", "low", "high",

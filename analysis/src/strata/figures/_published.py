@@ -10,9 +10,9 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, legend_above
-from strata.published import GENERATIONS, Mark
-from strata.records import Row
-from strata.units import SPACE, short
+from strata.model.units import SPACE, short
+from strata.reference.published import GENERATIONS, Mark
+from strata.run import Row
 
 OWN, THEIRS = "#D55E00", "#0072B2"
 ROOM = 2 * SPACE

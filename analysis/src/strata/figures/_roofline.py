@@ -10,12 +10,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from strata import ladder, roofline, units
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, legend_above, level_colour, level_ink
-from strata.model import ordered
-from strata.records import Row
-from strata.roofline import FLOP, LOADS, ONCE, Ceiling, Entry, Limits, Point
+from strata.ladder import rungs as ladder
+from strata.model import ordered, units
+from strata.roofline import roofline
+from strata.roofline.roofline import FLOP, LOADS, ONCE, Ceiling, Entry, Limits, Point
+from strata.run import Row
 
 _MARKERS = {"l1": "o", "l2": "s", "l3": "v", "dram": "^", ONCE: "D", LOADS: "d"}
 _MARKER_SIZE = 4.6

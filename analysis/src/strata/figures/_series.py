@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from strata.records import Row
+from strata.run import Row
 
 
 def series(

@@ -9,11 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from strata import ladder, reference, units
+from strata import reference
 from strata.figures import Grid
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_above
-from strata.ladder_seeds import FOUR, THESSALY, THESSALY_STEPS, ThessalyStep
-from strata.records import Row
+from strata.ladder import rungs as ladder
+from strata.ladder.seeds import FOUR, THESSALY, THESSALY_STEPS, ThessalyStep
+from strata.model import units
+from strata.run import Row
 
 OWN = "#0072B2"
 THEIRS = "#D55E00"

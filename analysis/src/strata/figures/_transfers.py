@@ -8,10 +8,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from strata.figures._palette import INK, invalid_note
-from strata.records import Row
-from strata.statistics import Interval
-from strata.transfer_model import Line, Point
-from strata.units import quantity, size
+from strata.model.transfer_model import Line, Point
+from strata.model.units import quantity, size
+from strata.run import Row
+from strata.run.statistics import Interval
 
 ALPHA, BETA = "\u03b1", "\u03b2"
 LINE = f"{ALPHA} + {BETA} · bytes"

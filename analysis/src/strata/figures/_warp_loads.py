@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-from strata.counted import WarpLoad
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_beside, width_style
 from strata.figures._series import series
-from strata.records import Row
+from strata.model.counted import WarpLoad
+from strata.run import Row
 
 Place = Callable[[WarpLoad], int]
 

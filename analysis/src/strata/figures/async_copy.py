@@ -15,8 +15,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from strata.figures import AxesGrid, Figure, Grid, _transfers
 from strata.figures._palette import GREY, hollow_key, invalid_note, legend_beside
 from strata.model import ordered
-from strata.records import Row
-from strata.units import size, tick
+from strata.model.units import size, tick
+from strata.run import Row
 
 RESIDENCIES = {"l2": "from L2", "dram": "from DRAM", "shared": "from another block"}
 METHODS = {

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from strata.figures import AxesGrid, Figure, Grid
 from strata.figures._palette import GREY, hollow_key, invalid_note, legend_above
 from strata.model import ordered
-from strata.records import Row
+from strata.run import Row
 
 BENCHMARK = "atomics"
 SPACES = ("shared", "global")

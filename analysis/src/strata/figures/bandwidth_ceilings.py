@@ -13,13 +13,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from strata import units
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, legend_above, level_colour
-from strata.model import level_name, ordered
-from strata.records import Row
+from strata.model import level_name, ordered, units
 from strata.reference import cite
-from strata.statistics import median
+from strata.run import Row
+from strata.run.statistics import median
 
 LEVELS = ("dram", "l2", "l1")
 WORD = 4

@@ -12,11 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from strata import little, units
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_beside
-from strata.model import level_name, ordered
-from strata.records import Row
+from strata.model import level_name, little, ordered, units
+from strata.run import Row
 
 LEVELS = ("shared", "l1", "l2", "dram")
 COLUMNS = 2

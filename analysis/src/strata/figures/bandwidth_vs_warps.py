@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from strata.figures import AxesGrid, Figure, _curves
 from strata.model import Point, curves
-from strata.records import Row
+from strata.run import Row
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[Point]:

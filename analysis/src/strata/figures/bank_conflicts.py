@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from strata.counted import NET
 from strata.figures import AxesGrid, Figure, Grid
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_beside, width_style
 from strata.figures._series import series
-from strata.records import Row
+from strata.model.counted import NET
+from strata.run import Row
 
 BENCHMARK = "bank_conflicts"
 MARKER = 3.2

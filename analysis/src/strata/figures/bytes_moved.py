@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from strata.counted import COUNTING, GENERATIONS, Moved, moved
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import (
     GREY,
@@ -24,7 +23,8 @@ from strata.figures._palette import (
     present_layouts,
 )
 from strata.model import FIELDS, fields_name, ordered
-from strata.records import Row
+from strata.model.counted import COUNTING, GENERATIONS, Moved, moved
+from strata.run import Row
 
 BAR_WIDTH = 0.86
 GAP = 0.9

@@ -11,8 +11,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_above
-from strata.records import Row
-from strata.units import SPACE, size
+from strata.model.units import SPACE, size
+from strata.run import Row
 
 BENCHMARK = "cache_geometry"
 PROPERTIES = {

@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, legend_above
-from strata.records import Row
-from strata.units import SPACE
+from strata.model.units import SPACE
+from strata.run import Row
 
 RATES = ("flops_per_second", "operations_per_second")
 KINDS = {

@@ -5,9 +5,9 @@ The model says it from the addresses alone and the hardware counts it; beneath, 
 
 from collections.abc import Sequence
 
-from strata.counted import WarpLoad, warp_loads
 from strata.figures import AxesGrid, Figure, Grid, _warp_loads
-from strata.records import Row
+from strata.model.counted import WarpLoad, warp_loads
+from strata.run import Row
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[WarpLoad]:

@@ -13,9 +13,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import INK, hollow_key, invalid_note, legend_above
-from strata.records import Row
+from strata.model.units import SPACE, short, tick
 from strata.reference import cite
-from strata.units import SPACE, short, tick
+from strata.run import Row
 
 BENCHMARK = "instruction_cost"
 WARP = 32

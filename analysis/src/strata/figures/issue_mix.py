@@ -13,8 +13,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, hollow_key, invalid_note, legend_above
-from strata.records import Row
-from strata.units import short
+from strata.model.units import short
+from strata.run import Row
 
 BENCHMARK = "issue_mix"
 

@@ -15,8 +15,8 @@ from matplotlib.ticker import MaxNLocator
 
 from strata.figures import AxesGrid, Figure, Grid
 from strata.figures._palette import INK, hollow_key, invalid_note, legend_above
-from strata.records import Row
-from strata.units import SPACE, number, quantity
+from strata.model.units import SPACE, number, quantity
+from strata.run import Row
 
 BENCHMARK = "l2_partition"
 NEAR, FAR = "near_cycles", "far_cycles"

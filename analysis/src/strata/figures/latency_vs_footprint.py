@@ -1,7 +1,7 @@
 """How long does a dependent load take as its data grow from the first cache to all of memory?
 
 Every level of the hierarchy is a step; where the curve bends, the level is full. Plateaus are
-found by `strata.plateaus`, and of the curve that has most of them they are labelled.
+found by `strata.model.plateaus`, and of the curve that has most of them they are labelled.
 """
 
 from collections.abc import Sequence
@@ -10,15 +10,14 @@ from math import log
 
 from matplotlib.axes import Axes
 
-from strata import plateaus
 from strata.figures import AxesGrid, Figure, Grid, _chase, flat
 from strata.figures._chase import Point
 from strata.figures._palette import INK
-from strata.model import ordered
-from strata.plateaus import Plateau
-from strata.records import Row
-from strata.statistics import median
-from strata.units import SPACE, count, quantity, short, size, unit_name
+from strata.model import ordered, plateaus
+from strata.model.plateaus import Plateau
+from strata.model.units import SPACE, count, quantity, short, size, unit_name
+from strata.run import Row
+from strata.run.statistics import median
 
 _COLOUR = {
     "global_ca": "#0072B2",

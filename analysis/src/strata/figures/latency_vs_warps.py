@@ -11,8 +11,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from strata.figures import AxesGrid, Figure, _curves
 from strata.model import Point, curves
-from strata.records import Row
-from strata.units import tick, unit_name
+from strata.model.units import tick, unit_name
+from strata.run import Row
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[Point]:

@@ -20,8 +20,8 @@ from strata.figures._palette import (
     present_layouts,
 )
 from strata.model import FIELDS, LEVELS, Bar, fields_name, latency_bars, level_name, ordered
-from strata.records import Row
-from strata.units import short, unit_name
+from strata.model.units import short, unit_name
+from strata.run import Row
 
 BAR_WIDTH = 0.86
 

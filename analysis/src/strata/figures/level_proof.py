@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator
 
-from strata.counted import SHARES, Share, level_shares
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import (
     GREY,
@@ -25,7 +24,8 @@ from strata.figures._palette import (
     present_layouts,
 )
 from strata.model import LEVELS, fields_name, level_name, ordered
-from strata.records import Row
+from strata.model.counted import SHARES, Share, level_shares
+from strata.run import Row
 
 NAMES = {"l1_hit_share": "hit L1", "l2_hit_share": "hit L2", "dram_share": "from DRAM"}
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from matplotlib.ticker import FixedLocator
 
-from strata.counted import WarpLoad, warp_loads
 from strata.figures import AxesGrid, Figure, Grid, _warp_loads, flat
-from strata.records import Row
+from strata.model.counted import WarpLoad, warp_loads
+from strata.run import Row
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[WarpLoad]:

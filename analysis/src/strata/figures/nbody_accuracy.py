@@ -6,13 +6,13 @@ from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from strata import ladder, units
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import INK, hollow_key, invalid_note, legend_above
 from strata.figures.nbody_unroll import STYLE
-from strata.ladder import Accuracy
-from strata.model import ordered
-from strata.records import Row
+from strata.ladder import rungs as ladder
+from strata.ladder.rungs import Accuracy
+from strata.model import ordered, units
+from strata.run import Row
 
 ROOM = 2 * units.SPACE
 LEAST = 1e-9

@@ -7,13 +7,13 @@ from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from strata import ladder
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_beside
 from strata.figures._series import series
 from strata.figures.nbody_unroll import STYLE
-from strata.ladder import AxisPoint
-from strata.records import Row
+from strata.ladder import rungs as ladder
+from strata.ladder.rungs import AxisPoint
+from strata.run import Row
 
 TERA = 1e12
 

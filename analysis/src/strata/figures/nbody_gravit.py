@@ -10,13 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from strata import ladder, reference, units
+from strata import reference
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, hollow_key, invalid_note, legend_beside
 from strata.figures._series import series
-from strata.ladder import Copied
-from strata.ladder_seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
-from strata.records import Row
+from strata.ladder import rungs as ladder
+from strata.ladder.rungs import Copied
+from strata.ladder.seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
+from strata.model import units
+from strata.run import Row
 
 STYLE: Mapping[str, tuple[str, str]] = {
     "naive": ("#D55E00", "o"),

@@ -7,11 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from strata import ladder, reference, units
+from strata import reference
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, legend_above
-from strata.ladder import Step
-from strata.records import Row
+from strata.ladder import rungs as ladder
+from strata.ladder.rungs import Step
+from strata.model import units
+from strata.run import Row
 
 COLOUR = "#0072B2"
 PUBLISHED = "#D55E00"

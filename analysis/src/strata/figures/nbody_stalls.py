@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from matplotlib.artist import Artist
 from matplotlib.patches import Patch
 
-from strata import ladder, units
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import INK, invalid_note, legend_beside
-from strata.ladder import Stalls
-from strata.records import Row
+from strata.ladder import rungs as ladder
+from strata.ladder.rungs import Stalls
+from strata.model import units
+from strata.run import Row
 
 COLOURS: Mapping[str, str] = {
     "selected": "#009E73",

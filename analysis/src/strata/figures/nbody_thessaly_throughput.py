@@ -5,11 +5,11 @@ Figure 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone.
 
 from collections.abc import Sequence
 
-from strata import ladder_seeds
 from strata.figures import AxesGrid, Figure, _thessaly, flat
 from strata.figures._thessaly import Pair
-from strata.ladder import GIGA
-from strata.records import Row
+from strata.ladder import seeds as ladder_seeds
+from strata.ladder.rungs import GIGA
+from strata.run import Row
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[Pair]:

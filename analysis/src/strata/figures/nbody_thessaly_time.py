@@ -5,11 +5,11 @@ Figure 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone.
 
 from collections.abc import Sequence
 
-from strata import ladder_seeds
 from strata.figures import AxesGrid, Figure, _thessaly, flat
 from strata.figures._thessaly import Pair
-from strata.ladder_seeds import THESSALY_TIMED_STEPS
-from strata.records import Row
+from strata.ladder import seeds as ladder_seeds
+from strata.ladder.seeds import THESSALY_TIMED_STEPS
+from strata.run import Row
 
 
 def prepare(rows: Sequence[Row]) -> Sequence[Pair]:

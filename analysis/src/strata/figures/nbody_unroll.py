@@ -10,13 +10,13 @@ from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from strata import ladder
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import INK, hollow_key, invalid_note, legend_beside
 from strata.figures._series import series
-from strata.ladder import AxisPoint
-from strata.ladder_seeds import UNROLL_GAINS
-from strata.records import Row
+from strata.ladder import rungs as ladder
+from strata.ladder.rungs import AxisPoint
+from strata.ladder.seeds import UNROLL_GAINS
+from strata.run import Row
 
 STYLE = {"single": ("#0072B2", "o"), "galaxies": ("#009E73", "s"), "gravit": ("#CC79A7", "^")}
 WHOLE = 256

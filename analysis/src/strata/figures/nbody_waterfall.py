@@ -9,11 +9,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from strata import ladder, ladder_steps, units
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK
-from strata.ladder_steps import FACTORS, RULE_WORDS, Change
-from strata.records import Row
+from strata.ladder import rungs as ladder
+from strata.ladder import steps as ladder_steps
+from strata.ladder.steps import FACTORS, RULE_WORDS, Change
+from strata.model import units
+from strata.run import Row
 
 GAIN, LOSS = "#009E73", "#D55E00"
 COLOURS: Mapping[str, str] = {

@@ -14,9 +14,9 @@ from matplotlib.ticker import MaxNLocator
 from strata.figures import AxesGrid, Figure, Grid, _transfers
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_beside
 from strata.model import ordered
-from strata.records import Row
-from strata.transfer_model import Line, fit
-from strata.units import quantity, size, unit_name
+from strata.model.transfer_model import Line, fit
+from strata.model.units import quantity, size, unit_name
+from strata.run import Row
 
 DIRECTIONS = {"read": "from the peer", "write": "to the peer", "both": "both ways at once"}
 WAYS = {

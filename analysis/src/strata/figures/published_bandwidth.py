@@ -1,8 +1,8 @@
 """How much does each level give in a clock, and DRAM of its pins: here, and on other GPUs?"""
 
-from strata import published
 from strata.figures import _published
 from strata.figures._published import Panel
+from strata.reference import published
 
 PER_CLOCK, OF_PINS = "B/clk/SM", "% of the pins"
 PANELS = {

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from strata import published
 from strata.figures import _published
 from strata.figures._published import Panel
-from strata.published import Mark
-from strata.records import Row
+from strata.reference import published
+from strata.reference.published import Mark
+from strata.run import Row
 
 PANELS = {
     "constant_l1": Panel("constant cache of an SM", "cycles"),

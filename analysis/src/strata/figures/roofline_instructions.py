@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from strata import roofline
 from strata.figures import _roofline
 from strata.reference import cite
-from strata.roofline import INSTRUCTION, LOADS, Entry
+from strata.roofline import roofline
+from strata.roofline.roofline import INSTRUCTION, LOADS, Entry
 
 
 def caption(entries: Sequence[Entry]) -> str:

@@ -14,8 +14,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note
-from strata.records import Row
 from strata.reference import cite
+from strata.run import Row
 
 BENCHMARK = "short_words"
 ELEMENTS = (1, 2, 4)

@@ -9,13 +9,14 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from strata import ladder_seeds, reference
+from strata import reference
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, layout_style, legend_above
-from strata.ladder_seeds import SIEGEL_LAYOUTS, LayoutTime
+from strata.ladder import seeds as ladder_seeds
+from strata.ladder.seeds import SIEGEL_LAYOUTS, LayoutTime
 from strata.model import LEVELS, level_name, ordered
-from strata.records import Row
-from strata.units import short, unit_name
+from strata.model.units import short, unit_name
+from strata.run import Row
 
 KEY = "siegel2009gravit"
 

@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from strata import ladder_seeds, reference
+from strata import reference
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note
-from strata.ladder_seeds import SIEGEL_GAINS, SIEGEL_LAYOUTS, LayoutGain
+from strata.ladder import seeds as ladder_seeds
+from strata.ladder.seeds import SIEGEL_GAINS, SIEGEL_LAYOUTS, LayoutGain
 from strata.model import LEVELS, level_name, ordered
-from strata.records import Row
-from strata.units import factor
+from strata.model.units import factor
+from strata.run import Row
 
 HOW: Mapping[str, tuple[str, str, float]] = {
     "alone": ("#0072B2", "one warp alone", -0.29),

@@ -13,8 +13,7 @@ from matplotlib.lines import Line2D
 from strata.figures import AxesGrid, Figure, Grid, _transfers
 from strata.figures._palette import GREY, INK, hollow_key, legend_beside
 from strata.model import ordered
-from strata.records import Row
-from strata.transfer_model import (
+from strata.model.transfer_model import (
     DIRECTIONS,
     MEMORIES,
     BreakEven,
@@ -26,7 +25,8 @@ from strata.transfer_model import (
     points,
     worst_prediction,
 )
-from strata.units import size
+from strata.model.units import size
+from strata.run import Row
 
 _COLOURS = ("#414487", "#2a788e", "#22a884", "#8fc31f", "#440154")
 _MARKERS = ("o", "s", "^", "D", "v")

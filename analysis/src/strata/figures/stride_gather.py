@@ -15,8 +15,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from strata.figures import AxesGrid, Figure, Grid
 from strata.figures._palette import GREY, hollow_key, invalid_note, width_style
 from strata.model import LEVELS, level_name, ordered
-from strata.records import Row
-from strata.units import number
+from strata.model.units import number
+from strata.run import Row
 
 BENCHMARK = "stride_gather"
 PATTERNS = ("strided", "misaligned", "gather")

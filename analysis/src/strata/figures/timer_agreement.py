@@ -24,8 +24,8 @@ from strata.figures._palette import (
     level_colour,
 )
 from strata.model import LEVELS, TIMER_TOLERANCE, Agreement, agreements, level_name, ordered
-from strata.records import Row
-from strata.units import tick, unit_name
+from strata.model.units import tick, unit_name
+from strata.run import Row
 
 WIDEST = 0.25
 """Ratios further than this from 1 are drawn as triangles on the edge of the panel."""

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from strata.figures import AxesGrid, Figure, Grid, _chase, flat
 from strata.figures._chase import Point
-from strata.records import Row
-from strata.units import size
+from strata.model.units import size
+from strata.run import Row
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#666666", "#000000")
 _ALLOCATION = {

@@ -13,8 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from strata.figures import AxesGrid, Figure, Grid, _transfers
 from strata.figures._palette import INK, hollow_key, legend_beside
 from strata.model import ordered
-from strata.records import Row
-from strata.transfer_model import (
+from strata.model.transfer_model import (
     DIRECTIONS,
     MEMORIES,
     Point,
@@ -22,7 +21,8 @@ from strata.transfer_model import (
     points,
     worst_prediction,
 )
-from strata.units import unit_name
+from strata.model.units import unit_name
+from strata.run import Row
 
 _STYLE = {"pageable": ("#D55E00", "o"), "pinned": ("#0072B2", "s"), "mapped": ("#009E73", "^")}
 _OTHER = ("#666666", "D")

@@ -14,9 +14,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from strata import reference
 from strata.figures import AxesGrid, Figure, Grid, bandwidth_ceilings, flat
 from strata.figures._palette import GREY, INK, hollow_key, invalid_note
-from strata.published import own_cost
-from strata.records import Row
-from strata.units import short
+from strata.model.units import short
+from strata.reference.published import own_cost
+from strata.run import Row
 
 BENCHMARK = "short_words"
 KEY = "vandenbraak2010access"

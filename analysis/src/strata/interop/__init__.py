@@ -12,7 +12,7 @@ the file can vouch for; no gate of ours saw it, so every case says `unverified`.
 from pathlib import Path
 from typing import Literal
 
-from strata.records import Run, RunError
+from strata.run import Run, RunError
 
 Target = Literal["google-benchmark", "parquet", "csv"]
 """What a run can be written as."""

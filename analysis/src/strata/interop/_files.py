@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from strata.records import RunError
+from strata.run import RunError
 
 
 def read_text(file: Path) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from strata.interop.plain_csv import table
-from strata.records import (
+from strata.run import (
     CONTEXT_FILE,
     MEASUREMENTS_FILE,
     SAMPLES_FILE,

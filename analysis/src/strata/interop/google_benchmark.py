@@ -24,7 +24,7 @@ from statistics import fmean, median, stdev
 from typing import Any, NoReturn
 
 from strata.interop._run_folder import UNKNOWN, Found, Imported, name, word
-from strata.records import (
+from strata.run import (
     COMMIT,
     METRIC,
     NAME,

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from strata.interop._run_folder import NO_COUNTERS, Found, Imported, name, word
-from strata.records import METRIC, Gate, Measurement, RunError, Verdict
+from strata.run import METRIC, Gate, Measurement, RunError, Verdict
 
 TOOL = "Nsight Compute"
 SUITE = "ncu"

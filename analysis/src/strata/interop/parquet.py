@@ -1,4 +1,4 @@
-"""Apache Parquet out: the rows of a run as `strata.records.frame` has them, a column a parameter.
+"""Apache Parquet out: the rows of a run as `strata.frame` gives them, a column a parameter.
 
 Read it with anything: `pandas.read_parquet(FILE)`, DuckDB, Polars, R's arrow. The package
 `pyarrow` writes it; without it there is one line that says how to install it.
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 
-from strata.records import Run, RunError, frame
+from strata.run import Run, RunError, frame
 
 NUMBERS = ("value", "ci_low", "ci_high", "minimum", "maximum")
 

@@ -8,7 +8,7 @@ import csv
 from collections.abc import Sequence
 from io import StringIO
 
-from strata.records import COLUMNS, Row, Run, params_text
+from strata.run import COLUMNS, Row, Run, params_text
 
 
 def table(rows: Sequence[Row]) -> bytes:

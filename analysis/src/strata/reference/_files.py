@@ -13,7 +13,7 @@ from importlib.resources import files
 from io import StringIO
 from pathlib import Path
 
-from strata.records import RunError
+from strata.run import RunError
 
 MARK = "sources.csv"
 """The file by which the folder is known."""

@@ -1,0 +1,1 @@
+"""The report of runs: one page, its tables and its sentences."""

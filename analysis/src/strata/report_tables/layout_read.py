@@ -1,6 +1,0 @@
-"""What does a layout of particles cost, alone and under load?"""
-
-from strata import model
-from strata.report_tables import ReportTable
-
-TABLE = ReportTable(order=10, make=lambda run: model.layout_table(run.rows))

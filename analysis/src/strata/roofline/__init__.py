@@ -1,0 +1,1 @@
+"""Rooflines: ceilings, the points below them, and whether one lies above its roof."""
