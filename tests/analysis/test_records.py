@@ -156,6 +156,37 @@ def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
     assert len(run.rows) == 1
 
 
+DECLARED: dict[str, Any] = {
+    "suite": "micro",
+    "question": "Why?",
+    "axes": [{"name": "layout", "meaning": "of a body", "defaults": ["aos"], "choices": ["aos"]}],
+    "quantities": [{"name": "warp_read_cycles", "meaning": "cycles of a read"}],
+}
+
+
+def test_a_run_says_what_its_benchmarks_are(tmp_path: Path) -> None:
+    run = load2(tmp_path, [layout_case()], benchmarks={"layout_read": DECLARED})
+    (one,) = run.context.benchmarks.values()
+    assert (one.question, one.axes[0].choices) == ("Why?", ("aos",))
+    assert one.quantities[0].name == "warp_read_cycles"
+
+
+def test_an_older_run_has_the_benchmarks_and_the_ladder_of_before(tmp_path: Path) -> None:
+    found = load(tmp_path, [layout_case()]).context
+    assert found.benchmarks["layout_read"].suite == "micro"
+    rungs = {rung.name: rung for rung in found.rungs}
+    assert rungs["tiled"].before == "naive"
+    assert {"micro", "nbody"} == {one.suite for one in found.benchmarks.values()}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"benchmarks": {"a": {}}}, {"benchmarks": []}, {"rungs": [{"name": "tiled"}]}]
+)
+def test_refuses_wrong_benchmarks_and_rungs(run: Path, changes: dict[str, Any]) -> None:
+    write_context(run, context2(**changes))
+    assert "context.json: found " in refusal(run)
+
+
 def test_frame_has_a_column_per_parameter(run: Path) -> None:
     pytest.importorskip("pandas")
     table = frame(load_run(run))

@@ -34,6 +34,7 @@ from strata.run.records import (
     one_line,
     params_text,
 )
+from strata.run.schema import Axis, Benchmark, Quantity, Rung
 
 __all__ = [
     "COLUMNS",
@@ -48,7 +49,9 @@ __all__ = [
     "SCHEMA_VERSIONS",
     "VERDICTS",
     "WORD",
+    "Axis",
     "Backend",
+    "Benchmark",
     "Case",
     "Context",
     "Counters",
@@ -58,9 +61,11 @@ __all__ = [
     "Kind",
     "Measurement",
     "Provenance",
+    "Quantity",
     "Row",
     "Run",
     "RunError",
+    "Rung",
     "Verdict",
     "case_id",
     "finite",

@@ -22,6 +22,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, cast
 
+import msgspec
+
+from strata.run.schema import Benchmark, Declared, Rung, before
 from strata.run.statistics import spread
 
 if TYPE_CHECKING:
@@ -301,7 +304,9 @@ class Counters:
 class Context:
     """What was measured, with what, under which conditions: `context.json`.
 
-    `counters` is None in a run of schema version 1, which had none.
+    `counters` is None in a run of schema version 1, which had none. `benchmarks` (by name) and
+    `rungs` (in the order of the ladder) are what the harness says of itself; a run of an older one
+    has those of `before.json`.
     """
 
     run: str
@@ -319,6 +324,8 @@ class Context:
     clocks_after: Mapping[str, Any]
     timer: Mapping[str, Any]
     counters: Counters | None
+    benchmarks: Mapping[str, Benchmark]
+    rungs: tuple[Rung, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -761,6 +768,10 @@ def _context(path: Path) -> Context:
     host, sweep = fields.object("host"), fields.object("sweep")
     clocks = None if fields.mapping_or_none("clocks") is None else fields.object("clocks")
     nothing: Mapping[str, Any] = MappingProxyType({})
+    try:
+        declared = msgspec.convert(data, Declared)
+    except msgspec.ValidationError as error:
+        fields.refuse(f"{error}", "benchmarks and rungs as results/schema has them")
     return Context(
         run=fields.text("run", WORD),
         build=Build(
@@ -815,6 +826,8 @@ def _context(path: Path) -> Context:
         clocks_after=clocks.mapping_or_none("after") or nothing if clocks else nothing,
         timer=fields.mapping("timer"),
         counters=_counters(fields.object("counters")) if version > 1 else None,
+        benchmarks=declared.benchmarks or before().benchmarks or {},
+        rungs=declared.rungs or before().rungs or (),
     )
 
 
