@@ -23,6 +23,8 @@ from matplotlib.image import imread
 
 from builders import DATA
 from strata import figures, model
+from strata.figures._draw import draw
+from strata.figures._figure import Figure
 from strata.run import Row, load_run
 
 RUNS = {
@@ -62,7 +64,9 @@ class Drawing:
 def items_of(drawing: Drawing) -> Sequence[Any]:
     """What the figure shows of the run; nothing where the run has no row of it."""
     (figure,) = (figure for figure in figures.discover() if figure.name == drawing.figure)
-    return figure.prepare(rows_of(drawing.run))
+    if isinstance(figure, Figure):
+        return figure.items(load_run(RUNS[drawing.run]))
+    return figure.prepare(rows_of(drawing.run))  # type: ignore[no-any-return]
 
 
 @cache
@@ -87,7 +91,9 @@ def png(drawing: Drawing) -> bytes:
     """The image, drawn."""
     (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
     with figures.style(), BytesIO() as buffer:
-        canvas = figures.render(figure, items_of(drawing))
+        items = items_of(drawing)
+        chart = isinstance(figure, Figure)
+        canvas = draw(figure.chart(items)) if chart else figures.render(figure, items)
         canvas.set_dpi(DPI)
         FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})
         return buffer.getvalue()

@@ -1,6 +1,7 @@
 """Figures by their structure: how many bars and lines, what is hollow, what overlaps."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +31,8 @@ from builders import (
     predicted,
 )
 from strata import figures, model
+from strata.figures._draw import draw
+from strata.figures._figure import Figure
 from strata.run import Row, Run, load_run
 
 FIGURES = {figure.name: figure for figure in figures.discover()}
@@ -38,12 +41,18 @@ COUNTED = {"bytes_moved", "coalescing", "misalignment", "level_proof"}
 
 
 @cache
-def rows_of(run: str) -> tuple[Row, ...]:
-    """The rows of a stored run, read once."""
-    return load_run(RUNS[run]).rows
+def run_of(run: str) -> Run:
+    """A stored run, read once."""
+    return load_run(RUNS[run])
 
 
-DRAWN = [(name, run) for name in FIGURES for run in RUNS if FIGURES[name].prepare(rows_of(run))]
+def items_of(name: str, run: Run) -> Sequence[Any]:
+    """What a figure shows of a run."""
+    figure = FIGURES[name]
+    return figure.items(run) if isinstance(figure, Figure) else figure.prepare(run.rows)
+
+
+DRAWN = [(name, run) for name in FIGURES for run in RUNS if items_of(name, run_of(run))]
 STORED = sorted({name for name, _ in DRAWN})
 """Figures that the stored runs hold rows of; the others are drawn in a test file of their own."""
 each_drawn = pytest.mark.parametrize(("name", "run"), DRAWN)
@@ -61,7 +70,13 @@ def drawn(name: str, rows: Sequence[Row]) -> Canvas:
 @cache
 def stored(name: str, run: str) -> Canvas:
     """The figure of a stored run, drawn once: tests only look at it."""
-    return drawn(name, rows_of(run))
+    figure = FIGURES[name]
+    if not isinstance(figure, Figure):
+        return drawn(name, run_of(run).rows)
+    with figures.style():
+        canvas = draw(figure.chart(items_of(name, run_of(run))))
+        canvas.draw_without_rendering()
+    return canvas
 
 
 def box(artist: Any) -> Bbox:
@@ -305,7 +320,7 @@ def test_a_timer_far_off_stays_in_the_panel_and_in_the_caption(tmp_path: Path) -
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_nothing_measured_means_no_figure(name: str) -> None:
-    assert not FIGURES[name].prepare([])
+    assert not items_of(name, replace(run_of("gpu"), rows=()))
 
 
 SIEGEL = {"siegel_10", "siegel_11"}
@@ -336,7 +351,7 @@ def test_captions_name_device_and_commit(name: str, run: str) -> None:
 @pytest.mark.parametrize("name", STORED)
 def test_data_behind_a_figure_have_a_cell_per_column(name: str) -> None:
     figure = FIGURES[name]
-    items = figure.prepare(rows_of("counted"))
+    items = figure.prepare(run_of("counted").rows)
     assert items
     for item in items:
         assert len(figure.cells(item)) == len(figure.columns)

@@ -66,11 +66,16 @@ class Figure(Generic[Item]):
     source: Callable[[Item], Row]
 
 
-def discover() -> tuple[Figure[Any], ...]:
+def discover() -> tuple[Any, ...]:
     """Every figure of the package, in the order in which a report shows them."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    figures = [module.FIGURE for module in modules]
+    figures = [
+        figure
+        for module in modules
+        for figure in getattr(module, "FIGURES", [getattr(module, "FIGURE", None)])
+        if figure is not None
+    ]
     return tuple(sorted(figures, key=lambda figure: (figure.order, figure.name)))
 
 

@@ -16,6 +16,8 @@ from io import StringIO
 from typing import Any
 
 from strata import figures, model
+from strata.figures import _draw
+from strata.figures import _figure as charted
 from strata.report.all_rows import Places
 from strata.run import Row, Run
 
@@ -121,10 +123,10 @@ def _drawing(run: int, figure: int) -> Drawing | None:
     return draw(_work.figures[figure], _work.rows[run], _work.runs[run], _work.places[run])
 
 
-def draw(
-    figure: figures.Figure[Any], rows: Sequence[Row], run: Run, places: Places
-) -> Drawing | None:
+def draw(figure: Any, rows: Sequence[Row], run: Run, places: Places) -> Drawing | None:
     """One figure of the rows of a run; None where they have nothing for it."""
+    if isinstance(figure, charted.Figure):
+        return draw_chart(figure, run, places)
     items = figure.prepare(rows)
     if not items:
         return None
@@ -137,6 +139,24 @@ def draw(
         caption=figures.full_caption(figure, items, run.context),
         images=images,
         data=_data(figure, items),
+        places=tuple(shown),
+    )
+
+
+def draw_chart(figure: charted.Figure[Any], run: Run, places: Places) -> Drawing | None:
+    """One figure of a run; None where it has nothing for it."""
+    items = figure.items(run)
+    if not items:
+        return None
+    with figures.style():
+        images = figures.images(_draw.draw(figure.chart(items)))
+    shown = dict.fromkeys(places.of(row) for row in map(figure.row, items))
+    return Drawing(
+        name=figure.name,
+        title=figure.title,
+        caption=figure.full_caption(items, run.context),
+        images=images,
+        data=figure.data(items),
         places=tuple(shown),
     )
 
