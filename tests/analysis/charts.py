@@ -2,12 +2,14 @@
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
+from builders import GPU_RUN
 from strata.figures._chart import Bars, Chart, Mark, Panel, Series, legend
 from strata.figures._figure import Figure
-from strata.run import Run
+from strata.run import Row, Run, load_run
 
 
 def chart_of(figure: Figure[Any], run: Run) -> Chart:
@@ -52,3 +54,24 @@ def data_of(figure: Figure[Any], run: Run) -> Sequence[dict[str, str]]:
     """The lines of the data file."""
     text = figure.data(figure.items(run)).decode()
     return list(csv.DictReader(StringIO(text)))
+
+
+def run_with(rows: Sequence[Row]) -> Run:
+    """The stored run of a GPU with other rows."""
+    return replace(load_run(GPU_RUN), cases=(), rows=tuple(rows))
+
+
+def points(
+    panel: Panel, label: str = "", *, valid: bool | None = True
+) -> list[tuple[float, float]]:
+    """Place and value of `marks`."""
+    return [(mark.place, mark.value) for mark in marks(panel, label, valid=valid)]
+
+
+def lines(panel: Panel, *, of_a_model: bool) -> list[list[tuple[float, float]]]:
+    """Place and value of the marks of each series: those without a marker are of a model."""
+    return [
+        [(mark.place, mark.value) for mark in layer.marks]
+        for layer in panel.layers
+        if isinstance(layer, Series) and layer.marks and of_a_model == (not layer.look.marker)
+    ]

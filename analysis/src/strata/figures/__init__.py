@@ -7,9 +7,10 @@ drawing, save nothing, and set no global state.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -66,17 +67,29 @@ class Figure(Generic[Item]):
     source: Callable[[Item], Row]
 
 
+@cache
+def _by_module() -> Mapping[str, Sequence[Any]]:
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return {
+        name: module.FIGURES if hasattr(module, "FIGURES") else (module.FIGURE,)
+        for name, module in modules.items()
+    }
+
+
 def discover() -> tuple[Any, ...]:
     """Every figure of the package, in the order in which a report shows them."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    figures = [
-        figure
-        for module in modules
-        for figure in getattr(module, "FIGURES", [getattr(module, "FIGURE", None)])
-        if figure is not None
-    ]
-    return tuple(sorted(figures, key=lambda figure: (figure.order, figure.name)))
+    found = [figure for of_module in _by_module().values() for figure in of_module]
+    return tuple(sorted(found, key=lambda figure: (figure.order, figure.name)))
+
+
+def module_of(name: str) -> str:
+    """The module that a figure stands in."""
+    return next(
+        module
+        for module, found in _by_module().items()
+        if name in [figure.name for figure in found]
+    )
 
 
 @contextmanager

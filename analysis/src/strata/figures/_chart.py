@@ -18,6 +18,7 @@ GREY = "#7a7a7a"
 PALE = "#e3e3e3"
 
 T = TypeVar("T")
+K = TypeVar("K")
 Scale = Literal["linear", "log", "log2", "symlog2"]
 Spread = Literal["", "band", "bar", "caps"]
 
@@ -225,9 +226,9 @@ def wrapped(panels: Sequence[Panel], columns: int) -> list[list[Panel | None]]:
     return rows
 
 
-def grouped(items: Iterable[T], key: Callable[[T], str]) -> dict[str, list[T]]:
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Items by a key, keys and items in the order in which they come."""
-    found: dict[str, list[T]] = {}
+    found: dict[K, list[T]] = {}
     for item in items:
         found.setdefault(key(item), []).append(item)
     return found
@@ -272,6 +273,43 @@ def by_look(
     ]
 
 
+def predicted_and_counted(
+    points: Iterable[tuple[float, Row | None, Row | None]], look: Look, label: str
+) -> list[Series]:
+    """A line for what the model says, marks for what was counted, at the same places."""
+    known = list(points)
+    line = [Mark(place, row.value) for place, row, _ in known if row]
+    counted = [mark(place, row) for place, _, row in known if row]
+    return [
+        Series(marks=line, look=replace(look, marker=""), order=1.5),
+        Series(marks=counted, look=replace(look, line=""), order=3),
+        Series(marks=[], look=look, label=label),
+    ]
+
+
+def counted_keys(pairs: Iterable[tuple[Row | None, Row | None]]) -> list[Key]:
+    """What lines and marks of `predicted_and_counted` are, as far as there are any."""
+    predicted, counted = (any(rows) for rows in zip(*pairs, strict=True))
+    keys = [(predicted, "predicted", Look(line="-")), (counted, "counted", Look(marker="o"))]
+    return [Key(label=label, look=look) for there, label, look in keys if there]
+
+
+def agreement(pairs: Sequence[tuple[Row | None, Row | None]]) -> str:
+    """How many predictions the counts confirm, in one sentence of a caption."""
+    both = [(one, two) for one, two in pairs if one and two]
+    if not any(one or two for one, two in pairs):
+        return " In this run they were neither predicted nor counted."
+    if not both:
+        return " Nothing was counted to stand beside the prediction."
+    equal = sum(abs(one.value - two.value) <= 1e-9 * one.value for one, two in both)
+    return f" Counted equals predicted in {equal} of {len(both)} cases."
+
+
+def any_invalid(*rows: Row | None) -> bool:
+    """Whether one of the rows that are there is not valid."""
+    return any(row is not None and not row.valid for row in rows)
+
+
 def names_axis(names: Sequence[str], **more: object) -> Axis:
     """The axis of a list: a name at 0, 1, 2, … and half a step of room at both ends."""
     ticks = list(range(len(names)))
@@ -279,12 +317,16 @@ def names_axis(names: Sequence[str], **more: object) -> Axis:
     return Axis(limits=limits, ticks=ticks, names=names, **more)  # type: ignore[arg-type]
 
 
-def scaled(most: float, unit: str) -> tuple[float, str]:
-    """The scale and the name of the unit that suit values up to `most`: 1e12, "TB/s"."""
-    for scale, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
-        if most >= scale:
-            return scale, prefix + unit
-    return 1.0, unit
+def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
+    """The scale, `least` or more, and the name of the unit that suit values up to `most`."""
+    steps = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
+    scale, prefix = next((s, p) for s, p in steps if most >= s or s <= least)
+    return scale, prefix + unit
+
+
+def place(value: str, known: Sequence[str]) -> tuple[int, str]:
+    """What sorts known values first, in their order, then the others by name."""
+    return (known.index(value) if value in known else len(known), value)
 
 
 # --- limits and ticks -----------------------------------------------------------------------------
@@ -337,7 +379,10 @@ def limits(axis: Axis, values: Iterable[float]) -> tuple[float, float]:
 
 
 def value_limits(chart: Chart) -> dict[tuple[int, int], tuple[float, float]]:
-    """The limits of the values of every panel, by row and column, shared as the chart says."""
+    """The limits of the values of every panel, by row and column, shared as the chart says.
+
+    Panels with limits of their own are left out.
+    """
     shown = {
         (r, c): panel for r, row in enumerate(chart.rows) for c, panel in enumerate(row) if panel
     }
@@ -349,7 +394,7 @@ def value_limits(chart: Chart) -> dict[tuple[int, int], tuple[float, float]]:
         "": lambda at: at,
     }[chart.share]
     for at, panel in shown.items():
-        groups.setdefault(group_of(at), []).extend(_values(panel))
+        groups.setdefault(group_of(at), []).extend([] if panel.values.limits else _values(panel))
     return {at: limits(panel.values, groups[group_of(at)]) for at, panel in shown.items()}
 
 

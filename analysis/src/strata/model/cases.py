@@ -40,6 +40,12 @@ class CaseRows:
         by_method = {row.method: row for row in reversed(found)}
         return next((by_method[method] for method in methods if method in by_method), None)
 
+    def timed(self, quantity: str) -> Row | None:
+        """What was timed, by a clock on the core if there is one, else by whatever timed it."""
+        return self.row(quantity, *CLOCKS, provenance="timed") or self.row(
+            quantity, provenance="timed"
+        )
+
 
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:
     """The cases of `rows`, in the order in which they come."""
