@@ -22,10 +22,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 
 from builders import DATA
-from strata import figures, model
+from strata import figures
 from strata.figures._draw import draw
 from strata.figures._figure import Figure
-from strata.run import Row, load_run
+from strata.run import Run, load_run
 
 RUNS = {
     re.sub(r"^excerpt-(.*)-\d{8}T\d{6}Z-", r"\1-", run.name): run
@@ -64,15 +64,13 @@ class Drawing:
 def items_of(drawing: Drawing) -> Sequence[Any]:
     """What the figure shows of the run; nothing where the run has no row of it."""
     (figure,) = (figure for figure in figures.discover() if figure.name == drawing.figure)
-    if isinstance(figure, Figure):
-        return figure.items(load_run(RUNS[drawing.run]))
-    return figure.prepare(rows_of(drawing.run))  # type: ignore[no-any-return]
+    return figure.items(run_of(drawing.run))  # type: ignore[no-any-return]
 
 
 @cache
-def rows_of(run: str) -> tuple[Row, ...]:
-    """The rows of a tiny run as a report draws them, read once."""
-    return tuple(model.merged([load_run(RUNS[run])]))
+def run_of(run: str) -> Run:
+    """A tiny run, read once."""
+    return load_run(RUNS[run])
 
 
 def drawings() -> list[Drawing]:

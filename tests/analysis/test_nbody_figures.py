@@ -1,7 +1,6 @@
 """The figures of the n-body ladder: what is drawn, what is hollow, what overlaps, what is told."""
 
 import re
-from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -12,8 +11,8 @@ import numpy as np
 import pytest
 
 import ladder_run
-from builders import load2
-from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts
+from builders import case, count
+from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts, some
 from strata import figures
 from strata.figures import (
     nbody_accuracy,
@@ -27,8 +26,8 @@ from strata.figures import (
     nbody_unroll,
     nbody_waterfall,
 )
-from strata.ladder import rungs as ladder
-from strata.run import Row
+from strata.ladder.best import best_cases
+from strata.run import Run
 
 TERA = 1e12
 FIGURES: dict[str, figures.Figure[Any]] = {
@@ -52,28 +51,24 @@ each_drawn = pytest.mark.parametrize(("name", "which"), DRAWN)
 
 
 @cache
-def rows_of(which: str) -> tuple[Row, ...]:
-    """The rows of a made-up run."""
+def run_of(which: str) -> Run:
+    """A made-up run."""
     with TemporaryDirectory() as folder:
         made = ladder_run.gpu_run if which == "gpu" else ladder_run.host_run
-        return made(Path(folder)).rows
+        return made(Path(folder))
 
 
-def drawn(name: str, rows: Sequence[Row]) -> Any:
+def drawn(name: str, run: Run) -> Any:
     figure = FIGURES[name]
     with figures.style():
-        canvas = figures.render(figure, figure.prepare(rows))
+        canvas = figures.render(figure, figure.prepare(run))
         canvas.draw_without_rendering()
     return canvas
 
 
 @cache
 def stored(name: str, which: str) -> Any:
-    return drawn(name, rows_of(which))
-
-
-def some(folder: Path, *lines: dict[str, Any]) -> tuple[Row, ...]:
-    return load2(folder, list(lines)).rows
+    return drawn(name, run_of(which))
 
 
 def lengths(panel: Any, label: str) -> list[float]:
@@ -98,10 +93,11 @@ def strokes(panel: Any, label: str) -> list[float]:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_without_its_rows_there_is_no_figure(name: str, tmp_path: Path) -> None:
-    assert not FIGURES[name].prepare([])
+    other = case([count("interactions_per_second", 1, unit="1/s")])
+    assert not FIGURES[name].prepare(some(tmp_path / "a", other))
     if name not in OF_A_CPU:
         line = rung_case("naive", 1e12, SINGLE, layout="aos")
-        assert not FIGURES[name].prepare(some(tmp_path, line))
+        assert not FIGURES[name].prepare(some(tmp_path / "b", line))
 
 
 @each_drawn
@@ -128,7 +124,7 @@ def test_every_text_lies_on_the_canvas_and_none_on_another(name: str, which: str
 @each_drawn
 def test_the_data_file_has_a_cell_for_each_column(name: str, which: str) -> None:
     figure = FIGURES[name]
-    for item in figure.prepare(rows_of(which)):
+    for item in figure.prepare(run_of(which)):
         assert len(figure.cells(item)) == len(figure.columns)
         assert figure.cells(item)[-1] == figure.source(item).case
 
@@ -138,7 +134,7 @@ def test_the_data_file_has_a_cell_for_each_column(name: str, which: str) -> None
 
 def test_a_bar_for_each_rung_and_a_mark_for_each_published_rate() -> None:
     (panel,) = stored("nbody_ladder", "gpu").axes
-    steps = nbody_ladder.prepare(rows_of("gpu"))
+    steps = nbody_ladder.prepare(run_of("gpu"))
     assert "several_gpus" not in [step.rung for step in steps]
     assert lengths(panel, "_valid") == pytest.approx([step.row.value / TERA for step in steps])
     assert places(panel, "_published") == [1.835, 1.03]
@@ -167,19 +163,19 @@ def test_a_cpu_is_measured_by_its_serial_rung() -> None:
     assert panel.get_xlabel() == "interactions (10⁹/s)"
     assert [text.count("serial") for text in words] == [0, 1, 1, 1, 1, 1]
     assert not places(panel, "_limit of all")
-    assert "Strokes" not in nbody_ladder.caption(ladder.steps(rows_of("host")))
+    assert "Strokes" not in nbody_ladder.caption(best_cases(run_of("host")))
 
 
 def test_an_invalid_rung_is_hollow_and_another_size_is_told(tmp_path: Path) -> None:
-    rows = some(
+    run = some(
         tmp_path,
         rung_case("naive", 1e12, SMALL, layout="aos"),
         rung_case("tiled", 2e12, SINGLE, layout="aos"),
         rung_case("one_launch", 3e12, SINGLE, noise="failed", layout="aos"),
     )
-    (panel,) = drawn("nbody_ladder", rows).axes
+    (panel,) = drawn("nbody_ladder", run).axes
     assert len(lengths(panel, "_invalid")) == 1
-    words = nbody_ladder.caption(nbody_ladder.prepare(rows)).replace("\u202f", " ")
+    words = nbody_ladder.caption(nbody_ladder.prepare(run)).replace("\u202f", " ")
     assert "Of another size: naive 65 536 bodies." in words
     assert "Invalid, drawn hollow (1): one launch." in words
 
@@ -203,7 +199,7 @@ def test_long_words_find_room(tmp_path: Path) -> None:
 
 
 def test_the_caption_names_who_published_what() -> None:
-    words = nbody_ladder.caption(ladder.steps(rows_of("gpu"))).replace("\u202f", " ")
+    words = nbody_ladder.caption(best_cases(run_of("gpu"))).replace("\u202f", " ")
     assert "NVIDIA's sample (CUDA sample nbody, fp32, -ftz=true, blocks of 512; 524 288" in words
     assert "driver 580.159.04" in words
 
@@ -222,18 +218,18 @@ def test_unrolling_is_told_over_the_plain_loop() -> None:
 
 def test_without_the_plain_loop_unrolling_says_nothing(tmp_path: Path) -> None:
     line = rung_case("unrolled", 1e12, SINGLE, layout="soaoas", unroll=4)
-    assert not nbody_unroll.prepare(some(tmp_path, line))
+    assert not nbody_unroll.prepare(some(tmp_path / "b", line))
 
 
 def test_an_invalid_factor_is_hollow(tmp_path: Path) -> None:
-    rows = some(
+    run = some(
         tmp_path,
         rung_case("unrolled", 1e12, SINGLE, layout="soaoas", unroll=1),
         rung_case("unrolled", 2e12, SINGLE, layout="soaoas", unroll=4, noise="failed"),
     )
-    (panel,) = drawn("nbody_unroll", rows).axes
+    (panel,) = drawn("nbody_unroll", run).axes
     assert places(panel, "_invalid") == [4]
-    assert "unroll 4." in nbody_unroll.caption(nbody_unroll.prepare(rows))
+    assert "unroll 4." in nbody_unroll.caption(nbody_unroll.prepare(run))
 
 
 def test_occupancy_stands_beneath_the_rate_where_it_was_counted(tmp_path: Path) -> None:
@@ -245,9 +241,9 @@ def test_occupancy_stands_beneath_the_rate_where_it_was_counted(tmp_path: Path) 
         for place in (SINGLE, GALAXIES)
         for size in (64, 128)
     ]
-    rows = some(tmp_path, *lines)
-    assert len(drawn("nbody_block_size", rows).axes) == 1
-    assert "Beneath" not in nbody_block_size.caption(nbody_block_size.prepare(rows))
+    run = some(tmp_path, *lines)
+    assert len(drawn("nbody_block_size", run).axes) == 1
+    assert "Beneath" not in nbody_block_size.caption(nbody_block_size.prepare(run))
 
 
 # --- copies included ------------------------------------------------------------------------------
@@ -263,13 +259,11 @@ def test_gravit_is_timed_from_copy_to_copy(tmp_path: Path) -> None:
     invalid = ladder_run.gravit_case("naive", 40000, 1e11, layout="aos")
     invalid["measurements"][-1]["noise"]["verdict"] = "failed"
     fine = ladder_run.gravit_case("naive", 80000, 1e11, layout="aos")
-    rows = some(tmp_path, invalid, fine)
-    upper, lower = drawn("nbody_gravit", rows).axes
+    run = some(tmp_path, invalid, fine)
+    upper, lower = drawn("nbody_gravit", run).axes
     assert places(upper, "_invalid") == [40000]
     assert [list(line.get_xdata()) for line in lower.lines] == [[80000]]
-    assert "Invalid, drawn hollow (1): naive, 40" in nbody_gravit.caption(
-        nbody_gravit.prepare(rows)
-    )
+    assert "Invalid, drawn hollow (1): naive, 40" in nbody_gravit.caption(nbody_gravit.prepare(run))
 
 
 def test_gravit_is_told_over_the_papers_first_code(tmp_path: Path) -> None:
@@ -281,9 +275,9 @@ def test_gravit_is_told_over_the_papers_first_code(tmp_path: Path) -> None:
     theirs = [line for line in panel.lines if line.get_label() == "_published"]
     assert [line.get_ydata()[0] for line in theirs] == [1.18, 1.27]
     line = ladder_run.gravit_case("naive", 40000, 1e11, layout="aos")
-    rows = some(tmp_path, line)
-    assert len(drawn("nbody_gravit", rows).axes) == 2
-    assert "Lowest" not in nbody_gravit.caption(nbody_gravit.prepare(rows))
+    run = some(tmp_path, line)
+    assert len(drawn("nbody_gravit", run).axes) == 2
+    assert "Lowest" not in nbody_gravit.caption(nbody_gravit.prepare(run))
 
 
 # --- the steps ------------------------------------------------------------------------------------
@@ -291,12 +285,12 @@ def test_gravit_is_told_over_the_papers_first_code(tmp_path: Path) -> None:
 
 def test_a_step_runs_from_the_rate_before_to_the_rate_after() -> None:
     left, right, *_ = stored("nbody_waterfall", "gpu").axes
-    changes = [one for one in nbody_waterfall.prepare(rows_of("gpu")) if one.problem == "single"]
+    changes = [one for one in nbody_waterfall.prepare(run_of("gpu")) if one.problem == "single"]
     assert lengths(left, "_step") == pytest.approx(
-        [(one.after.rate.value - one.before.rate.value) / TERA for one in changes]
+        [(one.after.value - one.before.value) / TERA for one in changes]
     )
     assert places(left, "_predicted") == pytest.approx(
-        [one.before.rate.value / TERA * one.predicted for one in changes if one.predicted]
+        [one.before.value / TERA * one.prediction.value for one in changes if one.prediction]
     )
     assert strokes(right, "_measured") == pytest.approx([one.measured for one in changes])
     names = [text.get_text().split() for text in left.get_yticklabels()]
@@ -304,7 +298,7 @@ def test_a_step_runs_from_the_rate_before_to_the_rate_after() -> None:
 
 
 def test_segments_end_at_the_measured_factor() -> None:
-    for change in nbody_waterfall.prepare(rows_of("gpu")):
+    for change in nbody_waterfall.prepare(run_of("gpu")):
         pieces = nbody_waterfall.segments(change)
         product = 1.0
         for _, start, end in pieces:
@@ -330,7 +324,7 @@ def test_what_was_not_counted_is_not_called_unexplained(tmp_path: Path) -> None:
 
 def test_a_cpu_has_no_factors_beside_its_steps() -> None:
     assert len(stored("nbody_waterfall", "host").axes) == 2
-    words = nbody_waterfall.caption(nbody_waterfall.prepare(rows_of("host")))
+    words = nbody_waterfall.caption(nbody_waterfall.prepare(run_of("host")))
     assert "Right:" not in words
 
 
@@ -343,18 +337,18 @@ def test_the_k80_stand_beside_what_redoes_them(tmp_path: Path) -> None:
     assert len(places(panel, "_valid")) == 5
     (panel,) = stored("nbody_thessaly_time", "gpu").axes
     assert places(panel, "_published") == [2.1149, 0.493, 0.148, 0.1358, 0.11]
-    pairs = nbody_thessaly_time.prepare(rows_of("gpu"))
-    rates = nbody_thessaly_throughput.prepare(rows_of("gpu"))
+    pairs = nbody_thessaly_time.prepare(run_of("gpu"))
+    rates = nbody_thessaly_throughput.prepare(run_of("gpu"))
     for pair, rate in zip(pairs, rates, strict=True):
         assert pair.own == pytest.approx(80 * 32 * 4096**2 / rate.own)
         assert pair.better == pytest.approx(rate.better, rel=0.03)
     words = nbody_thessaly_throughput.caption(rates)
     assert "Not redone in this run: serial, OpenMP." in words
     # Other systems than theirs have no time to compare.
-    assert not nbody_thessaly_time.prepare(rows_of("host"))
+    assert not nbody_thessaly_time.prepare(run_of("host"))
     line = rung_case("tiled", 1e11, GALAXIES, layout="aos", noise="failed")
-    rows = some(tmp_path, line)
-    (panel,) = drawn("nbody_thessaly_throughput", rows).axes
+    run = some(tmp_path, line)
+    (panel,) = drawn("nbody_thessaly_throughput", run).axes
     assert places(panel, "_invalid") == [pytest.approx(100, rel=0.01)]
     assert "–" in [text.get_text() for text in panel.texts]
 
@@ -364,7 +358,7 @@ def test_the_k80_stand_beside_what_redoes_them(tmp_path: Path) -> None:
 
 def test_several_gpus_stand_beside_so_many_times_one() -> None:
     upper, lower = stored("nbody_gpus", "gpu").axes
-    items = nbody_gpus.prepare(rows_of("gpu"))
+    items = nbody_gpus.prepare(run_of("gpu"))
     assert [item.point.value for item in items] == [1, 2, 1, 2]
     ideal = [line for line in upper.lines if line.get_label() == "_ideal"]
     assert [line.get_ydata()[1] for line in ideal] == pytest.approx(
@@ -394,7 +388,7 @@ def test_shares_of_a_rung_add_up_and_small_ones_are_other() -> None:
         (bar,) = container
         widths[bar.get_y()] = widths.get(bar.get_y(), 0) + bar.get_width()
     assert list(widths.values()) == pytest.approx([100] * len(ladder_run.GPU))
-    (naive, *_) = nbody_stalls.prepare(rows_of("gpu"))
+    (naive, *_) = nbody_stalls.prepare(run_of("gpu"))
     assert naive.shares["long_scoreboard"] == pytest.approx(9.1 / 15.1)
     legend = [text.get_text() for text in stored("nbody_stalls", "gpu").legends[0].get_texts()]
     assert "instruction cache" not in legend
@@ -403,8 +397,8 @@ def test_shares_of_a_rung_add_up_and_small_ones_are_other() -> None:
 
 def test_issue_slots_stand_beside_the_stalls(tmp_path: Path) -> None:
     line = rung_case("naive", 1e12, SINGLE, layout="aos")
-    rows = some(tmp_path, line, rung_counts(line, 50, 55.6))
-    words = [text.get_text() for text in drawn("nbody_stalls", rows).axes[0].texts]
+    run = some(tmp_path, line, rung_counts(line, 50, 55.6))
+    words = [text.get_text() for text in drawn("nbody_stalls", run).axes[0].texts]
     assert words == ["56 %, 15.1", "issue slots used, warps"]
 
 
@@ -413,14 +407,14 @@ def test_the_fastest_counted_case_is_shown(tmp_path: Path) -> None:
         rung_case("naive", rate, SINGLE, layout=layout)
         for rate, layout in ((1e12, "aos"), (2e12, "soa"))
     )
-    rows = some(tmp_path, slow, fast, rung_counts(slow, 50, 50))
-    (one,) = nbody_stalls.prepare(rows)
+    run = some(tmp_path, slow, fast, rung_counts(slow, 50, 50))
+    (one,) = nbody_stalls.prepare(run)
     assert one.all_states.params["layout"] == "aos"
 
 
 def test_every_error_has_its_bound() -> None:
     (panel,) = stored("nbody_accuracy", "gpu").axes
-    points = nbody_accuracy.prepare(rows_of("gpu"))
+    points = nbody_accuracy.prepare(run_of("gpu"))
     assert len(places(panel, "_valid")) == len(points)
     assert strokes(panel, "_bound") == pytest.approx([point.bound for point in points])
     assert all(point.bound and point.row.value < point.bound for point in points)
@@ -429,7 +423,7 @@ def test_every_error_has_its_bound() -> None:
 def test_an_error_of_nothing_is_drawn_and_a_case_beyond_its_bound_is_hollow(
     tmp_path: Path,
 ) -> None:
-    rows = some(
+    run = some(
         tmp_path,
         rung_case("naive", 1e12, SINGLE, layout="aos", error=0.0),
         rung_case(
@@ -437,7 +431,7 @@ def test_an_error_of_nothing_is_drawn_and_a_case_beyond_its_bound_is_hollow(
         ),
         rung_case("zzz", 1e12, SINGLE, layout="aos"),
     )
-    (panel,) = drawn("nbody_accuracy", rows).axes
+    (panel,) = drawn("nbody_accuracy", run).axes
     assert places(panel, "_valid")[0] == nbody_accuracy.LEAST
     assert places(panel, "_invalid") == [1e-3]
     assert len(strokes(panel, "_bound")) == 2

@@ -26,7 +26,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
 from strata.figures._recording import Recording, record
-from strata.run import Context, Row
+from strata.run import Context, Row, Run
 
 STYLE = Path(__file__).with_name("style.mplstyle")
 PNG_LEVEL = 2
@@ -58,13 +58,19 @@ class Figure(Generic[Item]):
     name: str
     title: str
     order: int
-    prepare: Callable[[Sequence[Row]], Sequence[Item]]
+    prepare: Callable[[Any], Sequence[Item]]
     grid: Callable[[Sequence[Item]], Grid]
     draw: Callable[[Sequence[Item], AxesGrid], None]
     caption: Callable[[Sequence[Item]], str]
     columns: tuple[str, ...]
     cells: Callable[[Item], tuple[object, ...]]
     source: Callable[[Item], Row]
+    of_run: bool = False
+    """Whether `prepare` takes the run, not its rows alone."""
+
+    def items(self, run: Run) -> Sequence[Item]:
+        """What the figure shows of the run."""
+        return self.prepare(run if self.of_run else run.rows)
 
 
 @cache

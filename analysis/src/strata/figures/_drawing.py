@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
-from strata import figures, model
+from strata import figures
 from strata.figures import _draw
 from strata.figures import _figure as charted
 from strata.report.all_rows import Places
-from strata.run import Row, Run
+from strata.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,6 @@ class _Work:
 
     figures: Sequence[figures.Figure[Any]]
     runs: Sequence[Run]
-    rows: Sequence[Sequence[Row]]
     places: Sequence[Places]
 
 
@@ -61,9 +60,8 @@ def drawn(
     """
     global _work  # noqa: PLW0603  (a forked process gets it from here)
     found = figures.discover()
-    rows = [model.merged([run]) for run in runs]
     tasks = [(run, figure) for run in range(len(runs)) for figure in range(len(found))]
-    _work = _Work(figures=found, runs=runs, rows=rows, places=places)
+    _work = _Work(figures=found, runs=runs, places=places)
     gc.freeze()  # a walk over the records for garbage writes to all the memory that is shared
     try:
         with _everywhere(tasks) as done:
@@ -120,14 +118,14 @@ def _begin() -> None:
 def _drawing(run: int, figure: int) -> Drawing | None:
     if _work is None:
         raise RuntimeError("nothing to draw")
-    return draw(_work.figures[figure], _work.rows[run], _work.runs[run], _work.places[run])
+    return draw(_work.figures[figure], _work.runs[run], _work.places[run])
 
 
-def draw(figure: Any, rows: Sequence[Row], run: Run, places: Places) -> Drawing | None:
-    """One figure of the rows of a run; None where they have nothing for it."""
+def draw(figure: Any, run: Run, places: Places) -> Drawing | None:
+    """One figure of a run; None where it has nothing for it."""
     if isinstance(figure, charted.Figure):
         return draw_chart(figure, run, places)
-    items = figure.prepare(rows)
+    items = figure.items(run)
     if not items:
         return None
     with figures.style():

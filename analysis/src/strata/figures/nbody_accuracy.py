@@ -10,22 +10,22 @@ from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import INK, hollow_key, invalid_note, legend_above
 from strata.figures.nbody_unroll import STYLE
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import Accuracy
+from strata.ladder.best import Accuracy, accuracies
 from strata.model import ordered, units
-from strata.run import Row
+from strata.run import Row, Run
 
 ROOM = 2 * units.SPACE
 LEAST = 1e-9
 """Where an error of nothing is drawn: some systems are so small that every digit is right."""
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Accuracy]:
+def prepare(run: Run) -> Sequence[Accuracy]:
     """One item per case."""
-    return ladder.accuracies(rows)
+    return accuracies(run)
 
 
 def _rungs(points: Sequence[Accuracy]) -> list[str]:
-    return ordered((point.rung for point in points), tuple(ladder.RUNGS))
+    return list(dict.fromkeys(point.rung for point in sorted(points, key=lambda one: one.order)))
 
 
 def _problems(points: Sequence[Accuracy]) -> list[str]:
@@ -135,4 +135,5 @@ FIGURE = Figure(
     ),
     cells=cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

@@ -14,16 +14,16 @@ from strata.figures._palette import hollow_key, invalid_note, legend_beside
 from strata.figures._series import series
 from strata.figures.nbody_unroll import STYLE
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import AxisPoint
+from strata.ladder.best import AxisPoint, along
 from strata.model import units
-from strata.run import Row
+from strata.run import Row, Run
 
 TERA = 1e12
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[AxisPoint]:
+def prepare(run: Run) -> Sequence[AxisPoint]:
     """One item per problem and size of blocks."""
-    return ladder.along(rows, "block_size", "block_size")
+    return along(run, "block_size", "block_size")
 
 
 def _occupied(points: Sequence[AxisPoint]) -> bool:
@@ -125,4 +125,5 @@ FIGURE = Figure(
     ),
     cells=cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

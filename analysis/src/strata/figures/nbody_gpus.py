@@ -12,8 +12,8 @@ from strata.figures._palette import GREY, INK, hollow_key, invalid_note, legend_
 from strata.figures._series import series
 from strata.figures.nbody_unroll import STYLE
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import AxisPoint
-from strata.run import Row
+from strata.ladder.best import AxisPoint, along
+from strata.run import Row, Run
 
 TERA = 1e12
 
@@ -33,9 +33,9 @@ class Shared:
         return self.point.row.value / (self.point.value * self.alone.value)
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Shared]:
+def prepare(run: Run) -> Sequence[Shared]:
     """One item per problem and number of GPUs; nothing of a problem without one GPU."""
-    points = ladder.along(rows, ladder.SEVERAL, "gpus")
+    points = along(run, ladder.SEVERAL, "gpus")
     alone = {point.problem: point.row for point in points if point.value == 1}
     return [Shared(point, alone[point.problem]) for point in points if point.problem in alone]
 
@@ -139,4 +139,5 @@ FIGURE = Figure(
     ),
     cells=cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

@@ -15,10 +15,10 @@ from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, hollow_key, invalid_note, legend_beside
 from strata.figures._series import series
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import Copied
+from strata.ladder.best import Copied, copied
 from strata.ladder.seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
 from strata.model import units
-from strata.run import Row
+from strata.run import Row, Run
 
 STYLE: Mapping[str, tuple[str, str]] = {
     "naive": ("#D55E00", "o"),
@@ -38,9 +38,9 @@ KEY = "siegel2009gravit"
 MARKERS = ("P", "D")
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Copied]:
+def prepare(run: Run) -> Sequence[Copied]:
     """One item per rung and number of particles."""
-    return [one for one in ladder.copied(rows) if one.rung in STYLE]
+    return [one for one in copied(run) if one.rung in STYLE]
 
 
 def _rungs(points: Sequence[Copied]) -> list[str]:
@@ -207,4 +207,5 @@ FIGURE = Figure(
     ),
     cells=cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

@@ -11,9 +11,9 @@ from strata import reference
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, legend_above
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import Step
+from strata.ladder.best import Best, best_cases, common_size, published
 from strata.model import units
-from strata.run import Row
+from strata.run import Row, Run
 
 COLOUR = "#0072B2"
 PUBLISHED = "#D55E00"
@@ -22,21 +22,21 @@ ROOM = 2 * units.SPACE
 SERIAL = "serial"
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Step]:
+def prepare(run: Run) -> Sequence[Best]:
     """One item per rung, by its best case; several GPUs have a figure of their own."""
-    return [step for step in ladder.steps(rows) if ladder.gpus(step.row) == 1]
+    return [step for step in best_cases(run) if ladder.gpus(step.row) == 1]
 
 
-def _scale(steps: Sequence[Step]) -> tuple[float, str]:
+def _scale(steps: Sequence[Best]) -> tuple[float, str]:
     """What an axis is in: GPUs and CPUs are a thousand times apart."""
     if max(step.row.value for step in steps) >= 0.1e12:
         return 1e12, "10¹²/s"
     return 1e9, "10⁹/s"
 
 
-def grid(steps: Sequence[Step]) -> Grid:
+def grid(steps: Sequence[Best]) -> Grid:
     """One panel, a line for each rung and for each published rate."""
-    lines = len(steps) + len(ladder.published([step.row for step in steps]))
+    lines = len(steps) + len(published(steps[0].row.device))
     return Grid(1, 1, width=8.4, height=1.5 + 0.3 * lines)
 
 
@@ -44,11 +44,11 @@ def _rate(value: float) -> str:
     return units.significant(value) if value >= 0.9995 else f"{value:.3f}"
 
 
-def _words(step: Step, steps: Sequence[Step], scale: float) -> str:
+def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
     """What stands beside a bar: rate, where it was best, the step, on a CPU all steps."""
     size = ladder.size_words(step.row)
     where = [step.chosen] if step.chosen else []
-    where += [size] if size != ladder.common_size(steps) else []
+    where += [size] if size != common_size(steps) else []
     words = _rate(step.row.value / scale)
     if where:
         words += f" ({'; '.join(where)})"
@@ -62,18 +62,18 @@ def _words(step: Step, steps: Sequence[Step], scale: float) -> str:
     return words
 
 
-def _limits(steps: Sequence[Step]) -> tuple[float | None, float | None]:
+def _limits(steps: Sequence[Best]) -> tuple[float | None, float | None]:
     """What the shortest code allows that computes pairs twice, and the one that does so once."""
     twice = [step.limit.value for step in steps if step.limit and step.rung != ladder.ONCE]
     once = [step.limit.value for step in steps if step.limit and step.rung == ladder.ONCE]
     return max(twice, default=None), max(once, default=None)
 
 
-def draw(steps: Sequence[Step], axes: AxesGrid) -> None:
+def draw(steps: Sequence[Best], axes: AxesGrid) -> None:
     """Bars from zero in the order of the ladder; beneath them what others published."""
     (panel,) = flat(axes)
     scale, unit = _scale(steps)
-    others = ladder.published([step.row for step in steps])
+    others = published(steps[0].row.device)
     ends: list[tuple[float, str]] = []
     for place, step in enumerate(steps):
         words = _words(step, steps, scale)
@@ -113,7 +113,7 @@ def _room(words: str) -> float:
     return max(0.3, 1 - (0.15 + letter * len(words)) / width)
 
 
-def _bar(panel: Axes, place: int, step: Step, scale: float) -> float:
+def _bar(panel: Axes, place: int, step: Best, scale: float) -> float:
     """One rung; returns how far to the right it reaches, without its words."""
     row = step.row
     panel.barh(
@@ -145,9 +145,9 @@ def _beside(panel: Axes, right: float, place: int, words: str) -> None:
     )  # fmt: skip
 
 
-def _handles(steps: Sequence[Step], *, drawn: bool) -> list[Artist]:
+def _handles(steps: Sequence[Best], *, drawn: bool) -> list[Artist]:
     handles: list[Artist] = [
-        Patch(facecolor=COLOUR, edgecolor=COLOUR, label=ladder.common_size(steps))
+        Patch(facecolor=COLOUR, edgecolor=COLOUR, label=common_size(steps))
     ]  # fmt: skip
     if any(step.other for step in steps):
         handles.append(
@@ -171,13 +171,13 @@ def _handles(steps: Sequence[Step], *, drawn: bool) -> list[Artist]:
     return handles
 
 
-def _other(steps: Sequence[Step]) -> str:
+def _other(steps: Sequence[Best]) -> str:
     """What the circles are."""
     problem = next(step.other.params["problem"] for step in steps if step.other)
     return ladder.PROBLEM_WORDS[problem]
 
 
-def caption(steps: Sequence[Step]) -> str:
+def caption(steps: Sequence[Best]) -> str:
     """What bars, marks and words are, and where the published rates come from."""
     words = (
         "Pairs computed in a second, N² of each system and step, a body with itself included, as "
@@ -185,7 +185,7 @@ def caption(steps: Sequence[Step]) -> str:
         "best; lines in them: range of the samples; then the step over the rung that it changes, "
         "at the largest size that both have."
     )
-    common = ladder.common_size(steps)
+    common = common_size(steps)
     odd = [
         f"{ladder.rung_name(step.rung)} {ladder.size_words(step.row)}"
         for step in steps
@@ -202,7 +202,7 @@ def caption(steps: Sequence[Step]) -> str:
             "every cycle of the clock under this load; dotted: the highest of them for code that "
             "computes each pair twice, and once."
         )
-    theirs = ladder.published([step.row for step in steps])
+    theirs = published(steps[0].row.device)
     if theirs:
         listed = "; ".join(
             f"{one.label} ({one.implementation}"
@@ -215,7 +215,7 @@ def caption(steps: Sequence[Step]) -> str:
     return words + invalid_note(ladder.rung_name(step.rung) for step in steps if not step.row.valid)
 
 
-def cells(step: Step) -> tuple[object, ...]:
+def cells(step: Best) -> tuple[object, ...]:
     """One line of the data file."""
     systems, bodies = ladder.size(step.row)
     return (
@@ -226,7 +226,7 @@ def cells(step: Step) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def source(step: Step) -> Row:
+def source(step: Best) -> Row:
     """The rate."""
     return step.row
 
@@ -246,4 +246,5 @@ FIGURE = Figure(
     ),
     cells=cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

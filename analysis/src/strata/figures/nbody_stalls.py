@@ -8,9 +8,10 @@ from matplotlib.patches import Patch
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import INK, invalid_note, legend_beside
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import Stalls
+from strata.ladder import stalls as ladder_stalls
+from strata.ladder.stalls import STATES, Stalls
 from strata.model import units
-from strata.run import Row
+from strata.run import Row, Run
 
 COLOURS: Mapping[str, str] = {
     "selected": "#009E73",
@@ -34,9 +35,9 @@ LEAST = 0.005
 ROOM = 2 * units.SPACE
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Stalls]:
+def prepare(run: Run) -> Sequence[Stalls]:
     """One item per rung whose stalls were counted."""
-    return ladder.stalls(rows)
+    return ladder_stalls.stalls(run)
 
 
 def grid(stalls: Sequence[Stalls]) -> Grid:
@@ -47,7 +48,7 @@ def grid(stalls: Sequence[Stalls]) -> Grid:
 def _states(stalls: Sequence[Stalls]) -> list[str]:
     """The states that some rung spends time in, as they are stacked."""
     return [
-        state for state in ladder.STATES if any(one.shares.get(state, 0) >= LEAST for one in stalls)
+        state for state in STATES if any(one.shares.get(state, 0) >= LEAST for one in stalls)
     ] + ["other"]
 
 
@@ -89,7 +90,7 @@ def draw(stalls: Sequence[Stalls], axes: AxesGrid) -> None:
     panel.grid(visible=False, axis="y")
     panel.set_xlabel("time of the warps in flight (%)")
     handles: list[Artist] = [
-        Patch(facecolor=COLOURS[state], label=ladder.STATES.get(state, "other")) for state in states
+        Patch(facecolor=COLOURS[state], label=STATES.get(state, "other")) for state in states
     ]
     legend_beside(panel, handles)
 
@@ -110,7 +111,7 @@ def cells(one: Stalls) -> tuple[object, ...]:
     """One line of the data file."""
     shares = one.shares
     return (
-        one.rung, *(shares.get(state, "") for state in (*ladder.STATES, "other")),
+        one.rung, *(shares.get(state, "") for state in (*STATES, "other")),
         one.all_states.value, one.utilisation.value if one.utilisation else "",
         one.all_states.valid, one.all_states.case,
     )  # fmt: skip
@@ -130,9 +131,10 @@ FIGURE = Figure(
     draw=draw,
     caption=caption,
     columns=(
-        "rung", *ladder.STATES, "other", "warps_per_instruction", "issue_utilisation_percent",
+        "rung", *STATES, "other", "warps_per_instruction", "issue_utilisation_percent",
         "valid", "case",
     ),
     cells=cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

@@ -9,14 +9,14 @@ from strata.figures import AxesGrid, Figure, _thessaly, flat
 from strata.figures._thessaly import Pair
 from strata.ladder import seeds as ladder_seeds
 from strata.ladder.rungs import GIGA
-from strata.run import Row
+from strata.run import Row, Run
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Pair]:
+def prepare(run: Run) -> Sequence[Pair]:
     """One item per step of the report that was redone; rates in interactions a second."""
     return [
         Pair(one, one.row, one.rate, one.row.value, one.row.minimum, one.row.maximum)
-        for one in ladder_seeds.thessaly(rows)
+        for one in ladder_seeds.thessaly(run)
         if one.row is not None and one.row.minimum > 0
     ]
 
@@ -59,4 +59,5 @@ FIGURE = Figure(
     ),
     cells=_thessaly.cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

@@ -9,13 +9,13 @@ from strata.figures import AxesGrid, Figure, _thessaly, flat
 from strata.figures._thessaly import Pair
 from strata.ladder import seeds as ladder_seeds
 from strata.ladder.seeds import THESSALY_TIMED_STEPS
-from strata.run import Row
+from strata.run import Row, Run
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Pair]:
+def prepare(run: Run) -> Sequence[Pair]:
     """One item per step that was redone with the report's systems; times in seconds."""
     result = []
-    for one in ladder_seeds.thessaly(rows):
+    for one in ladder_seeds.thessaly(run):
         time, steps = one.step_time, THESSALY_TIMED_STEPS
         if time is not None and time.minimum > 0:
             values = (steps * time.value, steps * time.minimum, steps * time.maximum)
@@ -58,4 +58,5 @@ FIGURE = Figure(
     ),
     cells=_thessaly.cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

@@ -14,9 +14,9 @@ from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import INK, hollow_key, invalid_note, legend_beside
 from strata.figures._series import series
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import AxisPoint
+from strata.ladder.best import AxisPoint, along
 from strata.ladder.seeds import UNROLL_GAINS
-from strata.run import Row
+from strata.run import Row, Run
 
 STYLE = {"single": ("#0072B2", "o"), "galaxies": ("#009E73", "s"), "gravit": ("#CC79A7", "^")}
 WHOLE = 256
@@ -49,9 +49,9 @@ class Gain:
         )  # fmt: skip
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Gain]:
+def prepare(run: Run) -> Sequence[Gain]:
     """One item per problem and factor; nothing of a problem without the factor 1."""
-    points = ladder.along(rows, "unrolled", "unroll")
+    points = along(run, "unrolled", "unroll")
     base = {point.problem: point.row for point in points if point.value == 1 and point.row.value}
     return [Gain(point, base[point.problem]) for point in points if point.problem in base]
 
@@ -157,4 +157,5 @@ FIGURE = Figure(
     ),
     cells=cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

@@ -15,7 +15,7 @@ from strata.ladder import rungs as ladder
 from strata.ladder import steps as ladder_steps
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change
 from strata.model import units
-from strata.run import Row
+from strata.run import Row, Run
 
 GAIN, LOSS = "#009E73", "#D55E00"
 COLOURS: Mapping[str, str] = {
@@ -31,9 +31,9 @@ ROOM = 2 * units.SPACE
 PITCH = 0.34  # inches of a step
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Change]:
+def prepare(run: Run) -> Sequence[Change]:
     """One item per step and problem."""
-    return ladder_steps.changes(rows)
+    return ladder_steps.changes(run)
 
 
 def _problems(changes: Sequence[Change]) -> list[str]:
@@ -86,11 +86,11 @@ def _rows(panel: Axes, changes: Sequence[Change]) -> None:
 
 
 def _rates(panel: Axes, changes: Sequence[Change], thick: float) -> None:
-    most = max(change.after.rate.value for change in changes)
+    most = max(change.after.value for change in changes)
     scale, unit = (1e12, "10¹²/s") if most >= 0.1e12 else (1e9, "10⁹/s")
     ends = []
     for place, change in enumerate(changes):
-        before, after = change.before.rate.value / scale, change.after.rate.value / scale
+        before, after = change.before.value / scale, change.after.value / scale
         panel.barh(
             place, after - before, left=before, height=thick, label="_step",
             color=GAIN if after >= before else LOSS,
@@ -102,13 +102,13 @@ def _rates(panel: Axes, changes: Sequence[Change], thick: float) -> None:
         )  # fmt: skip
         words = units.factor(change.measured)
         right = max(before, after)
-        if change.predicted is not None:
-            expected = before * change.predicted
+        if change.prediction:
+            expected = before * change.prediction.value
             panel.plot(
                 [expected], [place], marker="D", markersize=4.2, markerfacecolor="white",
                 markeredgecolor=INK, markeredgewidth=0.9, linestyle="none", label="_predicted",
             )  # fmt: skip
-            words += f" ({units.factor(change.predicted)})"
+            words += f" ({units.factor(change.prediction.value)})"
             right = max(right, expected)
         panel.annotate(
             words, (right, place), xytext=(7, 0), textcoords="offset points", va="center",
@@ -123,7 +123,7 @@ def _rates(panel: Axes, changes: Sequence[Change], thick: float) -> None:
     _log_ticks(panel, low, high)
     names = [
         f"{ROOM}{ladder.rung_name(change.rung)}\n{ROOM}over "
-        f"{ladder.rung_name(change.before.rate.benchmark)}"
+        f"{ladder.rung_name(change.before.benchmark)}"
         for change in changes
     ]
     panel.set_yticks(range(len(changes)), names, fontsize=6.3, linespacing=0.95)
@@ -212,7 +212,7 @@ def _handles(changes: Sequence[Change]) -> list[Artist]:
         Patch(facecolor=GAIN, label="faster"),
         Patch(facecolor=LOSS, label="slower"),
     ]
-    if any(change.predicted is not None for change in changes):
+    if any(change.prediction for change in changes):
         handles.append(
             Line2D([], [], color=INK, marker="D", markersize=4.2, markerfacecolor="white",
                    linestyle="none", label="predicted")
@@ -250,7 +250,7 @@ def caption(changes: Sequence[Change]) -> str:
         "both of one problem and size and, where they share one, of one layout; lines in the ends: "
         "what the 95 % intervals of both rates allow. Figures: the measured factor"
     )
-    rules = dict.fromkeys(change.rule for change in changes if change.rule)
+    rules = dict.fromkeys(change.prediction.rule for change in changes if change.prediction)
     if rules:
         told = "; ".join(RULE_WORDS[rule] for rule in rules)
         words += f", and in brackets the predicted one (diamonds). Predicted: {told}"
@@ -262,18 +262,19 @@ def caption(changes: Sequence[Change]) -> str:
             "blocks of a launch), the clock (timed); what is left is unexplained. What speeds up "
             "goes to the right, what slows down to the left."
         )
-    places = dict.fromkeys(ladder.size_words(change.after.rate) for change in changes)
+    places = dict.fromkeys(ladder.size_words(change.after) for change in changes)
     return f"{words} Sizes: {', '.join(places)}."
 
 
 def cells(change: Change) -> tuple[object, ...]:
     """One line of the data file."""
-    before, after = change.before.rate, change.after.rate
+    before, after = change.before, change.after
     systems, bodies = ladder.size(after)
     return (
         change.problem, systems, bodies, change.rung, before.benchmark, before.value, after.value,
         change.measured, change.low, change.high,
-        "" if change.predicted is None else change.predicted, change.rule,
+        change.prediction.value if change.prediction else "",
+        change.prediction.rule if change.prediction else "",
         *(change.factors.get(name, "") for name in FACTORS),
         "" if change.unexplained is None else change.unexplained,
         before.case, after.case,
@@ -282,7 +283,7 @@ def cells(change: Change) -> tuple[object, ...]:
 
 def source(change: Change) -> Row:
     """The rate of the rung."""
-    return change.after.rate
+    return change.after
 
 
 FIGURE = Figure(
@@ -300,4 +301,5 @@ FIGURE = Figure(
     ),
     cells=cells,
     source=source,
+    of_run=True,
 )  # fmt: skip

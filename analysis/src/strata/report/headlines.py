@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from strata import model
 from strata.ladder import rungs as ladder
+from strata.ladder.best import best_cases
 from strata.model import Cited, Sentence, Table, atlas, level_name
 from strata.model.units import factor, number, quantity, size
 from strata.report.sentences import cited, percent
@@ -98,9 +99,7 @@ def fp32_ceiling(run: Run) -> Iterator[Headline]:
 
 def nbody(run: Run) -> Iterator[Headline]:
     """The fastest rung of the n-body ladder on one device."""
-    measured = [
-        step for step in ladder.steps(run.rows) if step.row.valid and ladder.gpus(step.row) == 1
-    ]
+    measured = [step for step in best_cases(run) if step.row.valid and ladder.gpus(step.row) == 1]
     if measured:
         top = max(measured, key=lambda step: step.row.value)
         rate = top.row.value / ladder.GIGA

@@ -6,9 +6,7 @@ Only valid rows are told, and what the run lacks is left out.
 from collections.abc import Callable, Sequence
 
 from strata import model
-from strata.ladder import rungs as ladder
-from strata.ladder import seeds as ladder_seeds
-from strata.ladder import steps as ladder_steps
+from strata.ladder import best, seeds, steps
 from strata.model import Cited, Sentence, atlas, level_name
 from strata.model.units import quantity, size
 from strata.run import Row, Run
@@ -27,9 +25,9 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
     return (
         *(sentence for sentence in own if sentence),
         *model.sentences(run.rows),
-        *ladder_seeds.sentences(run.rows),
-        *ladder.sentences(run.rows),
-        *ladder_steps.sentences(run.rows),
+        *seeds.sentences(run.rows),
+        *best.sentences(run),
+        *steps.sentences(run),
     )
 
 
