@@ -503,6 +503,16 @@ WIDTH_LOOK: Mapping[int, Look] = {
     )
 }
 """Widths of access in bytes are ordered, and so are their colours: viridis without its palest."""
+PROBLEM_LOOK: Mapping[str, Look] = {
+    name: Look(colour=colour, marker=marker, line="-", size=4.5, width=1.4)
+    for name, colour, marker in (
+        ("single", "#0072B2", "o"),
+        ("galaxies", "#009E73", "s"),
+        ("gravit", "#CC79A7", "^"),
+    )
+}
+THEIRS = Look(colour="#D55E00", marker="D", size=5.5, hollow=True)
+"""Of what others published."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#666666", "#000000")
 """Okabe and Ito's, for every eye."""
 OTHER = Look(colour="#666666", marker="X", line="-")

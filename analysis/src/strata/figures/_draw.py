@@ -41,7 +41,7 @@ GAP = 8.0
 EDGE = 4.0
 TITLE = 17.0
 """Points that a title needs above its panel."""
-WIDER = 1.03
+WIDER = 1.06
 """Texts of a stored image may be some percent wider than where they were measured."""
 POINT = 72.0
 
