@@ -68,6 +68,15 @@ def points(
     return [(mark.place, mark.value) for mark in marks(panel, label, valid=valid)]
 
 
+def series(panel: Panel) -> list[list[tuple[float, float]]]:
+    """Place and value of the marks of each series that has any."""
+    return [
+        [(mark.place, mark.value) for mark in layer.marks]
+        for layer in panel.layers
+        if isinstance(layer, Series) and layer.marks
+    ]
+
+
 def lines(panel: Panel, *, of_a_model: bool) -> list[list[tuple[float, float]]]:
     """Place and value of the marks of each series: those without a marker are of a model."""
     return [
@@ -75,3 +84,13 @@ def lines(panel: Panel, *, of_a_model: bool) -> list[list[tuple[float, float]]]:
         for layer in panel.layers
         if isinstance(layer, Series) and layer.marks and of_a_model == (not layer.look.marker)
     ]
+
+
+def shown_words(panel: Panel) -> list[str]:
+    """The words that stand beside marks."""
+    return [mark.words for mark in marks(panel) if mark.words]
+
+
+def beside(panel: Panel) -> list[str]:
+    """The words that stand to the right of a panel."""
+    return [text for _, text, _ in panel.beside]
