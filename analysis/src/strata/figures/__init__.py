@@ -74,7 +74,8 @@ class Figure(Generic[Item]):
 
 
 @cache
-def _by_module() -> Mapping[str, Sequence[Any]]:
+def by_module() -> Mapping[str, Sequence[Any]]:
+    """The figures of each module, by its name."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {
@@ -85,16 +86,14 @@ def _by_module() -> Mapping[str, Sequence[Any]]:
 
 def discover() -> tuple[Any, ...]:
     """Every figure of the package, in the order in which a report shows them."""
-    found = [figure for of_module in _by_module().values() for figure in of_module]
+    found = [figure for of_module in by_module().values() for figure in of_module]
     return tuple(sorted(found, key=lambda figure: (figure.order, figure.name)))
 
 
 def module_of(name: str) -> str:
     """The module that a figure stands in."""
     return next(
-        module
-        for module, found in _by_module().items()
-        if name in [figure.name for figure in found]
+        module for module, found in by_module().items() if name in [figure.name for figure in found]
     )
 
 
