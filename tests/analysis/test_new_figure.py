@@ -17,8 +17,6 @@ PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 BLOCK = re.compile(
     r"^```python analysis/src/(strata/figures/(\w+)\.py)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
-    r"^```python analysis/src/(strata/figures/(\w+)\.py)\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
 
 
 def test_the_figure_of_the_page_takes_one_short_file(
