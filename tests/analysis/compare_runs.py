@@ -76,7 +76,7 @@ def run_of(rows: Sequence[Row], name: str = "run", **changes: Any) -> Run:
         else:
             plain: dict[str, Any] = {outer: value}
             context = replace(context, **plain)
-    return Run(folder=Path(name), context=context, cases=(), rows=tuple(rows), table=None)
+    return Run(folder=Path(name), context=context, cases=(), rows=tuple(rows))
 
 
 def sampled(

@@ -499,7 +499,7 @@ def test_profiled_kernels_stand_under_borrowed_ceilings(tmp_path: Path) -> None:
     )
     lender = rows(tmp_path / "b", *ceilings(), arithmetic("fp64", 1e12))
     lender = tuple(
-        Row(**{name: getattr(row, name) for name in Row.__slots__} | {"run": "other"})
+        Row(**{name: getattr(row, name) for name in Row.__struct_fields__} | {"run": "other"})
         for row in lender
     )
     assert roofline.entries(mine) == ()

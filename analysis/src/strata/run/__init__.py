@@ -1,19 +1,30 @@
 """Run folders: their schema, reading, checking and writing; nothing else touches files."""
 
-from strata.run.records import (
-    COLUMNS,
-    COMMIT,
+from strata.run.files import (
     CONTEXT_FILE,
     MEASUREMENTS_FILE,
-    METRIC,
-    NAME,
     RESUME,
     REWRITE,
     SAMPLES_FILE,
+    RunError,
+    one_line,
+    read_text,
+    write_files,
+    write_whole,
+)
+from strata.run.load import finite, load_run
+from strata.run.rows import COLUMNS, Row, case_id, params_text
+from strata.run.run import Run, frame
+from strata.run.schema import (
+    COMMIT,
+    METRIC,
+    NAME,
     SCHEMA_VERSIONS,
     VERDICTS,
     WORD,
+    Axis,
     Backend,
+    Benchmark,
     Case,
     Context,
     Counters,
@@ -21,20 +32,14 @@ from strata.run.records import (
     Device,
     Gate,
     Kind,
+    Line,
     Measurement,
+    Noise,
     Provenance,
-    Row,
-    Run,
-    RunError,
+    Quantity,
+    Rung,
     Verdict,
-    case_id,
-    finite,
-    frame,
-    load_run,
-    one_line,
-    params_text,
 )
-from strata.run.schema import Axis, Benchmark, Quantity, Rung
 
 __all__ = [
     "COLUMNS",
@@ -59,7 +64,9 @@ __all__ = [
     "Device",
     "Gate",
     "Kind",
+    "Line",
     "Measurement",
+    "Noise",
     "Provenance",
     "Quantity",
     "Row",
@@ -73,4 +80,7 @@ __all__ = [
     "load_run",
     "one_line",
     "params_text",
+    "read_text",
+    "write_files",
+    "write_whole",
 ]

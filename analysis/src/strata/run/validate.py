@@ -7,10 +7,9 @@ the samples must speak of the same run.
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
-from operator import is_
 
 from strata.run import (
+    COLUMNS,
     CONTEXT_FILE,
     MEASUREMENTS_FILE,
     RESUME,
@@ -22,11 +21,10 @@ from strata.run import (
     one_line,
     params_text,
 )
+from strata.run.table import NUMBERS, one_of
 
 RELATIVE_TOLERANCE = 1e-12
 """Two writers may round the last digits differently; anything more is another number."""
-
-_NUMBERS = ("value", "ci_low", "ci_high", "minimum", "maximum")
 
 
 def findings(run: Run) -> tuple[str, ...]:
@@ -73,7 +71,7 @@ def refuse_unusable(run: Run) -> None:
             mend=RESUME,
         )
     context = run.context
-    for row in run.table or ():
+    for row in () if run.table is None or run.table is run.rows else run.table:
         for name, found, expected in (
             ("run", row.run, context.run),
             ("device", row.device, context.device.slug),
@@ -132,28 +130,24 @@ def _plan(run: Run) -> Iterator[str]:
 
 
 def _table(run: Run) -> Iterator[str]:
-    if run.table is None or _is_derived(run.table, run.rows):
-        return  # loading found each row to say what the samples give
+    if run.table is None or run.table is run.rows:
+        return
     written = {row.key: row for row in run.table}
     expected = {row.key: row for row in run.rows}
     for key, row in expected.items():
         if key not in written:
-            yield f"{MEASUREMENTS_FILE}: no row for {_named(row)}, which {SAMPLES_FILE} holds"
-        elif written[key] is not row:
+            yield f"{MEASUREMENTS_FILE}: no row for {one_of(row)}, which {SAMPLES_FILE} holds"
+        else:
             yield from _difference(written[key], row)
     for key, row in written.items():
         if key not in expected:
-            yield f"{MEASUREMENTS_FILE}: a row for {_named(row)}, which {SAMPLES_FILE} lacks"
-
-
-def _is_derived(table: Sequence[Row], rows: Sequence[Row]) -> bool:
-    return len(table) == len(rows) and all(map(is_, table, rows))
+            yield f"{MEASUREMENTS_FILE}: a row for {one_of(row)}, which {SAMPLES_FILE} lacks"
 
 
 def _difference(written: Row, expected: Row) -> Iterator[str]:
-    for name in (field.name for field in fields(Row) if field.compare):
+    for name in COLUMNS:
         found, wanted = getattr(written, name), getattr(expected, name)
-        if name in _NUMBERS and found is not None and wanted is not None:
+        if name in NUMBERS and found is not None and wanted is not None:
             same = math.isclose(found, wanted, rel_tol=RELATIVE_TOLERANCE)
         else:
             same = found == wanted
@@ -161,10 +155,6 @@ def _difference(written: Row, expected: Row) -> Iterator[str]:
             if name == "params":
                 found, wanted = params_text(found), params_text(wanted)
             yield (
-                f"{MEASUREMENTS_FILE}: {_named(expected)}: {name} is {found!r}, "
+                f"{MEASUREMENTS_FILE}: {one_of(expected)}: {name} is {found!r}, "
                 f"the samples give {wanted!r}"
             )
-
-
-def _named(row: Row) -> str:
-    return f"{row.quantity} by {row.method} of {row.case}"

@@ -1,0 +1,387 @@
+"""Read a run folder into frozen records, or say in one line why it cannot be read.
+
+`samples.jsonl` is the source: the rows of a run are derived from it, so a run that was cut off
+anywhere stays readable.
+"""
+
+import gc
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from strata.run.files import (
+    CONTEXT_FILE,
+    MEASUREMENTS_FILE,
+    RESUME,
+    SAMPLES_FILE,
+    RunError,
+    opened,
+)
+from strata.run.rows import case_id, derive
+from strata.run.run import Run
+from strata.run.schema import (
+    COUNTABLE,
+    METRIC,
+    NAME,
+    SCHEMA_VERSIONS,
+    WORD,
+    Case,
+    Context,
+    Device,
+    Gate,
+    Host,
+    Line,
+    Measurement,
+)
+
+R = TypeVar("R", bound=msgspec.Struct)
+
+
+def load_run(folder: Path) -> Run:
+    """Read the run in `folder`.
+
+    Raises `RunError` when a file is missing, damaged, or of a schema version that is not known. A
+    torn last line of `samples.jsonl` is no damage: it is what an interrupted run leaves behind.
+    `measurements.csv` is read where it is asked for (`Run.table`).
+    """
+    if not folder.is_dir():
+        raise RunError(
+            folder,
+            found="a file" if folder.exists() else "nothing there",
+            expected=f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})",
+            mend="name the folder that strata run printed",
+        )
+    with _without_collecting():
+        context = _context(folder / CONTEXT_FILE)
+        latest = _latest(folder / SAMPLES_FILE)
+        planned = {case: place for place, case in enumerate(context.sweep.cases)}
+        cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
+        rows = tuple(row for case in cases for row in derive(context, case))
+        return Run(folder, context, tuple(cases), rows)
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """No garbage collection meanwhile: records hold no cycles, and there may be a million of them.
+
+    Each walk over them all takes as long as reading a good part of them.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+# --- samples.jsonl --------------------------------------------------------------------------------
+
+
+def _latest(path: Path) -> dict[str, Case]:
+    """The last record of each case, with what was counted after it.
+
+    A line of counts belongs to the last line of its case that stands before it, so that a case
+    which is measured again has none until it is counted again; the last counts win, and counts of
+    a case that no line before them measured are ignored. A torn last line, which has no line end,
+    is left out.
+    """
+    timed: dict[str, Case] = {}
+    whole: dict[str, Case] = {}
+    known = _Known()
+    with opened(path) as file:
+        for number, raw in enumerate(file, start=1):
+            if not raw.endswith(b"\n"):
+                break
+            try:
+                line = _line(raw)
+                case = known.case(line)
+                _check(line, timed.get(line.id) if line.kind == "counts" else None)
+            except (ValueError, RecursionError) as error:
+                raise _refusal(path, number, error, f"delete that line and {RESUME}") from None
+            if line.kind == "case":
+                timed[case.id] = whole[case.id] = case
+            elif case.id in timed:
+                whole[case.id] = merged(timed[case.id], case)
+    return whole
+
+
+_LINE = msgspec.json.Decoder(Line)
+
+
+def _line(raw: bytes) -> Line:
+    """A line as it is typed; the slow way where it is not plainly right, which says what is not.
+
+    The decoder takes a key twice, and lines with keys that are not known here: then there are more
+    keys in the text than in the record.
+    """
+    try:
+        line = _LINE.decode(raw)
+        keys = len(Line.__struct_fields__) + len(line.params) + _keys(line.facts)
+        keys += 3 * len(line.gates) + 8 * len(line.measurements)
+        if raw.count(b'":') == keys:
+            return line
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    data = _strict(raw)
+    if data.get("status") in ("skipped", "failed"):
+        data = {"facts": {}, "gates": [], "measurements": [], **data}
+    return _typed(data, Line)
+
+
+def _keys(facts: Mapping[str, Any]) -> int:
+    return len(facts) + sum(_keys(value) for value in facts.values() if isinstance(value, dict))
+
+
+class _Words(dict[str, str]):
+    """Each word once, held against the pattern when it is first met."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        super().__init__()
+        self._pattern = pattern
+
+    def __missing__(self, word: str) -> str:
+        if not self._pattern.fullmatch(word):
+            raise _WrongError(repr(word), f"text like {self._pattern.pattern}")
+        return self.setdefault(word, word)
+
+
+class _Known:
+    """What a run says again and again, kept once: a million rows would not fit otherwise."""
+
+    def __init__(self) -> None:
+        self._names, self._metrics, self._values = _Words(NAME), _Words(METRIC), _Words(WORD)
+        self._same: dict[Any, Any] = {}
+
+    def case(self, line: Line) -> Case:
+        """The case of a line, its words checked; in version 1 metrics were names."""
+        names, values, same = self._names, self._values, self._same.setdefault
+        metrics = self._metrics if line.schema_version > 1 else names
+        return Case(
+            id=line.id,
+            suite=names[line.suite],
+            benchmark=names[line.benchmark],
+            backend=line.backend,
+            params={names[key]: values[value] for key, value in line.params.items()},
+            status=line.status,
+            reason=line.reason,
+            started=line.started,
+            seconds=line.seconds,
+            facts=line.facts,
+            gates=tuple([same(gate, gate) for gate in line.gates if names[gate.name]]),
+            measurements=tuple(
+                [
+                    Measurement(
+                        metrics[one.quantity],
+                        same(one.unit, one.unit),
+                        one.provenance,
+                        metrics[one.method],
+                        one.samples,
+                        same(one.noise, one.noise),
+                    )
+                    for one in line.measurements
+                ]
+            ),
+        )
+
+
+def _check(line: Line, timed: Case | None) -> None:
+    """Raises what takes more than one member of a line to see, or the line of the timing too."""
+    measured = line.status == "measured"
+    if line.measurements and not measured:
+        raise _WrongError(
+            f"measurements of a {line.status} case", "measurements of measured cases only"
+        )
+    if not measured and not line.reason:
+        raise _WrongError(f"a {line.status} case without a reason", "a reason")
+    canonical = case_id(line.suite, line.benchmark, line.backend, line.params)
+    if line.id != canonical:
+        raise _WrongError(f"case {line.id}", f"{canonical}, as its parameters say")
+    if line.kind == "counts":
+        if line.schema_version == 1:
+            raise _WrongError('"counts"', "case as kind")
+        for one in line.measurements:
+            if one.provenance not in COUNTABLE:
+                expected = f"{' or '.join(COUNTABLE)} quantities"
+                raise _WrongError(f"{one.quantity} in a line of counts", expected)
+    both = (*timed.measurements, *line.measurements) if timed else line.measurements
+    keys = [(one.quantity, one.method) for one in both]
+    if len(set(keys)) != len(keys):
+        quantity, method = next(key for key in keys if keys.count(key) > 1)
+        raise _WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
+
+
+def merged(timed: Case, counted: Case) -> Case:
+    """One record of a case that was timed and then counted.
+
+    What was counted is added to what was timed; a gate that only counters can decide takes the
+    place of the unverified one of its name, and a gate that failed in either phase stays failed.
+    Where counting failed or was skipped, the timings stay as they are and the level gate, if
+    unverified, says why. A case that was not timed stays as it is. The harness does the same
+    (`merged` in harness/record/measurement.hpp).
+    """
+    if timed.status != "measured":
+        return timed
+    gates = list(timed.gates)
+    if counted.status != "measured":
+        detail = f"level unverified: counting {counted.status}: {counted.reason}"
+        level = Gate("level", "unverified", detail)
+        open_ = [(gate.name, gate.verdict) == ("level", "unverified") for gate in gates]
+        return replace(
+            timed,
+            gates=tuple(level if is_ else gate for gate, is_ in zip(gates, open_, strict=True)),
+        )
+    places = {gate.name: place for place, gate in reversed([*enumerate(gates)])}
+    for gate in counted.gates:
+        if gate.name in places:
+            place = places[gate.name]
+            gates[place] = _stronger(gates[place], gate)
+        else:
+            gates.append(gate)
+    return replace(
+        timed,
+        facts={**counted.facts, **timed.facts},
+        gates=tuple(gates),
+        measurements=(*timed.measurements, *counted.measurements),
+    )
+
+
+def _stronger(timed: Gate, counted: Gate) -> Gate:
+    """Which of two verdicts on one gate stands."""
+    if timed.verdict == counted.verdict == "failed":
+        return replace(timed, detail=f"{timed.detail}; {counted.detail}")
+    if counted.verdict == "failed" or timed.verdict in ("unverified", "not_applicable"):
+        return counted
+    return timed
+
+
+# --- context.json ---------------------------------------------------------------------------------
+
+
+def _context(path: Path) -> Context:
+    with opened(path) as file:
+        raw = file.read()
+    try:
+        data = {**_before(), **_strict(raw)}
+        if data["schema_version"] == 1:
+            data["counters"] = None
+        elif data.get("counters", {}) is None:
+            raise _WrongError("null", "an object as counters")
+        for name, record in (("device", Device), ("host", Host)):
+            if isinstance(data.get(name), dict):
+                known = record.__struct_fields__
+                others = {key: value for key, value in data[name].items() if key not in known}
+                data[name] = data[name] | {"facts": others}
+        context = _typed(data, Context)
+        if context.sweep.text is None and context.sweep.digest is None:
+            raise _WrongError("no sweep.digest", "sweep.digest, or sweep.text")
+    except (ValueError, RecursionError) as error:
+        mend = "measure again; a context cannot be written afterwards"
+        raise _refusal(path, None, error, mend) from None
+    return context
+
+
+@cache
+def _before() -> dict[str, Any]:
+    """The benchmarks and rungs of harnesses that did not write them yet."""
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("before.json").read_bytes())
+    return found
+
+
+# --- strict JSON ----------------------------------------------------------------------------------
+
+
+class _WrongError(ValueError):
+    """What was found in a file, what should be there, and perhaps how to mend it."""
+
+    def __init__(self, found: str, expected: str, mend: str | None = None) -> None:
+        super().__init__()
+        self.found, self.expected, self.mend = found, expected, mend
+
+
+def _refusal(path: Path, line: int | None, error: Exception, mend: str) -> RunError:
+    """`error`, which was met in a file, in words."""
+    found, expected = f"{error}", "one whole JSON object"
+    match error:
+        case _WrongError():
+            found, expected, mend = error.found, error.expected, error.mend or mend
+        case json.JSONDecodeError():
+            found = f"broken JSON ({error.msg} at column {error.colno})"
+            line = line or error.lineno
+        case UnicodeDecodeError():
+            found, expected = f"byte 0x{error.object[error.start]:02x}", "UTF-8 text"
+            line = line or error.object.count(b"\n", 0, error.start) + 1
+    return RunError(path, line, found=found, expected=expected, mend=mend)
+
+
+def _strict(raw: bytes) -> dict[str, Any]:
+    """A JSON object of a known version: finite numbers only, no key twice in an object."""
+    data = _JSON.decode(raw.decode())
+    if not isinstance(data, dict):
+        raise _WrongError(f"{data!r:.80}", "a JSON object")
+    if "schema_version" not in data:
+        raise _WrongError("no schema_version", "schema_version to be there")
+    version = data["schema_version"]
+    if type(version) is not int or version not in SCHEMA_VERSIONS:
+        raise _WrongError(
+            f"schema version {version}",
+            f"schema version {' or '.join(map(str, SCHEMA_VERSIONS))}",
+            f"read it with the strata that knows version {version}",
+        )
+    return data
+
+
+def _number(text: str) -> float:
+    if not math.isfinite(float(text)):
+        raise _WrongError(text, "finite numbers only")
+    return int(text) if text.lstrip("-").isdecimal() else float(text)
+
+
+def finite(value: object) -> float | None:
+    """A number of a JSON file as it is; None for what is none, true and false, NaN and infinity."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen = [key for key, _ in pairs]
+        twice = min(key for key in result if seen.count(key) > 1)
+        raise _WrongError(f"the key {twice!r} twice in one object", "one whole JSON object")
+    return result
+
+
+_JSON = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_number, parse_float=_number, parse_int=_number
+)
+
+
+def _typed(data: dict[str, Any], kind: type[R]) -> R:
+    """`data` as a record; raises `_WrongError` naming the member that is not as it should be."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        what, _, place = f"{error}".replace("`", "").partition(" - at $")
+    missing = what.removeprefix("Object missing required field ")
+    if missing != what:
+        name = f"{place}.{missing}".removeprefix(".")
+        raise _WrongError(f"no {name}", f"{name} to be there")
+    value: Any = data
+    for key, at in re.findall(r"\.(\w+)|\[(\d+)\]", place):
+        value = value[key] if key else value[int(at)]
+    expected = what.partition("Expected ")[2].partition(", got ")[0] or "a word of results/schema"
+    raise _WrongError(json.dumps(value)[:80], f"{expected} as {place.removeprefix('.')}")
