@@ -145,7 +145,9 @@ def shape(node: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
         return inner({"anyOf": [{"type": kind} for kind in node["type"]]})
     if "type" not in node and "anyOf" in node:
         return {"anyOf": sorted(map(inner, node["anyOf"]), key=repr)}
-    found = {key: node[key] for key in ("type", "minimum", "minItems", "const") if key in node}
+    found: dict[str, Any] = {
+        key: node[key] for key in ("type", "minimum", "minItems", "const") if key in node
+    }
     if "enum" in node:
         found["enum"] = sorted(node["enum"], key=str)
     if "pattern" in node:
