@@ -1,10 +1,10 @@
 """The figure of the matrix addition by short words, and the published speed-ups beside it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 
 import pytest
+from msgspec.structs import replace
 
 from charts import caption_of, chart_of, labels, panels, points, run_with
 from strata.figures import short_words

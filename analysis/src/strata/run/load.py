@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -165,31 +164,24 @@ class _Known:
         """The case of a line, its words checked; in version 1 metrics were names."""
         names, values, same = self._names, self._values, self._same.setdefault
         metrics = self._metrics if line.schema_version > 1 else names
-        return Case(
-            id=line.id,
+        measurements = [
+            Measurement(
+                metrics[one.quantity],
+                same(one.unit, one.unit),
+                one.provenance,
+                metrics[one.method],
+                one.samples,
+                same(one.noise, one.noise),
+            )
+            for one in line.measurements
+        ]
+        return replace(
+            line,
             suite=names[line.suite],
             benchmark=names[line.benchmark],
-            backend=line.backend,
             params={names[key]: values[value] for key, value in line.params.items()},
-            status=line.status,
-            reason=line.reason,
-            started=line.started,
-            seconds=line.seconds,
-            facts=line.facts,
             gates=tuple([same(gate, gate) for gate in line.gates if names[gate.name]]),
-            measurements=tuple(
-                [
-                    Measurement(
-                        metrics[one.quantity],
-                        same(one.unit, one.unit),
-                        one.provenance,
-                        metrics[one.method],
-                        one.samples,
-                        same(one.noise, one.noise),
-                    )
-                    for one in line.measurements
-                ]
-            ),
+            measurements=tuple(measurements),
         )
 
 
@@ -197,9 +189,8 @@ def _check(line: Line, timed: Case | None) -> None:
     """Raises what takes more than one member of a line to see, or the line of the timing too."""
     measured = line.status == "measured"
     if line.measurements and not measured:
-        raise _WrongError(
-            f"measurements of a {line.status} case", "measurements of measured cases only"
-        )
+        expected = "measurements of measured cases only"
+        raise _WrongError(f"measurements of a {line.status} case", expected)
     if not measured and not line.reason:
         raise _WrongError(f"a {line.status} case without a reason", "a reason")
     canonical = case_id(line.suite, line.benchmark, line.backend, line.params)
@@ -230,22 +221,19 @@ def merged(timed: Case, counted: Case) -> Case:
     """
     if timed.status != "measured":
         return timed
-    gates = list(timed.gates)
     if counted.status != "measured":
         detail = f"level unverified: counting {counted.status}: {counted.reason}"
-        level = Gate("level", "unverified", detail)
-        open_ = [(gate.name, gate.verdict) == ("level", "unverified") for gate in gates]
-        return replace(
-            timed,
-            gates=tuple(level if is_ else gate for gate, is_ in zip(gates, open_, strict=True)),
-        )
-    places = {gate.name: place for place, gate in reversed([*enumerate(gates)])}
+        undecided = Gate("level", "unverified", detail)
+        open_ = ("level", "unverified")
+        gates = [undecided if (one.name, one.verdict) == open_ else one for one in timed.gates]
+        return replace(timed, gates=tuple(gates))
+    gates = list(timed.gates)
     for gate in counted.gates:
-        if gate.name in places:
-            place = places[gate.name]
-            gates[place] = _stronger(gates[place], gate)
-        else:
+        place = next((at for at, one in enumerate(gates) if one.name == gate.name), None)
+        if place is None:
             gates.append(gate)
+        else:
+            gates[place] = _stronger(gates[place], gate)
     return replace(
         timed,
         facts={**counted.facts, **timed.facts},
@@ -276,10 +264,9 @@ def _context(path: Path) -> Context:
         elif data.get("counters", {}) is None:
             raise _WrongError("null", "an object as counters")
         for name, record in (("device", Device), ("host", Host)):
-            if isinstance(data.get(name), dict):
-                known = record.__struct_fields__
-                others = {key: value for key, value in data[name].items() if key not in known}
-                data[name] = data[name] | {"facts": others}
+            if isinstance(part := data.get(name), dict):
+                others = part.keys() - set(record.__struct_fields__)
+                data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
         context = _typed(data, Context)
         if context.sweep.text is None and context.sweep.digest is None:
             raise _WrongError("no sweep.digest", "sweep.digest, or sweep.text")
@@ -289,11 +276,9 @@ def _context(path: Path) -> Context:
     return context
 
 
-@cache
-def _before() -> dict[str, Any]:
+def _before() -> Any:
     """The benchmarks and rungs of harnesses that did not write them yet."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("before.json").read_bytes())
-    return found
+    return json.loads(Path(__file__).with_name("before.json").read_bytes())
 
 
 # --- strict JSON ----------------------------------------------------------------------------------
@@ -327,15 +312,13 @@ def _strict(raw: bytes) -> dict[str, Any]:
     data = _JSON.decode(raw.decode())
     if not isinstance(data, dict):
         raise _WrongError(f"{data!r:.80}", "a JSON object")
-    if "schema_version" not in data:
+    version = data.get("schema_version")
+    if version is None:
         raise _WrongError("no schema_version", "schema_version to be there")
-    version = data["schema_version"]
-    if type(version) is not int or version not in SCHEMA_VERSIONS:
-        raise _WrongError(
-            f"schema version {version}",
-            f"schema version {' or '.join(map(str, SCHEMA_VERSIONS))}",
-            f"read it with the strata that knows version {version}",
-        )
+    if version not in SCHEMA_VERSIONS or not isinstance(version, int):
+        expected = f"schema version {' or '.join(map(str, SCHEMA_VERSIONS))}"
+        mend = f"read it with the strata that knows version {version}"
+        raise _WrongError(f"schema version {version}", expected, mend)
     return data
 
 

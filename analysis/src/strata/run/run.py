@@ -1,10 +1,11 @@
 """A run as everything else in the package sees it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from strata.run.files import MEASUREMENTS_FILE, exists
 from strata.run.rows import COLUMNS, Row
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True, dict=True):
     """One sweep on one device; `cases` and `rows` stand in the order of the sweep."""
 
     folder: Path
@@ -34,6 +34,12 @@ class Run:
         for row in self.rows:
             found.setdefault(row.benchmark, []).append(row)
         return {name: tuple(rows) for name, rows in found.items()}
+
+    @cached_property
+    def pending(self) -> tuple[str, ...]:
+        """The case ids of the sweep that the run has not come to yet."""
+        done = {case.id for case in self.cases}
+        return tuple(case for case in self.context.sweep.cases if case not in done)
 
     @cached_property
     def table(self) -> tuple[Row, ...] | None:
