@@ -12,7 +12,7 @@ from strata.run.files import (
     write_files,
     write_whole,
 )
-from strata.run.load import finite, load_run
+from strata.run.load import load_run
 from strata.run.rows import COLUMNS, Row, case_id, params_text
 from strata.run.run import Run, frame
 from strata.run.schema import (
@@ -40,3 +40,4 @@ from strata.run.schema import (
     Rung,
     Verdict,
 )
+from strata.run.strict import finite

@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -51,27 +50,22 @@ def exists(path: Path) -> bool:
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """A file of a run folder, or its packed form where that is what is there; read bit by bit."""
     pack = packed(path)
-    if pack.exists():
-        if path.exists():
-            raise RunError(
-                pack,
-                found=f"{path.name} beside it",
-                expected="one of the two",
-                mend="remove the one that is out of date",
-            )
+    if not pack.exists():
+        try:
+            with path.open("rb") as file:
+                yield file
+        except OSError as error:
+            raise _unreadable(path, error, "a readable file of the run folder", RESUME) from None
+    elif path.exists():
+        found, mend = f"{path.name} beside it", "remove the one that is out of date"
+        raise RunError(pack, found=found, expected="one of the two", mend=mend)
+    else:
         try:
             with gzip.open(pack, "rb") as file:
                 yield cast("IO[bytes]", file)
         except (OSError, EOFError, zlib.error) as error:
-            raise RunError(
-                pack, found=f"{error}", expected="a whole gzip file", mend="fetch it again"
-            ) from None
-        return
-    try:
-        with path.open("rb") as file:
-            yield file
-    except OSError as error:
-        raise _unreadable(path, error, "a readable file of the run folder", RESUME) from None
+            found, expected = f"{error}", "a whole gzip file"
+            raise RunError(pack, found=found, expected=expected, mend="fetch it again") from None
 
 
 def _unreadable(path: Path, error: OSError, expected: str, mend: str) -> RunError:
@@ -80,24 +74,16 @@ def _unreadable(path: Path, error: OSError, expected: str, mend: str) -> RunErro
     return RunError(path, found=found, expected=expected, mend=mend)
 
 
-def text_of(path: Path, raw: bytes, mend: str, line: int | None = None) -> str:
-    """`raw` as UTF-8; raises `RunError` at the line of the first byte that is none."""
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = line or raw.count(b"\n", 0, error.start) + 1
-        found = f"byte 0x{raw[error.start]:02x}"
-        raise RunError(path, line, found=found, expected="UTF-8 text", mend=mend) from None
-
-
 def read_text(file: Path) -> str:
     """The text of a file of another tool; raises `RunError` where it is unreadable or no UTF-8."""
     try:
-        raw = file.read_bytes()
+        return file.read_bytes().decode("utf-8-sig")
     except OSError as error:
         mend = "name the file that the other tool wrote"
         raise _unreadable(file, error, "a readable file", mend) from None
-    return text_of(file, raw, "write the file again").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        found, mend = f"byte 0x{error.object[error.start]:02x}", "write the file again"
+        raise RunError(file, found=found, expected="UTF-8 text", mend=mend) from None
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -114,23 +100,14 @@ def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Pa
     Raises `RunError` where it is there already and not `force`, before anything is computed.
     """
     if file.exists() and not (force and file.is_file()):
-        raise RunError(
-            file,
-            found="a file that is there already" if file.is_file() else "a folder",
-            expected="a name that is free",
-            mend="name another file" + (", or say --force" if file.is_file() else ""),
-        )
+        found = "a file that is there already" if file.is_file() else "a folder"
+        mend = "name another file" + (", or say --force" if file.is_file() else "")
+        raise RunError(file, found=found, expected="a name that is free", mend=mend)
     data = contents()
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    part = Path(name)
+    part = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o666 & ~mask)
+        part.write_bytes(data)
         part.replace(file)
-    except BaseException:
+    finally:
         part.unlink(missing_ok=True)
-        raise
     return file

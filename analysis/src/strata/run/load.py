@@ -6,12 +6,11 @@ anywhere stays readable.
 
 import gc
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -30,7 +29,6 @@ from strata.run.schema import (
     COUNTABLE,
     METRIC,
     NAME,
-    SCHEMA_VERSIONS,
     WORD,
     Case,
     Context,
@@ -40,8 +38,7 @@ from strata.run.schema import (
     Line,
     Measurement,
 )
-
-R = TypeVar("R", bound=msgspec.Struct)
+from strata.run.strict import WrongError, refusal, strict, typed
 
 
 def load_run(folder: Path) -> Run:
@@ -105,7 +102,7 @@ def _latest(path: Path) -> dict[str, Case]:
                 case = known.case(line)
                 _check(line, timed.get(line.id) if line.kind == "counts" else None)
             except (ValueError, RecursionError) as error:
-                raise _refusal(path, number, error, f"delete that line and {RESUME}") from None
+                raise refusal(path, number, error, f"delete that line and {RESUME}") from None
             if line.kind == "case":
                 timed[case.id] = whole[case.id] = case
             elif case.id in timed:
@@ -130,10 +127,10 @@ def _line(raw: bytes) -> Line:
             return line
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
-    data = _strict(raw)
+    data = strict(raw)
     if data.get("status") in ("skipped", "failed"):
         data = {"facts": {}, "gates": [], "measurements": [], **data}
-    return _typed(data, Line)
+    return typed(data, Line)
 
 
 def _keys(facts: Mapping[str, Any]) -> int:
@@ -149,7 +146,7 @@ class _Words(dict[str, str]):
 
     def __missing__(self, word: str) -> str:
         if not self._pattern.fullmatch(word):
-            raise _WrongError(repr(word), f"text like {self._pattern.pattern}")
+            raise WrongError(repr(word), f"text like {self._pattern.pattern}")
         return self.setdefault(word, word)
 
 
@@ -190,24 +187,24 @@ def _check(line: Line, timed: Case | None) -> None:
     measured = line.status == "measured"
     if line.measurements and not measured:
         expected = "measurements of measured cases only"
-        raise _WrongError(f"measurements of a {line.status} case", expected)
+        raise WrongError(f"measurements of a {line.status} case", expected)
     if not measured and not line.reason:
-        raise _WrongError(f"a {line.status} case without a reason", "a reason")
+        raise WrongError(f"a {line.status} case without a reason", "a reason")
     canonical = case_id(line.suite, line.benchmark, line.backend, line.params)
     if line.id != canonical:
-        raise _WrongError(f"case {line.id}", f"{canonical}, as its parameters say")
+        raise WrongError(f"case {line.id}", f"{canonical}, as its parameters say")
     if line.kind == "counts":
         if line.schema_version == 1:
-            raise _WrongError('"counts"', "case as kind")
+            raise WrongError('"counts"', "case as kind")
         for one in line.measurements:
             if one.provenance not in COUNTABLE:
                 expected = f"{' or '.join(COUNTABLE)} quantities"
-                raise _WrongError(f"{one.quantity} in a line of counts", expected)
+                raise WrongError(f"{one.quantity} in a line of counts", expected)
     both = (*timed.measurements, *line.measurements) if timed else line.measurements
     keys = [(one.quantity, one.method) for one in both]
     if len(set(keys)) != len(keys):
         quantity, method = next(key for key in keys if keys.count(key) > 1)
-        raise _WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
+        raise WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
 
 
 def merged(timed: Case, counted: Case) -> Case:
@@ -258,113 +255,24 @@ def _context(path: Path) -> Context:
     with opened(path) as file:
         raw = file.read()
     try:
-        data = {**_before(), **_strict(raw)}
+        data = {**_before(), **strict(raw)}
         if data["schema_version"] == 1:
             data["counters"] = None
         elif data.get("counters", {}) is None:
-            raise _WrongError("null", "an object as counters")
+            raise WrongError("null", "an object as counters")
         for name, record in (("device", Device), ("host", Host)):
             if isinstance(part := data.get(name), dict):
                 others = part.keys() - set(record.__struct_fields__)
                 data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
-        context = _typed(data, Context)
+        context = typed(data, Context)
         if context.sweep.text is None and context.sweep.digest is None:
-            raise _WrongError("no sweep.digest", "sweep.digest, or sweep.text")
+            raise WrongError("no sweep.digest", "sweep.digest, or sweep.text")
     except (ValueError, RecursionError) as error:
         mend = "measure again; a context cannot be written afterwards"
-        raise _refusal(path, None, error, mend) from None
+        raise refusal(path, None, error, mend) from None
     return context
 
 
 def _before() -> Any:
     """The benchmarks and rungs of harnesses that did not write them yet."""
     return json.loads(Path(__file__).with_name("before.json").read_bytes())
-
-
-# --- strict JSON ----------------------------------------------------------------------------------
-
-
-class _WrongError(ValueError):
-    """What was found in a file, what should be there, and perhaps how to mend it."""
-
-    def __init__(self, found: str, expected: str, mend: str | None = None) -> None:
-        super().__init__()
-        self.found, self.expected, self.mend = found, expected, mend
-
-
-def _refusal(path: Path, line: int | None, error: Exception, mend: str) -> RunError:
-    """`error`, which was met in a file, in words."""
-    found, expected = f"{error}", "one whole JSON object"
-    match error:
-        case _WrongError():
-            found, expected, mend = error.found, error.expected, error.mend or mend
-        case json.JSONDecodeError():
-            found = f"broken JSON ({error.msg} at column {error.colno})"
-            line = line or error.lineno
-        case UnicodeDecodeError():
-            found, expected = f"byte 0x{error.object[error.start]:02x}", "UTF-8 text"
-            line = line or error.object.count(b"\n", 0, error.start) + 1
-    return RunError(path, line, found=found, expected=expected, mend=mend)
-
-
-def _strict(raw: bytes) -> dict[str, Any]:
-    """A JSON object of a known version: finite numbers only, no key twice in an object."""
-    data = _JSON.decode(raw.decode())
-    if not isinstance(data, dict):
-        raise _WrongError(f"{data!r:.80}", "a JSON object")
-    version = data.get("schema_version")
-    if version is None:
-        raise _WrongError("no schema_version", "schema_version to be there")
-    if version not in SCHEMA_VERSIONS or not isinstance(version, int):
-        expected = f"schema version {' or '.join(map(str, SCHEMA_VERSIONS))}"
-        mend = f"read it with the strata that knows version {version}"
-        raise _WrongError(f"schema version {version}", expected, mend)
-    return data
-
-
-def _number(text: str) -> float:
-    if not math.isfinite(float(text)):
-        raise _WrongError(text, "finite numbers only")
-    return int(text) if text.lstrip("-").isdecimal() else float(text)
-
-
-def finite(value: object) -> float | None:
-    """A number of a JSON file as it is; None for what is none, true and false, NaN and infinity."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        seen = [key for key, _ in pairs]
-        twice = min(key for key in result if seen.count(key) > 1)
-        raise _WrongError(f"the key {twice!r} twice in one object", "one whole JSON object")
-    return result
-
-
-_JSON = json.JSONDecoder(
-    object_pairs_hook=_object, parse_constant=_number, parse_float=_number, parse_int=_number
-)
-
-
-def _typed(data: dict[str, Any], kind: type[R]) -> R:
-    """`data` as a record; raises `_WrongError` naming the member that is not as it should be."""
-    try:
-        return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
-        what, _, place = f"{error}".replace("`", "").partition(" - at $")
-    missing = what.removeprefix("Object missing required field ")
-    if missing != what:
-        name = f"{place}.{missing}".removeprefix(".")
-        raise _WrongError(f"no {name}", f"{name} to be there")
-    value: Any = data
-    for key, at in re.findall(r"\.(\w+)|\[(\d+)\]", place):
-        value = value[key] if key else value[int(at)]
-    expected = what.partition("Expected ")[2].partition(", got ")[0] or "a word of results/schema"
-    raise _WrongError(json.dumps(value)[:80], f"{expected} as {place.removeprefix('.')}")

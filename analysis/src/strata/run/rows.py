@@ -57,7 +57,8 @@ COLUMNS = Row.__struct_fields__[:-1]
 
 def derive(context: Context, case: Case) -> Iterator[Row]:
     """The rows of one case, in the order of its measurements."""
-    run, device = context.run, context.device.slug
+    run = (context.run, context.device.slug)
+    head = (*run, case.backend, case.suite, case.benchmark, case.id, case.params)
     told = [_reason(gate) for gate in case.gates if gate.verdict in ("failed", "unverified")]
     sound = all(gate.verdict != "failed" for gate in case.gates)
     reasons = "; ".join(told)
@@ -66,24 +67,8 @@ def derive(context: Context, case: Case) -> Iterator[Row]:
         if noise.verdict in ("failed", "unverified"):
             valid = valid and noise.verdict != "failed"
             why = "; ".join([*told, _reason(noise)])
-        yield Row(
-            run,
-            device,
-            case.backend,
-            case.suite,
-            case.benchmark,
-            case.id,
-            case.params,
-            one.quantity,
-            one.unit,
-            one.provenance,
-            one.method,
-            *spread(samples),
-            len(samples),
-            valid,
-            why,
-            samples,
-        )
+        what = (*head, one.quantity, one.unit, one.provenance, one.method)
+        yield Row(*what, *spread(samples), len(samples), valid, why, samples)
 
 
 def _reason(gate: Gate | Noise) -> str:
