@@ -20,8 +20,7 @@ from typing import Literal
 from strata.ladder import rungs as ladder
 from strata.model import Cited, Table, level_name, ordered
 from strata.model.units import SPACE, significant
-from strata.run import Row
-from strata.run.schema import before
+from strata.run import Row, load
 from strata.run.statistics import median
 
 FLOP = "flop"
@@ -404,7 +403,7 @@ def _pins_and_lanes(rows: Sequence[Row]) -> dict[str, float]:
 # --- points ---------------------------------------------------------------------------------------
 
 
-_RUNGS = [rung.name for rung in before().rungs or ()]
+_RUNGS: list[str] = [rung["name"] for rung in load._before()["rungs"]]
 
 
 class _Cases:
