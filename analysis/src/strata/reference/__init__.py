@@ -4,9 +4,14 @@ The tables are those of `results/reference`; its README says how each row was re
 the source does not say. `bibliography()` are the sources, `cite` what stands for one in a text.
 """
 
-from strata.reference._bibliography import Source, bibliography, bibtex, cite, source
-from strata.reference._bibliography import read as read_bibliography
-from strata.reference._files import ReferenceTableError, Span, folder, span
+from strata.reference._bibliography import (
+    Source,
+    bibliography,
+    cite,
+    read_bibliography,
+    source,
+)
+from strata.reference._files import ReferenceTableError, Span, folder, read
 from strata.reference._tables import (
     Gpu,
     Origin,
@@ -23,9 +28,6 @@ from strata.reference._tables import (
     is_of,
     latencies,
     nbody,
-    read_latencies,
-    source_of,
-    sources_of,
 )
 
 __all__ = [
@@ -42,7 +44,6 @@ __all__ = [
     "Span",
     "bandwidths",
     "bibliography",
-    "bibtex",
     "cite",
     "folder",
     "geometries",
@@ -51,10 +52,7 @@ __all__ = [
     "is_of",
     "latencies",
     "nbody",
+    "read",
     "read_bibliography",
-    "read_latencies",
     "source",
-    "source_of",
-    "sources_of",
-    "span",
 ]
