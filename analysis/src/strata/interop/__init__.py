@@ -49,9 +49,9 @@ def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
 
     text = read_text(file)
     if text.lstrip().startswith("{"):
-        return write(of_google_benchmark(text, file), folder, force=force)
+        return write(of_google_benchmark(text, file), file, text, folder, force=force)
     if is_table(text):
-        return write(of_nsight_compute(text, file), folder, force=force)
+        return write(of_nsight_compute(text, file), file, text, folder, force=force)
     said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
     first = next((line for line in text.splitlines() if line.strip()), "")[:60]
     raise RunError(
