@@ -584,7 +584,7 @@ def test_our_names_are_those_of_the_counter_sets() -> None:
                 theirs.add((metric.strip(), entry[1], entry[2].strip('"'), path.stem))
         assert text.count("- name:") == len({q for _, q, _, s in theirs if s == path.stem})
     ours = {
-        (metric, known["quantity"], known["unit"], known["set"])
+        (metric, known["name"], known["unit"], known["set"])
         for metric, known in nsight_compute.known_metrics().items()
     }
     assert theirs == {one for one in ours if one[3] != "nsight_compute"}

@@ -15,20 +15,20 @@ from strata.run import (
     CONTEXT_FILE,
     MEASUREMENTS_FILE,
     SAMPLES_FILE,
-    SCHEMA_VERSIONS,
     Backend,
     Provenance,
     RunError,
     Verdict,
     case_id,
     load_run,
+    write_files,
 )
 
 Json = dict[str, Any]
 
 UNKNOWN = "unknown"
-UNDATED = "1970-01-01T00:00:00Z"
-"""What stands for a time that the file does not tell: nothing was measured then."""
+BLANK = Path(__file__).with_name("blank.json")
+"""The context of a run of which nobody told anything; its times are none at which one measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,6 @@ def measurement(  # noqa: PLR0917  (in the order of the record)
     }
 
 
-def gate(name: str, verdict: Verdict, detail: str) -> Json:
-    """A check of a case, as a line of samples.jsonl has it."""
-    return {"gate": name, "verdict": verdict, "detail": detail}
-
-
 def slug(text: str) -> str:
     """`text` as a run folder names devices: lower case, words joined by hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or UNKNOWN
@@ -124,28 +119,26 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
             mend="name another folder, or say --force" if run.is_dir() else "name another folder",
         )
     folder.mkdir(parents=True, exist_ok=True)
+    context = _context(imported, file, run.name, digest)
+    lines = [*_lines(imported, file, context["started"])]
+    context["sweep"]["cases"] = [line["case"] for line in lines if line["kind"] == "case"]
+    dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     with tempfile.TemporaryDirectory(dir=folder, prefix=".import-") as scratch:
         part = Path(scratch) / run.name
-        part.mkdir()
-        lines = [*_lines(imported, file)]
-        dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-        (part / SAMPLES_FILE).write_text("".join(f"{dump(line)}\n" for line in lines), "utf-8")
-        context = _context(imported, file, run.name, digest)
-        context["sweep"]["cases"] = [line["case"] for line in lines if line["kind"] == "case"]
-        # An unfinished run needs no table: loaded so, it gives the rows of its own.
-        for state in ("interrupted", "complete"):
-            header = json.dumps(context | {"state": state}, indent=2, ensure_ascii=False)
-            (part / CONTEXT_FILE).write_text(f"{header}\n", "utf-8")
-            (part / MEASUREMENTS_FILE).write_bytes(encode(load_run(part)))
+        header = json.dumps(context, indent=2, ensure_ascii=False)
+        samples = "".join(f"{dump(line)}\n" for line in lines)
+        write_files(part, {CONTEXT_FILE: f"{header}\n".encode(), SAMPLES_FILE: samples.encode()})
+        write_files(part, {MEASUREMENTS_FILE: encode(load_run(part))})
         if run.exists():
             shutil.rmtree(run)
         part.rename(run)
     return run
 
 
-def _lines(imported: Imported, file: Path) -> Iterator[Json]:
+def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
     """The lines of samples.jsonl; cases that would have the same id get a number each."""
-    seen = f"from {file.name} by {imported.tool}, none of our gates saw it"
+    detail = f"from {file.name} by {imported.tool}, none of our gates saw it"
+    seen = {"gate": "import", "verdict": "unverified", "detail": detail}
     taken: set[str] = set()
     for found in imported.cases:
         params = dict(found.params)
@@ -156,7 +149,7 @@ def _lines(imported: Imported, file: Path) -> Iterator[Json]:
         taken.add(made)
         measured = not found.reason
         line = {
-            "schema_version": max(SCHEMA_VERSIONS),
+            "schema_version": 2,
             "kind": "case",
             "case": made,
             "suite": found.suite,
@@ -165,10 +158,10 @@ def _lines(imported: Imported, file: Path) -> Iterator[Json]:
             "params": dict(sorted(params.items())),
             "status": "measured" if measured else "skipped" if found.skipped else "failed",
             "reason": found.reason,
-            "started": imported.started or UNDATED,
+            "started": started,
             "seconds": 0.0,
             "facts": {"name": found.name, **found.facts},
-            "gates": [gate("import", "unverified", seen), *found.gates] if measured else [],
+            "gates": [seen, *found.gates] if measured else [],
             "measurements": list(found.measurements) if measured else [],
         }
         yield line
@@ -177,73 +170,18 @@ def _lines(imported: Imported, file: Path) -> Iterator[Json]:
 
 
 def _context(imported: Imported, file: Path, run: str, digest: str) -> Json:
-    """What context.json holds; what the file does not tell is unknown, zero or None."""
-    started = imported.started or UNDATED
-    told = imported.context
-    return {
-        "schema_version": max(SCHEMA_VERSIONS),
-        "run": run,
-        "strata": {
-            "version": UNKNOWN,
-            "commit": UNKNOWN,
-            "dirty": False,
-            # Of its own file, so that no two imports pass for kernels of the same source.
-            "source_digest": f"import-{digest}",
-            "build_type": UNKNOWN,
-            "compiler": UNKNOWN,
-            "cuda_compiler": None,
-            "flags": UNKNOWN,
-            "cuda_architectures": None,
-            **told.get("strata", {}),
-        },
-        "started": started,
-        "finished": started,
-        "state": "complete",
-        "command": ["strata", "import", file.name],
-        "backend": imported.backend,
-        "device": {
-            "slug": slug(imported.device),
-            "name": imported.device,
-            "uuid": None,
-            **told.get("device", {}),
-        },
-        "host": {
-            "cpu": UNKNOWN,
-            "cores": 0,
-            "os": UNKNOWN,
-            "kernel": UNKNOWN,
-            "memory_bytes": 0,
-            "caches": [],
-            **told.get("host", {}),
-        },
-        "libraries": {},
-        "sweep": {
-            "name": "import",
-            "file": file.name,
-            "digest": f"sha256:{digest}",
-            "plan": {},
-            "cases": [],
-        },
-        "clocks": None,
-        "timer": {},
-        "counters": {
-            "asked": [],
-            "state": "not_asked",
-            "reason": "",
-            "mend": "",
-            "chip": "",
-            "sets": [],
-            "passes": 0,
-            "quantities": [],
-            "absent": [],
-            "counting_seconds": 0.0,
-            "timing_seconds": 0.0,
-            **told.get("counters", {}),
-        },
-        "imported": {
-            "tool": imported.tool,
-            "file": file.name,
-            "digest": f"sha256:{digest}",
-            "dated": imported.started is not None,
-        },
-    }
+    """What context.json holds; what the file does not tell is as in `BLANK`."""
+    context: Json = json.loads(BLANK.read_bytes())
+    context |= {"run": run, "command": ["strata", "import", file.name], "backend": imported.backend}
+    if imported.started:
+        context |= dict.fromkeys(("started", "finished"), imported.started)
+    # Of its own file, so that no two imports pass for kernels of the same source.
+    context["strata"]["source_digest"] = f"import-{digest}"
+    context["device"] |= {"slug": slug(imported.device), "name": imported.device}
+    of_file = {"file": file.name, "digest": f"sha256:{digest}"}
+    context["sweep"] |= of_file
+    dated = imported.started is not None
+    context["imported"] = {"tool": imported.tool, **of_file, "dated": dated}
+    for part, told in imported.context.items():
+        context[part] |= told
+    return context

@@ -24,9 +24,10 @@ from statistics import fmean, median, stdev
 from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
+from msgspec.structs import asdict
 
-from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, gate, measurement, name, word
+from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, measurement, name, word
 from strata.run import (
     COMMIT,
     METRIC,
@@ -211,7 +212,7 @@ Units = Mapping[str, tuple[str, Literal["timed", "counted", "modelled"]]]
 class _Cache(Struct):
     level: Count = 0
     type: str = UNKNOWN
-    size: Count = 0
+    bytes: Count = field(name="size", default=0)
 
 
 class _Context(Struct):
@@ -285,7 +286,8 @@ def decode(text: str, file: Path) -> Imported:
         # Before version 1.5 an aggregate had its benchmark's name and a word more.
         bare = re.sub(r"_(mean|median|stddev|cv|BigO|RMS)$", "", entry.name)
         groups.setdefault(entry.run_name or bare, []).append(entry)
-    backends = {_backend(title) for title in groups}
+    owns = map(_own, groups)
+    backends: set[Backend] = {own[2] if own else "host" for own in owns}
     if len(backends) > 1:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
     said = data.context
@@ -308,13 +310,8 @@ def decode(text: str, file: Path) -> Imported:
             "host": {
                 "cores": said.num_cpus,
                 "caches": [
-                    {
-                        "level": cache.level,
-                        "type": cache.type.lower(),
-                        "bytes": cache.size,
-                        "line_bytes": 0,  # the format has none
-                    }
-                    for cache in said.caches
+                    asdict(one) | {"type": one.type.lower(), "line_bytes": 0}  # not told
+                    for one in said.caches
                 ],
                 **{key: raw["context"][key] for key in known if key in raw["context"]},
             },
@@ -334,21 +331,15 @@ def _utc(date: Any) -> str | None:
 def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
     """Suite, benchmark, backend and parameters of a case of ours, None of anything else."""
     words = [part for part in title.split("/") if part not in FLAGS and ":" not in part]
-    match words:
-        case [suite, benchmark, ("cuda" | "host") as backend, *pairs]:
-            params = dict(pair.partition("=")[::2] for pair in pairs)
-        case _:
-            return None
-    names = [suite, benchmark, *params]
-    sound = all(map(NAME.fullmatch, names)) and all(map(WORD.fullmatch, params.values()))
+    if len(words) < 3 or words[2] not in ("cuda", "host"):
+        return None
+    suite, benchmark, backend, *pairs = words
+    params = dict(pair.partition("=")[::2] for pair in pairs)
+    sound = all(map(NAME.fullmatch, (suite, benchmark, *params)))
+    sound = sound and all(map(WORD.fullmatch, params.values()))
     if not sound or case_id(suite, benchmark, backend, params) != "/".join(words):
         return None
-    return suite, benchmark, backend, params
-
-
-def _backend(title: str) -> Backend:
-    own = _own(title)
-    return own[2] if own else "host"
+    return suite, benchmark, "cuda" if backend == "cuda" else "host", params
 
 
 def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
@@ -365,11 +356,11 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
     gates = []
     if wrong:
         detail = f"{len(wrong)} of {len(samples)} failed: {said}"
-        gates.append(gate("repetitions", "failed", detail))
+        gates.append({"gate": "repetitions", "verdict": "failed", "detail": detail})
     labels = sorted({one.label for one in good} - {""})
     invalid = next((label for label in labels if label.startswith("INVALID")), None)
     if invalid and units is not None:
-        gates.append(gate("label", "failed", invalid))
+        gates.append({"gate": "label", "verdict": "failed", "detail": invalid})
     measurements = [*_measurements(good, aggregates, units or {})]
     if not measurements:
         return replace(found, reason="it has no finite time")

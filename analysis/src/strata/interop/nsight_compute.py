@@ -61,27 +61,7 @@ LAUNCH = "launch__"
 PHYSICAL = {"B", "s", "Hz", "%", "B/s"}
 """Units of which no two are alike."""
 
-LABELS: Mapping[str, str] = {
-    "Duration": "gpu__time_duration.sum",
-    "SM Frequency": "sm__cycles_elapsed.avg.per_second",
-    "Achieved Occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "Achieved Active Warps Per SM": "sm__warps_active.avg.per_cycle_active",
-    "Executed Instructions": "smsp__inst_executed.sum",
-    "Issued Instructions": "smsp__inst_issued.sum",
-    "Executed Ipc Active": "sm__inst_executed.avg.per_cycle_active",
-    "Eligible Warps Per Scheduler": "smsp__warps_eligible.avg.per_cycle_active",
-}
-"""Labels of the details page whose metric we know (one report, both pages)."""
-
-_PREFIX = {
-    "n": Decimal("1e-9"),
-    "u": Decimal("1e-6"),
-    "m": Decimal("1e-3"),
-    "K": Decimal("1e3"),
-    "M": Decimal("1e6"),
-    "G": Decimal("1e9"),
-    "T": Decimal("1e12"),
-}
+_POWERS = {"n": -9, "u": -6, "m": -3, "K": 3, "M": 6, "G": 9, "T": 12}
 """Of a thousand each: ncu prints 32768 byte as 32.77 Kbyte."""
 _NAMES = {
     "second": "s",
@@ -129,9 +109,9 @@ class _Launch:
 
 @cache
 def known_metrics() -> Mapping[str, Mapping[str, str]]:
-    """Metric -> quantity, unit, set and meaning, from the table beside this file.
+    """The rows of ncu_metrics.csv by metric: our name, unit, meaning and set, the details' label.
 
-    One quantity may have several metrics.
+    Several metrics may have one name.
     """
     with METRICS.open(encoding="utf-8", newline="") as file:
         return {row["metric"]: row for row in csv.DictReader(file)}
@@ -159,8 +139,8 @@ def scale_of(unit: str) -> tuple[Decimal, str]:
 
 def _part(unit: str) -> tuple[Decimal, str]:
     rest = unit[1:]
-    if unit[:1] in _PREFIX and (rest in _NAMES or rest in _NAMES.values()):
-        return _PREFIX[unit[0]], _NAMES.get(rest, rest)
+    if unit[:1] in _POWERS and (rest in _NAMES or rest in _NAMES.values()):
+        return Decimal(10) ** _POWERS[unit[0]], _NAMES.get(rest, rest)
     return Decimal(1), _NAMES.get(unit, unit)
 
 
@@ -261,9 +241,9 @@ def _launches(lines: Sequence[str], file: Path) -> list[_Launch]:
     units: Mapping[str, str] = {}
     for number, cells in _rows(lines, file):
         if LABEL in cells:
-            launch, printed = cells[ID], {_metric(cells): (cells[VALUE], cells.get(UNIT, ""))}
             if not cells[LABEL]:
                 continue
+            launch, printed = cells[ID], {_metric(cells): (cells[VALUE], cells.get(UNIT, ""))}
             if not launch.isdecimal():
                 _refuse(file, f"the launch {launch!r}", "a whole number", number)
         elif cells[ID]:
@@ -289,7 +269,8 @@ def _metric(cells: Mapping[str, str]) -> str:
     label = cells[LABEL]
     if "__" in label:
         return label
-    return LABELS.get(label) or f"{name(cells.get(SECTION, ''))}.{name(label)}"
+    known = (metric for metric, told in known_metrics().items() if told["label"] == label)
+    return next(known, f"{name(cells.get(SECTION, ''))}.{name(label)}")
 
 
 # --- cases ----------------------------------------------------------------------------------------
@@ -351,7 +332,7 @@ def _measurement(metric: str, readings: Sequence[Reading]) -> Json:
     known = known_metrics().get(metric)
     # ncu has called a warp an instruction, but not a byte.
     if known and (unit == known["unit"] or not {unit, known["unit"]} & PHYSICAL):
-        quantity, unit = known["quantity"], known["unit"]
+        quantity, unit = known["name"], known["unit"]
     samples = [reading.value for reading in readings]
     return measurement(quantity, unit, "counted", metric, samples, _noise(readings))
 
@@ -381,13 +362,7 @@ def _counters(launches: Sequence[_Launch], device: str) -> Json:
         "chip": f"{device}, by {TOOL}",
         "passes": round(max(passes, default=0)),
         "quantities": [
-            {
-                "name": known[metric]["quantity"],
-                "metric": metric,
-                "unit": known[metric]["unit"],
-                "meaning": known[metric]["meaning"],
-                "set": known[metric]["set"],
-            }
+            {key: known[metric][key] for key in ("name", "metric", "unit", "meaning", "set")}
             for metric in sorted(metrics & known.keys())
         ],
     }
