@@ -142,6 +142,11 @@ def test_what_is_no_run_folder_is_never_removed(tmp_path: Path) -> None:
         ("other.json", "{}", "missing required field `context`"),
         ("none.json", '{"context": {}, "benchmarks": []}', "length >= 1 - at `benchmarks`"),
         ("nameless.json", '{"context": {}, "benchmarks": [{}]}', "`name` - at `benchmarks[0]`"),
+        (
+            "types.json",
+            '{"context": {}, "benchmarks": [{"name": "a", "threads": "x"}]}',
+            "Expected `int`, got `str` - at `benchmarks[0].threads`",
+        ),
         ("error.csv", "==ERROR== ERR_NVGPUCTRPERM\n", "ERR_NVGPUCTRPERM"),
         ("header.csv", '"ID","Kernel Name"\n', "a table without a launch"),
     ],

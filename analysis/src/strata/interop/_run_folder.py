@@ -10,15 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from strata.interop.plain_csv import encode
 from strata.run import (
     CONTEXT_FILE,
     MEASUREMENTS_FILE,
     SAMPLES_FILE,
     Backend,
-    Provenance,
+    Gate,
+    Measurement,
     RunError,
-    Verdict,
     case_id,
     load_run,
     write_files,
@@ -35,17 +37,17 @@ BLANK = Path(__file__).with_name("blank.json")
 class Found:
     """One case as a file has it, before it has an id of its own.
 
-    `name` tells cases apart; `measurements` were timed, `counted` were counted, each as
-    `measurement` makes them. `reason` says why it was not measured; it is empty where it was.
+    `name` tells cases apart; `measurements` were timed, `counted` were counted. `reason` says why
+    it was not measured; it is empty where it was.
     """
 
     name: str
     suite: str
     benchmark: str
     params: Mapping[str, str]
-    measurements: Sequence[Json] = ()
-    counted: Sequence[Json] = ()
-    gates: Sequence[Json] = ()
+    measurements: Sequence[Measurement] = ()
+    counted: Sequence[Measurement] = ()
+    gates: Sequence[Gate] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     skipped: bool = False
@@ -65,25 +67,6 @@ class Imported:
     context: Mapping[str, Json]
     device: str = UNKNOWN
     started: str | None = None
-
-
-def measurement(  # noqa: PLR0917  (in the order of the record)
-    quantity: str,
-    unit: str,
-    provenance: Provenance,
-    method: str,
-    samples: Sequence[float],
-    noise: tuple[Verdict, str] = ("unverified", "not held against a bound"),
-) -> Json:
-    """A quantity of a case, as a line of samples.jsonl has it."""
-    return {
-        "quantity": quantity,
-        "unit": unit,
-        "provenance": provenance,
-        "method": method,
-        "samples": list(samples),
-        "noise": {"verdict": noise[0], "detail": noise[1]},
-    }
 
 
 def slug(text: str) -> str:
@@ -125,8 +108,8 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
     dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     with tempfile.TemporaryDirectory(dir=folder, prefix=".import-") as scratch:
         part = Path(scratch) / run.name
-        header = json.dumps(context, indent=2, ensure_ascii=False)
-        samples = "".join(f"{dump(line)}\n" for line in lines)
+        header = json.dumps(to_builtins(context), indent=2, ensure_ascii=False)
+        samples = "".join(f"{dump(to_builtins(line))}\n" for line in lines)
         write_files(part, {CONTEXT_FILE: f"{header}\n".encode(), SAMPLES_FILE: samples.encode()})
         write_files(part, {MEASUREMENTS_FILE: encode(load_run(part))})
         if run.exists():
@@ -138,7 +121,7 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
 def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
     """The lines of samples.jsonl; cases that would have the same id get a number each."""
     detail = f"from {file.name} by {imported.tool}, none of our gates saw it"
-    seen = {"gate": "import", "verdict": "unverified", "detail": detail}
+    seen = Gate("import", "unverified", detail)
     taken: set[str] = set()
     for found in imported.cases:
         params = dict(found.params)

@@ -24,16 +24,19 @@ from statistics import fmean, median, stdev
 from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
-from msgspec import Meta, Struct, field
-from msgspec.structs import asdict
+from msgspec import Meta, Struct
 
-from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, measurement, name, word
+from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, name, word
 from strata.run import (
     COMMIT,
     METRIC,
     NAME,
     WORD,
     Backend,
+    CpuCache,
+    Gate,
+    Measurement,
+    Noise,
     Provenance,
     Row,
     Run,
@@ -65,6 +68,7 @@ NO_COUNTER = frozenset(
 """What an entry has that is no counter of its author (`allocs_per_iter` on: its memory manager)."""
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name that say which clock was read."""
+NOISE = Noise("unverified", "not held against a bound")
 MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
 
 
@@ -212,7 +216,7 @@ Units = Mapping[str, tuple[str, Literal["timed", "counted", "modelled"]]]
 class _Cache(Struct):
     level: Count = 0
     type: str = UNKNOWN
-    bytes: Count = field(name="size", default=0)
+    size: Count = 0
 
 
 class _Context(Struct):
@@ -292,6 +296,7 @@ def decode(text: str, file: Path) -> Imported:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
     said = data.context
     ours = units if said.strata_version else None
+    caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in said.caches]
     known = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
     return Imported(
         tool=TOOL,
@@ -309,10 +314,7 @@ def decode(text: str, file: Path) -> Imported:
             "device": {"uuid": said.device_uuid or None},
             "host": {
                 "cores": said.num_cpus,
-                "caches": [
-                    asdict(one) | {"type": one.type.lower(), "line_bytes": 0}  # not told
-                    for one in said.caches
-                ],
+                "caches": caches,
                 **{key: raw["context"][key] for key in known if key in raw["context"]},
             },
         },
@@ -356,11 +358,11 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
     gates = []
     if wrong:
         detail = f"{len(wrong)} of {len(samples)} failed: {said}"
-        gates.append({"gate": "repetitions", "verdict": "failed", "detail": detail})
+        gates.append(Gate("repetitions", "failed", detail))
     labels = sorted({one.label for one in good} - {""})
     invalid = next((label for label in labels if label.startswith("INVALID")), None)
     if invalid and units is not None:
-        gates.append({"gate": "label", "verdict": "failed", "detail": invalid})
+        gates.append(Gate("label", "failed", invalid))
     measurements = [*_measurements(good, aggregates, units or {})]
     if not measurements:
         return replace(found, reason="it has no finite time")
@@ -396,7 +398,7 @@ def _named(title: str, *, ours: bool) -> Found:
 
 def _measurements(
     good: Sequence[_Entry], aggregates: Mapping[str, _Entry], units: Units
-) -> Iterator[Json]:
+) -> Iterator[Measurement]:
     """Repetitions where there are, else the mean and the median that were all that was kept."""
     sources = [(METHOD, good)] if good else []
     if not good:
@@ -414,29 +416,29 @@ def _measurements(
 
 def _quantity(
     key: str, method: str, samples: Sequence[float | None], units: Units, label: str = ""
-) -> Iterator[Json]:
+) -> Iterator[Measurement]:
     """A time, which `label` names in our own export, or a counter.
 
     A counter is ours by its own name and method, one of Google Benchmark's rates, or its author's.
     Nothing of what is neither, or is no number in one of the repetitions.
     """
-    numbers = [number for number in samples if number is not None]
+    numbers = tuple(number for number in samples if number is not None)
     quantity, _, by = key.partition(":")
     spelt = METRIC.fullmatch(quantity) and METRIC.fullmatch(by)
     if len(numbers) < len(samples):
         return
     if key in TIMES and not units:
-        yield measurement(key, "s", "timed", method, numbers)
+        yield Measurement(key, "s", "timed", method, numbers, NOISE)
     elif key == "real_time" and (said := LABEL.fullmatch(label)):
-        yield measurement(said["quantity"], "s", "timed", said["method"], numbers)
+        yield Measurement(said["quantity"], "s", "timed", said["method"], numbers, NOISE)
     elif key in NO_COUNTER:  # nor did anybody measure the time of the CPU of our own cases
         return
     elif key in units and spelt:
-        yield measurement(quantity, *units[key], by, numbers)
+        yield Measurement(quantity, *units[key], by, numbers, NOISE)
     elif key in RATES:
-        yield measurement(key, RATES[key], "timed", method, numbers)
+        yield Measurement(key, RATES[key], "timed", method, numbers, NOISE)
     elif spelt:
-        yield measurement(quantity, UNKNOWN, "published", by, numbers)
+        yield Measurement(quantity, UNKNOWN, "published", by, numbers, NOISE)
     else:
         quantity = key if METRIC.fullmatch(key) else name(key)
-        yield measurement(quantity, UNKNOWN, "published", method, numbers)
+        yield Measurement(quantity, UNKNOWN, "published", method, numbers, NOISE)

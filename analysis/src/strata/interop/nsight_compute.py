@@ -26,8 +26,8 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-from strata.interop._run_folder import Found, Imported, Json, measurement, name, word
-from strata.run import METRIC, RunError, Verdict
+from strata.interop._run_folder import Found, Imported, Json, name, word
+from strata.run import METRIC, Measurement, Noise, RunError
 
 TOOL = "Nsight Compute"
 SUITE = "ncu"
@@ -304,7 +304,7 @@ def _case(kernel: str, grid: str, block: str, group: Sequence[_Launch]) -> Found
     params = {axis: "x".join(size) for axis, size in sizes.items() if size}
     if arguments:
         params["template"] = word(arguments)
-    counted: dict[tuple[str, str], Json] = {}
+    counted: dict[tuple[str, str], Measurement] = {}
     facts: Json = {"launches": len(group)}
     for metric in dict.fromkeys(metric for launch in group for metric in launch.readings):
         found = [launch.readings.get(metric) for launch in group]
@@ -314,7 +314,7 @@ def _case(kernel: str, grid: str, block: str, group: Sequence[_Launch]) -> Found
             facts[metric] = round(value) if value == round(value) else value
         if not metric.startswith(NO_METRIC):
             one = _measurement(metric, readings)
-            counted.setdefault((one["quantity"], one["method"]), one)
+            counted.setdefault((one.quantity, one.method), one)
     return Found(
         name=kernel,
         suite=SUITE,
@@ -326,29 +326,29 @@ def _case(kernel: str, grid: str, block: str, group: Sequence[_Launch]) -> Found
     )
 
 
-def _measurement(metric: str, readings: Sequence[Reading]) -> Json:
+def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
     """A quantity by our name where we have one, and ncu's number needs no conversion to it."""
     quantity, unit = metric, readings[0].unit
     known = known_metrics().get(metric)
     # ncu has called a warp an instruction, but not a byte.
     if known and (unit == known["unit"] or not {unit, known["unit"]} & PHYSICAL):
         quantity, unit = known["name"], known["unit"]
-    samples = [reading.value for reading in readings]
-    return measurement(quantity, unit, "counted", metric, samples, _noise(readings))
+    samples = tuple(reading.value for reading in readings)
+    return Measurement(quantity, unit, "counted", metric, samples, _noise(readings))
 
 
-def _noise(readings: Sequence[Reading]) -> tuple[Verdict, str]:
+def _noise(readings: Sequence[Reading]) -> Noise:
     """Whether the digits that ncu printed say enough."""
     worst = max(
         one.resolution / abs(one.value) if one.value else math.inf if one.resolution else 0.0
         for one in readings
     )
     if worst == 0:
-        return "not_applicable", ""
+        return Noise("not_applicable", "")
     if worst > COARSE:
-        return "failed", f"printed with too few digits (bound {100 * COARSE:g} %)"
+        return Noise("failed", f"printed with too few digits (bound {100 * COARSE:g} %)")
     told = f"rounded when printed, by {100 * worst:.2g} % at the most"
-    return "passed" if worst <= FINE else "unverified", told
+    return Noise("passed" if worst <= FINE else "unverified", told)
 
 
 def _counters(launches: Sequence[_Launch], device: str) -> Json:
