@@ -140,7 +140,7 @@ def test_known_rows_are_read_as_they_are_printed() -> None:
 
 
 def test_what_was_run_for_strata_is_told_apart() -> None:
-    own = [row for row in reference.nbody() if row.locator.startswith("run for Strata")]
+    own = [row for row in reference.nbody() if row.origin.locator.startswith("run for Strata")]
     assert len(own) == RUN_FOR_STRATA
     assert {row.gpu for row in own} == {"H200"}
 

@@ -1,13 +1,14 @@
 """The published figures as records: each is the schema of a table of `results/reference`."""
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
 from strata.reference._bibliography import source
-from strata.reference._files import Span, folder, read
+from strata.reference._files import Record, Span, folder, read
 
 _ABOVE_ZERO = Meta(description="a number above zero")
 Rate = Annotated[Annotated[float, Meta(gt=0)], _ABOVE_ZERO]
@@ -115,16 +116,6 @@ class PublishedRate(Published, frozen=True, kw_only=True):
     bodies: Count = None
     rate: Rate = field(name="interactions_per_second")
 
-    @property
-    def source(self) -> str:
-        """The source as the table names it."""
-        return self.origin.text
-
-    @property
-    def locator(self) -> str:
-        """The place in the source."""
-        return self.origin.locator
-
 
 class Gpu(Struct, frozen=True, kw_only=True):
     """What a data sheet, a white paper or the device itself says of a GPU; None: not found.
@@ -149,40 +140,17 @@ class Gpu(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
-@cache
-def latencies() -> tuple[PublishedLatency, ...]:
-    """Every published latency, in the order of its file. Raises `ReferenceTableError`."""
-    return tuple(read(folder() / "latency.csv", PublishedLatency))
+def _table(name: str, kind: type[Record]) -> Callable[[], tuple[Record, ...]]:
+    """What gives the rows of a table in their order, read once. Raises `ReferenceTableError`."""
+    return cache(lambda: tuple(read(folder() / name, kind)))
 
 
-@cache
-def bandwidths() -> tuple[PublishedBandwidth, ...]:
-    """Every published bandwidth, in the order of its file. Raises `ReferenceTableError`."""
-    return tuple(read(folder() / "bandwidth.csv", PublishedBandwidth))
-
-
-@cache
-def geometries() -> tuple[PublishedGeometry, ...]:
-    """Every published size of a cache or TLB, in order. Raises `ReferenceTableError`."""
-    return tuple(read(folder() / "cache_geometry.csv", PublishedGeometry))
-
-
-@cache
-def instructions() -> tuple[PublishedInstruction, ...]:
-    """Every published cost of an instruction, in order. Raises `ReferenceTableError`."""
-    return tuple(read(folder() / "instruction_latency.csv", PublishedInstruction))
-
-
-@cache
-def nbody() -> tuple[PublishedRate, ...]:
-    """Every published rate of n-body, in the order of its file. Raises `ReferenceTableError`."""
-    return tuple(read(folder() / "nbody.csv", PublishedRate))
-
-
-@cache
-def gpus() -> tuple[Gpu, ...]:
-    """Every GPU whose data were found, in the order of its file. Raises `ReferenceTableError`."""
-    return tuple(read(folder() / "gpus.csv", Gpu))
+latencies = _table("latency.csv", PublishedLatency)
+bandwidths = _table("bandwidth.csv", PublishedBandwidth)
+geometries = _table("cache_geometry.csv", PublishedGeometry)
+instructions = _table("instruction_latency.csv", PublishedInstruction)
+nbody = _table("nbody.csv", PublishedRate)
+gpus = _table("gpus.csv", Gpu)
 
 
 def is_of(published: PublishedRate, device: str) -> bool:
