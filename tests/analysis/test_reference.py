@@ -248,30 +248,18 @@ REQUIRED = {
 
 
 def fields(entry: str) -> tuple[str, str, dict[str, str]]:
-    """Kind, key and fields of an entry; braces must match, as BibTeX wants."""
-    head = re.match(r"@(\w+)\{([a-z0-9]+),\n", entry)
-    assert head
-    assert entry.endswith("\n}")
-    depth, found, start, name = 1, {}, head.end(), ""
-    for place in range(head.end(), len(entry)):
-        letter, before = entry[place], entry[place - 1]
-        if before == "\\":
-            continue
-        if letter == "{":
-            if depth == 1:
-                match = re.fullmatch(r"\s*(\w+) = ", entry[start:place])
-                assert match, entry
-                name, start = match[1], place + 1
-            depth += 1
-        elif letter == "}":
-            depth -= 1
-            if depth == 1:
-                assert name not in found
-                found[name] = entry[start:place]
-                assert entry[place + 1] == ","
-                start = place + 2
-    assert depth == 0
-    return head[1], head[2], found
+    """Kind, key and fields of an entry, a line each; braces must match, as BibTeX wants."""
+    head, *lines, end = entry.splitlines()
+    (kind, key), *_ = re.findall(r"^@(\w+)\{([a-z0-9]+),$", head)
+    found = re.findall(r"^  (\w+) = \{(.*)\},$", "\n".join(lines), re.MULTILINE)
+    assert end == "}"
+    assert len(lines) == len(found) == len(dict(found))
+    for _, text in found:
+        inner = re.sub(r"\\.|[^{}]", "", text)
+        while "{}" in inner:
+            inner = inner.replace("{}", "")
+        assert not inner, text
+    return kind, key, dict(found)
 
 
 @pytest.mark.parametrize("one", reference.bibliography(), ids=lambda one: one.key)

@@ -166,9 +166,10 @@ def reading_of(text: str, unit: str) -> Reading | None:
 
 
 def decode(text: str, file: Path) -> Imported:
-    """What the table in `text`, which lies in `file`, says; raises `RunError` where it is damaged.
+    """What the table (`is_table`) in `text`, which lies in `file`, says.
 
-    Lines of ncu itself (`==PROF== …`) and of the program may stand before and after the table.
+    Lines of ncu itself (`==PROF== …`) and of the program may stand before and after it. Raises
+    `RunError` where it is damaged.
     """
     launches = _launches(text.splitlines(), file)
     for column, values in (
@@ -212,9 +213,7 @@ def _cells(line: str, file: Path, number: int) -> list[str]:
 
 def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows below the header, with the numbers of their lines."""
-    start = next((number for number, line in enumerate(lines, 1) if _is_header(line)), None)
-    if start is None:
-        _refuse(file, "no header with a kernel's name", "the CSV of ncu --csv")
+    start = next(number for number, line in enumerate(lines, 1) if _is_header(line))
     header = _cells(lines[start - 1], file, start)
     for column in (ID, KERNEL):
         if column not in header:
