@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ladder_run
-from builders import case, count
+from builders import case, count, load2
 from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts, some
 from strata import reference
 from strata.ladder import best, seeds
@@ -44,7 +44,6 @@ def test_the_bound_is_made_of_roundings(gpu: Run) -> None:
     assert ladder.rms_bound(rungs["naive"], 4096) == (8 + 64) * rounding
     assert ladder.rms_bound(rungs["fast_math"], 4096) == 2 * (8 + 64) * rounding
     assert ladder.rms_bound(rungs["registers"], 4096) == 2 * (8 + 16 + 4) * rounding
-    assert ladder.rms_bound(None, 4096) is None
 
 
 # --- which case stands for a rung -----------------------------------------------------------------
@@ -143,9 +142,24 @@ def test_without_a_single_system_the_ladder_is_of_many(tmp_path: Path) -> None:
     assert step.other is None
 
 
-def test_an_unknown_rung_stands_last(tmp_path: Path) -> None:
-    lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("zzz", "naive")]
-    assert [step.rung for step in best_cases(some(tmp_path, *lines))] == ["naive", "zzz"]
+def test_the_rungs_and_their_order_are_what_the_run_says(tmp_path: Path) -> None:
+    lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("naive", "tiled", "zzz")]
+    assert [step.rung for step in best_cases(some(tmp_path / "a", *lines))] == ["naive", "tiled"]
+    told = {"question": "", "source": "", "expectation": "", "sum": "running", "approximate": False}
+    rungs = [
+        {"name": name, "backend": "cuda", "before": before, "change": f"makes {name}"} | told
+        for name, before in (("zzz", ""), ("tiled", "zzz"), ("naive", "zzz"))
+    ]
+    run = load2(tmp_path / "b", lines, rungs=rungs)
+    assert [step.rung for step in best_cases(run)] == ["zzz", "tiled", "naive"]
+    assert [step.before and step.before.benchmark for step in best_cases(run)] == [
+        None,
+        "zzz",
+        "zzz",
+    ]
+    table = nbody_ladder.make(run)
+    assert table is not None
+    assert column(table, "change")["zzz"] == "makes zzz"
 
 
 def test_others_rates_are_those_of_the_chip() -> None:

@@ -37,10 +37,7 @@ class Best:
     @property
     def speedup(self) -> float | None:
         """Over the rung before; None where one of both is not valid."""
-        if self.before is None or self.after is None or self.before.value <= 0:
-            return None
-        valid = self.before.valid and self.after.valid
-        return self.after.value / self.before.value if valid else None
+        return ladder.speedup(self.after, self.before)
 
 
 def best_cases(run: Run) -> tuple[Best, ...]:
@@ -108,18 +105,16 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
     if not measured:
         return ()
     top, first = max(measured, key=lambda one: one.row.value), measured[0]
-    parts: list[str | Cited] = [
-        f"n-body, {size_words(top.row)}: the fastest rung is {rung_name(top.rung)} with ",
-        Cited(f"{number(top.row.value / GIGA)} × 10⁹ interactions/s", top.row),
-    ]
+    words = f"n-body, {size_words(top.row)}: the fastest rung is {rung_name(top.rung)} with {{}}"
+    numbers = [Cited(f"{number(top.row.value / GIGA)} × 10⁹ interactions/s", top.row)]
     if first is not top and first.row.text("problem") == top.row.text("problem"):
-        gain = Cited(factor(top.row.value / first.row.value), first.row)
         other = "" if size(first.row) == size(top.row) else f" of {size_words(first.row)}"
-        parts += [", ", gain, f" {rung_name(first.rung)}{other}"]
+        words += f", {{}} {rung_name(first.rung)}{other}"
+        numbers.append(Cited(factor(top.row.value / first.row.value), first.row))
     if top.limit:
-        share = Cited(f"{100 * top.row.value / top.limit.value:.0f} %", top.limit)
-        parts += [" and ", share, " of what it could if a warp issued in every cycle"]
-    return ((*parts, "."),)
+        words += " and {} of what it could if a warp issued in every cycle"
+        numbers.append(Cited(f"{100 * top.row.value / top.limit.value:.0f} %", top.limit))
+    return (ladder.sentence(f"{words}.", *numbers),)
 
 
 # --- one axis of a rung, copies, errors -----------------------------------------------------------
@@ -200,11 +195,11 @@ class Accuracy:
     order: int
     """The rung's place in the ladder."""
     row: Row
-    bound: float | None
+    bound: float
 
 
 def accuracies(run: Run) -> tuple[Accuracy, ...]:
-    """Every case of the largest sizes; no bound of a rung that the run does not tell of."""
+    """Every case of the largest sizes."""
     cases = ladder.Cases(run)
     errors = [row for row in cases.having("relative_rms_error") if row.value >= 0]
     order = list(dict.fromkeys(row.benchmark for row in errors))
@@ -213,5 +208,5 @@ def accuracies(run: Run) -> tuple[Accuracy, ...]:
         for problem in PROBLEMS
         for name, rows in ladder.at_size(errors, problem).items()
         for row in rows
-        for bound in [ladder.rms_bound(cases.rungs.get(name), size(row)[1])]
+        for bound in [ladder.rms_bound(cases.rungs[name], size(row)[1])]
     )
