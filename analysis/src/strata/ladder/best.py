@@ -48,12 +48,9 @@ def best_cases(run: Run) -> tuple[Best, ...]:
     """
     cases = ladder.Cases(run)
     by_rung = ladder.by_place(cases.having(RATE))
-    have = Counter(
-        problem for places in by_rung.values() for problem in {place[0] for place in places}
-    )
-    main = max(PROBLEMS, key=lambda one: have[one])
-    if 2 * have["single"] > len(by_rung):
-        main = "single"
+    have = Counter(one for places in by_rung.values() for one in {place[0] for place in places})
+    most = max(PROBLEMS, key=lambda one: have[one])
+    main = "single" if 2 * have["single"] > len(by_rung) else most
 
     def rank(place: Place) -> tuple[bool, tuple[bool, int]]:
         return place[0] == main, place_rank(place)
@@ -71,11 +68,10 @@ def best_cases(run: Run) -> tuple[Best, ...]:
             for axis in ladder.own_axes(row)
             if axis == "gpus" or len({case.text(axis) for case in places[shown]}) > 1
         ]
-        limit = cases.get(row, "issue_limit")
         result.append(
             Best(
                 row=row,
-                limit=limit if limit and limit.value > 0 else None,
+                limit=cases.get(row, "issue_limit"),
                 other=ladder.best(places[beside]) if beside else None,
                 chosen=ladder.axis_words(row, varied),
                 before=ladder.best(below[shared]) if shared else None,

@@ -13,8 +13,8 @@ each cycle, so its clock does not enter. Invalid rows never enter.
 """
 
 import math
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -186,10 +186,7 @@ class Change:
 
     @cached_property
     def moved(self) -> Sentence:
-        """The counters that moved most, in order of how far: `issue slots used 60 -> 79 %; …`.
-
-        None where one case was not counted.
-        """
+        """The counters that moved most, each linked to its row: `issue slots used 60 → 79 %; …`."""
         found: list[tuple[float, Sentence]] = []
         for words, unit, least, quantity in COUNTERS:
             old, new = self.cases.get(self.before, quantity), self.cases.get(self.after, quantity)
@@ -245,39 +242,39 @@ def changes(run: Run) -> tuple[Change, ...]:
     have; each by its fastest case there. Where they share no layout, the layout is what changed.
     """
     cases = Cases(run, valid=True)
-    fastest: dict[str, dict[str, dict[tuple[Place, str], Row]]] = {one: {} for one in PROBLEMS}
-    for row in cases.having(ladder.RATE):
-        problem, cell = row.text("problem"), (ladder.place_of(row), row.text("layout"))
-        # What several GPUs do on one of them is no step.
-        if problem in PROBLEMS and row.minimum > 0 and interactions(row) and row.count("gpus") != 1:
-            cells = fastest[problem].setdefault(row.benchmark, {})
-            cells[cell] = max(cells.get(cell, row), row, key=lambda one: one.value)
-    result = []
-    for by_rung in fastest.values():
-        common = Counter(
-            layout for cells in by_rung.values() for layout in {one[1] for one in cells}
-        )
-
-        def rank(change: Change, common: Mapping[str, int] = common) -> tuple[object, ...]:
-            old, new = change.before, change.after
-            place = ladder.place_rank(ladder.place_of(new))
-            return change.counted, place, common[new.text("layout")], new.value, old.value
-
-        for rung, after in by_rung.items():
-            before = by_rung.get(cases.below(rung, by_rung), {})
-            same = [(before[cell], row) for cell, row in after.items() if cell in before]
-            pairs = same or [
-                (old, new)
-                for old in before.values()
-                for new in after.values()
-                if ladder.place_of(old) == ladder.place_of(new)
-            ]
-            steps = [Change(*pair, cases) for pair in pairs]
-            result += [max(steps, key=rank)] if steps else []
-    return tuple(result)
+    # What several GPUs do on one of them is no step.
+    rates = [row for row in cases.having(ladder.RATE) if row.minimum > 0 and row.count("gpus") != 1]
+    return tuple(
+        step
+        for problem in PROBLEMS
+        for step in _steps([row for row in rates if row.text("problem") == problem], cases)
+    )
 
 
-# --- in words -------------------------------------------------------------------------------------
+def _steps(rates: Sequence[Row], cases: Cases) -> Iterator[Change]:
+    fastest: dict[str, dict[tuple[Place, str], Row]] = defaultdict(dict)
+    for row in rates:
+        cells, here = fastest[row.benchmark], (ladder.place_of(row), row.text("layout"))
+        cells[here] = max(cells.get(here, row), row, key=lambda one: one.value)
+    rungs_in = Counter(layout for cells in fastest.values() for layout in {one[1] for one in cells})
+
+    def rank(step: Change) -> tuple[object, ...]:
+        old, new = step.before, step.after
+        place = ladder.place_rank(ladder.place_of(new))
+        return step.counted, place, rungs_in[new.text("layout")], new.value, old.value
+
+    for rung, after in fastest.items():
+        before = fastest.get(cases.below(rung, fastest), {})
+        pairs = [
+            (old, new)
+            for old in before.values()
+            for new in after.values()
+            if ladder.place_of(old) == ladder.place_of(new)
+        ]
+        same = [(old, new) for old, new in pairs if old.text("layout") == new.text("layout")]
+        if pairs:
+            yield max((Change(*pair, cases) for pair in same or pairs), key=rank)
+
 
 NOTHING = 0.03
 """A step of less, up or down, pays nothing."""
