@@ -17,28 +17,19 @@ from ladder_run import (
     SINGLE,
     SMALL,
     SMS,
+    made,
     rung_case,
     rung_counts,
     some,
+    words,
 )
 from strata.ladder import launch
 from strata.ladder import rungs as ladder
 from strata.ladder.rungs import Cases
 from strata.ladder.steps import FACTORS, SEEDS, Change, changes, sentences
-from strata.model import Table, plain
-from strata.model.units import SPACE, THIN
+from strata.model import plain
 from strata.report.tables import nbody_rungs, nbody_steps, nbody_unroll
 from strata.run import Run
-
-
-@pytest.fixture(scope="module")
-def gpu(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return ladder_run.gpu_run(tmp_path_factory.mktemp("gpu"))
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return ladder_run.host_run(tmp_path_factory.mktemp("host"))
 
 
 def step(run: Run, rung: str, problem: str = "single") -> Change:
@@ -50,11 +41,6 @@ def predicted(change: Change, rule: str) -> float:
     assert change.prediction is not None
     assert change.prediction.rule == rule
     return change.prediction.value
-
-
-def words(table: Table, name: str) -> list[str]:
-    place = table.header.index(name)
-    return [re.sub(f"[{SPACE}{THIN}]", " ", plain(row[place])) for row in table.rows]
 
 
 def pair(
@@ -386,10 +372,8 @@ def test_bytes_used_of_a_sector(
 
 
 def test_every_step_stands_in_a_table(gpu: Run) -> None:
-    table = nbody_steps.make(gpu)
-    assert table is not None
+    table = made(nbody_steps, gpu)
     assert len(table.rows) == len(changes(gpu))
-    assert all(len(row) == len(table.header) for row in table.rows)
     assert set(FACTORS.values()) <= set(table.header)
     at = words(table, "rung").index("pair once")
     assert re.fullmatch(r"1\.4\d\d× \(1\.4\d\d–1\.\d{3}\)", words(table, "measured")[at])
@@ -398,8 +382,7 @@ def test_every_step_stands_in_a_table(gpu: Run) -> None:
 
 
 def test_a_cpu_has_a_table_of_measured_and_predicted_steps(host: Run) -> None:
-    table = nbody_steps.make(host)
-    assert table is not None
+    table = made(nbody_steps, host)
     assert table.header == ("rung", "over", "where", "measured", "predicted")
     assert "2.00× (cores)" in words(table, "predicted")
 
@@ -411,28 +394,24 @@ def test_one_rung_has_no_steps(tmp_path: Path) -> None:
 
 
 def test_every_rung_stands_in_a_table_with_what_it_uses(gpu: Run, host: Run) -> None:
-    table = nbody_rungs.make(gpu)
-    assert table is not None
+    table = made(nbody_rungs, gpu)
     assert words(table, "rung") == [ladder.rung_name(rung) for rung in ladder_run.GPU]
     assert words(table, "registers")[-2] == "126"
     assert words(table, "counted TFLOP/s")[-2].startswith("41.")
     assert "over serial" not in table.header
-    table = nbody_rungs.make(host)
-    assert table is not None
+    table = made(nbody_rungs, host)
     assert "registers" not in table.header
     assert words(table, "over serial")[:2] == ["1.00×", "2.00×"]
 
 
 def test_no_rate_of_an_invalid_rung_is_told(tmp_path: Path) -> None:
     line = rung_case("naive", 1e12, SMALL, layout="aos", noise="failed")
-    table = nbody_rungs.make(some(tmp_path, line, rung_counts(line, 50, 50)))
-    assert table is not None
+    table = made(nbody_rungs, some(tmp_path, line, rung_counts(line, 50, 50)))
     assert "counted TFLOP/s" not in table.header
 
 
 def test_unrolling_stands_beside_what_others_found(gpu: Run, tmp_path: Path) -> None:
-    table = nbody_unroll.make(gpu)
-    assert table is not None
+    table = made(nbody_unroll, gpu)
     assert words(table, "bodies of a turn") == [
         "1", "2", "4", "8", "16", "32", "64", "128", "256 (all)",
     ]  # fmt: skip
