@@ -117,7 +117,7 @@ class Cases:
 
     def __init__(self, run: Run, suites: Collection[str] = (), *, valid: bool = False) -> None:
         self.rungs = {rung.name: rung for rung in run.context.rungs}
-        self.sms: int = run.context.device.facts.get("sm_count", 0)
+        self.sms = run.context.device.sm_count or 0
         self.cores = run.context.host.cores
         self.facts = {case.id: case.facts for case in run.cases if case.suite == SUITE}
         self._rows: dict[tuple[str, str], Row] = {}
@@ -135,6 +135,11 @@ class Cases:
     def having(self, name: str) -> list[Row]:
         """One row of the quantity for each case that has it."""
         return [row for (_, found), row in self._rows.items() if found == name]
+
+    def fastest(self, rates: Sequence[Row]) -> list[Row]:
+        """Of each rung its fastest case, of a single system where it has one."""
+        by_rung = at_size(rates, "galaxies") | at_size(rates, "single")
+        return [best(by_rung[rung]) for rung in self.rungs if rung in by_rung]
 
     def below(self, rung: str, measured: Container[str]) -> str:
         """The nearest rung below that was measured; empty where none was."""
