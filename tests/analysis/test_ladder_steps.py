@@ -308,6 +308,15 @@ def test_a_cpu_is_predicted_by_its_cores(host: Run) -> None:
     assert step(host, "simd", "galaxies").prediction is None
 
 
+def test_each_pair_once_on_a_cpu_is_predicted_by_its_operations(tmp_path: Path) -> None:
+    lines = [
+        rung_case(rung, rate, HOST_GALAXIES, backend="host", layout="soa")
+        for rung, rate in (("cpu_blocked", 2e9), ("cpu_pair_once", 3e9))
+    ]
+    run = load2(tmp_path, lines, backend="host")
+    assert predicted(step(run, "cpu_pair_once", "galaxies"), "operations") == 34 / 21
+
+
 # --- what moved -----------------------------------------------------------------------------------
 
 

@@ -47,15 +47,8 @@ MEASURED: Mapping[str, str] = {
     "clock": "core_clock",
 }
 """The quantities behind those factors that are measured."""
-RULES: Mapping[str, str] = {
-    "limits": "issue limits",
-    "instructions": "instructions",
-    "launch": "blocks an SM",
-    "gpus": "GPUs",
-    "cores": "cores",
-    "operations": "operations",
-}
-"""By which rule a step was predicted, in short."""
+RULES: Mapping[str, str] = {"limits": "issue limits", "launch": "blocks an SM", "gpus": "GPUs"}
+"""By which rule a step was predicted, in short, where that is not the rule's name."""
 RULE_WORDS: Mapping[str, str] = {
     "limits": "the ratio of the issue limits, where the rung before uses half of its issue slots "
     "or more",
@@ -71,7 +64,7 @@ RULE_WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a model says a step brings, by a rule of RULES, and the row that says so."""
+    """What a model says a step brings, by a rule of RULE_WORDS, and the row that says so."""
 
     value: float
     rule: str

@@ -24,7 +24,7 @@ def _line(change: Change) -> dict[str, Sentence]:
     predicted, unexplained = NONE, NONE
     if change.prediction:
         value, source = factor(change.prediction.value), change.prediction.source
-        rule = f" ({RULES[change.prediction.rule]})"
+        rule = f" ({RULES.get(change.prediction.rule, change.prediction.rule)})"
         predicted = (Cited(value, source) if source else value, rule)
     if change.unexplained is not None:
         counted = "" if change.counted else " (not counted)"
