@@ -14,12 +14,12 @@ settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session")
-def gpu() -> Run:
+def gpu(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Of a GPU."""
-    return ladder_run.gpu_run()
+    return ladder_run.gpu_run(tmp_path_factory.mktemp("gpu"))
 
 
 @pytest.fixture(scope="session")
-def host() -> Run:
+def host(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Of a CPU."""
-    return ladder_run.host_run()
+    return ladder_run.host_run(tmp_path_factory.mktemp("host"))

@@ -3,9 +3,7 @@
 import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -228,20 +226,16 @@ def host_lines() -> list[dict[str, Any]]:
     ]
 
 
-@cache
-def gpu_run() -> Run:
+def gpu_run(folder: Path) -> Run:
     """The run of `gpu_lines`, on a chip that others published rates of."""
     device = {"slug": "nvidia-h200", "name": "NVIDIA H200", "uuid": "GPU-1", "sm_count": SMS}
-    with TemporaryDirectory() as folder:
-        return load2(Path(folder), gpu_lines() + gravit_lines(), device=device)
+    return load2(folder, gpu_lines() + gravit_lines(), device=device)
 
 
-@cache
-def host_run() -> Run:
+def host_run(folder: Path) -> Run:
     """The run of `host_lines`."""
     device = {"slug": "test-cpu", "name": "Test CPU", "uuid": None}
-    with TemporaryDirectory() as folder:
-        return load2(Path(folder), host_lines(), backend="host", device=device)
+    return load2(folder, host_lines(), backend="host", device=device)
 
 
 def some(folder: Path, *lines: dict[str, Any], sms: int = SMS) -> Run:

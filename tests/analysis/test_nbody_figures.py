@@ -1,8 +1,10 @@
 """The figures of the n-body ladder: what is drawn, what is hollow, what overlaps, what is told."""
 
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -38,9 +40,12 @@ DRAWN = [(name, "gpu") for name in FIGURES] + [(name, "host") for name in OF_A_C
 each_drawn = pytest.mark.parametrize(("name", "which"), DRAWN)
 
 
+@cache
 def run_of(which: str) -> Run:
     """A made-up run."""
-    return ladder_run.gpu_run() if which == "gpu" else ladder_run.host_run()
+    with TemporaryDirectory() as folder:
+        made = ladder_run.gpu_run if which == "gpu" else ladder_run.host_run
+        return made(Path(folder))
 
 
 def stored(name: str, which: str = "gpu") -> list[Panel]:
