@@ -406,8 +406,9 @@ def place_limits(panel: Panel) -> tuple[float, float]:
     return limits(panel.places, places)
 
 
-_DIGITS = ((2.2, (1,)), (1.0, (1, 2, 5)), (0.5, (1, 1.5, 2, 3, 5, 7)))
-_FINEST = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+_DIGITS: Sequence[Sequence[float]] = (
+    (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,)
+)  # fmt: skip
 
 
 def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
@@ -416,7 +417,7 @@ def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
         names = axis.names or [axis.text(at) for at in axis.ticks]
         return list(zip(axis.ticks, names, strict=True))
     if axis.scale == "log":
-        found = _log_ticks(low, high)
+        found = _log_ticks(low, high, axis.most)
     elif axis.scale in ("log2", "symlog2"):
         first, last = math.ceil(math.log2(max(low, 1e-300))), math.floor(math.log2(high))
         step = max(1, -(-(last - first + 1) // axis.most))
@@ -426,14 +427,16 @@ def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
     return [(at, axis.text(at)) for at in found]
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers, more of them the less an axis spans; a power of ten in at most eight."""
-    decades = math.log10(high / low)
-    digits: Sequence[float] = next((some for least, some in _DIGITS if decades > least), _FINEST)
-    step = max(1, math.ceil(decades / 8))
+def _log_ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers, at most `most`: digits of every power of ten, or powers of ten alone."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [digit * 10.0**power for power in powers if power % step == 0 for digit in digits]
-    return [at for at in found if low * (1 - 1e-9) <= at <= high * (1 + 1e-9)]
+    found: list[float] = []
+    for step, digits in [(1, digits) for digits in _DIGITS] + [(step, (1,)) for step in (2, 3, 4)]:
+        found = [digit * 10.0**power for power in powers if power % step == 0 for digit in digits]
+        found = [at for at in found if low * (1 - 1e-9) <= at <= high * (1 + 1e-9)]
+        if len(found) <= most:
+            break
+    return found if len(found) > 2 or high > 2 * low else _round_ticks(low, high, most)
 
 
 def _round_ticks(low: float, high: float, most: int) -> list[float]:

@@ -165,7 +165,7 @@ def _series(axes: Axes, series: Series, sideways: bool) -> None:  # noqa: FBT001
             clip_on=False, **_marker(look),
         )  # fmt: skip
     if invalid:
-        hollow = replace(look, marker=look.marker or "o", hollow=True)
+        hollow = replace(look, marker=look.marker or "o", size=max(look.size, 3.0), hollow=True)
         axes.plot(
             *_xy(invalid, sideways=sideways), color=look.colour, linestyle="none",
             zorder=series.order + 1, label="_invalid", clip_on=False, **_marker(hollow),
