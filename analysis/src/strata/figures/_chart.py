@@ -526,6 +526,12 @@ def look_of(looks: Mapping[T, Look], name: T, **changed: object) -> Look:
     return replace(looks.get(name, OTHER), **changed)  # type: ignore[arg-type]
 
 
+def layout_looks(layouts: Iterable[str], **changed: object) -> dict[str, tuple[str, Look]]:
+    """Label and look of each layout that occurs, in the order of every legend."""
+    present = ordered(layouts, tuple(LAYOUT_LOOK))
+    return {name: (name, look_of(LAYOUT_LOOK, name, **changed)) for name in present}
+
+
 def level_colour(level: str | None) -> str:
     """The colour of a level of the hierarchy; grey without one."""
     return LEVEL_COLOUR.get(level or "", OTHER.colour)
