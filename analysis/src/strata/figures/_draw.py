@@ -170,7 +170,8 @@ def _series(axes: Axes, series: Series, sideways: bool) -> None:  # noqa: FBT001
             *_xy(invalid, sideways=sideways), color=look.colour, linestyle="none",
             zorder=series.order + 1, label="_invalid", clip_on=False, **_marker(hollow),
         )  # fmt: skip
-    _mark_words(axes, series.marks, series.words_size, sideways=sideways)
+    gap = look.size / 2 if look.marker else 0
+    _mark_words(axes, series.marks, series.words_size, gap, sideways=sideways)
 
 
 def _marker(look: Look) -> dict[str, Any]:
@@ -229,12 +230,14 @@ def _bars(axes: Axes, bars: Bars, sideways: bool) -> None:  # noqa: FBT001
     _mark_words(axes, bars.marks, bars.words_size, sideways=sideways)
 
 
-def _mark_words(axes: Axes, marks: Sequence[Mark], size: float, *, sideways: bool) -> None:
+def _mark_words(
+    axes: Axes, marks: Sequence[Mark], size: float, gap: float = 0, *, sideways: bool
+) -> None:
     for m in marks:
         if m.words:
             axes.annotate(
                 m.words, (m.furthest, m.place) if sideways else (m.place, m.furthest),
-                xytext=(6, 0) if sideways else (0, 2), textcoords="offset points",
+                xytext=(6, 0) if sideways else (0, 2 + gap), textcoords="offset points",
                 ha="left" if sideways else "center", va="center" if sideways else "bottom",
                 fontsize=size, color=INK if m.valid else GREY, label="_words", zorder=5,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
