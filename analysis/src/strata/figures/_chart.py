@@ -198,7 +198,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Panels in rows, the size of the whole in inches, and one legend.
+    """Panels in rows, their size in inches with one legend, and lines of words below all of them.
 
     `share` makes the values of a row, of a column, or of all panels have the same limits.
     """
@@ -212,6 +212,7 @@ class Chart:
     share: Literal["", "row", "column", "all"] = ""
     widths: Sequence[float] = ()
     heights: Sequence[float] = ()
+    below: Sequence[str] = ()
 
 
 def one(panel: Panel, *, width: float, height: float, **more: object) -> Chart:
