@@ -311,7 +311,7 @@ def test_a_device_is_told_by_its_number_and_a_host_by_what_it_is() -> None:
         ("build__cuda_compiler", "nvcc 1", "strata.cuda_compiler"),
         ("device__uuid", "GPU-2", "device.uuid"),
         ("device__facts", {"driver": "1"}, "device.driver"),
-        ("clocks_after", {"throttled": True}, "clocks after.throttled"),
+        ("clocks__after", {"throttled": True}, "clocks after.throttled"),
         ("libraries", {"google_benchmark": "0"}, "libraries.google_benchmark"),
         ("state", "interrupted", "state"),
     ],
@@ -320,7 +320,7 @@ def test_every_condition_that_differs_is_named(field: str, value: object, name: 
     known = {
         "device__facts": {"driver": "580"},
         "libraries": {"google_benchmark": "1.8"},
-        "clocks_after": {"throttled": False},
+        "clocks__after": {"throttled": False},
     }
     first_value = {field: known[field]} if field in known else {}
     before = run_of([row()], "before", **first_value)
@@ -330,12 +330,12 @@ def test_every_condition_that_differs_is_named(field: str, value: object, name: 
 
 
 def test_what_one_run_alone_recorded_is_named_and_a_clock_may_waver_a_little() -> None:
-    before = run_of([row()], "before", libraries={}, clocks_before={"sm_clock_hz": 1.980e9})
-    after = run_of([row()], "after", libraries={"x": "1"}, clocks_before={"sm_clock_hz": 1.981e9})
+    before = run_of([row()], "before", libraries={}, clocks__before={"sm_clock_hz": 1.980e9})
+    after = run_of([row()], "after", libraries={"x": "1"}, clocks__before={"sm_clock_hz": 1.981e9})
     assert [f"{one}" for one in differences(before, after)] == [
         "libraries.x: not recorded against 1"
     ]
-    slow = run_of([row()], "slow", libraries={}, clocks_before={"sm_clock_hz": 1.7e9})
+    slow = run_of([row()], "slow", libraries={}, clocks__before={"sm_clock_hz": 1.7e9})
     (one,) = differences(before, slow)
     assert f"{one}".startswith("clocks before.sm_clock_hz: 1.98")
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import Any, Literal
 
-import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
@@ -58,9 +57,7 @@ def draw(chart: Chart) -> Canvas:
     """A canvas with the chart on it, laid out once and for all; call within `style`."""
     below = [line for words in chart.below for line in _broken(words, chart.width)]
     foot = (BELOW * len(below) + GAP) / POINT if below else 0.0
-    # Measured as it will be stored: letters of other resolutions are up to a tenth narrower.
-    dpi = mpl.rcParams["savefig.dpi"]
-    canvas = Canvas(figsize=(chart.width, chart.height + foot), dpi=dpi)
+    canvas = Canvas(figsize=(chart.width, chart.height + foot))
     renderer = FigureCanvasAgg(canvas).get_renderer()
     canvas.text(
         EDGE / POINT / chart.width, foot / (chart.height + foot), "\n".join(below), va="top",
