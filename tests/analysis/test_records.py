@@ -28,7 +28,7 @@ from builders import (
     write_context,
     write_run,
 )
-from strata.run import RunError, frame, load_run, one_line
+from strata.run import RunError, frame, load_run, one_line, write_files
 
 
 def refusal(folder: Path) -> str:
@@ -662,6 +662,16 @@ def test_reads_a_copy_of_the_folder_the_same(run: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy" / NAME
     shutil.copytree(run, copy)
     assert load_run(copy).rows == load_run(run).rows
+
+
+# --- writing
+
+
+def test_files_are_written_with_the_folders_that_they_need(tmp_path: Path) -> None:
+    write_files(tmp_path / "out", {"page.html": b"1", "data/a.csv": b"2"})
+    write_files(tmp_path / "out", {"page.html": b"3"})
+    written = {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*.*")}
+    assert written == {"page.html": b"3", "a.csv": b"2"}
 
 
 # --- what was seen before is checked again

@@ -7,8 +7,7 @@ anywhere stays readable.
 import gc
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +39,9 @@ from strata.run.schema import (
 )
 from strata.run.strict import WrongError, refusal, strict, typed
 
+BEFORE = Path(__file__).with_name("before.json")
+"""What benchmarks and rungs say of themselves, for the runs of harnesses that did not write it."""
+
 
 def load_run(folder: Path) -> Run:
     """Read the run in `folder`.
@@ -55,28 +57,18 @@ def load_run(folder: Path) -> Run:
             expected=f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})",
             mend="name the folder that strata run printed",
         )
-    with _without_collecting():
+    collecting = gc.isenabled()
+    gc.disable()  # there are no cycles, and each walk over all records takes as long as reading them
+    try:
         context = _context(folder / CONTEXT_FILE)
         latest = _latest(folder / SAMPLES_FILE)
         planned = {case: place for place, case in enumerate(context.sweep.cases)}
         cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
         rows = tuple(row for case in cases for row in derive(context, case))
-        return Run(folder, context, tuple(cases), rows)
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """No garbage collection meanwhile: records hold no cycles, and there may be a million of them.
-
-    Each walk over them all takes as long as reading a good part of them.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
     finally:
-        if was_on:
+        if collecting:
             gc.enable()
+    return Run(folder, context, tuple(cases), rows)
 
 
 # --- samples.jsonl --------------------------------------------------------------------------------
@@ -255,7 +247,7 @@ def _context(path: Path) -> Context:
     with opened(path) as file:
         raw = file.read()
     try:
-        data = {**_before(), **strict(raw)}
+        data = {**json.loads(BEFORE.read_bytes()), **strict(raw)}
         if data["schema_version"] == 1:
             data["counters"] = None
         elif data.get("counters", {}) is None:
@@ -271,8 +263,3 @@ def _context(path: Path) -> Context:
         mend = "measure again; a context cannot be written afterwards"
         raise refusal(path, None, error, mend) from None
     return context
-
-
-def _before() -> Any:
-    """The benchmarks and rungs of harnesses that did not write them yet."""
-    return json.loads(Path(__file__).with_name("before.json").read_bytes())

@@ -74,7 +74,7 @@ def _batches(path: Path) -> Iterator[Any]:
     converted = csv.ConvertOptions(
         column_types=kinds, null_values=[""], true_values=["true"], false_values=["false"]
     )
-    read = csv.ReadOptions(column_names=COLUMNS, block_size=1 << 22, use_threads=False)
+    read = csv.ReadOptions(column_names=COLUMNS, block_size=1 << 19, use_threads=False)
     with opened(path) as file:
         header = file.readline().decode(errors="backslashreplace").rstrip("\r\n")
         if header != HEADER:
