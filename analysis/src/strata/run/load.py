@@ -58,7 +58,7 @@ def load_run(folder: Path) -> Run:
             mend="name the folder that strata run printed",
         )
     collecting = gc.isenabled()
-    gc.disable()  # there are no cycles, and each walk over all records takes as long as reading them
+    gc.disable()  # records hold no cycles, and a walk over them all takes as long as reading them
     try:
         context = _context(folder / CONTEXT_FILE)
         latest = _latest(folder / SAMPLES_FILE)
