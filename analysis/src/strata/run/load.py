@@ -109,13 +109,14 @@ def _line(raw: bytes) -> Line:
     """A line as it is typed; the slow way where it is not plainly right, which says what is not.
 
     The decoder takes a key twice, and lines with keys that are not known here: then there are more
-    keys in the text than in the record.
+    keys in the text than in the record. A gap before a colon may hide one.
     """
     try:
         line = _LINE.decode(raw)
         keys = len(Line.__struct_fields__) + len(line.params) + _keys(line.facts)
         keys += 3 * len(line.gates) + 8 * len(line.measurements)
-        if raw.count(b'":') == keys:
+        gap = b" :" in raw or b"\t" in raw or b"\r" in raw
+        if raw.count(b'":') == keys and not gap:
             return line
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
