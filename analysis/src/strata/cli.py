@@ -234,7 +234,7 @@ def _told(place: Path | None) -> Iterator[None]:
     """Ends the command with one line for what cannot be used, or not written below `place`."""
     try:
         yield
-    except (RunError, model.MergeError) as error:
+    except (RunError, ValueError) as error:
         _fail(f"{error}")
     except OSError as error:
         _fail(f"cannot write {error.filename or place}: {error.strerror}")

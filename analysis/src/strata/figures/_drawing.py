@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
-from strata import figures, model
+from strata import figures
 from strata.report.all_rows import Places
 from strata.run import Row, Run
 
@@ -59,7 +59,7 @@ def drawn(
     """
     global _work  # noqa: PLW0603  (a forked process gets it from here)
     found = figures.discover()
-    rows = [model.merged([run]) for run in runs]
+    rows = [run.rows for run in runs]
     tasks = [(run, figure) for run in range(len(runs)) for figure in range(len(found))]
     _work = _Work(figures=found, runs=runs, rows=rows, places=places)
     gc.freeze()  # a walk over the records for garbage writes to all the memory that is shared

@@ -1,7 +1,6 @@
 """What the counters say, computed from rows: points of figures, tables, sentences.
 
-Counted stands beside predicted, and neither corrects the other. Like `strata.model`: no files, no
-drawing, and what a run lacks is simply not there.
+Counted stands beside predicted, and neither corrects the other.
 """
 
 import math
@@ -9,17 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from strata.model import (
-    FIELDS,
-    LAYOUTS,
-    LEVELS,
-    Cited,
-    Sentence,
-    Table,
-    fields_name,
-    level_name,
-    ordered,
-)
+from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
+from strata.model.text import NONE, Cited, Sentence, Table
 from strata.model.units import count, quantity
 from strata.run import Counters, Provenance, Row, Run, Verdict
 
@@ -40,46 +30,26 @@ SHARES = ("l1_hit_share", "l2_hit_share", "dram_share")
 SAME = 1e-9
 """Two ratios of the same whole numbers may round differently; anything more is another count."""
 
+Known = Mapping[tuple[str, str, Provenance], Row]
+"""Rows by case, quantity and provenance; of several methods the net one stands."""
 
-class _Quantities:
-    """Rows by case, quantity and provenance; of several methods the net one stands."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._rows: dict[tuple[str, str, Provenance], Row] = {}
-        for row in rows:
+def _known(rows: Iterable[Row], *benchmarks: str) -> Known:
+    """The rows of these benchmarks; without any, all."""
+    found: dict[tuple[str, str, Provenance], Row] = {}
+    for row in rows:
+        if not benchmarks or row.benchmark in benchmarks:
             key = (row.case, row.quantity, row.provenance)
-            if key not in self._rows or row.method == NET:
-                self._rows[key] = row
-
-    def get(self, case: str, name: str, provenance: Provenance) -> Row | None:
-        return self._rows.get((case, name, provenance))
-
-    def having(self, benchmark: str, name: str, provenance: Provenance) -> list[Row]:
-        return [
-            row
-            for (_, found, how), row in self._rows.items()
-            if (row.benchmark, found, how) == (benchmark, name, provenance)
-        ]
-
-    def all(self) -> list[Row]:
-        return list(self._rows.values())
+            if key not in found or row.method == NET:
+                found[key] = row
+    return found
 
 
-_last: tuple[tuple[Row, ...], _Quantities] | None = None
-
-
-def _quantities(rows: Iterable[Row]) -> _Quantities:
-    """The rows as an index, kept for whoever asks next: figures and tables share a run's rows."""
-    global _last  # noqa: PLW0603  (what it keeps cannot change: rows and their tuple are frozen)
-    if not isinstance(rows, tuple):
-        return _Quantities(rows)
-    if _last is None or _last[0] is not rows:
-        _last = (rows, _Quantities(rows))
-    return _last[1]
-
-
-def _places(known: Sequence[str], value: str) -> tuple[int, str]:
-    return (known.index(value) if value in known else len(known), value)
+def _having(known: Known, benchmark: str, name: str, provenance: Provenance) -> list[Row]:
+    sought = (benchmark, name, provenance)
+    return [
+        row for row in known.values() if (row.benchmark, row.quantity, row.provenance) == sought
+    ]
 
 
 # --- bytes moved ÷ bytes used ---------------------------------------------------------------------
@@ -113,43 +83,40 @@ def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
     Nothing without `layout_traffic`: it says how many bytes a layout uses. A valid count beats
     invalid ones.
     """
-    known = _quantities(rows)
+    return _moved(_known(rows, "layout_traffic", "layout_read"))
+
+
+def _moved(known: Known) -> tuple[Moved, ...]:
     result, used = [], {}
-    for row in known.having("layout_traffic", "moved_over_used", "modelled"):
-        place = row.params.get("fields", "?"), row.params.get("layout", "?")
-        generation = row.params.get("generation", "?")
-        result.append(Moved(place[0], generation, place[1], row.value, row.value, row.value, row))
-        bytes_used = known.get(row.case, "bytes_used_per_read", "modelled")
+    for row in _having(known, "layout_traffic", "moved_over_used", "modelled"):
+        fields, layout = row.text("fields"), row.text("layout")
+        ratio, generation = row.value, row.text("generation")
+        result.append(Moved(fields, generation, layout, ratio, ratio, ratio, row))
+        bytes_used = known.get((row.case, "bytes_used_per_read", "modelled"))
         if bytes_used and bytes_used.value > 0:
-            used[place] = bytes_used.value
-    for place, counted in _in_l2(known, "sectors_per_read").items():
-        if place in used:
-            low, middle, high = (
-                SECTOR_BYTES * row.value / used[place]
-                for row in (counted[0], counted[len(counted) // 2], counted[-1])
+            used[fields, layout] = bytes_used.value
+    for (fields, layout), counts in _in_l2(known, "sectors_per_read").items():
+        if (fields, layout) in used:
+            row = counts[len(counts) // 2]
+            ratio, low, high = (
+                SECTOR_BYTES * one.value / used[fields, layout]
+                for one in (row, counts[0], counts[-1])
             )
-            fields, layout = place
-            row = counted[len(counted) // 2]
-            result.append(Moved(fields, COUNTING, layout, middle, low, high, row))
-    return tuple(
-        sorted(
-            result,
-            key=lambda item: (
-                _places(FIELDS, item.fields),
-                _places(GENERATIONS, item.generation),
-                item.counted,
-                _places(LAYOUTS, item.layout),
-            ),
-        )
-    )
+            result.append(Moved(fields, COUNTING, layout, ratio, low, high, row))
+
+    def place(one: Moved) -> tuple[object, ...]:
+        generation = rank(one.generation, GENERATIONS)
+        return rank(one.fields, FIELDS), generation, one.counted, rank(one.layout, LAYOUTS)
+
+    return tuple(sorted(result, key=place))
 
 
-def _in_l2(known: _Quantities, name: str) -> dict[tuple[str, str], list[Row]]:
+def _in_l2(known: Known, name: str) -> dict[tuple[str, str], list[Row]]:
     """Counts of `name` in the L2 cases of `layout_read`, smallest first, by fields and layout."""
     found: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in known.having("layout_read", name, "counted"):
-        if row.params.get("residency") == "l2":
-            found[row.params.get("fields", "?"), row.params.get("layout", "?")].append(row)
+    for row in _having(known, "layout_read", name, "counted"):
+        if row.text("residency") == "l2":
+            found[row.text("fields"), row.text("layout")].append(row)
     return {
         place: sorted(
             [row for row in group if row.valid] or group, key=lambda row: (row.value, row.case)
@@ -166,7 +133,7 @@ class WarpLoad:
     """One case of `coalescing`: sectors per request as predicted and as counted, and its time.
 
     `width` is in bytes, `stride` and `misalignment` in elements of that width; a row is None where
-    it is not there.
+    it is not there. `row` is the one that says most: counted, else predicted, else timed.
     """
 
     width: int
@@ -177,41 +144,25 @@ class WarpLoad:
     counted: Row | None
     cycles: Row | None
     bandwidth: Row | None
-
-    @property
-    def row(self) -> Row:
-        """The row that says most: counted, else predicted, else timed."""
-        row = self.counted or self.predicted or self.cycles or self.bandwidth
-        if row is None:
-            raise ValueError("a case without rows")
-        return row
+    row: Row
 
 
 def warp_loads(rows: Iterable[Row]) -> tuple[WarpLoad, ...]:
     """Every case of `coalescing`, by width, permutation, misalignment and stride."""
-    known = _quantities(rows)
-    cases: dict[str, Row] = {}
-    for row in known.all():
-        if row.benchmark == "coalescing":
-            cases.setdefault(row.case, row)
+    known = _known(rows, "coalescing")
     loads = []
-    for case, row in cases.items():
-        numbers = [row.params.get(axis, "") for axis in ("width", "stride", "misalignment")]
-        if not all(number.isdecimal() for number in numbers):
-            continue
-        width, stride, misalignment = map(int, numbers)
-        load = WarpLoad(
-            width=width,
-            stride=stride,
-            misalignment=misalignment,
-            permutation=row.params.get("permutation", "identity"),
-            predicted=known.get(case, "sectors_per_request", "modelled"),
-            counted=known.get(case, "sectors_per_request", "counted"),
-            cycles=known.get(case, "warp_load_cycles", "timed"),
-            bandwidth=known.get(case, "useful_bandwidth", "timed"),
-        )
-        if load.predicted or load.counted or load.cycles or load.bandwidth:
-            loads.append(load)
+    for case, params in {row.case: row for row in known.values()}.items():
+        predicted = known.get((case, "sectors_per_request", "modelled"))
+        counted = known.get((case, "sectors_per_request", "counted"))
+        cycles = known.get((case, "warp_load_cycles", "timed"))
+        bandwidth = known.get((case, "useful_bandwidth", "timed"))
+        most = counted or predicted or cycles or bandwidth
+        numbers = [params.count(axis) for axis in ("width", "stride", "misalignment")]
+        width, stride, misalignment = (number or 0 for number in numbers)
+        if most and None not in numbers:
+            permutation = params.text("permutation", "identity")
+            found = (predicted, counted, cycles, bandwidth, most)
+            loads.append(WarpLoad(width, stride, misalignment, permutation, *found))
     return tuple(
         sorted(loads, key=lambda one: (one.width, one.permutation, one.misalignment, one.stride))
     )
@@ -234,61 +185,41 @@ class Share:
 
 def level_shares(rows: Iterable[Row]) -> tuple[Share, ...]:
     """Every share that `layout_read` counted, by level, share, layout and case."""
-    known = _quantities(rows)
+    known = _known(rows, "layout_read")
     result = [
         Share(
-            level=row.params.get("residency", "?"),
-            fields=row.params.get("fields", "?"),
-            layout=row.params.get("layout", "?"),
-            name=name,
-            counted=row,
-            predicted=known.get(row.case, name, "modelled"),
+            row.text("residency"),
+            row.text("fields"),
+            row.text("layout"),
+            name,
+            row,
+            known.get((row.case, name, "modelled")),
         )
         for name in SHARES
-        for row in known.having("layout_read", name, "counted")
+        for row in _having(known, "layout_read", name, "counted")
     ]
-    return tuple(
-        sorted(
-            result,
-            key=lambda share: (
-                _places(LEVELS, share.level),
-                SHARES.index(share.name),
-                _places(LAYOUTS, share.layout),
-                _places(FIELDS, share.fields),
-                share.counted.case,
-            ),
-        )
-    )
+
+    def place(one: Share) -> tuple[object, ...]:
+        layout, fields = rank(one.layout, LAYOUTS), rank(one.fields, FIELDS)
+        return rank(one.level, LEVELS), SHARES.index(one.name), layout, fields, one.counted.case
+
+    return tuple(sorted(result, key=place))
 
 
 # --- predicted beside counted ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """A quantity of one case whose count is not what the model predicted."""
-
-    case: str
-    quantity: str
-    predicted: Row
-    counted: Row
-
-
-@dataclass(frozen=True, slots=True)
 class ModelCheck:
     """How the model did: verdicts of the gate `model` by case, and every difference.
 
-    `silent` are cases whose gate failed although no predicted quantity differs: case and detail.
+    `differences` are rows, predicted and counted, whose values are not the same. `silent` are cases
+    whose gate failed although no predicted quantity differs: case and detail.
     """
 
     verdicts: Mapping[Verdict, int]
-    differences: tuple[Difference, ...]
+    differences: tuple[tuple[Row, Row], ...]
     silent: tuple[tuple[str, str], ...]
-
-    @property
-    def cases(self) -> int:
-        """Cases that have a verdict."""
-        return sum(self.verdicts.values())
 
 
 def model_check(run: Run) -> ModelCheck:
@@ -296,39 +227,34 @@ def model_check(run: Run) -> ModelCheck:
 
     Shares are left out: the level gate bounds them, the model gate wants whole numbers equal.
     """
-    known = _quantities(run.rows)
-    differences = []
-    for counted in known.all():
-        if counted.provenance != "counted" or counted.quantity in SHARES:
-            continue
-        predicted = known.get(counted.case, counted.quantity, "modelled")
-        if predicted and not math.isclose(counted.value, predicted.value, rel_tol=SAME):
-            differences.append(Difference(counted.case, counted.quantity, predicted, counted))
-    named = {difference.case for difference in differences}
+    known = _known(row for row in run.rows if row.provenance in ("counted", "modelled"))
+    differences = tuple(
+        (predicted, counted)
+        for (case, name, provenance), counted in known.items()
+        if provenance == "counted" and name not in SHARES
+        if (predicted := known.get((case, name, "modelled")))
+        and not math.isclose(counted.value, predicted.value, rel_tol=SAME)
+    )
+    named = {counted.case for _, counted in differences}
     gates = [(case.id, gate) for case in run.cases for gate in case.gates if gate.name == "model"]
+    failed = [(case, gate.detail) for case, gate in gates if gate.verdict == "failed"]
     return ModelCheck(
         verdicts=Counter(gate.verdict for _, gate in gates),
-        differences=tuple(differences),
-        silent=tuple(
-            (case, gate.detail)
-            for case, gate in gates
-            if gate.verdict == "failed" and case not in named
-        ),
+        differences=differences,
+        silent=tuple((case, detail) for case, detail in failed if case not in named),
     )
 
 
-def level_rows(run: Run) -> Mapping[Verdict, int]:
-    """Rows by the verdict of their case's level gate; rows without such a gate are not counted."""
-    verdicts = {
-        case.id: gate.verdict for case in run.cases for gate in case.gates if gate.name == "level"
-    }
-    return Counter(verdicts[row.case] for row in run.rows if row.case in verdicts)
+# --- in words -------------------------------------------------------------------------------------
 
 
 def proof(run: Run) -> str:
     """How many rows have proof of the level that served them, in one sentence."""
-    rows = level_rows(run)
-    told = sum(rows.values()) - rows["not_applicable"]
+    rows = Counter[Verdict]()
+    for case in run.cases:
+        for gate in case.gates:
+            rows[gate.verdict] += len(case.measurements) if gate.name == "level" else 0
+    told = rows.total() - rows["not_applicable"]
     if not told:
         return "Level: no row says which level of memory served it."
     parts = [f"{rows['passed']} of {told} rows proved by counters"]
@@ -343,97 +269,87 @@ def state(counters: Counters | None) -> str:
     """Whether anything was counted, with what, and if not, why and what mends it."""
     if counters is None:
         return "Nothing was counted: the run is of schema version 1, whose harness had no counters."
-    why = f": {counters.reason}" if counters.reason else ""
-    mend = f" To mend: {counters.mend}." if counters.mend else ""
-    if counters.state == "not_asked":
-        return f"Nothing was counted: counters were not asked for.{mend}"
-    if counters.state == "unavailable":
-        return f"Nothing was counted: {counters.reason or 'counters cannot be read here'}.{mend}"
-    if counters.state == "external":
-        return f"A profiler outside the harness was to count; the run holds no counts{why}.{mend}"
-    sets = ", ".join(counters.sets) or "raw metrics"
-    passes = f"{counters.passes} pass{'es' if counters.passes != 1 else ''}"
-    number = len(counters.quantities)
-    quantities = f"{number} quantit{'ies' if number != 1 else 'y'}"
-    return (
-        f"Counted on {counters.chip}: {quantities} ({sets}) in {passes}. "
-        f"Counting took {quantity(counters.counting_seconds, 's')}, timing "
-        f"{quantity(counters.timing_seconds, 's')}.{mend}"
-    )
+    why = counters.reason
+    number, passes = len(counters.quantities), counters.passes
+    words = {
+        "not_asked": "Nothing was counted: counters were not asked for.",
+        "unavailable": f"Nothing was counted: {why or 'counters cannot be read here'}.",
+        "external": "A profiler outside the harness was to count; the run holds no counts"
+        f"{why and f': {why}'}.",
+        "counted": f"Counted on {counters.chip}: {number} quantit{'ies' if number != 1 else 'y'} "
+        f"({', '.join(counters.sets) or 'raw metrics'}) in {passes} "
+        f"pass{'es' if passes != 1 else ''}. "
+        f"Counting took {quantity(counters.counting_seconds, 's')}, "
+        f"timing {quantity(counters.timing_seconds, 's')}.",
+    }[counters.state]
+    return f"{words} To mend: {counters.mend}." if counters.mend else words
 
 
 def model_words(check: ModelCheck) -> str:
     """How many cases the model predicted exactly, in one sentence."""
-    if not check.cases:
+    cases = sum(check.verdicts.values())
+    if not cases:
         return "Model: no case has both a prediction and a count."
-    passed = check.verdicts.get("passed", 0)
-    words = f"Model: predicted equals counted in {passed} of {check.cases} cases"
-    failed = check.verdicts.get("failed", 0)
-    open_ = check.cases - passed - failed
+    passed, failed = (check.verdicts.get(verdict, 0) for verdict in ("passed", "failed"))
     parts = [f"{failed} not equal"] if failed else []
-    parts += [f"{open_} not compared"] if open_ else []
-    return f"{words}{'; ' if parts else ''}{', '.join(parts)}."
+    parts += [f"{cases - passed - failed} not compared"] if cases > passed + failed else []
+    words = f"Model: predicted equals counted in {passed} of {cases} cases"
+    return f"{words}; {', '.join(parts)}." if parts else f"{words}."
 
 
-def _cited(row: Row) -> Sentence:
-    return (Cited(count(row.value), row),)
+# --- tables ---------------------------------------------------------------------------------------
 
 
-_NONE: Sentence = ("–",)
+def _cell(value: float, row: Row) -> Sentence:
+    return (Cited(count(value), row),)
 
 
-def difference_table(check: ModelCheck) -> Table | None:
+def difference_table(run: Run) -> Table | None:
     """Every count that is not what the model predicted; None when all are."""
-    if not check.differences:
+    differences = model_check(run).differences
+    if not differences:
         return None
     return Table(
         name="model_differences",
         title="Counts that the model did not predict",
         header=("case", "quantity", "predicted", "counted"),
         rows=tuple(
-            (
-                (one.case,),
-                (one.quantity.replace("_", " "),),
-                _cited(one.predicted),
-                _cited(one.counted),
-            )
-            for one in check.differences
+            ((one.case,), (one.quantity.replace("_", " "),), _cell(one.value, one),
+             _cell(two.value, two))
+            for one, two in differences
         ),
         numeric=frozenset({2, 3}),
-    )
+    )  # fmt: skip
 
 
-def traffic_table(rows: Sequence[Row]) -> Table | None:
+def traffic_table(run: Run) -> Table | None:
     """Sectors per request, and bytes moved ÷ used by generation and as counted, of every layout.
 
     Counts are those of the L2 cases of `layout_read`, as a range where they differ. None without a
     prediction or a count.
     """
-    known = _quantities(rows)
-    ratios = {(m.fields, m.layout, m.generation): m for m in moved(rows) if not m.counted}
-    counted = {(m.fields, m.layout): m for m in moved(rows) if m.counted}
+    known = _known((*run.of("layout_traffic"), *run.of("layout_read")))
+    ratios = {(m.fields, m.layout, m.generation if not m.counted else ""): m for m in _moved(known)}
     requests = _in_l2(known, "sectors_per_request")
-    places = {place[:2] for place in ratios} | counted.keys() | requests.keys()
+    places = {(fields, layout) for fields, layout, _ in ratios} | requests.keys()
     if not places:
         return None
-    generations = ordered((place[2] for place in ratios), GENERATIONS)
+    columns = ordered({generation for _, _, generation in ratios} - {""}, GENERATIONS)
+    columns += [""] if any(one.counted for one in ratios.values()) else []
     lines = []
-    for fields in ordered((place[0] for place in places), FIELDS):
-        for layout in ordered((p[1] for p in places if p[0] == fields), LAYOUTS):
-            found = requests.get((fields, layout), [])
-            line: list[Sentence] = [(fields_name(fields),), (layout,)]
-            line += [_predicted_sectors(known, found, ratios.get((fields, layout, COUNTING)))]
-            line += [_range([(row.value, row) for row in found])]
-            for generation in generations:
-                one = ratios.get((fields, layout, generation))
-                line.append((Cited(count(one.ratio), one.row),) if one else _NONE)
-            if counted:
-                both = counted.get((fields, layout))
-                line.append(_moved_cell(both) if both else _NONE)
-            lines.append(tuple(line))
+    for fields, layout in sorted(places, key=lambda p: (rank(p[0], FIELDS), rank(p[1], LAYOUTS))):
+        found = requests.get((fields, layout), [])
+        lines.append(
+            (
+                (fields_name(fields),),
+                (layout,),
+                _predicted_sectors(known, found, ratios.get((fields, layout, COUNTING))),
+                _range(found),
+                *(_moved_cell(ratios.get((fields, layout, column))) for column in columns),
+            )
+        )
     header = ["fields", "layout", "sectors per request: predicted", "sectors per request: counted"]
-    header += [f"moved ÷ used: {generation}" for generation in generations]
-    header += ["moved ÷ used: counted here"] if counted else []
+    header += [f"moved ÷ used: {column or 'counted here'}" for column in columns]
     return Table(
         name="traffic",
         title="Sectors per request, and bytes moved ÷ bytes used by compute capability",
@@ -443,35 +359,32 @@ def traffic_table(rows: Sequence[Row]) -> Table | None:
     )
 
 
-def _predicted_sectors(known: _Quantities, found: Sequence[Row], traffic: Moved | None) -> Sentence:
+def _predicted_sectors(known: Known, found: Sequence[Row], traffic: Moved | None) -> Sentence:
     """Sectors per request: what stands beside the counts, else what `layout_traffic` says."""
     for row in found:
-        beside = known.get(row.case, "sectors_per_request", "modelled")
-        if beside:
-            return _cited(beside)
+        if beside := known.get((row.case, "sectors_per_request", "modelled")):
+            return _cell(beside.value, beside)
     if traffic:
-        sectors = known.get(traffic.row.case, "sectors_per_read", "modelled")
-        requests = known.get(traffic.row.case, "requests_per_read", "modelled")
+        sectors = known.get((traffic.row.case, "sectors_per_read", "modelled"))
+        requests = known.get((traffic.row.case, "requests_per_read", "modelled"))
         if sectors and requests and requests.value > 0:
-            return (Cited(count(sectors.value / requests.value), sectors),)
-    return _NONE
+            return _cell(sectors.value / requests.value, sectors)
+    return NONE
 
 
-def _range(values: Sequence[tuple[float, Row]]) -> Sentence:
+def _range(found: Sequence[Row]) -> Sentence:
     """The values, smallest first, as one where they agree to what is printed, else as a range."""
-    if not values:
-        return _NONE
-    (low, first), (high, last) = values[0], values[-1]
-    if count(low) == count(high):
-        return (Cited(count(low), first),)
-    return (Cited(count(low), first), "–", Cited(count(high), last))
+    if not found:
+        return NONE
+    low, high = (_cell(row.value, row) for row in (found[0], found[-1]))
+    return low if count(found[0].value) == count(found[-1].value) else (*low, "–", *high)
 
 
-def _moved_cell(one: Moved) -> Sentence:
-    text = count(one.ratio)
-    if count(one.low) != count(one.high):
-        text = f"{count(one.low)}–{count(one.high)}"
-    return (Cited(text, one.row),)
+def _moved_cell(one: Moved | None) -> Sentence:
+    if one is None:
+        return NONE
+    low, high = count(one.low), count(one.high)
+    return (Cited(count(one.ratio) if low == high else f"{low}–{high}", one.row),)
 
 
 def level_table(run: Run) -> Table | None:
@@ -497,3 +410,7 @@ def level_table(run: Run) -> Table | None:
         ),
         numeric=frozenset({1, 2, 3}),
     )
+
+
+TABLES = (level_table, traffic_table, difference_table)
+"""Of a run, in the order in which a page shows them."""

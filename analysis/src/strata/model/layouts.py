@@ -1,0 +1,304 @@
+"""What a layout of particles costs, alone and under load: what `layout_read` measured.
+
+A missing quantity or axis value means fewer points. Invalid rows are carried to the figures, which
+draw them hollow, and never enter a comparison.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
+from strata.model.text import NONE, Cited, Sentence, Table, cited
+from strata.model.units import factor, number
+from strata.run import Row
+
+BASELINE = "aos"
+PAPER_SPEEDUP = {"aos": "1.0× / 1.0×", "soa": "≈ 1.1× / –", "soaoas": "≈ 1.5× / ≈ 1.3×"}
+"""Speed against aos on an 8800 GTX with CUDA 1.0 and 2.2: the text of Siegel et al. 2009, III-A."""
+
+Place = tuple[str, str, str]
+"""Level, set of fields, layout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Latency of one layout at one level with one warp on an SM.
+
+    `cycles` is the median over warps; `p5` and `p95` are the percentiles over warps and
+    `arithmetic` the part that is no load, in the unit of `cycles`; None where not measured.
+    """
+
+    level: str
+    fields: str
+    layout: str
+    cycles: Row
+    p5: Row | None
+    p95: Row | None
+    arithmetic: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One quantity of one layout at one level and number of warps, at its best block size.
+
+    `low` and `high` bound the spread, in the unit of `row`.
+    """
+
+    level: str
+    fields: str
+    layout: str
+    warps: int
+    block_size: int
+    row: Row
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutResult:
+    """What one layout costs at one level: only valid rows, None where there is none.
+
+    `latency` is with one warp per SM; `bandwidth` is the best over warps per SM and block size.
+    The factors compare with `aos` at the same level, more than 1 meaning faster.
+    """
+
+    level: str
+    fields: str
+    layout: str
+    latency: Bar | None
+    latency_factor: float | None
+    bandwidth: Point | None
+    bandwidth_factor: float | None
+
+
+def _known(rows: Iterable[Row]) -> dict[tuple[str, str], Row]:
+    """The rows of `layout_read` by case and quantity; of several methods the first."""
+    found: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        if row.benchmark == "layout_read":
+            found.setdefault((row.case, row.quantity), row)
+    return found
+
+
+def _place(row: Row) -> Place:
+    return row.text("residency"), row.text("fields"), row.text("layout")
+
+
+def _rank(place: Place) -> tuple[tuple[int, str], ...]:
+    level, fields, layout = place
+    return rank(fields, FIELDS), rank(level, LEVELS), rank(layout, LAYOUTS)
+
+
+def _block_size(row: Row) -> int:
+    return row.count("block_size") or 0
+
+
+def _on_cores(rows: Sequence[Row], preferred: str) -> list[Row]:
+    """The rows with the preferred value of `cores`, or, without any, those with another."""
+    present = {row.text("cores") for row in rows}
+    order = (preferred, "all", "one", *sorted(present))
+    chosen = next((cores for cores in order if cores in present), "?")
+    return [row for row in rows if row.text("cores") == chosen]
+
+
+def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
+    """Latency with one warp per SM, in the smallest blocks.
+
+    With every core at work where that was measured at as many places as anything else was: the
+    spread over them is where cores differ.
+    """
+    known = _known(rows)
+    single = [
+        row
+        for (_, quantity), row in known.items()
+        if quantity == "warp_read_cycles" and row.count("warps_per_sm") == 1
+    ]
+    places: dict[str, set[Place]] = {"all": set()}
+    for row in single:
+        places.setdefault(row.text("cores"), set()).add(_place(row))
+    widest = max(places, key=lambda cores: (len(places[cores]), cores == "all"))
+    chosen: dict[Place, Row] = {}
+    for row in sorted(_on_cores(single, widest), key=_block_size):
+        chosen.setdefault(_place(row), row)
+    beside = ("warp_read_cycles_p5", "warp_read_cycles_p95", "arithmetic_cycles")
+    return tuple(
+        Bar(*place, chosen[place], *(known.get((chosen[place].case, name)) for name in beside))
+        for place in sorted(chosen, key=_rank)
+    )
+
+
+def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
+    """`name` against warps per SM with every core at work, at the block size of best bandwidth.
+
+    A valid case beats an invalid one; without bandwidths the smallest block size stands. The spread
+    is the 5th to 95th percentile over warps where the case has them, else the range of the samples.
+    """
+    known = _known(rows)
+
+    def merit(row: Row) -> tuple[bool, float, int]:
+        bandwidth = known.get((row.case, "useful_bandwidth"))
+        return row.valid, bandwidth.value if bandwidth else 0.0, -_block_size(row)
+
+    best: dict[tuple[Place, int], Row] = {}
+    here = [row for (_, quantity), row in known.items() if quantity == name]
+    for row in _on_cores(here, "all"):
+        if warps := row.count("warps_per_sm"):
+            spot = _place(row), warps
+            best[spot] = max(best.get(spot, row), row, key=merit)
+    result = []
+    for place, warps in sorted(best, key=lambda spot: (_rank(spot[0]), spot[1])):
+        row = best[place, warps]
+        p5, p95 = (known.get((row.case, f"{name}_{end}")) for end in ("p5", "p95"))
+        low, high = p5.value if p5 else row.minimum, p95.value if p95 else row.maximum
+        result.append(Point(*place, warps, _block_size(row), row, low, high))
+    return tuple(result)
+
+
+def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
+    """One result per level, set of fields and layout that has a valid row."""
+    bars = {(b.level, b.fields, b.layout): b for b in latency_bars(rows) if b.cycles.valid}
+    best: dict[Place, Point] = {}
+    for point in curves(rows, "useful_bandwidth"):
+        if point.row.valid:
+            place = point.level, point.fields, point.layout
+            best[place] = max(best.get(place, point), point, key=lambda one: one.row.value)
+    result = []
+    for place in sorted(bars.keys() | best.keys(), key=_rank):
+        base = (*place[:2], BASELINE)
+        bar, base_bar, load, base_load = (
+            bars.get(place),
+            bars.get(base),
+            best.get(place),
+            best.get(base),
+        )
+        speed = gain = None
+        if bar and base_bar and bar.cycles.value > 0:
+            speed = base_bar.cycles.value / bar.cycles.value
+        if load and base_load and base_load.row.value > 0:
+            gain = load.row.value / base_load.row.value
+        result.append(LayoutResult(*place, bar, speed, load, gain))
+    return tuple(result)
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+
+def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
+    """What the run says about reading particles, level by level, all fields; empty without data.
+
+    A level whose rows are all invalid gets a sentence that says no more than that.
+    """
+    whole = [result for result in layout_results(rows) if result.fields == "all"]
+    alone = [bar for bar in latency_bars(rows) if bar.fields == "all"]
+    loaded = [point for point in curves(rows, "useful_bandwidth") if point.fields == "all"]
+    told = []
+    for level in ordered([one.level for one in alone] + [one.level for one in loaded], LEVELS):
+        here = [result for result in whole if result.level == level]
+        invalid = (
+            *_invalid("alone", [bar.layout for bar in alone if bar.level == level],
+                      [result.layout for result in here if result.latency]),
+            *_invalid("under load", [point.layout for point in loaded if point.level == level],
+                      [result.layout for result in here if result.bandwidth]),
+        )  # fmt: skip
+        left_out = f" Left out, invalid: {'; '.join(invalid)}." if invalid else ""
+        told.append((f"{level_name(level)}:", *_alone(here), *_under_load(here), left_out))
+    return tuple(told)
+
+
+def _invalid(setting: str, measured: Iterable[str], valid: Iterable[str]) -> Sequence[str]:
+    """The layouts that were measured but are not valid, in words; nothing if there is none."""
+    missing = set(measured).difference(valid)
+    if not missing:
+        return ()
+    return (f"{', '.join(ordered(missing, LAYOUTS)) if valid else 'every layout'} {setting}",)
+
+
+def _alone(results: Sequence[LayoutResult]) -> Sentence:
+    """The cheapest and the dearest layout with one warp, and the speed of each against `aos`."""
+    timed = sorted(
+        ((result.latency.cycles, result) for result in results if result.latency),
+        key=lambda item: item[0].value,
+    )
+    if not timed:
+        return ()
+    (cheap, cheapest), (dear, dearest) = timed[0], timed[-1]
+    if len(timed) == 1:
+        return (f" {cheapest.layout} takes ", cited(cheap), " per warp-read.")
+    single = "chain per core" if cheap.backend == "host" else "warp per SM"
+    ties = " and ".join(result.layout for row, result in timed[1:] if _overlap(cheap, row))
+    speeds: list[str | Cited] = []
+    for result in results:
+        if result.layout != BASELINE and result.latency and result.latency_factor is not None:
+            speeds += [", " if speeds else f" Speed against {BASELINE}: ", f"{result.layout} "]
+            speeds.append(Cited(factor(result.latency_factor), result.latency.cycles))
+    return (
+        f" With one {single}, {cheapest.layout} is the cheapest layout (", cited(cheap),
+        f" per warp-read{f'; {ties} cannot be told apart from it' if ties else ''}) and ",
+        f"{dearest.layout} the dearest (", cited(dear), ").", *speeds, "." if speeds else "",
+    )  # fmt: skip
+
+
+def _overlap(one: Row, two: Row) -> bool:
+    """Whether the 95 % intervals of two rows (ranges, where there is none) have a point in common.
+
+    Then the run does not say which of the two is smaller.
+    """
+    (low, high), (other_low, other_high) = (
+        (row.minimum, row.maximum)
+        if row.ci_low is None or row.ci_high is None
+        else (row.ci_low, row.ci_high)
+        for row in (one, two)
+    )
+    return low <= other_high and other_low <= high
+
+
+def _under_load(results: Sequence[LayoutResult]) -> Sentence:
+    """The layouts of most and of least useful bandwidth."""
+    loaded = [result.bandwidth for result in results if result.bandwidth]
+    if not loaded:
+        return ()
+    best, worst = (pick(loaded, key=lambda point: point.row.value) for pick in (max, min))
+    if best is worst:
+        return (f" Under load, {best.layout} delivers ", cited(best.row), " of useful data.")
+    return (
+        f" Under load, {best.layout} delivers the most useful data, ", cited(best.row),
+        f", and {worst.layout} the least, ", cited(worst.row), ".",
+    )  # fmt: skip
+
+
+def layout_table(rows: Sequence[Row]) -> Table | None:
+    """Latency and best bandwidth of every layout at every level; None without `layout_read`.
+
+    A dash stands where no valid row is.
+    """
+    lines = []
+    for result in layout_results(rows):
+        latency = spread = speed = bandwidth = where = gain = NONE
+        if bar := result.latency:
+            latency = (cited(bar.cycles),)
+            if bar.p5 and bar.p95:
+                ends = (Cited(number(row.value), row) for row in (bar.p5, bar.p95))
+                spread = (next(ends), "–", next(ends))
+            if result.latency_factor:
+                speed = (Cited(factor(result.latency_factor), bar.cycles),)
+        if point := result.bandwidth:
+            bandwidth = (cited(point.row),)
+            where = (Cited(f"{point.warps} × {point.block_size}", point.row),)
+            if result.bandwidth_factor:
+                gain = (Cited(factor(result.bandwidth_factor), point.row),)
+        paper = PAPER_SPEEDUP.get(result.layout, "–") if result.fields == "all" else "–"
+        names = (level_name(result.level), fields_name(result.fields), result.layout)
+        numbers = (latency, spread, speed, bandwidth, where, gain)
+        lines.append((*((name,) for name in names), *numbers, (paper,)))
+    if not lines:
+        return None
+    return Table(
+        name="layout_read",
+        title="Latency alone and best useful bandwidth by layout",
+        header=(
+            "level", "fields", "layout", "latency", "p5–p95", "vs aos", "useful bandwidth",
+            "warps × block", "vs aos", "paper: CUDA 1.0 / 2.2",
+        ),
+        rows=tuple(lines),
+        numeric=frozenset(range(3, 9)),
+    )  # fmt: skip
