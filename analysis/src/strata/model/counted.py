@@ -6,7 +6,7 @@ Counted stands beside predicted, and neither corrects the other.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
 from strata.model.text import NONE, Cited, Sentence, Table
@@ -34,33 +34,27 @@ Known = Mapping[tuple[str, str, Provenance], Row]
 """Rows by case, quantity and provenance; of several methods the net one stands."""
 
 
-def _known(rows: Iterable[Row], *benchmarks: str) -> Known:
-    """The rows of these benchmarks; without any, all."""
+def _known(rows: Iterable[Row]) -> Known:
     found: dict[tuple[str, str, Provenance], Row] = {}
     for row in rows:
-        if not benchmarks or row.benchmark in benchmarks:
-            key = (row.case, row.quantity, row.provenance)
-            if key not in found or row.method == NET:
-                found[key] = row
+        key = (row.case, row.quantity, row.provenance)
+        if key not in found or row.method == NET:
+            found[key] = row
     return found
 
 
-def _having(known: Known, benchmark: str, name: str, provenance: Provenance) -> list[Row]:
-    sought = (benchmark, name, provenance)
-    return [
-        row for row in known.values() if (row.benchmark, row.quantity, row.provenance) == sought
-    ]
+def _having(known: Known, name: str, provenance: Provenance) -> list[Row]:
+    return [row for (_, found, how), row in known.items() if (found, how) == (name, provenance)]
 
 
 # --- bytes moved ÷ bytes used ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """Bytes moved ÷ bytes used by a warp-read of one layout, by the rules of one generation.
 
-    Or as it was counted (`row` is then a count of sectors, the median one of all cases in L2, and
-    `low` and `high` the least and the most of them).
+    Or as it was counted: `row` is then a count of sectors, the median one of all cases in L2, and
+    `low` and `high` are of the least and the most of them.
     """
 
     fields: str
@@ -83,24 +77,23 @@ def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
     Nothing without `layout_traffic`: it says how many bytes a layout uses. A valid count beats
     invalid ones.
     """
-    return _moved(_known(rows, "layout_traffic", "layout_read"))
+    rows = [row for row in rows if row.benchmark in ("layout_traffic", "layout_read")]
+    return _moved(_known(rows))
 
 
 def _moved(known: Known) -> tuple[Moved, ...]:
     result, used = [], {}
-    for row in _having(known, "layout_traffic", "moved_over_used", "modelled"):
-        fields, layout = row.text("fields"), row.text("layout")
-        ratio, generation = row.value, row.text("generation")
-        result.append(Moved(fields, generation, layout, ratio, ratio, ratio, row))
+    for row in _having(known, "moved_over_used", "modelled"):
+        fields, layout, ratio = row.text("fields"), row.text("layout"), row.value
+        result.append(Moved(fields, row.text("generation"), layout, ratio, ratio, ratio, row))
         bytes_used = known.get((row.case, "bytes_used_per_read", "modelled"))
         if bytes_used and bytes_used.value > 0:
             used[fields, layout] = bytes_used.value
     for (fields, layout), counts in _in_l2(known, "sectors_per_read").items():
-        if (fields, layout) in used:
+        if bytes_ := used.get((fields, layout)):
             row = counts[len(counts) // 2]
             ratio, low, high = (
-                SECTOR_BYTES * one.value / used[fields, layout]
-                for one in (row, counts[0], counts[-1])
+                SECTOR_BYTES * one.value / bytes_ for one in (row, counts[0], counts[-1])
             )
             result.append(Moved(fields, COUNTING, layout, ratio, low, high, row))
 
@@ -114,22 +107,16 @@ def _moved(known: Known) -> tuple[Moved, ...]:
 def _in_l2(known: Known, name: str) -> dict[tuple[str, str], list[Row]]:
     """Counts of `name` in the L2 cases of `layout_read`, smallest first, by fields and layout."""
     found: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in _having(known, "layout_read", name, "counted"):
-        if row.text("residency") == "l2":
-            found[row.text("fields"), row.text("layout")].append(row)
-    return {
-        place: sorted(
-            [row for row in group if row.valid] or group, key=lambda row: (row.value, row.case)
-        )
-        for place, group in found.items()
-    }
+    rows = (row for row in _having(known, name, "counted") if row.text("residency") == "l2")
+    for row in sorted(rows, key=lambda row: (row.value, row.case)):
+        found[row.text("fields"), row.text("layout")].append(row)
+    return {place: [row for row in here if row.valid] or here for place, here in found.items()}
 
 
 # --- one load of a warp ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class WarpLoad:
+class WarpLoad(NamedTuple):
     """One case of `coalescing`: sectors per request as predicted and as counted, and its time.
 
     `width` is in bytes, `stride` and `misalignment` in elements of that width; a row is None where
@@ -149,20 +136,19 @@ class WarpLoad:
 
 def warp_loads(rows: Iterable[Row]) -> tuple[WarpLoad, ...]:
     """Every case of `coalescing`, by width, permutation, misalignment and stride."""
-    known = _known(rows, "coalescing")
+    known = _known(row for row in rows if row.benchmark == "coalescing")
     loads = []
-    for case, params in {row.case: row for row in known.values()}.items():
+    for case, any_row in {row.case: row for row in known.values()}.items():
         predicted = known.get((case, "sectors_per_request", "modelled"))
         counted = known.get((case, "sectors_per_request", "counted"))
         cycles = known.get((case, "warp_load_cycles", "timed"))
         bandwidth = known.get((case, "useful_bandwidth", "timed"))
         most = counted or predicted or cycles or bandwidth
-        numbers = [params.count(axis) for axis in ("width", "stride", "misalignment")]
+        numbers = [any_row.count(axis) for axis in ("width", "stride", "misalignment")]
         width, stride, misalignment = (number or 0 for number in numbers)
         if most and None not in numbers:
-            permutation = params.text("permutation", "identity")
-            found = (predicted, counted, cycles, bandwidth, most)
-            loads.append(WarpLoad(width, stride, misalignment, permutation, *found))
+            place = (width, stride, misalignment, any_row.text("permutation", "identity"))
+            loads.append(WarpLoad(*place, predicted, counted, cycles, bandwidth, most))
     return tuple(
         sorted(loads, key=lambda one: (one.width, one.permutation, one.misalignment, one.stride))
     )
@@ -171,8 +157,7 @@ def warp_loads(rows: Iterable[Row]) -> tuple[WarpLoad, ...]:
 # --- which level served ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """One share of the sectors of one case of `layout_read`, as counted, and as predicted."""
 
     level: str
@@ -185,39 +170,34 @@ class Share:
 
 def level_shares(rows: Iterable[Row]) -> tuple[Share, ...]:
     """Every share that `layout_read` counted, by level, share, layout and case."""
-    known = _known(rows, "layout_read")
-    result = [
+    known = _known(row for row in rows if row.benchmark == "layout_read")
+    found = [row for name in SHARES for row in _having(known, name, "counted")]
+
+    def place(row: Row) -> tuple[object, ...]:
+        level, name = rank(row.text("residency"), LEVELS), SHARES.index(row.quantity)
+        layout, fields = rank(row.text("layout"), LAYOUTS), rank(row.text("fields"), FIELDS)
+        return level, name, layout, fields, row.case
+
+    return tuple(
         Share(
-            row.text("residency"),
-            row.text("fields"),
-            row.text("layout"),
-            name,
-            row,
-            known.get((row.case, name, "modelled")),
+            row.text("residency"), row.text("fields"), row.text("layout"), row.quantity, row,
+            known.get((row.case, row.quantity, "modelled")),
         )
-        for name in SHARES
-        for row in _having(known, "layout_read", name, "counted")
-    ]
-
-    def place(one: Share) -> tuple[object, ...]:
-        layout, fields = rank(one.layout, LAYOUTS), rank(one.fields, FIELDS)
-        return rank(one.level, LEVELS), SHARES.index(one.name), layout, fields, one.counted.case
-
-    return tuple(sorted(result, key=place))
+        for row in sorted(found, key=place)
+    )  # fmt: skip
 
 
 # --- predicted beside counted ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCheck:
+class ModelCheck(NamedTuple):
     """How the model did: verdicts of the gate `model` by case, and every difference.
 
     `differences` are rows, predicted and counted, whose values are not the same. `silent` are cases
     whose gate failed although no predicted quantity differs: case and detail.
     """
 
-    verdicts: Mapping[Verdict, int]
+    verdicts: Counter[Verdict]
     differences: tuple[tuple[Row, Row], ...]
     silent: tuple[tuple[str, str], ...]
 
@@ -238,11 +218,8 @@ def model_check(run: Run) -> ModelCheck:
     named = {counted.case for _, counted in differences}
     gates = [(case.id, gate) for case in run.cases for gate in case.gates if gate.name == "model"]
     failed = [(case, gate.detail) for case, gate in gates if gate.verdict == "failed"]
-    return ModelCheck(
-        verdicts=Counter(gate.verdict for _, gate in gates),
-        differences=differences,
-        silent=tuple((case, detail) for case, detail in failed if case not in named),
-    )
+    silent = tuple((case, detail) for case, detail in failed if case not in named)
+    return ModelCheck(Counter(gate.verdict for _, gate in gates), differences, silent)
 
 
 # --- in words -------------------------------------------------------------------------------------
@@ -287,14 +264,17 @@ def state(counters: Counters | None) -> str:
 
 def model_words(check: ModelCheck) -> str:
     """How many cases the model predicted exactly, in one sentence."""
-    cases = sum(check.verdicts.values())
+    cases, passed, failed = (
+        check.verdicts.total(),
+        check.verdicts["passed"],
+        check.verdicts["failed"],
+    )
     if not cases:
         return "Model: no case has both a prediction and a count."
-    passed, failed = (check.verdicts.get(verdict, 0) for verdict in ("passed", "failed"))
-    parts = [f"{failed} not equal"] if failed else []
-    parts += [f"{cases - passed - failed} not compared"] if cases > passed + failed else []
-    words = f"Model: predicted equals counted in {passed} of {cases} cases"
-    return f"{words}; {', '.join(parts)}." if parts else f"{words}."
+    parts = [f"; {failed} not equal"] if failed else []
+    if cases > passed + failed:
+        parts.append(f"{', ' if failed else '; '}{cases - passed - failed} not compared")
+    return f"Model: predicted equals counted in {passed} of {cases} cases{''.join(parts)}."
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -306,20 +286,24 @@ def _cell(value: float, row: Row) -> Sentence:
 
 def difference_table(run: Run) -> Table | None:
     """Every count that is not what the model predicted; None when all are."""
-    differences = model_check(run).differences
-    if not differences:
+    lines = tuple(
+        (
+            (one.case,),
+            (one.quantity.replace("_", " "),),
+            _cell(one.value, one),
+            _cell(two.value, two),
+        )
+        for one, two in model_check(run).differences
+    )
+    if not lines:
         return None
     return Table(
         name="model_differences",
         title="Counts that the model did not predict",
         header=("case", "quantity", "predicted", "counted"),
-        rows=tuple(
-            ((one.case,), (one.quantity.replace("_", " "),), _cell(one.value, one),
-             _cell(two.value, two))
-            for one, two in differences
-        ),
+        rows=lines,
         numeric=frozenset({2, 3}),
-    )  # fmt: skip
+    )
 
 
 def traffic_table(run: Run) -> Table | None:
@@ -329,33 +313,27 @@ def traffic_table(run: Run) -> Table | None:
     prediction or a count.
     """
     known = _known((*run.of("layout_traffic"), *run.of("layout_read")))
-    ratios = {(m.fields, m.layout, m.generation if not m.counted else ""): m for m in _moved(known)}
+    ratios = {(m.fields, m.layout, "" if m.counted else m.generation): m for m in _moved(known)}
     requests = _in_l2(known, "sectors_per_request")
     places = {(fields, layout) for fields, layout, _ in ratios} | requests.keys()
     if not places:
         return None
-    columns = ordered({generation for _, _, generation in ratios} - {""}, GENERATIONS)
-    columns += [""] if any(one.counted for one in ratios.values()) else []
+    present = {generation for _, _, generation in ratios}
+    columns = [*ordered(present - {""}, GENERATIONS), *present & {""}]
     lines = []
     for fields, layout in sorted(places, key=lambda p: (rank(p[0], FIELDS), rank(p[1], LAYOUTS))):
         found = requests.get((fields, layout), [])
-        lines.append(
-            (
-                (fields_name(fields),),
-                (layout,),
-                _predicted_sectors(known, found, ratios.get((fields, layout, COUNTING))),
-                _range(found),
-                *(_moved_cell(ratios.get((fields, layout, column))) for column in columns),
-            )
-        )
-    header = ["fields", "layout", "sectors per request: predicted", "sectors per request: counted"]
-    header += [f"moved ÷ used: {column or 'counted here'}" for column in columns]
+        predicted = _predicted_sectors(known, found, ratios.get((fields, layout, COUNTING)))
+        moved = (_moved_cell(ratios.get((fields, layout, column))) for column in columns)
+        lines.append(((fields_name(fields),), (layout,), predicted, _range(found), *moved))
+    sectors = ("sectors per request: predicted", "sectors per request: counted")
+    heads = (f"moved ÷ used: {column or 'counted here'}" for column in columns)
     return Table(
         name="traffic",
         title="Sectors per request, and bytes moved ÷ bytes used by compute capability",
-        header=tuple(header),
+        header=("fields", "layout", *sectors, *heads),
         rows=tuple(lines),
-        numeric=frozenset(range(2, len(header))),
+        numeric=frozenset(range(2, 4 + len(columns))),
     )
 
 
@@ -364,11 +342,11 @@ def _predicted_sectors(known: Known, found: Sequence[Row], traffic: Moved | None
     for row in found:
         if beside := known.get((row.case, "sectors_per_request", "modelled")):
             return _cell(beside.value, beside)
-    if traffic:
-        sectors = known.get((traffic.row.case, "sectors_per_read", "modelled"))
-        requests = known.get((traffic.row.case, "requests_per_read", "modelled"))
-        if sectors and requests and requests.value > 0:
-            return _cell(sectors.value / requests.value, sectors)
+    case = traffic.row.case if traffic else ""
+    sectors = known.get((case, "sectors_per_read", "modelled"))
+    requests = known.get((case, "requests_per_read", "modelled"))
+    if sectors and requests and requests.value > 0:
+        return _cell(sectors.value / requests.value, sectors)
     return NONE
 
 
@@ -376,8 +354,8 @@ def _range(found: Sequence[Row]) -> Sentence:
     """The values, smallest first, as one where they agree to what is printed, else as a range."""
     if not found:
         return NONE
-    low, high = (_cell(row.value, row) for row in (found[0], found[-1]))
-    return low if count(found[0].value) == count(found[-1].value) else (*low, "–", *high)
+    low, high = (Cited(count(row.value), row) for row in (found[0], found[-1]))
+    return (low,) if low.text == high.text else (low, "–", high)
 
 
 def _moved_cell(one: Moved | None) -> Sentence:
@@ -399,15 +377,15 @@ def level_table(run: Run) -> Table | None:
                 counts[case.params.get("residency", case.benchmark)][gate.verdict] += 1
     if not counts:
         return None
-    columns: tuple[Verdict, ...] = ("passed", "failed", "unverified")
+    lines = []
+    for level in ordered(counts, LEVELS):
+        numbers = ((f"{counts[level][how]}",) for how in ("passed", "failed", "unverified"))
+        lines.append(((level_name(level),), *numbers))
     return Table(
         name="levels",
         title="Cases by the level that they claim, and what the counters say of it",
         header=("level", "proved", "refuted", "unverified"),
-        rows=tuple(
-            ((level_name(level),), *((f"{counts[level][verdict]}",) for verdict in columns))
-            for level in ordered(counts, LEVELS)
-        ),
+        rows=tuple(lines),
         numeric=frozenset({1, 2, 3}),
     )
 

@@ -5,7 +5,7 @@ draw them hollow, and never enter a comparison.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
 from strata.model.text import NONE, Cited, Sentence, Table, cited
@@ -20,8 +20,7 @@ Place = tuple[str, str, str]
 """Level, set of fields, layout."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """Latency of one layout at one level with one warp on an SM.
 
     `cycles` is the median over warps; `p5` and `p95` are the percentiles over warps and
@@ -37,8 +36,7 @@ class Bar:
     arithmetic: Row | None
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """One quantity of one layout at one level and number of warps, at its best block size.
 
     `low` and `high` bound the spread, in the unit of `row`.
@@ -54,12 +52,10 @@ class Point:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutResult:
-    """What one layout costs at one level: only valid rows, None where there is none.
+class LayoutResult(NamedTuple):
+    """What one layout costs at one level by its valid rows; factors over `aos`, > 1 if faster.
 
     `latency` is with one warp per SM; `bandwidth` is the best over warps per SM and block size.
-    The factors compare with `aos` at the same level, more than 1 meaning faster.
     """
 
     level: str
@@ -95,17 +91,15 @@ def _block_size(row: Row) -> int:
 
 def _on_cores(rows: Sequence[Row], preferred: str) -> list[Row]:
     """The rows with the preferred value of `cores`, or, without any, those with another."""
-    present = {row.text("cores") for row in rows}
-    order = (preferred, "all", "one", *sorted(present))
-    chosen = next((cores for cores in order if cores in present), "?")
-    return [row for row in rows if row.text("cores") == chosen]
+    present = ordered((row.text("cores") for row in rows), (preferred, "all", "one"))
+    return [row for row in rows if row.text("cores") == present[0]]
 
 
 def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
-    """Latency with one warp per SM, in the smallest blocks.
+    """Latency with one warp per SM, in the smallest blocks, on as many places as were measured.
 
-    With every core at work where that was measured at as many places as anything else was: the
-    spread over them is where cores differ.
+    Where several values of `cores` have as many, with every core at work: the spread over them is
+    where cores differ.
     """
     known = _known(rows)
     single = [
@@ -140,8 +134,7 @@ def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
         return row.valid, bandwidth.value if bandwidth else 0.0, -_block_size(row)
 
     best: dict[tuple[Place, int], Row] = {}
-    here = [row for (_, quantity), row in known.items() if quantity == name]
-    for row in _on_cores(here, "all"):
+    for row in _on_cores([row for key, row in known.items() if key[1] == name], "all"):
         if warps := row.count("warps_per_sm"):
             spot = _place(row), warps
             best[spot] = max(best.get(spot, row), row, key=merit)
@@ -156,21 +149,15 @@ def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
 
 def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
     """One result per level, set of fields and layout that has a valid row."""
-    bars = {(b.level, b.fields, b.layout): b for b in latency_bars(rows) if b.cycles.valid}
+    cycles = {bar[:3]: bar for bar in latency_bars(rows) if bar.cycles.valid}
     best: dict[Place, Point] = {}
-    for point in curves(rows, "useful_bandwidth"):
+    for point in sorted(curves(rows, "useful_bandwidth"), key=lambda one: -one.row.value):
         if point.row.valid:
-            place = point.level, point.fields, point.layout
-            best[place] = max(best.get(place, point), point, key=lambda one: one.row.value)
+            best.setdefault(point[:3], point)
     result = []
-    for place in sorted(bars.keys() | best.keys(), key=_rank):
-        base = (*place[:2], BASELINE)
-        bar, base_bar, load, base_load = (
-            bars.get(place),
-            bars.get(base),
-            best.get(place),
-            best.get(base),
-        )
+    for place in sorted(cycles.keys() | best.keys(), key=_rank):
+        bar, base_bar = (cycles.get(key) for key in (place, (*place[:2], BASELINE)))
+        load, base_load = (best.get(key) for key in (place, (*place[:2], BASELINE)))
         speed = gain = None
         if bar and base_bar and bar.cycles.value > 0:
             speed = base_bar.cycles.value / bar.cycles.value
@@ -188,29 +175,25 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
 
     A level whose rows are all invalid gets a sentence that says no more than that.
     """
-    whole = [result for result in layout_results(rows) if result.fields == "all"]
-    alone = [bar for bar in latency_bars(rows) if bar.fields == "all"]
-    loaded = [point for point in curves(rows, "useful_bandwidth") if point.fields == "all"]
+    results = [one for one in layout_results(rows) if one.fields == "all"]
+    alone = {bar[:3] for bar in latency_bars(rows) if bar.fields == "all"}
+    loaded = {point[:3] for point in curves(rows, "useful_bandwidth") if point.fields == "all"}
     told = []
-    for level in ordered([one.level for one in alone] + [one.level for one in loaded], LEVELS):
-        here = [result for result in whole if result.level == level]
-        invalid = (
-            *_invalid("alone", [bar.layout for bar in alone if bar.level == level],
-                      [result.layout for result in here if result.latency]),
-            *_invalid("under load", [point.layout for point in loaded if point.level == level],
-                      [result.layout for result in here if result.bandwidth]),
-        )  # fmt: skip
+    for level in ordered((place[0] for place in alone | loaded), LEVELS):
+        here = [one for one in results if one.level == level]
+        invalid = []
+        for setting, measured, valid in (
+            ("alone", alone, {one.layout for one in here if one.latency}),
+            ("under load", loaded, {one.layout for one in here if one.bandwidth}),
+        ):
+            missing = ordered(
+                {place[2] for place in measured if place[0] == level} - valid, LAYOUTS
+            )
+            if missing:
+                invalid.append(f"{', '.join(missing) if valid else 'every layout'} {setting}")
         left_out = f" Left out, invalid: {'; '.join(invalid)}." if invalid else ""
         told.append((f"{level_name(level)}:", *_alone(here), *_under_load(here), left_out))
     return tuple(told)
-
-
-def _invalid(setting: str, measured: Iterable[str], valid: Iterable[str]) -> Sequence[str]:
-    """The layouts that were measured but are not valid, in words; nothing if there is none."""
-    missing = set(measured).difference(valid)
-    if not missing:
-        return ()
-    return (f"{', '.join(ordered(missing, LAYOUTS)) if valid else 'every layout'} {setting}",)
 
 
 def _alone(results: Sequence[LayoutResult]) -> Sentence:
@@ -239,10 +222,7 @@ def _alone(results: Sequence[LayoutResult]) -> Sentence:
 
 
 def _overlap(one: Row, two: Row) -> bool:
-    """Whether the 95 % intervals of two rows (ranges, where there is none) have a point in common.
-
-    Then the run does not say which of the two is smaller.
-    """
+    """Whether the 95 % intervals of two rows (ranges, where there is none) have a common point."""
     (low, high), (other_low, other_high) = (
         (row.minimum, row.maximum)
         if row.ci_low is None or row.ci_high is None

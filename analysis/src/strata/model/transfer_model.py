@@ -7,7 +7,8 @@ says of them is a prediction, and its error is known.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -96,8 +97,7 @@ def held_out(sizes: Iterable[int]) -> frozenset[int]:
 # --- where two lines cross ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class BreakEven:
+class BreakEven(NamedTuple):
     """The size in bytes from which on the first of two lines is the cheaper one, and its interval.
 
     An end of the interval may be 0 or infinite: then so many of the resampled lines do not cross.
@@ -156,8 +156,7 @@ def break_even(many: Line, packed: Line, *, seed: int = 1) -> BreakEven | None:
 # --- from rows ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """One case of `transfers` by its caller's clock; `predicted` is in seconds, by the fit.
 
     A point that is held out was not fitted, nor one that is not valid.
@@ -168,10 +167,10 @@ class Point:
     pieces: int
     packing: str
     bytes: int
-    held_out: bool
-    predicted: float | None
     row: Row
     bandwidth: Row | None
+    held_out: bool = False
+    predicted: float | None = None
 
     @property
     def key(self) -> Key:
@@ -179,39 +178,29 @@ class Point:
         return (self.memory, self.direction, self.pieces, self.packing)
 
 
-def _point(row: Row, bandwidth: Row | None) -> Point | None:
-    """The point of a time; None where the case does not say how much was moved."""
-    pieces, size = row.count("pieces"), row.count("bytes")
-    if pieces is None or size is None:
-        return None
-    memory, direction, packing = (row.text(axis) for axis in ("memory", "direction", "packing"))
-    return Point(memory, direction, pieces, packing, size, False, None, row, bandwidth)  # noqa: FBT003
-
-
-def points(rows: Iterable[Row], *, method: str = "wall") -> tuple[Point, ...]:
+def points(rows: Iterable[Row]) -> tuple[Point, ...]:
     """The transfers of a run, with what the fits say of them."""
-    timed = [row for row in rows if row.benchmark == "transfers" and row.method == method]
+    timed = [row for row in rows if (row.benchmark, row.method) == ("transfers", "wall")]
     bandwidths = {row.case: row for row in timed if row.quantity == "bandwidth"}
-    times = (row for row in timed if row.quantity == "transfer_time")
-    found = [point for row in times if (point := _point(row, bandwidths.get(row.case)))]
-    result: list[Point] = []
+    found = []
+    for row in timed:
+        pieces, size = row.count("pieces"), row.count("bytes")
+        if row.quantity == "transfer_time" and pieces is not None and size is not None:
+            memory, direction, packing = map(row.text, ("memory", "direction", "packing"))
+            rate = bandwidths.get(row.case)
+            found.append(Point(memory, direction, pieces, packing, size, row, rate))
+    result = []
     for group in _by_key(found).values():
         out = held_out(point.bytes for point in group if point.row.valid)
-        marked = [replace(point, held_out=point.bytes in out) for point in group]
+        marked = [point._replace(held_out=point.bytes in out) for point in group]
         line = line_of(marked)
-        result += [replace(one, predicted=line.at(one.bytes) if line else None) for one in marked]
-    return tuple(
-        sorted(
-            result,
-            key=lambda one: (
-                rank(one.memory, MEMORIES),
-                rank(one.direction, DIRECTIONS),
-                one.pieces,
-                rank(one.packing, PACKINGS),
-                one.bytes,
-            ),
-        )
-    )
+        result += [one._replace(predicted=line.at(one.bytes) if line else None) for one in marked]
+
+    def place(one: Point) -> tuple[object, ...]:
+        memory, direction = rank(one.memory, MEMORIES), rank(one.direction, DIRECTIONS)
+        return memory, direction, one.pieces, rank(one.packing, PACKINGS), one.bytes
+
+    return tuple(sorted(result, key=place))
 
 
 def _by_key(found: Iterable[Point]) -> Mapping[Key, list[Point]]:
@@ -234,14 +223,9 @@ def lines(found: Iterable[Point]) -> Mapping[Key, Line]:
 
 def worst_prediction(found: Iterable[Point]) -> float | None:
     """The largest relative error, in absolute value, of what was predicted of held-out sizes."""
-    return max(
-        (
-            abs(point.predicted / point.row.value - 1)
-            for point in found
-            if point.held_out and point.row.valid and point.predicted is not None
-        ),
-        default=None,
-    )
+    told = (one for one in found if one.held_out and one.row.valid)
+    errors = (abs(one.predicted / one.row.value - 1) for one in told if one.predicted is not None)
+    return max(errors, default=None)
 
 
 def break_evens(found: Iterable[Point]) -> Mapping[tuple[str, str, int], BreakEven]:

@@ -15,7 +15,7 @@ from strata.model.text import Cited, Sentence, Table, cited
 from strata.model.timers import TIMER_TOLERANCE, agreements
 from strata.model.units import factor, number, quantity, size
 from strata.report.attempt import attempt
-from strata.report.sentences import percent
+from strata.report.sentences import against_limit, percent
 from strata.run import Run
 
 MOST = 10
@@ -26,7 +26,7 @@ class Headline(NamedTuple):
 
     what: str
     value: Sentence
-    remark: Sentence = ("",)
+    remark: Sentence = ()
 
 
 def headlines(run: Run, notices: list[str] | None = None) -> tuple[Headline, ...]:
@@ -57,9 +57,6 @@ def table(run: Run, notices: list[str] | None = None) -> Table:
     )
 
 
-# --- the chip -------------------------------------------------------------------------------------
-
-
 def latencies(run: Run) -> Iterator[Headline]:
     """A dependent load out of each level; shared memory beside L1."""
     found = dict(atlas.latencies(run))
@@ -67,7 +64,7 @@ def latencies(run: Run) -> Iterator[Headline]:
     shared = found.pop("shared", None) if "l1" in found else None
     for level in ordered(found, LEVELS):
         row = found[level]
-        remark: Sentence = ("a chain through ", Cited(size(int(row.params["footprint"])), row))
+        remark: Sentence = ("a chain through ", Cited(size(row.count("footprint") or 0), row))
         if level == "l1" and shared:
             remark = ("shared memory ", cited(shared))
         elif level == "l2" and parts:
@@ -78,24 +75,16 @@ def latencies(run: Run) -> Iterator[Headline]:
 
 def bandwidths(run: Run) -> Iterator[Headline]:
     """The best read of each level; shared memory is not among the first numbers."""
-    for level, (row, per_cycle, share) in atlas.bandwidths(run).items():
-        if level == "shared":
-            continue
-        remark: Sentence = ("",)
-        if level == "dram" and share:
-            remark = (percent(share), " of what its pins allow")
-        elif per_cycle:
-            unit = "TSC cycle" if "tsc" in per_cycle.unit else "cycle"
-            core = "core" if row.backend == "host" else "SM"
-            rate = Cited(f"{per_cycle.value:.1f} B", per_cycle)
-            remark = (rate, f" a {unit} of each {core}")
-        yield Headline(f"{level_name(level)} bandwidth, reading", (cited(row),), remark)
+    for level, best in atlas.bandwidths(run).items():
+        if level != "shared":
+            what = f"{level_name(level)} bandwidth, reading"
+            yield Headline(what, (cited(best.row),), against_limit(level, best))
 
 
 def fp32_ceiling(run: Run) -> Iterator[Headline]:
     """The highest rate of fp32 multiply-adds."""
     if best := atlas.ceilings(run).get("fp32"):
-        remark = (percent(best.share), " of lanes × clock") if best.share else ("",)
+        remark = (percent(best.share), " of lanes × clock") if best.share else ()
         yield Headline("fp32 multiply-adds", (cited(best.row),), remark)
 
 
@@ -110,44 +99,36 @@ def nbody(run: Run) -> Iterator[Headline]:
         yield Headline("n-body interactions", (Cited(words, top.row),), (remark,))
 
 
-# --- where the chip was not asked -----------------------------------------------------------------
-
-
 def best_layouts(run: Run) -> Iterator[Headline]:
     """Of each level the cheapest layout and the one of best bandwidth."""
     whole = [one for one in layouts.layout_results(run.rows) if one.fields == "all"]
     for level in ordered((one.level for one in whole), LEVELS):
         here = [one for one in whole if one.level == level]
-        timed = [(one.latency.cycles, one) for one in here if one.latency]
-        loaded = [(one.bandwidth.row, one) for one in here if one.bandwidth]
-        if timed:
-            row, best = min(timed, key=lambda item: item[0].value)
-            remark = _over(best.layout, best.latency_factor)
-            what = f"{level_name(level)} latency, cheapest layout"
-            yield Headline(what, (cited(row),), remark)
-        if loaded:
-            row, best = max(loaded, key=lambda item: item[0].value)
-            remark = _over(best.layout, best.bandwidth_factor)
-            what = f"{level_name(level)} useful bandwidth, best layout"
-            yield Headline(what, (cited(row),), remark)
-
-
-def _over(layout: str, against: float | None) -> Sentence:
-    if against is None or layout == layouts.BASELINE:
-        return (layout,)
-    return (f"{layout}, {factor(against)} {layouts.BASELINE}",)
+        timed = [
+            (one.latency.cycles, one.layout, one.latency_factor) for one in here if one.latency
+        ]
+        loaded = [
+            (one.bandwidth.row, one.layout, one.bandwidth_factor) for one in here if one.bandwidth
+        ]
+        for what, found, pick in (
+            ("latency, cheapest layout", timed, min),
+            ("useful bandwidth, best layout", loaded, max),
+        ):
+            if found:
+                row, layout, against = pick(found, key=lambda item: item[0].value)
+                remark = layout
+                if against is not None and layout != layouts.BASELINE:
+                    remark += f", {factor(against)} {layouts.BASELINE}"
+                yield Headline(f"{level_name(level)} {what}", (cited(row),), (remark,))
 
 
 def core_clock(run: Run) -> Iterator[Headline]:
     """The clock that the cores held, and its range over all cases."""
-    clocks = [row for row in run.rows if row.quantity == "core_clock" and row.valid]
-    clocks.sort(key=lambda row: row.value)
+    found = (row for row in run.rows if row.quantity == "core_clock" and row.valid)
+    clocks = sorted(found, key=lambda row: row.value)
     if clocks:
         ends = " to ".join(quantity(row.value, row.unit) for row in (clocks[0], clocks[-1]))
         yield Headline("core clock", (cited(clocks[len(clocks) // 2]),), (ends,))
-
-
-# --- how far to trust it --------------------------------------------------------------------------
 
 
 def timers(run: Run) -> Iterator[Headline]:

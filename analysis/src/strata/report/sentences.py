@@ -31,14 +31,24 @@ def percent(row: Row) -> Cited:
     return Cited(f"{100 * row.value:.0f} %", row)
 
 
+def against_limit(level: str, best: atlas.Best) -> Sentence:
+    """How near a bandwidth is to its limit: a share of the pins, or bytes a cycle of each core."""
+    if level == "dram" and best.share:
+        return (percent(best.share), " of what its pins allow")
+    if best.per_cycle is None:
+        return ()
+    clock = "a TSC cycle" if "tsc" in best.per_cycle.unit else "a cycle"
+    core = "core" if best.row.backend == "host" else "SM"
+    return (Cited(f"{best.per_cycle.value:.1f} B {clock}", best.per_cycle), f" of each {core}")
+
+
 def latency(run: Run) -> Iterator[Sentence]:
     """What a load costs that waits for the one before it, out of each level."""
-    found = atlas.latencies(run)
-    parts: list[Sentence] = [(f"{level_name(level)} ", cited(row)) for level, row in found.items()]
-    if parts and [*found][-1] == "dram":
-        far = found["dram"]
-        walked = Cited(size(int(far.params["footprint"])), far)
-        parts[-1] += (" (a chain through ", walked, ")")
+    parts: list[Sentence] = []
+    for level, row in atlas.latencies(run).items():
+        walked = Cited(size(row.count("footprint") or 0), row)
+        through = (" (a chain through ", walked, ")") if level == "dram" else ()
+        parts.append((f"{level_name(level)} ", cited(row), *through))
     if parts:
         yield ("Latency of a dependent load: ", *joined(parts), ".")
 
@@ -46,18 +56,12 @@ def latency(run: Run) -> Iterator[Sentence]:
 def bandwidth(run: Run) -> Iterator[Sentence]:
     """What each level gives when it is read as fast as it can be, against its limit."""
     parts = []
-    for level, (row, per_cycle, share) in atlas.bandwidths(run).items():
-        part: Sentence = (f"{level_name(level)} ", cited(row))
-        if share and level == "dram":
-            part += (" (", percent(share), " of what its pins allow)")
-        elif per_cycle:
-            clock = "a TSC cycle" if "tsc" in per_cycle.unit else "a cycle"
-            core = "core" if row.backend == "host" else "SM"
-            part += (" (", Cited(f"{per_cycle.value:.1f} B {clock}", per_cycle), f" of each {core}")
-            if share:
-                part += (", ", percent(share), f" of {atlas.L1_BYTES_PER_CYCLE}")
-            part += (")",)
-        parts.append(part)
+    for level, best in atlas.bandwidths(run).items():
+        limit = against_limit(level, best)
+        if limit and best.share and level != "dram":
+            limit += (", ", percent(best.share), f" of {atlas.L1_BYTES_PER_CYCLE}")
+        shown = (" (", *limit, ")") if limit else ()
+        parts.append((f"{level_name(level)} ", cited(best.row), *shown))
     if parts:
         yield ("Bandwidth of reading: ", *joined(parts), ".")
 
