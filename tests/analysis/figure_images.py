@@ -22,7 +22,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 
 from builders import DATA
-from strata import figures, model
+from strata import figures
 from strata.run import Row, load_run
 
 RUNS = {
@@ -68,7 +68,7 @@ def items_of(drawing: Drawing) -> Sequence[Any]:
 @cache
 def rows_of(run: str) -> tuple[Row, ...]:
     """The rows of a tiny run as a report draws them, read once."""
-    return tuple(model.merged([load_run(RUNS[run])]))
+    return load_run(RUNS[run]).rows
 
 
 def drawings() -> list[Drawing]:
