@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -32,7 +32,8 @@ from builders import (
 from strata import figures
 from strata.figures import _drawing as drawing
 from strata.report import page as report
-from strata.run import RunError, load_run
+from strata.report import sentences, tables
+from strata.run import Run, RunError, load_run
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 
@@ -430,6 +431,26 @@ def test_a_figure_that_fails_in_another_process_ends_the_report(
     with pytest.raises(ArithmeticError, match="cannot be drawn"):
         report.write([run], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_table_or_sentence_that_fails_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(run: Run) -> NoReturn:
+        raise ArithmeticError(f"no {run.context.backend} <number>")
+
+    broken = tables.ReportTable(order=11, make=fail)
+    every = tables.discover()
+    monkeypatch.setattr(tables, "discover", lambda: (*every, broken))
+    monkeypatch.setattr(sentences, "PARTS", {"nothing": fail, **sentences.PARTS})
+    run = load(tmp_path, [layout_case("aos", 100), layout_case("soa", 50)])
+    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    notices = re.findall(r'<p class="notice"><strong>Note.</strong> (.*)</p>', page)
+    why = "is left out, it failed: ArithmeticError: no cuda &lt;number&gt;"
+    assert notices == [f"What the run says of nothing {why}", f"The table of {__name__} {why}"]
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+    assert "soa is the cheapest layout" in re.sub("<[^>]*>", "", page)
+    assert (tmp_path / "out" / "tables" / "layout_read.md").is_file()
 
 
 @pytest.fixture(scope="module")

@@ -34,10 +34,12 @@ Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.
 OneRun = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
 
 
-def _out(what: str) -> Any:
-    """The option --out; without it the folder is `what` below the run, or below this one."""
-    told = f"Folder to write to [RUN/{what}; ./{what} for several runs]."
-    return typer.Option("--out", "-o", metavar="DIR", help=told)
+def _option(told: str, metavar: str | None = None, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=told)
+
+
+def _out(told: str) -> Any:
+    return _option(told, "DIR", "--out", "-o")
 
 
 def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
@@ -45,7 +47,12 @@ def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
 
 
 @app.command()
-def report(runs: Runs, out: Annotated[Path | None, _out("report")] = None) -> None:
+def report(
+    runs: Runs,
+    out: Annotated[
+        Path | None, _out("Folder to write to [RUN/report; ./report for several runs].")
+    ] = None,
+) -> None:
     """Write report.html, and every figure and table as files beside it."""
     loaded = [_load(run) for run in runs]
     folder = _folder(out, runs, "report")
@@ -61,14 +68,15 @@ def report(runs: Runs, out: Annotated[Path | None, _out("report")] = None) -> No
 @app.command(name="roofline")
 def draw_roofline(
     runs: Runs,
-    out: Annotated[Path | None, _out("roofline")] = None,
+    out: Annotated[
+        Path | None, _out("Folder to write to [RUN/roofline; ./roofline for several runs].")
+    ] = None,
     ceilings: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN", help="Where a run without ceilings takes them from."),
+        Path | None, _option("Where a run without ceilings takes them from.", "RUN")
     ] = None,
     *,
     nominal: Annotated[
-        bool, typer.Option(help="Draw 20 operations an interaction beside the counted.")
+        bool, _option("Draw 20 operations an interaction beside the counted.")
     ] = True,
 ) -> None:
     """Draw kernels under the ceilings of their run; exit code 1 if one lies above its roof."""
@@ -91,7 +99,7 @@ def draw_roofline(
 def summary(
     run: OneRun,
     *,
-    brief: Annotated[bool, typer.Option("--brief", help="The ten numbers alone.")] = False,
+    brief: Annotated[bool, _option("The ten numbers alone.", None, "--brief")] = False,
 ) -> None:
     """Say what a run found, in a few sentences and ten numbers."""
     loaded = _load(run)
@@ -106,25 +114,16 @@ def summary(
 def compare(
     runs: Runs,
     *,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Write tables and a figure there."),
-    ] = None,
+    out: Annotated[Path | None, _out("Write tables and a figure there.")] = None,
     same: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="RUN", help="Another run of the first one's code and device."),
+        list[Path] | None, _option("Another run of the first one's code and device.", "RUN")
     ] = None,
     only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Compare this benchmark or suite alone."),
+        list[str] | None, _option("Compare this benchmark or suite alone.", "NAME")
     ] = None,
-    false_alarm: Annotated[
-        float, typer.Option(help="Probability of any false alarm in the whole comparison.")
-    ] = 0.01,
-    min_change: Annotated[float, typer.Option(help="Smallest change of interest.")] = 0.01,
-    wander: Annotated[
-        float, typer.Option(help="Spread between runs, assumed where too few rows tell.")
-    ] = 0.003,
+    false_alarm: Annotated[float, _option("Probability of any false alarm in all of it.")] = 0.01,
+    min_change: Annotated[float, _option("Smallest change of interest.")] = 0.01,
+    wander: Annotated[float, _option("Spread between runs where too few rows tell.")] = 0.003,
 ) -> None:
     """Compare runs with the first: 0 nothing is slower, 1 something is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
@@ -152,16 +151,16 @@ def compare(
 def validate(runs: Runs) -> None:
     """Check run folders against their contract."""
     broken = False
-    for run in runs:
-        loaded = _load(run)
-        found = findings(loaded)
+    for folder in runs:
+        run = _load(folder)
+        found = findings(run)
         for line in found:
-            typer.echo(f"{run}: {line}", err=True)
-        broken = broken or bool(found)
+            typer.echo(f"{folder}: {line}", err=True)
         if not found:
-            counts = f"{len(loaded.cases)} cases, {len(loaded.rows)} rows"
-            unfinished = "" if loaded.context.state == "complete" else f", {loaded.context.state}"
-            typer.echo(f"{run}: sound ({counts}{unfinished})")
+            unfinished = "" if run.context.state == "complete" else f", {run.context.state}"
+            counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
+            typer.echo(f"{folder}: sound ({counts})")
+        broken = broken or bool(found)
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 
@@ -170,11 +169,10 @@ def write_as(
     run: OneRun,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
     to: Annotated[
-        interop.Target,
-        typer.Option(help="Format; compare.py of Google Benchmark takes two of the first."),
+        interop.Target, _option("Format; compare.py of Google Benchmark takes two of the first.")
     ],
     *,
-    force: Annotated[bool, typer.Option("--force", help="Write over FILE.")] = False,
+    force: Annotated[bool, _option("Write over FILE.", None, "--force")] = False,
 ) -> None:
     """Write a run as a file for other tools."""
     loaded = _load(run)
@@ -187,9 +185,9 @@ def bring_in(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="JSON of Google Benchmark, or CSV of ncu --csv.")
     ],
-    to: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the run folder.")] = Path(),
+    to: Annotated[Path, _option("Folder for the run folder.", "DIR")] = Path(),
     *,
-    force: Annotated[bool, typer.Option("--force", help="Write over such a run.")] = False,
+    force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
 ) -> None:
     """Make a run folder of another tool's file, and print its path."""
     with _told(to):

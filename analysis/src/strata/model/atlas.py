@@ -1,7 +1,7 @@
-"""What a run says of its chip: one row each for latencies, bandwidths, arithmetic, L2, transfers.
+"""What a run says of its chip: latencies, bandwidths, arithmetic, L2, transfers.
 
-Only valid rows. A figure may show a curve; here each level is the one row that stands for it, so
-that a sentence, a headline and a table say the same. What a run lacks is simply not there.
+A figure may show a curve; here one valid row stands for each level, so that a sentence, a headline
+and a table say the same. What a run lacks is simply not there.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,9 +28,8 @@ RATES = ("flops_per_second", "operations_per_second")
 class Best(NamedTuple):
     """The best rate of one level or kind of arithmetic, with what stands beside it in its case.
 
-    `row` is in B/s, FLOP/s or operation/s; `per_cycle` in bytes a cycle of one SM or core; `share`
-    is a ratio to what the harness knows as the limit: the pins (dram), 128 B/clk/SM (l1, shared),
-    lanes times clock (arithmetic).
+    `per_cycle` is in bytes a cycle of one SM or core; `share` is a ratio to the limit: the pins
+    (dram), 128 B/clk/SM (l1, shared), lanes times clock (arithmetic).
     """
 
     row: Row
@@ -99,10 +98,7 @@ def inside(rows: Iterable[Row], windows: Windows) -> Mapping[str, list[Row]]:
 
 
 def latencies(run: Run) -> Mapping[str, Row]:
-    """Cycles of a dependent load out of each level that was walked, nearest level first.
-
-    Of each level the row of the middle cycles among those whose footprint it alone serves.
-    """
+    """The median row of cycles of a dependent load inside each level, nearest level first."""
     rows = [
         row
         for row in _valid(run, "latency_vs_footprint")
@@ -146,10 +142,7 @@ def ceilings(run: Run) -> Mapping[str, Best]:
 
 
 def partitions(run: Run) -> tuple[Row, Row, Row] | None:
-    """How many parts L2 has, and the cycles of a load from the own part and from the other.
-
-    None where it was not measured, or is in one piece.
-    """
+    """How many parts L2 has, and cycles of a load from the own and the other; None of one part."""
     rows = {row.quantity: row for row in _valid(run, "l2_partition")}
     count, near, far = (rows.get(name) for name in ("partitions", "near_cycles", "far_cycles"))
     if not (count and near and far) or count.value < 2:

@@ -1,7 +1,4 @@
-"""What the counters say, computed from rows: points of figures, tables, sentences.
-
-Counted stands beside predicted, and neither corrects the other.
-"""
+"""What was counted beside what was predicted; neither corrects the other."""
 
 import math
 from collections import Counter, defaultdict
@@ -17,8 +14,7 @@ GENERATIONS = ("1.0-1.1", "1.2-1.3", "2.x", "3.x", "5.x-6.x", "7.x")
 """Compute capabilities that share their rules, as the axis of `layout_traffic` names them."""
 
 COUNTING = "7.x"
-"""The generation of every chip whose counters the harness can read (the range profiler's first is
-7.5)."""
+"""The generation of every chip whose counters the harness can read: the profiler's first is 7.5."""
 
 SECTOR_BYTES = 32
 
@@ -51,10 +47,9 @@ def _having(known: Known, name: str, provenance: Provenance) -> list[Row]:
 
 
 class Moved(NamedTuple):
-    """Bytes moved ÷ bytes used by a warp-read of one layout, by the rules of one generation.
+    """Bytes moved ÷ bytes used by a warp-read of a layout: by a generation's rules, or as counted.
 
-    Or as it was counted: `row` is then a count of sectors, the median one of all cases in L2, and
-    `low` and `high` are of the least and the most of them.
+    Of the counts of sectors of all cases in L2 `row` is the median, `low` to `high` the range.
     """
 
     fields: str
@@ -74,8 +69,7 @@ class Moved(NamedTuple):
 def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
     """What `layout_traffic` predicts for each generation, and what `layout_read` counted in L2.
 
-    Nothing without `layout_traffic`: it says how many bytes a layout uses. A valid count beats
-    invalid ones.
+    Nothing without the former, which knows the bytes used. A valid count beats invalid ones.
     """
     rows = [row for row in rows if row.benchmark in ("layout_traffic", "layout_read")]
     return _moved(_known(rows))
@@ -119,8 +113,7 @@ def _in_l2(known: Known, name: str) -> dict[tuple[str, str], list[Row]]:
 class WarpLoad(NamedTuple):
     """One case of `coalescing`: sectors per request as predicted and as counted, and its time.
 
-    `width` is in bytes, `stride` and `misalignment` in elements of that width; a row is None where
-    it is not there. `row` is the one that says most: counted, else predicted, else timed.
+    `width` is in bytes, `stride` and `misalignment` in elements. `row` is the row that says most.
     """
 
     width: int
@@ -191,10 +184,9 @@ def level_shares(rows: Iterable[Row]) -> tuple[Share, ...]:
 
 
 class ModelCheck(NamedTuple):
-    """How the model did: verdicts of the gate `model` by case, and every difference.
+    """Verdicts of the gate `model` by case, and rows, predicted and counted, that differ.
 
-    `differences` are rows, predicted and counted, whose values are not the same. `silent` are cases
-    whose gate failed although no predicted quantity differs: case and detail.
+    `silent` are case and detail of gates that failed although no predicted quantity differs.
     """
 
     verdicts: Counter[Verdict]
@@ -203,10 +195,7 @@ class ModelCheck(NamedTuple):
 
 
 def model_check(run: Run) -> ModelCheck:
-    """The gate `model` of every case, and where counts differ from the prediction.
-
-    Shares are left out: the level gate bounds them, the model gate wants whole numbers equal.
-    """
+    """How the model did; shares are left to the level gate, which bounds them."""
     known = _known(row for row in run.rows if row.provenance in ("counted", "modelled"))
     differences = tuple(
         (predicted, counted)
@@ -307,10 +296,9 @@ def difference_table(run: Run) -> Table | None:
 
 
 def traffic_table(run: Run) -> Table | None:
-    """Sectors per request, and bytes moved ÷ used by generation and as counted, of every layout.
+    """Sectors per request, and bytes moved ÷ used by generation and as counted in L2, by layout.
 
-    Counts are those of the L2 cases of `layout_read`, as a range where they differ. None without a
-    prediction or a count.
+    Counts are a range where they differ. None without a prediction or a count.
     """
     known = _known((*run.of("layout_traffic"), *run.of("layout_read")))
     ratios = {(m.fields, m.layout, "" if m.counted else m.generation): m for m in _moved(known)}
@@ -366,10 +354,7 @@ def _moved_cell(one: Moved | None) -> Sentence:
 
 
 def level_table(run: Run) -> Table | None:
-    """Cases by the level that they claim (by benchmark, where it is not an axis) and its gate.
-
-    None without such a gate.
-    """
+    """Cases by the level that they claim (or by benchmark) and its gate; None without one."""
     counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
     for case in run.cases:
         for gate in case.gates:

@@ -1,7 +1,6 @@
 """What a layout of particles costs, alone and under load: what `layout_read` measured.
 
-A missing quantity or axis value means fewer points. Invalid rows are carried to the figures, which
-draw them hollow, and never enter a comparison.
+Invalid rows are carried to the figures, which draw them hollow, and never enter a comparison.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,10 +20,9 @@ Place = tuple[str, str, str]
 
 
 class Bar(NamedTuple):
-    """Latency of one layout at one level with one warp on an SM.
+    """Latency of one layout at one level with one warp on an SM, all in the unit of `cycles`.
 
-    `cycles` is the median over warps; `p5` and `p95` are the percentiles over warps and
-    `arithmetic` the part that is no load, in the unit of `cycles`; None where not measured.
+    `cycles` is the median over warps, `p5` and `p95` percentiles, `arithmetic` what is no load.
     """
 
     level: str
@@ -96,10 +94,9 @@ def _on_cores(rows: Sequence[Row], preferred: str) -> list[Row]:
 
 
 def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
-    """Latency with one warp per SM, in the smallest blocks, on as many places as were measured.
+    """Latency with one warp per SM, in the smallest blocks, by the `cores` measured at most places.
 
-    Where several values of `cores` have as many, with every core at work: the spread over them is
-    where cores differ.
+    Of equal ones by all cores: the spread over them is where cores differ.
     """
     known = _known(rows)
     single = [
@@ -124,8 +121,8 @@ def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
 def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
     """`name` against warps per SM with every core at work, at the block size of best bandwidth.
 
-    A valid case beats an invalid one; without bandwidths the smallest block size stands. The spread
-    is the 5th to 95th percentile over warps where the case has them, else the range of the samples.
+    A valid case beats an invalid one, then a small block a large one. The spread is the 5th to 95th
+    percentile over warps, else the range of the samples.
     """
     known = _known(rows)
 
@@ -247,10 +244,7 @@ def _under_load(results: Sequence[LayoutResult]) -> Sentence:
 
 
 def layout_table(rows: Sequence[Row]) -> Table | None:
-    """Latency and best bandwidth of every layout at every level; None without `layout_read`.
-
-    A dash stands where no valid row is.
-    """
+    """Latency and best bandwidth of every layout at every level; None without `layout_read`."""
     lines = []
     for result in layout_results(rows):
         latency = spread = speed = bandwidth = where = gain = NONE

@@ -29,8 +29,7 @@ class Latency:
 def latencies(rows: Sequence[Row]) -> Mapping[str, Latency]:
     """Level -> latency, of what `latency_vs_footprint` walked well inside it, on a GPU.
 
-    Inside: as `gpu_windows` says of the L2 that the driver reports, which is a footprint over its
-    share of it. Levels without a valid walk that a timer outside timed are left out.
+    The driver's size of L2 is a footprint over its share of it. Timed by a timer outside.
     """
     walks = [row for row in rows if row.benchmark == "latency_vs_footprint"]
     l2 = [
@@ -54,8 +53,7 @@ def latencies(rows: Sequence[Row]) -> Mapping[str, Latency]:
 def cores(rows: Sequence[Row]) -> int | None:
     """How many SMs streamed: bandwidth over bytes a cycle of one SM and its clock; None unknown.
 
-    The three are rows of one case of `bandwidth`; the median over all cases must be close to a
-    whole number.
+    The median over the cases of `bandwidth` must be close to a whole number.
     """
     by_case: dict[str, dict[str, float]] = defaultdict(dict)
     for row in rows:

@@ -1,14 +1,10 @@
 """Plateaus and knees of a curve that climbs in steps, such as latency against footprint.
 
-A stretch of points is flat where all of them lie within `tolerance` of each other. The longest flat
-stretch is a plateau, then the longest of what lies left and right of it, and so on; what is shorter
-than `OCTAVES` or than `POINTS` is part of a slope. Neighbours whose levels differ by less than
-`STEP` are one plateau, and a plateau takes the points at its ends that lie on its level. The
-tolerance grows with the noise of the curve, which is estimated from the differences of neighbours,
-robustly (median absolute deviation), so that steps are no noise and noise makes no steps.
-
-All is done on logarithms: a plateau of 30 cycles and one of 700 are as flat as each other where
-they vary by as many percent.
+A stretch is flat where its points lie within `tolerance` of each other. The longest flat stretch is
+a plateau, then the longest left and right of it, and so on. Neighbours whose levels differ by less
+than `STEP` are one plateau, which takes the points at its ends that lie on its level. The tolerance
+grows with the noise of the curve: the median absolute deviation of the differences of neighbours.
+All is done on logarithms: plateaus of 30 and 700 cycles that vary by as many per cent are as flat.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,11 +29,7 @@ NORMAL = 1.4826
 
 
 class Plateau(NamedTuple):
-    """A flat stretch from `first` to `last`, both points of the curve, in its unit of x.
-
-    `level` is the median of its points, in the unit of y. `start` and `stop` are the places of
-    `first` and `last` in the curve.
-    """
+    """A flat stretch between two points of the curve (x, and place), at the median `level` (y)."""
 
     first: float
     last: float
@@ -70,9 +62,8 @@ def find(
 ) -> tuple[Plateau, ...]:
     """The plateaus of the curve `ys` over `xs`, left to right.
 
-    `xs` ascend and are positive, `ys` are positive, both of one length; `tolerance` is relative,
-    the larger of TOLERANCE and NOISE times the curve's noise unless told. Raises ValueError
-    otherwise.
+    `tolerance` is relative, unless told the larger of TOLERANCE and NOISE times the curve's noise.
+    Raises ValueError unless `xs` and `ys` are positive and as many, and `xs` ascend.
     """
     if len(xs) != len(ys):
         raise ValueError(f"{len(xs)} places of {len(ys)} points; expected as many")

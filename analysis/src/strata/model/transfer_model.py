@@ -34,10 +34,7 @@ Key = tuple[str, str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """t = alpha + beta · bytes: seconds and seconds a byte, each with its 95 % interval.
-
-    `sizes` and `seconds` are what it was fitted to.
-    """
+    """Seconds and seconds a byte, each with its 95 % interval; and what the line was fitted to."""
 
     alpha: float
     beta: float
@@ -63,10 +60,7 @@ def _solve(sizes: Floats, seconds: Floats, weights: Floats) -> tuple[Floats, Flo
 
 
 def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:
-    """The line through some transfers; None with too few sizes to know how good it is.
-
-    Intervals are Student's, of the relative errors that are left over.
-    """
+    """The line through transfers, with Student's intervals; None of fewer than LEAST_POINTS sizes."""
     from scipy.special import stdtrit  # half a second that a page without transfers need not pay
 
     x, t = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
@@ -98,20 +92,14 @@ def held_out(sizes: Iterable[int]) -> frozenset[int]:
 
 
 class BreakEven(NamedTuple):
-    """The size in bytes from which on the first of two lines is the cheaper one, and its interval.
-
-    An end of the interval may be 0 or infinite: then so many of the resampled lines do not cross.
-    """
+    """The size in bytes from which on a line is the cheaper one; the interval may reach to 0 or ∞."""
 
     size: float
     interval: Interval
 
 
 def _crossing(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Where the first line, dearer for nothing and cheaper a byte, gets below the second.
-
-    0 when it is below everywhere, infinite when it never is.
-    """
+    """Where the first line gets below the second: 0 if it is so everywhere, infinite if nowhere."""
     alpha, beta = first[0] - second[0], second[1] - first[1]
     if alpha <= 0:
         return 0.0 if beta >= 0 else float("nan")
@@ -119,10 +107,7 @@ def _crossing(first: tuple[float, float], second: tuple[float, float]) -> float:
 
 
 def _resampled(line: Line, generator: np.random.Generator) -> list[tuple[float, float]]:
-    """Lines through the fitted points with their relative errors dealt anew.
-
-    Errors are made as large as they would be had the line not been drawn through them (leverage).
-    """
+    """Lines through the fitted points, their relative errors (over their leverage) dealt anew."""
     x, t = np.asarray(line.sizes), np.asarray(line.seconds)
     fitted = line.alpha + line.beta * x
     matrix = _scaled(x, 1 / t)
@@ -136,8 +121,7 @@ def _resampled(line: Line, generator: np.random.Generator) -> list[tuple[float, 
 def break_even(many: Line, packed: Line, *, seed: int = 1) -> BreakEven | None:
     """From how many bytes on many small copies are cheaper than packing; None if they never are.
 
-    Packing has the lower cost for nothing and the higher cost a byte. The interval comes from
-    resampling the relative errors of both fits.
+    Packing costs less for nothing and more a byte. The interval is of resampled lines.
     """
     size = _crossing((many.alpha, many.beta), (packed.alpha, packed.beta))
     if not 0 < size < float("inf"):
@@ -157,10 +141,7 @@ def break_even(many: Line, packed: Line, *, seed: int = 1) -> BreakEven | None:
 
 
 class Point(NamedTuple):
-    """One case of `transfers` by its caller's clock; `predicted` is in seconds, by the fit.
-
-    A point that is held out was not fitted, nor one that is not valid.
-    """
+    """One case of `transfers` by its caller's clock; `predicted` is in seconds, by the fit."""
 
     memory: str
     direction: str
