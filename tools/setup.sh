@@ -83,7 +83,7 @@ missing_browser() { a_browser >/dev/null || echo "chromium Chromium, which the t
 readonly run_lock=analysis/requirements.lock test_lock=analysis/requirements-dev.lock
 readonly installed_locks=.venv/installed-locks  # Digests of the lock files that .venv satisfies.
 readonly development_tools=(ruff mypy jsonschema)
-modules=(numpy pandas matplotlib scipy jinja2 typer rich)
+modules=(numpy pandas pyarrow matplotlib msgspec scipy jinja2 typer rich)
 lock=$run_lock
 if [[ $level == test ]]; then
   modules+=(pytest hypothesis)

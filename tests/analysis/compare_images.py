@@ -7,12 +7,12 @@ draws them anew into tests/data/compare; look at them before they are committed.
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
+from msgspec.structs import replace
 
 from builders import DATA
 from figure_images import DPI, difference, pixels

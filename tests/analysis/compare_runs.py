@@ -1,13 +1,14 @@
 """Runs whose changes, wander and noise are known, for the tests of the comparison."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from builders import GPU_RUN
 from strata.run import Context, Provenance, Row, Run, load_run
@@ -76,7 +77,7 @@ def run_of(rows: Sequence[Row], name: str = "run", **changes: Any) -> Run:
         else:
             plain: dict[str, Any] = {outer: value}
             context = replace(context, **plain)
-    return Run(folder=Path(name), context=context, cases=(), rows=tuple(rows), table=None)
+    return Run(folder=Path(name), context=context, cases=(), rows=tuple(rows))
 
 
 def sampled(

@@ -23,7 +23,9 @@ from matplotlib.image import imread
 
 from builders import DATA
 from strata import figures
-from strata.run import Row, load_run
+from strata.figures._draw import draw
+from strata.figures._figure import Figure
+from strata.run import Run, load_run
 
 RUNS = {
     re.sub(r"^excerpt-(.*)-\d{8}T\d{6}Z-", r"\1-", run.name): run
@@ -62,13 +64,13 @@ class Drawing:
 def items_of(drawing: Drawing) -> Sequence[Any]:
     """What the figure shows of the run; nothing where the run has no row of it."""
     (figure,) = (figure for figure in figures.discover() if figure.name == drawing.figure)
-    return figure.prepare(rows_of(drawing.run))
+    return figure.items(run_of(drawing.run))  # type: ignore[no-any-return]
 
 
 @cache
-def rows_of(run: str) -> tuple[Row, ...]:
-    """The rows of a tiny run as a report draws them, read once."""
-    return load_run(RUNS[run]).rows
+def run_of(run: str) -> Run:
+    """A tiny run, read once."""
+    return load_run(RUNS[run])
 
 
 def drawings() -> list[Drawing]:
@@ -87,7 +89,9 @@ def png(drawing: Drawing) -> bytes:
     """The image, drawn."""
     (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
     with figures.style(), BytesIO() as buffer:
-        canvas = figures.render(figure, items_of(drawing))
+        items = items_of(drawing)
+        chart = isinstance(figure, Figure)
+        canvas = draw(figure.chart(items)) if chart else figures.render(figure, items)
         canvas.set_dpi(DPI)
         FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})
         return buffer.getvalue()

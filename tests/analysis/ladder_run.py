@@ -1,25 +1,12 @@
 """A made-up run of the whole n-body ladder: no number was measured, all have a plausible shape."""
 
 import random
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders import case, context2, count, counts, load2, measurement
+from builders import case, count, counts, load2, measurement
 from strata.run import Run
-
-
-def stories(nbody: Path) -> dict[str, str]:
-    """What the harness's sources say of each rung, in the ladder's order."""
-    listed = (nbody / "CMakeLists.txt").read_text(encoding="utf-8")
-    files = re.findall(r"^  (gravity/(?:host|rungs)/\w+\.(?:cpp|cu))\b", listed, re.MULTILINE)
-    found = {}
-    for file in files:
-        text = (nbody / file).read_text(encoding="utf-8")
-        found[Path(file).stem] = text[text.index("Rung story{") :].partition("};\n")[0]
-    return found
-
 
 SINGLE: Mapping[str, Any] = {"problem": "single", "systems": 1, "bodies": 524288}
 SMALL: Mapping[str, Any] = {"problem": "single", "systems": 1, "bodies": 65536}
@@ -148,7 +135,7 @@ def rung_case(
     name = "/".join(["nbody", rung, backend, *(f"{k}={v}" for k, v in params.items())])
     return case(
         found, benchmark=rung, backend=backend, params=params, gates=gates, suite="nbody",
-        case=name, facts={"change": f"the change of {rung}"} | dict(facts or {}),
+        case=name, facts=dict(facts or {}),
     )  # fmt: skip
 
 
@@ -239,11 +226,16 @@ def gpu_run(folder: Path) -> Run:
     """The run of `gpu_lines`, on a chip that others published rates of."""
     return load2(
         folder, gpu_lines() + gravit_lines(),
-        device={"slug": "nvidia-h200", "name": "NVIDIA H200", "uuid": "GPU-1"},
+        device={"slug": "nvidia-h200", "name": "NVIDIA H200", "uuid": "GPU-1", "sm_count": SMS},
     )  # fmt: skip
 
 
 def host_run(folder: Path) -> Run:
     """The run of `host_lines`."""
-    header = context2()["device"] | {"slug": "test-cpu", "name": "Test CPU", "uuid": None}
+    header = {"slug": "test-cpu", "name": "Test CPU", "uuid": None}
     return load2(folder, host_lines(), backend="host", device=header)
+
+
+def some(folder: Path, *lines: dict[str, Any], sms: int = SMS) -> Run:
+    """The run of some lines, on a chip of so many SMs."""
+    return load2(folder, lines, device__sm_count=sms)

@@ -3,13 +3,13 @@
 import base64
 import json
 import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from builders import COUNTED_RUN, layout_case, load, measurement
 from strata.report import all_rows

@@ -4,11 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from builders import case, load, load2, measurement
-from strata import figures
-from strata.figures import atomics
-from strata.run import Row
-
-FIGURE = atomics.FIGURE
+from charts import caption_of, chart_of, labels, panels, values
+from strata.figures.atomics import FIGURE
 
 
 def atomic(
@@ -34,55 +31,28 @@ def atomic(
     )
 
 
-def rows_of(folder: Path, *lines: dict[str, Any]) -> tuple[Row, ...]:
-    return load2(folder, list(lines)).rows
-
-
-def values(panel: Any, label: str) -> list[float]:
-    return [float(line.get_xdata()[0]) for line in panel.lines if line.get_label() == label]
-
-
-def drawn(rows: tuple[Row, ...]) -> Any:
-    with figures.style():
-        return figures.render(FIGURE, FIGURE.prepare(rows))
-
-
-def test_nothing_is_prepared_without_its_rows(tmp_path: Path) -> None:
+def test_nothing_is_shown_without_its_rows(tmp_path: Path) -> None:
     other = case([measurement()], benchmark="coalescing", params={"width": 4, "stride": 1})
-    assert not FIGURE.prepare(rows_of(tmp_path, other))
+    assert not FIGURE.items(load2(tmp_path, [other]))
 
 
 def test_latency_stands_beside_rate_and_global_beneath_shared(tmp_path: Path) -> None:
-    rows = rows_of(tmp_path, atomic(), atomic("global"), atomic(returns="no"))
-    canvas = drawn(rows)
-    assert [panel.get_title(loc="left") for panel in canvas.axes] == [
-        "shared memory", "", "global memory", "",
-    ]  # fmt: skip
-    latency, rate, *_ = canvas.axes
-    assert values(latency, "_valid") == [100]
-    assert values(rate, "_valid") == [1, 1]
-    assert [text.get_text() for text in latency.get_yticklabels()] == [
-        "add int32",
-        "add int32, red",
-    ]
+    run = load2(tmp_path, [atomic(), atomic("global"), atomic(returns="no")])
+    found = panels(chart_of(FIGURE, run))
+    assert [panel.title for panel in found] == ["shared memory", "", "global memory", ""]
+    latency, rate, *_ = found
+    assert values(latency) == [100]
+    assert values(rate) == [1, 1]
+    assert latency.places.names == ["add int32", "add int32, red"]
 
 
 def test_invalid_rows_are_hollow_and_named(tmp_path: Path) -> None:
-    rows = rows_of(tmp_path, atomic(noise="failed"), atomic(target="warp"))
-    latency, rate = drawn(rows).axes
-    assert values(latency, "_invalid") == [100]
-    assert values(latency, "_valid") == [100]
-    assert values(rate, "_invalid") == [1]
-    words = FIGURE.caption(FIGURE.prepare(rows))
-    assert "Invalid, drawn hollow (2): shared, add int32, same" in words
-
-
-def test_data_have_a_cell_for_each_column(tmp_path: Path) -> None:
-    marks = FIGURE.prepare(rows_of(tmp_path, atomic()))
-    assert len(marks) == 2
-    for mark in marks:
-        assert len(FIGURE.cells(mark)) == len(FIGURE.columns)
-        assert FIGURE.cells(mark)[-1] == FIGURE.source(mark).case
+    run = load2(tmp_path, [atomic(noise="failed"), atomic(target="warp")])
+    latency, rate = panels(chart_of(FIGURE, run))
+    assert values(latency, valid=False) == [100]
+    assert values(latency) == [100]
+    assert values(rate, valid=False) == [1]
+    assert "Invalid, drawn hollow (2): shared, add int32, same" in caption_of(FIGURE, run)
 
 
 def of_a_cpu(target: str, returns: str = "yes") -> dict[str, Any]:
@@ -103,23 +73,17 @@ def of_a_cpu(target: str, returns: str = "yes") -> dict[str, Any]:
 
 def test_a_cpu_has_cores_and_no_lanes(tmp_path: Path) -> None:
     lines = [of_a_cpu("same"), of_a_cpu("line"), of_a_cpu("disjoint"), of_a_cpu("same", "no")]
-    rows = load(tmp_path, lines, backend="host").rows
-    canvas = drawn(rows)
-    latency, rate = canvas.axes
-    assert values(latency, "_valid") == [13] * 3
-    assert values(rate, "_valid") == [0.01] * 4
-    assert latency.get_title(loc="left") == "memory"
-    assert "SM" not in rate.get_xlabel()
-    assert [text.get_text() for text in latency.get_yticklabels()] == [
-        "add int32",
-        "add int32, no return",
-    ]
-    texts = [text.get_text() for legend in canvas.legends for text in legend.get_texts()]
-    assert texts == [
-        "a line for each core",
-        "a word for each core, on shared lines",
-        "one word for all",
-    ]
-    words = FIGURE.caption(FIGURE.prepare(rows))
+    run = load(tmp_path, lines, backend="host")
+    chart = chart_of(FIGURE, run)
+    latency, rate = panels(chart)
+    assert values(latency) == [13] * 3
+    assert values(rate) == [0.01] * 4
+    assert latency.title == "memory"
+    assert "SM" not in rate.values.label
+    assert latency.places.names == ["add int32", "add int32, no return"]
+    assert labels(chart) == [
+        "a line for each core", "a word for each core, on shared lines", "one word for all",
+    ]  # fmt: skip
+    words = caption_of(FIGURE, run)
     assert "lanes" not in words
     assert "warp" not in words

@@ -1,6 +1,7 @@
 """Figures by their structure: how many bars and lines, what is hollow, what overlaps."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -29,8 +30,12 @@ from builders import (
     measurement,
     predicted,
 )
+from charts import data_of
 from strata import figures, model
-from strata.run import Row, Run, load_run
+from strata.figures._draw import draw
+from strata.figures._figure import Figure
+from strata.run import Run, load_run
+from test_coalescing import warp_load
 
 FIGURES = {figure.name: figure for figure in figures.discover()}
 RUNS = {"gpu": GPU_RUN, "host": HOST_RUN, "counted": COUNTED_RUN}
@@ -38,22 +43,28 @@ COUNTED = {"bytes_moved", "coalescing", "misalignment", "level_proof"}
 
 
 @cache
-def rows_of(run: str) -> tuple[Row, ...]:
-    """The rows of a stored run, read once."""
-    return load_run(RUNS[run]).rows
+def run_of(run: str) -> Run:
+    """A stored run, read once."""
+    return load_run(RUNS[run])
 
 
-DRAWN = [(name, run) for name in FIGURES for run in RUNS if FIGURES[name].prepare(rows_of(run))]
+def items_of(name: str, run: Run) -> Sequence[Any]:
+    """What a figure shows of a run."""
+    return FIGURES[name].items(run)  # type: ignore[no-any-return]
+
+
+DRAWN = [(name, run) for name in FIGURES for run in RUNS if items_of(name, run_of(run))]
 STORED = sorted({name for name, _ in DRAWN})
 """Figures that the stored runs hold rows of; the others are drawn in a test file of their own."""
 each_drawn = pytest.mark.parametrize(("name", "run"), DRAWN)
 
 
-def drawn(name: str, rows: Sequence[Row]) -> Canvas:
+def drawn(name: str, run: Run) -> Canvas:
     """The figure with every tick where it will stand on paper."""
-    figure = FIGURES[name]
+    figure, items = FIGURES[name], items_of(name, run)
     with figures.style():
-        canvas = figures.render(figure, figure.prepare(rows))
+        chart = isinstance(figure, Figure)
+        canvas = draw(figure.chart(items)) if chart else figures.render(figure, items)
         canvas.draw_without_rendering()
     return canvas
 
@@ -61,7 +72,7 @@ def drawn(name: str, rows: Sequence[Row]) -> Canvas:
 @cache
 def stored(name: str, run: str) -> Canvas:
     """The figure of a stored run, drawn once: tests only look at it."""
-    return drawn(name, rows_of(run))
+    return drawn(name, run_of(run))
 
 
 def box(artist: Any) -> Bbox:
@@ -105,7 +116,9 @@ def hollow(canvas: Canvas) -> int:
 
 def test_every_module_is_a_figure_and_names_are_unique() -> None:
     folder = Path(figures.__file__).parent
-    assert {path.stem for path in folder.glob("[a-z]*.py")} == set(FIGURES)
+    modules = {path.stem for path in folder.glob("[a-z]*.py")}
+    assert modules == {figures.module_of(name) for name in FIGURES}
+    assert len(figures.discover()) == len(FIGURES)
 
 
 def test_a_run_without_counts_has_no_figure_of_them() -> None:
@@ -153,7 +166,7 @@ def test_labels_of_a_full_sweep_of_warps_do_not_overlap(tmp_path: Path) -> None:
         for level in ("l1", "l2", "l3", "dram")
         for warps in (1, 2, 4, 8, 16, 32, 48, 64)
     ]
-    canvas = drawn("latency_vs_warps", load(tmp_path, lines).rows)
+    canvas = drawn("latency_vs_warps", load(tmp_path, lines))
     for panel in canvas.axes:
         ticks = labels(panel, "x")
         assert [text.get_text() for text in ticks] == ["1", "2", "4", "8", "16", "32", "48", "64"]
@@ -190,7 +203,7 @@ def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) 
         measurement("warp_read_cycles_p95", [130]),
         measurement("arithmetic_cycles", [20]),
     ]
-    canvas = drawn("layout_latency", load(tmp_path, [layout_case("aos", 100, extra=extra)]).rows)
+    canvas = drawn("layout_latency", load(tmp_path, [layout_case("aos", 100, extra=extra)]))
     (panel,) = canvas.axes
     (bar,) = bars(panel)
     (hatched,) = [p for p in panel.patches if p.get_hatch()]
@@ -203,7 +216,7 @@ def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) 
 def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
     gate = [("timer", "failed", "9 %")]
     run = load(tmp_path, [layout_case("aos", 100, gates=gate), layout_case("soa", 50)])
-    (panel,) = drawn("layout_latency", run.rows).axes
+    (panel,) = drawn("layout_latency", run).axes
     invalid, valid = bars(panel)
     assert to_rgba(invalid.get_facecolor())[3] == 0
     assert invalid.get_linestyle() == "--"
@@ -239,8 +252,8 @@ def test_lines_pass_through_the_medians_at_their_warps() -> None:
     ("best", "words"), [(4.1e12, "TB/s"), (412e9, "GB/s"), (3e6, "MB/s"), (12, "B/s")]
 )
 def test_bandwidth_has_the_unit_that_fits(tmp_path: Path, best: float, words: str) -> None:
-    rows = load(tmp_path, [layout_case("aos", bandwidth=best, cores="all")]).rows
-    canvas = drawn("bandwidth_vs_warps", rows)
+    run = load(tmp_path, [layout_case("aos", bandwidth=best, cores="all")])
+    canvas = drawn("bandwidth_vs_warps", run)
     assert canvas.axes[0].get_ylabel() == f"useful bandwidth ({words})"
 
 
@@ -270,7 +283,7 @@ def test_panels_of_many_benchmarks_stand_in_rows(tmp_path: Path) -> None:
         )
         for place in range(1, 10)
     ]
-    canvas = drawn("timer_agreement", load(tmp_path, lines).rows)
+    canvas = drawn("timer_agreement", load(tmp_path, lines))
     shown_panels = [panel for panel in canvas.axes if panel.get_visible()]
     assert [len({panel.get_position().x0 for panel in shown_panels}), len(shown_panels)] == [4, 9]
     assert len({panel.get_position().y0 for panel in shown_panels}) == 3
@@ -293,7 +306,7 @@ def test_a_timer_far_off_stays_in_the_panel_and_in_the_caption(tmp_path: Path) -
         params={"residency": "l1"},
     )
     run = load(tmp_path, [line])
-    (panel,) = drawn("timer_agreement", run.rows).axes
+    (panel,) = drawn("timer_agreement", run).axes
     low, high = panel.get_ylim()
     for drawn_line in panel.lines:
         if drawn_line.get_label() == "_valid":
@@ -305,7 +318,7 @@ def test_a_timer_far_off_stays_in_the_panel_and_in_the_caption(tmp_path: Path) -
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_nothing_measured_means_no_figure(name: str) -> None:
-    assert not FIGURES[name].prepare([])
+    assert not items_of(name, replace(run_of("gpu"), rows=()))
 
 
 SIEGEL = {"siegel_10", "siegel_11"}
@@ -320,7 +333,7 @@ def test_any_single_case_can_be_drawn(name: str, tmp_path: Path) -> None:
     ]
     line = layout_case("zebra", 5, extra=slowest, bandwidth=7, residency="moon", fields="few")
     run = load(tmp_path, [line])
-    canvas = drawn(name, run.rows)
+    canvas = drawn(name, run)
     assert len(canvas.axes) == 1
 
 
@@ -328,7 +341,11 @@ def test_any_single_case_can_be_drawn(name: str, tmp_path: Path) -> None:
 def test_captions_name_device_and_commit(name: str, run: str) -> None:
     loaded: Run = load_run(RUNS[run])
     figure = FIGURES[name]
-    words = figures.full_caption(figure, figure.prepare(loaded.rows), loaded.context)
+    items = items_of(name, loaded)
+    if isinstance(figure, Figure):
+        words = figure.full_caption(items, loaded.context)
+    else:
+        words = figures.full_caption(figure, items, loaded.context)
     assert loaded.context.device.name in words
     assert "commit unknown with uncommitted changes." in words
 
@@ -336,41 +353,18 @@ def test_captions_name_device_and_commit(name: str, run: str) -> None:
 @pytest.mark.parametrize("name", STORED)
 def test_data_behind_a_figure_have_a_cell_per_column(name: str) -> None:
     figure = FIGURES[name]
-    items = figure.prepare(rows_of("counted"))
+    items = items_of(name, run_of("counted"))
     assert items
+    if isinstance(figure, Figure):
+        found = data_of(figure, run_of("counted"))
+        assert [line["case"] for line in found] == [figure.row(item).case for item in items]
+        return
     for item in items:
         assert len(figure.cells(item)) == len(figure.columns)
         assert figure.source(item).case == figure.cells(item)[-1]
 
 
 # --- counts
-
-
-def warp_load(
-    width: int,
-    stride: int = 1,
-    misalignment: int = 0,
-    *,
-    model_says: float | None = None,
-    counter_says: float | None = None,
-    gate: str = "passed",
-) -> list[dict[str, Any]]:
-    line = case(
-        [measurement("warp_load_cycles", [4.0, 5.0, 7.0])],
-        benchmark="coalescing",
-        params={
-            "width": width,
-            "stride": stride,
-            "misalignment": misalignment,
-            "permutation": "identity",
-        },
-    )
-    found = []
-    if model_says is not None:
-        found.append(predicted("sectors_per_request", model_says))
-    if counter_says is not None:
-        found.append(count("sectors_per_request", counter_says))
-    return [line, counts(line, found, gates=[("model", gate, "")])]
 
 
 def points(panel: Axes, label: str) -> list[tuple[float, float]]:
@@ -383,57 +377,6 @@ def points(panel: Axes, label: str) -> list[tuple[float, float]]:
             np.atleast_1d(line.get_xdata()), np.atleast_1d(line.get_ydata()), strict=True
         )
     ]
-
-
-def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
-    lines = [
-        *warp_load(4, 1, model_says=4, counter_says=4),
-        *warp_load(4, 2, model_says=8, counter_says=9, gate="failed"),
-        *warp_load(8, 1, model_says=8),
-    ]
-    canvas = drawn("coalescing", load2(tmp_path, lines).rows)
-    traffic, time = canvas.axes
-    assert points(traffic, "_model") == [(1, 4), (2, 8), (1, 8)]
-    assert points(traffic, "_valid") == [(1, 4)]
-    assert points(traffic, "_invalid") == [(2, 9)]
-    assert points(time, "_valid") == [(1, 5), (1, 5)]
-    assert points(time, "_invalid") == [(2, 5)]
-
-
-def test_caption_tells_how_many_counts_the_model_predicted(tmp_path: Path) -> None:
-    figure = FIGURES["coalescing"]
-    lines = [
-        *warp_load(4, 1, model_says=4, counter_says=4),
-        *warp_load(4, 2, model_says=8, counter_says=9, gate="failed"),
-    ]
-    both = figure.caption(figure.prepare(load2(tmp_path / "a", lines).rows))
-    assert "Counted equals predicted in 1 of 2 cases." in both
-    assert "Invalid, drawn hollow (1): 4 bytes, stride 2, misalignment 0." in both
-    alone = load2(tmp_path / "b", warp_load(4, 1, model_says=4)).rows
-    assert "Nothing was counted" in figure.caption(figure.prepare(alone))
-
-
-def test_time_alone_is_drawn_and_said_to_be_alone(tmp_path: Path) -> None:
-    canvas = drawn("coalescing", load2(tmp_path, warp_load(4)).rows)
-    (words,) = [text.get_text() for text in canvas.axes[0].texts]
-    assert words == "neither predicted nor counted"
-    figure = FIGURES["coalescing"]
-    caption = figure.caption(figure.prepare(load2(tmp_path, warp_load(4)).rows))
-    assert "In this run they were neither predicted nor counted." in caption
-    assert points(canvas.axes[1], "_valid") == [(1, 5)]
-
-
-def test_strides_and_misalignments_stand_on_figures_of_their_own(tmp_path: Path) -> None:
-    lines = [
-        *warp_load(4, 1, model_says=4, counter_says=4),
-        *warp_load(4, 1, 7, model_says=5, counter_says=5),
-        *warp_load(4, 9, 3, model_says=32, counter_says=32),
-    ]
-    rows = load2(tmp_path, lines).rows
-    assert points(drawn("coalescing", rows).axes[0], "_valid") == [(1, 4)]
-    assert points(drawn("misalignment", rows).axes[0], "_valid") == [(0, 4), (7, 5)]
-    aligned = load2(tmp_path / "aligned", lines[:2]).rows
-    assert not FIGURES["misalignment"].prepare(aligned)
 
 
 def test_every_generation_has_a_bar_per_layout_and_counts_a_diamond() -> None:
@@ -467,7 +410,7 @@ def test_counts_that_differ_between_cases_have_whiskers(tmp_path: Path) -> None:
     for warps, sectors in ((1, 196), (2, 203), (4, 224)):
         line = layout_case("aos", residency="l2", warps_per_sm=warps)
         lines += [line, counts(line, [count("sectors_per_read", sectors)])]
-    (panel,) = drawn("bytes_moved", load2(tmp_path, lines).rows).axes
+    (panel,) = drawn("bytes_moved", load2(tmp_path, lines)).axes
     assert points(panel, "_valid") == [(0, 7.25)]
     whiskers = [c for c in panel.collections if c.get_paths()]
     assert np.asarray(whiskers[0].get_paths()[0].vertices)[:, 1].tolist() == [7, 8]
@@ -487,7 +430,7 @@ def test_one_mark_per_case_and_share_and_a_dash_for_what_was_predicted() -> None
 def test_a_share_beyond_the_whole_stays_in_the_panel(tmp_path: Path) -> None:
     line = layout_case("aos", residency="dram")
     found = [count("dram_share", 1.31, unit="1"), count("l1_hit_share", 0, unit="1")]
-    (panel,) = drawn("level_proof", load2(tmp_path, [line, counts(line, found)]).rows).axes
+    (panel,) = drawn("level_proof", load2(tmp_path, [line, counts(line, found)])).axes
     assert panel.get_ylim()[1] > 131
 
 
@@ -508,13 +451,13 @@ def test_any_single_count_can_be_drawn(name: str, tmp_path: Path) -> None:
         *warp_load(32, 1, 5, model_says=33),
         *warp_load(32, 1, model_says=33),
     ]
-    canvas = drawn(name, load2(tmp_path, lines).rows)
+    canvas = drawn(name, load2(tmp_path, lines))
     assert canvas.axes
 
 
 def test_drawing_changes_no_global_state() -> None:
     before = dict(mpl.rcParams)
-    drawn("layout_latency", load_run(GPU_RUN).rows)
+    drawn("layout_latency", load_run(GPU_RUN))
     assert dict(mpl.rcParams) == before
 
 

@@ -1,17 +1,13 @@
-"""The figures of operations and of the ceilings of arithmetic."""
+"""The figure of operations: of an SM and its warps, and of the core of a CPU."""
 
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from matplotlib.figure import Figure as Canvas
-from matplotlib.patches import Rectangle
 
 from builders import case, load, measurement
-from strata import figures
-from strata.figures import ceilings, instruction_cost
-from strata.run import Row
+from charts import caption_of, chart_of, data_of, labels, panels, values
+from strata.figures.instruction_cost import FIGURE, OPERATIONS
 
 
 def operation(
@@ -25,38 +21,18 @@ def operation(
     )
 
 
-def arithmetic(
-    kind: str, rate: float, limit: float | None, *, form: str = "steady", valid: bool = True
-) -> dict[str, Any]:
-    rows = [measurement("flops_per_second", [rate], unit="FLOP/s", method="event_slope")]
-    if limit is not None:
-        modelled = measurement(
-            "flops_per_second", [limit], unit="FLOP/s", method="lanes_times_clock"
-        )
-        rows.append(modelled | {"provenance": "modelled"})
+def chain(operation: str, ilp: int, cycles: float) -> dict[str, Any]:
     return case(
-        rows,
-        benchmark="ceilings",
-        params={"arithmetic": kind, "form": form, "warps_per_sm": "32"},
-        gates=[("clock", "passed" if valid else "failed", "1980 MHz")],
+        [
+            measurement("operation_cycles", [9.0], unit="tsc_cycle", method="tsc_slope"),
+            measurement(
+                "operation_core_cycles", [cycles], unit="cycle", method="over_dependent_adds"
+            ),
+        ],
+        benchmark="instruction_cost",
+        backend="host",
+        params={"operation": operation, "ilp": ilp, "warps_per_sm": 1},
     )
-
-
-def rows(folder: Path, lines: list[dict[str, Any]]) -> tuple[Row, ...]:
-    return load(folder, lines).rows
-
-
-def drawn(figure: figures.Figure[Any], some: tuple[Row, ...]) -> Canvas:
-    with figures.style():
-        return figures.render(figure, figure.prepare(some))
-
-
-def hollow(canvas: Canvas) -> int:
-    marks = [
-        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_invalid"
-    ]
-    assert all(line.get_markerfacecolor() == "white" for line in marks)
-    return sum(len(np.atleast_1d(line.get_xdata())) for line in marks)
 
 
 FFMA = [
@@ -67,7 +43,7 @@ FFMA = [
 
 
 def test_latency_is_one_chain_on_one_warp_and_throughput_the_best_shape(tmp_path: Path) -> None:
-    (cost,) = instruction_cost.prepare(rows(tmp_path, [*FFMA, operation("ffma", 1.0, 4, 1)]))
+    (cost,) = FIGURE.items(load(tmp_path, [*FFMA, operation("ffma", 1.0, 4, 1)]))
     assert cost.latency is not None
     assert cost.full is not None
     assert cost.latency.value == pytest.approx(4.02)
@@ -77,79 +53,38 @@ def test_latency_is_one_chain_on_one_warp_and_throughput_the_best_shape(tmp_path
 
 def test_an_invalid_best_shape_gives_way_to_a_valid_one(tmp_path: Path) -> None:
     lines = [operation("ffma", 0.1, 8, 32, valid=False), *FFMA]
-    (cost,) = instruction_cost.prepare(rows(tmp_path, lines))
+    (cost,) = FIGURE.items(load(tmp_path, lines))
     assert cost.full is not None
     assert cost.full.value == pytest.approx(0.25)
 
 
 def test_invalid_operations_are_hollow_and_named(tmp_path: Path) -> None:
-    some = rows(tmp_path, [*FFMA, operation("shuffle", 24, 1, 1, valid=False)])
-    assert hollow(drawn(instruction_cost.FIGURE, some)) == 1
-    words = instruction_cost.caption(instruction_cost.prepare(some))
-    assert "Invalid, drawn hollow (1): instruction_cost/cuda/ilp=1/operation=shuffle" in words
-    assert hollow(drawn(instruction_cost.FIGURE, some[:2])) == 0
+    run = load(tmp_path, [*FFMA, operation("shuffle", 24, 1, 1, valid=False)])
+    latency, _ = panels(chart_of(FIGURE, run))
+    assert values(latency, valid=False) == [24]
+    assert "Invalid, drawn hollow (1): instruction_cost/cuda/ilp=1/operation=shuffle" in (
+        caption_of(FIGURE, run)
+    )
 
 
 def test_the_g80_stands_beside_the_operations_that_it_had(tmp_path: Path) -> None:
-    some = rows(tmp_path, [*FFMA, operation("shuffle", 24, 1, 1)])
-    canvas = drawn(instruction_cost.FIGURE, some)
-    (published,) = [
-        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_published"
-    ]
-    assert list(np.atleast_1d(published.get_xdata())) == [4]
-    assert "Breitbart 2008, Table 2.2" in instruction_cost.caption(instruction_cost.prepare(some))
+    run = load(tmp_path, [*FFMA, operation("shuffle", 24, 1, 1)])
+    _, full = panels(chart_of(FIGURE, run))
+    assert values(full, "G80, published") == [4]
+    assert "Breitbart 2008, Table 2.2" in caption_of(FIGURE, run)
 
 
 def test_operations_stand_in_the_order_of_the_list(tmp_path: Path) -> None:
-    lines = [operation(name, 4, 1, 1) for name in reversed(list(instruction_cost.OPERATIONS))]
-    items = instruction_cost.prepare(rows(tmp_path, lines))
-    assert [item.operation for item in items] == list(instruction_cost.OPERATIONS)
+    lines = [operation(name, 4, 1, 1) for name in reversed(list(OPERATIONS))]
+    assert [item.operation for item in FIGURE.items(load(tmp_path, lines))] == list(OPERATIONS)
 
 
-def test_measured_arithmetic_has_its_limit_beside_it(tmp_path: Path) -> None:
-    lines = [arithmetic("int8_dp4a", 9e12, None), arithmetic("fp32", 66e12, 66.9e12)]
-    some = rows(tmp_path, lines)
-    first, second = ceilings.prepare(some)
-    assert first.kind == "fp32"
-    assert first.share == pytest.approx(66 / 66.9)
-    assert second.limit is None
-    assert "No limit is published for int8, dp4a." in ceilings.caption((first, second))
-    (panel,) = drawn(ceilings.FIGURE, some).axes
-    bars = [bar for bar in panel.patches if isinstance(bar, Rectangle)]
-    assert [bar.get_width() for bar in bars] == pytest.approx([66, 9])
-
-
-def test_the_ceiling_is_the_best_valid_form(tmp_path: Path) -> None:
-    some = rows(
-        tmp_path,
-        [
-            arithmetic("fp64", 27e12, 33.5e12, form="alternating"),
-            arithmetic("fp64", 32e12, 33.4e12, form="square"),
-            arithmetic("fp64", 33e12, 33.5e12, form="uniform", valid=False),
-        ],
-    )
-    (one,) = ceilings.prepare(some)
-    assert one.form == "square"
-    assert one.share == pytest.approx(32 / 33.4)
-    assert [row.value for row in one.others] == [27e12]
-    (panel,) = drawn(ceilings.FIGURE, some).axes
-    (others,) = [line for line in panel.lines if line.get_label() == "_others"]
-    assert list(np.atleast_1d(others.get_xdata())) == pytest.approx([27])
-
-
-def test_invalid_arithmetic_is_hollow_and_named(tmp_path: Path) -> None:
-    some = rows(tmp_path, [arithmetic("fp64", 33e12, 33.5e12, valid=False)])
-    (panel,) = drawn(ceilings.FIGURE, some).axes
-    assert [bar.get_facecolor() for bar in panel.patches] == [(1, 1, 1, 1)]
-    assert "ceilings/cuda/arithmetic=fp64" in ceilings.caption(ceilings.prepare(some))
-
-
-@pytest.mark.parametrize("figure", [instruction_cost.FIGURE, ceilings.FIGURE])
-def test_cells_fit_their_columns_and_nothing_gives_nothing(
-    figure: figures.Figure[Any], tmp_path: Path
-) -> None:
-    assert not figure.prepare([])
-    some = rows(tmp_path, [*FFMA, arithmetic("fp32", 66e12, 66.9e12)])
-    for item in figure.prepare(some):
-        assert len(figure.cells(item)) == len(figure.columns)
-        assert figure.cells(item)[-1] == figure.source(item).case
+def test_costs_of_a_cpu_are_cycles_of_its_core_and_have_no_g80_beside_them(tmp_path: Path) -> None:
+    lines = [chain("rcp_ieee", 1, 11.0), chain("rcp_ieee", 4, 3.1), chain("rcp_ieee", 10, 3.0)]
+    run = load(tmp_path, lines, backend="host")
+    (cost,) = FIGURE.items(run)
+    assert (cost.latency and cost.latency.value, cost.full and cost.full.value) == (11.0, 3.0)
+    assert cost.words == "divide, fp32"
+    assert labels(chart_of(FIGURE, run)) == ["measured"]
+    assert "warp" not in caption_of(FIGURE, run)
+    assert data_of(FIGURE, run)[0]["thread_operations_per_cycle"] == f"{1 / 3.0}"

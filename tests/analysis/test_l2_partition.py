@@ -1,11 +1,11 @@
 """The figure of the halves of L2: what is drawn, what is hollow, what is told."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from builders import case, counts, load2, measurement
 from builders import count as counted

@@ -2,16 +2,16 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import ladder_run
-from builders import load2
-from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts
+from builders import case, count
+from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts, some
 from strata import reference
+from strata.ladder import best, seeds
 from strata.ladder import rungs as ladder
-from strata.ladder import seeds as ladder_seeds
+from strata.ladder.best import best_cases
 from strata.model import Table, plain
 from strata.model.units import SPACE, THIN
 from strata.report import formats as tables
@@ -19,8 +19,6 @@ from strata.report import page as report
 from strata.report import tables as report_tables
 from strata.report.tables import nbody_ladder, nbody_thessaly
 from strata.run import Run
-
-NBODY = Path(__file__).parents[2] / "nbody"
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +31,6 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return ladder_run.host_run(tmp_path_factory.mktemp("host"))
 
 
-def some(folder: Path, *lines: dict[str, Any]) -> Run:
-    return load2(folder, list(lines))
-
-
 def column(table: Table, name: str) -> dict[str, str]:
     """One column of a table by its first, spaces plain."""
     place = table.header.index(name)
@@ -44,44 +38,26 @@ def column(table: Table, name: str) -> dict[str, str]:
     return {key: re.sub(f"[{SPACE}{THIN}]", " ", text) for key, text in shown.items()}
 
 
-# --- the ladder of the harness --------------------------------------------------------------------
-
-
-@pytest.mark.skipif(not NBODY.is_dir(), reason="the harness's sources are not here")
-def test_the_rungs_are_those_of_the_harness() -> None:
-    rungs = {}
-    for name, story in ladder_run.stories(NBODY).items():
-        before = re.search(r'\.before = "(\w+)"', story)
-        rungs[name] = ladder.Rung(
-            name,
-            "host" if ".backend = Backend::host" in story else "cuda",
-            before[1] if before else "",
-            in_blocks=".sum = Sum::blocks" in story,
-            approximate=".approximate = true" in story,
-        )
-    assert rungs == ladder.RUNGS
-    assert list(rungs) == list(ladder.RUNGS)
-
-
-def test_the_bound_is_made_of_roundings() -> None:
+def test_the_bound_is_made_of_roundings(gpu: Run) -> None:
+    rungs = {rung.name: rung for rung in gpu.context.rungs}
     rounding = 2.0**-24
-    assert ladder.rms_bound("naive", 4096) == (8 + 64) * rounding
-    assert ladder.rms_bound("fast_math", 4096) == 2 * (8 + 64) * rounding
-    assert ladder.rms_bound("registers", 4096) == 2 * (8 + 16 + 4) * rounding
-    assert ladder.rms_bound("unheard_of", 4096) is None
+    assert ladder.rms_bound(rungs["naive"], 4096) == (8 + 64) * rounding
+    assert ladder.rms_bound(rungs["fast_math"], 4096) == 2 * (8 + 64) * rounding
+    assert ladder.rms_bound(rungs["registers"], 4096) == 2 * (8 + 16 + 4) * rounding
+    assert ladder.rms_bound(None, 4096) is None
 
 
 # --- which case stands for a rung -----------------------------------------------------------------
 
 
-def test_without_the_suite_there_is_nothing() -> None:
-    assert not ladder.steps([])
-    assert not ladder.published([])
-    assert not ladder.sentences([])
+def test_without_the_suite_there_is_nothing(tmp_path: Path) -> None:
+    run = some(tmp_path, case([count("interactions_per_second", 1, unit="1/s")]))
+    assert not best_cases(run)
+    assert not best.sentences(run)
 
 
 def test_rungs_stand_in_order_and_each_by_its_best_case(gpu: Run) -> None:
-    steps = ladder.steps(gpu.rows)
+    steps = best_cases(gpu)
     assert [step.rung for step in steps] == list(ladder_run.GPU)
     assert [ladder.size(step.row)[1] for step in steps] == [65536] * 2 + [524288] * 12
     chosen = {step.rung: step.chosen for step in steps}
@@ -95,7 +71,7 @@ def test_rungs_stand_in_order_and_each_by_its_best_case(gpu: Run) -> None:
 
 
 def test_a_step_is_over_the_rung_that_it_changes(gpu: Run) -> None:
-    steps = {step.rung: step for step in ladder.steps(gpu.rows)}
+    steps = {step.rung: step for step in best_cases(gpu)}
     assert steps["naive"].speedup is None
     registers, invariants = steps["registers"], steps["invariants"]
     assert registers.before == invariants.row
@@ -105,7 +81,7 @@ def test_a_step_is_over_the_rung_that_it_changes(gpu: Run) -> None:
 
 
 def test_a_step_is_taken_at_the_largest_size_that_both_have(gpu: Run) -> None:
-    steps = {step.rung: step for step in ladder.steps(gpu.rows)}
+    steps = {step.rung: step for step in best_cases(gpu)}
     step = steps["one_launch"]
     assert step.before == steps["tiled"].row
     assert step.after is not None
@@ -117,7 +93,7 @@ def test_a_step_is_taken_at_the_largest_size_that_both_have(gpu: Run) -> None:
 
 
 def test_the_ladder_is_of_the_problem_that_most_rungs_have(host: Run) -> None:
-    steps = ladder.steps(host.rows)
+    steps = best_cases(host)
     assert {ladder.size(step.row) for step in steps} == {(4, 1024)}
     assert [step.rung for step in steps if step.other] == ["simd_rsqrt", "cpu_blocked"]
 
@@ -125,14 +101,14 @@ def test_the_ladder_is_of_the_problem_that_most_rungs_have(host: Run) -> None:
 def test_a_rung_without_that_problem_stands_by_another(tmp_path: Path) -> None:
     lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("naive", "tiled")]
     lines.append(rung_case("one_launch", 1e12, GALAXIES, layout="aos"))
-    one_launch = ladder.steps(some(tmp_path, *lines).rows)[-1]
+    one_launch = best_cases(some(tmp_path, *lines))[-1]
     assert ladder.size(one_launch.row) == ladder.THESSALY
     assert one_launch.speedup is None
 
 
 def test_a_rung_that_was_not_measured_is_stepped_over(tmp_path: Path) -> None:
     lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("naive", "one_launch")]
-    _, step = ladder.steps(some(tmp_path, *lines).rows)
+    _, step = best_cases(some(tmp_path, *lines))
     assert step.before is not None
     assert step.before.benchmark == "naive"
 
@@ -143,7 +119,7 @@ def test_a_valid_case_stands_before_a_faster_invalid_one(tmp_path: Path) -> None
         rung_case("naive", 1e12, SINGLE, layout="soa"),
         rung_case("tiled", 3e12, SINGLE, noise="failed", layout="soa"),
     ]
-    naive, tiled = ladder.steps(some(tmp_path, *lines).rows)
+    naive, tiled = best_cases(some(tmp_path, *lines))
     assert naive.chosen == "soa"
     assert not tiled.row.valid
     assert tiled.speedup is None
@@ -154,7 +130,7 @@ def test_a_rung_without_the_common_size_has_its_own_and_no_step(tmp_path: Path) 
         rung_case("naive", 1e12, SMALL, layout="aos"),
         rung_case("tiled", 2e12, SINGLE, layout="aos"),
     ]
-    naive, tiled = ladder.steps(some(tmp_path, *lines).rows)
+    naive, tiled = best_cases(some(tmp_path, *lines))
     assert (ladder.size(naive.row), ladder.size(tiled.row)) == ((1, 65536), (1, 524288))
     assert tiled.speedup is None
 
@@ -162,21 +138,21 @@ def test_a_rung_without_the_common_size_has_its_own_and_no_step(tmp_path: Path) 
 def test_without_a_single_system_the_ladder_is_of_many(tmp_path: Path) -> None:
     other = {"problem": "galaxies", "systems": 4096, "bodies": 4096}
     lines = [rung_case("tiled", 1e12, place, layout="aos") for place in (GALAXIES, other)]
-    (step,) = ladder.steps(some(tmp_path, *lines).rows)
+    (step,) = best_cases(some(tmp_path, *lines))
     assert ladder.size_words(step.row) == "32 × 4096 bodies"
     assert step.other is None
 
 
 def test_an_unknown_rung_stands_last(tmp_path: Path) -> None:
     lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("zzz", "naive")]
-    assert [step.rung for step in ladder.steps(some(tmp_path, *lines).rows)] == ["naive", "zzz"]
+    assert [step.rung for step in best_cases(some(tmp_path, *lines))] == ["naive", "zzz"]
 
 
-def test_others_rates_are_those_of_the_chip(gpu: Run, host: Run) -> None:
-    found = {one.label: one for one in ladder.published(gpu.rows)}
+def test_others_rates_are_those_of_the_chip() -> None:
+    found = {one.label: one for one in best.published("nvidia-h200")}
     assert list(found) == ["NVIDIA's sample", "CUDA Handbook"]
     assert found["NVIDIA's sample"].bodies == 524288
-    assert not ladder.published(host.rows)
+    assert not best.published("test-cpu")
 
 
 def test_every_published_rate_has_a_source() -> None:
@@ -206,7 +182,7 @@ def test_the_ladder_is_told_in_a_table(gpu: Run) -> None:
     assert table is not None
     assert len(table.rows) == len(ladder_run.GPU)
     assert all(len(row) == len(table.header) for row in table.rows)
-    assert column(table, "change")["one launch"] == "the change of one_launch"
+    assert column(table, "change")["one launch"] == "the system is a row of the grid"
     assert column(table, "best case")["registers"] == "524 288 bodies; soaoas, 8 a thread, 4 warps"
     assert column(table, "over the rung before")["naive"] == "–"
     assert re.fullmatch(
@@ -247,9 +223,7 @@ def test_a_net_count_stands_before_a_metric(tmp_path: Path) -> None:
 def test_the_report_on_two_k80_is_redone(gpu: Run) -> None:
     table = nbody_thessaly.make(gpu)
     assert table is not None
-    assert [plain(row[0]) for row in table.rows] == [
-        step[0] for step in ladder_seeds.THESSALY_STEPS
-    ]
+    assert [plain(row[0]) for row in table.rows] == [step[0] for step in seeds.THESSALY_STEPS]
     assert column(table, "their 10⁹ interactions/s")["GPU tiling"] == "20.39"
     assert column(table, "their step")["Elimination of system loop"] == "4.27×"
     here = column(table, "here")
@@ -306,7 +280,7 @@ def test_the_report_tells_the_ladder_and_its_methods(gpu: Run, tmp_path: Path) -
 
 
 def test_the_ladder_in_a_sentence(gpu: Run) -> None:
-    (sentence,) = ladder.sentences(gpu.rows)
+    (sentence,) = best.sentences(gpu)
     words = re.sub(f"[{SPACE}{THIN}]", " ", plain(sentence))
     assert re.fullmatch(
         r"n-body, 524 288 bodies: the fastest rung is pair once with 33\d\d × 10⁹ interactions/s, "

@@ -10,18 +10,25 @@ import pytest
 
 import ladder_run
 from builders import case, count, load2, measurement
-from ladder_run import CLOCK, GALAXIES, HOST_GALAXIES, SINGLE, SMALL, SMS, rung_case, rung_counts
+from ladder_run import (
+    CLOCK,
+    GALAXIES,
+    HOST_GALAXIES,
+    SINGLE,
+    SMALL,
+    SMS,
+    rung_case,
+    rung_counts,
+    some,
+)
+from strata.ladder import launch
 from strata.ladder import rungs as ladder
-from strata.ladder import steps as ladder_steps
 from strata.ladder.rungs import Cases
-from strata.ladder.steps import FACTORS, KERNELS, Change
+from strata.ladder.steps import FACTORS, SEEDS, Change, changes, moved_words, sentences
 from strata.model import Table, plain
 from strata.model.units import SPACE, THIN
 from strata.report.tables import nbody_rungs, nbody_steps, nbody_unroll
 from strata.run import Run
-
-NBODY = Path(__file__).parents[2] / "nbody"
-needs_sources = pytest.mark.skipif(not NBODY.is_dir(), reason="the harness's sources are not here")
 
 
 @pytest.fixture(scope="module")
@@ -34,17 +41,15 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return ladder_run.host_run(tmp_path_factory.mktemp("host"))
 
 
-def some(folder: Path, *lines: dict[str, Any]) -> Run:
-    return load2(folder, list(lines))
-
-
-def step(run: Run, rung: str, problem: str = "single", **machine: int) -> Change:
-    (found,) = (
-        one
-        for one in ladder_steps.changes(run.rows, **machine)
-        if (one.rung, one.problem) == (rung, problem)
-    )
+def step(run: Run, rung: str, problem: str = "single") -> Change:
+    (found,) = (one for one in changes(run) if (one.rung, one.problem) == (rung, problem))
     return found
+
+
+def predicted(change: Change, rule: str) -> float:
+    assert change.prediction is not None
+    assert change.prediction.rule == rule
+    return change.prediction.value
 
 
 def words(table: Table, name: str) -> list[str]:
@@ -63,7 +68,7 @@ def pair(
     steps: tuple[tuple[str, dict[str, Any]], ...] = (("fast_math", {}), ("unrolled", {"unroll": 8}))
     for place, (rung, axes) in enumerate(steps):
         line = rung_case(
-            rung, rates[place], SMALL, slots=KERNELS[rung].issue_slots, layout="soaoas",
+            rung, rates[place], SMALL, slots=ladder_run.GPU[rung][1], layout="soaoas",
             **axes, **changes,
         )  # fmt: skip
         lines += [line, rung_counts(line, 24, utilisation[place], instructions[place])]
@@ -76,52 +81,6 @@ def without(lines: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
     return lines
 
 
-# --- what the code of a rung says -----------------------------------------------------------------
-
-
-@needs_sources
-def test_issue_slots_are_those_of_the_harness() -> None:
-    stated = {
-        name: float(found[1])
-        for name, story in ladder_run.stories(NBODY).items()
-        if (found := re.search(r"\.issue_slots = ([\d.]+)", story))
-    }
-    ours = {name: one.issue_slots for name, one in KERNELS.items() if one.issue_slots}
-    assert ours == {name: slots for name, slots in stated.items() if slots}
-
-
-@needs_sources
-def test_a_kernel_is_cut_as_its_source_says() -> None:
-    stories = ladder_run.stories(NBODY)
-    common = (NBODY / "gravity" / "rung_kernels.cuh").read_text(encoding="utf-8")
-    sizes: dict[str, str] = dict(re.findall(r"constexpr unsigned (\w+) = (\d+);", common))
-    for name, kernel in KERNELS.items():
-        text = (NBODY / "gravity" / "rungs" / f"{name}.cu").read_text(encoding="utf-8")
-        size = re.search(r"\.bodies_of_block = (\w+)", stories[name])
-        assert (int(sizes[size[1]]) if size else 0) == kernel.block, name
-        assert kernel.by_system == ("system < step.systems" in text), name
-        assert kernel.by_system == (".launch_for_each_system = true" in stories[name]), name
-        read = re.search(r"\.threads_of_read = (\w+)", stories[name])
-        shared_by = int(sizes.get(read[1], read[1])) if read else 0
-        assert shared_by == kernel.shared_by, name
-
-
-@needs_sources
-def test_operations_of_a_pair_are_those_of_the_story() -> None:
-    stories = ladder_run.stories(NBODY)
-    assert (
-        "21 operations on vectors for two interactions instead of 17 for one"
-        in stories["cpu_pair_once"]
-    )
-    assert ".vector_operations = 21.0 / 2" in stories["cpu_pair_once"]
-    assert ".vector_operations = 17" in stories["cpu_blocked"]
-    assert pytest.approx(34 / 21) == ladder_steps.OPERATIONS
-
-
-def test_every_rung_of_a_gpu_has_a_kernel() -> None:
-    assert set(KERNELS) == {name for name, rung in ladder.RUNGS.items() if rung.backend == "cuda"}
-
-
 # --- blocks and SMs -------------------------------------------------------------------------------
 
 
@@ -130,12 +89,12 @@ def test_every_rung_of_a_gpu_has_a_kernel() -> None:
     [(1, 1 / 132), (16, 16 / 132), (132, 1), (133, 133 / 264), (256, 256 / 264), (264, 1)],
 )
 def test_sms_wait_for_the_last_block(blocks: int, share: float) -> None:
-    assert ladder_steps.share_at_work(blocks, 132) == pytest.approx(share)
+    assert launch.share_at_work(blocks, 132) == pytest.approx(share)
 
 
 def test_without_blocks_or_sms_there_is_no_share() -> None:
-    assert ladder_steps.share_at_work(0, 132) is None
-    assert ladder_steps.share_at_work(16, 0) is None
+    assert launch.share_at_work(0, 132) is None
+    assert launch.share_at_work(16, 0) is None
 
 
 @pytest.mark.parametrize(
@@ -154,26 +113,18 @@ def test_a_launch_is_cut_into_blocks(
     rung: str, place: dict[str, Any], axes: dict[str, Any], blocks: int, tmp_path: Path
 ) -> None:
     run = some(tmp_path, rung_case(rung, 1e12, place, layout="soaoas", **axes))
-    cases = Cases(run.rows)
+    cases = Cases(run)
     (row,) = cases.having(ladder.RATE)
-    assert ladder_steps.blocks_at_once(row, cases) == blocks
+    assert launch.blocks_at_once(row, cases) == blocks
 
 
 def test_blocks_of_each_pair_once_are_counted(tmp_path: Path) -> None:
     line = rung_case("pair_once", 3e12, SMALL, layout="soaoas", per_thread=16)
     counted = rung_counts(line, 17, 84)
     counted["measurements"].append(count("launched_blocks", 897, unit="block", method="sm__ctas"))
-    cases = Cases(some(tmp_path, line, counted).rows)
+    cases = Cases(some(tmp_path, line, counted))
     (row,) = cases.having(ladder.RATE)
-    assert ladder_steps.blocks_at_once(row, cases) == 897 - 1 - 2 * 256
-
-
-def test_sms_are_found_from_limits(gpu: Run, host: Run, tmp_path: Path) -> None:
-    assert ladder_steps.sms_of(gpu.rows) == SMS
-    assert ladder_steps.sms_of(host.rows) == 0
-    # A harness with other issue slots.
-    line = rung_case("fast_math", 1e12, SMALL, slots=17.3, layout="soaoas")
-    assert ladder_steps.sms_of(some(tmp_path, line).rows) == 0
+    assert launch.blocks_at_once(row, cases) == 897 - 1 - 2 * 256
 
 
 # --- a step taken apart ---------------------------------------------------------------------------
@@ -217,7 +168,7 @@ def test_a_missing_counter_is_one_factor_less_and_no_other(tmp_path: Path) -> No
         ("executed_per_cycle", "issue"),
         ("core_clock", "clock"),
     ):
-        one = step(some(tmp_path / name, *without(pair(), missing)), "unrolled", sms=SMS)
+        one = step(some(tmp_path / name, *without(pair(), missing)), "unrolled")
         assert set(one.factors) == set(whole.factors) - {name}
         assert all(one.factors[kept] == whole.factors[kept] for kept in one.factors)
         assert one.unexplained == pytest.approx(
@@ -235,20 +186,20 @@ def test_a_counter_of_one_case_alone_gives_no_factor(tmp_path: Path) -> None:
 
 
 def test_without_known_sms_there_is_no_share(tmp_path: Path) -> None:
-    one = step(some(tmp_path, *without(pair(), "issue_limit")), "unrolled")
+    one = step(some(tmp_path, *pair(), sms=0), "unrolled")
     assert set(one.factors) == {"instructions", "issue", "clock"}
 
 
 def test_invalid_rows_never_enter(tmp_path: Path) -> None:
-    assert not ladder_steps.changes(some(tmp_path / "a", *pair(noise="failed")).rows)
+    assert not changes(some(tmp_path / "a", *pair(noise="failed")))
     # A failed gate of one case takes its counts with it, and the step that it ends.
     lines = pair()
     lines[2]["gates"] = [{"gate": "result", "verdict": "failed", "detail": "wrong"}]
-    assert not ladder_steps.changes(some(tmp_path / "b", *lines).rows)
+    assert not changes(some(tmp_path / "b", *lines))
     # An invalid best case gives way to a slower one.
     slower = rung_case("unrolled", 1.5e12, SMALL, slots=14.03, layout="soaoas", unroll=4)
     one = step(some(tmp_path / "c", *lines, slower), "unrolled")
-    assert one.after.rate.params["unroll"] == "4"
+    assert one.after.params["unroll"] == "4"
 
 
 def test_a_clock_that_did_not_hold_is_no_factor(tmp_path: Path) -> None:
@@ -256,7 +207,7 @@ def test_a_clock_that_did_not_hold_is_no_factor(tmp_path: Path) -> None:
     for one in lines[0]["measurements"]:
         if one["quantity"] == "core_clock":
             one["noise"]["verdict"] = "failed"
-    assert "clock" not in step(some(tmp_path, *lines), "unrolled", sms=SMS).factors
+    assert "clock" not in step(some(tmp_path, *lines), "unrolled").factors
 
 
 def test_time_stamps_of_a_cpu_are_no_clock(tmp_path: Path) -> None:
@@ -272,7 +223,7 @@ def test_time_stamps_of_a_cpu_are_no_clock(tmp_path: Path) -> None:
 
 
 def test_a_cpu_has_no_factors(host: Run) -> None:
-    for one in ladder_steps.changes(host.rows):
+    for one in changes(host):
         assert not one.factors
         assert one.unexplained is None
 
@@ -281,11 +232,12 @@ def test_a_cpu_has_no_factors(host: Run) -> None:
 
 
 def test_a_step_stays_at_one_place_and_in_one_layout(gpu: Run) -> None:
-    for one in ladder_steps.changes(gpu.rows):
-        before, after = one.before.rate, one.after.rate
+    below = {rung.name: rung.before for rung in gpu.context.rungs}
+    for one in changes(gpu):
+        before, after = one.before, one.after
         assert ladder.place_of(before) == ladder.place_of(after)
         assert before.params["layout"] == after.params["layout"] == "soaoas"
-        assert before.benchmark == ladder.RUNGS[one.rung].before
+        assert before.benchmark == below[one.rung]
         assert before.valid
         assert after.valid
 
@@ -296,9 +248,9 @@ def test_a_counted_size_comes_before_a_larger_one(tmp_path: Path) -> None:
         rung_case("unrolled", 2e12, SINGLE, layout="soaoas", slots=14, unroll=8),
     ]
     run = some(tmp_path / "a", *pair(), *large)
-    assert ladder.size(step(run, "unrolled").after.rate) == (1, 65536)
+    assert ladder.size(step(run, "unrolled").after) == (1, 65536)
     run = some(tmp_path / "b", *without(pair(), "executed_per_cycle"), *large)
-    assert ladder.size(step(run, "unrolled").after.rate) == (1, 524288)
+    assert ladder.size(step(run, "unrolled").after) == (1, 524288)
 
 
 def test_where_the_layout_is_the_change_it_differs(tmp_path: Path) -> None:
@@ -316,12 +268,11 @@ def test_what_several_gpus_do_on_one_is_no_step(tmp_path: Path) -> None:
         rung_case("register_banks", 2e12, SINGLE, layout="soaoas", per_thread=8, warps=8),
         rung_case("several_gpus", 2e12, SINGLE, layout="soaoas", per_thread=8, gpus=1),
     ]
-    assert not ladder_steps.changes(some(tmp_path / "a", *lines).rows)
+    assert not changes(some(tmp_path / "a", *lines))
     lines.append(rung_case("several_gpus", 3.9e12, SINGLE, layout="soaoas", per_thread=8, gpus=2))
-    one = step(some(tmp_path / "b", *lines), "several_gpus", sms=SMS)
+    one = step(some(tmp_path / "b", *lines), "several_gpus")
     assert one.factors["gpus"] == 2
-    assert one.predicted == pytest.approx(2, rel=0.04)
-    assert one.rule == "gpus"
+    assert predicted(one, "gpus") == pytest.approx(2, rel=0.04)
 
 
 # --- predictions ----------------------------------------------------------------------------------
@@ -329,27 +280,25 @@ def test_what_several_gpus_do_on_one_is_no_step(tmp_path: Path) -> None:
 
 def test_issue_limits_predict_where_slots_are_used(tmp_path: Path) -> None:
     one = step(some(tmp_path / "a", *pair()), "unrolled")
-    assert one.rule == "limits"
-    assert one.predicted == pytest.approx(18 / 14.03)
+    assert predicted(one, "limits") == pytest.approx(18 / 14.03)
     slow = step(some(tmp_path / "b", *pair(rates=(0.8e12, 1.8e12))), "unrolled")
-    assert (slow.predicted, slow.rule) == (None, "")
+    assert slow.prediction is None
 
 
 def test_counted_instructions_predict_without_limits(tmp_path: Path) -> None:
     lines = without(pair(), "issue_limit")
-    one = step(some(tmp_path / "a", *lines), "unrolled", sms=SMS)
-    assert one.rule == "instructions"
-    assert one.predicted == pytest.approx(18.2 / 14.2)
+    one = step(some(tmp_path / "a", *lines), "unrolled")
+    assert predicted(one, "instructions") == pytest.approx(18.2 / 14.2)
     waiting = without(pair(utilisation=(49, 79)), "issue_limit")
-    assert step(some(tmp_path / "b", *waiting), "unrolled", sms=SMS).predicted is None
+    assert step(some(tmp_path / "b", *waiting), "unrolled").prediction is None
     uncounted = without(pair(), "issue_limit", "instructions_per_interaction")
-    assert step(some(tmp_path / "c", *uncounted), "unrolled", sms=SMS).predicted is None
+    assert step(some(tmp_path / "c", *uncounted), "unrolled").prediction is None
 
 
 def test_a_prediction_does_not_know_the_rate_that_it_predicts(tmp_path: Path) -> None:
     rates = ((1.2e12, 1.8e12), (1.2e12, 0.3e12))
     slow, fast = (
-        step(some(tmp_path / f"{place}", *pair(rates=both)), "unrolled").predicted
+        step(some(tmp_path / f"{place}", *pair(rates=both)), "unrolled").prediction
         for place, both in enumerate(rates)
     )
     assert slow == fast
@@ -360,19 +309,17 @@ def test_one_launch_is_predicted_by_its_blocks(tmp_path: Path) -> None:
         rung_case("tiled", 4e10, GALAXIES, layout="aos"),
         rung_case("one_launch", 7e11, GALAXIES, layout="aos"),
     ]
-    run = some(tmp_path, *lines)
-    one = step(run, "one_launch", "galaxies", sms=SMS)
-    assert one.predicted == pytest.approx(512 / 528 / (16 / 132))
-    assert one.rule == "launch"
-    assert one.factors["sms"] == one.predicted
+    one = step(some(tmp_path / "a", *lines), "one_launch", "galaxies")
+    assert predicted(one, "launch") == pytest.approx(512 / 528 / (16 / 132))
+    assert one.factors["sms"] == pytest.approx(512 / 528 / (16 / 132))
     assert one.unexplained == pytest.approx(one.measured / 8, rel=1e-3)
-    assert step(run, "one_launch", "galaxies").predicted is None
+    run = some(tmp_path / "b", *lines, sms=0)
+    assert step(run, "one_launch", "galaxies").prediction is None
 
 
 def test_a_cpu_is_predicted_by_its_cores(host: Run) -> None:
-    assert step(host, "openmp", "galaxies", cores=2).predicted == 2
-    assert step(host, "openmp", "galaxies").predicted is None
-    assert step(host, "simd", "galaxies", cores=2).predicted is None
+    assert predicted(step(host, "openmp", "galaxies"), "cores") == 2
+    assert step(host, "simd", "galaxies").prediction is None
 
 
 # --- what moved -----------------------------------------------------------------------------------
@@ -381,8 +328,7 @@ def test_a_cpu_is_predicted_by_its_cores(host: Run) -> None:
 def test_the_counters_that_moved_most_are_told(tmp_path: Path) -> None:
     one = step(some(tmp_path, *pair((18.2, 9.1), (68, 79))), "unrolled")
     assert [moved.words for moved in one.moved] == ["instructions/interaction", "issue slots used"]
-    assert one.moved[0].ratio == pytest.approx(0.5)
-    told = plain(ladder_steps.moved_words(one))
+    told = plain(moved_words(one))
     assert told.startswith("instructions/interaction 18.2 → 9.1; issue slots used 68 → 79 %; ")
     assert "most waited for: arithmetic pipe full 20 → 20 %" in told
 
@@ -432,9 +378,9 @@ def test_bytes_used_of_a_sector(
     counted["measurements"].append(
         count("l1_load_sectors", sectors + own, unit="sector", method="l1tex__t_sectors.sum")
     )
-    cases = Cases(some(tmp_path, line, counted).rows)
+    cases = Cases(some(tmp_path, line, counted))
     (row,) = cases.having(ladder.RATE)
-    found = ladder_steps.bytes_used_per_sector(row, cases)
+    found = launch.bytes_used_per_sector(row, cases)
     assert found == (None if used is None else pytest.approx(used, rel=1e-3))
 
 
@@ -444,7 +390,7 @@ def test_bytes_used_of_a_sector(
 def test_every_step_stands_in_a_table(gpu: Run) -> None:
     table = nbody_steps.make(gpu)
     assert table is not None
-    assert len(table.rows) == len(ladder_steps.changes(gpu.rows))
+    assert len(table.rows) == len(changes(gpu))
     assert all(len(row) == len(table.header) for row in table.rows)
     assert set(FACTORS.values()) <= set(table.header)
     at = words(table, "rung").index("pair once")
@@ -498,15 +444,15 @@ def test_unrolling_stands_beside_what_others_found(gpu: Run, tmp_path: Path) -> 
 
 
 def test_the_seeds_steps_are_told_where_they_were_counted(gpu: Run, host: Run) -> None:
-    told = [plain(one) for one in ladder_steps.sentences(gpu.rows)]
-    assert len(told) == len(ladder_steps.SEEDS)
+    told = [plain(one) for one in sentences(gpu)]
+    assert len(told) == len(SEEDS)
     assert (
         "loop-invariant code motion (Siegel et al. 2009: with occupancy 6 %) pays noth" in told[3]
     )
     assert "unrolling (Siegel et al. 2009: 1.18×; Handbook, Table 14.2: 1.18×) pays" in told[2]
-    assert not ladder_steps.sentences(host.rows)
+    assert not sentences(host)
 
 
 def test_other_suites_are_left_alone(tmp_path: Path) -> None:
     run = some(tmp_path, case([count("interactions_per_second", 1, unit="1/s")]))
-    assert not ladder_steps.changes(run.rows)
+    assert not changes(run)

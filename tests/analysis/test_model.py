@@ -218,4 +218,4 @@ def test_pending_cases_are_those_the_run_has_not_reached(tmp_path: Path) -> None
     header = context(state="interrupted")
     header["sweep"]["cases"] = [layout_case("aos")["case"], layout_case("soa")["case"]]
     run = load_run(write_run(tmp_path, [layout_case("aos")], header=header))
-    assert trust.pending(run) == (layout_case("soa")["case"],)
+    assert run.pending == (layout_case("soa")["case"],)

@@ -1,50 +1,39 @@
 """The figures of the n-body ladder: what is drawn, what is hollow, what overlaps, what is told."""
 
 import re
-from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pytest
 
 import ladder_run
-from builders import load2
-from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts
-from strata import figures
-from strata.figures import (
-    nbody_accuracy,
-    nbody_block_size,
-    nbody_gpus,
-    nbody_gravit,
-    nbody_ladder,
-    nbody_stalls,
-    nbody_thessaly_throughput,
-    nbody_thessaly_time,
-    nbody_unroll,
-    nbody_waterfall,
+from builders import case, count
+from charts import (
+    beside,
+    caption_of,
+    chart_of,
+    labels,
+    marks,
+    panels,
+    series,
+    shown_words,
+    values,
 )
-from strata.ladder import rungs as ladder
-from strata.run import Row
+from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts, some
+from strata import figures
+from strata.figures import nbody_accuracy, nbody_gravit, nbody_waterfall
+from strata.figures._chart import Panel, Rule
+from strata.figures._draw import draw
+from strata.figures._figure import Figure
+from strata.ladder.best import common_size
+from strata.run import Run
 
 TERA = 1e12
-FIGURES: dict[str, figures.Figure[Any]] = {
-    figure.name: figure
-    for figure in (
-        nbody_ladder.FIGURE,
-        nbody_unroll.FIGURE,
-        nbody_block_size.FIGURE,
-        nbody_stalls.FIGURE,
-        nbody_accuracy.FIGURE,
-        nbody_gravit.FIGURE,
-        nbody_gpus.FIGURE,
-        nbody_waterfall.FIGURE,
-        nbody_thessaly_throughput.FIGURE,
-        nbody_thessaly_time.FIGURE,
-    )
+FIGURES: dict[str, Figure[Any]] = {
+    figure.name: figure for figure in figures.discover() if figure.name.startswith("nbody_")
 }
 OF_A_CPU = ("nbody_ladder", "nbody_accuracy", "nbody_waterfall", "nbody_thessaly_throughput")
 DRAWN = [(name, "gpu") for name in FIGURES] + [(name, "host") for name in OF_A_CPU]
@@ -52,61 +41,32 @@ each_drawn = pytest.mark.parametrize(("name", "which"), DRAWN)
 
 
 @cache
-def rows_of(which: str) -> tuple[Row, ...]:
-    """The rows of a made-up run."""
+def run_of(which: str) -> Run:
+    """A made-up run."""
     with TemporaryDirectory() as folder:
         made = ladder_run.gpu_run if which == "gpu" else ladder_run.host_run
-        return made(Path(folder)).rows
+        return made(Path(folder))
 
 
-def drawn(name: str, rows: Sequence[Row]) -> Any:
-    figure = FIGURES[name]
-    with figures.style():
-        canvas = figures.render(figure, figure.prepare(rows))
-        canvas.draw_without_rendering()
-    return canvas
-
-
-@cache
-def stored(name: str, which: str) -> Any:
-    return drawn(name, rows_of(which))
-
-
-def some(folder: Path, *lines: dict[str, Any]) -> tuple[Row, ...]:
-    return load2(folder, list(lines)).rows
-
-
-def lengths(panel: Any, label: str) -> list[float]:
-    """Of the bars of one kind."""
-    return [
-        bar.get_width()
-        for container in panel.containers
-        if container.get_label() == label
-        for bar in container
-    ]
-
-
-def places(panel: Any, label: str) -> list[float]:
-    """Where the marks of one kind stand on the horizontal axis."""
-    return [line.get_xdata()[0] for line in panel.lines if line.get_label() == label]
-
-
-def strokes(panel: Any, label: str) -> list[float]:
-    found = [lines for lines in panel.collections if lines.get_label() == label]
-    return [float(np.asarray(lines.get_paths()[0].vertices)[0, 0]) for lines in found]
+def stored(name: str, which: str = "gpu") -> list[Panel]:
+    """The panels of a figure of a made-up run."""
+    return panels(chart_of(FIGURES[name], run_of(which)))
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_without_its_rows_there_is_no_figure(name: str, tmp_path: Path) -> None:
-    assert not FIGURES[name].prepare([])
+    other = case([count("interactions_per_second", 1, unit="1/s")])
+    assert not FIGURES[name].items(some(tmp_path / "a", other))
     if name not in OF_A_CPU:
         line = rung_case("naive", 1e12, SINGLE, layout="aos")
-        assert not FIGURES[name].prepare(some(tmp_path, line))
+        assert not FIGURES[name].items(some(tmp_path / "b", line))
 
 
 @each_drawn
 def test_every_text_lies_on_the_canvas_and_none_on_another(name: str, which: str) -> None:
-    canvas = stored(name, which)
+    with figures.style():
+        canvas = draw(chart_of(FIGURES[name], run_of(which)))
+        canvas.draw_without_rendering()
     (legend,) = canvas.legends
     for panel in canvas.axes:
         low, high = sorted(panel.get_ylim())
@@ -125,61 +85,53 @@ def test_every_text_lies_on_the_canvas_and_none_on_another(name: str, which: str
         assert not any(one.overlaps(two) for one, two in pairwise(lines))
 
 
-@each_drawn
-def test_the_data_file_has_a_cell_for_each_column(name: str, which: str) -> None:
-    figure = FIGURES[name]
-    for item in figure.prepare(rows_of(which)):
-        assert len(figure.cells(item)) == len(figure.columns)
-        assert figure.cells(item)[-1] == figure.source(item).case
-
-
 # --- the ladder -----------------------------------------------------------------------------------
 
 
 def test_a_bar_for_each_rung_and_a_mark_for_each_published_rate() -> None:
-    (panel,) = stored("nbody_ladder", "gpu").axes
-    steps = nbody_ladder.prepare(rows_of("gpu"))
+    (panel,) = stored("nbody_ladder")
+    steps = FIGURES["nbody_ladder"].items(run_of("gpu"))
     assert "several_gpus" not in [step.rung for step in steps]
-    assert lengths(panel, "_valid") == pytest.approx([step.row.value / TERA for step in steps])
-    assert places(panel, "_published") == [1.835, 1.03]
-    assert len(places(panel, "_other")) == len(steps)
-    assert len(strokes(panel, "_limit")) == len([step for step in steps if step.limit])
-    assert places(panel, "_limit of all") == pytest.approx(
+    assert values(panel, common_size(steps)) == pytest.approx(
+        [step.row.value / TERA for step in steps]
+    )
+    assert values(panel, "others' code") == [1.835, 1.03]
+    assert len(values(panel, "many systems")) == len(steps)
+    assert len(values(panel, "issue limit")) == len([step for step in steps if step.limit])
+    assert [layer.at for layer in panel.layers if isinstance(layer, Rule)] == pytest.approx(
         [ladder_run.ISSUED / 13.25 / TERA, ladder_run.ISSUED / 8.875 / TERA]
     )
-    names = [text.get_text().strip() for text in panel.get_yticklabels()]
+    names = list(panel.places.names or ())
     assert names[:2] == ["naive", "tiled"]
     assert names[-2:] == ["NVIDIA's sample", "CUDA Handbook"]
-    assert panel.get_xlabel() == "interactions (10¹²/s)"
+    assert panel.values.label == "interactions (10¹²/s)"
 
 
 def test_each_step_stands_beside_its_bar() -> None:
-    (panel,) = stored("nbody_ladder", "gpu").axes
-    words = [text.get_text() for text in panel.texts]
+    words = shown_words(*stored("nbody_ladder"))
     assert any(text.endswith("× register banks") for text in words)
     assert any("(8 a thread, 4 warps)" in text for text in words)
     assert any("(soaoas; 65\u202f536 bodies)" in text for text in words)
 
 
 def test_a_cpu_is_measured_by_its_serial_rung() -> None:
-    (panel,) = stored("nbody_ladder", "host").axes
-    words = [text.get_text() for text in panel.texts]
-    assert panel.get_xlabel() == "interactions (10⁹/s)"
-    assert [text.count("serial") for text in words] == [0, 1, 1, 1, 1, 1]
-    assert not places(panel, "_limit of all")
-    assert "Strokes" not in nbody_ladder.caption(ladder.steps(rows_of("host")))
+    (panel,) = stored("nbody_ladder", "host")
+    assert panel.values.label == "interactions (10⁹/s)"
+    assert [text.count("serial") for text in shown_words(panel)] == [0, 1, 1, 1, 1, 1]
+    assert not [layer for layer in panel.layers if isinstance(layer, Rule)]
+    assert "Strokes" not in caption_of(FIGURES["nbody_ladder"], run_of("host"))
 
 
 def test_an_invalid_rung_is_hollow_and_another_size_is_told(tmp_path: Path) -> None:
-    rows = some(
+    run = some(
         tmp_path,
         rung_case("naive", 1e12, SMALL, layout="aos"),
         rung_case("tiled", 2e12, SINGLE, layout="aos"),
         rung_case("one_launch", 3e12, SINGLE, noise="failed", layout="aos"),
     )
-    (panel,) = drawn("nbody_ladder", rows).axes
-    assert len(lengths(panel, "_invalid")) == 1
-    words = nbody_ladder.caption(nbody_ladder.prepare(rows)).replace("\u202f", " ")
+    (panel,) = panels(chart_of(FIGURES["nbody_ladder"], run))
+    assert len(values(panel, valid=False)) == 1
+    words = caption_of(FIGURES["nbody_ladder"], run).replace("\u202f", " ")
     assert "Of another size: naive 65 536 bodies." in words
     assert "Invalid, drawn hollow (1): one launch." in words
 
@@ -195,7 +147,9 @@ def test_long_words_find_room(tmp_path: Path) -> None:
             for place in (SMALL, SINGLE)
         ),
     ]
-    canvas = drawn("nbody_ladder", some(tmp_path, *lines))
+    with figures.style():
+        canvas = draw(chart_of(FIGURES["nbody_ladder"], some(tmp_path, *lines)))
+        canvas.draw_without_rendering()
     (panel,) = canvas.axes
     assert any("(16 a thread; 524\u202f288 bodies)" in text.get_text() for text in panel.texts)
     for text in panel.texts:
@@ -203,7 +157,7 @@ def test_long_words_find_room(tmp_path: Path) -> None:
 
 
 def test_the_caption_names_who_published_what() -> None:
-    words = nbody_ladder.caption(ladder.steps(rows_of("gpu"))).replace("\u202f", " ")
+    words = caption_of(FIGURES["nbody_ladder"], run_of("gpu")).replace("\u202f", " ")
     assert "NVIDIA's sample (CUDA sample nbody, fp32, -ftz=true, blocks of 512; 524 288" in words
     assert "driver 580.159.04" in words
 
@@ -212,99 +166,100 @@ def test_the_caption_names_who_published_what() -> None:
 
 
 def test_unrolling_is_told_over_the_plain_loop() -> None:
-    (panel,) = stored("nbody_unroll", "gpu").axes
-    lines = [line for line in panel.lines if line.get_label() == "_valid"]
-    assert [list(line.get_xdata()) for line in lines] == [list(ladder_run.UNROLL)] * 2
-    assert [line.get_ydata()[0] for line in lines] == [1, 1]
-    assert max(lines[0].get_ydata()) == pytest.approx(1 / 0.74, rel=0.01)
-    assert places(panel, "_published") == [4, 128]
+    (panel,) = stored("nbody_unroll")
+    single, galaxies, *theirs = series(panel)
+    for line in (single, galaxies):
+        assert [place for place, _ in line] == list(ladder_run.UNROLL)
+        assert line[0][1] == 1
+    assert max(value for _, value in single) == pytest.approx(1 / 0.74, rel=0.01)
+    assert [place for ((place, _),) in theirs] == [4, 128]
 
 
 def test_without_the_plain_loop_unrolling_says_nothing(tmp_path: Path) -> None:
     line = rung_case("unrolled", 1e12, SINGLE, layout="soaoas", unroll=4)
-    assert not nbody_unroll.prepare(some(tmp_path, line))
+    assert not FIGURES["nbody_unroll"].items(some(tmp_path / "b", line))
 
 
 def test_an_invalid_factor_is_hollow(tmp_path: Path) -> None:
-    rows = some(
+    run = some(
         tmp_path,
         rung_case("unrolled", 1e12, SINGLE, layout="soaoas", unroll=1),
         rung_case("unrolled", 2e12, SINGLE, layout="soaoas", unroll=4, noise="failed"),
     )
-    (panel,) = drawn("nbody_unroll", rows).axes
-    assert places(panel, "_invalid") == [4]
-    assert "unroll 4." in nbody_unroll.caption(nbody_unroll.prepare(rows))
+    (panel,) = panels(chart_of(FIGURES["nbody_unroll"], run))
+    assert [mark.place for mark in marks(panel, valid=False)] == [4]
+    assert "unroll 4." in caption_of(FIGURES["nbody_unroll"], run)
 
 
 def test_occupancy_stands_beneath_the_rate_where_it_was_counted(tmp_path: Path) -> None:
-    rate, occupancy = stored("nbody_block_size", "gpu").axes
-    assert list(rate.lines[0].get_xdata()) == list(ladder_run.BLOCKS)
-    assert list(occupancy.lines[0].get_ydata()) == [95, 95, 95, 95, 75]
+    rate, occupancy = stored("nbody_block_size")
+    assert [place for place, _ in series(rate)[0]] == list(ladder_run.BLOCKS)
+    assert [value for _, value in series(occupancy)[0]] == [95, 95, 95, 95, 75]
     lines = [
         rung_case("block_size", 1e12, place, layout="soaoas", block_size=size)
         for place in (SINGLE, GALAXIES)
         for size in (64, 128)
     ]
-    rows = some(tmp_path, *lines)
-    assert len(drawn("nbody_block_size", rows).axes) == 1
-    assert "Beneath" not in nbody_block_size.caption(nbody_block_size.prepare(rows))
+    run = some(tmp_path, *lines)
+    assert len(panels(chart_of(FIGURES["nbody_block_size"], run))) == 1
+    assert "Beneath" not in caption_of(FIGURES["nbody_block_size"], run)
 
 
 # --- copies included ------------------------------------------------------------------------------
 
 
 def test_gravit_is_timed_from_copy_to_copy(tmp_path: Path) -> None:
-    upper, lower, _ = stored("nbody_gravit", "gpu").axes
-    lines = [line for line in upper.lines if line.get_label() == "_valid"]
-    assert len(lines) == len(nbody_gravit.STYLE)
-    assert list(lines[0].get_xdata()) == [40000, 100000, 200000, 500000, 1000000]
-    shares = [list(line.get_ydata()) for line in lower.lines]
+    upper, lower, _ = stored("nbody_gravit")
+    assert len(series(upper)) == len(nbody_gravit.LOOKS)
+    assert [place for place, _ in series(upper)[0]] == [40000, 100000, 200000, 500000, 1000000]
+    shares = [[value for _, value in line] for line in series(lower)]
     assert all(one == sorted(one, reverse=True) for one in shares)
     invalid = ladder_run.gravit_case("naive", 40000, 1e11, layout="aos")
     invalid["measurements"][-1]["noise"]["verdict"] = "failed"
     fine = ladder_run.gravit_case("naive", 80000, 1e11, layout="aos")
-    rows = some(tmp_path, invalid, fine)
-    upper, lower = drawn("nbody_gravit", rows).axes
-    assert places(upper, "_invalid") == [40000]
-    assert [list(line.get_xdata()) for line in lower.lines] == [[80000]]
-    assert "Invalid, drawn hollow (1): naive, 40" in nbody_gravit.caption(
-        nbody_gravit.prepare(rows)
-    )
+    run = some(tmp_path, invalid, fine)
+    upper, lower = panels(chart_of(FIGURES["nbody_gravit"], run))
+    assert [mark.place for mark in marks(upper, valid=False)] == [40000]
+    assert [mark.place for mark in marks(lower)] == [80000]
+    assert "Invalid, drawn hollow (1): naive, 40" in caption_of(FIGURES["nbody_gravit"], run)
 
 
 def test_gravit_is_told_over_the_papers_first_code(tmp_path: Path) -> None:
-    *_, panel = stored("nbody_gravit", "gpu").axes
-    gains = [line for line in panel.lines if line.get_label() == "_gain"]
-    assert len(gains) == len(nbody_gravit.STYLE) - 1
+    *_, panel = stored("nbody_gravit")
+    *gains, full, every = series(panel)
+    assert len(gains) == len(nbody_gravit.LOOKS) - 1
     tiled, unrolled = (ladder_run.GPU[rung][0] for rung in ("tiled", "unrolled"))
-    assert max(gains[2].get_ydata()) == pytest.approx(unrolled / tiled, 0.02)
-    theirs = [line for line in panel.lines if line.get_label() == "_published"]
-    assert [line.get_ydata()[0] for line in theirs] == [1.18, 1.27]
-    line = ladder_run.gravit_case("naive", 40000, 1e11, layout="aos")
-    rows = some(tmp_path, line)
-    assert len(drawn("nbody_gravit", rows).axes) == 2
-    assert "Lowest" not in nbody_gravit.caption(nbody_gravit.prepare(rows))
+    assert max(value for _, value in gains[2]) == pytest.approx(unrolled / tiled, 0.02)
+    assert [value for _, value in full + every] == [1.18, 1.27]
+    run = some(tmp_path, ladder_run.gravit_case("naive", 40000, 1e11, layout="aos"))
+    assert len(panels(chart_of(FIGURES["nbody_gravit"], run))) == 2
+    assert "Lowest" not in caption_of(FIGURES["nbody_gravit"], run)
 
 
 # --- the steps ------------------------------------------------------------------------------------
 
 
 def test_a_step_runs_from_the_rate_before_to_the_rate_after() -> None:
-    left, right, *_ = stored("nbody_waterfall", "gpu").axes
-    changes = [one for one in nbody_waterfall.prepare(rows_of("gpu")) if one.problem == "single"]
-    assert lengths(left, "_step") == pytest.approx(
-        [(one.after.rate.value - one.before.rate.value) / TERA for one in changes]
+    left, right, *_ = stored("nbody_waterfall")
+    steps = FIGURES["nbody_waterfall"].items(run_of("gpu"))
+    single = [one for one in steps if one.problem == "single"]
+    bars = [mark for label in ("faster", "slower") for mark in marks(left, label)]
+    bars.sort(key=lambda mark: mark.place)
+    assert [mark.start for mark in bars] == pytest.approx(
+        [one.before.value / TERA for one in single]
     )
-    assert places(left, "_predicted") == pytest.approx(
-        [one.before.rate.value / TERA * one.predicted for one in changes if one.predicted]
+    assert [mark.value for mark in bars] == pytest.approx(
+        [one.after.value / TERA for one in single]
     )
-    assert strokes(right, "_measured") == pytest.approx([one.measured for one in changes])
-    names = [text.get_text().split() for text in left.get_yticklabels()]
-    assert names[1] == ["one", "launch", "over", "tiled"]
+    assert values(left, "predicted") == pytest.approx(
+        [one.before.value / TERA * one.prediction.value for one in single if one.prediction]
+    )
+    assert values(right, "measured factor") == pytest.approx([one.measured for one in single])
+    assert (left.places.names or ())[1].split() == ["one", "launch", "over", "tiled"]
 
 
 def test_segments_end_at_the_measured_factor() -> None:
-    for change in nbody_waterfall.prepare(rows_of("gpu")):
+    for change in FIGURES["nbody_waterfall"].items(run_of("gpu")):
         pieces = nbody_waterfall.segments(change)
         product = 1.0
         for _, start, end in pieces:
@@ -318,94 +273,91 @@ def test_what_was_not_counted_is_not_called_unexplained(tmp_path: Path) -> None:
         rung_case("fast_math", 1.2e12, SINGLE, layout="soaoas", slots=18),
         rung_case("unrolled", 1.8e12, SINGLE, layout="soaoas", slots=14.03, unroll=8),
     ]
-    canvas = drawn("nbody_waterfall", some(tmp_path, *lines))
-    (_, right) = canvas.axes
-    assert lengths(right, "_uncounted")
-    assert not lengths(right, "_unexplained")
-    assert "not counted" in [text.get_text() for text in right.texts]
-    legend = [text.get_text() for text in canvas.legends[0].get_texts()]
-    assert "not counted" in legend
-    assert "unexplained" not in legend
+    chart = chart_of(FIGURES["nbody_waterfall"], some(tmp_path, *lines))
+    _, right = panels(chart)
+    assert values(right, "not counted")
+    assert "not counted" in beside(right)
+    assert "not counted" in labels(chart)
+    assert "unexplained" not in labels(chart)
 
 
 def test_a_cpu_has_no_factors_beside_its_steps() -> None:
-    assert len(stored("nbody_waterfall", "host").axes) == 2
-    words = nbody_waterfall.caption(nbody_waterfall.prepare(rows_of("host")))
-    assert "Right:" not in words
+    assert len(stored("nbody_waterfall", "host")) == 2
+    assert "Right:" not in caption_of(FIGURES["nbody_waterfall"], run_of("host"))
 
 
 # --- a report on two K80 --------------------------------------------------------------------------
 
 
 def test_the_k80_stand_beside_what_redoes_them(tmp_path: Path) -> None:
-    (panel,) = stored("nbody_thessaly_throughput", "gpu").axes
-    assert places(panel, "_published") == [20.39, 87.129, 298.392, 316.94, 391.427]
-    assert len(places(panel, "_valid")) == 5
-    (panel,) = stored("nbody_thessaly_time", "gpu").axes
-    assert places(panel, "_published") == [2.1149, 0.493, 0.148, 0.1358, 0.11]
-    pairs = nbody_thessaly_time.prepare(rows_of("gpu"))
-    rates = nbody_thessaly_throughput.prepare(rows_of("gpu"))
-    for pair, rate in zip(pairs, rates, strict=True):
+    throughput, time = FIGURES["nbody_thessaly_throughput"], FIGURES["nbody_thessaly_time"]
+    theirs = "two K80 and their host"
+    (panel,) = stored(throughput.name)
+    assert values(panel, theirs) == [20.39, 87.129, 298.392, 316.94, 391.427]
+    assert len(values(panel, "here")) == 5
+    (panel,) = stored(time.name)
+    assert values(panel, theirs) == [2.1149, 0.493, 0.148, 0.1358, 0.11]
+    both = (time.items(run_of("gpu")), throughput.items(run_of("gpu")))
+    for pair, rate in zip(*both, strict=True):
         assert pair.own == pytest.approx(80 * 32 * 4096**2 / rate.own)
         assert pair.better == pytest.approx(rate.better, rel=0.03)
-    words = nbody_thessaly_throughput.caption(rates)
+    words = caption_of(throughput, run_of("gpu"))
     assert "Not redone in this run: serial, OpenMP." in words
     # Other systems than theirs have no time to compare.
-    assert not nbody_thessaly_time.prepare(rows_of("host"))
-    line = rung_case("tiled", 1e11, GALAXIES, layout="aos", noise="failed")
-    rows = some(tmp_path, line)
-    (panel,) = drawn("nbody_thessaly_throughput", rows).axes
-    assert places(panel, "_invalid") == [pytest.approx(100, rel=0.01)]
-    assert "–" in [text.get_text() for text in panel.texts]
+    assert not time.items(run_of("host"))
+    run = some(tmp_path, rung_case("tiled", 1e11, GALAXIES, layout="aos", noise="failed"))
+    (panel,) = panels(chart_of(throughput, run))
+    assert values(panel, valid=False) == [pytest.approx(100, rel=0.01)]
+    assert "–" in beside(panel)
 
 
 # --- several GPUs ---------------------------------------------------------------------------------
 
 
 def test_several_gpus_stand_beside_so_many_times_one() -> None:
-    upper, lower = stored("nbody_gpus", "gpu").axes
-    items = nbody_gpus.prepare(rows_of("gpu"))
+    upper, lower = stored("nbody_gpus")
+    items = FIGURES["nbody_gpus"].items(run_of("gpu"))
     assert [item.point.value for item in items] == [1, 2, 1, 2]
-    ideal = [line for line in upper.lines if line.get_label() == "_ideal"]
-    assert [line.get_ydata()[1] for line in ideal] == pytest.approx(
-        [2 * items[0].point.row.value, 2 * items[2].point.row.value]
+    ideals = series(upper)[::2]
+    assert [ideal[1][1] for ideal in ideals] == pytest.approx(
+        [2 * items[0].row.value / TERA, 2 * items[2].row.value / TERA]
     )
-    shares = [line.get_ydata()[0] for line in lower.lines if line.get_label() == "_efficiency"]
-    assert shares == [100, 100]
-    assert re.search(r"Efficiency: (99|100)\.\d % with 2 \(524", nbody_gpus.caption(items))
+    assert [shares[0] for shares in series(lower)] == [(1, 100), (1, 100)]
+    words = caption_of(FIGURES["nbody_gpus"], run_of("gpu"))
+    assert re.search(r"Efficiency: (99|100)\.\d % with 2 \(524", words)
 
 
 def test_without_one_gpu_there_is_no_efficiency(tmp_path: Path) -> None:
+    figure = FIGURES["nbody_gpus"]
     lines = [rung_case("several_gpus", 1e12 * n, SINGLE, layout="soaoas", gpus=n) for n in (2, 4)]
-    assert not nbody_gpus.prepare(some(tmp_path, *lines))
+    assert not figure.items(some(tmp_path, *lines))
     alone = rung_case("several_gpus", 1e12, SINGLE, layout="soaoas", gpus=1, noise="failed")
-    items = nbody_gpus.prepare(some(tmp_path, alone, *lines))
+    items = figure.items(some(tmp_path, alone, *lines))
     assert [item.efficiency for item in items] == [None, None, None]
-    assert "Efficiency:" not in nbody_gpus.caption(items)
+    assert "Efficiency:" not in figure.caption(items)
 
 
 # --- stalls and errors ----------------------------------------------------------------------------
 
 
 def test_shares_of_a_rung_add_up_and_small_ones_are_other() -> None:
-    (panel,) = stored("nbody_stalls", "gpu").axes
+    chart = chart_of(FIGURES["nbody_stalls"], run_of("gpu"))
+    (panel,) = panels(chart)
     widths: dict[float, float] = {}
-    for container in panel.containers:
-        (bar,) = container
-        widths[bar.get_y()] = widths.get(bar.get_y(), 0) + bar.get_width()
+    for mark in marks(panel):
+        widths[mark.place] = widths.get(mark.place, 0) + mark.value - mark.start
     assert list(widths.values()) == pytest.approx([100] * len(ladder_run.GPU))
-    (naive, *_) = nbody_stalls.prepare(rows_of("gpu"))
+    (naive, *_) = FIGURES["nbody_stalls"].items(run_of("gpu"))
     assert naive.shares["long_scoreboard"] == pytest.approx(9.1 / 15.1)
-    legend = [text.get_text() for text in stored("nbody_stalls", "gpu").legends[0].get_texts()]
-    assert "instruction cache" not in legend
-    assert legend[-1] == "other"
+    assert "instruction cache" not in labels(chart)
+    assert labels(chart)[-1] == "other"
 
 
 def test_issue_slots_stand_beside_the_stalls(tmp_path: Path) -> None:
     line = rung_case("naive", 1e12, SINGLE, layout="aos")
-    rows = some(tmp_path, line, rung_counts(line, 50, 55.6))
-    words = [text.get_text() for text in drawn("nbody_stalls", rows).axes[0].texts]
-    assert words == ["56 %, 15.1", "issue slots used, warps"]
+    run = some(tmp_path, line, rung_counts(line, 50, 55.6))
+    (panel,) = panels(chart_of(FIGURES["nbody_stalls"], run))
+    assert beside(panel) == ["56 %, 15.1", "issue slots used, warps"]
 
 
 def test_the_fastest_counted_case_is_shown(tmp_path: Path) -> None:
@@ -413,23 +365,25 @@ def test_the_fastest_counted_case_is_shown(tmp_path: Path) -> None:
         rung_case("naive", rate, SINGLE, layout=layout)
         for rate, layout in ((1e12, "aos"), (2e12, "soa"))
     )
-    rows = some(tmp_path, slow, fast, rung_counts(slow, 50, 50))
-    (one,) = nbody_stalls.prepare(rows)
+    run = some(tmp_path, slow, fast, rung_counts(slow, 50, 50))
+    (one,) = FIGURES["nbody_stalls"].items(run)
     assert one.all_states.params["layout"] == "aos"
 
 
 def test_every_error_has_its_bound() -> None:
-    (panel,) = stored("nbody_accuracy", "gpu").axes
-    points = nbody_accuracy.prepare(rows_of("gpu"))
-    assert len(places(panel, "_valid")) == len(points)
-    assert strokes(panel, "_bound") == pytest.approx([point.bound for point in points])
-    assert all(point.bound and point.row.value < point.bound for point in points)
+    (panel,) = stored("nbody_accuracy")
+    found = FIGURES["nbody_accuracy"].items(run_of("gpu"))
+    drawn = [value for line in series(panel) for _, value in line]
+    assert sorted(drawn) == pytest.approx(
+        sorted([one.row.value for one in found] + [one.bound for one in found])
+    )
+    assert all(one.bound and one.row.value < one.bound for one in found)
 
 
 def test_an_error_of_nothing_is_drawn_and_a_case_beyond_its_bound_is_hollow(
     tmp_path: Path,
 ) -> None:
-    rows = some(
+    run = some(
         tmp_path,
         rung_case("naive", 1e12, SINGLE, layout="aos", error=0.0),
         rung_case(
@@ -437,7 +391,8 @@ def test_an_error_of_nothing_is_drawn_and_a_case_beyond_its_bound_is_hollow(
         ),
         rung_case("zzz", 1e12, SINGLE, layout="aos"),
     )
-    (panel,) = drawn("nbody_accuracy", rows).axes
-    assert places(panel, "_valid")[0] == nbody_accuracy.LEAST
-    assert places(panel, "_invalid") == [1e-3]
-    assert len(strokes(panel, "_bound")) == 2
+    (panel,) = panels(chart_of(FIGURES["nbody_accuracy"], run))
+    errors, bounds = series(panel)
+    assert errors[0][1] == nbody_accuracy.LEAST
+    assert values(panel, valid=False) == [1e-3]
+    assert len(bounds) == 2

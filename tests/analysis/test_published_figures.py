@@ -3,13 +3,13 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from strata import figures, reference
 from strata.figures import (

@@ -20,7 +20,6 @@ from strata import figures
 from strata.figures import _roofline as drawing
 from strata.figures import roofline as of_operations
 from strata.figures import roofline_instructions as of_instructions
-from strata.ladder import rungs as ladder
 from strata.model import plain
 from strata.roofline import files as roofline_files
 from strata.roofline import roofline
@@ -194,12 +193,9 @@ def test_every_level_has_a_point_at_one_rate(seed: int, tmp_path: Path) -> None:
 def test_the_rate_is_the_operations_of_a_step_over_its_time(tmp_path: Path) -> None:
     mine = rows(tmp_path, *ceilings(), *rung(20e12, at({"l2": 300})))
     point = points(roofline.entries(mine))["l2"]
-    cases = ladder.Cases(mine)
-    fused, time = cases.get(point.row, "fp32_fma"), cases.get(point.row, "step_time")
-    assert fused is not None
-    assert time is not None
-    assert point.work == pytest.approx(2 * fused.value)
-    assert point.rate == pytest.approx(2 * fused.value / time.value)
+    values = {row.quantity: row.value for row in mine if row.case == point.row.case}
+    assert point.work == pytest.approx(2 * values["fp32_fma"])
+    assert point.rate == pytest.approx(2 * values["fp32_fma"] / values["step_time"])
 
 
 @pytest.mark.parametrize(("over", "refused"), [(1.0, ""), (1.015, ""), (1.05, "refused")])
@@ -503,7 +499,7 @@ def test_profiled_kernels_stand_under_borrowed_ceilings(tmp_path: Path) -> None:
     )
     lender = rows(tmp_path / "b", *ceilings(), arithmetic("fp64", 1e12))
     lender = tuple(
-        Row(**{name: getattr(row, name) for name in Row.__slots__} | {"run": "other"})
+        Row(**{name: getattr(row, name) for name in Row.__struct_fields__} | {"run": "other"})
         for row in lender
     )
     assert roofline.entries(mine) == ()

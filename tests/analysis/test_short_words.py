@@ -1,15 +1,16 @@
 """The figure of the matrix addition by short words, and the published speed-ups beside it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from strata import figures
+from charts import caption_of, chart_of, labels, panels, points, run_with
 from strata.figures import short_words
 from strata.run import Row
+
+FIGURE = short_words.FIGURE
 
 Key = tuple[int, str, int]
 """Element, order and group."""
@@ -57,96 +58,77 @@ def every(invalid: Sequence[Key] = (), slower: Mapping[Key, float] | None = None
     return rows
 
 
+def kernels_of(rows: Sequence[Row]) -> Sequence[short_words.Kernel]:
+    return FIGURE.items(run_with(rows))
+
+
 def hollow(rows: Sequence[Row]) -> list[tuple[float, float]]:
-    """The points drawn as invalid."""
-    with figures.style():
-        canvas = figures.render(short_words.FIGURE, short_words.prepare(rows))
-        canvas.draw_without_rendering()
-    lines = [
-        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_invalid"
-    ]
-    assert all(line.get_markerfacecolor() == "white" for line in lines)
+    """Place and value of the marks drawn as invalid."""
     return [
-        (float(x), float(y))
-        for line in lines
-        for x, y in zip(
-            np.atleast_1d(line.get_xdata()), np.atleast_1d(line.get_ydata()), strict=True
-        )
+        point
+        for panel in panels(chart_of(FIGURE, run_with(rows)))
+        for point in points(panel, valid=False)
     ]
 
 
 def test_without_its_rows_there_is_no_figure() -> None:
-    assert not short_words.prepare([])
-    by_graph = [row for row in every() if row.method == "graph_slope"]
-    assert not short_words.prepare(by_graph)
+    assert not kernels_of([])
+    assert not kernels_of([row for row in every() if row.method == "graph_slope"])
 
 
 def test_a_kernel_has_its_time_and_its_bandwidth_by_events() -> None:
-    (one,) = short_words.prepare(kernel((2, "coalesced", 4), 2e-3))
-    assert (one.element, one.order, one.group, one.access) == (2, "coalesced", 4, "together")
+    (one,) = kernels_of(kernel((2, "coalesced", 4), 2e-3))
+    assert (one.kind, one.text("access")) == ((2, "coalesced", 4), "together")
     assert one.time.value == 2e-3
     assert one.bandwidth is not None
     assert one.bandwidth.value == BYTES / 2e-3
 
 
 def test_the_published_ratios_are_taken_between_the_kernels_of_the_paper() -> None:
-    kernels = short_words.prepare(every())
-    found = [short_words.ratio(kernels, one) for one in short_words.SPEED_UPS]
+    kernels = kernels_of(every())
+    found = [short_words.ratio(kernels, place) for place in range(3)]
     assert [one.value for one in found if one] == pytest.approx([31, 43, 26])
-    assert [one.value for one in short_words.SPEED_UPS] == [31, 43, 26]
+    assert [value for _, value, *_ in short_words.SPEED_UPS] == [31, 43, 26]
 
 
 def test_a_ratio_ranges_from_fast_over_slow_to_slow_over_fast() -> None:
-    kernels = short_words.prepare(every())
-    one = short_words.ratio(kernels, short_words.SPEED_UPS[0])
+    one = short_words.ratio(kernels_of(every()), 0)
     assert one is not None
     assert (one.low, one.high) == pytest.approx((31 * 0.99 / 1.01, 31 * 1.01 / 0.99))
 
 
 def test_a_wider_group_has_a_ratio_of_its_own() -> None:
-    kernels = short_words.prepare(every(slower={(1, "coalesced", 16): 0.5e-3}))
-    wider = short_words.ratio(kernels, short_words.SPEED_UPS[1], 16)
+    kernels = kernels_of(every(slower={(1, "coalesced", 16): 0.5e-3}))
+    wider = short_words.ratio(kernels, 1, 16)
     assert wider is not None
     assert wider.value == pytest.approx(86)
-    assert "Groups of 16 bytes make the second 86×." in short_words.caption(kernels)
+    assert "Groups of 16 bytes make the second 86×." in FIGURE.caption(kernels)
 
 
 def test_a_ratio_without_one_of_its_kernels_is_none() -> None:
     rows = [row for row in every() if row.case != "4/coalesced/4/together"]
-    kernels = short_words.prepare(rows)
-    assert short_words.ratio(kernels, short_words.SPEED_UPS[0]) is None
+    assert short_words.ratio(kernels_of(rows), 0) is None
     assert hollow(rows) == []
 
 
 def test_what_failed_a_gate_is_hollow_as_a_point_and_as_a_ratio() -> None:
     assert hollow(every()) == []
     rows = every(invalid=[(4, "uncoalesced", 4)])
-    points = hollow(rows)
-    assert [x for x, _ in points] == pytest.approx([4, 31])
+    (group, _), (_, ratio) = hollow(rows)
+    assert (group, ratio) == pytest.approx((4, 31))
     assert "Invalid, drawn hollow (1): 4 B elements, uncoalesced, 4 B together." in (
-        short_words.caption(short_words.prepare(rows))
+        caption_of(FIGURE, run_with(rows))
     )
 
 
 def test_an_invalid_kernel_of_the_wider_group_is_not_boasted_of() -> None:
-    kernels = short_words.prepare(every(invalid=[(1, "coalesced", 16)]))
-    assert "Groups of 16 bytes" not in short_words.caption(kernels)
+    kernels = kernels_of(every(invalid=[(1, "coalesced", 16)]))
+    assert "Groups of 16 bytes" not in FIGURE.caption(kernels)
 
 
 def test_the_figure_draws_what_little_there_is() -> None:
     assert hollow(kernel((2, "coalesced", 4), 2e-3)) == []
-    without = [row for row in every() if row.quantity == "kernel_time"]
-    assert hollow(without) == []
-
-
-def test_the_data_file_has_a_cell_for_each_column() -> None:
-    for one in short_words.prepare(every(invalid=[(1, "coalesced", 1)])):
-        cells = short_words.cells(one)
-        assert len(cells) == len(short_words.FIGURE.columns)
-        assert cells[8] is (
-            (one.element, one.order, one.group) != (1, "coalesced", 1) or (one.access == "apart")
-        )
-        assert short_words.source(one).quantity == "kernel_time"
+    assert hollow([row for row in every() if row.quantity == "kernel_time"]) == []
 
 
 def of_a_cpu(rows: Sequence[Row]) -> list[Row]:
@@ -163,19 +145,16 @@ def of_a_cpu(rows: Sequence[Row]) -> list[Row]:
 
 
 def test_on_a_cpu_the_orders_are_those_of_a_loop() -> None:
-    kernels = short_words.prepare(of_a_cpu(every()))
-    assert len(kernels) == len(short_words.prepare(every()))
-    with figures.style():
-        canvas = figures.render(short_words.FIGURE, kernels)
-    texts = [text.get_text() for legend in canvas.legends for text in legend.get_texts()]
-    assert texts[:2] == ["row by row", "column by column"]
-    assert texts[-1] == "this CPU"
-    first = canvas.axes[0]
-    assert first.get_xlabel() == "group that a turn of the loop takes (bytes)"
-    assert first.get_ylabel() == "useful bandwidth (GB/s)"
-    words = short_words.caption(kernels)
+    run = run_with(of_a_cpu(every()))
+    kernels, chart = FIGURE.items(run), chart_of(FIGURE, run)
+    assert len(kernels) == len(kernels_of(every()))
+    assert {"row by row", "column by column", "this CPU"} <= set(labels(chart))
+    first = panels(chart)[0]
+    assert first.places.label == "group that a turn of the loop takes (bytes)"
+    assert first.values.label == "useful bandwidth (GB/s)"
+    words = FIGURE.caption(kernels)
     assert "thread" not in words
     assert "128 MiB" not in words
-    found = short_words.ratio(kernels, short_words.SPEED_UPS[0])
+    found = short_words.ratio(kernels, 0)
     assert found is not None
     assert found.value == pytest.approx(31)

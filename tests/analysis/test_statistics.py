@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata.run.statistics import Interval, coverage, median_interval, median_rank, spread
+from strata.run.statistics import Interval, median_interval, median_rank, spread
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 
@@ -37,12 +37,6 @@ def test_rank_agrees_with_the_binomial_quantile_of_scipy() -> None:
     binom = pytest.importorskip("scipy.stats").binom
     for count in (6, 7, 30, 101, 1000, 5000):
         assert median_rank(count) == int(binom.ppf(0.025, count, 0.5))
-
-
-def test_coverage_is_the_brute_force_one() -> None:
-    for count in (6, 7, 12, 41):
-        for rank in range(1, count // 2 + 1):
-            assert coverage(count, rank) == pytest.approx(brute_force_coverage(count, rank))
 
 
 @pytest.mark.parametrize("count", range(6))

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
-from strata import figures
+from charts import caption_of, chart_of, panels, points, run_with
 from strata.figures import stride_gather
 from strata.run import Row
 
+FIGURE = stride_gather.FIGURE
 TERA = 1e12
 
 
@@ -63,69 +63,54 @@ def some() -> list[Row]:
     return rows
 
 
+def points_of(rows: Sequence[Row]) -> Sequence[stride_gather.Point]:
+    return FIGURE.items(run_with(rows))
+
+
 def hollow(rows: Sequence[Row]) -> list[float]:
-    """The abscissae of the points drawn as invalid."""
-    with figures.style():
-        canvas = figures.render(stride_gather.FIGURE, stride_gather.prepare(rows))
-        canvas.draw_without_rendering()
-    lines = [
-        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_invalid"
-    ]
-    assert all(line.get_markerfacecolor() == "white" for line in lines)
-    return [float(x) for line in lines for x in np.atleast_1d(line.get_xdata())]
+    """The places of the marks drawn as invalid."""
+    chart = chart_of(FIGURE, run_with(rows))
+    return [place for panel in panels(chart) for place, _ in points(panel, valid=False)]
 
 
 def test_without_its_rows_there_is_no_figure() -> None:
-    assert not stride_gather.prepare([])
-    counts = [row for row in some() if row.quantity != "useful_bandwidth"]
-    assert not stride_gather.prepare(counts)
+    assert not points_of([])
+    assert not points_of([row for row in some() if row.quantity != "useful_bandwidth"])
 
 
 def test_what_failed_a_gate_is_hollow_and_is_named() -> None:
     assert hollow(some()) == [16]
-    caption = stride_gather.caption(stride_gather.prepare(some()))
-    assert "Invalid, drawn hollow (1): DRAM, strided, 16, 4 B." in caption
+    words = caption_of(FIGURE, run_with(some()))
+    assert "Invalid, drawn hollow (1): DRAM, strided, 16, 4 B." in words
 
 
 def test_a_stride_of_1_is_a_misalignment_of_0_as_well() -> None:
-    points = stride_gather.prepare(some())
-    zero = [one for one in points if one.pattern == "misaligned" and one.setting == 0]
+    zero = [one for one in points_of(some()) if one.pattern == "misaligned" and one.setting == 0]
     assert [one.level for one in zero] == ["l2", "dram"]
     assert [one.useful.value for one in zero] == [8 * TERA, 4 * TERA]
-    alone = stride_gather.prepare(case(4, 1))
-    assert [one.pattern for one in alone] == ["strided"]
+    assert [one.pattern for one in points_of(case(4, 1))] == ["strided"]
 
 
 def test_the_model_is_the_sectors_at_the_rate_of_stride_1() -> None:
-    points = stride_gather.prepare(some())
+    points = points_of(some())
     (far,) = [one for one in points if one.setting == 2**30]
     assert far.modelled == pytest.approx(4 * TERA / 8)
     assert far.share == pytest.approx(0.4)
-    assert "window of 1G, 4 B elements, with 40" in stride_gather.caption(points)
+    assert "window of 1G, 4 B elements, with 40" in FIGURE.caption(points)
     (half,) = [one for one in points if one.level == "l2" and one.setting == 2]
     assert half.share == pytest.approx(1)
 
 
 def test_an_invalid_stride_of_1_is_no_measure_of_the_others() -> None:
     rows = [*case(4, 1, valid=False), *case(2, 2, stride=2)]
-    points = stride_gather.prepare(rows)
+    points = points_of(rows)
     assert all(one.modelled is None and one.share is None for one in points)
-    assert "Dashed" not in stride_gather.caption(points)
+    assert "Dashed" not in FIGURE.caption(points)
     assert hollow(rows) == [1]
 
 
 def test_a_cpu_has_no_sectors_and_is_drawn_in_its_own_unit() -> None:
     rows = [*case(0.012, None, level="l3"), *case(0.001, None, level="l3", stride=16)]
-    points = stride_gather.prepare(rows)
     assert hollow(rows) == []
-    with figures.style():
-        canvas = figures.render(stride_gather.FIGURE, points)
-    assert canvas.axes[0].get_ylabel() == "useful bandwidth (GB/s)"
-
-
-def test_the_data_file_has_a_cell_for_each_column() -> None:
-    for one in stride_gather.prepare(some()):
-        cells = stride_gather.cells(one)
-        assert len(cells) == len(stride_gather.FIGURE.columns)
-        assert cells[-2] is one.useful.valid
-        assert stride_gather.source(one) is one.useful
+    (panel,) = panels(chart_of(FIGURE, run_with(rows)))
+    assert panel.values.label == "useful bandwidth (GB/s)"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from strata.compare.changes import Better
 from strata.compare.conditions import CLOCK, Difference, differences
 from strata.ladder import rungs as ladder
+from strata.ladder.best import best_cases
 from strata.model import LEVELS, Cited, Sentence, Table, level_name, ordered
 from strata.model.units import SPACE, number
 from strata.run import Row, Run, RunError
@@ -213,7 +214,7 @@ def _atomics(run: Run) -> Found:
 
 
 def _interactions(run: Run) -> Found:
-    steps = [step.row for step in ladder.steps(run.rows) if step.row.valid]
+    steps = [step.row for step in best_cases(run) if step.row.valid]
     # The serial rung is of one core; all others of every SM or core of each of their GPUs.
     serial = "serial"
     return _per_cycle(

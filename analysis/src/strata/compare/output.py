@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from strata.compare import devices, words
 from strata.compare.changes import Comparison, Settings, compare
 from strata.compare.conditions import kinship
@@ -42,7 +44,7 @@ def only(run: Run, names: Sequence[str]) -> Run:
                 mend="name another",
             )
     kept = tuple(row for row in run.rows if row.benchmark in names or row.suite in names)
-    return replace(run, rows=kept)
+    return structs.replace(run, rows=kept)
 
 
 def comparisons(

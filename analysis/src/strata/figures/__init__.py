@@ -7,9 +7,10 @@ drawing, save nothing, and set no global state.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -25,7 +26,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
 from strata.figures._recording import Recording, record
-from strata.run import Context, Row
+from strata.run import Context, Row, Run
 
 STYLE = Path(__file__).with_name("style.mplstyle")
 PNG_LEVEL = 2
@@ -57,21 +58,43 @@ class Figure(Generic[Item]):
     name: str
     title: str
     order: int
-    prepare: Callable[[Sequence[Row]], Sequence[Item]]
+    prepare: Callable[[Any], Sequence[Item]]
     grid: Callable[[Sequence[Item]], Grid]
     draw: Callable[[Sequence[Item], AxesGrid], None]
     caption: Callable[[Sequence[Item]], str]
     columns: tuple[str, ...]
     cells: Callable[[Item], tuple[object, ...]]
     source: Callable[[Item], Row]
+    of_run: bool = False
+    """Whether `prepare` takes the run, not its rows alone."""
+
+    def items(self, run: Run) -> Sequence[Item]:
+        """What the figure shows of the run."""
+        return self.prepare(run if self.of_run else run.rows)
 
 
-def discover() -> tuple[Figure[Any], ...]:
-    """Every figure of the package, in the order in which a report shows them."""
+@cache
+def by_module() -> Mapping[str, Sequence[Any]]:
+    """The figures of each module, by its name."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    figures = [module.FIGURE for module in modules]
-    return tuple(sorted(figures, key=lambda figure: (figure.order, figure.name)))
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return {
+        name: module.FIGURES if hasattr(module, "FIGURES") else (module.FIGURE,)
+        for name, module in modules.items()
+    }
+
+
+def discover() -> tuple[Any, ...]:
+    """Every figure of the package, in the order in which a report shows them."""
+    found = [figure for of_module in by_module().values() for figure in of_module]
+    return tuple(sorted(found, key=lambda figure: (figure.order, figure.name)))
+
+
+def module_of(name: str) -> str:
+    """The module that a figure stands in."""
+    return next(
+        module for module, found in by_module().items() if name in [figure.name for figure in found]
+    )
 
 
 @contextmanager

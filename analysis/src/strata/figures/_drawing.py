@@ -16,8 +16,10 @@ from io import StringIO
 from typing import Any
 
 from strata import figures
+from strata.figures import _draw
+from strata.figures import _figure as charted
 from strata.report.all_rows import Places
-from strata.run import Row, Run
+from strata.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,6 @@ class _Work:
 
     figures: Sequence[figures.Figure[Any]]
     runs: Sequence[Run]
-    rows: Sequence[Sequence[Row]]
     places: Sequence[Places]
 
 
@@ -59,9 +60,8 @@ def drawn(
     """
     global _work  # noqa: PLW0603  (a forked process gets it from here)
     found = figures.discover()
-    rows = [run.rows for run in runs]
     tasks = [(run, figure) for run in range(len(runs)) for figure in range(len(found))]
-    _work = _Work(figures=found, runs=runs, rows=rows, places=places)
+    _work = _Work(figures=found, runs=runs, places=places)
     gc.freeze()  # a walk over the records for garbage writes to all the memory that is shared
     try:
         with _everywhere(tasks) as done:
@@ -118,14 +118,14 @@ def _begin() -> None:
 def _drawing(run: int, figure: int) -> Drawing | None:
     if _work is None:
         raise RuntimeError("nothing to draw")
-    return draw(_work.figures[figure], _work.rows[run], _work.runs[run], _work.places[run])
+    return draw(_work.figures[figure], _work.runs[run], _work.places[run])
 
 
-def draw(
-    figure: figures.Figure[Any], rows: Sequence[Row], run: Run, places: Places
-) -> Drawing | None:
-    """One figure of the rows of a run; None where they have nothing for it."""
-    items = figure.prepare(rows)
+def draw(figure: Any, run: Run, places: Places) -> Drawing | None:
+    """One figure of a run; None where it has nothing for it."""
+    if isinstance(figure, charted.Figure):
+        return draw_chart(figure, run, places)
+    items = figure.items(run)
     if not items:
         return None
     with figures.style():
@@ -137,6 +137,24 @@ def draw(
         caption=figures.full_caption(figure, items, run.context),
         images=images,
         data=_data(figure, items),
+        places=tuple(shown),
+    )
+
+
+def draw_chart(figure: charted.Figure[Any], run: Run, places: Places) -> Drawing | None:
+    """One figure of a run; None where it has nothing for it."""
+    items = figure.items(run)
+    if not items:
+        return None
+    with figures.style():
+        images = figures.images(_draw.draw(figure.chart(items)))
+    shown = dict.fromkeys(places.of(row) for row in map(figure.row, items))
+    return Drawing(
+        name=figure.name,
+        title=figure.title,
+        caption=figure.full_caption(items, run.context),
+        images=images,
+        data=figure.data(items),
         places=tuple(shown),
     )
 

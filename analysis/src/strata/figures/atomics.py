@@ -1,261 +1,137 @@
 """What do lanes pay for wanting the same word? Latency and rate of every atomic operation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-from strata.figures import AxesGrid, Figure, Grid
-from strata.figures._palette import GREY, hollow_key, invalid_note, legend_above
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes, params
 from strata.model import ordered
-from strata.run import Row
+from strata.model.cases import CLOCKS
+from strata.run import Row, Run
 
-BENCHMARK = "atomics"
-SPACES = ("shared", "global")
-OPERATIONS = ("add_int", "add_int64", "add_float", "exch_int", "cas_int")
-NAMES = {
+OPERATIONS: Mapping[str, str] = {
     "add_int": "add int32",
     "add_int64": "add int64",
     "add_float": "add float",
     "exch_int": "exchange",
     "cas_int": "compare & swap",
 }
-TARGETS = ("disjoint", "warp", "same")
-_STYLE = {
-    "disjoint": ("#009E73", "o", "a word for each lane"),
-    "warp": ("#0072B2", "s", "a word for each warp"),
-    "same": ("#D55E00", "^", "one word for all"),
-}
-CPU_TARGETS = ("disjoint", "line", "same")
-_CPU_STYLE = {
-    "disjoint": ("#009E73", "o", "a line for each core"),
-    "line": ("#0072B2", "s", "a word for each core, on shared lines"),
-    "same": ("#D55E00", "^", "one word for all"),
-}
-LATENCY = "atomic_latency"
-RATE = "atomics_per_cycle"
 LABELS = {
-    LATENCY: "latency of a warp's operation (cycles)",
-    RATE: "operations of lanes per SM and cycle",
+    ("cuda", "atomic_latency"): "latency of a warp's operation (cycles)",
+    ("cuda", "atomics_per_cycle"): "operations of lanes per SM and cycle",
+    ("host", "atomic_latency"): "latency of a lone core's operation (TSC cycles)",
+    ("host", "atomics_per_cycle"): "operations per core and TSC cycle",
 }
-_CPU_LABELS = {
-    LATENCY: "latency of a lone core's operation (TSC cycles)",
-    RATE: "operations per core and TSC cycle",
+TARGETS = {
+    "cuda": {
+        "disjoint": ("a word for each lane", "#009E73", "o"),
+        "warp": ("a word for each warp", "#0072B2", "s"),
+        "same": ("one word for all", "#D55E00", "^"),
+    },
+    "host": {
+        "disjoint": ("a line for each core", "#009E73", "o"),
+        "line": ("a word for each core, on shared lines", "#0072B2", "s"),
+        "same": ("one word for all", "#D55E00", "^"),
+    },
 }
-METHODS = frozenset({"clock64_slope", "tsc_slope"})
-DECADE = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """The latency or the rate of one case."""
-
-    space: str
-    operation: str
-    returns: bool
-    target: str
-    row: Row
-
-    @property
-    def on_a_cpu(self) -> bool:
-        """Of cores, and not of lanes and their SMs."""
-        return self.row.backend == "host"
-
-    @property
-    def name(self) -> str:
-        """What stands at its line of the figure."""
-        return _name(self.operation, returns=self.returns, on_a_cpu=self.on_a_cpu)
-
-
-def _name(operation: str, *, returns: bool, on_a_cpu: bool) -> str:
-    name = NAMES.get(operation, operation)
-    if returns:
-        return name
-    return f"{name}, no return" if on_a_cpu else f"{name}, red"
-
-
-def _on_a_cpu(marks: Sequence[Mark]) -> bool:
-    return any(mark.on_a_cpu for mark in marks)
-
-
-def _style(marks: Sequence[Mark]) -> Mapping[str, tuple[str, str, str]]:
-    """Colour, marker and words of each target."""
-    return _CPU_STYLE if _on_a_cpu(marks) else _STYLE
-
-
-def prepare(rows: Sequence[Row]) -> Sequence[Mark]:
+def items(run: Run) -> Sequence[Row]:
     """Latencies and rates by the clock inside, by space and operation."""
-    marks = [
-        Mark(
-            space=row.params.get("space", "?"),
-            operation=row.params.get("operation", "?"),
-            returns=row.params.get("returns", "yes") == "yes",
-            target=row.params.get("target", "?"),
-            row=row,
-        )
-        for row in rows
-        if row.benchmark == BENCHMARK
+    found = [
+        row
+        for row in run.of("atomics")
+        if (row.backend, row.quantity) in LABELS
+        and row.method in CLOCKS
         and row.provenance == "timed"
-        and row.quantity in LABELS
-        and row.method in METHODS
+        and row.text("target") in TARGETS[row.backend]
     ]
     return sorted(
-        (mark for mark in marks if mark.target in _style([mark])),
-        key=lambda one: (
-            one.space, one.operation, not one.returns, one.target, one.row.quantity, one.row.case,
+        found,
+        key=lambda row: (
+            row.text("space"), row.text("operation"), row.text("returns", "yes") != "yes",
+            row.text("target"), row.quantity, row.case,
         ),
     )  # fmt: skip
 
 
-def _spaces(marks: Sequence[Mark]) -> list[str]:
-    return ordered({mark.space for mark in marks}, SPACES)
+def _line(row: Row) -> str:
+    """The name of the line on which a mark stands."""
+    name = OPERATIONS.get(row.text("operation"), row.text("operation"))
+    if row.text("returns", "yes") == "yes":
+        return name
+    return f"{name}, no return" if row.backend == "host" else f"{name}, red"
 
 
-def _quantities(marks: Sequence[Mark]) -> list[str]:
-    found = {mark.row.quantity for mark in marks}
-    return [quantity for quantity in LABELS if quantity in found]
+def chart(rows: Sequence[Row]) -> c.Chart:
+    """Spaces beneath each other, latency beside rate; the targets of an operation on one line."""
+    backend = rows[0].backend
+    operations = ordered({row.text("operation") for row in rows}, tuple(OPERATIONS))
+    by_line = sorted(rows, key=lambda row: operations.index(row.text("operation")))
+    lines = list(c.grouped(by_line, _line))
+    looks = {
+        target: (label, c.Look(colour=colour, marker=marker, size=4.2))
+        for target, (label, colour, marker) in TARGETS[backend].items()
+    }
 
-
-def _lines(marks: Sequence[Mark]) -> list[tuple[str, bool]]:
-    """Operation and whether it returns, in the order of the lines from the top."""
-    kinds = {(mark.operation, mark.returns) for mark in marks}
-    operations = ordered({operation for operation, _ in kinds}, OPERATIONS)
-    return [
-        (operation, returns)
-        for operation in operations
-        for returns in (True, False)
-        if (operation, returns) in kinds
-    ]
-
-
-def grid(marks: Sequence[Mark]) -> Grid:
-    """A row of panels for each space, a column for each quantity."""
-    spaces = _spaces(marks)
-    return Grid(
-        len(spaces),
-        len(_quantities(marks)),
-        width=7.6,
-        height=1.0 + len(spaces) * (0.6 + 0.24 * len(_lines(marks))),
-    )
-
-
-def _panel(marks: Sequence[Mark], lines: Sequence[tuple[str, bool]], panel: Axes) -> None:
-    """Marks: medians, with the range of the samples; the targets of an operation on one line."""
-    targets = CPU_TARGETS if _on_a_cpu(marks) else TARGETS
-    for mark in marks:
-        colour, marker, _ = _style(marks)[mark.target]
-        place = lines.index((mark.operation, mark.returns))
-        y = place + 0.22 * (targets.index(mark.target) - 1)
-        row = mark.row
-        if row.valid:
-            panel.plot([row.minimum, row.maximum], [y, y], color=colour, linewidth=1.0)
-        panel.plot(
-            [row.value], [y], linestyle="none", marker=marker, markersize=4.2, color=colour,
-            markerfacecolor=colour if row.valid else "white", markeredgewidth=0.8,
-            label="_valid" if row.valid else "_invalid",
+    def panel(space: str, quantity: str, here: Sequence[Row]) -> c.Panel:
+        title = "memory" if backend == "host" else f"{space} memory"
+        layers = c.by_look(
+            here, lambda row: row.text("target"), looks,
+            lambda row: c.mark(
+                lines.index(_line(row)) + 0.22 * (list(looks).index(row.text("target")) - 1), row
+            ),
+            spread="bar",
         )  # fmt: skip
-    if not marks:
-        panel.text(0.5, 0.5, "not timed", transform=panel.transAxes, ha="center", color=GREY)
-    panel.set_xscale("log")
-    panel.xaxis.set_major_locator(LogLocator(10))
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    panel.xaxis.set_minor_formatter(NullFormatter())
-    panel.set_ylim(len(lines) - 0.5, -0.5)
-    panel.yaxis.grid(visible=False)
-    for edge in range(1, len(lines)):
-        panel.axhline(edge - 0.5, color="#dddddd", linewidth=0.6, zorder=0)
+        return c.Panel(
+            layers=layers,
+            places=c.names_axis(lines, grid=True),
+            values=c.Axis(label=LABELS[backend, quantity], scale="log"),
+            title=title if quantity == "atomic_latency" else "",
+            sideways=True,
+            blank="not timed",
+        )
 
-
-def draw(marks: Sequence[Mark], axes: AxesGrid) -> None:
-    """Spaces beneath each other, latency beside rate."""
-    lines = _lines(marks)
-    on_a_cpu = _on_a_cpu(marks)
-    names = [_name(operation, returns=returns, on_a_cpu=on_a_cpu) for operation, returns in lines]
-    quantities = _quantities(marks)
-    spaces = _spaces(marks)
-    for row, space in zip(axes, spaces, strict=True):
-        for panel, quantity in zip(row, quantities, strict=True):
-            here = [m for m in marks if (m.space, m.row.quantity) == (space, quantity)]
-            _panel(here, lines, panel)
-            panel.set_yticks(range(len(lines)), names if panel is row[0] else [""] * len(lines))
-            panel.tick_params(axis="y", length=0)
-            if panel is row[0]:
-                panel.set_title("memory" if on_a_cpu else f"{space} memory", loc="left")
-            if space == spaces[-1]:
-                panel.set_xlabel((_CPU_LABELS if on_a_cpu else LABELS)[quantity])
-    for column, quantity in enumerate(quantities):
-        values = [m.row.value for m in marks if m.row.quantity == quantity and m.row.value > 0]
-        low, high = min(values, default=1) / 1.8, max(values, default=1) * 1.8
-        for row in axes:
-            row[column].set_xlim(low, high)
-            if high < DECADE * low:
-                row[column].xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
-    found = {mark.target for mark in marks}
-    handles: list[Artist] = [
-        Line2D([], [], color=colour, marker=marker, markersize=4.2, linestyle="none", label=label)
-        for target, (colour, marker, label) in _style(marks).items()
-        if target in found
-    ]
-    if any(not mark.row.valid for mark in marks):
-        handles.append(hollow_key())
-    legend_above(axes[0][0], handles)
-    layout = axes[0][0].figure.get_layout_engine()
-    if isinstance(layout, ConstrainedLayoutEngine):
-        # Names are some percent wider on paper than where the layout measures them.
-        layout.set(w_pad=0.12)
-
-
-def caption(marks: Sequence[Mark]) -> str:
-    """What is timed, and what is not an instruction."""
-    invalid = invalid_note(
-        f"{mark.space}, {mark.name}, {mark.target}" for mark in marks if not mark.row.valid
+    panels = c.facets(
+        rows, lambda row: row.text("space"), lambda row: row.quantity, panel, rows=("shared",)
     )
-    if _on_a_cpu(marks):
+    height = 1.0 + len(panels) * (0.6 + 0.24 * len(lines))
+    return c.Chart(rows=panels, width=7.6, height=height, share="column")
+
+
+def caption(rows: Sequence[Row]) -> str:
+    """What is timed, and what is not an instruction."""
+    if rows[0].backend == "host":
         return (
-            "Atomic operations of a CPU. Left: latency where each needs what the one before "
-            "returned, in one core alone, whose word nobody else wants whatever the target. Right: "
-            "how many operations a core finishes in a cycle while all cores are at work, each on a "
-            "line of its own, on a word of its own beside those of others, or all on one word. "
-            "Cycles are those of the time-stamp counter. Where nothing is returned there is no "
-            "latency. Marks: medians; lines: range of the samples. Additions of floats are a loop "
-            f"of compare and swap.{invalid}"
+            "Atomic operations of a CPU. Left: latency where each operation needs the result of "
+            "the one before, in one core alone, whose word nobody else wants whatever the target. "
+            "Right: how many operations a core finishes in a cycle while all cores are at work, "
+            "each on a line of its own, on a word of its own beside those of others, or all on one "
+            "word. Cycles are those of the time-stamp counter. Operations that return nothing have "
+            "no latency. Marks: medians; lines: range of the samples. Additions of floats are a "
+            "loop of compare and swap."
         )
     return (
-        "Atomic operations of a warp. Left: latency where each needs what the one before returned, "
-        "in a warp that has the chip to itself. Right: how many operations of lanes an SM finishes "
-        "in a cycle, 32 warps on every SM; one word for all is one of the block in shared memory, "
-        "one of the whole chip in global memory. Red returns nothing, so it has "
+        "Atomic operations of a warp. Left: latency where each operation needs the result of the "
+        "one before, in a warp that has the chip to itself. Right: how many operations of lanes an "
+        "SM finishes in a cycle, 32 warps on every SM; one word for all is one of the block in "
+        "shared memory, one of the whole chip in global memory. Red returns nothing, so it has "
         "no latency. Marks: medians; lines: range of the samples. "
         "Additions of floats and of 64 bits in shared memory are a loop of compare and swap."
-        f"{invalid}"
     )
-
-
-def cells(mark: Mark) -> tuple[object, ...]:
-    """One line of the data file."""
-    row = mark.row
-    return (
-        mark.space, mark.operation, "yes" if mark.returns else "no", mark.target, row.quantity,
-        row.value, row.minimum, row.maximum, row.unit, row.valid, row.case,
-    )  # fmt: skip
 
 
 FIGURE = Figure(
     name="atomics",
     title="Atomic operations by contention",
     order=68,
-    prepare=prepare,
-    grid=grid,
-    draw=draw,
+    items=items,
+    chart=chart,
     caption=caption,
-    columns=(
-        "space", "operation", "returns", "target", "quantity", "median", "low", "high", "unit",
-        "valid", "case",
+    columns=params("space", "operation", "returns", "target")
+    | attributes("quantity", median="value", low="minimum", high="maximum")
+    | attributes("unit", "valid", "case"),
+    row=lambda row: row,
+    invalid=lambda row: (
+        "" if row.valid else f"{row.text('space')}, {_line(row)}, {row.text('target')}"
     ),
-    cells=cells,
-    source=lambda mark: mark.row,
-)  # fmt: skip
+)

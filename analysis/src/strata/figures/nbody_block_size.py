@@ -5,82 +5,40 @@ Siegel, Ributzka and Li (2009, IV-B) won 6 % by an occupancy of 67 % in place of
 
 from collections.abc import Sequence
 
-from matplotlib.artist import Artist
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-from strata.figures import AxesGrid, Figure, Grid, flat
-from strata.figures._palette import hollow_key, invalid_note, legend_beside
-from strata.figures._series import series
-from strata.figures.nbody_unroll import STYLE
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import AxisPoint
-from strata.model import units
-from strata.run import Row
-
-TERA = 1e12
+from strata.ladder.best import AxisPoint, along
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[AxisPoint]:
-    """One item per problem and size of blocks."""
-    return ladder.along(rows, "block_size", "block_size")
-
-
-def _occupied(points: Sequence[AxisPoint]) -> bool:
-    return any(point.occupancy for point in points)
-
-
-def grid(points: Sequence[AxisPoint]) -> Grid:
-    """The rate, and beneath it the occupancy where it was counted."""
-    rows = 2 if _occupied(points) else 1
-    return Grid(rows, 1, width=7.2, height=1.0 + 1.9 * rows)
-
-
-def draw(points: Sequence[AxisPoint], axes: AxesGrid) -> None:
-    """A line for each problem."""
-    panels = flat(axes)
-    handles: list[Artist] = []
-    for problem in dict.fromkeys(point.problem for point in points):
-        here = [point for point in points if point.problem == problem]
-        colour, marker = STYLE[problem]
-        look = {"colour": colour, "marker": marker}
-        series(
-            panels[0], [(point.value, point.row) for point in here],
-            **look, linewidth=1.4, markersize=4.5,
-        )  # fmt: skip
-        counted = [(point.value, point.occupancy) for point in here if point.occupancy]
+def chart(points: Sequence[AxisPoint]) -> c.Chart:
+    """The rate, and beneath it the occupancy where it was counted: a line for each problem."""
+    rates: list[c.Layer] = []
+    occupancies: list[c.Layer] = []
+    for problem, here in c.grouped(points, lambda point: point.problem).items():
+        look = c.PROBLEM_LOOK[problem]
+        label = ladder.size_words(here[0].row)
+        rate = [c.mark(point.value, point.row, 1e12) for point in here]
+        rates.append(c.Series(marks=rate, look=look, label=label, spread="band"))
+        counted = [c.mark(point.value, point.occupancy) for point in here if point.occupancy]
         if counted:
-            series(panels[1], counted, **look, linewidth=1.4, markersize=4.5)
-        handles.append(
-            Line2D([], [], color=colour, marker=marker, markersize=4.5,
-                   label=ladder.size_words(here[0].row))
-        )  # fmt: skip
-    if any(not point.row.valid for point in points):
-        handles.append(hollow_key())
+            occupancies.append(c.Series(marks=counted, look=look, spread="band"))
     sizes = sorted({point.value for point in points})
-    for panel in panels:
-        panel.set_xscale("log", base=2)
-        panel.set_xlim(0.85 * sizes[0], 1.18 * sizes[-1])
-        panel.xaxis.set_major_locator(FixedLocator([float(size) for size in sizes]))
-        panel.xaxis.set_minor_locator(NullLocator())
-        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: units.tick(value)))
-        panel.set_ylim(bottom=0)
-    top = max(point.row.maximum for point in points)
-    panels[0].set_ylim(0, 1.08 * top)
-    panels[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / TERA:g}"))
-    panels[0].set_ylabel("interactions (10¹²/s)")
-    if len(panels) > 1:
-        panels[1].set_ylim(0, 105)
-        panels[1].set_ylabel("occupancy (%)")
-    panels[-1].set_xlabel("threads of a block, and bodies of a tile")
-    legend_beside(panels[0], handles)
+    places = c.Axis(label="threads of a block, and bodies of a tile", scale="log2", ticks=sizes)
+    values = c.Axis(label="interactions (10¹²/s)", zero=True)
+    panels = [c.Panel(layers=rates, places=places, values=values)]
+    if occupancies:
+        share = c.Axis(label="occupancy (%)", limits=(0, 105))
+        panels.append(c.Panel(layers=occupancies, places=places, values=share))
+    rows = [[panel] for panel in panels]
+    return c.Chart(rows=rows, width=7.2, height=1.0 + 1.9 * len(rows), legend="beside")
 
 
 def caption(points: Sequence[AxisPoint]) -> str:
     """What the lines are."""
     occupancy = (
         " Beneath: counted warps in flight as a share of all that an SM can hold."
-        if _occupied(points)
+        if any(point.occupancy for point in points)
         else ""
     )
     return (
@@ -88,41 +46,26 @@ def caption(points: Sequence[AxisPoint]) -> str:
         f"bands: range of the samples.{occupancy} On an 8800 GTX blocks of 128 threads and a "
         "register less brought 67 % of occupancy in place of 50 %, and 6 % (Siegel, Ributzka and "
         "Li 2009, IV)."
-        + invalid_note(
-            f"{ladder.size_words(point.row)}, blocks of {point.value}"
-            for point in points
-            if not point.row.valid
-        )
     )
-
-
-def cells(point: AxisPoint) -> tuple[object, ...]:
-    """One line of the data file."""
-    systems, bodies = ladder.size(point.row)
-    return (
-        point.problem, systems, bodies, point.value, point.row.value, point.row.minimum,
-        point.row.maximum, point.occupancy.value if point.occupancy else "", point.row.valid,
-        point.row.case,
-    )  # fmt: skip
-
-
-def source(point: AxisPoint) -> Row:
-    """The rate."""
-    return point.row
 
 
 FIGURE = Figure(
     name="nbody_block_size",
     title="n-body: the size of blocks, and occupancy",
     order=204,
-    prepare=prepare,
-    grid=grid,
-    draw=draw,
+    items=lambda run: along(run, "block_size", "block_size"),
+    chart=chart,
     caption=caption,
-    columns=(
-        "problem", "systems", "bodies", "block_size", "interactions_per_second", "low", "high",
-        "occupancy_percent", "valid", "case",
+    columns={
+        "problem": lambda point: point.problem,
+        "systems": lambda point: ladder.size(point.row)[0],
+        "bodies": lambda point: ladder.size(point.row)[1],
+        "block_size": lambda point: point.value,
+    }
+    | attributes(of="row", interactions_per_second="value", low="minimum", high="maximum")
+    | attributes(occupancy_percent="occupancy")
+    | attributes("valid", "case", of="row"),
+    invalid=lambda point: (
+        "" if point.row.valid else f"{ladder.size_words(point.row)}, blocks of {point.value}"
     ),
-    cells=cells,
-    source=source,
-)  # fmt: skip
+)

@@ -13,15 +13,15 @@ from strata import reference
 from strata.figures import AxesGrid, Figure, Grid, flat
 from strata.figures._palette import GREY, INK, invalid_note, layout_style, legend_above
 from strata.ladder import seeds as ladder_seeds
-from strata.ladder.seeds import SIEGEL_LAYOUTS, LayoutTime
-from strata.model import LEVELS, level_name, ordered
+from strata.ladder.seeds import SIEGEL_LAYOUTS
+from strata.model import LEVELS, Bar, level_name, ordered
 from strata.model.units import short, unit_name
 from strata.run import Row
 
 KEY = "siegel2009gravit"
 
 
-def grid(times: Sequence[LayoutTime]) -> Grid:
+def grid(times: Sequence[Bar]) -> Grid:
     """One panel for each level, at most three abreast, four as two by two."""
     levels = len({time.level for time in times})
     columns = levels if levels <= 3 else 2
@@ -29,7 +29,7 @@ def grid(times: Sequence[LayoutTime]) -> Grid:
     return Grid(rows, columns, width=max(2.5 * columns, 4.6), height=0.6 + 2.2 * rows)
 
 
-def draw(times: Sequence[LayoutTime], axes: AxesGrid) -> None:
+def draw(times: Sequence[Bar], axes: AxesGrid) -> None:
     """Bars of medians from zero; whiskers: 5th to 95th percentile over warps."""
     panels = flat(axes)
     levels = ordered((time.level for time in times), LEVELS)
@@ -39,36 +39,36 @@ def draw(times: Sequence[LayoutTime], axes: AxesGrid) -> None:
     for panel in panels[len(levels) :]:
         panel.set_visible(False)
     for row in axes:
-        row[0].set_ylabel(f"{unit_name(times[0].bar.cycles.unit)} per warp-read")
+        row[0].set_ylabel(f"{unit_name(times[0].cycles.unit)} per warp-read")
     handles: list[Artist] = [
         Patch(facecolor=layout_style(one)[0], label=one)
         for one in SIEGEL_LAYOUTS
         if any(time.layout == one for time in times)
     ]
-    if any(not time.bar.cycles.valid for time in times):
+    if any(not time.cycles.valid for time in times):
         handles.append(
             Patch(facecolor="white", edgecolor=GREY, linestyle="--", label="invalid (hollow)")
         )
     legend_above(panels[0], handles)
 
 
-def _panel(panel: Axes, times: Sequence[LayoutTime]) -> None:
+def _panel(panel: Axes, times: Sequence[Bar]) -> None:
     tops = []
     for place, time in enumerate(times):
-        row, (colour, _) = time.bar.cycles, layout_style(time.layout)
+        row, (colour, _) = time.cycles, layout_style(time.layout)
         panel.bar(
             place, row.value, 0.7, facecolor=colour if row.valid else "none", edgecolor=colour,
             linestyle="-" if row.valid else "--", linewidth=0.8,
             label="_valid" if row.valid else "_invalid",
         )  # fmt: skip
         top = row.value
-        if time.bar.p5 and time.bar.p95:
-            low, high = max(row.value - time.bar.p5.value, 0), time.bar.p95.value - row.value
+        if time.p5 and time.p95:
+            low, high = max(row.value - time.p5.value, 0), time.p95.value - row.value
             panel.errorbar(
                 place, row.value, yerr=[[low], [max(high, 0)]], color=INK, elinewidth=0.8,
                 capsize=2, capthick=0.8,
             )  # fmt: skip
-            top = max(top, time.bar.p95.value)
+            top = max(top, time.p95.value)
         panel.annotate(
             short(row.value), (place, top), (0, 2), textcoords="offset points", ha="center",
             va="bottom", fontsize=7, color=INK if row.valid else GREY,
@@ -83,7 +83,7 @@ def _panel(panel: Axes, times: Sequence[LayoutTime]) -> None:
     panel.tick_params(axis="x", length=0)
 
 
-def caption(times: Sequence[LayoutTime]) -> str:
+def caption(times: Sequence[Bar]) -> str:
     """What the bars are, and what the paper has."""
     words = (
         f"After Figure 10 of Siegel et al. 2009 {reference.cite(KEY)}, "
@@ -94,23 +94,23 @@ def caption(times: Sequence[LayoutTime]) -> str:
         "CUDA 1.0, 1.1 and 2.2; their cycles are printed as bars alone, so none are drawn here."
     )
     return words + invalid_note(
-        f"{level_name(time.level)} {time.layout}" for time in times if not time.bar.cycles.valid
+        f"{level_name(time.level)} {time.layout}" for time in times if not time.cycles.valid
     )
 
 
-def cells(time: LayoutTime) -> tuple[object, ...]:
+def cells(time: Bar) -> tuple[object, ...]:
     """One line of the data file."""
-    row = time.bar.cycles
-    spread = [one.value if one else "" for one in (time.bar.p5, time.bar.p95)]
+    row = time.cycles
+    spread = [one.value if one else "" for one in (time.p5, time.p95)]
     return (
         time.level, time.layout, SIEGEL_LAYOUTS[time.layout], row.unit, row.value, *spread,
         row.valid, row.case,
     )  # fmt: skip
 
 
-def source(time: LayoutTime) -> Row:
+def source(time: Bar) -> Row:
     """The time of a warp-read."""
-    return time.bar.cycles
+    return time.cycles
 
 
 FIGURE = Figure(

@@ -24,10 +24,10 @@ def export(run: Run, file: Path, *, to: Target, force: bool = False) -> Path:
     `file` appears whole or not at all. Raises `RunError` where it is there and not `force`, or
     where the format needs a package that is not installed, and OSError where it cannot be written.
     """
-    from strata.interop._files import write_whole
     from strata.interop.google_benchmark import encode as as_google_benchmark
     from strata.interop.parquet import encode as as_parquet
     from strata.interop.plain_csv import encode as as_csv
+    from strata.run import write_whole
 
     formats = {"google-benchmark": as_google_benchmark, "parquet": as_parquet, "csv": as_csv}
     return write_whole(file, lambda: formats[to](run), force=force)
@@ -41,11 +41,11 @@ def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
     is of no known format, is damaged, or where the run is there and not `force`; OSError where the
     folder cannot be written.
     """
-    from strata.interop._files import read_text
     from strata.interop._run_folder import write
     from strata.interop.google_benchmark import decode as of_google_benchmark
     from strata.interop.nsight_compute import decode as of_nsight_compute
     from strata.interop.nsight_compute import is_table
+    from strata.run import read_text
 
     text = read_text(file)
     if text.lstrip().startswith("{"):

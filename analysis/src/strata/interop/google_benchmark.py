@@ -33,6 +33,7 @@ from strata.run import (
     CpuCache,
     Gate,
     Measurement,
+    Noise,
     Provenance,
     Row,
     Run,
@@ -518,7 +519,7 @@ def _one(
         provenance=provenance,
         method=method,
         samples=tuple(samples),
-        noise=Gate("noise", "unverified", "not held against a bound"),
+        noise=Noise("unverified", "not held against a bound"),
     )
 
 

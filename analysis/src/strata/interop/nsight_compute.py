@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from strata.interop._run_folder import NO_COUNTERS, Found, Imported, name, word
-from strata.run import METRIC, Gate, Measurement, RunError, Verdict
+from strata.run import METRIC, Measurement, Noise, RunError, Verdict
 
 TOOL = "Nsight Compute"
 SUITE = "ncu"
@@ -417,7 +417,7 @@ def _alike(theirs: str, ours: str) -> bool:
     return theirs == ours or not ({theirs, ours} & physical)
 
 
-def _noise(readings: Sequence[Reading]) -> Gate:
+def _noise(readings: Sequence[Reading]) -> Noise:
     """Whether the digits that ncu printed say enough."""
     worst = max(
         (
@@ -428,11 +428,11 @@ def _noise(readings: Sequence[Reading]) -> Gate:
         default=0.0,
     )
     if worst == 0:
-        return Gate("noise", "not_applicable", "")
+        return Noise("not_applicable", "")
     if worst > COARSE:
-        return Gate("noise", "failed", f"printed with too few digits (bound {100 * COARSE:g} %)")
+        return Noise("failed", f"printed with too few digits (bound {100 * COARSE:g} %)")
     verdict: Verdict = "passed" if worst <= FINE else "unverified"
-    return Gate("noise", verdict, f"rounded when printed, by {100 * worst:.2g} % at the most")
+    return Noise(verdict, f"rounded when printed, by {100 * worst:.2g} % at the most")
 
 
 def _counters(launches: Sequence[_Launch], device: str) -> dict[str, Any]:

@@ -1,46 +1,33 @@
 """What the papers that the n-body ladder follows printed of their steps, and what redoes them.
 
 Only numbers that stand in their texts: a figure whose values were printed as bars alone gives none.
-Like `strata.model`: no files, no drawing.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from strata import reference
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import RATE, Cases, size
-from strata.model import Bar, Cited, Point, Sentence, curves, latency_bars, level_name
+from strata.model import Bar, Cited, Sentence, curves, latency_bars, level_name
 from strata.model.units import count, factor
-from strata.run import Row
+from strata.run import Row, Run
 
 # --- Papadouli, Markovitsis, Sanchez Cabrera (2026): Table 1, Figures 1 and 2 ---------------------
 
 THESSALY = "Papadouli, Markovitsis and Sanchez Cabrera (2026)"
-THESSALY_LABEL = "Thessaly"
 FOUR = "four GK210"
-THESSALY_STEPS: Sequence[tuple[str, str, str, tuple[str, ...]]] = (
-    ("serial", "one core", "serial", ("aos",)),
-    ("OpenMP", "all cores", "openmp", ("aos",)),
-    ("GPU tiling", "one GK210, a launch for each system", "tiled", ("aos",)),
-    ("Elimination of system loop", "one GK210, one launch", "one_launch", ("aos",)),
-    ("Use of multiple gpus", FOUR, ladder.SEVERAL, ("soaoas",)),
-    ("SoA", FOUR, "one_launch", ("soa",)),
-    ("faster math computations", FOUR, "fast_math", ("soa", "soaoas")),
+THESSALY_STEPS: Sequence[tuple[str, str, float, str, tuple[str, ...]]] = (
+    ("serial", "one core", 87.014, "serial", ("aos",)),
+    ("OpenMP", "all cores", 5.19, "openmp", ("aos",)),
+    ("GPU tiling", "one GK210, a launch for each system", 2.1149, "tiled", ("aos",)),
+    ("Elimination of system loop", "one GK210, one launch", 0.493, "one_launch", ("aos",)),
+    ("Use of multiple gpus", FOUR, 0.1480, ladder.SEVERAL, ("soaoas",)),
+    ("SoA", FOUR, 0.1358, "one_launch", ("soa",)),
+    ("faster math computations", FOUR, 0.1100, "fast_math", ("soa", "soaoas")),
 )
-"""Row of the report's Table 1, the hardware it used, the rung that redoes it, and in which layout:
-the first that was measured."""
-THESSALY_SECONDS: Mapping[str, float] = {
-    "serial": 87.014,
-    "OpenMP": 5.19,
-    "GPU tiling": 2.1149,
-    "Elimination of system loop": 0.493,
-    "Use of multiple gpus": 0.1480,
-    "SoA": 0.1358,
-    "faster math computations": 0.1100,
-}
-"""Times of 4.3e10 interactions, as Table 1 and "Baseline speed and throughput" print them."""
+"""Row of the report's Table 1, the hardware it used, its seconds for 4.3e10 interactions (with
+"Baseline speed and throughput"), the rung that redoes it, and in which layout: the first that was
+measured."""
 THESSALY_TIMED_STEPS = 80
 """Of 32 systems of 4096 bodies: what makes the report's time times its throughput."""
 
@@ -49,8 +36,9 @@ THESSALY_TIMED_STEPS = 80
 class ThessalyStep:
     """A row of the report's Table 1: rates in interactions a second, times in seconds.
 
-    `row` is the rate of the case that redoes it, None where the run has none; `step_time` that of
-    one step of it, None where it is not of the report's systems.
+    `row` is the rate of the case that redoes it, `before` that of the step before it: of several
+    GPUs the same code on one. `step_time` is that of one step of it, where it is of the report's
+    systems. Each is None where the run has none.
     """
 
     name: str
@@ -58,29 +46,33 @@ class ThessalyStep:
     rate: float
     seconds: float
     row: Row | None
+    before: Row | None
     step_time: Row | None
 
 
-def thessaly(rows: Sequence[Row]) -> tuple[ThessalyStep, ...]:
+def thessaly(run: Run) -> tuple[ThessalyStep, ...]:
     """The rows of Table 1 (and its Figures 1 and 2), redone; empty without a case of any."""
-    cases = Cases(rows)
-    rates = ladder.at_size(cases.having(RATE), "galaxies")
-    theirs = {one.name: one.rate for one in reference.nbody() if one.label == THESSALY_LABEL}
+    cases = ladder.Cases(run)
+    rates = ladder.at_size(cases.having(ladder.RATE), "galaxies")
+    theirs = {one.name: one.rate for one in reference.nbody() if one.label == "Thessaly"}
     result = []
-    for name, hardware, rung, layouts in THESSALY_STEPS:
-        row = of_layout(rates.get(rung, ()), layouts)
-        same = row is not None and size(row) == ladder.THESSALY
-        time = cases.get(row, "step_time") if row is not None and same else None
-        result.append(ThessalyStep(name, hardware, theirs[name], THESSALY_SECONDS[name], row, time))
+    last: Row | None = None
+    for name, hardware, seconds, rung, layouts in THESSALY_STEPS:
+        here = rates.get(rung, [])
+        row = next((ladder.best(rows) for rows in _by_layout(here, layouts) if rows), None)
+        before = last
+        if rung == ladder.SEVERAL:
+            alone = [one for one in here if ladder.gpus(one) == 1]
+            before = ladder.best(alone) if row and alone and ladder.gpus(row) > 1 else None
+        same = row is not None and ladder.size(row) == ladder.THESSALY
+        time = cases.get(row, "step_time") if row and same else None
+        result.append(ThessalyStep(name, hardware, theirs[name], seconds, row, before, time))
+        last = row if row and rung != ladder.SEVERAL else last
     return tuple(result) if any(one.row for one in result) else ()
 
 
-def of_layout(rows: Sequence[Row], layouts: Sequence[str]) -> Row | None:
-    """The fastest in the first of the layouts that there is one of."""
-    by_layout: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_layout[row.params.get("layout", "")].append(row)
-    return next((ladder.best(by_layout[one]) for one in layouts if one in by_layout), None)
+def _by_layout(rows: Sequence[Row], layouts: Sequence[str]) -> list[list[Row]]:
+    return [[row for row in rows if row.text("layout") == layout] for layout in layouts]
 
 
 # --- Siegel, Ributzka, Li (2009): Figures 10 and 11 -----------------------------------------------
@@ -94,37 +86,14 @@ SIEGEL_GAINS: Mapping[str, Mapping[str, float]] = {
 }
 """Speed over aos on an 8800 GTX: "roughly 10 %", "approximately 50 %", "roughly 30 %" (III-A). That
 of aoas, and all of CUDA 1.1, are bars without numbers."""
+GLOBAL_LEVELS = ("l2", "dram")
+"""Behind L1, which the 8800 GTX did not have: where reads of its global memory are now."""
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutTime:
-    """The time of a warp-read of one of the paper's layouts, alone, and what aos needs of it.
-
-    `bar.cycles` in cycles (TSC cycles on a CPU); `base` None without aos.
-    """
-
-    level: str
-    layout: str
-    bar: Bar
-    base: Bar | None
-
-    @property
-    def gain(self) -> float | None:
-        """Speed over aos; None where one of both is not valid."""
-        if self.base is None or not (self.bar.cycles.valid and self.base.cycles.valid):
-            return None
-        return self.base.cycles.value / self.bar.cycles.value if self.bar.cycles.value > 0 else None
-
-
-def layout_times(rows: Sequence[Row]) -> tuple[LayoutTime, ...]:
+def layout_times(rows: Sequence[Row]) -> tuple[Bar, ...]:
     """Reads of all seven fields in the paper's layouts, level by level, layouts in its order."""
-    bars = [bar for bar in latency_bars(rows) if bar.fields == "all"]
-    base = {bar.level: bar for bar in bars if bar.layout == "aos"}
-    return tuple(
-        LayoutTime(bar.level, bar.layout, bar, base.get(bar.level))
-        for bar in bars
-        if bar.layout in SIEGEL_LAYOUTS
-    )
+    bars = latency_bars(rows)
+    return tuple(bar for bar in bars if bar.fields == "all" and bar.layout in SIEGEL_LAYOUTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,40 +114,21 @@ class LayoutGain:
 
 def layout_gains(rows: Sequence[Row]) -> tuple[LayoutGain, ...]:
     """Figure 11 redone: speed of each layout over aos, alone and under load."""
-    result = []
-    for time in layout_times(rows):
-        base = time.base
-        if base is not None and min(base.cycles.value, time.bar.cycles.value) > 0:
-            result.append(
-                LayoutGain(
-                    time.level, time.layout, "alone", base.cycles.value / time.bar.cycles.value,
-                    time.bar.cycles, base.cycles.valid and time.bar.cycles.valid,
-                )
-            )  # fmt: skip
-    best: dict[tuple[str, str], Point] = {}
+    alone = {(bar.level, bar.layout): bar.cycles for bar in layout_times(rows)}
+    loaded: dict[tuple[str, str], Row] = {}
     for point in curves(rows, "useful_bandwidth"):
-        here = point.level, point.layout
-        known = best.get(here)
-        if point.fields == "all" and (known is None or _faster(point, known)):
-            best[here] = point
-    for (level, layout), point in best.items():
-        loaded = best.get((level, "aos"))
-        if loaded is not None and layout in SIEGEL_LAYOUTS and loaded.row.value > 0:
-            result.append(
-                LayoutGain(
-                    level, layout, "loaded", point.row.value / loaded.row.value, point.row,
-                    point.row.valid and loaded.row.valid,
-                )
-            )  # fmt: skip
+        if point.fields == "all" and point.layout in SIEGEL_LAYOUTS:
+            here = point.level, point.layout
+            loaded[here] = ladder.best([loaded.get(here, point.row), point.row])
+    result = []
+    for how, found in (("alone", alone), ("loaded", loaded)):
+        for (level, layout), row in found.items():
+            base = found.get((level, "aos"))
+            if base and min(base.value, row.value) > 0:
+                gain = base.value / row.value if how == "alone" else row.value / base.value
+                valid = base.valid and row.valid
+                result.append(LayoutGain(level, layout, how, gain, row, valid))
     return tuple(result)
-
-
-def _faster(one: Point, other: Point) -> bool:
-    return (one.row.valid, one.row.value) > (other.row.valid, other.row.value)
-
-
-GLOBAL_LEVELS = ("l2", "dram")
-"""Behind L1, which the 8800 GTX did not have: where reads of its global memory are now."""
 
 
 def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
@@ -187,64 +137,57 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
     By the sectors that leave L1 for each read, counted. Empty where they were not.
     """
     gains = {(one.level, one.layout, one.how): one for one in layout_gains(rows) if one.valid}
-    times = {(one.level, one.layout): one for one in layout_times(rows)}
-    counts = _Counts(rows)
+    times = {(bar.level, bar.layout): bar.cycles.case for bar in layout_times(rows)}
+    counted = {
+        (row.case, row.quantity): row
+        for row in rows
+        if row.benchmark == "layout_read" and row.provenance == "counted" and row.valid
+    }
+    theirs = (f"{marks['soaoas']:g} ({version})" for version, marks in SIEGEL_GAINS.items())
+    times_as_fast = f"{' and '.join(theirs)} times as fast as aos on an 8800 GTX"
     result = []
     for level in GLOBAL_LEVELS:
-        old, new = times.get((level, "aos")), times.get((level, "soaoas"))
         alone = gains.get((level, "soaoas", "alone"))
-        if old is None or new is None or alone is None:
-            continue
-        asked, left = counts.asked_and_left(old.bar.cycles), counts.asked_and_left(new.bar.cycles)
-        if asked is None or left is None:
-            continue
-        theirs = " and ".join(
-            f"{marks['soaoas']:g} ({version})" for version, marks in SIEGEL_GAINS.items()
-        )
-        parts: list[str | Cited] = [
-            f"{SIEGEL}, Figure 11: soaoas was {theirs} times as fast as aos on an 8800 GTX; here, ",
-            f"at {level_name(level)}, ",
-            Cited(factor(alone.gain), alone.row),
-            " for one warp alone",
-        ]
         loaded = gains.get((level, "soaoas", "loaded"))
-        if loaded:
-            parts += [" and ", Cited(factor(loaded.gain), loaded.row), " under load"]
-        parts.append(": of the ")
-        parts.append(Cited(count(asked[0].value), asked[0]))
-        parts.append(" sectors that a warp asks for in aos, L1 lets ")
-        parts += [Cited(count(asked[1]), asked[0]), " through, of the "]
-        parts += [Cited(count(left[0].value), left[0]), " in soaoas "]
-        parts += [Cited(count(left[1]), left[0]), "."]
-        result.append(tuple(parts))
+        cases = [times.get((level, layout), "") for layout in ("aos", "soaoas")]
+        asked = [counted.get((case, "sectors_per_read")) for case in cases]
+        hits = [counted.get((case, "l1_hit_share")) for case in cases]
+        if alone is None or None in (*asked, *hits):
+            continue
+        old, new = (
+            (Cited(count(one.value), one), Cited(count(round(one.value * (1 - hit.value), 2)), one))
+            for one, hit in zip(asked, hits, strict=True)
+            if one and hit
+        )
+        result.append(
+            (
+                f"{SIEGEL}, Figure 11: soaoas was {times_as_fast}; here, at {level_name(level)}, ",
+                Cited(factor(alone.gain), alone.row),
+                " for one warp alone",
+                *(
+                    (" and ", Cited(factor(loaded.gain), loaded.row), " under load")
+                    if loaded
+                    else ()
+                ),
+                ": of the ",
+                old[0],
+                " sectors that a warp asks for in aos, L1 lets ",
+                old[1],
+                " through, of the ",
+                new[0],
+                " in soaoas ",
+                new[1],
+                ".",
+            )
+        )
     return tuple(result)
-
-
-class _Counts:
-    """What was counted of `layout_read`, by case and quantity."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows = {
-            (row.case, row.quantity): row
-            for row in rows
-            if row.benchmark == "layout_read" and row.provenance == "counted" and row.valid
-        }
-
-    def asked_and_left(self, row: Row) -> tuple[Row, float] | None:
-        """Sectors that a read asks L1 for, and those that L1 has to fetch, to one hundredth."""
-        asked = self._rows.get((row.case, "sectors_per_read"))
-        hits = self._rows.get((row.case, "l1_hit_share"))
-        return (asked, round(asked.value * (1 - hits.value), 2)) if asked and hits else None
 
 
 # --- Siegel, Ributzka, Li (2009): Figure 12 -------------------------------------------------------
 
 GRAVIT_BASE = "tiled"
 """The rung that is the paper's first GPU code: tiles in shared memory, aos in global memory."""
-GRAVIT_GAINS: Sequence[tuple[str, float]] = (
-    ("full unroll", 1.18),
-    ("all steps", 1.27),
-)
+GRAVIT_GAINS: Sequence[tuple[str, float]] = (("full unroll", 1.18), ("all steps", 1.27))
 """Over its first GPU code, on an 8800 GTX, copies included (IV-A; abstract)."""
 GRAVIT_SERIAL = 87
 """Times a serial CPU (abstract)."""

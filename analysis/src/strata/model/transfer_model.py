@@ -60,7 +60,7 @@ def _solve(sizes: Floats, seconds: Floats, weights: Floats) -> tuple[Floats, Flo
 
 
 def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:
-    """The line through transfers, with Student's intervals; None of fewer than LEAST_POINTS sizes."""
+    """The line through transfers, with Student's intervals; None of too few sizes."""
     from scipy.special import stdtrit  # half a second that a page without transfers need not pay
 
     x, t = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
@@ -92,7 +92,7 @@ def held_out(sizes: Iterable[int]) -> frozenset[int]:
 
 
 class BreakEven(NamedTuple):
-    """The size in bytes from which on a line is the cheaper one; the interval may reach to 0 or ∞."""
+    """The size in bytes from which on a line is cheaper; its interval may reach to 0 or ∞."""
 
     size: float
     interval: Interval

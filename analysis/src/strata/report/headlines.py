@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from strata.ladder import rungs
+from strata.ladder.best import best_cases
 from strata.model import atlas, layouts
 from strata.model.names import LEVELS, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, cited
@@ -90,7 +91,7 @@ def fp32_ceiling(run: Run) -> Iterator[Headline]:
 
 def nbody(run: Run) -> Iterator[Headline]:
     """The fastest rung of the n-body ladder on one device."""
-    steps = [step for step in rungs.steps(run.rows) if step.row.valid and rungs.gpus(step.row) == 1]
+    steps = [step for step in best_cases(run) if step.row.valid and rungs.gpus(step.row) == 1]
     if steps:
         top = max(steps, key=lambda step: step.row.value)
         rate = top.row.value / rungs.GIGA

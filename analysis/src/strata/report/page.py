@@ -121,7 +121,7 @@ class Section:
         self.linked: set[int] = set()
         self.figures: list[Mapping[str, Any]] = []
         self.notices = list(_notices(run))
-        self.gates, self.pending = trust.gate_counts(run), trust.pending(run)
+        self.gates = trust.gate_counts(run)
         self.unmeasured = trust.unmeasured(run)
         self.invalid: dict[tuple[str, str], list[int]] = {}
         for place, row in enumerate(run.rows):

@@ -5,7 +5,7 @@ Only valid rows are told, and what the run lacks is left out.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from strata.ladder import rungs, seeds, steps
+from strata.ladder import best, seeds, steps
 from strata.model import atlas, layouts
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
@@ -56,12 +56,12 @@ def latency(run: Run) -> Iterator[Sentence]:
 def bandwidth(run: Run) -> Iterator[Sentence]:
     """What each level gives when it is read as fast as it can be, against its limit."""
     parts = []
-    for level, best in atlas.bandwidths(run).items():
-        limit = against_limit(level, best)
-        if limit and best.share and level != "dram":
-            limit += (", ", percent(best.share), f" of {atlas.L1_BYTES_PER_CYCLE}")
+    for level, found in atlas.bandwidths(run).items():
+        limit = against_limit(level, found)
+        if limit and found.share and level != "dram":
+            limit += (", ", percent(found.share), f" of {atlas.L1_BYTES_PER_CYCLE}")
         shown = (" (", *limit, ")") if limit else ()
-        parts.append((f"{level_name(level)} ", cited(best.row), *shown))
+        parts.append((f"{level_name(level)} ", cited(found.row), *shown))
     if parts:
         yield ("Bandwidth of reading: ", *joined(parts), ".")
 
@@ -116,7 +116,7 @@ PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
     "transfers": transfer,
     "layouts": lambda run: layouts.sentences(run.rows),
     "the papers' kernels": lambda run: seeds.sentences(run.rows),
-    "rungs": lambda run: rungs.sentences(run.rows),
-    "steps between rungs": lambda run: steps.sentences(run.rows),
+    "rungs": best.sentences,
+    "steps between rungs": steps.sentences,
 }
 """What is said, in this order."""

@@ -20,7 +20,7 @@ from typing import Literal
 from strata.ladder import rungs as ladder
 from strata.model import Cited, Table, level_name, ordered
 from strata.model.units import SPACE, significant
-from strata.run import Row
+from strata.run import Row, load
 from strata.run.statistics import median
 
 FLOP = "flop"
@@ -403,7 +403,31 @@ def _pins_and_lanes(rows: Sequence[Row]) -> dict[str, float]:
 # --- points ---------------------------------------------------------------------------------------
 
 
-class _Profiled(ladder.Cases):
+_RUNGS: list[str] = [rung["name"] for rung in load._before()["rungs"]]
+
+
+class _Cases:
+    """The rows of the ladder by case and quantity; `cupti_net` before a metric by itself."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows: dict[tuple[str, str], Row] = {}
+        for row in rows:
+            key = row.case, row.quantity
+            if row.suite == ladder.SUITE and (
+                key not in self._rows or row.method in ladder.PREFERRED
+            ):
+                self._rows[key] = row
+
+    def get(self, row: Row, name: str) -> Row | None:
+        """The quantity `name` of the case of `row`."""
+        return self._rows.get((row.case, name))
+
+    def having(self, name: str) -> list[Row]:
+        """One row of the quantity for each case that has it."""
+        return [row for (_, found), row in self._rows.items() if found == name]
+
+
+class _Profiled(_Cases):
     """The rows that a profiler outside left, by case and quantity."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
@@ -428,7 +452,7 @@ class _Kernel:
     high: float
 
 
-def _rungs(cases: ladder.Cases, having: str) -> list[_Kernel]:
+def _rungs(cases: _Cases, having: str) -> list[_Kernel]:
     """Every rung by its fastest case that has the quantity, of a single system where it has one.
 
     On one device: several have several roofs.
@@ -443,7 +467,7 @@ def _rungs(cases: ladder.Cases, having: str) -> list[_Kernel]:
         and ladder.gpus(row) == 1
     ]
     by_rung = ladder.at_size(rates, "galaxies") | ladder.at_size(rates, "single")
-    chosen = [ladder.best(by_rung[rung]) for rung in ordered(by_rung, tuple(ladder.RUNGS))]
+    chosen = [ladder.best(by_rung[rung]) for rung in ordered(by_rung, _RUNGS)]
     return [
         _Kernel(
             ladder.rung_name(row.benchmark), row, ladder.interactions(row), row.value,
@@ -470,7 +494,7 @@ def _launched(cases: _Profiled) -> list[_Kernel]:
     return result
 
 
-def _operations(cases: ladder.Cases, row: Row) -> list[tuple[str, float, list[Row]]]:
+def _operations(cases: _Cases, row: Row) -> list[tuple[str, float, list[Row]]]:
     """Operations of a launch by arithmetic, and the rows that say so; a multiply-add is two."""
     result = []
     for kind in ("fp32", "fp64"):
@@ -481,7 +505,7 @@ def _operations(cases: ladder.Cases, row: Row) -> list[tuple[str, float, list[Ro
     return [one for one in result if one[1] > 0]
 
 
-def _moved(cases: ladder.Cases, row: Row) -> dict[str, tuple[float, list[Row]]]:
+def _moved(cases: _Cases, row: Row) -> dict[str, tuple[float, list[Row]]]:
     """Bytes of a step at each level, as counted, and the rows that say so.
 
     A level of which one of the parts was not counted, or that moved nothing, is left out.
@@ -506,7 +530,7 @@ def _moved(cases: ladder.Cases, row: Row) -> dict[str, tuple[float, list[Row]]]:
     return result
 
 
-def _parts(cases: ladder.Cases, row: Row, names: Sequence[str]) -> list[Row]:
+def _parts(cases: _Cases, row: Row, names: Sequence[str]) -> list[Row]:
     """What was counted of the case of `row`, in the order of `names`; nothing if one is missing."""
     rows = [cases.get(row, name) for name in names]
     found = [one for one in rows if one is not None and one.provenance == "counted"]
@@ -534,7 +558,7 @@ def _point(
 
 def _flop_points(rows: Sequence[Row], *, nominal: bool) -> list[Point]:
     """What was counted at each level, and the same bytes with the nominal operations."""
-    cases = ladder.Cases(rows)
+    cases = _Cases(rows)
     result = []
     for kernel in _rungs(cases, "flops_per_interaction"):
         flops = cases.get(kernel.row, "flops_per_interaction")
@@ -579,7 +603,7 @@ def _profiled_points(rows: Sequence[Row]) -> list[Point]:
 
 def _in_order(points: Sequence[Point]) -> list[Point]:
     """The points by kernel, in the order of the ladder."""
-    rungs = list(ladder.RUNGS)
+    rungs = _RUNGS
     known = {rung: place for place, rung in enumerate(rungs)}
     return sorted(points, key=lambda one: known.get(one.row.benchmark, len(rungs)))
 
@@ -593,7 +617,7 @@ def _once(kernel: _Kernel) -> float:
 def _instruction_points(rows: Sequence[Row]) -> list[Point]:
     """Warp instructions against sectors; a wavefront of shared memory has four."""
     result = []
-    timed, profiled = ladder.Cases(rows), _Profiled(rows)
+    timed, profiled = _Cases(rows), _Profiled(rows)
     sources = [(timed, one) for one in _rungs(timed, "instructions_per_interaction")]
     sources += [(profiled, one) for one in _launched(profiled)]
     for cases, kernel in sources:

@@ -1,53 +1,34 @@
 """The median and its distribution-free confidence interval, as the harness computes them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import comb
 from statistics import median
+from typing import NamedTuple
 
-__all__ = ["Interval", "coverage", "median", "median_interval", "median_rank", "spread"]
+__all__ = ["Interval", "median", "median_interval", "median_rank", "spread"]
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A closed interval, in the unit of the samples that it was computed from."""
 
     low: float
     high: float
 
 
-def coverage(count: int, rank: int) -> float:
-    """Probability that the rank-th smallest and rank-th largest of `count` samples hold the median.
-
-    Ranks start at 1. The number of samples below the median is Binomial(count, 1/2), whatever
-    distribution they come from, as long as it is continuous; with ties the coverage is no smaller.
-    """
-    return 1 - 2 * sum(comb(count, below) for below in range(rank)) / float(2**count)
-
-
 @cache
 def median_rank(count: int) -> int | None:
     """The largest rank whose interval covers the median with at least 95 %; None below six samples.
 
-    Integers throughout: 2 * P(fewer than `rank` samples below) <= 1/20 becomes
-    40 * sum(C(count, i), i < rank) <= 2 ** count, which no rounding can tip.
+    Ranks start at 1: the interval reaches from the rank-th smallest to the rank-th largest sample,
+    and the number of samples below the median is Binomial(count, 1/2). Integers throughout:
+    2 * P(fewer than `rank` samples below) <= 1/20 is 40 * sum(C(count, i), i < rank) <= 2 ** count.
     """
-    rank, tail = 0, 0
-    while True:
-        tail += comb(count, rank)
-        if 40 * tail > 2**count:
-            return rank or None
+    rank, tail = 0, 1
+    while 40 * tail <= 2**count:
         rank += 1
-
-
-def median_interval(samples: Sequence[float]) -> Interval | None:
-    """The 95 % confidence interval of the median by order statistics; None below six samples."""
-    rank = median_rank(len(samples))
-    if rank is None:
-        return None
-    ordered = sorted(samples)
-    return Interval(low=ordered[rank - 1], high=ordered[-rank])
+        tail += comb(count, rank)
+    return rank or None
 
 
 def spread(
@@ -55,16 +36,19 @@ def spread(
 ) -> tuple[float, float | None, float | None, float, float]:
     """Median, both ends of its 95 % interval, minimum and maximum, in the unit of the samples.
 
-    The interval is that of `median_interval`, None below six samples. At least one sample.
+    The interval is by order statistics, None below six samples. At least one sample.
     """
     count = len(samples)
     if count == 1:
-        (only,) = samples
-        return only, None, None, only, only
-    ordered = sorted(samples)
+        return samples[0], None, None, samples[0], samples[0]
+    ordered, rank = sorted(samples), median_rank(count)
     middle = count // 2
     value = ordered[middle] if count % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-    rank = median_rank(count)
-    if rank is None:
-        return value, None, None, ordered[0], ordered[-1]
-    return value, ordered[rank - 1], ordered[-rank], ordered[0], ordered[-1]
+    low, high = (ordered[rank - 1], ordered[-rank]) if rank else (None, None)
+    return value, low, high, ordered[0], ordered[-1]
+
+
+def median_interval(samples: Sequence[float]) -> Interval | None:
+    """The 95 % confidence interval of the median by order statistics; None below six samples."""
+    _, low, high, *_ = spread(samples or [0.0])
+    return None if low is None or high is None else Interval(low, high)

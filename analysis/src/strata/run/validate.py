@@ -7,30 +7,29 @@ the samples must speak of the same run.
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
-from operator import is_
 
-from strata.run import (
+from strata.run.files import (
     CONTEXT_FILE,
     MEASUREMENTS_FILE,
     RESUME,
     REWRITE,
     SAMPLES_FILE,
-    Row,
-    Run,
     RunError,
     one_line,
-    params_text,
 )
+from strata.run.rows import COLUMNS, Row, params_text
+from strata.run.run import Run
+from strata.run.table import NUMBERS, one_of
 
 RELATIVE_TOLERANCE = 1e-12
 """Two writers may round the last digits differently; anything more is another number."""
 
-_NUMBERS = ("value", "ci_low", "ci_high", "minimum", "maximum")
-
 
 def findings(run: Run) -> tuple[str, ...]:
-    """What breaks the contract, one line each; empty when the run keeps it."""
+    """What breaks the contract, one line each; empty when the run keeps it.
+
+    Raises `RunError` where the table cannot be read.
+    """
     return tuple(map(one_line, (*_context(run), *_plan(run), *_table(run))))
 
 
@@ -38,13 +37,10 @@ def refuse_repeated(runs: Sequence[Run]) -> None:
     """Raises `RunError` where one of `runs` is given twice."""
     names = Counter(run.context.run for run in runs)
     for run in runs:
-        if names[run.context.run] > 1:
-            raise RunError(
-                run.folder,
-                found=f"the run {run.context.run} twice",
-                expected="each run once",
-                mend="name it once",
-            )
+        name = run.context.run
+        if names[name] > 1:
+            found = f"the run {name} twice"
+            raise RunError(run.folder, found=found, expected="each run once", mend="name it once")
 
 
 def refuse_unusable(run: Run) -> None:
@@ -54,51 +50,36 @@ def refuse_unusable(run: Run) -> None:
     off after it was written, and a page would not tell; a table with rows of other runs or devices
     is no longer the table of these samples. What else `findings` finds, a page can name.
     """
-    samples, table = run.folder / SAMPLES_FILE, run.folder / MEASUREMENTS_FILE
-    missing = _missing(run)
-    if missing and run.context.state == "complete":
-        raise RunError(
-            samples,
-            found=f"{len(run.cases)} of the {len(run.context.sweep.cases)} cases of a complete run",
-            expected=f"every case, {missing[0]} too",
-            mend="fetch the file again: it was cut off; or measure again",
-        )
-    if not run.rows:
+    context, path = run.context, run.folder / SAMPLES_FILE
+    said = {"run": context.run, "device": context.device.slug, "backend": context.backend}
+    found = ""
+    if run.pending and context.state == "complete":
+        found = f"{len(run.cases)} of the {len(context.sweep.cases)} cases of a complete run"
+        expected = f"every case, {run.pending[0]} too"
+        mend = "fetch the file again: it was cut off; or measure again"
+    elif not run.rows:
         unmeasured = [case for case in run.cases if case.status != "measured"]
         why = f" ({unmeasured[0].status}: {unmeasured[0].reason})" if unmeasured else ""
-        raise RunError(
-            samples,
-            found=f"0 rows in {len(run.cases)} cases{why}",
-            expected="at least one case that was measured",
-            mend=RESUME,
-        )
-    context = run.context
-    for row in run.table or ():
-        for name, found, expected in (
-            ("run", row.run, context.run),
-            ("device", row.device, context.device.slug),
-            ("backend", row.backend, context.backend),
-        ):
-            if found != expected:
-                raise RunError(
-                    table,
-                    found=f"a row of the {name} {found}",
-                    expected=f"rows of {expected} alone, as {CONTEXT_FILE} says",
-                    mend=REWRITE,
-                )
-    for case in run.cases:
-        if case.backend != context.backend:
-            raise RunError(
-                samples,
-                found=f"the case {case.id} on {case.backend}",
-                expected=f"cases on {context.backend} alone, as {CONTEXT_FILE} says",
-                mend="keep what each device measured in a run of its own; measure again",
-            )
-
-
-def _missing(run: Run) -> list[str]:
-    done = {case.id for case in run.cases}
-    return [case for case in run.context.sweep.cases if case not in done]
+        found, expected = f"0 rows in {len(run.cases)} cases{why}", "at least one measured case"
+        mend = RESUME
+    elif run.table is not run.rows and (
+        others := [
+            (name, row)
+            for row in run.table or ()
+            for name in said
+            if getattr(row, name) != said[name]
+        ]
+    ):
+        name, row = others[0]
+        found = f"a row of the {name} {getattr(row, name)}"
+        expected, mend = f"rows of {said[name]} alone, as {CONTEXT_FILE} says", REWRITE
+        path = run.folder / MEASUREMENTS_FILE
+    elif foreign := [case for case in run.cases if case.backend != context.backend]:
+        found = f"the case {foreign[0].id} on {foreign[0].backend}"
+        expected = f"cases on {context.backend} alone, as {CONTEXT_FILE} says"
+        mend = "keep what each device measured in a run of its own; measure again"
+    if found:
+        raise RunError(path, found=found, expected=expected, mend=mend)
 
 
 def _context(run: Run) -> Iterator[str]:
@@ -115,45 +96,40 @@ def _context(run: Run) -> Iterator[str]:
 
 
 def _plan(run: Run) -> Iterator[str]:
-    planned = run.context.sweep.cases
-    known = set(planned)
-    if len(known) != len(planned):
-        twice = next(case for case, times in Counter(planned).items() if times > 1)
-        yield f"{CONTEXT_FILE}: the sweep lists {twice} twice"
-    for case in run.cases:
-        if case.id not in known:
-            yield f"{SAMPLES_FILE}: {case.id} is no case of the sweep in {CONTEXT_FILE}"
-    missing = _missing(run)
-    if missing and run.context.state == "complete":
+    planned = Counter(run.context.sweep.cases)
+    for case, times in planned.items():
+        if times > 1:
+            yield f"{CONTEXT_FILE}: the sweep lists {case} twice"
+            break
+    for measured in run.cases:
+        if measured.id not in planned:
+            yield f"{SAMPLES_FILE}: {measured.id} is no case of the sweep in {CONTEXT_FILE}"
+    if run.pending and run.context.state == "complete":
         yield (
-            f"{SAMPLES_FILE}: the run is complete, but {len(missing)} of {len(planned)} cases are "
-            f"missing, the first of them {missing[0]}"
+            f"{SAMPLES_FILE}: the run is complete, but {len(run.pending)} of "
+            f"{len(run.context.sweep.cases)} cases are missing, the first of them {run.pending[0]}"
         )
 
 
 def _table(run: Run) -> Iterator[str]:
-    if run.table is None or _is_derived(run.table, run.rows):
-        return  # loading found each row to say what the samples give
+    if run.table is None or run.table is run.rows:
+        return
     written = {row.key: row for row in run.table}
     expected = {row.key: row for row in run.rows}
     for key, row in expected.items():
-        if key not in written:
-            yield f"{MEASUREMENTS_FILE}: no row for {_named(row)}, which {SAMPLES_FILE} holds"
-        elif written[key] is not row:
+        if key in written:
             yield from _difference(written[key], row)
+        else:
+            yield f"{MEASUREMENTS_FILE}: no row for {one_of(row)}, which {SAMPLES_FILE} holds"
     for key, row in written.items():
         if key not in expected:
-            yield f"{MEASUREMENTS_FILE}: a row for {_named(row)}, which {SAMPLES_FILE} lacks"
-
-
-def _is_derived(table: Sequence[Row], rows: Sequence[Row]) -> bool:
-    return len(table) == len(rows) and all(map(is_, table, rows))
+            yield f"{MEASUREMENTS_FILE}: a row for {one_of(row)}, which {SAMPLES_FILE} lacks"
 
 
 def _difference(written: Row, expected: Row) -> Iterator[str]:
-    for name in (field.name for field in fields(Row) if field.compare):
+    for name in COLUMNS:
         found, wanted = getattr(written, name), getattr(expected, name)
-        if name in _NUMBERS and found is not None and wanted is not None:
+        if name in NUMBERS and None not in (found, wanted):
             same = math.isclose(found, wanted, rel_tol=RELATIVE_TOLERANCE)
         else:
             same = found == wanted
@@ -161,10 +137,6 @@ def _difference(written: Row, expected: Row) -> Iterator[str]:
             if name == "params":
                 found, wanted = params_text(found), params_text(wanted)
             yield (
-                f"{MEASUREMENTS_FILE}: {_named(expected)}: {name} is {found!r}, "
+                f"{MEASUREMENTS_FILE}: {one_of(expected)}: {name} is {found!r}, "
                 f"the samples give {wanted!r}"
             )
-
-
-def _named(row: Row) -> str:
-    return f"{row.quantity} by {row.method} of {row.case}"

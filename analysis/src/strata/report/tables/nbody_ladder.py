@@ -1,79 +1,41 @@
 """What did each rung of n-body change, what did it bring, and what do the counters say of it?"""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
 
-from strata.ladder import rungs as ladder
-from strata.ladder.rungs import Cases, Step, interactions, rung_name
+from strata.ladder.best import Best, best_cases
+from strata.ladder.rungs import PROBLEM_WORDS, Cases, case_words, rung_name, size_words
 from strata.model import Sentence, Table
-from strata.model.units import factor, number
-from strata.report.tables import ReportTable
-from strata.report.tables._rates import NONE, cell, rate_cell, scientific, small
-from strata.run import Case, Row, Run
+from strata.model.units import number
+from strata.report.tables import ReportTable, _cells
+from strata.report.tables._cells import NONE, percent, scientific, told
+from strata.run import Run
 
 
-def _per_interaction(cases: Cases, row: Row, name: str, quantity: str) -> tuple[Row | None, float]:
-    """A net count for each interaction, and its row.
-
-    Else the chip's metric of a step, over its interactions: all that the kernel does is in it.
-    """
-    told = cases.get(row, name)
-    if told:
-        return told, told.value
-    counted = cases.get(row, quantity)
-    pairs = interactions(row)
-    return (counted, counted.value / pairs) if counted and pairs else (None, 0)
-
-
-def _percent(row: Row | None) -> Sentence:
-    return cell(row, f"{row.value:.1f} %" if row else "")
-
-
-def _speedup(step: Step) -> Sentence:
-    if step.speedup is None or step.before is None:
-        return NONE
-    words = f" {rung_name(step.before.benchmark)}"
-    if ladder.size_words(step.before) != ladder.size_words(step.row):
-        words += f" at {ladder.size_words(step.before)}"
-    return (*cell(step.after, factor(step.speedup)), words)
-
-
-def _fact(case: Case | None, name: str) -> Sentence:
-    return (f"{case.facts[name]}",) if case and name in case.facts else NONE
-
-
-def _other(steps: Sequence[Step]) -> str:
-    """What the column of the other problem is called."""
-    problems = [step.other.params["problem"] for step in steps if step.other]
-    return (
-        ladder.PROBLEM_WORDS[max(dict.fromkeys(problems), key=problems.count)] if problems else ""
-    )
-
-
-def _line(step: Step, cases: Cases, case: Case | None) -> tuple[Sentence, ...]:
-    row = step.row
-    error = cases.get(row, "relative_rms_error")
-    flops = cases.get(row, "flops_per_interaction")
-    instructions = cases.get(row, "instructions_per_interaction")
-    dram, dram_bytes = _per_interaction(cases, row, "dram_bytes_per_interaction", "dram_read_bytes")
-    limit: Sentence = NONE
-    if step.limit and row.valid:
-        limit = cell(step.limit, f"{100 * row.value / step.limit.value:.1f} %")
-    return (
-        (rung_name(step.rung),),
-        _fact(case, "change"),
-        (f"{ladder.size_words(row)}; {ladder.axis_words(row, ladder.own_axes(row))}",),
-        rate_cell(row),
-        _speedup(step),
-        rate_cell(step.other),
-        limit,
-        _percent(cases.get(row, "issue_utilisation")),
-        _percent(cases.get(row, "achieved_occupancy")),
-        _fact(case, "registers"),
-        cell(instructions, number(instructions.value) if instructions else ""),
-        cell(flops, number(flops.value) if flops else ""),
-        cell(dram, small(dram_bytes)),
-        cell(error, scientific(error.value) if error else ""),
-    )
+def _line(one: Best, other: str, cases: Cases, facts: Mapping[str, object]) -> dict[str, Sentence]:
+    row, rung = one.row, cases.rungs.get(one.rung)
+    speedup = _cells.over(one.after, one.before)
+    if one.before and speedup != NONE:
+        where = size_words(one.before)
+        words = f" {rung_name(one.before.benchmark)}"
+        speedup = (*speedup, words if where == size_words(row) else f"{words} at {where}")
+    limit = told(one.limit, lambda value: percent(100 * row.value / value))
+    return {
+        "rung": (rung_name(one.rung),),
+        "change": (rung.change,) if rung else NONE,
+        "best case": (case_words(row),),
+        "10⁹ interactions/s": _cells.rate(row),
+        "over the rung before": speedup,
+        other: _cells.rate(one.other),
+        "of issue limit": limit if row.valid else NONE,
+        "issue slots used": told(cases.get(row, "issue_utilisation"), percent),
+        "occupancy": told(cases.get(row, "achieved_occupancy"), percent),
+        "registers": _cells.fact(facts, "registers"),
+        "instructions/interaction": told(cases.get(row, "instructions_per_interaction"), number),
+        "FLOP/interaction": told(cases.get(row, "flops_per_interaction"), number),
+        "DRAM bytes/interaction": _cells.dram_bytes(row, cases),
+        "relative RMS error": told(cases.get(row, "relative_rms_error"), scientific),
+    }
 
 
 def make(run: Run) -> Table | None:
@@ -81,30 +43,16 @@ def make(run: Run) -> Table | None:
 
     What no rung has (counters, say, on a CPU) has no column.
     """
-    steps = ladder.steps(run.rows)
-    if not steps:
-        return None
-    cases = Cases(run.rows)
-    by_id = {case.id: case for case in run.cases}
-    lines = [_line(step, cases, by_id.get(step.row.case)) for step in steps]
-    header = (
-        "rung", "change", "best case", "10⁹ interactions/s", "over the rung before",
-        _other(steps), "of issue limit", "issue slots used", "occupancy", "registers",
-        "instructions/interaction", "FLOP/interaction", "DRAM bytes/interaction",
-        "relative RMS error",
-    )  # fmt: skip
-    words = (0, 1, 2, 4)
-    kept = [
-        place
-        for place in range(len(header))
-        if place in words or any(line[place] != NONE for line in lines)
-    ]
-    return Table(
-        name="nbody_ladder",
-        title="The n-body ladder",
-        header=tuple(header[place] for place in kept),
-        rows=tuple(tuple(line[place] for place in kept) for line in lines),
-        numeric=frozenset(at for at, place in enumerate(kept) if place not in words),
+    cases, found = Cases(run), best_cases(run)
+    facts = {case.id: case.facts for case in run.cases}
+    others = Counter(one.other.text("problem") for one in found if one.other).most_common(1)
+    other = PROBLEM_WORDS[others[0][0]] if others else ""
+    return _cells.table(
+        "nbody_ladder",
+        "The n-body ladder",
+        [_line(one, other, cases, facts[one.row.case]) for one in found],
+        words=("rung", "change", "best case", "over the rung before"),
+        blank=("over the rung before",),
     )
 
 

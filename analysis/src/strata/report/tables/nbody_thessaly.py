@@ -3,79 +3,48 @@
 Table 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone by this run.
 """
 
-from collections.abc import Sequence
+from itertools import pairwise
 
 from strata.ladder import rungs as ladder
-from strata.ladder import seeds as ladder_seeds
-from strata.ladder.rungs import GIGA, rung_name, size, size_words
-from strata.ladder.seeds import FOUR
+from strata.ladder.seeds import FOUR, THESSALY, ThessalyStep, thessaly
 from strata.model import Sentence, Table
 from strata.model.units import factor, number
-from strata.report.tables import ReportTable
-from strata.report.tables._rates import NONE, cell, rate_cell
-from strata.run import Row, Run
+from strata.report.tables import ReportTable, _cells
+from strata.report.tables._cells import NONE
+from strata.run import Run
 
 
-def _words(row: Row | None, hardware: str) -> Sentence:
-    """Which case it is; on how many GPUs, where the report had four."""
-    if row is None:
-        return NONE
-    many = ladder.gpus(row)
-    shared = f", {many} GPU{'s' if many > 1 else ''}" if hardware == FOUR else ""
-    return (f"{rung_name(row.benchmark)}, {row.params['layout']}{shared}; {size_words(row)}",)
-
-
-def _before(row: Row | None, rates: Sequence[Row], above: Row | None) -> Row | None:
-    """What a step is over: the row above; of several GPUs the same code on one."""
-    if row is None or row.benchmark != ladder.SEVERAL:
-        return above
-    alone = [one for one in rates if ladder.gpus(one) == 1]
-    return ladder.best(alone) if alone and ladder.gpus(row) > 1 else None
-
-
-def _step(row: Row | None, before: Row | None) -> Sentence:
-    """Speed over another case of the same systems."""
-    if row is None or before is None or size(row) != size(before):
-        return NONE
-    return cell(row, factor(row.value / before.value)) if row.valid and before.valid else NONE
+def _line(one: ThessalyStep, before: ThessalyStep | None) -> dict[str, Sentence]:
+    row, here, over = one.row, NONE, NONE
+    if row:
+        many = ladder.gpus(row)
+        shared = f", {many} GPU{'s' if many > 1 else ''}" if one.hardware == FOUR else ""
+        words = f"{ladder.rung_name(row.benchmark)}, {row.text('layout')}{shared}"
+        here = (f"{words}; {ladder.size_words(row)}",)
+        over = _cells.told(row, lambda value: factor(value / one.rate)) if row.valid else NONE
+    same = row and one.before and ladder.size(row) == ladder.size(one.before)
+    return {
+        "step": (one.name,),
+        "on two K80 and their host": (one.hardware,),
+        "their 10⁹ interactions/s": (number(one.rate / ladder.GIGA),),
+        "their step": (factor(one.rate / before.rate),) if before else NONE,
+        "here": here,
+        "10⁹ interactions/s": _cells.rate(row),
+        "our step": _cells.over(row, one.before) if same else NONE,
+        "over theirs": over,
+    }
 
 
 def make(run: Run) -> Table | None:
     """The report's rows with this run's galaxies beside them; None where it has none of them."""
-    rates = ladder.at_size(ladder.Cases(run.rows).having(ladder.RATE), "galaxies")
-    lines: list[tuple[Sentence, ...]] = []
-    their_last: float | None = None
-    own_last: Row | None = None
-    for one in ladder_seeds.thessaly(run.rows):
-        row, rate = one.row, one.rate
-        over = cell(row, factor(row.value / rate)) if row and row.valid else NONE
-        lines.append(
-            (
-                (one.name,),
-                (one.hardware,),
-                (number(rate / GIGA),),
-                (factor(rate / their_last),) if their_last else NONE,
-                _words(row, one.hardware),
-                rate_cell(row),
-                _step(row, _before(row, rates.get(ladder.SEVERAL, ()), own_last)),
-                over,
-            )
-        )
-        their_last = rate
-        if row is not None and row.benchmark != ladder.SEVERAL:
-            own_last = row
-    if not lines:
-        return None
-    return Table(
-        name="nbody_thessaly",
-        title="The table of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone",
-        header=(
-            "step", "on two K80 and their host", "their 10⁹ interactions/s", "their step", "here",
-            "10⁹ interactions/s", "our step", "over theirs",
-        ),
-        rows=tuple(lines),
-        numeric=frozenset({2, 3, 5, 6, 7}),
-    )  # fmt: skip
+    lines = [_line(one, before) for before, one in pairwise((None, *thessaly(run))) if one]
+    return _cells.table(
+        "nbody_thessaly",
+        f"The table of {THESSALY}, redone",
+        lines,
+        words=("step", "on two K80 and their host", "here"),
+        blank=lines[0].keys() if lines else (),
+    )
 
 
 TABLE = ReportTable(order=21, make=make)

@@ -1,0 +1,533 @@
+"""What a figure shows, without a word of matplotlib: panels of series, bars, lines and words.
+
+A panel has two axes: values go up and places go right; in a panel that is `sideways` values go
+right and places go down, as in a list of names. `strata.figures._draw` draws a chart.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
+
+from strata.model import ordered
+from strata.model.units import tick
+from strata.run import Row
+
+INK = "#262626"
+GREY = "#7a7a7a"
+PALE = "#e3e3e3"
+
+T = TypeVar("T")
+K = TypeVar("K")
+Scale = Literal["linear", "log", "log2", "symlog2"]
+Spread = Literal["", "band", "bar", "caps"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """Colour, marker and line of what is drawn; sizes in points.
+
+    `marker` and `line` are matplotlib's, empty for none; `hollow` marks and bars are white inside.
+    """
+
+    colour: str = INK
+    marker: str = ""
+    line: str = ""
+    size: float = 4.0
+    width: float = 1.2
+    hollow: bool = False
+    hatch: str = ""
+    alpha: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One value at a place, with the interval `low` to `high` where it has one.
+
+    A bar runs from `start` to `value`. `words` stand beside the mark.
+    """
+
+    place: float
+    value: float
+    low: float | None = None
+    high: float | None = None
+    valid: bool = True
+    words: str = ""
+    start: float = 0.0
+
+    @property
+    def furthest(self) -> float:
+        """The end of what is drawn."""
+        return max(self.value, self.start, self.value if self.high is None else self.high)
+
+
+def mark(place: float, row: Row, scale: float = 1.0, words: str = "") -> Mark:
+    """The median of a row with the range of its samples, in units of `scale`."""
+    low, high = row.minimum / scale, row.maximum / scale
+    return Mark(place, row.value / scale, low, high, row.valid, words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Marks of one look. A line joins the valid ones; invalid ones are hollow and not joined."""
+
+    marks: Sequence[Mark]
+    look: Look
+    label: str = ""
+    spread: Spread = ""
+    order: float = 2.0
+    words_size: float = 6.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """Bars of one look, `thick` of the distance between two places; invalid ones are hollow."""
+
+    marks: Sequence[Mark]
+    look: Look
+    label: str = ""
+    spread: Spread = ""
+    thick: float = 0.62
+    order: float = 1.0
+    words_size: float = 7.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A straight line across the panel at a value, or at a place."""
+
+    at: float
+    look: Look = field(default_factory=lambda: Look(line=":", width=0.8, colour=GREY))
+    label: str = ""
+    of: Literal["value", "place"] = "value"
+    words: str = ""
+    order: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shade:
+    """The values between `low` and `high`, shaded."""
+
+    low: float
+    high: float
+    colour: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A text at a place and a value, moved by `dx` and `dy` points.
+
+    `at` tells what `place` and `value` count: data, or for "edge" the value as a share of the
+    panel.
+    """
+
+    place: float
+    value: float
+    text: str
+    dx: float = 0.0
+    dy: float = 0.0
+    across: Literal["left", "center", "right"] = "center"
+    up: Literal["top", "center", "bottom"] = "center"
+    size: float = 6.5
+    colour: str = INK
+    turned: float = 0.0
+    boxed: bool = False
+    at: Literal["data", "edge"] = "data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrow:
+    """A line with heads from one (place, value) to another; `heads` is matplotlib's style."""
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    look: Look = field(default_factory=lambda: Look(width=0.9))
+    heads: str = "<->"
+
+
+Layer = Series | Bars | Rule | Shade | Words | Arrow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """One axis: its scale, what its ticks say, and how far it goes.
+
+    Without `limits` an axis holds all marks, words and intervals; `zero` makes it begin there.
+    Without `ticks` they are round numbers; `names` stand at the ticks in place of numbers. `grid`
+    draws lines at the ticks, or between the names.
+    """
+
+    label: str = ""
+    scale: Scale = "linear"
+    limits: tuple[float, float] | None = None
+    zero: bool = False
+    ticks: Sequence[float] | None = None
+    names: Sequence[str] | None = None
+    text: Callable[[float], str] = tick
+    most: int = 9
+    size: float = 7.5
+    grid: bool = False
+    room: float = 0.07
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One pair of axes and what is drawn between them.
+
+    `beside` are words to the right of the panel, at their places, with a colour each.
+    """
+
+    layers: Sequence[Layer]
+    places: Axis = field(default_factory=Axis)
+    values: Axis = field(default_factory=Axis)
+    title: str = ""
+    sideways: bool = False
+    beside: Sequence[tuple[float, str, str]] = ()
+    blank: str = "not measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """An entry of the legend that no layer gives."""
+
+    label: str
+    look: Look
+    patch: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """Panels in rows, the size of the whole in inches, and one legend.
+
+    `share` makes the values of a row, of a column, or of all panels have the same limits.
+    """
+
+    rows: Sequence[Sequence[Panel | None]]
+    width: float
+    height: float
+    legend: Literal["above", "beside"] = "above"
+    legend_columns: int = 0
+    keys: Sequence[Key] = ()
+    share: Literal["", "row", "column", "all"] = ""
+    widths: Sequence[float] = ()
+    heights: Sequence[float] = ()
+
+
+def one(panel: Panel, *, width: float, height: float, **more: object) -> Chart:
+    """A chart of one panel."""
+    return Chart(rows=[[panel]], width=width, height=height, **more)  # type: ignore[arg-type]
+
+
+def wrapped(panels: Sequence[Panel], columns: int) -> list[list[Panel | None]]:
+    """Panels in rows of so many; the last row may be shorter."""
+    rows = [list[Panel | None](panels[at : at + columns]) for at in range(0, len(panels), columns)]
+    rows[-1] += [None] * (len(rows[0]) - len(rows[-1]))
+    return rows
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by a key, keys and items in the order in which they come."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
+def facets(
+    items: Sequence[T],
+    down: Callable[[T], str],
+    across: Callable[[T], str],
+    panel: Callable[[str, str, list[T]], Panel | None],
+    *,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+) -> list[list[Panel | None]]:
+    """Panels by two keys of the items; `rows` and `columns` come first, in their order.
+
+    `panel` makes one of its row, its column and its items, which may be none.
+    """
+    tall = ordered((down(item) for item in items), rows)
+    wide = ordered((across(item) for item in items), columns)
+    of = grouped(items, lambda item: f"{down(item)}\0{across(item)}")
+    return [[panel(one, two, of.get(f"{one}\0{two}", [])) for two in wide] for one in tall]
+
+
+def by_look(
+    items: Iterable[T],
+    key: Callable[[T], str],
+    looks: Mapping[str, tuple[str, Look]],
+    of: Callable[[T], Mark],
+    *,
+    spread: Spread = "",
+) -> list[Series]:
+    """A series for each of `looks` (label and look by key) that has items, in their order.
+
+    `of` makes the mark of an item.
+    """
+    found = grouped(items, key)
+    return [
+        Series(marks=[of(item) for item in found[name]], look=look, label=label, spread=spread)
+        for name, (label, look) in looks.items()
+        if name in found
+    ]
+
+
+def predicted_and_counted(
+    points: Iterable[tuple[float, Row | None, Row | None]], look: Look, label: str
+) -> list[Series]:
+    """A line for what the model says, marks for what was counted, at the same places."""
+    known = list(points)
+    line = [Mark(place, row.value) for place, row, _ in known if row]
+    counted = [mark(place, row) for place, _, row in known if row]
+    return [
+        Series(marks=line, look=replace(look, marker=""), order=1.5),
+        Series(marks=counted, look=replace(look, line=""), order=3),
+        Series(marks=[], look=look, label=label),
+    ]
+
+
+def counted_keys(pairs: Iterable[tuple[Row | None, Row | None]]) -> list[Key]:
+    """What lines and marks of `predicted_and_counted` are, as far as there are any."""
+    predicted, counted = (any(rows) for rows in zip(*pairs, strict=True))
+    keys = [(predicted, "predicted", Look(line="-")), (counted, "counted", Look(marker="o"))]
+    return [Key(label=label, look=look) for there, label, look in keys if there]
+
+
+def agreement(pairs: Sequence[tuple[Row | None, Row | None]]) -> str:
+    """How many predictions the counts confirm, in one sentence of a caption."""
+    both = [(one, two) for one, two in pairs if one and two]
+    if not any(one or two for one, two in pairs):
+        return " In this run they were neither predicted nor counted."
+    if not both:
+        return " Nothing was counted to stand beside the prediction."
+    equal = sum(abs(one.value - two.value) <= 1e-9 * one.value for one, two in both)
+    return f" Counted equals predicted in {equal} of {len(both)} cases."
+
+
+def any_invalid(*rows: Row | None) -> bool:
+    """Whether one of the rows that are there is not valid."""
+    return any(row is not None and not row.valid for row in rows)
+
+
+def names_axis(names: Sequence[str], **more: object) -> Axis:
+    """The axis of a list: a name at 0, 1, 2, … and half a step of room at both ends."""
+    ticks = list(range(len(names)))
+    limits = (-0.6, len(names) - 0.4)
+    return Axis(limits=limits, ticks=ticks, names=names, **more)  # type: ignore[arg-type]
+
+
+def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
+    """The scale, `least` or more, and the name of the unit that suit values up to `most`."""
+    steps = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
+    scale, prefix = next((s, p) for s, p in steps if most >= s or s <= least)
+    return scale, prefix + unit
+
+
+def place(value: str, known: Sequence[str]) -> tuple[int, str]:
+    """What sorts known values first, in their order, then the others by name."""
+    return (known.index(value) if value in known else len(known), value)
+
+
+# --- limits and ticks -----------------------------------------------------------------------------
+
+
+def marks_of(panel: Panel) -> list[Mark]:
+    """Every mark of a panel."""
+    return [m for layer in panel.layers if isinstance(layer, Series | Bars) for m in layer.marks]
+
+
+def invalid_in(chart: Chart) -> bool:
+    """Whether anything is drawn hollow because it is not valid."""
+    return any(not m.valid for row in chart.rows for p in row if p for m in marks_of(p))
+
+
+def _values(panel: Panel) -> list[float]:
+    found: list[float] = []
+    for layer in panel.layers:
+        if isinstance(layer, Series | Bars):
+            for m in layer.marks:
+                found.append(m.value)
+                if isinstance(layer, Bars):
+                    found.append(m.start)
+                if layer.spread and m.valid:
+                    found += [end for end in (m.low, m.high) if end is not None]
+        elif isinstance(layer, Arrow):
+            found += [layer.start[1], layer.end[1]]
+    return found
+
+
+def limits(axis: Axis, values: Iterable[float]) -> tuple[float, float]:
+    """The ends of an axis that shows `values`, with a little room at both."""
+    if axis.limits:
+        return axis.limits
+    logarithmic = axis.scale.startswith("log")
+    shown = [v for v in values if math.isfinite(v) and (v > 0 or not logarithmic)]
+    if not shown:
+        return (1.0, 10.0) if logarithmic else (0.0, 1.0)
+    low, high = min(shown), max(shown)
+    if logarithmic:
+        span = max(math.log(high / low), math.log(1.6))
+        return low * math.exp(-axis.room * span), high * math.exp(axis.room * span)
+    if axis.zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    span = high - low or abs(high) or 1.0
+    return (
+        low if axis.zero and low == 0 else low - axis.room * span,
+        high if axis.zero and high == 0 else high + 1.6 * axis.room * span,
+    )
+
+
+def value_limits(chart: Chart) -> dict[tuple[int, int], tuple[float, float]]:
+    """The limits of the values of every panel, by row and column, shared as the chart says.
+
+    Panels with limits of their own are left out.
+    """
+    shown = {
+        (r, c): panel for r, row in enumerate(chart.rows) for c, panel in enumerate(row) if panel
+    }
+    groups: dict[object, list[float]] = {}
+    group_of: Callable[[tuple[int, int]], object] = {
+        "row": lambda at: at[0],
+        "column": lambda at: at[1],
+        "all": lambda _: 0,
+        "": lambda at: at,
+    }[chart.share]
+    for at, panel in shown.items():
+        groups.setdefault(group_of(at), []).extend([] if panel.values.limits else _values(panel))
+    return {at: limits(panel.values, groups[group_of(at)]) for at, panel in shown.items()}
+
+
+def place_limits(panel: Panel) -> tuple[float, float]:
+    """The limits of the places of a panel."""
+    places = [m.place for m in marks_of(panel)]
+    if panel.places.ticks and not panel.places.limits:
+        places += panel.places.ticks
+    return limits(panel.places, places)
+
+
+_DIGITS = ((2.2, (1,)), (1.0, (1, 2, 5)), (0.5, (1, 1.5, 2, 3, 5, 7)))
+_FINEST = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+
+
+def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
+    """Where the ticks of an axis stand between its limits, and what they say."""
+    if axis.ticks is not None:
+        names = axis.names or [axis.text(at) for at in axis.ticks]
+        return list(zip(axis.ticks, names, strict=True))
+    if axis.scale == "log":
+        found = _log_ticks(low, high)
+    elif axis.scale in ("log2", "symlog2"):
+        first, last = math.ceil(math.log2(max(low, 1e-300))), math.floor(math.log2(high))
+        step = max(1, -(-(last - first + 1) // axis.most))
+        found = [2.0**power for power in range(first, last + 1, step)]
+    else:
+        found = _round_ticks(low, high, axis.most)
+    return [(at, axis.text(at)) for at in found]
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers, more of them the less an axis spans; a power of ten in at most eight."""
+    decades = math.log10(high / low)
+    digits: Sequence[float] = next((some for least, some in _DIGITS if decades > least), _FINEST)
+    step = max(1, math.ceil(decades / 8))
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [digit * 10.0**power for power in powers if power % step == 0 for digit in digits]
+    return [at for at in found if low * (1 - 1e-9) <= at <= high * (1 + 1e-9)]
+
+
+def _round_ticks(low: float, high: float, most: int) -> list[float]:
+    """Multiples of 1, 2, 2.5 or 5 times a power of ten, at most six or `most` of them."""
+    rough = (high - low) / min(most, 6)
+    power = 10.0 ** math.floor(math.log10(rough)) if rough > 0 else 1.0
+    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(count * step, 12) for count in range(first, last + 1)]
+
+
+# --- what a legend says ---------------------------------------------------------------------------
+
+
+def legend(chart: Chart) -> list[Key]:
+    """The entries of the legend: every label once, what the chart adds, and what hollow means."""
+    found: dict[str, Key] = {}
+    for layer in (layer for row in chart.rows for p in row if p for layer in p.layers):
+        label = getattr(layer, "label", "")
+        if not label or label in found:
+            continue
+        if isinstance(layer, Shade):
+            found[label] = Key(label=label, look=Look(colour=layer.colour), patch=True)
+        elif isinstance(layer, Series | Bars | Rule):
+            found[label] = Key(label=label, look=layer.look, patch=isinstance(layer, Bars))
+    keys = [*found.values(), *chart.keys]
+    if invalid_in(chart):
+        dashed = all(key.patch for key in keys)
+        look = Look(colour=GREY, marker="o", hollow=True, line="--" if dashed else "")
+        keys.append(Key(label="invalid (hollow)", look=look, patch=dashed))
+    return keys
+
+
+def listed_invalid(labels: Sequence[str], shown: int = 4) -> str:
+    """The sentence of a caption that names what is invalid; empty without any."""
+    if not labels:
+        return ""
+    more = f"; and {len(labels) - shown} more" if len(labels) > shown else ""
+    return f" Invalid, drawn hollow ({len(labels)}): {'; '.join(labels[:shown])}{more}."
+
+
+LAYOUT_LOOK: Mapping[str, Look] = {
+    name: Look(colour=colour, marker=marker, line="-")
+    for name, colour, marker in (
+        ("aos", "#D55E00", "o"),
+        ("soa", "#0072B2", "s"),
+        ("aoas", "#E69F00", "^"),
+        ("soaoas", "#009E73", "D"),
+        ("aosoa32", "#CC79A7", "v"),
+    )
+}
+LEVEL_COLOUR: Mapping[str, str] = {
+    "shared": "#CC79A7",
+    "l1": "#56B4E9",
+    "l2": "#0072B2",
+    "l3": "#009E73",
+    "dram": "#D55E00",
+}
+WIDTH_LOOK: Mapping[int, Look] = {
+    width: Look(colour=colour, marker=marker, line="-")
+    for width, colour, marker in (
+        (1, "#440154", "o"),
+        (2, "#414487", "s"),
+        (4, "#2a788e", "^"),
+        (8, "#22a884", "D"),
+        (16, "#8fc31f", "v"),
+    )
+}
+"""Widths of access in bytes are ordered, and so are their colours: viridis without its palest."""
+PROBLEM_LOOK: Mapping[str, Look] = {
+    name: Look(colour=colour, marker=marker, line="-", size=4.5, width=1.4)
+    for name, colour, marker in (
+        ("single", "#0072B2", "o"),
+        ("galaxies", "#009E73", "s"),
+        ("gravit", "#CC79A7", "^"),
+    )
+}
+THEIRS = Look(colour="#D55E00", marker="D", size=5.5, hollow=True)
+"""Of what others published."""
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#666666", "#000000")
+"""Okabe and Ito's, for every eye."""
+OTHER = Look(colour="#666666", marker="X", line="-")
+
+
+def look_of(looks: Mapping[T, Look], name: T, **changed: object) -> Look:
+    """The look of a name, or of what has none, with `changed` parts."""
+    return replace(looks.get(name, OTHER), **changed)  # type: ignore[arg-type]
+
+
+def level_colour(level: str | None) -> str:
+    """The colour of a level of the hierarchy; grey without one."""
+    return LEVEL_COLOUR.get(level or "", OTHER.colour)
+
+
+def level_ink(level: str | None) -> str:
+    """The colour of words about a level: darker where a line's would be too pale to read."""
+    return "#1f75a8" if level == "l1" else level_colour(level)

@@ -1,0 +1,217 @@
+"""The n-body ladder as it was measured: each rung by its best case."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from strata import reference
+from strata.ladder import rungs as ladder
+from strata.ladder.rungs import GIGA, PROBLEMS, RATE, Place, place_rank, rung_name, size, size_words
+from strata.model import Cited, Sentence
+from strata.model.units import factor, number
+from strata.run import Row, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """A rung by its best case: the rate, and what it changed.
+
+    `limit` is what the case could do if a warp issued in every cycle; `other` the best case of the
+    other problem (many systems, or a single one). `chosen` are the words of the axes along which
+    the best case was sought. `before` is the best case of the nearest rung below that was measured,
+    and `after` that of this rung: at the largest place that both have, or both None.
+    """
+
+    row: Row
+    limit: Row | None
+    other: Row | None
+    chosen: str
+    before: Row | None
+    after: Row | None
+
+    @property
+    def rung(self) -> str:
+        """Its name."""
+        return self.row.benchmark
+
+    @property
+    def speedup(self) -> float | None:
+        """Over the rung before; None where one of both is not valid."""
+        if self.before is None or self.after is None or self.before.value <= 0:
+            return None
+        valid = self.before.valid and self.after.valid
+        return self.after.value / self.before.value if valid else None
+
+
+def best_cases(run: Run) -> tuple[Best, ...]:
+    """Every rung that was timed, in order, by the largest single system that it computed.
+
+    By many systems where few rungs computed a single one; a rung that lacks the problem of most
+    stands there by another.
+    """
+    cases = ladder.Cases(run)
+    by_rung = ladder.by_place(cases.having(RATE))
+    have = Counter(
+        problem for places in by_rung.values() for problem in {place[0] for place in places}
+    )
+    main = max(PROBLEMS, key=lambda one: have[one])
+    if 2 * have["single"] > len(by_rung):
+        main = "single"
+
+    def rank(place: Place) -> tuple[bool, tuple[bool, int]]:
+        return place[0] == main, place_rank(place)
+
+    result = []
+    for rung, places in by_rung.items():
+        shown = max(places, key=rank)
+        row = ladder.best(places[shown])
+        others = (place for place in places if place[0] not in (shown[0], "gravit"))
+        beside = max(others, key=rank, default=None)
+        below = by_rung.get(cases.below(rung, by_rung), {})
+        shared = max((place for place in places if place in below), key=rank, default=None)
+        varied = [
+            axis
+            for axis in ladder.own_axes(row)
+            if axis == "gpus" or len({case.text(axis) for case in places[shown]}) > 1
+        ]
+        limit = cases.get(row, "issue_limit")
+        result.append(
+            Best(
+                row=row,
+                limit=limit if limit and limit.value > 0 else None,
+                other=ladder.best(places[beside]) if beside else None,
+                chosen=ladder.axis_words(row, varied),
+                before=ladder.best(below[shared]) if shared else None,
+                after=ladder.best(places[shared]) if shared else None,
+            )
+        )
+    return tuple(result)
+
+
+def common_size(found: Sequence[Best]) -> str:
+    """The size of most rungs, in words."""
+    return Counter(size_words(one.row) for one in found).most_common(1)[0][0]
+
+
+def published(device: str) -> tuple[reference.PublishedRate, ...]:
+    """Others' rates of one system on the chip, each implementation at its largest N."""
+    theirs: dict[str, list[reference.PublishedRate]] = defaultdict(list)
+    for one in reference.nbody():
+        if (one.problem, one.precision) == ("single", "fp32") and reference.is_of(one, device):
+            theirs[one.implementation].append(one)
+    return tuple(max(rates, key=lambda one: one.bodies or 0) for rates in theirs.values())
+
+
+def sentences(run: Run) -> tuple[Sentence, ...]:
+    """What the ladder came to on one device: one sentence; empty without a valid rung."""
+    measured = [one for one in best_cases(run) if one.row.valid and ladder.gpus(one.row) == 1]
+    if not measured:
+        return ()
+    top, first = max(measured, key=lambda one: one.row.value), measured[0]
+    parts: list[str | Cited] = [
+        f"n-body, {size_words(top.row)}: the fastest rung is {rung_name(top.rung)} with ",
+        Cited(f"{number(top.row.value / GIGA)} × 10⁹ interactions/s", top.row),
+    ]
+    if first is not top and first.row.text("problem") == top.row.text("problem"):
+        gain = Cited(factor(top.row.value / first.row.value), first.row)
+        other = "" if size(first.row) == size(top.row) else f" of {size_words(first.row)}"
+        parts += [", ", gain, f" {rung_name(first.rung)}{other}"]
+    if top.limit:
+        share = Cited(f"{100 * top.row.value / top.limit.value:.0f} %", top.limit)
+        parts += [" and ", share, " of what it could if a warp issued in every cycle"]
+    return ((*parts, "."),)
+
+
+# --- one axis of a rung, copies, errors -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AxisPoint:
+    """A rung at one value of one of its axes; `occupancy` is in per cent, where counted."""
+
+    problem: str
+    value: int
+    row: Row
+    occupancy: Row | None
+
+
+def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
+    """The rates of a rung along an axis, by problem; the best case where others vary as well.
+
+    Of each problem the size that was measured at most values, the largest of several; nothing of a
+    problem that was measured at one value alone.
+    """
+    cases = ladder.Cases(run)
+    places: dict[Place, dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in cases.having(RATE):
+        value = row.count(axis)
+        if row.benchmark == rung and value is not None:
+            places[ladder.place_of(row)][value].append(row)
+    ranked = sorted(places.items(), key=lambda item: (len(item[1]), place_rank(item[0])))
+    chosen = {place[0]: by_value for place, by_value in ranked if len(by_value) > 1}
+    return tuple(
+        AxisPoint(problem, value, row, cases.get(row, "achieved_occupancy"))
+        for problem in PROBLEMS
+        for value, found in sorted(chosen.get(problem, {}).items())
+        for row in [ladder.best(found)]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A step of `gravit` from copy to copy, in seconds, and that of its kernel."""
+
+    rung: str
+    bodies: int
+    row: Row
+    kernel: Row | None
+
+    @property
+    def valid(self) -> bool:
+        """Whether both are."""
+        return self.row.valid and self.kernel is not None and self.kernel.valid
+
+    @property
+    def outside(self) -> float:
+        """Share of the time that is not the kernel's; 0 where the kernel was not timed."""
+        if self.kernel is None or self.row.value <= 0:
+            return 0.0
+        return 1 - self.kernel.value / self.row.value
+
+
+def copied(run: Run) -> tuple[Copied, ...]:
+    """Every rung at every number of particles, by the case of least time."""
+    cases = ladder.Cases(run)
+    found = ladder.by_place(cases.having("copied_step_time"))
+    return tuple(
+        Copied(rung, place[2], row, cases.get(row, "step_time"))
+        for rung, places in found.items()
+        for place, rows in sorted(places.items())
+        for row in [min(rows, key=lambda row: (not row.valid, row.value))]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """The relative root mean square error of one case, and what the harness allows it."""
+
+    rung: str
+    problem: str
+    order: int
+    """The rung's place in the ladder."""
+    row: Row
+    bound: float | None
+
+
+def accuracies(run: Run) -> tuple[Accuracy, ...]:
+    """Every case of the largest sizes; no bound of a rung that the run does not tell of."""
+    cases = ladder.Cases(run)
+    errors = [row for row in cases.having("relative_rms_error") if row.value >= 0]
+    order = list(dict.fromkeys(row.benchmark for row in errors))
+    return tuple(
+        Accuracy(name, problem, order.index(name), row, bound)
+        for problem in PROBLEMS
+        for name, rows in ladder.at_size(errors, problem).items()
+        for row in rows
+        for bound in [ladder.rms_bound(cases.rungs.get(name), size(row)[1])]
+    )

@@ -1,0 +1,73 @@
+"""What the warps of each rung of n-body waited for, as counted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from strata.ladder import rungs as ladder
+from strata.model import ordered
+from strata.run import Row, Run
+
+STATES: Mapping[str, str] = {
+    "selected": "issues",
+    "not_selected": "ready, another issues",
+    "wait": "fixed latency",
+    "math_pipe_throttle": "arithmetic pipe full",
+    "short_scoreboard": "shared memory, special functions",
+    "mio_throttle": "queue of these full",
+    "long_scoreboard": "L1, L2, device memory",
+    "lg_throttle": "queue of L1 full",
+    "dispatch_stall": "dispatch, register ports",
+    "barrier": "barrier",
+    "branch_resolving": "branch",
+    "imc_miss": "constant cache",
+    "no_instruction": "instruction cache",
+}
+"""Of the counted states those that tell something here, in the order in which they are stacked."""
+WORKING = ("selected", "not_selected")
+"""States of a warp in which it does not wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stalls:
+    """How the warps of a rung spent their time: warps for each instruction issued, by state."""
+
+    rung: str
+    states: Mapping[str, Row]
+    all_states: Row
+    utilisation: Row | None
+
+    @property
+    def shares(self) -> Mapping[str, float]:
+        """Of the warps' time, by state; `other` is what no named state has."""
+        shares = {name: row.value / self.all_states.value for name, row in self.states.items()}
+        return shares | {"other": max(0.0, 1 - sum(shares.values()))}
+
+    @property
+    def most_waited(self) -> str | None:
+        """The named state in which warps waited longest; None where none was counted."""
+        waits = [name for name in self.states if name not in WORKING]
+        return max(waits, key=lambda name: self.states[name].value, default=None)
+
+
+def stalls(run: Run) -> tuple[Stalls, ...]:
+    """Of each rung the fastest case that was counted, of a single system where it has one."""
+    cases = ladder.Cases(run)
+    rates = [row for row in cases.having(ladder.RATE) if stalls_of(row, cases)]
+    by_rung = ladder.at_size(rates, "galaxies") | ladder.at_size(rates, "single")
+    names = ordered(by_rung, tuple(cases.rungs))
+    found = (stalls_of(ladder.best(by_rung[rung]), cases) for rung in names)
+    return tuple(one for one in found if one)
+
+
+def stalls_of(row: Row, cases: ladder.Cases) -> Stalls | None:
+    """Of the case of a row; None where its stalls were not counted."""
+    whole = cases.get(row, "stall_all")
+    if whole is None or whole.value <= 0:
+        return None
+    states = {name: cases.get(row, f"stall_{name}") for name in STATES}
+    return Stalls(
+        rung=row.benchmark,
+        states={name: found for name, found in states.items() if found},
+        all_states=whole,
+        utilisation=cases.get(row, "issue_utilisation"),
+    )

@@ -1,0 +1,55 @@
+"""The rows of one case beside each other: what a benchmark measured at one point of its axes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from strata.run import Row
+
+CLOCKS = ("clock64_slope", "tsc_slope")
+"""The methods that read a clock on the core that works."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRows:
+    """The rows of one case, in their order; at least one."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def params(self) -> Mapping[str, str]:
+        """The value of each axis."""
+        return self.rows[0].params
+
+    def text(self, axis: str, default: str = "?") -> str:
+        """The value of an axis, `default` where the case has no such axis."""
+        return self.rows[0].text(axis, default)
+
+    def count(self, axis: str, default: int = 0) -> int:
+        """The value of an axis as a whole number, `default` where it is none."""
+        found = self.rows[0].count(axis)
+        return default if found is None else found
+
+    def row(self, quantity: str, *methods: str, provenance: str = "") -> Row | None:
+        """The first row of a quantity; with `methods`, by the first of them that it has."""
+        found = [
+            row for row in self.rows
+            if row.quantity == quantity and provenance in ("", row.provenance)
+        ]  # fmt: skip
+        if not methods:
+            return found[0] if found else None
+        by_method = {row.method: row for row in reversed(found)}
+        return next((by_method[method] for method in methods if method in by_method), None)
+
+    def timed(self, quantity: str) -> Row | None:
+        """What was timed, by a clock on the core if there is one, else by whatever timed it."""
+        return self.row(quantity, *CLOCKS, provenance="timed") or self.row(
+            quantity, provenance="timed"
+        )
+
+
+def by_case(rows: Iterable[Row]) -> list[CaseRows]:
+    """The cases of `rows`, in the order in which they come."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.case, []).append(row)
+    return [CaseRows(tuple(of_case)) for of_case in found.values()]

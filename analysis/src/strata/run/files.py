@@ -1,0 +1,113 @@
+"""The files that the package reads and writes: all of them, by these functions alone."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+CONTEXT_FILE = "context.json"
+SAMPLES_FILE = "samples.jsonl"
+MEASUREMENTS_FILE = "measurements.csv"
+
+RESUME = "resume the run (strata run --resume) or measure again"
+REWRITE = "resume the run (strata run --resume): it writes the table anew from samples.jsonl"
+
+
+class RunError(ValueError):
+    """A run that cannot be used: where, what was found, what was expected, how to mend it.
+
+    Its text is always one line, whatever the file holds.
+    """
+
+    def __init__(
+        self, path: Path, line: int | None = None, *, found: str, expected: str, mend: str
+    ) -> None:
+        self.path = path
+        self.line = line
+        place = f"{path}:{line}" if line else f"{path}"
+        super().__init__(one_line(f"{place}: found {found}; expected {expected}; to mend: {mend}"))
+
+
+def one_line(text: str) -> str:
+    """`text` with every control character (line ends too) made visible."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def packed(path: Path) -> Path:
+    """Where a file of a run folder lies if it is packed (`gzip`), as recorded runs are."""
+    return path.with_name(f"{path.name}.gz")
+
+
+def exists(path: Path) -> bool:
+    """Whether a file of a run folder is there, packed or not."""
+    return path.exists() or packed(path).exists()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file of a run folder, or its packed form where that is what is there; read bit by bit."""
+    pack = packed(path)
+    if not pack.exists():
+        try:
+            with path.open("rb") as file:
+                yield file
+        except OSError as error:
+            raise _unreadable(path, error, "a readable file of the run folder", RESUME) from None
+    elif path.exists():
+        found, mend = f"{path.name} beside it", "remove the one that is out of date"
+        raise RunError(pack, found=found, expected="one of the two", mend=mend)
+    else:
+        try:
+            with gzip.open(pack, "rb") as file:
+                yield cast("IO[bytes]", file)
+        except (OSError, EOFError, zlib.error) as error:
+            found, expected = f"{error}", "a whole gzip file"
+            raise RunError(pack, found=found, expected=expected, mend="fetch it again") from None
+
+
+def _unreadable(path: Path, error: OSError, expected: str, mend: str) -> RunError:
+    missing = isinstance(error, FileNotFoundError)
+    found = "no such file" if missing else f"{error.strerror}"
+    return RunError(path, found=found, expected=expected, mend=mend)
+
+
+def read_text(file: Path) -> str:
+    """The text of a file of another tool; raises `RunError` where it is unreadable or no UTF-8."""
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        mend = "name the file that the other tool wrote"
+        raise _unreadable(file, error, "a readable file", mend) from None
+    except UnicodeDecodeError as error:
+        found, mend = f"byte 0x{error.object[error.start]:02x}", "write the file again"
+        raise RunError(file, found=found, expected="UTF-8 text", mend=mend) from None
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write each of `files` (by its path below `folder`), with the folders that it needs."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Path:
+    """Write `contents()` to `file`, which appears whole or not at all; `file` again.
+
+    Raises `RunError` where it is there already and not `force`, before anything is computed.
+    """
+    if file.exists() and not (force and file.is_file()):
+        found = "a file that is there already" if file.is_file() else "a folder"
+        mend = "name another file" + (", or say --force" if file.is_file() else "")
+        raise RunError(file, found=found, expected="a name that is free", mend=mend)
+    data = contents()
+    part = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        part.write_bytes(data)
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+    return file

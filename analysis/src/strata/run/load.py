@@ -1,0 +1,278 @@
+"""Read a run folder into frozen records, or say in one line why it cannot be read.
+
+`samples.jsonl` is the source: the rows of a run are derived from it, so a run that was cut off
+anywhere stays readable.
+"""
+
+import gc
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from strata.run.files import (
+    CONTEXT_FILE,
+    MEASUREMENTS_FILE,
+    RESUME,
+    SAMPLES_FILE,
+    RunError,
+    opened,
+)
+from strata.run.rows import case_id, derive
+from strata.run.run import Run
+from strata.run.schema import (
+    COUNTABLE,
+    METRIC,
+    NAME,
+    WORD,
+    Case,
+    Context,
+    Device,
+    Gate,
+    Host,
+    Line,
+    Measurement,
+)
+from strata.run.strict import WrongError, refusal, strict, typed
+
+
+def load_run(folder: Path) -> Run:
+    """Read the run in `folder`.
+
+    Raises `RunError` when a file is missing, damaged, or of a schema version that is not known. A
+    torn last line of `samples.jsonl` is no damage: it is what an interrupted run leaves behind.
+    `measurements.csv` is read where it is asked for (`Run.table`).
+    """
+    if not folder.is_dir():
+        raise RunError(
+            folder,
+            found="a file" if folder.exists() else "nothing there",
+            expected=f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})",
+            mend="name the folder that strata run printed",
+        )
+    with _without_collecting():
+        context = _context(folder / CONTEXT_FILE)
+        latest = _latest(folder / SAMPLES_FILE)
+        planned = {case: place for place, case in enumerate(context.sweep.cases)}
+        cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
+        rows = tuple(row for case in cases for row in derive(context, case))
+        return Run(folder, context, tuple(cases), rows)
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """No garbage collection meanwhile: records hold no cycles, and there may be a million of them.
+
+    Each walk over them all takes as long as reading a good part of them.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+# --- samples.jsonl --------------------------------------------------------------------------------
+
+
+def _latest(path: Path) -> dict[str, Case]:
+    """The last record of each case, with what was counted after it.
+
+    A line of counts belongs to the last line of its case that stands before it, so that a case
+    which is measured again has none until it is counted again; the last counts win, and counts of
+    a case that no line before them measured are ignored. A torn last line, which has no line end,
+    is left out.
+    """
+    timed: dict[str, Case] = {}
+    whole: dict[str, Case] = {}
+    known = _Known()
+    with opened(path) as file:
+        for number, raw in enumerate(file, start=1):
+            if not raw.endswith(b"\n"):
+                break
+            try:
+                line = _line(raw)
+                case = known.case(line)
+                _check(line, timed.get(line.id) if line.kind == "counts" else None)
+            except (ValueError, RecursionError) as error:
+                raise refusal(path, number, error, f"delete that line and {RESUME}") from None
+            if line.kind == "case":
+                timed[case.id] = whole[case.id] = case
+            elif case.id in timed:
+                whole[case.id] = merged(timed[case.id], case)
+    return whole
+
+
+_LINE = msgspec.json.Decoder(Line)
+
+
+def _line(raw: bytes) -> Line:
+    """A line as it is typed; the slow way where it is not plainly right, which says what is not.
+
+    The decoder takes a key twice, and lines with keys that are not known here: then there are more
+    keys in the text than in the record.
+    """
+    try:
+        line = _LINE.decode(raw)
+        keys = len(Line.__struct_fields__) + len(line.params) + _keys(line.facts)
+        keys += 3 * len(line.gates) + 8 * len(line.measurements)
+        if raw.count(b'":') == keys:
+            return line
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    data = strict(raw)
+    if data.get("status") in ("skipped", "failed"):
+        data = {"facts": {}, "gates": [], "measurements": [], **data}
+    return typed(data, Line)
+
+
+def _keys(facts: Mapping[str, Any]) -> int:
+    return len(facts) + sum(_keys(value) for value in facts.values() if isinstance(value, dict))
+
+
+class _Words(dict[str, str]):
+    """Each word once, held against the pattern when it is first met."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        super().__init__()
+        self._pattern = pattern
+
+    def __missing__(self, word: str) -> str:
+        if not self._pattern.fullmatch(word):
+            raise WrongError(repr(word), f"text like {self._pattern.pattern}")
+        return self.setdefault(word, word)
+
+
+class _Known:
+    """What a run says again and again, kept once: a million rows would not fit otherwise."""
+
+    def __init__(self) -> None:
+        self._names, self._metrics, self._values = _Words(NAME), _Words(METRIC), _Words(WORD)
+        self._same: dict[Any, Any] = {}
+
+    def case(self, line: Line) -> Case:
+        """The case of a line, its words checked; in version 1 metrics were names."""
+        names, values, same = self._names, self._values, self._same.setdefault
+        metrics = self._metrics if line.schema_version > 1 else names
+        measurements = [
+            Measurement(
+                metrics[one.quantity],
+                same(one.unit, one.unit),
+                one.provenance,
+                metrics[one.method],
+                one.samples,
+                same(one.noise, one.noise),
+            )
+            for one in line.measurements
+        ]
+        return replace(
+            line,
+            suite=names[line.suite],
+            benchmark=names[line.benchmark],
+            params={names[key]: values[value] for key, value in line.params.items()},
+            gates=tuple([same(gate, gate) for gate in line.gates if names[gate.name]]),
+            measurements=tuple(measurements),
+        )
+
+
+def _check(line: Line, timed: Case | None) -> None:
+    """Raises what takes more than one member of a line to see, or the line of the timing too."""
+    measured = line.status == "measured"
+    if line.measurements and not measured:
+        expected = "measurements of measured cases only"
+        raise WrongError(f"measurements of a {line.status} case", expected)
+    if not measured and not line.reason:
+        raise WrongError(f"a {line.status} case without a reason", "a reason")
+    canonical = case_id(line.suite, line.benchmark, line.backend, line.params)
+    if line.id != canonical:
+        raise WrongError(f"case {line.id}", f"{canonical}, as its parameters say")
+    if line.kind == "counts":
+        if line.schema_version == 1:
+            raise WrongError('"counts"', "case as kind")
+        for one in line.measurements:
+            if one.provenance not in COUNTABLE:
+                expected = f"{' or '.join(COUNTABLE)} quantities"
+                raise WrongError(f"{one.quantity} in a line of counts", expected)
+    both = (*timed.measurements, *line.measurements) if timed else line.measurements
+    keys = [(one.quantity, one.method) for one in both]
+    if len(set(keys)) != len(keys):
+        quantity, method = next(key for key in keys if keys.count(key) > 1)
+        raise WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
+
+
+def merged(timed: Case, counted: Case) -> Case:
+    """One record of a case that was timed and then counted.
+
+    What was counted is added to what was timed; a gate that only counters can decide takes the
+    place of the unverified one of its name, and a gate that failed in either phase stays failed.
+    Where counting failed or was skipped, the timings stay as they are and the level gate, if
+    unverified, says why. A case that was not timed stays as it is. The harness does the same
+    (`merged` in harness/record/measurement.hpp).
+    """
+    if timed.status != "measured":
+        return timed
+    if counted.status != "measured":
+        detail = f"level unverified: counting {counted.status}: {counted.reason}"
+        undecided = Gate("level", "unverified", detail)
+        open_ = ("level", "unverified")
+        gates = [undecided if (one.name, one.verdict) == open_ else one for one in timed.gates]
+        return replace(timed, gates=tuple(gates))
+    gates = list(timed.gates)
+    for gate in counted.gates:
+        place = next((at for at, one in enumerate(gates) if one.name == gate.name), None)
+        if place is None:
+            gates.append(gate)
+        else:
+            gates[place] = _stronger(gates[place], gate)
+    return replace(
+        timed,
+        facts={**counted.facts, **timed.facts},
+        gates=tuple(gates),
+        measurements=(*timed.measurements, *counted.measurements),
+    )
+
+
+def _stronger(timed: Gate, counted: Gate) -> Gate:
+    """Which of two verdicts on one gate stands."""
+    if timed.verdict == counted.verdict == "failed":
+        return replace(timed, detail=f"{timed.detail}; {counted.detail}")
+    if counted.verdict == "failed" or timed.verdict in ("unverified", "not_applicable"):
+        return counted
+    return timed
+
+
+# --- context.json ---------------------------------------------------------------------------------
+
+
+def _context(path: Path) -> Context:
+    with opened(path) as file:
+        raw = file.read()
+    try:
+        data = {**_before(), **strict(raw)}
+        if data["schema_version"] == 1:
+            data["counters"] = None
+        elif data.get("counters", {}) is None:
+            raise WrongError("null", "an object as counters")
+        for name, record in (("device", Device), ("host", Host)):
+            if isinstance(part := data.get(name), dict):
+                others = part.keys() - set(record.__struct_fields__)
+                data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
+        context = typed(data, Context)
+        if context.sweep.text is None and context.sweep.digest is None:
+            raise WrongError("no sweep.digest", "sweep.digest, or sweep.text")
+    except (ValueError, RecursionError) as error:
+        mend = "measure again; a context cannot be written afterwards"
+        raise refusal(path, None, error, mend) from None
+    return context
+
+
+def _before() -> Any:
+    """The benchmarks and rungs of harnesses that did not write them yet."""
+    return json.loads(Path(__file__).with_name("before.json").read_bytes())

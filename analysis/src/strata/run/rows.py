@@ -1,0 +1,86 @@
+"""Rows: what the samples of a run give, a row a quantity of a case."""
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from strata.run.schema import Backend, Case, Context, Gate, Noise, Provenance
+from strata.run.statistics import spread
+
+
+class Row(Struct, frozen=True, gc=False):
+    """One quantity of one case by one method: a row of `measurements.csv`.
+
+    `value`, `ci_low`, `ci_high`, `minimum` and `maximum` are in `unit`; the interval is None with
+    fewer than six samples. `taken` are the samples themselves, in the order of the record.
+    """
+
+    run: str
+    device: str
+    backend: Backend
+    suite: str
+    benchmark: str
+    case: str
+    params: Mapping[str, str]
+    quantity: str
+    unit: str
+    provenance: Provenance
+    method: str
+    value: float
+    ci_low: float | None
+    ci_high: float | None
+    minimum: float
+    maximum: float
+    samples: int
+    valid: bool
+    reasons: str
+    taken: tuple[float, ...] = ()
+
+    def text(self, axis: str, default: str = "?") -> str:
+        """The value of an axis, `default` where the case has no such axis."""
+        return self.params.get(axis, default)
+
+    def count(self, axis: str) -> int | None:
+        """The value of an axis as a whole number; None where it is none."""
+        value = self.params.get(axis, "")
+        return int(value) if value.isdecimal() else None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """(case, quantity, method): what identifies a row within a run."""
+        return (self.case, self.quantity, self.method)
+
+
+COLUMNS = Row.__struct_fields__[:-1]
+"""The columns of `measurements.csv`."""
+
+
+def derive(context: Context, case: Case) -> Iterator[Row]:
+    """The rows of one case, in the order of its measurements."""
+    run = (context.run, context.device.slug)
+    head = (*run, case.backend, case.suite, case.benchmark, case.id, case.params)
+    told = [_reason(gate) for gate in case.gates if gate.verdict in ("failed", "unverified")]
+    sound = all(gate.verdict != "failed" for gate in case.gates)
+    reasons = "; ".join(told)
+    for one in case.measurements:
+        valid, why, noise, samples = sound, reasons, one.noise, one.samples
+        if noise.verdict in ("failed", "unverified"):
+            valid = valid and noise.verdict != "failed"
+            why = "; ".join([*told, _reason(noise)])
+        what = (*head, one.quantity, one.unit, one.provenance, one.method)
+        yield Row(*what, *spread(samples), len(samples), valid, why, samples)
+
+
+def _reason(gate: Gate | Noise) -> str:
+    return f"{gate.name}: {gate.detail or gate.verdict}"
+
+
+def params_text(params: Mapping[str, str], separator: str = ";") -> str:
+    """`k=v` of every parameter, sorted by key, joined by `separator`."""
+    return separator.join([f"{key}={params[key]}" for key in sorted(params)])
+
+
+def case_id(suite: str, benchmark: str, backend: str, params: Mapping[str, str]) -> str:
+    """The canonical id of a case: suite/benchmark/backend/k=v/..."""
+    words = params_text(params, "/")
+    return f"{suite}/{benchmark}/{backend}" + (f"/{words}" if words else "")

@@ -1,0 +1,287 @@
+"""What `context.json` and a line of `samples.jsonl` hold: the types that both are decoded into.
+
+`results/schema` says the same to people and to other languages; a test holds the two together.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta, Struct, field
+
+SCHEMA_VERSIONS = (1, 2)
+"""Version 2 has counters: lines of kind `counts`, and `counters` in the context."""
+
+Backend = Literal["cuda", "host"]
+Status = Literal["measured", "skipped", "failed"]
+Verdict = Literal["passed", "failed", "unverified", "not_applicable"]
+Provenance = Literal["timed", "counted", "modelled", "published", "reported"]
+State = Literal["running", "complete", "interrupted", "aborted"]
+Kind = Literal["case", "counts"]
+CountersState = Literal["counted", "not_asked", "unavailable", "external"]
+
+VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "unverified", "not_applicable")
+COUNTABLE: tuple[Provenance, ...] = ("counted", "modelled")
+"""What a line of kind `counts` may hold: under a profiler nothing is timed."""
+
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
+"""Quantities and methods: from version 2 on they may be a chip's own metrics, as it names them."""
+WORD = re.compile(r"[A-Za-z0-9._+-]+")
+COMMIT = re.compile(r"[0-9a-f]{40}|unknown")
+
+# The reader holds these against their patterns, each word once: there are too many for msgspec.
+Name = Annotated[str, Meta(extra_json_schema={"pattern": f"^{NAME.pattern}$"})]
+Metric = Annotated[str, Meta(extra_json_schema={"pattern": f"^{METRIC.pattern}$"})]
+Word = Annotated[str, Meta(extra_json_schema={"pattern": f"^{WORD.pattern}$"})]
+
+Utc = Annotated[
+    str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z\Z")
+]
+Count = Annotated[int, Meta(ge=0)]
+Amount = Annotated[float, Meta(ge=0)]
+
+
+# --- samples.jsonl --------------------------------------------------------------------------------
+
+
+class Gate(Struct, frozen=True, gc=False):
+    """One check of one case."""
+
+    name: Name = field(name="gate")
+    verdict: Verdict
+    detail: str
+
+
+class Noise(Struct, frozen=True, gc=False):
+    """The noise check of one measurement."""
+
+    name: ClassVar[str] = "noise"
+    verdict: Verdict
+    detail: str
+
+
+class Measurement(Struct, frozen=True, gc=False):
+    """The raw samples of one quantity of one case, in the order in which they were taken."""
+
+    quantity: Metric
+    unit: str
+    provenance: Provenance
+    method: Metric
+    samples: Annotated[tuple[float, ...], Meta(min_length=1)]
+    noise: Noise
+
+
+class Case(Struct, frozen=True, gc=False):
+    """One benchmark at one point of its axes; in a `Run`, what was timed and counted, merged."""
+
+    id: str = field(name="case")
+    suite: Name
+    benchmark: Name
+    backend: Backend
+    params: Mapping[Name, Word]
+    status: Status
+    reason: str
+    started: Utc
+    seconds: Amount
+    facts: Mapping[str, Any]
+    gates: tuple[Gate, ...]
+    measurements: tuple[Measurement, ...]
+
+
+class Line(Case, frozen=True, gc=False, kw_only=True):
+    """A line of `samples.jsonl`."""
+
+    schema_version: Literal[1, 2]
+    kind: Kind
+
+
+# --- context.json ---------------------------------------------------------------------------------
+
+
+class Build(Struct, frozen=True, gc=False):
+    """The harness that measured: its source and how it was compiled."""
+
+    version: str
+    commit: Annotated[str, Meta(pattern=rf"^({COMMIT.pattern})\Z")]
+    dirty: bool
+    source_digest: str
+    build_type: str
+    compiler: str
+    cuda_compiler: str | None
+    flags: str
+    cuda_architectures: str | None
+
+
+class Device(Struct, frozen=True, gc=False):
+    """What was measured. `facts` hold whatever else the device said of itself."""
+
+    slug: Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*\Z")]
+    name: str
+    uuid: str | None
+    facts: Mapping[str, Any]
+
+    @property
+    def sm_count(self) -> int | None:
+        """Streaming multiprocessors of a GPU; None where the device does not say."""
+        value = self.facts.get("sm_count")
+        return value if isinstance(value, int) and value > 0 else None
+
+
+class CpuCache(Struct, frozen=True, gc=False):
+    """One cache of the host CPU; sizes in bytes."""
+
+    level: Count
+    type: str
+    bytes: Count
+    line_bytes: Count
+
+
+class Host(Struct, frozen=True, gc=False):
+    """The machine around the device; memory in bytes. `facts` hold whatever else is known."""
+
+    cpu: str
+    cores: Count
+    os: str
+    kernel: str
+    memory_bytes: Count
+    caches: tuple[CpuCache, ...]
+    facts: Mapping[str, Any]
+
+
+class Sweep(Struct, frozen=True, gc=False):
+    """What was to be measured: the plan and the case ids, in order.
+
+    The text of its file, or in runs of earlier builds a digest of it.
+    """
+
+    name: str
+    file: str
+    plan: Mapping[str, Any]
+    cases: tuple[str, ...]
+    text: str | None = None
+    digest: str | None = None
+
+
+class Clocks(Struct, frozen=True, gc=False):
+    """Clocks, power and temperature around the run; `after` is None while it has not ended."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any] | None
+
+
+class CountedQuantity(Struct, frozen=True, gc=False):
+    """A quantity that the chip counted: our name and the chip's, and what it means."""
+
+    name: str
+    metric: str
+    unit: str
+    meaning: str
+    set: str
+
+
+class Counters(Struct, frozen=True, gc=False):
+    """What was to be counted, whether it was, and if not, why and what mends it.
+
+    `absent` names what the chip cannot count, one line each; `passes` is how often a piece of work
+    ran to be counted once.
+    """
+
+    asked: tuple[str, ...]
+    state: CountersState
+    reason: str
+    mend: str
+    chip: str
+    sets: tuple[str, ...]
+    passes: Count
+    quantities: tuple[CountedQuantity, ...]
+    absent: tuple[str, ...]
+    counting_seconds: Amount
+    timing_seconds: Amount
+
+
+class Axis(Struct, frozen=True, gc=False):
+    """One parameter of a benchmark: either `choices`, or a whole number in a range."""
+
+    name: str
+    meaning: str
+    defaults: tuple[str, ...]
+    choices: tuple[str, ...] | None = None
+    minimum: int | None = None
+    maximum: int | None = None
+
+
+class Quantity(Struct, frozen=True, gc=False):
+    """One quantity that a benchmark measures, and what it means."""
+
+    name: str
+    meaning: str
+
+
+class Benchmark(Struct, frozen=True, gc=False):
+    """What a benchmark says of itself."""
+
+    suite: str
+    question: str
+    axes: tuple[Axis, ...]
+    quantities: tuple[Quantity, ...]
+
+
+class Rung(Struct, frozen=True, gc=False):
+    """One rung of the n-body ladder: the rung `before` it, what it changes, how it adds up.
+
+    Zero where a number would say nothing: `issue_slots` (instructions that a warp issues for an
+    interaction), `bodies_of_block`, `threads_of_read`, `vector_operations` (of an interaction).
+    """
+
+    name: str
+    backend: Backend
+    before: str
+    question: str
+    change: str
+    source: str
+    expectation: str
+    sum: Literal["running", "blocks"]
+    approximate: bool
+    issue_slots: Amount = 0.0
+    bodies_of_block: Count = 0
+    launch_for_each_system: bool = False
+    threads_of_read: Count = 0
+    vector_operations: Amount = 0.0
+    layouts: tuple[str, ...] = ()
+
+
+class Context(Struct, frozen=True, gc=False):
+    """What was measured, with what, under which conditions: `context.json`.
+
+    `counters` is None in a run of schema version 1, which had none. `benchmarks` (by name) and
+    `rungs` (in the order of the ladder) are what the harness says of itself; a run of an older one
+    has those of `before.json`.
+    """
+
+    run: Annotated[str, Meta(pattern=rf"^{WORD.pattern}\Z")]
+    build: Build = field(name="strata")
+    started: Utc
+    finished: Utc | None
+    state: State
+    command: tuple[str, ...]
+    backend: Backend
+    device: Device
+    host: Host
+    libraries: Mapping[str, Any]
+    sweep: Sweep
+    clocks: Clocks | None
+    timer: Mapping[str, Any]
+    counters: Counters | None
+    benchmarks: Mapping[str, Benchmark]
+    rungs: tuple[Rung, ...]
+
+    @property
+    def clocks_before(self) -> Mapping[str, Any]:
+        """What was read before the run; empty where nothing can be read."""
+        return self.clocks.before if self.clocks else {}
+
+    @property
+    def clocks_after(self) -> Mapping[str, Any]:
+        """What was read after the run; empty where nothing can be read, or before it ended."""
+        return (self.clocks and self.clocks.after) or {}

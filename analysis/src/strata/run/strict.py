@@ -1,0 +1,100 @@
+"""JSON as a run folder holds it, and words for what is wrong with it."""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from strata.run.files import RunError
+from strata.run.schema import SCHEMA_VERSIONS
+
+R = TypeVar("R", bound=msgspec.Struct)
+
+
+class WrongError(ValueError):
+    """What was found in a file, what should be there, and perhaps how to mend it."""
+
+    def __init__(self, found: str, expected: str, mend: str | None = None) -> None:
+        super().__init__()
+        self.found, self.expected, self.mend = found, expected, mend
+
+
+def refusal(path: Path, line: int | None, error: Exception, mend: str) -> RunError:
+    """`error`, which was met in a file, in words."""
+    found, expected = f"{error}", "one whole JSON object"
+    match error:
+        case WrongError():
+            found, expected, mend = error.found, error.expected, error.mend or mend
+        case json.JSONDecodeError():
+            found = f"broken JSON ({error.msg} at column {error.colno})"
+            line = line or error.lineno
+        case UnicodeDecodeError():
+            found, expected = f"byte 0x{error.object[error.start]:02x}", "UTF-8 text"
+            line = line or error.object.count(b"\n", 0, error.start) + 1
+    return RunError(path, line, found=found, expected=expected, mend=mend)
+
+
+def strict(raw: bytes) -> dict[str, Any]:
+    """A JSON object of a known version: finite numbers only, no key twice in an object."""
+    data = _JSON.decode(raw.decode())
+    if not isinstance(data, dict):
+        raise WrongError(f"{data!r:.80}", "a JSON object")
+    version = data.get("schema_version")
+    if version is None:
+        raise WrongError("no schema_version", "schema_version to be there")
+    if type(version) is not int or version not in SCHEMA_VERSIONS:
+        expected = f"schema version {' or '.join(map(str, SCHEMA_VERSIONS))}"
+        mend = f"read it with the strata that knows version {version}"
+        raise WrongError(f"schema version {version}", expected, mend)
+    return data
+
+
+def _number(text: str) -> float:
+    if not math.isfinite(float(text)):
+        raise WrongError(text, "finite numbers only")
+    return int(text) if text.lstrip("-").isdecimal() else float(text)
+
+
+def finite(value: object) -> float | None:
+    """A number of a JSON file as it is; None for what is none, true and false, NaN and infinity."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen = [key for key, _ in pairs]
+        twice = min(key for key in result if seen.count(key) > 1)
+        raise WrongError(f"the key {twice!r} twice in one object", "one whole JSON object")
+    return result
+
+
+_JSON = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_number, parse_float=_number, parse_int=_number
+)
+
+
+def typed(data: dict[str, Any], kind: type[R]) -> R:
+    """`data` as a record; raises `WrongError` naming the member that is not as it should be."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        what, _, place = f"{error}".replace("`", "").partition(" - at $")
+    missing = what.removeprefix("Object missing required field ")
+    if missing != what:
+        name = f"{place}.{missing}".removeprefix(".")
+        raise WrongError(f"no {name}", f"{name} to be there")
+    value: Any = data
+    for key, at in re.findall(r"\.(\w+)|\[(\d+)\]", place):
+        value = value[key] if key else value[int(at)]
+    expected = what.partition("Expected ")[2].partition(", got ")[0] or "a word of results/schema"
+    raise WrongError(json.dumps(value)[:80], f"{expected} as {place.removeprefix('.')}")

@@ -1,0 +1,96 @@
+"""What a chart shows, for tests: figures are judged by charts, and drawn in `test_figures`."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+from builders import GPU_RUN
+from strata.figures._chart import Bars, Chart, Mark, Panel, Series, legend
+from strata.figures._figure import Figure
+from strata.run import Row, Run, load_run
+
+
+def chart_of(figure: Figure[Any], run: Run) -> Chart:
+    """The chart of a run, which must have something to show."""
+    items = figure.items(run)
+    assert items
+    return figure.chart(items)
+
+
+def panels(chart: Chart) -> list[Panel]:
+    """Every panel, row by row."""
+    return [panel for row in chart.rows for panel in row if panel]
+
+
+def marks(panel: Panel, label: str = "", *, valid: bool | None = None) -> list[Mark]:
+    """The marks of a panel: of the layer of that label, if one is given; valid ones or not."""
+    return [
+        mark
+        for layer in panel.layers
+        if isinstance(layer, Series | Bars) and label in ("", layer.label)
+        for mark in layer.marks
+        if valid is None or mark.valid == valid
+    ]
+
+
+def values(panel: Panel, label: str = "", *, valid: bool | None = True) -> list[float]:
+    """The values of `marks`."""
+    return [mark.value for mark in marks(panel, label, valid=valid)]
+
+
+def labels(chart: Chart) -> list[str]:
+    """What the legend says."""
+    return [key.label for key in legend(chart)]
+
+
+def caption_of(figure: Figure[Any], run: Run) -> str:
+    """The caption in full, with what is invalid."""
+    return figure.full_caption(figure.items(run), run.context)
+
+
+def data_of(figure: Figure[Any], run: Run) -> Sequence[dict[str, str]]:
+    """The lines of the data file."""
+    text = figure.data(figure.items(run)).decode()
+    return list(csv.DictReader(StringIO(text)))
+
+
+def run_with(rows: Sequence[Row]) -> Run:
+    """The stored run of a GPU with other rows."""
+    return replace(load_run(GPU_RUN), cases=(), rows=tuple(rows))
+
+
+def points(
+    panel: Panel, label: str = "", *, valid: bool | None = True
+) -> list[tuple[float, float]]:
+    """Place and value of `marks`."""
+    return [(mark.place, mark.value) for mark in marks(panel, label, valid=valid)]
+
+
+def series(panel: Panel) -> list[list[tuple[float, float]]]:
+    """Place and value of the marks of each series that has any."""
+    return [
+        [(mark.place, mark.value) for mark in layer.marks]
+        for layer in panel.layers
+        if isinstance(layer, Series) and layer.marks
+    ]
+
+
+def lines(panel: Panel, *, of_a_model: bool) -> list[list[tuple[float, float]]]:
+    """Place and value of the marks of each series: those without a marker are of a model."""
+    return [
+        [(mark.place, mark.value) for mark in layer.marks]
+        for layer in panel.layers
+        if isinstance(layer, Series) and layer.marks and of_a_model == (not layer.look.marker)
+    ]
+
+
+def shown_words(panel: Panel) -> list[str]:
+    """The words that stand beside marks."""
+    return [mark.words for mark in marks(panel) if mark.words]
+
+
+def beside(panel: Panel) -> list[str]:
+    """The words that stand to the right of a panel."""
+    return [text for _, text, _ in panel.beside]
