@@ -7,6 +7,7 @@ and a table say the same. What a run lacks is simply not there.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from strata.model.cases import CLOCKS, by_case
 from strata.model.names import LEVELS, ordered
 from strata.run import Row, Run
 
@@ -14,8 +15,6 @@ Place = TypeVar("Place")
 
 KIB = 2**10
 
-INSIDE = ("clock64_slope", "tsc_slope")
-"""The methods that read a clock on the core that loads."""
 OUTSIDE = ("event_slope", "monotonic_slope")
 """The methods of rates in seconds: timers outside of the kernel."""
 
@@ -102,7 +101,7 @@ def latencies(run: Run) -> Mapping[str, Row]:
     rows = [
         row
         for row in _valid(run, "latency_vs_footprint")
-        if row.quantity == "load_cycles" and row.method in INSIDE
+        if row.quantity == "load_cycles" and row.method in CLOCKS
     ]
     found = {level: middle(here) for level, here in inside(rows, _windows(run)).items()}
     return dict(sorted(found.items(), key=lambda item: item[1].value))
@@ -111,25 +110,18 @@ def latencies(run: Run) -> Mapping[str, Row]:
 def bandwidths(run: Run) -> Mapping[str, Best]:
     """The best read of each level that `bandwidth` streamed, nearest level first."""
     rows = _valid(run, "bandwidth")
-    # The clock in the kernel knows the cycles of an SM; events only what is left of a launch.
-    beside = {
-        (row.case, row.quantity): row
-        for methods in (OUTSIDE, INSIDE)
-        for row in rows
-        if row.method in methods
-    }
     reads = (r for r in rows if r.quantity == "bandwidth" and r.params.get("operation") == "read")
     best = _best(reads, lambda row: row.text("level"))
-    return {
-        level: Best(
-            best[level],
-            *(
-                beside.get((best[level].case, name))
-                for name in ("bandwidth_per_sm", "share_of_limit")
-            ),
+    cases = {case.rows[0].case: case for case in by_case(rows)}
+    found = {}
+    for level in ordered(best, LEVELS):
+        # The clock in the kernel knows the cycles of an SM; events only what is left of a launch.
+        per_cycle, share = (
+            cases[best[level].case].row(name, *CLOCKS, *OUTSIDE)
+            for name in ("bandwidth_per_sm", "share_of_limit")
         )
-        for level in ordered(best, LEVELS)
-    }
+        found[level] = Best(best[level], per_cycle, share)
+    return found
 
 
 def ceilings(run: Run) -> Mapping[str, Best]:

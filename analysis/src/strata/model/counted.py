@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
-from strata.model.text import NONE, Cited, Sentence, Table
+from strata.model.text import NONE, Cited, Sentence, Table, table
 from strata.model.units import count, quantity
 from strata.run import Counters, Provenance, Row, Run, Verdict
 
@@ -275,24 +275,17 @@ def _cell(value: float, row: Row) -> Sentence:
 
 def difference_table(run: Run) -> Table | None:
     """Every count that is not what the model predicted; None when all are."""
-    lines = tuple(
-        (
-            (one.case,),
-            (one.quantity.replace("_", " "),),
-            _cell(one.value, one),
-            _cell(two.value, two),
-        )
+    lines: list[dict[str, Sentence]] = [
+        {
+            "case": (one.case,),
+            "quantity": (one.quantity.replace("_", " "),),
+            "predicted": _cell(one.value, one),
+            "counted": _cell(two.value, two),
+        }
         for one, two in model_check(run).differences
-    )
-    if not lines:
-        return None
-    return Table(
-        name="model_differences",
-        title="Counts that the model did not predict",
-        header=("case", "quantity", "predicted", "counted"),
-        rows=lines,
-        numeric=frozenset({2, 3}),
-    )
+    ]
+    title = "Counts that the model did not predict"
+    return table("model_differences", title, lines, words=("case", "quantity"))
 
 
 def traffic_table(run: Run) -> Table | None:
@@ -304,25 +297,23 @@ def traffic_table(run: Run) -> Table | None:
     ratios = {(m.fields, m.layout, "" if m.counted else m.generation): m for m in _moved(known)}
     requests = _in_l2(known, "sectors_per_request")
     places = {(fields, layout) for fields, layout, _ in ratios} | requests.keys()
-    if not places:
-        return None
     present = {generation for _, _, generation in ratios}
-    columns = [*ordered(present - {""}, GENERATIONS), *present & {""}]
     lines = []
     for fields, layout in sorted(places, key=lambda p: (rank(p[0], FIELDS), rank(p[1], LAYOUTS))):
         found = requests.get((fields, layout), [])
-        predicted = _predicted_sectors(known, found, ratios.get((fields, layout, COUNTING)))
-        moved = (_moved_cell(ratios.get((fields, layout, column))) for column in columns)
-        lines.append(((fields_name(fields),), (layout,), predicted, _range(found), *moved))
-    sectors = ("sectors per request: predicted", "sectors per request: counted")
-    heads = (f"moved ÷ used: {column or 'counted here'}" for column in columns)
-    return Table(
-        name="traffic",
-        title="Sectors per request, and bytes moved ÷ bytes used by compute capability",
-        header=("fields", "layout", *sectors, *heads),
-        rows=tuple(lines),
-        numeric=frozenset(range(2, 4 + len(columns))),
-    )
+        by_rule = ratios.get((fields, layout, COUNTING))
+        line: dict[str, Sentence] = {
+            "fields": (fields_name(fields),),
+            "layout": (layout,),
+            "sectors per request: predicted": _predicted_sectors(known, found, by_rule),
+            "sectors per request: counted": _range(found),
+        }
+        for column in (*ordered(present - {""}, GENERATIONS), *present & {""}):
+            cell = _moved_cell(ratios.get((fields, layout, column)))
+            line[f"moved ÷ used: {column or 'counted here'}"] = cell
+        lines.append(line)
+    title = "Sectors per request, and bytes moved ÷ bytes used by compute capability"
+    return table("traffic", title, lines, words=("fields", "layout"))
 
 
 def _predicted_sectors(known: Known, found: Sequence[Row], traffic: Moved | None) -> Sentence:
@@ -360,19 +351,16 @@ def level_table(run: Run) -> Table | None:
         for gate in case.gates:
             if gate.name == "level" and gate.verdict != "not_applicable":
                 counts[case.params.get("residency", case.benchmark)][gate.verdict] += 1
-    if not counts:
-        return None
+    verdicts: Mapping[str, Verdict] = {
+        "proved": "passed", "refuted": "failed", "unverified": "unverified"
+    }  # fmt: skip
     lines = []
     for level in ordered(counts, LEVELS):
-        numbers = ((f"{counts[level][how]}",) for how in ("passed", "failed", "unverified"))
-        lines.append(((level_name(level),), *numbers))
-    return Table(
-        name="levels",
-        title="Cases by the level that they claim, and what the counters say of it",
-        header=("level", "proved", "refuted", "unverified"),
-        rows=tuple(lines),
-        numeric=frozenset({1, 2, 3}),
-    )
+        line: dict[str, Sentence] = {"level": (level_name(level),)}
+        line |= {head: (f"{counts[level][verdict]}",) for head, verdict in verdicts.items()}
+        lines.append(line)
+    title = "Cases by the level that they claim, and what the counters say of it"
+    return table("levels", title, lines, words=("level",))
 
 
 TABLES = (level_table, traffic_table, difference_table)

@@ -6,6 +6,7 @@ Invalid rows are carried to the figures, which draw them hollow, and never enter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from strata.model.cases import CaseRows, by_case
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
 from strata.model.text import NONE, Cited, Sentence, Table, cited
 from strata.model.units import factor, number
@@ -65,17 +66,15 @@ class LayoutResult(NamedTuple):
     bandwidth_factor: float | None
 
 
-def _known(rows: Iterable[Row]) -> dict[tuple[str, str], Row]:
-    """The rows of `layout_read` by case and quantity; of several methods the first."""
-    found: dict[tuple[str, str], Row] = {}
-    for row in rows:
-        if row.benchmark == "layout_read":
-            found.setdefault((row.case, row.quantity), row)
-    return found
+def _cases(rows: Iterable[Row], quantity: str) -> list[tuple[CaseRows, Row]]:
+    """The cases of `layout_read` that have a quantity, and its row, small blocks first."""
+    cases = by_case(row for row in rows if row.benchmark == "layout_read")
+    found = [(case, row) for case in cases if (row := case.row(quantity))]
+    return sorted(found, key=lambda item: item[0].count("block_size"))
 
 
-def _place(row: Row) -> Place:
-    return row.text("residency"), row.text("fields"), row.text("layout")
+def _place(case: CaseRows) -> Place:
+    return case.text("residency"), case.text("fields"), case.text("layout")
 
 
 def _rank(place: Place) -> tuple[tuple[int, str], ...]:
@@ -83,14 +82,10 @@ def _rank(place: Place) -> tuple[tuple[int, str], ...]:
     return rank(fields, FIELDS), rank(level, LEVELS), rank(layout, LAYOUTS)
 
 
-def _block_size(row: Row) -> int:
-    return row.count("block_size") or 0
-
-
-def _on_cores(rows: Sequence[Row], preferred: str) -> list[Row]:
-    """The rows with the preferred value of `cores`, or, without any, those with another."""
-    present = ordered((row.text("cores") for row in rows), (preferred, "all", "one"))
-    return [row for row in rows if row.text("cores") == present[0]]
+def _on_cores(found: Sequence[tuple[CaseRows, Row]], preferred: str) -> list[tuple[CaseRows, Row]]:
+    """Those with the preferred value of `cores`, or, without any, with another."""
+    present = ordered((case.text("cores") for case, _ in found), (preferred, "all", "one"))
+    return [(case, row) for case, row in found if case.text("cores") == present[0]]
 
 
 def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
@@ -98,24 +93,18 @@ def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
 
     Of equal ones by all cores: the spread over them is where cores differ.
     """
-    known = _known(rows)
-    single = [
-        row
-        for (_, quantity), row in known.items()
-        if quantity == "warp_read_cycles" and row.count("warps_per_sm") == 1
-    ]
+    found = _cases(rows, "warp_read_cycles")
+    single = [(case, row) for case, row in found if case.count("warps_per_sm") == 1]
     places: dict[str, set[Place]] = {"all": set()}
-    for row in single:
-        places.setdefault(row.text("cores"), set()).add(_place(row))
+    for case, _ in single:
+        places.setdefault(case.text("cores"), set()).add(_place(case))
     widest = max(places, key=lambda cores: (len(places[cores]), cores == "all"))
-    chosen: dict[Place, Row] = {}
-    for row in sorted(_on_cores(single, widest), key=_block_size):
-        chosen.setdefault(_place(row), row)
     beside = ("warp_read_cycles_p5", "warp_read_cycles_p95", "arithmetic_cycles")
-    return tuple(
-        Bar(*place, chosen[place], *(known.get((chosen[place].case, name)) for name in beside))
-        for place in sorted(chosen, key=_rank)
-    )
+    bars: dict[Place, Bar] = {}
+    for case, row in _on_cores(single, widest):
+        place = _place(case)
+        bars.setdefault(place, Bar(*place, row, *(case.row(name) for name in beside)))
+    return tuple(bars[place] for place in sorted(bars, key=_rank))
 
 
 def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
@@ -124,24 +113,15 @@ def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
     A valid case beats an invalid one, then a small block a large one. The spread is the 5th to 95th
     percentile over warps, else the range of the samples.
     """
-    known = _known(rows)
-
-    def merit(row: Row) -> tuple[bool, float, int]:
-        bandwidth = known.get((row.case, "useful_bandwidth"))
-        return row.valid, bandwidth.value if bandwidth else 0.0, -_block_size(row)
-
-    best: dict[tuple[Place, int], Row] = {}
-    for row in _on_cores([row for key, row in known.items() if key[1] == name], "all"):
-        if warps := row.count("warps_per_sm"):
-            spot = _place(row), warps
-            best[spot] = max(best.get(spot, row), row, key=merit)
-    result = []
-    for place, warps in sorted(best, key=lambda spot: (_rank(spot[0]), spot[1])):
-        row = best[place, warps]
-        p5, p95 = (known.get((row.case, f"{name}_{end}")) for end in ("p5", "p95"))
+    best: dict[tuple[Place, int], tuple[tuple[bool, float], Point]] = {}
+    for case, row in _on_cores(_cases(rows, name), "all"):
+        place, warps, block = _place(case), case.count("warps_per_sm"), case.count("block_size")
+        p5, p95, bandwidth = map(case.row, (f"{name}_p5", f"{name}_p95", "useful_bandwidth"))
         low, high = p5.value if p5 else row.minimum, p95.value if p95 else row.maximum
-        result.append(Point(*place, warps, _block_size(row), row, low, high))
-    return tuple(result)
+        merit = (row.valid, bandwidth.value if bandwidth else 0.0)
+        if warps and ((place, warps) not in best or merit > best[place, warps][0]):
+            best[place, warps] = merit, Point(*place, warps, block, row, low, high)
+    return tuple(best[spot][1] for spot in sorted(best, key=lambda spot: (_rank(spot[0]), spot[1])))
 
 
 def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:

@@ -5,11 +5,11 @@ single dependent load out of the level, unloaded, so no number of loads can pass
 load a request waits for others, and the bandwidth stays below it.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from strata.model.atlas import gpu_windows, inside, middle
+from strata.model.cases import by_case
 from strata.run import Row
 from strata.run.statistics import median
 
@@ -55,16 +55,13 @@ def cores(rows: Sequence[Row]) -> int | None:
 
     The median over the cases of `bandwidth` must be close to a whole number.
     """
-    by_case: dict[str, dict[str, float]] = defaultdict(dict)
-    for row in rows:
-        inside_the_kernel = row.quantity == "bandwidth_per_sm" and row.method != "event_slope"
-        if (row.benchmark, row.backend) == ("bandwidth", "cuda") and not inside_the_kernel:
-            by_case[row.case][row.quantity] = row.value
-    counts = [
-        one["bandwidth"] / one["bandwidth_per_sm"] / one["core_clock"]
-        for one in by_case.values()
-        if all(one.get(name, 0) > 0 for name in ("bandwidth", "bandwidth_per_sm", "core_clock"))
-    ]
+    streams = (row for row in rows if (row.benchmark, row.backend) == ("bandwidth", "cuda"))
+    counts = []
+    for case in by_case(streams):
+        of_all, clock = case.row("bandwidth"), case.row("core_clock")
+        of_one = case.row("bandwidth_per_sm", "event_slope")
+        if of_all and of_one and clock and min(of_one.value, clock.value) > 0:
+            counts.append(of_all.value / of_one.value / clock.value)
     count = median(counts) if counts else 0
     whole = round(count)
     return whole if whole and abs(count / whole - 1) <= CLOSE else None

@@ -1,6 +1,6 @@
 """Sentences and tables whose numbers know the rows that they come from."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from strata.model.units import quantity
@@ -30,6 +30,16 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[Sentence, ...], ...]
     numeric: frozenset[int]
+
+
+def table(
+    name: str, title: str, lines: Sequence[Mapping[str, Sentence]], *, words: Collection[str]
+) -> Table | None:
+    """A table of lines, each its cells by their heads; `words` hold no numbers. None of no line."""
+    if not lines:
+        return None
+    numeric = frozenset(at for at, head in enumerate(lines[0]) if head not in words)
+    return Table(name, title, tuple(lines[0]), tuple(tuple(one.values()) for one in lines), numeric)
 
 
 def plain(sentence: Sentence) -> str:

@@ -1,17 +1,15 @@
 """Two clocks, one time: whether independent timers of one quantity agree."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from strata.model.cases import CLOCKS
 from strata.run import Row
 
 TIMER_TOLERANCE = 0.02
-REFERENCE_METHODS = ("clock64_slope", "tsc_slope")
-"""The methods that read a clock in the kernel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(NamedTuple):
     """One quantity of one case by a clock in the kernel (`reference`) and by another method."""
 
     level: str | None
@@ -36,7 +34,7 @@ def agreements(rows: Sequence[Row]) -> tuple[Agreement, ...]:
     """
     clocks: dict[tuple[str, str], Row] = {}
     for row in rows:
-        if row.method in REFERENCE_METHODS and row.value > 0:
+        if row.method in CLOCKS and row.value > 0:
             clocks.setdefault((row.case, row.quantity), row)
     return tuple(
         Agreement(row.params.get("residency"), clock, row)

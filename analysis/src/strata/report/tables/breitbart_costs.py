@@ -6,13 +6,19 @@ Table 2.2 of Breitbart (2008), row by row.
 from typing import NamedTuple
 
 from strata import reference
-from strata.model.text import NONE, Cited, Sentence, Table
+from strata.model.text import NONE, Cited, Sentence, Table, table
 from strata.model.units import short
 from strata.reference import published
 from strata.report.tables import ReportTable
-from strata.run import Row, Run
+from strata.run import Run
 
 KEY = "breitbart2008structures"
+
+
+HEADS = (
+    "instruction", "G80, cycles per warp", "here", "cycles of an SM for a warp",
+    "cycles until the result is there",
+)  # fmt: skip
 
 
 class Printed(NamedTuple):
@@ -54,35 +60,27 @@ ROWS = (
 """In the order and words of the table."""
 
 
-def _cell(row: Row | None, instructions: int) -> Sentence:
-    return (Cited(short(row.value / instructions), row),) if row else NONE
-
-
 def make(run: Run) -> Table | None:
     """The thesis's rows beside this GPU's; None where no operation was timed on a GPU."""
     costs = run.of(published.COST)
     latencies = published.own_latencies(run.of(published.CHASE))
-    lines = []
+    lines: list[dict[str, Sentence]] = []
     for instruction, cost, here, measures, instructions in ROWS:
         issue = published.own_cost(costs, measures, chain=False)
         chain = published.own_cost(costs, measures, chain=True) or latencies.get(measures)
-        cells = (_cell(issue, instructions), _cell(chain, instructions))
-        lines.append(((instruction,), (cost,), (here,), *cells))
-    if all(line[3] == NONE for line in lines):
+        cells = (
+            (Cited(short(row.value / instructions), row),) if row else NONE
+            for row in (issue, chain)
+        )
+        texts = ((instruction,), (cost,), (here,))
+        lines.append(dict(zip(HEADS, (*texts, *cells), strict=True)))
+    if all(line[HEADS[3]] == NONE for line in lines):
         return None
-    return Table(
-        name="breitbart_costs",
-        title=(
-            f"Table 2.2 of Breitbart (2008) {reference.cite(KEY)}: instruction costs on the G80, "
-            "stated there without a measurement, and on this GPU"
-        ),
-        header=(
-            "instruction", "G80, cycles per warp", "here", "cycles of an SM for a warp",
-            "cycles until the result is there",
-        ),
-        rows=tuple(lines),
-        numeric=frozenset({1, 3, 4}),
-    )  # fmt: skip
+    title = (
+        f"Table 2.2 of Breitbart (2008) {reference.cite(KEY)}: instruction costs on the G80, "
+        "stated there without a measurement, and on this GPU"
+    )
+    return table("breitbart_costs", title, lines, words=("instruction", "here"))
 
 
 TABLE = ReportTable(order=13, make=make)

@@ -5,13 +5,17 @@ their section VI-C.
 """
 
 from strata import reference
-from strata.model.text import NONE, Cited, Sentence, Table, cited
+from strata.model.text import NONE, Cited, Sentence, Table, cited, table
 from strata.model.units import factor
 from strata.report.tables import ReportTable
 from strata.run import Row, Run
 
 KEY = "vandenbraak2010access"
 WIDEST = 16
+HEADS = (
+    "kernel", "8800 GT, original", "with the tool", "speed-up", "here, original",
+    "mended as the tool does", "speed-up here", "with groups of 16 B",
+)  # fmt: skip
 
 # The paper's words, and the kernels here that they are about, slow and mended: bytes of an element,
 # order, bytes of a group.
@@ -23,12 +27,6 @@ ROWS = (
     (("Matrix addition 8-bit, coalesced before (section VI-C)", "0.634 ms", "0.024 ms", "26×"),
      (1, "coalesced", 1), (1, "coalesced", 4)),
 )  # fmt: skip
-
-
-def _time(row: Row | None) -> Sentence:
-    if row is None:
-        return NONE
-    return (cited(row),) if row.valid else (cited(row), " (invalid)")
 
 
 def _over(slow: Row | None, fast: Row | None) -> Sentence:
@@ -47,26 +45,23 @@ def make(run: Run) -> Table | None:
         if (row.backend, row.quantity, row.method) == ("cuda", "kernel_time", "event_slope")
         and row.text("access") == "together"
     }
-    lines = []
+    lines: list[dict[str, Sentence]] = []
     for words, before, after in ROWS:
         slow, fast, widest = (kernels.get(key) for key in (before, after, (*after[:2], WIDEST)))
-        times = (_time(slow), _time(fast), _over(slow, fast), _over(slow, widest))
-        lines.append((*((word,) for word in words), *times))
-    if all(line[4] == line[5] == NONE for line in lines):
+        times = (
+            (cited(row), *(() if row.valid else (" (invalid)",))) if row else NONE
+            for row in (slow, fast)
+        )
+        texts = ((word,) for word in words)
+        cells = (*texts, *times, _over(slow, fast), _over(slow, widest))
+        lines.append(dict(zip(HEADS, cells, strict=True)))
+    if all(line[HEADS[4]] == line[HEADS[5]] == NONE for line in lines):
         return None
-    return Table(
-        name="vandenbraak_matrix",
-        title=(
-            "Table II of van den Braak, Mesman and Corporaal (2010), its matrix rows: a GeForce "
-            f"8800 GT {reference.cite(KEY)} and this GPU, with matrices of 128 MiB"
-        ),
-        header=(
-            "kernel", "8800 GT, original", "with the tool", "speed-up", "here, original",
-            "mended as the tool does", "speed-up here", "with groups of 16 B",
-        ),
-        rows=tuple(lines),
-        numeric=frozenset(range(1, 8)),
-    )  # fmt: skip
+    title = (
+        "Table II of van den Braak, Mesman and Corporaal (2010), its matrix rows: a GeForce "
+        f"8800 GT {reference.cite(KEY)} and this GPU, with matrices of 128 MiB"
+    )
+    return table("vandenbraak_matrix", title, lines, words=HEADS[:1])
 
 
 TABLE = ReportTable(order=12, make=make)
