@@ -12,7 +12,7 @@ same bytes. Nothing is written before everything is made.
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from strata.report.citations import Citations
 from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
 from strata.run import VERDICTS, Run, params_text
+from strata.run.schema import Host
 from strata.run.validate import findings, refuse_repeated, refuse_unusable
 
 T = TypeVar("T")
@@ -96,10 +97,11 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
     devices = dict.fromkeys(run.context.device.name for run in runs)
     templates = environment()
     templates.filters["without_paths"] = without_paths
-    templates.globals |= {name: getattr(units, name) for name in ("quantity", "interval")}
+    templates.globals |= {name: getattr(units, name) for name in ("quantity", "interval", "size")}
+    templates.globals |= {"free": _free, "caches": _caches, "params_text": params_text}
     page = templates.get_template("report.html.j2").render(
         sections=sections, title=f"Strata: {', '.join(devices)}", verdicts=VERDICTS, cites=cites,
-        cite=cites.cite, params_text=params_text, spans=all_rows.spans, few=FEW,
+        cite=cites.cite, command=shlex.join, spans=all_rows.spans, few=FEW,
     )  # fmt: skip
     files["references.bib"] = cites.bibtex().encode()
     files["report.html"] = page.encode()
@@ -116,11 +118,11 @@ class Section:
         self, run: Run, key: str, places: all_rows.Places, *, cites: Citations,
         files: dict[str, bytes], folder: str,
     ) -> None:  # fmt: skip
-        self.run, self.key, self.facts = run, key, _facts(run)
+        self.run, self.key = run, key
         self._places, self._cites, self._files, self._folder = places, cites, files, folder
         self.linked: set[int] = set()
         self.figures: list[Mapping[str, Any]] = []
-        self.notices = list(_notices(run))
+        self.notices = _notices(run)
         self.gates = trust.gate_counts(run)
         self.unmeasured = trust.unmeasured(run)
         self.invalid: dict[tuple[str, str], list[int]] = {}
@@ -196,79 +198,38 @@ def _sort_key(cell: Sentence) -> str:
     return ""
 
 
-def _notices(run: Run) -> Iterator[str]:
+def _notices(run: Run) -> list[str]:
     """What a reader must know before believing anything on the page."""
-    build, context = run.context.build, run.context
-    if build.dirty:
-        yield (
-            "Built from a source tree with uncommitted changes: "
-            "the commit alone does not reproduce these numbers."
-        )
-    if build.commit == "unknown":
-        yield "The commit of the harness is unknown."
-    if build.build_type not in ("Release", "RelWithDebInfo"):
-        yield f"Built as {build.build_type or 'an unnamed build type'}, not as Release."
-    if context.state != "complete":
-        yield f"The run is {context.state}: what is missing here was not measured."
-    if run.table is None:
-        yield "measurements.csv is missing; this page was computed from samples.jsonl."
-    if broken := findings(run):
-        shown = "; ".join(without_paths(line) for line in broken[:3])
-        more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""
-        yield f"The run folder breaks its contract ({shown}{more}). This page is from the samples."
-
-
-def _facts(run: Run) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """The cards about device, harness, conditions, host and sweep: names and values of each."""
-    context = run.context
-    build, device, host, sweep = context.build, context.device, context.host, context.sweep
-    cards: Mapping[str, Sequence[tuple[str, str | None]]] = {
-        "Device": [
-            ("name", device.name), ("backend", context.backend), ("uuid", device.uuid),
-            *_free(device.facts),
-        ],
-        "Harness": [
-            ("version", build.version), ("commit", build.commit),
-            ("source tree", "UNCOMMITTED CHANGES" if build.dirty else "clean"),
-            ("sources", build.source_digest), ("build type", build.build_type),
-            ("compiler", build.compiler), ("CUDA compiler", build.cuda_compiler),
-            ("architectures", build.cuda_architectures), ("flags", build.flags or "none"),
-            *_free(context.libraries),
-        ],
-        "Conditions": [
-            ("started", context.started), ("finished", context.finished or "not finished"),
-            *_free(context.clocks_before, "{}, before"), *_free(context.clocks_after, "{}, after"),
-            *_free(context.timer, "timer: {}"),
-        ],
-        "Host": [
-            ("CPU", host.cpu), ("cores", f"{host.cores}"),
-            ("memory", units.size(host.memory_bytes)),
-            ("system", f"{host.os}, kernel {host.kernel}"),
-            *(
-                (
-                    f"L{cache.level} {cache.type}",
-                    f"{units.size(cache.bytes)}, lines of {units.size(cache.line_bytes)}",
-                )
-                for cache in host.caches
-            ),
-            *_free(host.facts),
-        ],
-        "Sweep": [
-            ("name", sweep.name), ("file", sweep.file), ("digest", sweep.digest),
-            ("cases", f"{len(sweep.cases)}"), *_free(sweep.plan),
-            ("command", shlex.join(context.command)),
-        ],
-    }  # fmt: skip
-    return {
-        heading: [(name, without_paths(value)) for name, value in card if value is not None]
-        for heading, card in cards.items()
+    build, state, broken = run.context.build, run.context.state, findings(run)
+    shown = "; ".join(without_paths(line) for line in broken[:3])
+    more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""
+    told = {
+        "Built from a source tree with uncommitted changes: the commit alone does not reproduce "
+        "these numbers.": build.dirty,
+        "The commit of the harness is unknown.": build.commit == "unknown",
+        f"Built as {build.build_type or 'an unnamed build type'}, not as Release.": (
+            build.build_type not in ("Release", "RelWithDebInfo")
+        ),
+        f"The run is {state}: what is missing here was not measured.": state != "complete",
+        "measurements.csv is missing; this page was computed from samples.jsonl.": (
+            run.table is None
+        ),
+        f"The run folder breaks its contract ({shown}{more}). This page is from the samples.": (
+            bool(broken)
+        ),
     }
+    return [words for words, applies in told.items() if applies]
 
 
-def _free(facts: Mapping[str, Any], name: str = "{}") -> Iterator[tuple[str, str]]:
+def _caches(host: Host) -> list[tuple[str, str]]:
+    """The caches of the host in words, each with its name."""
+    sizes = ((one, units.size(one.bytes), units.size(one.line_bytes)) for one in host.caches)
+    return [(f"L{one.level} {one.type}", f"{size}, lines of {line}") for one, size, line in sizes]
+
+
+def _free(facts: Mapping[str, Any], name: str = "{}") -> list[tuple[str, str]]:
     """Facts that only their names tell of; `name` is where their own name stands in."""
-    for key, value in facts.items():
-        yield name.format(key.replace("_", " ")), units.fact(key, value)
+    return [(name.format(key.replace("_", " ")), units.fact(key, facts[key])) for key in facts]
 
 
 def inline_svg(text: str, prefix: str, label: str) -> Markup:
