@@ -295,6 +295,7 @@ def test_traffic_table_of_a_run_without_counts_is_the_model_alone(tmp_path: Path
             {"state": "unavailable", "reason": "held by DCGM", "mend": "dcgmi profile --pause"},
             "Nothing was counted: held by DCGM. To mend: dcgmi profile --pause.",
         ),
+        ({"state": "external", "reason": "ncu"}, "the run holds no counts: ncu."),
         ({"state": "external"}, "A profiler outside the harness was to count; the run holds no"),
     ],
 )
