@@ -2,9 +2,10 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import replace
 from io import StringIO
 from typing import Any
+
+from msgspec.structs import replace
 
 from builders import GPU_RUN
 from strata.figures._chart import Bars, Chart, Mark, Panel, Series, legend

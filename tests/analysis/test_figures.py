@@ -1,7 +1,6 @@
 """Figures by their structure: how many bars and lines, what is hollow, what overlaps."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +15,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
+from msgspec.structs import replace
 
 from builders import (
     COUNTED_RUN,

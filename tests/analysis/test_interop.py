@@ -2,18 +2,17 @@
 
 import csv
 import json
-import math
 import os
 import random
 import re
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median, stdev
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from builders import DATA, GPU_RUN, HOST_RUN, SCHEMAS, case, load, measurement
@@ -28,6 +27,7 @@ GOOGLE = FILES / "google_benchmark.json"
 RAW = FILES / "nsight_compute_raw.csv"
 DETAILS = FILES / "nsight_compute_details.csv"
 SETS = Path(__file__).parents[2] / "harness" / "counters" / "sets"
+FMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 COMPARE = Path(os.environ.get("COMPARE_PY", "/usr/share/benchmark/compare.py"))
 """Google Benchmark's own, as Debian's libbenchmark-tools has it."""
 
@@ -44,6 +44,23 @@ def command(*words: str | Path) -> int:
     with pytest.raises(SystemExit) as left:
         main([f"{word}" for word in words])
     return int(left.value.code or 0)
+
+
+def google(folder: Path, *benchmarks: dict[str, Any], **context: Any) -> Path:
+    """A file of Google Benchmark's: the recorded one with another context, or other benchmarks."""
+    data = json.loads(GOOGLE.read_text(encoding="utf-8"))
+    if benchmarks:
+        data = {"context": {}, "benchmarks": benchmarks}
+    data["context"] |= context
+    file = folder / "g.json"
+    file.write_text(json.dumps(data))
+    return file
+
+
+def recorded() -> list[dict[str, Any]]:
+    """The entries of the recorded file."""
+    entries: list[dict[str, Any]] = json.loads(GOOGLE.read_text(encoding="utf-8"))["benchmarks"]
+    return entries
 
 
 def changed(file: Path, folder: Path, change: Callable[[str], str]) -> Path:
@@ -122,9 +139,14 @@ def test_what_is_no_run_folder_is_never_removed(tmp_path: Path) -> None:
         ("nothing.json", "", "an empty file"),
         ("words.txt", "ID,Kernel Name\n", "a file that begins"),
         ("list.json", "{]", "broken JSON"),
-        ("other.json", "{}", "no object `context`"),
-        ("none.json", '{"context": {}, "benchmarks": []}', "no benchmark"),
-        ("nameless.json", '{"context": {}, "benchmarks": [{}]}', "benchmarks[0] without a name"),
+        ("other.json", "{}", "missing required field `context`"),
+        ("none.json", '{"context": {}, "benchmarks": []}', "length >= 1 - at `benchmarks`"),
+        ("nameless.json", '{"context": {}, "benchmarks": [{}]}', "`name` - at `benchmarks[0]`"),
+        (
+            "types.json",
+            '{"context": {}, "benchmarks": [{"name": "a", "threads": "x"}]}',
+            "Expected `int`, got `str` - at `benchmarks[0].threads`",
+        ),
         ("error.csv", "==ERROR== ERR_NVGPUCTRPERM\n", "ERR_NVGPUCTRPERM"),
         ("header.csv", '"ID","Kernel Name"\n', "a table without a launch"),
     ],
@@ -195,11 +217,8 @@ def test_repetitions_of_google_benchmark_are_samples_in_seconds(tmp_path: Path) 
     assert run.context.started.startswith("2026-11-21T23:15:38")
     small, large = [one for one in run.cases if one.benchmark == "bm_copy"]
     assert small.id == "google_benchmark/bm_copy/host/arg0=64/repeats=3/type=float"
-    theirs = [
-        entry["real_time"] / 1e9
-        for entry in json.loads(GOOGLE.read_text())["benchmarks"]
-        if entry["name"] == "BM_copy<float>/64/repeats:3"
-    ]
+    name = "BM_copy<float>/64/repeats:3"
+    theirs = [entry["real_time"] / 1e9 for entry in recorded() if entry["name"] == name]
     rows = {(r.quantity, r.method): r for r in run.rows if r.case == small.id}
     real = rows["real_time", "google_benchmark"]
     assert list(real.taken) == theirs
@@ -214,7 +233,7 @@ def test_repetitions_of_google_benchmark_are_samples_in_seconds(tmp_path: Path) 
 def test_units_names_errors_and_aggregates_of_google_benchmark(tmp_path: Path) -> None:
     run = imported(GOOGLE, tmp_path)
     cases = {one.benchmark: one for one in run.cases}
-    entries = {e["name"]: e for e in json.loads(GOOGLE.read_text())["benchmarks"]}
+    entries = {entry["name"]: entry for entry in recorded()}
     named = cases["bm_named"]
     assert named.params == {"x": "1", "y_size": "2", "clock": "real_time", "threads": "2"}
     milliseconds = entries["BM_named/x:1/y size:2/real_time/threads:2"]["real_time"]
@@ -229,11 +248,9 @@ def test_units_names_errors_and_aggregates_of_google_benchmark(tmp_path: Path) -
 
 
 def test_a_repetition_that_failed_makes_the_case_invalid(tmp_path: Path) -> None:
-    data = json.loads(GOOGLE.read_text())
-    data["benchmarks"][1] |= {"error_occurred": True, "error_message": "it fell over"}
-    file = tmp_path / "g.json"
-    file.write_text(json.dumps(data))
-    run = imported(file, tmp_path)
+    entries = recorded()
+    entries[1] |= {"error_occurred": True, "error_message": "it fell over"}
+    run = imported(google(tmp_path, *entries), tmp_path)
     row = next(r for r in run.rows if r.quantity == "real_time")
     assert (row.samples, row.valid) == (2, False)
     assert "1 of 3 failed: it fell over" in row.reasons
@@ -247,11 +264,7 @@ def test_an_unknown_time_unit_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("date", ["2016/08/02 17:44:46", "2026-11-21T23:15:38", 5, None])
 def test_a_date_without_a_zone_is_no_date(date: object, tmp_path: Path) -> None:
-    data = json.loads(GOOGLE.read_text())
-    data["context"]["date"] = date
-    file = tmp_path / "g.json"
-    file.write_text(json.dumps(data))
-    run = imported(file, tmp_path)
+    run = imported(google(tmp_path, date=date), tmp_path)
     assert "-undated-" in run.context.run
     assert json.loads((run.folder / "context.json").read_text())["imported"]["dated"] is False
 
@@ -260,11 +273,7 @@ def test_names_that_become_the_same_stay_two_cases(tmp_path: Path) -> None:
     def entry(name: str, time: float) -> dict[str, Any]:
         return {"name": name, "real_time": time, "cpu_time": time, "time_unit": "s"}
 
-    file = tmp_path / "g.json"
-    file.write_text(
-        json.dumps({"context": {}, "benchmarks": [entry("BM a", 1.0), entry("BM_a", 2.0)]})
-    )
-    run = imported(file, tmp_path)
+    run = imported(google(tmp_path, entry("BM a", 1.0), entry("BM_a", 2.0)), tmp_path)
     assert [one.id for one in run.cases] == [
         "google_benchmark/bm_a/host",
         "google_benchmark/bm_a/host/same_name=2",
@@ -284,9 +293,7 @@ def test_what_strata_bench_called_invalid_stays_invalid(tmp_path: Path) -> None:
         "load_cycles:tsc_slope": 3.6,
         "label": "INVALID noise: half-width 246.87 % of the median",
     }
-    file = tmp_path / "g.json"
-    context = {"strata_version": "0.1.0", "device": "Some CPU"}
-    file.write_text(json.dumps({"context": context, "benchmarks": [entry]}))
+    file = google(tmp_path, entry, strata_version="0.1.0", device="Some CPU")
     run = imported(file, tmp_path)
     assert [one.id for one in run.cases] == [name]
     assert run.context.device.slug == "some-cpu"
@@ -434,7 +441,7 @@ def test_launches_of_a_kernel_are_samples_by_our_names(tmp_path: Path) -> None:
     time = rows["gpu_time", "gpu__time_duration.sum"]
     assert time.taken == pytest.approx((72.448e-6, 72.544e-6))
     assert (time.unit, time.provenance) == ("s", "counted")
-    fma = rows["fp32_fma", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"]
+    fma = rows["fp32_fma", FMA]
     assert (fma.value, fma.unit) == (2.0**24, "instruction")
     clock = rows["core_clock", "sm__cycles_elapsed.avg.per_second"]
     assert clock.unit == "Hz"
@@ -496,11 +503,10 @@ def test_the_details_page_says_what_its_labels_mean(tmp_path: Path) -> None:
 def test_numbers_come_in_base_units(
     text: str, unit: str, value: float, spelt: str, half: float
 ) -> None:
-    found = nsight_compute.reading_of(text, unit)
-    assert found is not None
-    reading, name = found
+    reading = nsight_compute.reading_of(text, unit)
+    assert reading is not None
     assert reading.value == pytest.approx(value, rel=1e-15)
-    assert name == spelt
+    assert reading.unit == spelt
     assert reading.resolution == pytest.approx(half)
 
 
@@ -526,11 +532,7 @@ def test_too_few_digits_are_not_valid(tmp_path: Path) -> None:
     metric = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
     row = rows_of(run, "triad")[metric, metric]
     assert (row.valid, "too few digits" in row.reasons) == (False, True)
-    assert rows_of(run, "triad")["fp32_fma", fma_metric()].valid
-
-
-def fma_metric() -> str:
-    return "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+    assert rows_of(run, "triad")["fp32_fma", FMA].valid
 
 
 def test_a_page_that_was_cut_off_is_refused(tmp_path: Path) -> None:
@@ -585,7 +587,7 @@ def test_our_names_are_those_of_the_counter_sets() -> None:
                 theirs.add((metric.strip(), entry[1], entry[2].strip('"'), path.stem))
         assert text.count("- name:") == len({q for _, q, _, s in theirs if s == path.stem})
     ours = {
-        (metric, known.quantity, known.unit, known.set)
+        (metric, known["name"], known["unit"], known["set"])
         for metric, known in nsight_compute.known_metrics().items()
     }
     assert theirs == {one for one in ours if one[3] != "nsight_compute"}
@@ -593,14 +595,9 @@ def test_our_names_are_those_of_the_counter_sets() -> None:
 
 # --- Parquet --------------------------------------------------------------------------------------
 
-needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
 
-
-@needs_pyarrow
 @pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
 def test_parquet_gives_back_the_frame(folder: Path, tmp_path: Path) -> None:
-    import pandas as pd
-
     run = load_run(folder)
     file = interop.export(run, tmp_path / "run.parquet", to="parquet")
     back, ours = pd.read_parquet(file), frame(run)
@@ -629,39 +626,16 @@ def test_a_parameter_named_like_a_column_takes_no_columns_place(tmp_path: Path) 
     assert table["layout"][1] == "aos"
 
 
-@needs_pyarrow
-def test_an_interval_that_no_row_has_is_still_a_number(tmp_path: Path) -> None:
-    import pandas as pd
-
-    run = load(tmp_path, [case([measurement(samples=[1.0])], params={"layout": "aos"})])
-    back = pd.read_parquet(interop.export(run, tmp_path / "r.parquet", to="parquet"))
-    assert back["ci_low"].dtype == "float64"
-    assert math.isnan(back["ci_low"][0])
-
-
-@needs_pyarrow
-def test_a_parameter_of_skipped_cases_alone_is_still_text(tmp_path: Path) -> None:
-    import pandas as pd
-
+def test_a_column_without_a_value_has_its_type(tmp_path: Path) -> None:
     lines = [
-        case([measurement()], params={"layout": "aos"}),
+        case([measurement(samples=[1.0])], params={"layout": "aos"}),
         case([], params={"layout": "aos", "cluster": 2}, status="skipped", reason="no such unit"),
     ]
-    file = interop.export(load(tmp_path, lines), tmp_path / "r.parquet", to="parquet")
-    cluster = pd.read_parquet(file)["cluster"]
-    assert isinstance(cluster.dtype, pd.StringDtype)
-    assert cluster.isna().all()
-
-
-def test_without_pyarrow_one_line_says_how_to_install_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("strata.interop.parquet.find_spec", lambda _: None)
-    file = tmp_path / "run.parquet"
-    assert command("export", GPU_RUN, file, "--to", "parquet") == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "pip install pyarrow" in line
-    assert not file.exists()
+    run = load(tmp_path, lines)
+    back = pd.read_parquet(interop.export(run, tmp_path / "r.parquet", to="parquet"))
+    assert back["ci_low"].dtype == "float64"
+    assert isinstance(back["cluster"].dtype, pd.StringDtype)
+    assert back[["ci_low", "cluster"]].isna().all(axis=None)
 
 
 def test_an_export_writes_over_nothing_unless_forced(

@@ -160,8 +160,8 @@ def test_every_published_rate_has_a_source() -> None:
     assert len(rates) > 10
     for one in rates:
         assert one.gpu
-        assert one.source
-        assert one.locator
+        assert one.origin.text
+        assert one.origin.locator
         assert one.rate > 1e8
     h200 = rates[0]
     assert reference.is_of(h200, "nvidia-h200")

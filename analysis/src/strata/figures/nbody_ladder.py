@@ -125,7 +125,7 @@ def caption(steps: Sequence[Best]) -> str:
             f"{one.label} ({one.implementation}"
             + (f"; {units.count(one.bodies)} bodies" if one.bodies else "")
             + (f"; in doubt: {one.origin.doubt}" if one.origin.doubt else "")
-            + f"; {one.source}; {one.locator}) {reference.cite(*one.origin.keys)}"
+            + f"; {one.origin.text}; {one.origin.locator}) {reference.cite(*one.origin.keys)}"
             for one in theirs
         )
         words += f" Others' code: {listed}."

@@ -6,6 +6,8 @@ Siegel, Ributzka and Li (2009, IV-A) and Table 14.2 of the CUDA Handbook, redone
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
 from strata.ladder import rungs as ladder
@@ -36,7 +38,7 @@ class Gain:
     def ratio(self) -> Row:
         """The rate over that of factor 1, as a row, with its range."""
         row, one = self.row, self.base.value
-        return replace(
+        return structs.replace(
             row, value=row.value / one, minimum=row.minimum / one, maximum=row.maximum / one,
             valid=row.valid and self.base.valid,
         )  # fmt: skip

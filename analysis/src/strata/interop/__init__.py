@@ -12,7 +12,7 @@ the file can vouch for; no gate of ours saw it, so every case says `unverified`.
 from pathlib import Path
 from typing import Literal
 
-from strata.run import Run, RunError
+from strata.run import Run, RunError, read_text, write_whole
 
 Target = Literal["google-benchmark", "parquet", "csv"]
 """What a run can be written as."""
@@ -21,16 +21,13 @@ Target = Literal["google-benchmark", "parquet", "csv"]
 def export(run: Run, file: Path, *, to: Target, force: bool = False) -> Path:
     """Write `run` to `file` in the format `to`; the path of the file.
 
-    `file` appears whole or not at all. Raises `RunError` where it is there and not `force`, or
-    where the format needs a package that is not installed, and OSError where it cannot be written.
+    `file` appears whole or not at all. Raises `RunError` where it is there and not `force`, and
+    OSError where it cannot be written.
     """
-    from strata.interop.google_benchmark import encode as as_google_benchmark
-    from strata.interop.parquet import encode as as_parquet
-    from strata.interop.plain_csv import encode as as_csv
-    from strata.run import write_whole
+    from strata.interop import google_benchmark, parquet, plain_csv
 
-    formats = {"google-benchmark": as_google_benchmark, "parquet": as_parquet, "csv": as_csv}
-    return write_whole(file, lambda: formats[to](run), force=force)
+    formats = {"google-benchmark": google_benchmark, "parquet": parquet, "csv": plain_csv}
+    return write_whole(file, lambda: formats[to].encode(run), force=force)
 
 
 def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
@@ -41,17 +38,14 @@ def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
     is of no known format, is damaged, or where the run is there and not `force`; OSError where the
     folder cannot be written.
     """
+    from strata.interop import google_benchmark, nsight_compute
     from strata.interop._run_folder import write
-    from strata.interop.google_benchmark import decode as of_google_benchmark
-    from strata.interop.nsight_compute import decode as of_nsight_compute
-    from strata.interop.nsight_compute import is_table
-    from strata.run import read_text
 
     text = read_text(file)
     if text.lstrip().startswith("{"):
-        return write(of_google_benchmark(text, file), folder, force=force)
-    if is_table(text):
-        return write(of_nsight_compute(text, file), folder, force=force)
+        return write(google_benchmark.decode(text, file), file, text, folder, force=force)
+    if nsight_compute.is_table(text):
+        return write(nsight_compute.decode(text, file), file, text, folder, force=force)
     said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
     first = next((line for line in text.splitlines() if line.strip()), "")[:60]
     raise RunError(

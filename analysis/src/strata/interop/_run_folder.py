@@ -5,90 +5,68 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from strata.interop.plain_csv import table
+from msgspec import to_builtins
+
+from strata.interop.plain_csv import encode
 from strata.run import (
     CONTEXT_FILE,
     MEASUREMENTS_FILE,
     SAMPLES_FILE,
-    SCHEMA_VERSIONS,
     Backend,
-    Case,
-    CpuCache,
     Gate,
-    Kind,
     Measurement,
     RunError,
     case_id,
     load_run,
+    write_files,
 )
 
+Json = dict[str, Any]
+
 UNKNOWN = "unknown"
-UNDATED = "1970-01-01T00:00:00Z"
-"""What stands for a time that the file does not tell: nothing was measured then."""
-NO_COUNTERS: Mapping[str, Any] = {
-    "asked": [],
-    "state": "not_asked",
-    "reason": "",
-    "mend": "",
-    "chip": "",
-    "sets": [],
-    "passes": 0,
-    "quantities": [],
-    "absent": [],
-    "counting_seconds": 0.0,
-    "timing_seconds": 0.0,
-}
+BLANK = Path(__file__).with_name("blank.json")
+"""The context of a run of which nobody told anything; its times are none at which one measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """One case as a file has it, before it has an id of its own.
 
-    `name` tells cases apart; `measurements` were timed, `counted` were counted.
+    `name` tells cases apart; `measurements` were timed, `counted` were counted. `reason` says why
+    it was not measured; it is empty where it was.
     """
 
     name: str
     suite: str
     benchmark: str
     params: Mapping[str, str]
-    measurements: tuple[Measurement, ...] = ()
-    counted: tuple[Measurement, ...] = ()
-    gates: tuple[Gate, ...] = ()
+    measurements: Sequence[Measurement] = ()
+    counted: Sequence[Measurement] = ()
+    gates: Sequence[Gate] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
-    """Why it was not measured; empty where it was."""
     skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What a file says of itself, its device and its cases; None and "unknown" where it does not.
+    """What a file says of itself, its device and its cases.
 
-    `started` is UTC as records have it, `memory_bytes` 0 where nobody says.
+    `started` is UTC as records have it, None where the file does not tell; `context` holds what
+    else the file knows of the parts `strata`, `device`, `host` and `counters` of context.json.
     """
 
     tool: str
-    file: Path
-    text: str
     backend: Backend
     cases: Sequence[Found]
+    context: Mapping[str, Json]
     device: str = UNKNOWN
-    uuid: str | None = None
-    device_facts: Mapping[str, Any] = field(default_factory=dict)
     started: str | None = None
-    version: str = UNKNOWN
-    commit: str = UNKNOWN
-    dirty: bool = False
-    build_type: str = UNKNOWN
-    cores: int = 0
-    caches: Sequence[CpuCache] = ()
-    host_facts: Mapping[str, Any] = field(default_factory=dict)
-    counters: Mapping[str, Any] = field(default_factory=lambda: dict(NO_COUNTERS))
 
 
 def slug(text: str) -> str:
@@ -107,42 +85,43 @@ def word(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-") or "-"
 
 
-def write(imported: Imported, folder: Path, *, force: bool) -> Path:
-    """Write the run below `folder`, whole or not at all; the path of the run folder."""
-    digest = hashlib.sha256(imported.text.encode()).hexdigest()
-    device = slug(imported.device)
+def write(imported: Imported, file: Path, text: str, folder: Path, *, force: bool) -> Path:
+    """Write the run below `folder`, whole or not at all; the path of the run folder.
+
+    `text` is what `file` holds: its digest is in the run's name.
+    """
+    digest = hashlib.sha256(text.encode()).hexdigest()
     when = re.sub(r"[-:]|\.\d+", "", imported.started) if imported.started else "undated"
-    run = folder / f"{device}-{when}-{digest[:7]}"
-    if run.exists() and not (force and (run / CONTEXT_FILE).is_file()):
+    run = folder / f"{slug(imported.device)}-{when}-{digest[:7]}"
+    is_run = (run / CONTEXT_FILE).is_file()
+    if run.exists() and not (force and is_run):
         raise RunError(
             run,
-            found="a run that is there already"
-            if (run / CONTEXT_FILE).is_file()
-            else "something that is no run folder",
+            found="a run that is there already" if is_run else "something that is no run folder",
             expected="a name that is free",
             mend="name another folder, or say --force" if run.is_dir() else "name another folder",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    cases = _cases(imported)
+    context = _context(imported, file, run.name, digest)
+    lines = [*_lines(imported, file, context["started"])]
+    context["sweep"]["cases"] = [line["case"] for line in lines if line["kind"] == "case"]
+    dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     with tempfile.TemporaryDirectory(dir=folder, prefix=".import-") as scratch:
         part = Path(scratch) / run.name
-        part.mkdir()
-        header = _context(imported, run.name, device, digest, [case.id for case in cases])
-        _samples(part / SAMPLES_FILE, imported, cases)
-        # An unfinished run needs no table: loaded so, it gives the rows of its own.
-        _json(part / CONTEXT_FILE, header | {"state": "interrupted"})
-        (part / MEASUREMENTS_FILE).write_bytes(table(load_run(part).rows))
-        _json(part / CONTEXT_FILE, header)
-        load_run(part)
+        header = json.dumps(to_builtins(context), indent=2, ensure_ascii=False)
+        samples = "".join(f"{dump(to_builtins(line))}\n" for line in lines)
+        write_files(part, {CONTEXT_FILE: f"{header}\n".encode(), SAMPLES_FILE: samples.encode()})
+        write_files(part, {MEASUREMENTS_FILE: encode(load_run(part))})
         if run.exists():
             shutil.rmtree(run)
         part.rename(run)
     return run
 
 
-def _cases(imported: Imported) -> list[Case]:
-    """The cases with their ids; those that would have the same get a number each."""
-    result = []
+def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
+    """The lines of samples.jsonl; cases that would have the same id get a number each."""
+    detail = f"from {file.name} by {imported.tool}, none of our gates saw it"
+    seen = Gate("import", "unverified", detail)
     taken: set[str] = set()
     for found in imported.cases:
         params = dict(found.params)
@@ -152,144 +131,40 @@ def _cases(imported: Imported) -> list[Case]:
             params["same_name"] = f"{number}"
         taken.add(made)
         measured = not found.reason
-        result.append(
-            Case(
-                id=made,
-                suite=found.suite,
-                benchmark=found.benchmark,
-                backend=imported.backend,
-                params=params,
-                status="measured" if measured else "skipped" if found.skipped else "failed",
-                reason=found.reason,
-                started=imported.started or UNDATED,
-                seconds=0.0,
-                facts={"name": found.name, **found.facts},
-                gates=(_gate(imported), *found.gates) if measured else (),
-                measurements=found.measurements if measured else (),
-            )
-        )
-    return result
+        line = {
+            "schema_version": 2,
+            "kind": "case",
+            "case": made,
+            "suite": found.suite,
+            "benchmark": found.benchmark,
+            "backend": imported.backend,
+            "params": dict(sorted(params.items())),
+            "status": "measured" if measured else "skipped" if found.skipped else "failed",
+            "reason": found.reason,
+            "started": started,
+            "seconds": 0.0,
+            "facts": {"name": found.name, **found.facts},
+            "gates": [seen, *found.gates] if measured else [],
+            "measurements": list(found.measurements) if measured else [],
+        }
+        yield line
+        if found.counted and measured:
+            yield line | {"kind": "counts", "measurements": list(found.counted)}
 
 
-def _gate(imported: Imported) -> Gate:
-    return Gate(
-        name="import",
-        verdict="unverified",
-        detail=f"from {imported.file.name} by {imported.tool}, none of our gates saw it",
-    )
-
-
-def _samples(path: Path, imported: Imported, cases: Sequence[Case]) -> None:
-    lines = []
-    for case, found in zip(cases, imported.cases, strict=True):
-        lines.append(_line("case", case, case.measurements))
-        if found.counted and case.status == "measured":
-            lines.append(_line("counts", case, found.counted))
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def _line(kind: Kind, case: Case, measurements: Sequence[Measurement]) -> str:
-    return json.dumps(
-        {
-            "schema_version": max(SCHEMA_VERSIONS),
-            "kind": kind,
-            "case": case.id,
-            "suite": case.suite,
-            "benchmark": case.benchmark,
-            "backend": case.backend,
-            "params": dict(sorted(case.params.items())),
-            "status": case.status,
-            "reason": case.reason,
-            "started": case.started,
-            "seconds": case.seconds,
-            "facts": dict(case.facts),
-            "gates": [
-                {"gate": gate.name, "verdict": gate.verdict, "detail": gate.detail}
-                for gate in case.gates
-            ],
-            "measurements": [
-                {
-                    "quantity": one.quantity,
-                    "unit": one.unit,
-                    "provenance": one.provenance,
-                    "method": one.method,
-                    "samples": list(one.samples),
-                    "noise": {"verdict": one.noise.verdict, "detail": one.noise.detail},
-                }
-                for one in measurements
-            ],
-        },
-        ensure_ascii=False,
-        allow_nan=False,
-    )
-
-
-def _context(
-    imported: Imported, run: str, device: str, digest: str, cases: Sequence[str]
-) -> dict[str, Any]:
-    started = imported.started or UNDATED
-    return {
-        "schema_version": max(SCHEMA_VERSIONS),
-        "run": run,
-        "strata": {
-            "version": imported.version,
-            "commit": imported.commit,
-            "dirty": imported.dirty,
-            # Of its own file, so that no two imports pass for kernels of the same source.
-            "source_digest": f"import-{digest}",
-            "build_type": imported.build_type,
-            "compiler": UNKNOWN,
-            "cuda_compiler": None,
-            "flags": UNKNOWN,
-            "cuda_architectures": None,
-        },
-        "started": started,
-        "finished": started,
-        "state": "complete",
-        "command": ["strata", "import", imported.file.name],
-        "backend": imported.backend,
-        "device": {
-            "slug": device,
-            "name": imported.device,
-            "uuid": imported.uuid,
-            **imported.device_facts,
-        },
-        "host": {
-            "cpu": UNKNOWN,
-            "cores": imported.cores,
-            "os": UNKNOWN,
-            "kernel": UNKNOWN,
-            "memory_bytes": 0,
-            "caches": [
-                {
-                    "level": cache.level,
-                    "type": cache.type,
-                    "bytes": cache.bytes,
-                    "line_bytes": cache.line_bytes,
-                }
-                for cache in imported.caches
-            ],
-            **imported.host_facts,
-        },
-        "libraries": {},
-        "sweep": {
-            "name": "import",
-            "file": imported.file.name,
-            "digest": f"sha256:{digest}",
-            "plan": {},
-            "cases": list(cases),
-        },
-        "clocks": None,
-        "timer": {},
-        "counters": dict(imported.counters),
-        "imported": {
-            "tool": imported.tool,
-            "file": imported.file.name,
-            "digest": f"sha256:{digest}",
-            "dated": imported.started is not None,
-        },
-    }
-
-
-def _json(path: Path, data: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def _context(imported: Imported, file: Path, run: str, digest: str) -> Json:
+    """What context.json holds; what the file does not tell is as in `BLANK`."""
+    context: Json = json.loads(BLANK.read_bytes())
+    context |= {"run": run, "command": ["strata", "import", file.name], "backend": imported.backend}
+    if imported.started:
+        context |= dict.fromkeys(("started", "finished"), imported.started)
+    # Of its own file, so that no two imports pass for kernels of the same source.
+    context["strata"]["source_digest"] = f"import-{digest}"
+    context["device"] |= {"slug": slug(imported.device), "name": imported.device}
+    of_file = {"file": file.name, "digest": f"sha256:{digest}"}
+    context["sweep"] |= of_file
+    dated = imported.started is not None
+    context["imported"] = {"tool": imported.tool, **of_file, "dated": dated}
+    for part, told in imported.context.items():
+        context[part] |= told
+    return context

@@ -15,15 +15,18 @@ its cases, quantities and units.
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
-from strata.interop._run_folder import UNKNOWN, Found, Imported, name, word
+import msgspec
+from msgspec import Meta, Struct
+
+from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, name, word
 from strata.run import (
     COMMIT,
     METRIC,
@@ -46,13 +49,12 @@ TOOL = "Google Benchmark"
 METHOD = "google_benchmark"
 PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 """How many of a time unit are a second."""
+TIMES = ("real_time", "cpu_time")
 CYCLES = ("cycle", "tsc_cycle")
 ROWS = "strata_quantities"
 """Key of the context: JSON of counter -> [unit, provenance], which the format has no place for."""
-
 LABEL = re.compile(r"(?P<quantity>[\w.]+) by (?P<method>[\w.]+)", re.ASCII)
 """How our export says which of our rows `real_time` is."""
-
 RATES = {"bytes_per_second": "B/s", "items_per_second": "1/s"}
 NO_COUNTER = frozenset(
     {
@@ -66,76 +68,58 @@ NO_COUNTER = frozenset(
 """What an entry has that is no counter of its author (`allocs_per_iter` on: its memory manager)."""
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name that say which clock was read."""
+NOISE = Noise("unverified", "not held against a bound")
 MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
 
 
 # --- out ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """The time of a case: seconds of each sample, and where they are from."""
+def encode(run: Run) -> bytes:
+    """What Google Benchmark would have written of `run`, a line a member; times in nanoseconds."""
+    entries: list[Json] = []
+    units: dict[str, tuple[str, Provenance]] = {}
+    family = 0
+    for case, group in groupby(run.rows, key=lambda row: row.case):
+        timed = [row for row in group if row.provenance == "timed" and row.taken]
+        time = _time_of(timed)
+        if time is None:
+            continue
+        row, nanoseconds, label = time
+        counters = [one for one in timed if one.valid and (one is not row or one.unit != "s")]
+        units |= {_counter(one): (one.unit, one.provenance) for one in counters}
+        entries += _entries(case, family, nanoseconds, counters, label)
+        family += 1
+    data = {"context": _context(run, units, len(run.cases) - family), "benchmarks": entries}
+    return f"{json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
 
-    row: Row
-    seconds: tuple[float, ...]
-    label: str
 
+def _time_of(timed: Sequence[Row]) -> tuple[Row, list[float], str] | None:
+    """What stands for the time of a case: its row, nanoseconds of each sample, where they are from.
 
-def time_of(rows: Sequence[Row]) -> Timed | None:
-    """What stands for the time of a case, None where nothing valid does; `rows` are of one case."""
-    timed = [row for row in rows if row.provenance == "timed" and row.taken]
+    None where nothing valid does.
+    """
     seconds = [row for row in timed if row.unit == "s"]
     # As seconds_of in harness/cli/bench_command.cpp.
     chosen = next((row for row in seconds if row.quantity == "grid_time"), None)
     chosen = chosen or next(iter(seconds), None)
-    if chosen is not None:
+    if chosen:
         label = f"{chosen.quantity} by {chosen.method}"
-        return Timed(chosen, chosen.taken, label) if chosen.valid else None
+        nanoseconds = [PER_SECOND["ns"] * sample for sample in chosen.taken]
+        return (chosen, nanoseconds, label) if chosen.valid else None
     clock = next((r for r in timed if (r.quantity, r.unit) == ("core_clock", "Hz")), None)
     cycles = next((row for row in timed if row.unit in CYCLES), None)
-    if cycles is None or clock is None or not (cycles.valid and clock.valid and clock.value > 0):
+    if not (cycles and clock and cycles.valid and clock.valid and clock.value > 0):
         return None
-    return Timed(
-        cycles,
-        tuple(sample / clock.value for sample in cycles.taken),
-        f"{cycles.quantity} by {cycles.method}, by core_clock",
-    )
-
-
-def document(run: Run) -> dict[str, Any]:
-    """What Google Benchmark would have written of `run`; times in nanoseconds."""
-    cases: dict[str, list[Row]] = {case.id: [] for case in run.cases}
-    for row in run.rows:
-        cases[row.case].append(row)
-    entries: list[dict[str, Any]] = []
-    units: dict[str, tuple[str, Provenance]] = {}
-    family = 0
-    for rows in cases.values():
-        time = time_of(rows)
-        if time is None:
-            continue
-        kept = [row for row in rows if row.valid and row.provenance == "timed" and row.taken]
-        counters = [row for row in kept if row is not time.row or row.unit != "s"]
-        units |= {_counter(row): (row.unit, row.provenance) for row in counters}
-        entries += _entries(rows[0].case, family, time, counters)
-        family += 1
-    left_out = len(cases) - family
-    return {"context": _context(run, units, left_out), "benchmarks": entries}
-
-
-def encode(run: Run) -> bytes:
-    """`document(run)` as the bytes of a file, a line an entry's member as Google Benchmark does."""
-    text = json.dumps(document(run), indent=2, ensure_ascii=False, allow_nan=False)
-    return f"{text}\n".encode()
+    nanoseconds = [PER_SECOND["ns"] * (sample / clock.value) for sample in cycles.taken]
+    return cycles, nanoseconds, f"{cycles.quantity} by {cycles.method}, by core_clock"
 
 
 def _counter(row: Row) -> str:
     return f"{row.quantity}:{row.method}"
 
 
-def _context(
-    run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: int
-) -> dict[str, Any]:
+def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: int) -> Json:
     context = run.context
     clock = context.host.facts.get("core_clock_hz") or context.device.facts.get("core_clock_hz")
     return {
@@ -170,250 +154,229 @@ def _context(
 
 
 def _entries(
-    case: str, family: int, time: Timed, counters: Sequence[Row]
-) -> Iterator[dict[str, Any]]:
-    nanoseconds = [PER_SECOND["ns"] * second for second in time.seconds]
+    case: str, family: int, nanoseconds: Sequence[float], counters: Sequence[Row], label: str
+) -> Iterator[Json]:
+    """A benchmark's repetitions, then what they come to."""
     count = len(nanoseconds)
-    head: dict[str, Any] = {
-        "family_index": family,
-        "per_family_instance_index": 0,
-        "run_name": case,
-    }
-    for place, real in enumerate(nanoseconds):
-        yield {
-            "name": case,
-            **head,
-            "run_type": "iteration",
+
+    def entry(name: str, own: Json, time: float, told: Mapping[str, float]) -> Json:
+        return {
+            "name": name,
+            "family_index": family,
+            "per_family_instance_index": 0,
+            "run_name": case,
+            "run_type": "aggregate" if "aggregate_name" in own else "iteration",
             "repetitions": count,
-            "repetition_index": place,
-            "threads": 1,
-            "iterations": 1,
-            "real_time": real,
+            **own,
+            "real_time": time,
             "cpu_time": 0.0,
             "time_unit": "ns",
-            **{_counter(row): row.taken[place] for row in counters if len(row.taken) == count},
-            "label": time.label,
+            **told,
+            "label": label,
         }
-    if count < 2:  # one repetition has no statistics there either
-        return
+
+    for place, time in enumerate(nanoseconds):
+        own: Json = {"repetition_index": place, "threads": 1, "iterations": 1}
+        told = {_counter(row): row.taken[place] for row in counters if len(row.taken) == count}
+        yield entry(case, own, time, told)
     for aggregate, function in AGGREGATES.items():
-        yield {
-            "name": f"{case}_{aggregate}",
-            **head,
-            "run_type": "aggregate",
-            "repetitions": count,
-            "threads": 1,
-            "aggregate_name": aggregate,
-            "aggregate_unit": "percentage" if aggregate == "cv" else "time",
-            "iterations": count,
-            "real_time": function(nanoseconds),
-            "cpu_time": 0.0,
-            "time_unit": "ns",
-            **{_counter(row): function(row.taken) for row in counters if len(row.taken) > 1},
-            "label": time.label,
-        }
-
-
-def _deviation(samples: Sequence[float]) -> float:
-    """Sample standard deviation; 0 of one sample, as Google Benchmark has it."""
-    return stdev(samples) if len(samples) > 1 else 0.0
+        if count > 1:  # one repetition has no statistics there either
+            unit = "percentage" if aggregate == "cv" else "time"
+            told = {_counter(row): function(row.taken) for row in counters if len(row.taken) > 1}
+            own = {
+                "threads": 1,
+                "aggregate_name": aggregate,
+                "aggregate_unit": unit,
+                "iterations": count,
+            }
+            yield entry(f"{case}_{aggregate}", own, function(nanoseconds), told)
 
 
 def _variation(samples: Sequence[float]) -> float:
     """Standard deviation over mean; 0 where the mean is, since NaN is no JSON."""
     mean = fmean(samples)
-    return _deviation(samples) / mean if mean else 0.0
+    return stdev(samples) / mean if mean else 0.0
 
 
 AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "mean": fmean,
     "median": median,
-    "stddev": _deviation,
+    "stddev": stdev,
     "cv": _variation,
 }
 
 
 # --- in -------------------------------------------------------------------------------------------
 
+Count = Annotated[int, Meta(ge=0)]
+Units = Mapping[str, tuple[str, Literal["timed", "counted", "modelled"]]]
+"""Unit and provenance of the counters that our own export wrote."""
+
+
+class _Cache(Struct):
+    level: Count = 0
+    type: str = UNKNOWN
+    size: Count = 0
+
+
+class _Context(Struct):
+    date: Any = None
+    num_cpus: Count = 0
+    caches: list[_Cache] = []
+    library_build_type: str = ""
+    device: str = ""
+    device_uuid: str = ""
+    strata_version: str = ""
+    strata_commit: str = UNKNOWN
+    strata_dirty: str = ""
+    strata_build_type: str = ""
+    strata_quantities: str = "{}"
+
+
+class _Entry(Struct):
+    """A repetition or an aggregate.
+
+    `numbers` are its members, times in seconds, None for what is no finite number.
+    """
+
+    name: str
+    numbers: dict[str, float | None]
+    run_name: str = ""
+    run_type: str = ""
+    aggregate_name: str = ""
+    threads: Count = 0
+    time_unit: str = "ns"
+    label: str = ""
+    error_occurred: bool = False
+    error_message: str = ""
+    skipped: bool = False
+    skip_message: str = ""
+
+
+class _File(Struct):
+    context: _Context
+    benchmarks: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+
 
 def decode(text: str, file: Path) -> Imported:
     """What `text`, which lies in `file`, says; raises `RunError` where it is damaged."""
-    data = _parsed(text, file)
-    context = data.get("context")
-    entries = data.get("benchmarks")
-    if not isinstance(context, dict) or not isinstance(entries, list):
-        _refuse(file, "no object `context` with a list `benchmarks`", "Google Benchmark's JSON")
-    for place, entry in enumerate(entries):
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-            _refuse(file, f"benchmarks[{place}] without a name", "an object with a name")
-    if not entries:
-        _refuse(file, "no benchmark", "at least one benchmark")
-    ours = isinstance(context.get("strata_version"), str)
-    groups: dict[str, list[Mapping[str, Any]]] = {}
+
+    def refuse(found: str, expected: str, line: int | None = None) -> NoReturn:
+        raise RunError(file, line, found=found, expected=expected, mend=MEND)
+
+    try:
+        raw = json.loads(text)
+        data = msgspec.convert(raw, _File)
+        members = [
+            one | {"numbers": {key: finite(value) for key, value in one.items()}}
+            for one in data.benchmarks
+        ]
+        entries = msgspec.convert(members, list[_Entry])
+        units = msgspec.json.decode(data.context.strata_quantities, type=Units)
+    except json.JSONDecodeError as error:
+        found = f"broken JSON ({error.msg} at column {error.colno})"
+        refuse(found, "one whole JSON object", error.lineno)
+    except (ValueError, RecursionError) as error:
+        found = f"{error}".replace("`$[", "`benchmarks[").replace("`$.", "`")
+        refuse(f"JSON that cannot be used ({found})", "Google Benchmark's JSON")
+    groups: dict[str, list[_Entry]] = {}
     for entry in entries:
-        groups.setdefault(_run_name(entry), []).append(entry)
-    units = _units(context, file)
-    cases = [_case(title, group, file, units, ours=ours) for title, group in groups.items()]
-    backends = {_backend(title) for title in groups}
+        if entry.time_unit not in PER_SECOND:
+            found = f"the time unit {entry.time_unit!r} of {entry.name}"
+            refuse(found, f"one of {', '.join(PER_SECOND)}")
+        for key in TIMES:
+            time = entry.numbers.get(key)
+            entry.numbers[key] = None if time is None else time / PER_SECOND[entry.time_unit]
+        # Before version 1.5 an aggregate had its benchmark's name and a word more.
+        bare = re.sub(r"_(mean|median|stddev|cv|BigO|RMS)$", "", entry.name)
+        groups.setdefault(entry.run_name or bare, []).append(entry)
+    owns = map(_own, groups)
+    backends: set[Backend] = {own[2] if own else "host" for own in owns}
     if len(backends) > 1:
-        _refuse(file, "benchmarks of the GPU and of the CPU", "those of one of the two")
-    commit = context.get("strata_commit")
+        refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
+    said = data.context
+    ours = units if said.strata_version else None
+    caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in said.caches]
+    known = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
     return Imported(
         tool=TOOL,
-        file=file,
-        text=text,
         backend=backends.pop(),
-        cases=cases,
-        device=_text(context, "device"),
-        uuid=_text(context, "device_uuid", "") or None,
-        started=_utc(context.get("date")),
-        version=_text(context, "strata_version"),
-        commit=commit if isinstance(commit, str) and COMMIT.fullmatch(commit) else UNKNOWN,
-        dirty=context.get("strata_dirty") == "true",
-        build_type=_text(
-            context, "strata_build_type", _text(context, "library_build_type", UNKNOWN)
-        ),
-        cores=_whole(context.get("num_cpus")),
-        caches=tuple(_caches(context.get("caches"))),
-        host_facts={
-            key: context[key]
-            for key in ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
-            if key in context
+        cases=[_case(title, group, ours) for title, group in groups.items()],
+        device=said.device or UNKNOWN,
+        started=_utc(said.date),
+        context={
+            "strata": {
+                "version": said.strata_version or UNKNOWN,
+                "commit": said.strata_commit if COMMIT.fullmatch(said.strata_commit) else UNKNOWN,
+                "dirty": said.strata_dirty == "true",
+                "build_type": said.strata_build_type or said.library_build_type or UNKNOWN,
+            },
+            "device": {"uuid": said.device_uuid or None},
+            "host": {
+                "cores": said.num_cpus,
+                "caches": caches,
+                **{key: raw["context"][key] for key in known if key in raw["context"]},
+            },
         },
     )
 
 
-def _refuse(file: Path, found: str, expected: str, line: int | None = None) -> NoReturn:
-    raise RunError(file, line, found=found, expected=expected, mend=MEND)
-
-
-def _parsed(text: str, file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        found = f"broken JSON ({error.msg} at column {error.colno})"
-        _refuse(file, found, "one whole JSON object", error.lineno)
-    except (ValueError, RecursionError) as error:
-        _refuse(file, f"JSON that cannot be read ({error})", "one whole JSON object")
-    if not isinstance(data, dict):
-        _refuse(file, "JSON that is no object", "one JSON object")
-    return data
-
-
-def _text(context: Mapping[str, Any], key: str, otherwise: str = UNKNOWN) -> str:
-    value = context.get(key)
-    return value if isinstance(value, str) and value else otherwise
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
-
-
-def _caches(value: object) -> Iterator[CpuCache]:
-    for cache in value if isinstance(value, list) else ():
-        if isinstance(cache, dict):
-            yield CpuCache(
-                level=_whole(cache.get("level")),
-                type=f"{cache.get('type', UNKNOWN)}".lower(),
-                bytes=_whole(cache.get("size")),
-                line_bytes=0,  # the format has none
-            )
-
-
-def _utc(value: object) -> str | None:
+def _utc(date: Any) -> str | None:
     """A date with its zone as UTC; None without one, which could be a day off."""
     try:
-        when = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
+        when = datetime.fromisoformat(date)
+    except (TypeError, ValueError):
         return None
-    if when is None or when.tzinfo is None:
-        return None
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if when.tzinfo else None
 
 
-def _units(context: Mapping[str, Any], file: Path) -> dict[str, tuple[str, Provenance]]:
-    """Unit and provenance of the counters that our own export wrote."""
-    text = context.get(ROWS)
-    if not isinstance(text, str):
-        return {}
-    try:
-        known = json.loads(text)
-        return {
-            counter: (unit, provenance)
-            for counter, (unit, provenance) in known.items()
-            if isinstance(unit, str) and provenance in {"timed", "counted", "modelled"}
-        }
-    except (ValueError, TypeError, AttributeError):
-        _refuse(file, f"a context whose {ROWS} is broken", "what strata export wrote")
-
-
-def _run_name(entry: Mapping[str, Any]) -> str:
-    """What repetitions and aggregates of one benchmark have in common."""
-    title = entry.get("run_name")
-    if isinstance(title, str):
-        return title
-    # Before version 1.5 an aggregate had its benchmark's name and a word more.
-    return re.sub(r"_(mean|median|stddev|cv|BigO|RMS)$", "", f"{entry['name']}")
-
-
-def _own(title: str) -> tuple[str, str, str, dict[str, str]] | None:
+def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
     """Suite, benchmark, backend and parameters of a case of ours, None of anything else."""
     words = [part for part in title.split("/") if part not in FLAGS and ":" not in part]
-    if len(words) < 3 or words[2] not in {"cuda", "host"}:
+    if len(words) < 3 or words[2] not in ("cuda", "host"):
         return None
-    pairs = [part.partition("=") for part in words[3:]]
-    params = {key: value for key, _, value in pairs}
-    sound = all(NAME.fullmatch(key) and WORD.fullmatch(value) for key, value in params.items())
-    if not sound or not NAME.fullmatch(words[0]) or not NAME.fullmatch(words[1]):
+    suite, benchmark, backend, *pairs = words
+    params = dict(pair.partition("=")[::2] for pair in pairs)
+    sound = all(map(NAME.fullmatch, (suite, benchmark, *params)))
+    sound = sound and all(map(WORD.fullmatch, params.values()))
+    if not sound or case_id(suite, benchmark, backend, params) != "/".join(words):
         return None
-    if case_id(words[0], words[1], words[2], params) != "/".join(words):
-        return None
-    return words[0], words[1], words[2], params
+    return suite, benchmark, "cuda" if backend == "cuda" else "host", params
 
 
-def _backend(title: str) -> Backend:
-    own = _own(title)
-    return "cuda" if own and own[2] == "cuda" else "host"
-
-
-def _case(
-    title: str,
-    group: Sequence[Mapping[str, Any]],
-    file: Path,
-    units: Mapping[str, tuple[str, Provenance]],
-    *,
-    ours: bool,
-) -> Found:
-    found = _named(title, ours=ours)
-    samples = [entry for entry in group if entry.get("run_type") != "aggregate"]
-    wrong = [entry for entry in samples if entry.get("error_occurred") or entry.get("skipped")]
-    good = [entry for entry in samples if entry not in wrong]
-    said = next((f"{w.get('error_message') or w.get('skip_message') or ''}" for w in wrong), "")
+def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
+    """A benchmark; `units` are None where not our own export wrote it."""
+    found = _named(title, ours=units is not None)
+    aggregates = {one.aggregate_name: one for one in group if one.run_type == "aggregate"}
+    samples = [one for one in group if one.run_type != "aggregate"]
+    wrong = [one for one in samples if one.error_occurred or one.skipped]
+    good = [one for one in samples if not (one.error_occurred or one.skipped)]
+    said = next((one.error_message or one.skip_message for one in wrong), "")
     if wrong and not good:
-        skipped = bool(wrong[0].get("skipped")) or said.startswith("skipped")
+        skipped = wrong[0].skipped or said.startswith("skipped")
         return replace(found, reason=said or "it does not say why", skipped=skipped)
     gates = []
     if wrong:
         detail = f"{len(wrong)} of {len(samples)} failed: {said}"
         gates.append(Gate("repetitions", "failed", detail))
-    labels = sorted({label for e in good if isinstance(label := e.get("label"), str) and label})
-    invalid = next((label for label in labels if ours and label.startswith("INVALID")), None)
-    if invalid is not None:
+    labels = sorted({one.label for one in good} - {""})
+    invalid = next((label for label in labels if label.startswith("INVALID")), None)
+    if invalid and units is not None:
         gates.append(Gate("label", "failed", invalid))
-    measurements = tuple(_measurements(good, group, file, units, ours=ours))
+    measurements = [*_measurements(good, aggregates, units or {})]
     if not measurements:
         return replace(found, reason="it has no finite time")
-    facts: dict[str, Any] = {"label": "; ".join(labels)} if labels else {}
-    threads = {_whole(entry.get("threads")) for entry in good} - {0}
+    facts: Json = {"label": "; ".join(labels)} if labels else {}
+    threads = {one.threads for one in good} - {0}
     if len(threads) == 1:
         facts["threads"] = threads.pop()
-    return replace(found, measurements=measurements, gates=tuple(gates), facts=facts)
+    return replace(found, measurements=measurements, gates=gates, facts=facts)
 
 
 def _named(title: str, *, ours: bool) -> Found:
     """A case by its name: `BM_copy<float>/64/threads:2/real_time`, or an id of ours."""
     own = _own(title) if ours else None
-    if own is not None:
+    if own:
         return Found(name=title, suite=own[0], benchmark=own[1], params=own[3])
     first, *parts = title.split("/")
     params: dict[str, str] = {}
@@ -430,103 +393,52 @@ def _named(title: str, *, ours: bool) -> Found:
         else:
             params[f"arg{place}"] = word(part)
             place += 1
-    return Found(
-        name=title, suite=METHOD, benchmark=name(re.sub(r"<.*>", "", first)), params=params
-    )
+    return Found(title, METHOD, name(re.sub(r"<.*>", "", first)), params)
 
 
 def _measurements(
-    good: Sequence[Mapping[str, Any]],
-    group: Sequence[Mapping[str, Any]],
-    file: Path,
-    units: Mapping[str, tuple[str, Provenance]],
-    *,
-    ours: bool,
+    good: Sequence[_Entry], aggregates: Mapping[str, _Entry], units: Units
 ) -> Iterator[Measurement]:
     """Repetitions where there are, else the mean and the median that were all that was kept."""
-    aggregates = {
-        f"{entry.get('aggregate_name')}": entry
-        for entry in group
-        if entry.get("run_type") == "aggregate"
-    }
-    if good:
-        sources = [(METHOD, good)]
-    else:
-        sources = [
-            (f"{METHOD}_{kind}", [aggregates[kind]])
-            for kind in ("median", "mean")
-            if kind in aggregates
-        ]
+    sources = [(METHOD, good)] if good else []
+    if not good:
+        kept = [kind for kind in ("median", "mean") if kind in aggregates]
+        sources = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
     for method, entries in sources:
-        yield from _times(entries, method, file, units, ours=ours)
-        present = Counter(key for entry in entries for key in entry if key not in NO_COUNTER)
-        for key in present:
-            samples = [number for e in entries if (number := finite(e.get(key))) is not None]
-            if samples and len(samples) == present[key]:
-                yield _author(key, method, samples, units)
+        for key in dict.fromkeys(key for entry in entries for key in entry.numbers):
+            samples = [entry.numbers[key] for entry in entries if key in entry.numbers]
+            yield from _quantity(key, method, samples, units, entries[0].label)
     if good and "median" in aggregates:
-        middle = aggregates["median"]
-        for key in middle:
-            number = finite(middle[key])
-            if key not in NO_COUNTER and key not in good[0] and number is not None:
-                yield _author(key, f"{METHOD}_median", [number], units)
+        for key, number in aggregates["median"].numbers.items():
+            if key not in good[0].numbers:
+                yield from _quantity(key, f"{METHOD}_median", [number], units)
 
 
-def _times(
-    entries: Sequence[Mapping[str, Any]],
-    method: str,
-    file: Path,
-    units: Mapping[str, tuple[str, Provenance]],
-    *,
-    ours: bool,
+def _quantity(
+    key: str, method: str, samples: Sequence[float | None], units: Units, label: str = ""
 ) -> Iterator[Measurement]:
-    """Real time and time of the CPU, in seconds; of our own export what the label names."""
-    label = f"{entries[0].get('label', '')}"
-    for key in ("real_time", "cpu_time"):
-        seconds = [_seconds(entry, key, file) for entry in entries]
-        times = [second for second in seconds if second is not None]
-        if len(times) < len(seconds):
-            continue
-        if not (ours and units):
-            yield _one(key, "s", "timed", method, times)
-        elif key == "real_time" and (said := LABEL.fullmatch(label)):
-            yield _one(said["quantity"], "s", "timed", said["method"], times)
-        # Cycles by a clock stand among the counters, and nobody measured the time of the CPU.
+    """A time, which `label` names in our own export, or a counter.
 
-
-def _author(
-    key: str, method: str, samples: Sequence[float], units: Mapping[str, tuple[str, Provenance]]
-) -> Measurement:
-    """A counter: ours by its own name and method, Google Benchmark's rates, or its author's."""
+    A counter is ours by its own name and method, one of Google Benchmark's rates, or its author's.
+    Nothing of what is neither, or is no number in one of the repetitions.
+    """
+    numbers = tuple(number for number in samples if number is not None)
     quantity, _, by = key.partition(":")
-    if key in units and METRIC.fullmatch(quantity) and METRIC.fullmatch(by):
-        unit, provenance = units[key]
-        return _one(quantity, unit, provenance, by, samples)
-    if key in RATES:
-        return _one(key, RATES[key], "timed", method, samples)
-    if by and METRIC.fullmatch(quantity) and METRIC.fullmatch(by):
-        return _one(quantity, UNKNOWN, "published", by, samples)
-    spelt = key if METRIC.fullmatch(key) else name(key)
-    return _one(spelt, UNKNOWN, "published", method, samples)
-
-
-def _one(
-    quantity: str, unit: str, provenance: Provenance, method: str, samples: Sequence[float]
-) -> Measurement:
-    return Measurement(
-        quantity=quantity,
-        unit=unit,
-        provenance=provenance,
-        method=method,
-        samples=tuple(samples),
-        noise=Noise("unverified", "not held against a bound"),
-    )
-
-
-def _seconds(entry: Mapping[str, Any], key: str, file: Path) -> float | None:
-    value = finite(entry.get(key))
-    unit = entry.get("time_unit", "ns")
-    if not isinstance(unit, str) or unit not in PER_SECOND:
-        known = ", ".join(PER_SECOND)
-        _refuse(file, f"the time unit {unit!r} of {entry['name']}", f"one of {known}")
-    return None if value is None else value / PER_SECOND[unit]
+    spelt = METRIC.fullmatch(quantity) and METRIC.fullmatch(by)
+    if len(numbers) < len(samples):
+        return
+    if key in TIMES and not units:
+        yield Measurement(key, "s", "timed", method, numbers, NOISE)
+    elif key == "real_time" and (said := LABEL.fullmatch(label)):
+        yield Measurement(said["quantity"], "s", "timed", said["method"], numbers, NOISE)
+    elif key in NO_COUNTER:  # nor did anybody measure the time of the CPU of our own cases
+        return
+    elif key in units and spelt:
+        yield Measurement(quantity, *units[key], by, numbers, NOISE)
+    elif key in RATES:
+        yield Measurement(key, RATES[key], "timed", method, numbers, NOISE)
+    elif spelt:
+        yield Measurement(quantity, UNKNOWN, "published", by, numbers, NOISE)
+    else:
+        quantity = key if METRIC.fullmatch(key) else name(key)
+        yield Measurement(quantity, UNKNOWN, "published", method, numbers, NOISE)

@@ -17,16 +17,17 @@ Numbers that ncu printed with too few digits are invalid; a decimal comma is ref
 """
 
 import csv
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from strata.interop._run_folder import NO_COUNTERS, Found, Imported, name, word
-from strata.run import METRIC, Measurement, Noise, RunError, Verdict
+from strata.interop._run_folder import Found, Imported, Json, name, word
+from strata.run import METRIC, Measurement, Noise, RunError
 
 TOOL = "Nsight Compute"
 SUITE = "ncu"
@@ -57,28 +58,13 @@ PASSES = "profiler__replayer_passes"
 NO_METRIC = ("device__attribute_", "launch__", "profiler__", "nvlink__", "c2clink__", "numa__")
 """What describes device, launch or tool: facts, or nothing."""
 LAUNCH = "launch__"
+PHYSICAL = {"B", "s", "Hz", "%", "B/s"}
+"""Units of which no two are alike."""
 
-LABELS: Mapping[str, str] = {
-    "Duration": "gpu__time_duration.sum",
-    "SM Frequency": "sm__cycles_elapsed.avg.per_second",
-    "Achieved Occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "Achieved Active Warps Per SM": "sm__warps_active.avg.per_cycle_active",
-    "Executed Instructions": "smsp__inst_executed.sum",
-    "Issued Instructions": "smsp__inst_issued.sum",
-    "Executed Ipc Active": "sm__inst_executed.avg.per_cycle_active",
-    "Eligible Warps Per Scheduler": "smsp__warps_eligible.avg.per_cycle_active",
-}
-"""Labels of the details page whose metric we know (one report, both pages)."""
-
-_TIME = {
-    **dict.fromkeys(("ns", "nsecond"), Decimal("1e-9")),
-    **dict.fromkeys(("us", "usecond"), Decimal("1e-6")),
-    **dict.fromkeys(("ms", "msecond"), Decimal("1e-3")),
-    **dict.fromkeys(("s", "second"), Decimal(1)),
-}
-_PREFIX = {"K": Decimal("1e3"), "M": Decimal("1e6"), "G": Decimal("1e9"), "T": Decimal("1e12")}
+_POWERS = {"n": -9, "u": -6, "m": -3, "K": 3, "M": 6, "G": 9, "T": 12}
 """Of a thousand each: ncu prints 32768 byte as 32.77 Kbyte."""
 _NAMES = {
+    "second": "s",
     "byte": "B",
     "hz": "Hz",
     "inst": "instruction",
@@ -96,45 +82,44 @@ class Reading:
     """A number in base units; `resolution` is half of its last digit printed, 0 where exact."""
 
     value: float
+    unit: str
     resolution: float
 
 
-@dataclass(slots=True)
-class _Launch:
-    """One row of the raw page, or all rows of a launch of the details page."""
-
-    kernel: str
-    block: str
-    grid: str
-    device: str
-    capability: str
-    readings: dict[str, tuple[Reading, str]]  # metric or section.label -> reading and unit
-    said: dict[str, str]  # whatever was printed, by metric
-
-
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A metric that we have a name for."""
+class _Launch:
+    """One row of the raw page, or all rows of a launch of the details page (`cells`: the first)."""
 
-    quantity: str
-    unit: str
-    set: str
-    meaning: str
+    cells: Mapping[str, str]
+    printed: dict[str, str] = field(default_factory=dict)  # by metric or section.label
+    readings: dict[str, Reading] = field(default_factory=dict)  # those that are numbers
+
+    def read(self, printed: Mapping[str, tuple[str, str]]) -> None:
+        """Keep numbers and units by metric; raises ValueError for a number of another locale."""
+        for metric, (text, unit) in printed.items():
+            if METRIC.fullmatch(metric):
+                self.printed[metric] = text
+                try:
+                    reading = reading_of(text, unit)
+                except ValueError as error:
+                    raise ValueError(f"{error} as {metric}") from None
+                if reading:
+                    self.readings[metric] = reading
 
 
 @cache
-def known_metrics() -> Mapping[str, Known]:
-    """Metric -> our name for it, from the table beside this file; one quantity may have several."""
+def known_metrics() -> Mapping[str, Mapping[str, str]]:
+    """The rows of ncu_metrics.csv by metric: our name, unit, meaning and set, the details' label.
+
+    Several metrics may have one name.
+    """
     with METRICS.open(encoding="utf-8", newline="") as file:
-        return {
-            row["metric"]: Known(row["quantity"], row["unit"], row["set"], row["meaning"])
-            for row in csv.DictReader(file)
-        }
+        return {row["metric"]: row for row in csv.DictReader(file)}
 
 
 def is_table(text: str) -> bool:
     """Whether a line of `text` is the header of a table of ncu's."""
-    return any(_is_header(line) for line in text.splitlines() if '"Kernel Name"' in line)
+    return any(map(_is_header, text.splitlines()))
 
 
 def _is_header(line: str) -> bool:
@@ -153,16 +138,14 @@ def scale_of(unit: str) -> tuple[Decimal, str]:
 
 
 def _part(unit: str) -> tuple[Decimal, str]:
-    if unit in _TIME:
-        return _TIME[unit], "s"
     rest = unit[1:]
-    if unit[:1] in _PREFIX and (rest in _NAMES or rest in _NAMES.values()):
-        return _PREFIX[unit[0]], _NAMES.get(rest, rest)
+    if unit[:1] in _POWERS and (rest in _NAMES or rest in _NAMES.values()):
+        return Decimal(10) ** _POWERS[unit[0]], _NAMES.get(rest, rest)
     return Decimal(1), _NAMES.get(unit, unit)
 
 
-def reading_of(text: str, unit: str) -> tuple[Reading, str] | None:
-    """A number as ncu prints it, in base units, and that unit; None of what is no number.
+def reading_of(text: str, unit: str) -> Reading | None:
+    """A number as ncu prints it, in base units; None of what is no number.
 
     Raises ValueError for a number with another decimal sign than a point.
     """
@@ -173,63 +156,45 @@ def reading_of(text: str, unit: str) -> tuple[Reading, str] | None:
         return None
     scale, spelt = scale_of(unit)
     number = Decimal(bare.replace(",", ""))
-    exponent = number.as_tuple().exponent
     # A whole number in a unit that ncu scaled lost its digits too.
     rounded = scale > 1 or not bare.lstrip("-").replace(",", "").isdecimal()
-    half = Decimal(5).scaleb(int(exponent) - 1) * scale if rounded else Decimal(0)
-    return Reading(float(scale * number), float(half)), spelt
+    half = Decimal(5).scaleb(int(number.as_tuple().exponent) - 1) * scale if rounded else 0
+    return Reading(float(scale * number), spelt, float(half))
 
 
 # --- the two pages --------------------------------------------------------------------------------
 
 
 def decode(text: str, file: Path) -> Imported:
-    """What the table in `text`, which lies in `file`, says; raises `RunError` where it is damaged.
+    """What the table (`is_table`) in `text`, which lies in `file`, says.
 
-    Lines of ncu itself (`==PROF== …`) and of the program may stand before and after the table.
+    Lines of ncu itself (`==PROF== …`) and of the program may stand before and after it. Raises
+    `RunError` where it is damaged.
     """
-    lines = text.splitlines()
-    start = next((n for n, line in enumerate(lines) if _is_header(line)), None)
-    if start is None:
-        _refuse(file, "no header with a kernel's name", "the CSV of ncu --csv")
-    header = _cells(lines[start], file, start + 1)
-    for column in (ID, KERNEL):
-        if column not in header:
-            _refuse(
-                file, f"no column {column!r}", "a row a launch", start + 1,
-                mend="write it without --print-summary",
-            )  # fmt: skip
-    rows = _rows(lines, start + 1, header, file)
-    launches = _details(rows, file) if LABEL in header else _raw(rows, file)
-    if not launches:
-        _refuse(file, "a table without a launch", "at least one kernel", start + 1)
+    launches = _launches(text.splitlines(), file)
     for column, values in (
-        ("device", sorted({one.device for one in launches})),
-        ("compute capability", sorted({one.capability for one in launches})),
-        ("device's name", sorted({one.said.get(DEVICE_NAME, "") for one in launches})),
+        ("device", {one.cells.get(DEVICE, "") for one in launches}),
+        ("compute capability", {one.cells.get(CAPABILITY, "") for one in launches}),
+        ("device's name", {one.printed.get(DEVICE_NAME, "") for one in launches}),
     ):
         if len(values) > 1:
-            found = f"more than one {column}: {', '.join(values)}"
+            found = f"more than one {column}: {', '.join(sorted(values))}"
             mend = "let ncu profile one of them (--devices)"
             _refuse(file, found, "the launches of one device", mend=mend)
     first = launches[0]
-    device = first.said.get(DEVICE_NAME) or "unknown"
-    cases = _cases(launches)
-    facts: dict[str, Any] = {"compute_capability": first.capability} if first.capability else {}
+    device = first.printed.get(DEVICE_NAME) or "unknown"
+    capability = first.cells.get(CAPABILITY)
+    facts: Json = {"compute_capability": capability} if capability else {}
     for attribute, (fact, scale) in DEVICE_FACTS.items():
-        found_fact = first.readings.get(attribute)
-        if found_fact is not None:
-            number = scale * found_fact[0].value
+        if attribute in first.readings:
+            number = scale * first.readings[attribute].value
             facts[fact] = number if fact.endswith("_hz") else round(number)
     return Imported(
         tool=TOOL,
-        file=file,
-        text=text,
         backend="cuda",
-        cases=cases,
+        cases=_cases(launches),
         device=device,
-        device_facts=facts,
-        counters=_counters(launches, device),
+        context={"device": facts, "counters": _counters(launches, device)},
     )
 
 
@@ -246,82 +211,65 @@ def _cells(line: str, file: Path, number: int) -> list[str]:
         _refuse(file, f"a row that was cut off ({error})", "a whole row of CSV", number)
 
 
-_Row = tuple[int, dict[str, str]]
-
-
-def _rows(lines: Sequence[str], start: int, header: Sequence[str], file: Path) -> Iterator[_Row]:
+def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows below the header, with the numbers of their lines."""
+    start = next(number for number, line in enumerate(lines, 1) if _is_header(line))
+    header = _cells(lines[start - 1], file, start)
+    for column in (ID, KERNEL):
+        if column not in header:
+            mend = "write it without --print-summary"
+            _refuse(file, f"no column {column!r}", "a row a launch", start, mend)
     # Rows of the details page end after the value where no rule follows.
     least = header.index(VALUE) + 1 if VALUE in header else len(header)
-    for number, line in enumerate(lines[start:], start=start + 1):
-        if not line.startswith('"') or line == lines[start - 1]:
-            continue
-        cells = _cells(line, file, number)
-        if not least <= len(cells) <= len(header):
-            found = f"a row of {len(cells)} fields"
-            _refuse(file, found, f"{len(header)}, as the header has", number)
-        yield number, dict(zip(header, cells, strict=False))
+    for number, line in enumerate(lines[start:], start + 1):
+        if line.startswith('"') and line != lines[start - 1]:
+            cells = _cells(line, file, number)
+            if not least <= len(cells) <= len(header):
+                found = f"a row of {len(cells)} fields"
+                _refuse(file, found, f"{len(header)}, as the header has", number)
+            yield number, dict(zip(header, cells, strict=False))
 
 
-def _launch(cells: Mapping[str, str]) -> _Launch:
-    return _Launch(
-        kernel=cells[KERNEL],
-        block=cells.get(BLOCK, ""),
-        grid=cells.get(GRID, ""),
-        device=cells.get(DEVICE, ""),
-        capability=cells.get(CAPABILITY, ""),
-        readings={},
-        said={},
-    )
+def _launches(lines: Sequence[str], file: Path) -> list[_Launch]:
+    """The launches of either page, at least one.
 
-
-def _read(launch: _Launch, metric: str, printed: tuple[str, str], file: Path, line: int) -> None:
-    """Keep what was printed, number and unit, by its metric."""
-    launch.said[metric] = printed[0]
-    try:
-        reading = reading_of(*printed)
-    except ValueError as error:
-        found = f"{error} as {metric}"
-        _refuse(file, found, "numbers like 1,234.5, with a point", line)
-    if reading is not None:
-        launch.readings[metric] = reading
-
-
-def _raw(rows: Iterable[_Row], file: Path) -> list[_Launch]:
-    """A launch a row, a column a metric; the row below the header has the units."""
+    In the raw page a row is a launch, a column a metric, and the row below the header has the
+    units; in the details page a row is a metric, or a rule, which has advice and no metric.
+    """
+    launches: dict[str, _Launch] = {}
     units: Mapping[str, str] = {}
-    launches = []
-    for line, cells in rows:
-        if not cells[ID]:
+    for number, cells in _rows(lines, file):
+        if LABEL in cells:
+            if not cells[LABEL]:
+                continue
+            launch, printed = cells[ID], {_metric(cells): (cells[VALUE], cells.get(UNIT, ""))}
+            if not launch.isdecimal():
+                _refuse(file, f"the launch {launch!r}", "a whole number", number)
+        elif cells[ID]:
+            launch = f"line {number}"
+            metrics = [metric for metric in cells if "__" in metric]
+            if metrics and not units:
+                _refuse(file, "no row of units", "units below the header", number)
+            printed = {metric: (cells[metric], units[metric]) for metric in metrics}
+        else:
             units = cells
             continue
-        launch = _launch(cells)
-        for metric, text in cells.items():
-            if "__" in metric and METRIC.fullmatch(metric):
-                if not units:
-                    _refuse(file, "no row of units", "units below the header", line)
-                _read(launch, metric, (text, units[metric]), file, line)
-        launches.append(launch)
-    return launches
+        try:
+            launches.setdefault(launch, _Launch(cells)).read(printed)
+        except ValueError as error:
+            _refuse(file, f"{error}", "numbers like 1,234.5, with a point", number)
+    if not launches:
+        _refuse(file, "a table without a launch", "at least one kernel")
+    return [*launches.values()]
 
 
-def _details(rows: Iterable[_Row], file: Path) -> list[_Launch]:
-    """A row a metric; rows of rules, which have advice and no metric, are passed over."""
-    launches: dict[str, _Launch] = {}
-    for line, cells in rows:
-        label = cells[LABEL]
-        if not label:
-            continue
-        if not cells[ID].isdecimal():
-            _refuse(file, f"the launch {cells[ID]!r}", "a whole number", line)
-        launch = launches.setdefault(cells[ID], _launch(cells))
-        if "__" in label:
-            metric = label
-        else:
-            metric = LABELS.get(label) or f"{name(cells.get(SECTION, ''))}.{name(label)}"
-        if METRIC.fullmatch(metric):
-            _read(launch, metric, (cells[VALUE], cells.get(UNIT, "")), file, line)
-    return list(launches.values())
+def _metric(cells: Mapping[str, str]) -> str:
+    """The metric of a row of the details page, or section and label where we know none."""
+    label = cells[LABEL]
+    if "__" in label:
+        return label
+    known = (metric for metric, told in known_metrics().items() if told["label"] == label)
+    return next(known, f"{name(cells.get(SECTION, ''))}.{name(label)}")
 
 
 # --- cases ----------------------------------------------------------------------------------------
@@ -330,131 +278,90 @@ def _details(rows: Iterable[_Row], file: Path) -> list[_Launch]:
 def kernel_words(signature: str) -> tuple[str, str]:
     """Name and template arguments of `void a::triad<float, 4>(const T1 *)`: `a::triad`, `<…>`."""
     text = signature.replace("(anonymous namespace)", "anonymous").replace("<unnamed>", "anonymous")
-    depth, end, begin, opened = 0, len(text), 0, None
-    for place, character in enumerate(text):
-        if character == "<":
-            opened = place if depth == 0 and opened is None else opened
-            depth += 1
-        elif character == ">" and depth:
-            depth -= 1
-        elif character == "(" and depth == 0:
-            end = place
-            break
-        elif (
-            character == " "
-            and depth == 0
-            and place + 1 < len(text)
-            and text[place + 1] not in "<("
-        ):
-            begin, opened = place + 1, None
-    head = text[begin:end].strip()
-    bare, _, arguments = head.partition("<")
-    return bare or head or signature, f"<{arguments}" if arguments else ""
+    hidden, found = text, 1
+    while found:  # what stands in <> is hidden, from the innermost outwards
+        hidden, found = re.subn(r"<[^<>]*>", lambda inner: "\0" * len(inner[0]), hidden)
+    head = hidden.partition("(")[0].rstrip()
+    end = len(head)
+    begin = end - len(re.split(r" (?!\0)", head)[-1])
+    bare, opening, arguments = text[begin:end].partition("<")
+    return bare or text[begin:end] or signature, opening + arguments
 
 
 def _cases(launches: Sequence[_Launch]) -> list[Found]:
     """Launches of one kernel with one grid and block are the samples of one case."""
     groups: dict[tuple[str, str, str], list[_Launch]] = {}
     for launch in launches:
-        groups.setdefault((launch.kernel, launch.grid, launch.block), []).append(launch)
+        kernel, grid, block = (launch.cells.get(column, "") for column in (KERNEL, GRID, BLOCK))
+        groups.setdefault((kernel, grid, block), []).append(launch)
     return [_case(kernel, grid, block, group) for (kernel, grid, block), group in groups.items()]
 
 
 def _case(kernel: str, grid: str, block: str, group: Sequence[_Launch]) -> Found:
     bare, arguments = kernel_words(kernel)
-    params = {
-        axis: "x".join(re.findall(r"\d+", text))
-        for axis, text in (("block", block), ("grid", grid))
-        if re.search(r"\d", text)
-    }
+    sizes = {"block": re.findall(r"\d+", block), "grid": re.findall(r"\d+", grid)}
+    params = {axis: "x".join(size) for axis, size in sizes.items() if size}
     if arguments:
         params["template"] = word(arguments)
-    metrics = list(dict.fromkeys(metric for launch in group for metric in launch.readings))
-    counted: list[Measurement] = []
-    taken: set[tuple[str, str]] = set()
-    for metric in metrics:
-        if metric.startswith(NO_METRIC):
-            continue
-        readings = [launch.readings[metric] for launch in group if metric in launch.readings]
-        one = _measurement(metric, readings)
-        if (one.quantity, one.method) not in taken:
-            taken.add((one.quantity, one.method))
-            counted.append(one)
-    facts: dict[str, Any] = {
-        metric: round(value) if value == round(value) else value
-        for metric in metrics
-        if metric.startswith(LAUNCH) and len({launch.readings.get(metric) for launch in group}) == 1
-        for value in (group[0].readings[metric][0].value,)
-    }
+    counted: dict[tuple[str, str], Measurement] = {}
+    facts: Json = {"launches": len(group)}
+    for metric in dict.fromkeys(metric for launch in group for metric in launch.readings):
+        found = [launch.readings.get(metric) for launch in group]
+        readings = [reading for reading in found if reading]
+        if metric.startswith(LAUNCH) and len(set(found)) == 1:
+            value = readings[0].value
+            facts[metric] = round(value) if value == round(value) else value
+        if not metric.startswith(NO_METRIC):
+            one = _measurement(metric, readings)
+            counted.setdefault((one.quantity, one.method), one)
     return Found(
         name=kernel,
         suite=SUITE,
         benchmark=name(bare),
         params=params,
-        counted=tuple(counted),
-        facts={"launches": len(group), **facts},
+        counted=[*counted.values()],
+        facts=facts,
         reason="" if counted else "ncu gave no number for it",
     )
 
 
-def _measurement(metric: str, readings: Sequence[tuple[Reading, str]]) -> Measurement:
+def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
+    """A quantity by our name where we have one, and ncu's number needs no conversion to it."""
+    quantity, unit = metric, readings[0].unit
     known = known_metrics().get(metric)
-    unit = readings[0][1]
-    ours = known is not None and _alike(unit, known.unit)
-    return Measurement(
-        quantity=known.quantity if known is not None and ours else metric,
-        unit=known.unit if known is not None and ours else unit,
-        provenance="counted",
-        method=metric,
-        samples=tuple(reading.value for reading, _ in readings),
-        noise=_noise([reading for reading, _ in readings]),
-    )
-
-
-def _alike(theirs: str, ours: str) -> bool:
-    """Whether a number needs no conversion: ncu has called a warp an instruction, not a byte."""
-    physical = {"B", "s", "Hz", "%", "B/s"}
-    return theirs == ours or not ({theirs, ours} & physical)
+    # ncu has called a warp an instruction, but not a byte.
+    if known and (unit == known["unit"] or not {unit, known["unit"]} & PHYSICAL):
+        quantity, unit = known["name"], known["unit"]
+    samples = tuple(reading.value for reading in readings)
+    return Measurement(quantity, unit, "counted", metric, samples, _noise(readings))
 
 
 def _noise(readings: Sequence[Reading]) -> Noise:
     """Whether the digits that ncu printed say enough."""
     worst = max(
-        (
-            reading.resolution / abs(reading.value) if reading.value else float("inf")
-            for reading in readings
-            if reading.resolution > 0
-        ),
-        default=0.0,
+        one.resolution / abs(one.value) if one.value else math.inf if one.resolution else 0.0
+        for one in readings
     )
     if worst == 0:
         return Noise("not_applicable", "")
     if worst > COARSE:
         return Noise("failed", f"printed with too few digits (bound {100 * COARSE:g} %)")
-    verdict: Verdict = "passed" if worst <= FINE else "unverified"
-    return Noise(verdict, f"rounded when printed, by {100 * worst:.2g} % at the most")
+    told = f"rounded when printed, by {100 * worst:.2g} % at the most"
+    return Noise("passed" if worst <= FINE else "unverified", told)
 
 
-def _counters(launches: Sequence[_Launch], device: str) -> dict[str, Any]:
+def _counters(launches: Sequence[_Launch], device: str) -> Json:
     """What was counted, as the context of a run says it."""
     known = known_metrics()
-    metrics = sorted({metric for launch in launches for metric in launch.readings} & set(known))
-    passes = [launch.readings[PASSES][0].value for launch in launches if PASSES in launch.readings]
+    metrics = {metric for launch in launches for metric in launch.readings}
+    passes = [launch.readings[PASSES].value for launch in launches if PASSES in launch.readings]
     return {
-        **NO_COUNTERS,
         "asked": [SUITE],
         "state": "counted",
         "chip": f"{device}, by {TOOL}",
-        "sets": [],
         "passes": round(max(passes, default=0)),
         "quantities": [
-            {
-                "name": known[metric].quantity,
-                "metric": metric,
-                "unit": known[metric].unit,
-                "meaning": known[metric].meaning,
-                "set": known[metric].set,
-            }
-            for metric in metrics
+            {key: known[metric][key] for key in ("name", "metric", "unit", "meaning", "set")}
+            for metric in sorted(metrics & known.keys())
         ],
     }

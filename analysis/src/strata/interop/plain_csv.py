@@ -5,25 +5,19 @@ a row does not have is empty, parameters are one column `k=v;k=v`.
 """
 
 import csv
-from collections.abc import Sequence
 from io import StringIO
 
-from strata.run import COLUMNS, Row, Run, params_text
-
-
-def table(rows: Sequence[Row]) -> bytes:
-    """`rows` as the bytes of a table, in their order, below a line of the columns."""
-    with StringIO(newline="") as text:
-        writer = csv.writer(text)
-        writer.writerow(COLUMNS)
-        for row in rows:
-            cells = {column: getattr(row, column) for column in COLUMNS}
-            cells["params"] = params_text(row.params)
-            cells["valid"] = "true" if row.valid else "false"
-            writer.writerow(["" if cells[one] is None else cells[one] for one in COLUMNS])
-        return text.getvalue().encode()
+from strata.run import COLUMNS, Run, params_text
 
 
 def encode(run: Run) -> bytes:
     """The rows of `run` as the bytes of a CSV file, derived from the samples."""
-    return table(run.rows)
+    with StringIO(newline="") as text:
+        writer = csv.writer(text)
+        writer.writerow(COLUMNS)
+        for row in run.rows:
+            cells = {column: getattr(row, column) for column in COLUMNS}
+            cells["params"] = params_text(row.params)
+            cells["valid"] = "true" if row.valid else "false"
+            writer.writerow(cells.values())  # None is written as an empty cell
+        return text.getvalue().encode()

@@ -6,35 +6,52 @@ checkout it is found from here.
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from io import StringIO
 from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import msgspec
 
 from strata.run import RunError
+
+Record = TypeVar("Record", bound=msgspec.Struct)
 
 MARK = "sources.csv"
 """The file by which the folder is known."""
 CHECKOUT = Path(__file__).resolve().parents[4] / "results" / "reference"
 MEND = "take the file from the repository (results/reference), or install the package again"
+_NUMBER = r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+_PRINTED = re.compile(
+    rf">=?{_NUMBER}|{_NUMBER} \+ wait|{_NUMBER}(?:(?:-|\.\.| or ){_NUMBER}( KiB)?)?|", re.ASCII
+)
 
 
 class ReferenceTableError(RunError):
     """A table of published figures that cannot be used; its text is one line."""
 
 
-@dataclass(frozen=True, slots=True)
 class Span:
     """A published number as it is printed: a value, a range, a bound, or nothing.
 
-    `low` and `high` are equal for a value; one of them is None for a bound, both for a blank cell.
+    Made of `28`, `400-600`, `16 or 32`, `32..128 KiB` (then in bytes), `>=4`, `4 + wait` or a
+    blank; raises ValueError for anything else. `low` and `high` are equal for a value; `high` is
+    None for a bound, both are None for a blank.
     """
 
-    text: str
-    low: float | None
-    high: float | None
+    def __init__(self, text: str = "") -> None:
+        found = _PRINTED.fullmatch(text)
+        least, waited, low, high, kib = found.groups() if found else (None,) * 5
+        scale = 1024 if kib else 1
+        self.text = text
+        self.low, self.high = (
+            float(number) * scale if number else None
+            for number in (least or waited or low, high or low)
+        )
+        if not found or (self.bounds and self.bounds[0] > self.bounds[1]):
+            raise ValueError(f"Expected a number, a range (400-600) or a bound (>=4), got '{text}'")
 
     @property
     def value(self) -> float | None:
@@ -45,92 +62,6 @@ class Span:
     def bounds(self) -> tuple[float, float] | None:
         """Both ends, where both are printed."""
         return None if self.low is None or self.high is None else (self.low, self.high)
-
-
-_NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
-_RANGE = re.compile(rf"({_NUMBER})(?:-|\.\.)({_NUMBER})( KiB)?", re.ASCII)
-_EITHER = re.compile(rf"({_NUMBER}) or ({_NUMBER})", re.ASCII)
-_AT_LEAST = re.compile(rf">=?({_NUMBER})|({_NUMBER}) \+ wait", re.ASCII)
-_VALUE = re.compile(_NUMBER, re.ASCII)
-
-
-def span(text: str) -> Span:
-    """`400-600`, `32..128 KiB`, `>=4`, `4 + wait`, `28`, or a blank cell.
-
-    Raises ValueError for anything else. A range in KiB becomes bytes.
-    """
-    if not text:
-        return Span(text, None, None)
-    if _VALUE.fullmatch(text):
-        return Span(text, float(text), float(text))
-    if found := _EITHER.fullmatch(text):
-        return Span(text, float(found[1]), float(found[2]))
-    if found := _RANGE.fullmatch(text):
-        scale = 1024 if found[3] else 1
-        low, high = float(found[1]) * scale, float(found[2]) * scale
-        if low < high:
-            return Span(text, low, high)
-    if found := _AT_LEAST.fullmatch(text):
-        return Span(text, float(found[1] or found[2]), None)
-    raise ValueError(text)
-
-
-class Line:
-    """One line of a table: its cells, and how to complain about them."""
-
-    def __init__(self, path: Path, number: int, cells: dict[str, str]) -> None:
-        self._path = path
-        self._number = number
-        self._cells = cells
-
-    def bad(self, found: str, expected: str) -> ReferenceTableError:
-        """What is wrong with this line."""
-        return ReferenceTableError(
-            self._path, self._number, found=found, expected=expected, mend=MEND
-        )
-
-    def text(self, name: str) -> str:
-        """A cell that may be blank."""
-        return self._cells[name]
-
-    def word(self, name: str) -> str:
-        """A cell that may not be blank."""
-        if not self._cells[name]:
-            raise self.bad(f"nothing under {name}", "a word")
-        return self._cells[name]
-
-    def one_of(self, name: str, allowed: Sequence[str]) -> str:
-        """A cell with one of `allowed`."""
-        if self._cells[name] not in allowed:
-            raise self.bad(
-                f"'{self._cells[name]}' under {name}",
-                f"one of {', '.join(word or 'blank' for word in allowed)}",
-            )
-        return self._cells[name]
-
-    def span(self, name: str, *, blank: bool = True) -> Span:
-        """A number, a range or a bound."""
-        text = self._cells[name]
-        try:
-            if text or blank:
-                return span(text)
-        except ValueError:
-            pass
-        raise self.bad(f"'{text}' under {name}", "a number, a range (400-600) or a bound (>=4)")
-
-    def number(self, name: str) -> float | None:
-        """A single number, or None for a blank cell."""
-        found = self.span(name)
-        if found.text and found.value is None:
-            raise self.bad(f"'{found.text}' under {name}", "a single number")
-        return found.value
-
-    def integer(self, name: str) -> int | None:
-        """A whole number, or None for a blank cell."""
-        found = self.number(name)
-        if found is not None and found != int(found):
-            raise self.bad(f"'{self._cells[name]}' under {name}", "a whole number")
-        return None if found is None else int(found)
 
 
 @cache
@@ -148,34 +79,53 @@ def folder() -> Path:
     )
 
 
-def lines(path: Path, columns: Sequence[str]) -> Iterator[Line]:
-    """The lines of a table, which has exactly these columns, in the order of the file.
+def read(path: Path, kind: type[Record]) -> Iterator[Record]:
+    """The rows of a CSV file whose columns are the fields of `kind`, in the order of the file.
 
-    Raises `ReferenceTableError`: no file, other columns, cells too few or too many, not UTF-8.
+    The fields of `origin` are columns too; a blank cell is the default of its field. Raises
+    `ReferenceTableError`: no file, no UTF-8, other columns, a cell that its field does not allow.
     """
+
+    def refused(line: int | None, found: str, expected: str) -> ReferenceTableError:
+        return ReferenceTableError(path, line, found=found, expected=expected, mend=MEND)
+
+    columns = _columns(kind)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ReferenceTableError(
-            path, found=f"{error}", expected="a readable table in UTF-8", mend=MEND
-        ) from error
+        raise refused(None, f"{error}", "a readable table in UTF-8") from error
     reader = csv.reader(StringIO(text, newline=""))
     header = next(reader, [])
-    if header != list(columns):
-        raise ReferenceTableError(
-            path,
-            1,
-            found=f"columns {','.join(header) or 'none'}",
-            expected=",".join(columns),
-            mend=MEND,
-        )
-    for cells in reader:
-        if len(cells) != len(columns):
-            raise ReferenceTableError(
-                path,
-                reader.line_num,
-                found=f"{len(cells)} cells",
-                expected=f"{len(columns)}",
-                mend=MEND,
+    if sorted(header) != sorted(columns):
+        raise refused(1, f"columns {','.join(header) or 'none'}", ",".join(columns))
+    for texts in reader:
+        if len(texts) != len(header):
+            raise refused(reader.line_num, f"{len(texts)} cells", f"{len(header)}")
+        cells = {name: text for name, text in zip(header, texts, strict=True) if text}
+        for name, field in columns.items():
+            if field.required and name not in cells:
+                raise refused(reader.line_num, f"nothing under {name}", "a word or a number")
+        try:
+            yield msgspec.convert(
+                cells | {"origin": cells}, kind, strict=False, dec_hook=lambda of, text: of(text)
             )
-        yield Line(path, reader.line_num, dict(zip(columns, cells, strict=True)))
+        except msgspec.ValidationError as error:
+            said, _, place = f"{error}".partition(" - at ")
+            name = place.strip("`").rpartition(".")[2]
+            if name not in cells:
+                raise refused(reader.line_num, said, "a row as README.md has it") from error
+            # What its type allows in so many words, or else what msgspec says of it.
+            allowed = [getattr(one, "description", one) for one in get_args(columns[name].type)]
+            raise refused(
+                reader.line_num,
+                f"'{cells[name]}' under {name}",
+                " or ".join(word for word in allowed if isinstance(word, str))
+                or said.removeprefix("Expected ").partition(", got ")[0],
+            ) from error
+
+
+def _columns(kind: Any) -> dict[str, msgspec.structs.FieldInfo]:
+    columns: dict[str, msgspec.structs.FieldInfo] = {}
+    for field in msgspec.structs.fields(kind):
+        columns |= _columns(field.type) if field.name == "origin" else {field.encode_name: field}
+    return columns

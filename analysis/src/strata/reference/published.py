@@ -5,16 +5,12 @@ without a clock, rates without a number of SMs or without the pins', other instr
 that the run has no valid row of is left out as well.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from strata import reference
-from strata.reference import (
-    Published,
-    PublishedBandwidth,
-    PublishedInstruction,
-    PublishedLatency,
-)
+from strata.reference import Published, PublishedBandwidth, PublishedInstruction
 from strata.run import Row
 
 GENERATIONS = (
@@ -22,9 +18,6 @@ GENERATIONS = (
     "Blackwell", "CDNA", "CDNA2", "CDNA3", "RDNA2",
 )  # fmt: skip
 """From the oldest to the newest, NVIDIA's first: the order of every figure."""
-
-GIB = 1.073741824
-"""GiB/s in GB/s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +48,42 @@ class Mark:
         return reference.cite(self.published.origin.keys[0]) if self.published else ""
 
 
-def _own_mark(panel: str, row: Row, scale: float = 1) -> Mark:
-    low, high = row.minimum * scale, row.maximum * scale
-    return Mark(panel, row.device, "", row.value * scale, low, high, None, row)
+def _marks(
+    panels: Sequence[str],
+    own: Mapping[str, Row],
+    theirs: Iterable[tuple[str, Published, tuple[float, float]]],
+) -> tuple[Mark, ...]:
+    """The marks of those `panels` that the run has a row of, panel by panel.
 
-
-def _ordered(marks: Iterable[Mark], panels: Sequence[str]) -> tuple[Mark, ...]:
-    """The run's own first, then by generation; GPUs and sources in the order of their table."""
+    The run's own first, then by generation; GPUs and sources in the order of their table.
+    """
+    marks = []
+    for panel, row in own.items():
+        scale = 100 if row.quantity == "share_of_limit" else 1
+        value, low, high = (scale * number for number in (row.value, row.minimum, row.maximum))
+        marks.append(Mark(panel, row.device, "", value, low, high, None, row))
+    for panel, one, (low, high) in theirs:
+        if panel in own:
+            middle = (low + high) / 2
+            marks.append(Mark(panel, one.gpu, one.architecture, middle, low, high, one, own[panel]))
+    order = ("", *GENERATIONS)
     return tuple(
         sorted(
-            marks,
-            key=lambda mark: (
-                panels.index(mark.panel),
-                GENERATIONS.index(mark.generation) if mark.published else -1,
-            ),
+            (mark for mark in marks if mark.panel in panels),
+            key=lambda mark: (panels.index(mark.panel), order.index(mark.generation)),
         )
     )
+
+
+def _measured(rows: Iterable[Row], benchmark: str, quantity: str, method: str = "") -> list[Row]:
+    """The valid rows of one quantity by one method, or by any; none of a run on a CPU."""
+    return [
+        row
+        for row in rows
+        if (row.benchmark, row.quantity, row.backend) == (benchmark, quantity, "cuda")
+        and method in ("", row.method)
+        and row.valid
+    ]
 
 
 # --- latency --------------------------------------------------------------------------------------
@@ -101,15 +114,6 @@ _OTHER_METRICS = (
 """What is no dependent load that hits, or stands there twice."""
 
 
-def _share(rows: Iterable[Row]) -> Mapping[str, float]:
-    """Footprint over the L2, by case."""
-    return {
-        row.case: row.value
-        for row in rows
-        if row.benchmark == CHASE and row.quantity == "footprint_over_l2"
-    }
-
-
 def own_latencies(rows: Sequence[Row]) -> Mapping[str, Row]:
     """The valid row that stands for each panel of `LATENCIES`, cycles of a dependent load.
 
@@ -118,63 +122,43 @@ def own_latencies(rows: Sequence[Row]) -> Mapping[str, Row]:
     L2 for that; the smallest of four times the L2 or more for DRAM. The far part of the L2 from
     `l2_partition`, which alone tells it from the near one. Nothing of a run on a CPU.
     """
-    shares = _share(rows)
-    chase = [
-        row
+    over_l2 = {
+        row.case: row.value
         for row in rows
-        if (row.benchmark, row.quantity, row.backend) == (CHASE, "load_cycles", "cuda")
-        and row.method == "clock64_slope"
-        and row.params.get("cores") == "one"
-        and row.valid
-    ]
-
-    def footprint(row: Row) -> int:
-        text = row.params.get("footprint", "")
-        return int(text) if text.isdecimal() else 0
-
-    def of(space: str, fits: Callable[[Row], bool]) -> list[Row]:
-        found = [row for row in chase if row.params.get("space") == space and fits(row)]
-        return sorted(found, key=lambda row: (footprint(row), row.case))
-
-    sought = {
-        "shared": of("shared", lambda row: footprint(row) <= 16 * KIB)[-1:],
-        "l1": of("global_ca", lambda row: footprint(row) <= 16 * KIB)[-1:],
-        "l2": of("global_cg", lambda row: shares.get(row.case, 1) <= 1 / 8)[-1:],
-        "l2_far": [
-            row
-            for row in rows
-            if (row.benchmark, row.quantity, row.backend) == ("l2_partition", "far_cycles", "cuda")
-            and row.valid
-        ][:1],
-        "dram": of("global_cg", lambda row: shares.get(row.case, 0) >= 4)[:1],
-        "constant_l1": of("constant", lambda row: footprint(row) <= KIB)[-1:],
-        "constant_l15": of("constant", lambda row: 8 * KIB < footprint(row) <= 24 * KIB)[-1:],
+        if (row.benchmark, row.quantity) == (CHASE, "footprint_over_l2")
     }
-    return {panel: found[0] for panel, found in sought.items() if found}
-
-
-def _latency_mark(panel: str, one: PublishedLatency, own: Row) -> Mark | None:
-    bounds = one.value.bounds
-    if one.unit != "cycles" or one.metric in _OTHER_METRICS or bounds is None:
-        return None
-    low, high = bounds
-    return Mark(panel, one.gpu, one.architecture, (low + high) / 2, low, high, one, own)
+    chase = [
+        (row.text("space"), row.count("footprint") or 0, over_l2.get(row.case, math.nan), row)
+        for row in _measured(rows, CHASE, "load_cycles", "clock64_slope")
+        if row.text("cores") == "one"
+    ]
+    chase.sort(key=lambda point: (point[1], point[3].case))
+    found = {
+        "shared": [row for at, size, _, row in chase if at == "shared" and size <= 16 * KIB][-1:],
+        "l1": [row for at, size, _, row in chase if at == "global_ca" and size <= 16 * KIB][-1:],
+        "l2": [row for at, _, share, row in chase if at == "global_cg" and share <= 1 / 8][-1:],
+        "l2_far": _measured(rows, "l2_partition", "far_cycles")[:1],
+        "dram": [row for at, _, share, row in chase if at == "global_cg" and share >= 4][:1],
+        "constant_l1": [row for at, size, _, row in chase if at == "constant" and size <= KIB][-1:],
+        "constant_l15": [
+            row for at, size, _, row in chase if at == "constant" and 8 * KIB < size <= 24 * KIB
+        ][-1:],
+    }
+    return {panel: some[0] for panel, some in found.items() if some}
 
 
 def latency_marks(rows: Sequence[Row], panels: Sequence[str]) -> tuple[Mark, ...]:
-    """Latencies in cycles, of every panel that the run has a row of."""
-    own = own_latencies(rows)
-    marks = []
-    for panel in panels:
-        if panel not in own:
-            continue
-        theirs = (
-            _latency_mark(panel, one, own[panel])
-            for one in reference.latencies()
-            if one.level in LATENCIES[panel]
-        )
-        marks += [_own_mark(panel, own[panel]), *(mark for mark in theirs if mark)]
-    return _ordered(marks, panels)
+    """Latencies in cycles, of those panels of `LATENCIES` that the run has a row of."""
+    theirs = (
+        (panel, one, one.value.bounds)
+        for one in reference.latencies()
+        for panel, levels in LATENCIES.items()
+        if one.level in levels
+        and one.unit == "cycles"
+        and one.metric not in _OTHER_METRICS
+        and one.value.bounds is not None
+    )
+    return _marks(panels, own_latencies(rows), theirs)
 
 
 # --- bandwidth ------------------------------------------------------------------------------------
@@ -182,10 +166,11 @@ def latency_marks(rows: Sequence[Row], panels: Sequence[str]) -> tuple[Mark, ...
 BANDWIDTHS = ("shared", "l1", "l2", "dram_read", "dram_copy")
 """Bytes a clock and SM, and per cent of what the memory's pins carry."""
 
-_READS = frozenset(
-    {"read", "read (1 load stream)", "read, blocks spread over the data set", "load"}
-)
-_COPIES = frozenset({"copy", "scale (1 load, 1 store)", "BabelStream Copy"})
+_OPERATIONS = {
+    "dram_read": ("read", "read (1 load stream)", "read, blocks spread over the data set", "load"),
+    "dram_copy": ("copy", "scale (1 load, 1 store)", "BabelStream Copy"),
+}
+"""What others call the operations of DRAM."""
 _PINS = {
     "A100 40GB": "A100 SXM4 40GB",
     "K80 (one GPU, ECC off)": "K80 (one GPU, GK210)",
@@ -194,46 +179,31 @@ _PINS = {
     "V100 PCIe": "Tesla V100 PCIe",
 }
 """Names in gpus.csv of GPUs that are called otherwise there."""
-_NO_PINS = frozenset({"Quadro RTX 6000"})
+_NO_PINS = "Quadro RTX 6000"
 """Its memory ran slower than the pins are listed for (state P2: 624 of 672 GB/s)."""
-_DRAM_UNITS = {"GB/s": 1.0, "TB/s": 1000.0, "GiB/s": GIB}
+_DRAM_UNITS = {"GB/s": 1.0, "TB/s": 1000.0, "GiB/s": 1.073741824}
+"""In GB/s."""
 _THE_VENDORS = "jia2018volta"
 """Its GiB/s may be the vendors' GB/s."""
 
 
-def _listed(gpu: str) -> reference.Gpu | None:
-    name = _PINS.get(gpu, gpu)
-    return next((one for one in reference.gpus() if one.gpu == name), None)
-
-
-def _per_clock(one: PublishedBandwidth) -> float | None:
-    """Bytes a clock and SM."""
-    if one.unit == "B/clk/SM":
-        return one.value
-    if one.unit == "ops/clk/SM" and one.operation.startswith("32-bit"):
-        return 4 * one.value
-    gpu = _listed(one.gpu)
-    if one.unit == "B/clk" and gpu and gpu.sm_count:
-        return one.value / gpu.sm_count
-    return None
-
-
-def _of_the_pins(one: PublishedBandwidth) -> float | None:
-    """Per cent of the peak in gpus.csv."""
-    gpu = _listed(one.gpu)
-    if one.unit not in _DRAM_UNITS or one.gpu in _NO_PINS or _THE_VENDORS in one.origin.keys:
+def _comparable(one: PublishedBandwidth) -> tuple[str, float] | None:
+    """Its panel, and its value in the unit of the panel; None of what cannot be compared."""
+    gpu = {gpu.gpu: gpu for gpu in reference.gpus()}.get(_PINS.get(one.gpu, one.gpu))
+    if one.level != "dram":
+        if one.unit == "B/clk/SM":
+            return one.level, one.value
+        if one.unit == "ops/clk/SM" and one.operation.startswith("32-bit"):
+            return one.level, 4 * one.value
+        if one.unit == "B/clk" and gpu and gpu.sm_count:
+            return one.level, one.value / gpu.sm_count
         return None
-    if gpu is None or gpu.dram_peak_gbs is None:
+    panel = next((name for name, known in _OPERATIONS.items() if one.operation in known), None)
+    if one.unit not in _DRAM_UNITS or one.gpu == _NO_PINS or _THE_VENDORS in one.origin.keys:
         return None
-    return 100 * one.value * _DRAM_UNITS[one.unit] / gpu.dram_peak_gbs
-
-
-def _bandwidth(panel: str, one: PublishedBandwidth) -> float | None:
-    if panel == "dram_read":
-        return _of_the_pins(one) if one.level == "dram" and one.operation in _READS else None
-    if panel == "dram_copy":
-        return _of_the_pins(one) if one.level == "dram" and one.operation in _COPIES else None
-    return _per_clock(one) if one.level == panel else None
+    if panel is None or gpu is None or gpu.dram_peak_gbs is None:
+        return None
+    return panel, 100 * one.value * _DRAM_UNITS[one.unit] / gpu.dram_peak_gbs
 
 
 def own_bandwidths(rows: Sequence[Row]) -> Mapping[str, Row]:
@@ -241,38 +211,31 @@ def own_bandwidths(rows: Sequence[Row]) -> Mapping[str, Row]:
 
     Reads, and copies of DRAM; nothing of a run on a CPU.
     """
-    mine = [
-        row
-        for row in rows
-        if (row.benchmark, row.backend) == ("bandwidth", "cuda")
-        and row.method == "event_slope"
-        and row.valid
-    ]
-    result = {}
+    quantities = {
+        quantity: _measured(rows, "bandwidth", quantity, "event_slope")
+        for quantity in ("bandwidth_per_sm", "share_of_limit")
+    }
+    best = {}
     for panel in BANDWIDTHS:
         level, _, operation = panel.partition("_")
         found = [
             row
-            for row in mine
-            if row.quantity == ("share_of_limit" if operation else "bandwidth_per_sm")
-            and row.params.get("level") == level
-            and row.params.get("operation") == (operation or "read")
+            for row in quantities["share_of_limit" if operation else "bandwidth_per_sm"]
+            if (row.text("level"), row.text("operation")) == (level, operation or "read")
         ]
         if found:
-            result[panel] = max(found, key=lambda row: (row.value, row.case))
-    return result
+            best[panel] = max(found, key=lambda row: (row.value, row.case))
+    return best
 
 
-def bandwidth_marks(rows: Sequence[Row]) -> tuple[Mark, ...]:
+def bandwidth_marks(rows: Sequence[Row], panels: Sequence[str] = BANDWIDTHS) -> tuple[Mark, ...]:
     """Bandwidths in B/clk/SM and per cent of the pins, of every panel that the run has a row of."""
-    marks = []
-    for panel, own in own_bandwidths(rows).items():
-        marks.append(_own_mark(panel, own, 100 if panel.startswith("dram") else 1))
-        for one in reference.bandwidths():
-            value = _bandwidth(panel, one)
-            if value is not None:
-                marks.append(Mark(panel, one.gpu, one.architecture, value, value, value, one, own))
-    return _ordered(marks, BANDWIDTHS)
+    theirs = (
+        (found[0], one, (found[1], found[1]))
+        for one in reference.bandwidths()
+        if (found := _comparable(one))
+    )
+    return _marks(panels, own_bandwidths(rows), theirs)
 
 
 # --- instructions ---------------------------------------------------------------------------------
@@ -323,19 +286,13 @@ def own_cost(rows: Iterable[Row], operation: str, *, chain: bool) -> Row | None:
     """
     mine = [
         row
-        for row in rows
-        if (row.benchmark, row.quantity) == (COST, "operation_cycles")
-        and row.method == "clock64_slope"
-        and row.backend == "cuda"
-        and row.params.get("operation") == operation
-        and row.valid
-        and row.value > 0
+        for row in _measured(rows, COST, "operation_cycles", "clock64_slope")
+        if row.text("operation") == operation and row.value > 0
     ]
-    alone = ("1", "1")
-    shape = [(row, (row.params.get("ilp"), row.params.get("warps_per_sm"))) for row in mine]
     if chain:
-        return next((row for row, where in shape if where == alone), None)
-    full = [row for row, (_, warps) in shape if warps != "1"]
+        alone = (row for row in mine if (row.text("ilp"), row.text("warps_per_sm")) == ("1", "1"))
+        return next(alone, None)
+    full = (row for row in mine if row.text("warps_per_sm") != "1")
     return min(full, key=lambda row: (row.value, row.case), default=None)
 
 
