@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from strata.model.cases import CLOCKS, by_case
-from strata.model.names import LEVELS, ordered
+from strata.model.names import LEVELS, ordered, rank
 from strata.run import Row, Run
 
 Place = TypeVar("Place")
@@ -150,9 +150,6 @@ def transfers(run: Run) -> Mapping[tuple[str, str], Row]:
         if (row.quantity, row.method, row.text("pieces")) == ("bandwidth", "wall", "1")
     )
     best = _best(whole, lambda row: (row.text("direction"), row.text("memory")))
-    return {
-        (direction, memory): best[direction, memory]
-        for direction in ordered((key[0] for key in best), ("to_device", "to_host", "both"))
-        for memory in ordered((key[1] for key in best), ("pinned", "mapped", "pageable"))
-        if (direction, memory) in best
-    }
+    directions, memories = ("to_device", "to_host", "both"), ("pinned", "mapped", "pageable")
+    order = sorted(best, key=lambda key: (rank(key[0], directions), rank(key[1], memories)))
+    return {key: best[key] for key in order}

@@ -43,9 +43,6 @@ def _having(known: Known, name: str, provenance: Provenance) -> list[Row]:
     return [row for (_, found, how), row in known.items() if (found, how) == (name, provenance)]
 
 
-# --- bytes moved ÷ bytes used ---------------------------------------------------------------------
-
-
 class Moved(NamedTuple):
     """Bytes moved ÷ bytes used by a warp-read of a layout: by a generation's rules, or as counted.
 
@@ -107,9 +104,6 @@ def _in_l2(known: Known, name: str) -> dict[tuple[str, str], list[Row]]:
     return {place: [row for row in here if row.valid] or here for place, here in found.items()}
 
 
-# --- one load of a warp ---------------------------------------------------------------------------
-
-
 class WarpLoad(NamedTuple):
     """One case of `coalescing`: sectors per request as predicted and as counted, and its time.
 
@@ -147,9 +141,6 @@ def warp_loads(rows: Iterable[Row]) -> tuple[WarpLoad, ...]:
     )
 
 
-# --- which level served ---------------------------------------------------------------------------
-
-
 class Share(NamedTuple):
     """One share of the sectors of one case of `layout_read`, as counted, and as predicted."""
 
@@ -178,9 +169,6 @@ def level_shares(rows: Iterable[Row]) -> tuple[Share, ...]:
         )
         for row in sorted(found, key=place)
     )  # fmt: skip
-
-
-# --- predicted beside counted ---------------------------------------------------------------------
 
 
 class ModelCheck(NamedTuple):

@@ -14,18 +14,12 @@ from typing import NamedTuple
 
 from strata.run.statistics import median
 
-TOLERANCE = 0.05
-"""Of the level: how far apart the points of a plateau may lie where there is no noise."""
-STEP = 0.15
-"""Of the lower level: a smaller step is none."""
-OCTAVES = 0.7
-"""A shorter stretch is no plateau."""
-POINTS = 4
-"""Fewer points are no plateau."""
-NOISE = 5.0
-"""Standard deviations of the noise that the tolerance is at the least."""
-NORMAL = 1.4826
-"""Standard deviation over median absolute deviation, of a normal distribution."""
+TOLERANCE = 0.05  # of the level: how far apart the points of a plateau lie without noise
+STEP = 0.15  # of the lower level: a smaller step is none
+OCTAVES = 0.7  # a shorter stretch is no plateau
+POINTS = 4  # fewer points are no plateau
+NOISE = 5.0  # standard deviations of the noise that the tolerance is at the least
+NORMAL = 1.4826  # standard deviation over median absolute deviation, of a normal distribution
 
 
 class Plateau(NamedTuple):

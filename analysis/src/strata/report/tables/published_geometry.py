@@ -29,10 +29,10 @@ property that `cache_geometry` measures; the L2 is told by the driver."""
 
 def _own(rows: Iterable[Row], what: str, sought: str) -> Sentence:
     """What the run found with the whole cache for data; of the L2 what the driver reports."""
-    quantity = what if sought else "reported"
+    wanted = (sought, what, "0") if sought else ("l2_size", "reported", "0")
     for row in rows:
         place = (row.text("property"), row.quantity, row.text("carveout", "0"))
-        if place == (sought or "l2_size", quantity, "0") and row.valid:
+        if place == wanted and row.valid:
             return (Cited(_bytes(row.value), row),)
     return NONE
 
