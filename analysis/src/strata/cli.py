@@ -38,7 +38,8 @@ def _option(told: str, metavar: str | None = None, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=told)
 
 
-def _out(told: str) -> Any:
+def _out(command: str) -> Any:
+    told = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
     return _option(told, "DIR", "--out", "-o")
 
 
@@ -47,12 +48,7 @@ def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
 
 
 @app.command()
-def report(
-    runs: Runs,
-    out: Annotated[
-        Path | None, _out("Folder to write to [RUN/report; ./report for several runs].")
-    ] = None,
-) -> None:
+def report(runs: Runs, out: Annotated[Path | None, _out("report")] = None) -> None:
     """Write report.html, and every figure and table as files beside it."""
     loaded = [_load(run) for run in runs]
     folder = _folder(out, runs, "report")
@@ -68,9 +64,7 @@ def report(
 @app.command(name="roofline")
 def draw_roofline(
     runs: Runs,
-    out: Annotated[
-        Path | None, _out("Folder to write to [RUN/roofline; ./roofline for several runs].")
-    ] = None,
+    out: Annotated[Path | None, _out("roofline")] = None,
     ceilings: Annotated[
         Path | None, _option("Where a run without ceilings takes them from.", "RUN")
     ] = None,
@@ -114,16 +108,22 @@ def summary(
 def compare(
     runs: Runs,
     *,
-    out: Annotated[Path | None, _out("Write tables and a figure there.")] = None,
+    out: Annotated[
+        Path | None, _option("Write tables and a figure there.", "DIR", "--out", "-o")
+    ] = None,
     same: Annotated[
         list[Path] | None, _option("Another run of the first one's code and device.", "RUN")
     ] = None,
     only: Annotated[
-        list[str] | None, _option("Compare this benchmark or suite alone.", "NAME")
+        list[str] | None, _option("Compare only this benchmark or suite.", "NAME")
     ] = None,
-    false_alarm: Annotated[float, _option("Probability of any false alarm in all of it.")] = 0.01,
+    false_alarm: Annotated[
+        float, _option("Probability of any false alarm in the whole comparison.")
+    ] = 0.01,
     min_change: Annotated[float, _option("Smallest change of interest.")] = 0.01,
-    wander: Annotated[float, _option("Spread between runs where too few rows tell.")] = 0.003,
+    wander: Annotated[
+        float, _option("Spread between runs, assumed where too few rows tell.")
+    ] = 0.003,
 ) -> None:
     """Compare runs with the first: 0 nothing is slower, 1 something is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
