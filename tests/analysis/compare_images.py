@@ -11,13 +11,15 @@ from io import BytesIO
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Canvas
 from msgspec.structs import replace
 
 from builders import DATA
 from figure_images import DPI, difference, pixels
 from strata import figures
-from strata.compare import Settings, compare, devices, drawing, drawing_devices
+from strata.compare import compare, devices
+from strata.figures import _compare_changes, _compare_devices
+from strata.figures._chart import Chart
+from strata.figures._draw import draw
 from strata.run import Row, Run, load_run
 
 IMAGES = DATA / "compare"
@@ -48,18 +50,18 @@ def moved_pair() -> tuple[Run, Run]:
     return before, replace(before, context=context, rows=rows)
 
 
-def changes() -> Canvas:
+def changes() -> Chart:
     """The pair, compared."""
-    return drawing.draw([compare(*moved_pair(), Settings())])
+    return _compare_changes.chart([compare(*moved_pair())])
 
 
-def side_by_side() -> Canvas:
+def side_by_side() -> Chart:
     """An H200 and a CPU."""
     runs = [recorded("nvidia-h200", "0683d2f"), recorded("intel-xeon-processor", "0cf4ff2")]
-    return drawing_devices.draw(devices.side_by_side(runs))
+    return _compare_devices.chart(devices.side_by_side(runs))
 
 
-DRAWINGS: Mapping[str, Callable[[], Canvas]] = {"changes": changes, "devices": side_by_side}
+CHARTS: Mapping[str, Callable[[], Chart]] = {"changes": changes, "devices": side_by_side}
 
 
 def path_of(name: str) -> Path:
@@ -70,7 +72,7 @@ def path_of(name: str) -> Path:
 def png(name: str) -> bytes:
     """The image, drawn."""
     with figures.style(), BytesIO() as buffer:
-        canvas = DRAWINGS[name]()
+        canvas = draw(CHARTS[name]())
         canvas.set_dpi(DPI)
         FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})
         return buffer.getvalue()
@@ -78,7 +80,7 @@ def png(name: str) -> bytes:
 
 def main() -> int:
     IMAGES.mkdir(exist_ok=True)
-    for name in DRAWINGS:
+    for name in CHARTS:
         path, image = path_of(name), png(name)
         if not path.exists() or difference(pixels(image), pixels(path.read_bytes())):
             path.write_bytes(image)

@@ -1,11 +1,15 @@
 """A made-up run of the whole n-body ladder: no number was measured, all have a plausible shape."""
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from builders import case, count, counts, load2, measurement
+from strata.model import Table, plain
+from strata.model.units import SPACE, THIN
 from strata.run import Run
 
 SINGLE: Mapping[str, Any] = {"problem": "single", "systems": 1, "bodies": 524288}
@@ -224,18 +228,30 @@ def host_lines() -> list[dict[str, Any]]:
 
 def gpu_run(folder: Path) -> Run:
     """The run of `gpu_lines`, on a chip that others published rates of."""
-    return load2(
-        folder, gpu_lines() + gravit_lines(),
-        device={"slug": "nvidia-h200", "name": "NVIDIA H200", "uuid": "GPU-1", "sm_count": SMS},
-    )  # fmt: skip
+    device = {"slug": "nvidia-h200", "name": "NVIDIA H200", "uuid": "GPU-1", "sm_count": SMS}
+    return load2(folder, gpu_lines() + gravit_lines(), device=device)
 
 
 def host_run(folder: Path) -> Run:
     """The run of `host_lines`."""
-    header = {"slug": "test-cpu", "name": "Test CPU", "uuid": None}
-    return load2(folder, host_lines(), backend="host", device=header)
+    device = {"slug": "test-cpu", "name": "Test CPU", "uuid": None}
+    return load2(folder, host_lines(), backend="host", device=device)
 
 
 def some(folder: Path, *lines: dict[str, Any], sms: int = SMS) -> Run:
     """The run of some lines, on a chip of so many SMs."""
     return load2(folder, lines, device__sm_count=sms)
+
+
+def made(table: ModuleType, run: Run) -> Table:
+    """The table of a module, which there is."""
+    found = table.make(run)
+    assert isinstance(found, Table)
+    assert all(len(row) == len(found.header) for row in found.rows)
+    return found
+
+
+def words(table: Table, name: str) -> list[str]:
+    """One column of a table, spaces plain."""
+    place = table.header.index(name)
+    return [re.sub(f"[{SPACE}{THIN}]", " ", plain(row[place])) for row in table.rows]

@@ -1,13 +1,14 @@
 """The figure of cache geometry: what is drawn, what is hollow, what stands beside it."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from builders import case, load, measurement
-from strata import figures
+from charts import caption_of, chart_of, data_of, panels, values
 from strata.figures import cache_geometry
-from strata.figures.cache_geometry import FIGURE, Finding
+from strata.figures.cache_geometry import FIGURE
 
 KIB = 1024
 
@@ -44,10 +45,6 @@ def found(
     return case(rows, benchmark="cache_geometry", params=axes, gates=gates)
 
 
-def prepared(tmp_path: Path, lines: Sequence[dict[str, Any]]) -> Sequence[Finding]:
-    return FIGURE.prepare(load(tmp_path, lines).rows)
-
-
 def lines() -> list[dict[str, Any]]:
     return [
         found("l1_sector", 32, reported=32),
@@ -59,66 +56,46 @@ def lines() -> list[dict[str, Any]]:
 
 
 def test_nothing_is_drawn_without_rows(tmp_path: Path) -> None:
-    assert not prepared(tmp_path, [case([measurement()], params={"layout": "aos"})])
-
-
-def test_sizes_come_first_and_carveouts_in_their_order(tmp_path: Path) -> None:
-    findings = prepared(tmp_path, lines())
-    assert [(one.sought, one.carveout) for one in findings] == [
-        ("l1_size", 0),
-        ("l1_size", 100),
-        ("constant_l1_size", 0),
-        ("l1_line", 0),
-        ("l1_sector", 0),
-    ]
+    assert not FIGURE.items(load(tmp_path, [case([measurement()], params={"layout": "aos"})]))
 
 
 def test_a_finding_has_its_interval_and_what_is_reported(tmp_path: Path) -> None:
-    first, *_ = prepared(tmp_path, lines())
-    assert (first.low, first.found.value, first.high) == (
-        228 * KIB, 228 * KIB, 228 * KIB + 128,
-    )  # fmt: skip
-    assert first.reported is not None
-    assert first.reported.value == 256 * KIB
-    assert first.confidence == 0.9995
+    data = data_of(FIGURE, load(tmp_path, lines()))
+    assert [(line["property"], line["carveout_kib"]) for line in data] == [
+        ("l1_size", "0"),
+        ("l1_size", "100"),
+        ("constant_l1_size", "0"),
+        ("l1_line", "0"),
+        ("l1_sector", "0"),
+    ]
+    numbers = ("interval_low_bytes", "bytes", "interval_high_bytes", "reported_bytes", "confidence")
+    assert [float(data[0][name]) for name in numbers] == [
+        228 * KIB, 228 * KIB, 228 * KIB + 128, 256 * KIB, 0.9995,
+    ]  # fmt: skip
 
 
-def test_every_finding_has_a_row_and_a_name(tmp_path: Path) -> None:
-    findings = prepared(tmp_path, lines())
-    with figures.style():
-        canvas = figures.render(FIGURE, findings)
-    (panel,) = canvas.axes
-    labels = [line.get_label() for line in panel.lines]
-    assert labels.count("_valid") == 5
-    assert labels.count("_reported") == 4
-    names = [label.get_text().strip() for label in panel.get_yticklabels()]
-    assert names == [one.name for one in findings]
-    (right,) = panel.child_axes
-    texts = [label.get_text() for label in right.get_yticklabels()]
-    assert texts[0].startswith("228\u00a0KiB")
-    assert "guide: 256\u00a0KiB" in texts[0]
-    assert "guide" not in texts[2]
+def test_every_finding_has_a_place_a_name_and_words(tmp_path: Path) -> None:
+    (panel,) = panels(chart_of(FIGURE, load(tmp_path, lines())))
+    assert len(values(panel)) == 5 + 4
+    assert len(values(panel, "reported")) == 4
+    assert panel.places.names == [
+        "L1", "L1, 100\u00a0KiB shared", "constant L1", "L1 line", "L1 fetch",
+    ]  # fmt: skip
+    texts = [text for _, text, _ in panel.beside]
+    assert texts[0] == "228\u00a0KiB  (guide: 256\u00a0KiB)"
+    assert texts[2] == "2\u00a0KiB"
 
 
-def test_what_failed_a_gate_is_hollow_and_has_no_bar(tmp_path: Path) -> None:
+def test_what_failed_a_gate_is_hollow_and_named(tmp_path: Path) -> None:
     cases = [*lines(), found("l2_size", 29 << 20, above=30 << 20, failed=True)]
-    findings = prepared(tmp_path, cases)
-    with figures.style():
-        canvas = figures.render(FIGURE, findings)
-    (panel,) = canvas.axes
-    hollow = [line for line in panel.lines if line.get_label() == "_invalid"]
-    assert len(hollow) == 1
-    assert hollow[0].get_markerfacecolor() == "white"
-    assert len(panel.collections) == 5
-    assert "Invalid, drawn hollow (1): L2" in FIGURE.caption(findings)
+    run = load(tmp_path, cases)
+    (panel,) = panels(chart_of(FIGURE, run))
+    assert values(panel, valid=False) == [29 << 20]
+    assert "Invalid, drawn hollow (1): L2" in caption_of(FIGURE, run)
 
 
-def test_sizes_that_are_no_round_number_keep_their_lines() -> None:
-    assert cache_geometry._bytes(49216) == "48.06\u00a0KiB"
-    assert cache_geometry._bytes(48 * KIB) == "48\u00a0KiB"
-    assert cache_geometry._bytes(144) == "144\u00a0B"
-
-
-def test_data_file_has_a_cell_for_each_column(tmp_path: Path) -> None:
-    for one in prepared(tmp_path, lines()):
-        assert len(FIGURE.cells(one)) == len(FIGURE.columns)
+@pytest.mark.parametrize(
+    ("value", "words"), [(49216, "48.06 KiB"), (48 * KIB, "48 KiB"), (144, "144 B")]
+)
+def test_sizes_that_are_no_round_number_keep_their_lines(value: int, words: str) -> None:
+    assert cache_geometry.exact(value).replace("\u00a0", " ") == words

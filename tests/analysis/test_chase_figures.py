@@ -4,157 +4,217 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pytest
 
 from builders import case, load, measurement
+from charts import caption_of, chart_of, data_of, labels, marks, panels, values
 from strata import figures
-from strata.figures import latency_vs_footprint, tlb
-from strata.figures._chase import Point
+from strata.figures._chart import Panel, Rule, Words
+from strata.figures._draw import draw
+from strata.figures.latency_vs_footprint import FIGURE
+from strata.figures.tlb import FIGURE as TLB
+from strata.model.plateaus import STEP
 
 KIB = 1024
 SIZES = tuple(KIB * 4**power for power in range(12))
+CLOCK = 2e9
 
 
 def chase(
     footprint: int,
     cycles: float,
     *,
+    space: str = "global_ca",
     failed: bool = False,
-    benchmark: str = "latency_vs_footprint",
-    stride: int = 128,
-    edges: tuple[float, float] | None = None,
+    time: float | None = None,
+    beside: Sequence[dict[str, Any]] = (),
     **params: Any,
 ) -> dict[str, Any]:
-    """One case of a chase; `edges` are the nearest SM and the farthest."""
+    """One case of a chase; `beside` are further rows of it."""
     rows = [
         measurement("load_cycles", [cycles, 1.1 * cycles]),
         measurement("load_cycles", [2 * cycles], method="event_slope"),
+        *beside,
     ]
-    if edges:
-        rows.append(measurement("load_cycles_nearest", [edges[0]]))
-        rows.append(measurement("load_cycles_farthest", [edges[1]]))
-        rows.append(measurement("load_cycles_farthest", [9 * cycles], method="event_slope"))
-    axes: dict[str, Any] = {"stride": stride, "footprint": footprint}
-    if benchmark == "latency_vs_footprint":
-        axes |= {"space": "global_ca", "cores": "one"}
+    if time is not None:
+        rows.append(measurement("load_time", [time], unit="s", method="event_slope"))
+    axes = {"stride": 128, "footprint": footprint, "space": space, "cores": "one"} | params
     gates = [("result", "failed" if failed else "passed", "a walk")]
-    return case(rows, benchmark=benchmark, params=axes | params, gates=gates)
+    return case(rows, benchmark="latency_vs_footprint", params=axes, gates=gates)
 
 
-def prepared(tmp_path: Path, lines: Sequence[dict[str, Any]], name: str) -> Sequence[Point]:
-    figure = {"latency_vs_footprint": latency_vs_footprint.FIGURE, "tlb": tlb.FIGURE}[name]
-    return figure.prepare(load(tmp_path, lines).rows)
+def modelled(quantity: str, value: float) -> dict[str, Any]:
+    return measurement(quantity, [value], unit="1", method="driver") | {"provenance": "modelled"}
 
 
-def hollow(panel: Any) -> list[float]:
-    return [
-        float(x)
-        for line in panel.lines
-        if line.get_label() == "_invalid" and line.get_markerfacecolor() == "white"
-        for x in np.atleast_1d(line.get_xdata())
-    ]
+def panel_of(folder: Path, lines: Sequence[dict[str, Any]]) -> Panel:
+    (panel,) = panels(chart_of(FIGURE, load(folder, lines)))
+    return panel
 
 
-def solid(panel: Any) -> list[float]:
-    return [
-        float(x)
-        for line in panel.lines
-        if line.get_label() == "_valid"
-        for x in np.atleast_1d(line.get_xdata())
-    ]
+def words_of(panel: Panel) -> set[str]:
+    texts = {layer.text for layer in panel.layers if isinstance(layer, Words)}
+    return {text.replace("\N{NO-BREAK SPACE}", " ") for text in texts}
 
 
 def test_nothing_is_drawn_without_rows(tmp_path: Path) -> None:
-    other = [case([measurement()], params={"layout": "aos"})]
-    assert not prepared(tmp_path, other, "latency_vs_footprint")
-    assert not prepared(tmp_path, other, "tlb")
+    run = load(tmp_path, [case([measurement()], params={"layout": "aos"})])
+    assert not FIGURE.items(run)
+    assert not TLB.items(run)
 
 
 def test_points_stand_at_their_footprint_by_the_clock_inside(tmp_path: Path) -> None:
-    lines = [chase(size, 30.0 + i) for i, size in enumerate(SIZES)]
-    points = prepared(tmp_path, lines, "latency_vs_footprint")
-    assert [point.footprint for point in points] == list(SIZES)
-    assert {point.row.method for point in points} == {"clock64_slope"}
-    assert points[0].low == 30.0
-    assert points[0].high == 33.0
+    lines = [chase(size, 30.0 * 2**i) for i, size in enumerate(SIZES)]
+    found = marks(panel_of(tmp_path, lines))
+    assert [mark.place for mark in found] == list(SIZES)
+    assert (found[0].value, found[0].low, found[0].high) == (31.5, 30, 33)
+    data = data_of(FIGURE, load(tmp_path, lines))
+    assert {line["load_seconds"] for line in data} == {""}
 
 
 def test_where_every_sm_walks_the_band_is_over_sms(tmp_path: Path) -> None:
-    lines = [chase(KIB, 30), chase(KIB, 40, cores="several", edges=(35, 55))]
-    one, several = prepared(tmp_path, lines, "latency_vs_footprint")
-    assert (one.cores, several.cores) == ("one", "several")
+    edges = [
+        measurement("load_cycles_nearest", [35]),
+        measurement("load_cycles_farthest", [55]),
+        measurement("load_cycles_farthest", [999], method="event_slope"),
+    ]
+    lines = [chase(KIB, 30), chase(KIB, 40, beside=edges, cores="several")]
+    run = load(tmp_path, lines)
+    chart = chart_of(FIGURE, run)
+    assert labels(chart) == ["global, cached in L1", "every SM at once"]
+    one, several = marks(panels(chart)[0])
+    assert (one.low, one.high) == (30, 33)
     assert (several.low, several.high) == (35, 55)
+    assert "nearest to farthest SM" in caption_of(FIGURE, run)
 
 
 def test_reported_sizes_and_the_change_of_preparation_are_marked(tmp_path: Path) -> None:
-    def beside(size: int) -> list[dict[str, Any]]:
-        def row(quantity: str, value: float) -> dict[str, Any]:
-            return measurement(quantity, [value], unit="1", method="driver") | {
-                "provenance": "modelled"
-            }
-
-        return [
-            row("footprint_over_l2", size / 61440),
-            row("walked_before", 1.0 if size <= 4 * 61440 else 0.0),
-        ]
-
     lines = [
-        case(
-            [measurement("load_cycles", [30.0]), *beside(size)],
-            benchmark="latency_vs_footprint",
-            params={"stride": 128, "footprint": size, "space": "global_cg", "cores": "one"},
+        chase(
+            size,
+            30 + 9 * place,
+            beside=[
+                modelled("footprint_over_l2", size / 61440),
+                modelled("footprint_over_shared_memory", size / 2**50),
+                modelled("walked_before", 1.0 if size <= 4 * 61440 else 0.0),
+            ],
         )
-        for size in SIZES
+        for place, size in enumerate(SIZES)
     ]
-    points = prepared(tmp_path, lines, "latency_vs_footprint")
-    with figures.style():
-        (panel,) = figures.render(latency_vs_footprint.FIGURE, points).axes
-    marked = [
-        np.asarray(line.get_xdata())[0] for line in panel.lines if line.get_label() == "_mark"
-    ]
-    assert marked == [61440, (64 * KIB * 256 * KIB) ** 0.5]
-    assert {text.get_text() for text in panel.texts} >= {"L2", "evicted before"}
-    caption = latency_vs_footprint.caption(points)
+    rules = [layer for layer in panel_of(tmp_path, lines).layers if isinstance(layer, Rule)]
+    assert {rule.words: rule.at for rule in rules} == {
+        "L2": 61440,
+        "evicted before": (64 * KIB * 256 * KIB) ** 0.5,
+    }
+    caption = caption_of(FIGURE, load(tmp_path, lines))
     assert "as the driver reports them" in caption
     assert "all was evicted" in caption
 
 
 def test_one_stride_is_drawn(tmp_path: Path) -> None:
     lines = [chase(size, 30) for size in SIZES] + [chase(4 * KIB, 99, stride=256)]
-    points = prepared(tmp_path, lines, "latency_vs_footprint")
-    assert {point.stride for point in points} == {128}
+    data = data_of(FIGURE, load(tmp_path, lines))
+    assert [line["stride_bytes"] for line in data] == ["128"] * len(SIZES)
 
 
-def test_what_failed_a_gate_is_hollow_and_off_the_line(tmp_path: Path) -> None:
+def test_what_failed_a_gate_is_hollow_on_no_plateau_and_named(tmp_path: Path) -> None:
     lines = [chase(size, 30, failed=size == SIZES[3]) for size in SIZES]
-    points = prepared(tmp_path, lines, "latency_vs_footprint")
+    panel = panel_of(tmp_path, lines)
+    assert [mark.place for mark in marks(panel, valid=False)] == [SIZES[3]]
+    assert len(values(panel, "global, cached in L1")) == len(SIZES) - 1
+    run = load(tmp_path, lines)
+    assert data_of(FIGURE, run)[3]["plateau"] == ""
+    assert "Invalid, drawn hollow (1): global_ca, 64\N{NO-BREAK SPACE}KiB" in caption_of(
+        FIGURE, run
+    )
+
+
+# --- plateaus -------------------------------------------------------------------------------------
+
+
+def walks() -> list[dict[str, Any]]:
+    """Two spaces with a step, one without; samples that do not vary."""
+    steps = [("global_ca", 33, 128 * KIB, 32, 280), ("global_cg", 33, 32 << 20, 280, 700)]
+    steps.append(("shared", 17, 64 * KIB, 24, 24))
+    return [
+        chase(2**power, cycles / 1.05, space=space, time=cycles / CLOCK)
+        for space, last, end, low, high in steps
+        for power in range(10, last)
+        for cycles in [low if 2**power <= end else high]
+    ]
+
+
+def test_plateaus_are_labelled_with_cycles_time_and_size(tmp_path: Path) -> None:
+    assert words_of(panel_of(tmp_path, walks())) == {
+        "32 cycles (16.0 ns)\nto 128 KiB", "280 cycles (140 ns)\nfrom 256 KiB on",
+    }  # fmt: skip
+    run = load(tmp_path, walks())
+    caption = caption_of(FIGURE, run).replace("\N{NO-BREAK SPACE}", " ")
+    assert "(labelled: global, cached in L1)" in caption
+    assert "past L1 280 cycles (140 ns) to 32 MiB, 700 cycles (350 ns) from 64 MiB on" in caption
+    assert "shared 24 cycles (12.0 ns) throughout" in caption
+    for line in data_of(FIGURE, run):
+        cycles = float(line["load_cycles"])
+        assert float(line["load_seconds"]) == pytest.approx(cycles / CLOCK)
+        assert abs(float(line["plateau"]) / cycles - 1) < STEP
+
+
+def test_labels_lie_inside_the_panel(tmp_path: Path) -> None:
     with figures.style():
-        canvas = figures.render(latency_vs_footprint.FIGURE, points)
-    (panel,) = canvas.axes
-    assert hollow(panel) == [SIZES[3]]
-    assert SIZES[3] not in solid(panel)
-    assert len(solid(panel)) == len(SIZES) - 1
-    assert "Invalid" in latency_vs_footprint.FIGURE.caption(points)
+        canvas = draw(chart_of(FIGURE, load(tmp_path, walks())))
+        (panel,) = canvas.axes
+        whole = panel.get_window_extent()
+        for text in panel.texts:
+            box = text.get_window_extent()
+            assert whole.x0 <= box.x0 <= box.x1 <= whole.x1, text.get_text()
+            assert whole.y0 <= box.y0 <= box.y1 <= whole.y1, text.get_text()
+
+
+def test_a_slope_has_no_label(tmp_path: Path) -> None:
+    lines = [chase(2**power, 2 * 1.5**power) for power in range(10, 24)]
+    assert not words_of(panel_of(tmp_path, lines))
+    run = load(tmp_path, lines)
+    assert {line["plateau"] for line in data_of(FIGURE, run)} == {""}
+    assert "Plateaus" not in caption_of(FIGURE, run)
+
+
+# --- translations ---------------------------------------------------------------------------------
+
+
+def translation(
+    allocation: str, stride: int, footprint: int, backend: str = "cuda"
+) -> dict[str, Any]:
+    method = "tsc_slope" if backend == "host" else "clock64_slope"
+    return case(
+        [measurement("load_cycles", [4.0], method=method)],
+        benchmark="tlb",
+        backend=backend,
+        params={"allocation": allocation, "stride": stride, "footprint": footprint},
+    )
 
 
 def test_tlb_has_a_curve_for_each_allocation_and_stride(tmp_path: Path) -> None:
     page = 2 << 20
     lines = [
-        chase(16 * page * 2**i, 300, benchmark="tlb", stride=stride, allocation=allocation)
+        translation(allocation, stride, 16 * page * 2**i)
         for i in range(6)
         for stride in (page, 2 * page)
         for allocation in ("malloc", "vmm")
     ]
-    points = prepared(tmp_path, lines, "tlb")
-    assert len({point.curve for point in points}) == 4
-    with figures.style():
-        canvas = figures.render(tlb.FIGURE, points)
-    (panel,) = canvas.axes
-    assert len(solid(panel)) == 24
+    chart = chart_of(TLB, load(tmp_path, lines))
+    assert [label.replace("\N{NO-BREAK SPACE}", " ") for label in labels(chart)] == [
+        f"{allocation}\na load every {every} MiB"
+        for every in (2, 4)
+        for allocation in ("cuMemMap", "cudaMalloc")
+    ]
+    assert len(values(panels(chart)[0])) == 24
 
 
-def test_data_files_have_a_cell_for_each_column(tmp_path: Path) -> None:
-    points = prepared(tmp_path, [chase(KIB, 30)], "latency_vs_footprint")
-    for module in (latency_vs_footprint, tlb):
-        figure = module.FIGURE
-        assert len(figure.columns) == len(figure.cells(points[0]))
+def test_translations_of_a_cpu_are_named_by_their_pages(tmp_path: Path) -> None:
+    lines = [translation(pages, 4096, 65536, "host") for pages in ("small_pages", "huge_pages")]
+    run = load(tmp_path, lines, backend="host")
+    assert [line["curve"].split(",")[0] for line in data_of(TLB, run)] == [
+        "pages of 2\N{NO-BREAK SPACE}MiB",
+        "pages of 4\N{NO-BREAK SPACE}KiB",
+    ]
+    assert "same lines" in caption_of(TLB, run)

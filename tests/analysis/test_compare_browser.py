@@ -21,8 +21,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
     """Changes between two runs of an H200, and it beside a CPU."""
     folder = tmp_path_factory.mktemp("compare")
     before, after = moved_pair()
-    beside = output.side_by_side([before, recorded("intel-xeon-processor", "0cf4ff2")])
-    output.write(output.comparisons([before, after], Settings()), beside, folder)
+    runs = [before, after, recorded("intel-xeon-processor", "0cf4ff2")]
+    output.write(*output.compared(runs, Settings()), folder)
     address = (folder / "compare.html").as_uri()
     with chromium.running() as browser:
         opened = chromium.Page(browser, address, width=1024, height=900)

@@ -11,23 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 
 from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, context2, measurement, write_run
+from charts import labels, marks, panels
 from compare_runs import World, row, run_of, sampled
 from strata import cli, figures
-from strata.compare import (
-    VERDICTS,
-    Comparison,
-    Settings,
-    compare,
-    devices,
-    drawing,
-    drawing_devices,
-    output,
-    words,
-)
+from strata.compare import Comparison, Settings, compare, devices, output, sections, words
+from strata.compare.sections import Section, show
+from strata.figures import _compare_changes, _compare_devices, _draw
+from strata.figures._chart import Chart, Series, Words
 from strata.run import Row, Run, RunError, load_run
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
@@ -170,7 +163,7 @@ def test_bad_input_is_one_line_exit_2_and_nothing_written(
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         runs = [load_run(COUNTED_RUN), load_run(HOST_RUN)]
-        output.write([found()], output.side_by_side(runs), tmp_path / name)
+        output.write([found()], devices.side_by_side(runs), tmp_path / name)
     files = sorted((tmp_path / "one").iterdir())
     assert len(files) == 13
     for file in files:
@@ -220,7 +213,7 @@ def test_changes_are_written_as_people_say_them(share: float, text: str) -> None
 
 def test_the_page_needs_no_network_and_closes_what_it_opens(tmp_path: Path) -> None:
     output.write(
-        [found()], output.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]), tmp_path
+        [found()], devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]), tmp_path
     )
     page = (tmp_path / "compare.html").read_text()
     links = re.findall(r'(?:href|src)="([^"]*)"', page)
@@ -234,60 +227,78 @@ def test_the_page_needs_no_network_and_closes_what_it_opens(tmp_path: Path) -> N
     assert "2 slower, 1 faster" in page
 
 
+def test_a_terminal_has_the_first_alarms_and_all_of_devices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def told(section: Section, *, drawn: bool) -> list[str]:
+        lines: list[str] = []
+        show(section, lines.append, drawn=drawn)
+        return "\n".join(lines).splitlines()
+
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(sections, "SHOWN", 2)
+    comparison = words.section(found())
+    plain, drawn = told(comparison, drawn=False), told(comparison, drawn=True)
+    assert [line.split()[0] for line in plain[1:4]] == ["slower", "slower", "and"]
+    assert plain[3] == "and 1 more"
+    assert drawn[-len(plain[3:]) :] == plain[3:]
+    assert sum("slower" in line and "bench" in line for line in drawn) == 2
+    beside = devices.section(devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]))
+    for lines in told(beside, drawn=False), told(beside, drawn=True):
+        assert {table.title for table in beside.tables} <= set(lines)
+
+
 # --- figures --------------------------------------------------------------------------------------
 
 
-def texts(canvas: Canvas) -> list[Text]:
-    """The words that are drawn: of the ticks those within the axes."""
-    hidden = set()
-    for panel in canvas.axes:
-        low, high = sorted(panel.get_xlim())
-        for tick in [*panel.xaxis.get_major_ticks(), *panel.xaxis.get_minor_ticks()]:
-            if not low <= tick.get_loc() <= high or not panel.axison:
-                hidden.add(tick.label1)
-    shown = [one for one in canvas.findobj(Text) if one.get_text().strip() and one.get_visible()]
-    return [one for one in shown if one not in hidden]
-
-
-def outside(canvas: Canvas) -> list[str]:
-    """The texts that reach beyond the edge of the drawing, drawn at the resolution of the file."""
-    canvas.set_dpi(200)
-    canvas.canvas.draw()
-    page = canvas.bbox.padded(1)
-    found_outside = []
-    for one in texts(canvas):
-        one.set_text(one.get_text().strip())  # the room before a name may lie beyond the edge
-        box = one.get_window_extent()
-        if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1:
-            found_outside.append(one.get_text())
-    return found_outside
+def cut(chart: Chart) -> list[str]:
+    """The texts that reach beyond the edge of the drawing, drawn at another resolution."""
+    with figures.style():
+        canvas = _draw.draw(chart)
+        canvas.set_dpi(200)
+        canvas.canvas.draw()
+        page = canvas.bbox.padded(1)
+        shown = [one for one in canvas.findobj(Text) if one.get_text() and one.get_visible()]
+        boxes = {one.get_text(): one.get_window_extent() for one in shown}
+    return [
+        text
+        for text, box in boxes.items()
+        if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1
+    ]
 
 
 def test_every_row_is_a_dot_and_every_alarm_is_named() -> None:
     comparison = found()
-    with figures.style():
-        canvas = drawing.draw([comparison])
-        assert outside(canvas) == []
-    panel = canvas.axes[0]
-    drawn = {f"{line.get_label()}": np.size(line.get_xdata()) for line in panel.lines}
-    assert {verdict: drawn[f"_{verdict}"] for verdict in VERDICTS} == {
-        verdict: comparison.verdicts()[verdict] for verdict in VERDICTS
+    chart = _compare_changes.chart([comparison])
+    assert cut(chart) == []
+    (panel,) = panels(chart)
+    dots = {layer.look: len(layer.marks) for layer in panel.layers if isinstance(layer, Series)}
+    assert {verdict: dots[look] for verdict, look in _compare_changes.LOOKS.items()} == {
+        verdict: comparison.verdicts()[verdict] for verdict in _compare_changes.LOOKS
     }
-    words_below = canvas.texts[0].get_text()
-    assert "1  slower, +" in words_below
-    assert "3  faster, " in words_below
+    assert any(line.startswith("1  slower, +") for line in chart.below)
+    assert any(line.startswith("3  faster, ") for line in chart.below)
+    assert sorted(one.text for one in panel.layers if isinstance(one, Words)) == ["1", "2", "3"]
+    assert sum(mark.low is not None for mark in marks(panel)) == 3
 
 
 def test_two_comparisons_stand_beside_each_other_and_name_what_differs() -> None:
     rng = np.random.default_rng(23)
     runs = [sampled(SMALL, rng, name=name) for name in ("a", "b")]
     other = run_of(sampled(SMALL, rng).rows, "c", build__flags="-O0")
-    comparisons = output.comparisons([*runs, other], Settings())
+    comparisons, beside = output.compared([*runs, other], Settings())
+    assert beside is None
     assert [one.settings.false_alarm for one in comparisons] == [0.005, 0.005]
-    with figures.style():
-        canvas = drawing.draw(comparisons)
-        assert outside(canvas) == []
-    assert "WARNING, conditions differ: strata.flags" in canvas.texts[0].get_text()
+    chart = _compare_changes.chart(comparisons)
+    assert cut(chart) == []
+    assert [panel.title for panel in panels(chart)] == ["b", "c"]
+    assert any(line.startswith("WARNING, conditions differ: strata.flags") for line in chart.below)
+
+
+def test_runs_in_which_nothing_moved_are_drawn() -> None:
+    runs = [run_of([row(case=place) for place in range(3)], name) for name in ("a", "b")]
+    chart = _compare_changes.chart([compare(runs[0], runs[1], Settings(min_change=0.0))])
+    assert cut(chart) == []
 
 
 def test_ten_thousand_rows_stay_a_small_drawing() -> None:
@@ -295,7 +306,9 @@ def test_ten_thousand_rows_stay_a_small_drawing() -> None:
     world = World(benchmarks=20, cases=500, samples=7)
     comparison = compare(sampled(world, rng, name="a"), sampled(world, rng, name="b"))
     assert len(comparison.changes) == 10_000
-    assert len(drawing.images([comparison])["svg"]) < 3_000_000
+    with figures.style():
+        drawn = figures.images(_draw.draw(_compare_changes.chart([comparison])))
+    assert len(drawn["svg"]) < 3_000_000
 
 
 # --- devices --------------------------------------------------------------------------------------
@@ -341,7 +354,7 @@ def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:
 
 def test_devices_are_drawn_with_all_their_words_inside() -> None:
     side = devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)])
-    with figures.style():
-        canvas = drawing_devices.draw(side)
-        assert outside(canvas) == []
-    assert len(canvas.axes) == len(side.groups)
+    chart = _compare_devices.chart(side)
+    assert cut(chart) == []
+    assert [panel.title for panel in panels(chart)] == [group.panel.title for group in side.groups]
+    assert labels(chart) == list(side.names)

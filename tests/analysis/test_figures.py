@@ -10,7 +10,6 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -31,7 +30,7 @@ from builders import (
     predicted,
 )
 from charts import data_of
-from strata import figures, model
+from strata import figures
 from strata.figures._draw import draw
 from strata.figures._figure import Figure
 from strata.run import Run, load_run
@@ -191,131 +190,6 @@ def test_axis_labels_carry_units(name: str, run: str) -> None:
     assert any(unit in word for word in words for unit in units)
 
 
-def test_one_bar_per_layout_level_and_fields() -> None:
-    canvas = stored("layout_latency", "gpu")
-    assert [panel.get_title(loc="left") for panel in canvas.axes] == ["L1", "L2", "DRAM"]
-    assert [len(bars(panel)) for panel in canvas.axes] == [10, 10, 10]
-
-
-def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) -> None:
-    extra = [
-        measurement("warp_read_cycles_p5", [90]),
-        measurement("warp_read_cycles_p95", [130]),
-        measurement("arithmetic_cycles", [20]),
-    ]
-    canvas = drawn("layout_latency", load(tmp_path, [layout_case("aos", 100, extra=extra)]))
-    (panel,) = canvas.axes
-    (bar,) = bars(panel)
-    (hatched,) = [p for p in panel.patches if p.get_hatch()]
-    assert isinstance(hatched, Rectangle)
-    assert (bar.get_height(), hatched.get_height()) == (100, 20)
-    (whisker,) = panel.collections
-    assert np.asarray(whisker.get_paths()[0].vertices)[:, 1].tolist() == [90, 130]
-
-
-def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
-    gate = [("timer", "failed", "9 %")]
-    run = load(tmp_path, [layout_case("aos", 100, gates=gate), layout_case("soa", 50)])
-    (panel,) = drawn("layout_latency", run).axes
-    invalid, valid = bars(panel)
-    assert to_rgba(invalid.get_facecolor())[3] == 0
-    assert invalid.get_linestyle() == "--"
-    assert to_rgba(valid.get_facecolor())[3] == 1
-    figure = FIGURES["layout_latency"]
-    words = figures.full_caption(figure, figure.prepare(run.rows), run.context)
-    assert "Invalid, drawn hollow (1): L1 aos, all 7 fields." in words
-
-
-def test_one_line_per_layout_and_hollow_markers_apart() -> None:
-    canvas = stored("latency_vs_warps", "gpu")
-    assert len(canvas.axes) == 6
-    lines = [line for line in canvas.axes[0].lines if line.get_label() == "_valid"]
-    assert len(lines) == 5
-    assert hollow(canvas) == 1
-    assert hollow(stored("bandwidth_vs_warps", "gpu")) == 0
-
-
-def test_lines_pass_through_the_medians_at_their_warps() -> None:
-    rows = load_run(GPU_RUN).rows
-    canvas = stored("bandwidth_vs_warps", "gpu")
-    expected = [
-        p.row.value / 1e12
-        for p in model.curves(rows, "useful_bandwidth")
-        if (p.level, p.fields, p.layout) == ("l1", "all", "aos")
-    ]
-    line = canvas.axes[0].lines[0]
-    assert list(np.atleast_1d(line.get_ydata())) == pytest.approx(expected)
-    assert list(np.round(np.log2(np.asarray(line.get_xdata(), dtype=float)))) == [0, 3, 6]
-
-
-@pytest.mark.parametrize(
-    ("best", "words"), [(4.1e12, "TB/s"), (412e9, "GB/s"), (3e6, "MB/s"), (12, "B/s")]
-)
-def test_bandwidth_has_the_unit_that_fits(tmp_path: Path, best: float, words: str) -> None:
-    run = load(tmp_path, [layout_case("aos", bandwidth=best, cores="all")])
-    canvas = drawn("bandwidth_vs_warps", run)
-    assert canvas.axes[0].get_ylabel() == f"useful bandwidth ({words})"
-
-
-def test_every_pair_of_timers_is_a_point() -> None:
-    rows = load_run(GPU_RUN).rows
-    canvas = stored("timer_agreement", "gpu")
-    points = sum(
-        len(np.atleast_1d(line.get_xdata()))
-        for panel in canvas.axes
-        for line in panel.lines
-        if line.get_label() in ("_valid", "_invalid")
-    )
-    assert points == len(model.agreements(rows)) == 109
-    assert hollow(canvas) == 1
-    assert [panel.get_title(loc="left") for panel in canvas.axes] == ["layout_read", "timer_check"]
-
-
-def test_panels_of_many_benchmarks_stand_in_rows(tmp_path: Path) -> None:
-    lines = [
-        case(
-            [
-                measurement("warp_load_cycles", [10 * place]),
-                measurement("warp_load_cycles", [10.1 * place], method="event_slope"),
-            ],
-            benchmark=f"benchmark_{place}",
-            params={"level": "l2"} if place == 1 else {},
-        )
-        for place in range(1, 10)
-    ]
-    canvas = drawn("timer_agreement", load(tmp_path, lines))
-    shown_panels = [panel for panel in canvas.axes if panel.get_visible()]
-    assert [len({panel.get_position().x0 for panel in shown_panels}), len(shown_panels)] == [4, 9]
-    assert len({panel.get_position().y0 for panel in shown_panels}) == 3
-    assert canvas.get_figwidth() < 12
-    for one, two in pairwise(panel.get_tightbbox() for panel in shown_panels):
-        assert one is not None
-        assert two is not None
-        assert not one.overlaps(two)
-    (legend,) = canvas.legends
-    assert [text.get_text() for text in legend.get_texts()][:2] == ["L2", "level not varied"]
-
-
-def test_a_timer_far_off_stays_in_the_panel_and_in_the_caption(tmp_path: Path) -> None:
-    line = case(
-        [
-            measurement("load_cycles", [100]),
-            measurement("load_cycles", [900], method="event_slope"),
-        ],
-        benchmark="timer_check",
-        params={"residency": "l1"},
-    )
-    run = load(tmp_path, [line])
-    (panel,) = drawn("timer_agreement", run).axes
-    low, high = panel.get_ylim()
-    for drawn_line in panel.lines:
-        if drawn_line.get_label() == "_valid":
-            assert drawn_line.get_marker() == "^"
-            assert low <= np.atleast_1d(drawn_line.get_ydata())[0] <= high
-    figure = FIGURES["timer_agreement"]
-    assert "1 beyond the panel" in figure.caption(figure.prepare(run.rows))
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_nothing_measured_means_no_figure(name: str) -> None:
     assert not items_of(name, replace(run_of("gpu"), rows=()))
@@ -367,73 +241,6 @@ def test_data_behind_a_figure_have_a_cell_per_column(name: str) -> None:
 # --- counts
 
 
-def points(panel: Axes, label: str) -> list[tuple[float, float]]:
-    """Every point of the lines of one kind."""
-    return [
-        (float(x), float(y))
-        for line in panel.lines
-        if line.get_label() == label
-        for x, y in zip(
-            np.atleast_1d(line.get_xdata()), np.atleast_1d(line.get_ydata()), strict=True
-        )
-    ]
-
-
-def test_every_generation_has_a_bar_per_layout_and_counts_a_diamond() -> None:
-    canvas = stored("bytes_moved", "counted")
-    assert [panel.get_title(loc="left") for panel in canvas.axes] == [
-        "all 7 fields",
-        "position and mass",
-    ]
-    for panel in canvas.axes:
-        assert len(bars(panel)) == 30
-        marks = points(panel, "_valid")
-        assert len(marks) == 5
-        newest = bars(panel)[-5:]
-        assert [x for x, _ in marks] == pytest.approx(
-            [b.get_x() + b.get_width() / 2 for b in newest]
-        )
-        assert [y for _, y in marks] == pytest.approx([b.get_height() for b in newest])
-
-
-def test_counts_that_differ_between_cases_have_whiskers(tmp_path: Path) -> None:
-    lines = [
-        case(
-            [
-                predicted("moved_over_used", 7, unit="1"),
-                predicted("bytes_used_per_read", 896, unit="B"),
-            ],
-            benchmark="layout_traffic",
-            params={"generation": "7.x", "layout": "aos", "fields": "all"},
-        )
-    ]
-    for warps, sectors in ((1, 196), (2, 203), (4, 224)):
-        line = layout_case("aos", residency="l2", warps_per_sm=warps)
-        lines += [line, counts(line, [count("sectors_per_read", sectors)])]
-    (panel,) = drawn("bytes_moved", load2(tmp_path, lines)).axes
-    assert points(panel, "_valid") == [(0, 7.25)]
-    whiskers = [c for c in panel.collections if c.get_paths()]
-    assert np.asarray(whiskers[0].get_paths()[0].vertices)[:, 1].tolist() == [7, 8]
-
-
-def test_one_mark_per_case_and_share_and_a_dash_for_what_was_predicted() -> None:
-    canvas = stored("level_proof", "counted")
-    near, middle, far = canvas.axes
-    marks = [len(points(p, "_valid")) + len(points(p, "_invalid")) for p in (near, middle, far)]
-    assert marks == [19, 3 * 20, 3 * 18]
-    assert [len(points(p, "_invalid")) for p in (near, middle, far)] == [0, 6, 0]
-    assert {y for _, y in points(near, "_model")} == {100}
-    assert sorted({round(y) for _, y in points(middle, "_model")}) == [0, 50, 75, 86]
-    assert [text.get_text() for text in near.texts] == ["not counted"] * 2
-
-
-def test_a_share_beyond_the_whole_stays_in_the_panel(tmp_path: Path) -> None:
-    line = layout_case("aos", residency="dram")
-    found = [count("dram_share", 1.31, unit="1"), count("l1_hit_share", 0, unit="1")]
-    (panel,) = drawn("level_proof", load2(tmp_path, [line, counts(line, found)])).axes
-    assert panel.get_ylim()[1] > 131
-
-
 @pytest.mark.parametrize("name", sorted(COUNTED))
 def test_any_single_count_can_be_drawn(name: str, tmp_path: Path) -> None:
     odd = layout_case("zebra", residency="l2", fields="few")
@@ -462,11 +269,10 @@ def test_drawing_changes_no_global_state() -> None:
 
 
 def test_the_style_of_a_user_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = load_run(GPU_RUN).rows
-    figure = FIGURES["layout_latency"]
     pictures = []
     for size in (8.0, 20.0):
         monkeypatch.setitem(mpl.rcParams, "font.size", size)
+        canvas = drawn("layout_latency", run_of("gpu"))
         with figures.style():
-            pictures.append(figures.images(figures.render(figure, figure.prepare(rows)))["png"])
+            pictures.append(figures.images(canvas)["png"])
     assert pictures[0] == pictures[1]

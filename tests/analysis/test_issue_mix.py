@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from builders import case, load, measurement
-from strata import figures
-from strata.figures import issue_mix
-from strata.run import Row
+from charts import caption_of, chart_of, data_of, labels, panels, values
+from strata.figures.issue_mix import FIGURE
 
 
 def mix(partner: str, size: int, cycles: float, *, valid: bool = True) -> dict[str, Any]:
@@ -40,35 +38,31 @@ SOME = [
 ]
 
 
-def rows(folder: Path, lines: list[dict[str, Any]]) -> tuple[Row, ...]:
-    return load(folder, lines).rows
-
-
 def test_partners_stand_in_the_order_of_the_legend_and_by_size(tmp_path: Path) -> None:
-    items = issue_mix.prepare(rows(tmp_path, SOME))
-    assert [(one.partner, one.size) for one in items] == [
-        ("rsqrt", 4),
-        ("rsqrt", 12),
-        ("shuffle", 12),
-        ("integer_add", 48),
+    run = load(tmp_path, SOME)
+    data = data_of(FIGURE, run)
+    assert [(line["partner"], line["multiply_adds"]) for line in data] == [
+        ("rsqrt", "4"),
+        ("rsqrt", "12"),
+        ("shuffle", "12"),
+        ("integer_add", "48"),
     ]
-    assert items[1].group is not None
-    assert items[1].group.value == pytest.approx(16.24)
+    assert float(data[1]["group_cycles"]) == pytest.approx(16.24)
+    chart = chart_of(FIGURE, run)
+    assert labels(chart) == [
+        "reciprocal square root", "shuffle", "add, int32", "its slot", "invalid (hollow)",
+    ]  # fmt: skip
+    assert panels(chart)[0].places.ticks == [4, 12, 48]
 
 
 def test_invalid_costs_are_hollow_and_named(tmp_path: Path) -> None:
-    items = issue_mix.prepare(rows(tmp_path, SOME))
-    with figures.style():
-        (panel,) = figures.render(issue_mix.FIGURE, items).axes
-    (hollow,) = [line for line in panel.lines if line.get_label() == "_invalid"]
-    assert list(np.atleast_1d(hollow.get_ydata())) == pytest.approx([1.1])
-    words = issue_mix.caption(items)
-    assert "Invalid, drawn hollow (1): issue_mix/cuda/multiply_adds=48" in words
+    run = load(tmp_path, SOME)
+    (panel,) = panels(chart_of(FIGURE, run))
+    assert values(panel, valid=False) == [1.1]
+    words = caption_of(FIGURE, run)
+    assert "Invalid, drawn hollow (1): micro/issue_mix/cuda/multiply_adds=48" in words
     assert "The most is 4.5 cycles: reciprocal square root among 4 multiply-adds." in words
 
 
-def test_cells_fit_their_columns_and_nothing_gives_nothing(tmp_path: Path) -> None:
-    assert not issue_mix.prepare([])
-    for item in issue_mix.prepare(rows(tmp_path, SOME)):
-        assert len(issue_mix.FIGURE.cells(item)) == len(issue_mix.FIGURE.columns)
-        assert issue_mix.FIGURE.cells(item)[-1] == issue_mix.FIGURE.source(item).case
+def test_nothing_gives_nothing(tmp_path: Path) -> None:
+    assert not FIGURE.items(load(tmp_path, [mix("none", 12, 0)]))

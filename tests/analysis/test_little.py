@@ -9,9 +9,8 @@ import pytest
 
 from builders import case, load, measurement
 from strata import figures
-from strata.figures import bandwidth_surface, latency_vs_footprint
+from strata.figures import bandwidth_surface
 from strata.model import little
-from strata.model.plateaus import STEP
 from strata.run import Row
 
 KIB = 1024
@@ -123,50 +122,3 @@ def test_without_a_latency_there_is_no_line(tmp_path: Path) -> None:
     spots = bandwidth_surface.prepare(rows(tmp_path, [stream(4096, 2e11)]))
     assert [spot.little for spot in spots] == [None]
     assert "Little" not in bandwidth_surface.FIGURE.caption(spots)
-
-
-# --- plateaus in the figure of latencies ----------------------------------------------------------
-
-
-def test_plateaus_are_labelled_with_cycles_time_and_size(tmp_path: Path) -> None:
-    points = latency_vs_footprint.FIGURE.prepare(rows(tmp_path, walks()))
-    with figures.style():
-        canvas = figures.render(latency_vs_footprint.FIGURE, points)
-    (panel,) = canvas.axes
-    said = {text.get_text().replace("\N{NO-BREAK SPACE}", " ") for text in panel.texts}
-    assert "32 cycles, 16.0 ns\nto 128 KiB" in said
-    assert "280 cycles, 140 ns\nfrom 256 KiB on" in said
-    caption = latency_vs_footprint.FIGURE.caption(points).replace("\N{NO-BREAK SPACE}", " ")
-    assert "past L1 280 cycles (140 ns) to 32 MiB, 700 cycles (350 ns) from 64 MiB on" in caption
-    assert "shared 24 cycles (12.0 ns) throughout" in caption
-
-
-def test_points_know_their_plateau_and_their_time(tmp_path: Path) -> None:
-    points = latency_vs_footprint.FIGURE.prepare(rows(tmp_path, walks()))
-    columns = latency_vs_footprint.FIGURE.columns
-    for point in points:
-        cells = dict(zip(columns, latency_vs_footprint.FIGURE.cells(point), strict=True))
-        assert cells["load_seconds"] == pytest.approx(point.row.value / CLOCK)
-        assert abs(float(f"{cells['plateau']}") / point.row.value - 1) < STEP
-
-
-def test_a_slope_has_no_label(tmp_path: Path) -> None:
-    lines = [walk("global_ca", 2**power, 1e-9 * 1.5**power) for power in range(10, 24)]
-    points = latency_vs_footprint.FIGURE.prepare(rows(tmp_path, lines))
-    assert {point.plateau for point in points} == {None}
-    with figures.style():
-        canvas = figures.render(latency_vs_footprint.FIGURE, points)
-    assert not [t for t in canvas.axes[0].texts if "cycles" in t.get_text()]
-    assert "Plateaus" not in latency_vs_footprint.FIGURE.caption(points)
-
-
-def test_labels_lie_inside_the_figure(tmp_path: Path) -> None:
-    points = latency_vs_footprint.FIGURE.prepare(rows(tmp_path, walks()))
-    with figures.style():
-        canvas = figures.render(latency_vs_footprint.FIGURE, points)
-        (panel,) = canvas.axes
-        whole = panel.get_window_extent()
-        for text in panel.texts:
-            box = text.get_window_extent()
-            assert whole.x0 <= box.x0 <= box.x1 <= whole.x1, text.get_text()
-            assert whole.y0 <= box.y0 <= box.y1 <= whole.y1, text.get_text()

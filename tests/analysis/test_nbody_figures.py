@@ -389,7 +389,6 @@ def test_an_error_of_nothing_is_drawn_and_a_case_beyond_its_bound_is_hollow(
         rung_case(
             "tiled", 1e12, SINGLE, layout="aos", error=1e-3, gates=[("result", "failed", "wrong")]
         ),
-        rung_case("zzz", 1e12, SINGLE, layout="aos"),
     )
     (panel,) = panels(chart_of(FIGURES["nbody_accuracy"], run))
     errors, bounds = series(panel)

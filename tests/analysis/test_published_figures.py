@@ -216,7 +216,8 @@ def every() -> tuple[Row, ...]:
 
 def run(rows: Sequence[Row]) -> Run:
     """What a table asks of a run."""
-    return cast("Run", SimpleNamespace(rows=tuple(rows)))
+    of = lambda name: tuple(row for row in rows if row.benchmark == name)  # noqa: E731
+    return cast("Run", SimpleNamespace(rows=tuple(rows), of=of))
 
 
 def drawn(name: str, rows: Sequence[Row]) -> Any:

@@ -1,37 +1,19 @@
 """Figures 10 and 11 of Siegel et al. 2009, redone: what is drawn, what is theirs, what is told."""
 
-from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, count, load2, measurement
-from strata import figures
-from strata.figures import siegel_10, siegel_11
+from builders import GPU_RUN, HOST_RUN, case, count, load2, measurement
+from charts import caption_of, chart_of, data_of, panels, points, values
+from strata.figures._figure import Figure
+from strata.figures.siegel import FIGURES
 from strata.ladder import seeds as ladder_seeds
 from strata.model import plain
-from strata.run import Row, load_run
+from strata.run import load_run
 
-FIGURES = {figure.name: figure for figure in (siegel_10.FIGURE, siegel_11.FIGURE)}
-RUNS = {"gpu": GPU_RUN, "host": HOST_RUN, "counted": COUNTED_RUN}
-each_drawn = pytest.mark.parametrize(
-    ("name", "which"), [(name, which) for name in FIGURES for which in ("gpu", "host")]
-)
-
-
-@cache
-def rows_of(which: str) -> tuple[Row, ...]:
-    return load_run(RUNS[which]).rows
-
-
-def drawn(name: str, rows: tuple[Row, ...]) -> Any:
-    figure: figures.Figure[Any] = FIGURES[name]
-    with figures.style():
-        canvas = figures.render(figure, figure.prepare(rows))
-        canvas.draw_without_rendering()
-    return canvas
+TIMES, GAINS = FIGURES
 
 
 def read(layout: str, cycles: float, noise: str = "passed") -> dict[str, Any]:
@@ -45,76 +27,43 @@ def read(layout: str, cycles: float, noise: str = "passed") -> dict[str, Any]:
     )  # fmt: skip
 
 
-def heights(panel: Any, label: str) -> list[float]:
-    return [
-        bar.get_height()
-        for container in panel.containers
-        if container.get_label() == label
-        for bar in container
-    ]
-
-
-@each_drawn
-def test_every_text_lies_on_the_canvas_and_no_number_on_another(name: str, which: str) -> None:
-    canvas = drawn(name, rows_of(which))
-    for panel in canvas.axes:
-        if not panel.get_visible():
-            continue
-        texts = [*panel.texts, panel.title, panel.yaxis.label, *panel.get_xticklabels()]
-        boxes = [text.get_window_extent() for text in texts if text.get_text()]
-        for box in boxes:
-            assert canvas.bbox.x0 - 1 <= box.x0 <= box.x1 <= canvas.bbox.x1 + 1
-            assert canvas.bbox.y0 - 1 <= box.y0 <= box.y1 <= canvas.bbox.y1 + 1
-        ticks = [text.get_window_extent() for text in panel.get_xticklabels()]
-        assert not any(one.overlaps(two) for one, two in pairwise(ticks))
-
-
-@each_drawn
-def test_the_data_file_has_a_cell_for_each_column(name: str, which: str) -> None:
-    figure: figures.Figure[Any] = FIGURES[name]
-    items = figure.prepare(rows_of(which))
-    assert items
-    for item in items:
-        assert len(figure.cells(item)) == len(figure.columns)
-        assert figure.cells(item)[-1] == figure.source(item).case
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
+def test_the_paper_is_named(figure: Figure[Any], folder: Path) -> None:
+    run = load_run(folder)
+    assert len(data_of(figure, run)) == len(figure.items(run)) > 0
     assert "Siegel et al. 2009" in figure.title
-    assert "Siegel et al. 2009" in figure.caption(items)
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_without_reads_there_is_no_figure(name: str) -> None:
-    assert not FIGURES[name].prepare([])
+    assert "Siegel et al. 2009" in caption_of(figure, run)
 
 
 def test_layouts_stand_in_the_papers_order_and_a_fifth_is_left_out(tmp_path: Path) -> None:
     lines = [read(layout, 100) for layout in ("aosoa32", "soaoas", "aos", "soa")]
-    times = ladder_seeds.layout_times(load2(tmp_path, lines).rows)
-    assert [time.layout for time in times] == ["aos", "soa", "soaoas"]
+    run = load2(tmp_path, lines)
+    assert [line["layout"] for line in data_of(TIMES, run)] == ["aos", "soa", "soaoas"]
+    (panel,) = panels(chart_of(TIMES, run))
+    assert panel.places.names == ["aos\nII-A", "soa\nII-B", "soaoas\nII-D"]
 
 
 def test_speed_is_over_aos_and_theirs_beside_it(tmp_path: Path) -> None:
-    rows = load2(tmp_path, [read("aos", 300), read("soa", 200), read("soaoas", 100)]).rows
-    (panel,) = drawn("siegel_11", rows).axes
-    assert heights(panel, "_valid") == [1.5, 3]
-    theirs = [line for line in panel.lines if line.get_label() == "_published"]
-    assert [list(line.get_ydata()) for line in theirs] == [[1.1, 1.5], [1.3]]
-    (panel,) = drawn("siegel_10", rows).axes
-    assert heights(panel, "_valid") == [300, 200, 100]
+    run = load2(tmp_path, [read("aos", 300), read("soa", 200), read("soaoas", 100)])
+    (panel,) = panels(chart_of(GAINS, run))
+    assert values(panel, "one warp alone") == [1.5, 3]
+    assert values(panel, "8800 GTX, CUDA 1.0") == [1.1, 1.5]
+    assert values(panel, "8800 GTX, CUDA 2.2") == [1.3]
+    assert "soaoas here: DRAM one warp alone 3.00×." in caption_of(GAINS, run)
+    assert points(panels(chart_of(TIMES, run))[0]) == [(0, 300), (1, 200), (2, 100)]
 
 
 def test_invalid_reads_are_hollow(tmp_path: Path) -> None:
-    rows = load2(tmp_path, [read("aos", 300), read("soa", 200, noise="failed")]).rows
-    (panel,) = drawn("siegel_11", rows).axes
-    assert heights(panel, "_invalid") == [1.5]
-    assert "Invalid, drawn hollow (1): DRAM soa, one warp alone." in siegel_11.caption(
-        siegel_11.prepare(rows)
-    )
-    (panel,) = drawn("siegel_10", rows).axes
-    assert heights(panel, "_invalid") == [200]
+    run = load2(tmp_path, [read("aos", 300), read("soa", 200, noise="failed")])
+    assert values(panels(chart_of(GAINS, run))[0], valid=False) == [1.5]
+    assert "Invalid, drawn hollow (1): DRAM soa, one warp alone." in caption_of(GAINS, run)
+    assert values(panels(chart_of(TIMES, run))[0], valid=False) == [200]
+    assert "Invalid, drawn hollow (1): DRAM soa." in caption_of(TIMES, run)
 
 
 def test_without_aos_there_is_no_speed(tmp_path: Path) -> None:
-    assert not siegel_11.prepare(load2(tmp_path, [read("soa", 200)]).rows)
+    assert not GAINS.items(load2(tmp_path, [read("soa", 200)]))
 
 
 def test_why_a_layout_pays_nothing_is_told_by_sectors(tmp_path: Path) -> None:

@@ -127,6 +127,7 @@ def compare(
 ) -> None:
     """Compare runs with the first: 0 nothing is slower, 1 something is, 2 bad input."""
     from strata.compare import Settings, output  # brings scipy
+    from strata.compare.sections import show
 
     if len(runs) < 2:
         _fail("found one run; expected two or more to compare")
@@ -137,13 +138,14 @@ def compare(
     with _told(out):
         loaded = [output.only(_load(run), only or []) for run in runs]
         repeats = [output.only(_load(run), only or []) for run in same or []]
-        found = output.comparisons(loaded, settings, same=repeats)
-        beside = output.side_by_side(loaded)
+        found, beside = output.compared(loaded, settings, same=repeats)
         if out:
             output.write(found, beside, out)
-    for warning in output.warnings(found, beside):
+    parts = output.sections(found, beside)
+    for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
         typer.echo(f"strata: warning: {one_line(warning)}", err=True)
-    output.show(found, beside, typer.echo, drawn=sys.stdout.isatty())
+    for part in parts:
+        show(part, typer.echo, drawn=sys.stdout.isatty())
     raise typer.Exit(int(any(one.verdicts()["slower"] for one in found)))
 
 

@@ -12,30 +12,7 @@
 The command `strata compare` does this and writes tables, a figure and a page.
 """
 
-from strata.compare.changes import (
-    POWER,
-    VERDICTS,
-    Change,
-    Comparison,
-    Exact,
-    LeftOut,
-    Settings,
-    better,
-    compare,
-)
-from strata.compare.conditions import Difference, differences, kinship
+from strata.compare.changes import Change, Comparison, Settings, better, compare
+from strata.compare.conditions import differences, kinship
 
-__all__ = [
-    "POWER",
-    "VERDICTS",
-    "Change",
-    "Comparison",
-    "Difference",
-    "Exact",
-    "LeftOut",
-    "Settings",
-    "better",
-    "compare",
-    "differences",
-    "kinship",
-]
+__all__ = ["Change", "Comparison", "Settings", "better", "compare", "differences", "kinship"]

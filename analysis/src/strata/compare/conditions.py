@@ -1,6 +1,6 @@
 """What differs between two runs beside what they measured: each difference in one line."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
@@ -11,9 +11,9 @@ from strata.run import Context, Run
 Kinship = Literal["device", "model", "other"]
 """The same device; another one of its model; something else."""
 
-CLOCK_TOLERANCE = 0.005
-"""Clocks under load that differ by more are named."""
 CLOCK = "core_clock"
+CLOCK_TOLERANCE = 0.005
+"""Clocks that differ by more are named."""
 
 # Facts of the device that change what it can do, and that a change of the code does not explain.
 _FACTS = (
@@ -22,6 +22,11 @@ _FACTS = (
     "memory_bytes", "sm_count", "module_loading", "cores", "memory_clock_peak_hz",
 )  # fmt: skip
 _CLOCKS = ("memory_clock_hz", "sm_clock_hz", "core_clock_hz", "throttled", "throttle_reasons")
+_BUILD = (
+    "version", "commit", "dirty", "source_digest", "build_type", "flags", "compiler",
+    "cuda_compiler", "cuda_architectures",
+)  # fmt: skip
+_HOST = ("cpu", "cores", "os", "kernel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +48,16 @@ def kinship(one: Context, other: Context) -> Kinship:
     """
     if (one.device.slug, one.backend) != (other.device.slug, other.backend):
         return "other"
-    if one.device.uuid is None or other.device.uuid is None:
-        hosts = [(run.host.cpu, run.host.cores, run.host.memory_bytes) for run in (one, other)]
-        same = one.device.uuid == other.device.uuid and hosts[0] == hosts[1]
-    else:
-        same = one.device.uuid == other.device.uuid
-    return "device" if same else "model"
+    hosts = [(run.host.cpu, run.host.cores, run.host.memory_bytes) for run in (one, other)]
+    told = one.device.uuid is not None or hosts[0] == hosts[1]
+    return "device" if told and one.device.uuid == other.device.uuid else "model"
 
 
 def differences(one: Run, other: Run) -> tuple[Difference, ...]:
     """In what the conditions of two runs differ, the device first; empty where nothing does."""
-    before, after = dict(_conditions(one.context)), dict(_conditions(other.context))
-    found = [
-        Difference(name, _shown(name, before), _shown(name, after))
-        for name in dict.fromkeys([*before, *after])
-        if _differ(name, before.get(name), after.get(name))
-    ]
+    before, after = _conditions(one.context), _conditions(other.context)
+    names = [name for name in before | after if _differ(name, before.get(name), after.get(name))]
+    found = [Difference(name, _shown(name, before), _shown(name, after)) for name in names]
     return (*found, *_held_clock(one, other))
 
 
@@ -69,36 +68,25 @@ def _differ(name: str, before: Any, after: Any) -> bool:
     return bool(before != after)
 
 
-def _conditions(context: Context) -> Iterator[tuple[str, Any]]:
-    device, build, host = context.device, context.build, context.host
-    yield "backend", context.backend
-    yield "device", device.name
-    yield "device.uuid", device.uuid
-    for name in _FACTS:
-        if name in device.facts:
-            yield f"device.{name}", device.facts[name]
-    for moment, clocks in (("before", context.clocks_before), ("after", context.clocks_after)):
-        for name in _CLOCKS:
-            if name in clocks:
-                yield f"clocks {moment}.{name}", clocks[name]
-    yield "strata.version", build.version
-    yield "strata.commit", build.commit
-    yield "strata.dirty", build.dirty
-    yield "strata.source_digest", build.source_digest
-    yield "strata.build_type", build.build_type
-    yield "strata.flags", build.flags
-    yield "strata.compiler", build.compiler
-    yield "strata.cuda_compiler", build.cuda_compiler
-    yield "strata.cuda_architectures", build.cuda_architectures
-    yield "host.cpu", host.cpu
-    yield "host.cores", host.cores
-    yield "host.os", host.os
-    yield "host.kernel", host.kernel
-    for name, value in sorted(context.libraries.items()):
-        yield f"libraries.{name}", value
-    for name, value in sorted(context.sweep.plan.items()):
-        yield f"sweep.plan.{name}", value
-    yield "state", context.state
+def _conditions(context: Context) -> dict[str, Any]:
+    device, plan, libraries = context.device, context.sweep.plan, context.libraries
+    return {
+        "backend": context.backend,
+        "device": device.name,
+        "device.uuid": device.uuid,
+        **_named("device.", device.facts, _FACTS),
+        **_named("clocks before.", context.clocks_before, _CLOCKS),
+        **_named("clocks after.", context.clocks_after, _CLOCKS),
+        **{f"strata.{name}": getattr(context.build, name) for name in _BUILD},
+        **{f"host.{name}": getattr(context.host, name) for name in _HOST},
+        **_named("libraries.", libraries, sorted(libraries)),
+        **_named("sweep.plan.", plan, sorted(plan)),
+        "state": context.state,
+    }
+
+
+def _named(prefix: str, facts: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {f"{prefix}{name}": facts[name] for name in names if name in facts}
 
 
 def _shown(name: str, conditions: Mapping[str, Any]) -> str:
@@ -112,14 +100,12 @@ def _shown(name: str, conditions: Mapping[str, Any]) -> str:
 
 def _held_clock(one: Run, other: Run) -> Iterator[Difference]:
     """The clock under load, where it differs at the median over the cases that both measured."""
-    clocks = [
+    ours, theirs = (
         {row.key: row.value for row in run.rows if row.quantity == CLOCK and row.valid}
         for run in (one, other)
-    ]
-    shared = sorted(clocks[0].keys() & clocks[1].keys())
-    if not shared:
-        return
-    before, after = (median(found[key] for key in shared) for found in clocks)
-    if before > 0 and abs(after / before - 1) > CLOCK_TOLERANCE:
+    )
+    shared = ours.keys() & theirs.keys()
+    before, after = (median([clock[key] for key in shared] or [0]) for clock in (ours, theirs))
+    if abs(after - before) > CLOCK_TOLERANCE * before:
         name = "clock under load, median over cases"
         yield Difference(name, quantity(before, "Hz"), quantity(after, "Hz"))

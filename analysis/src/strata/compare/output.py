@@ -9,7 +9,7 @@
 The same runs give the same bytes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,13 +18,11 @@ from msgspec import structs
 from strata.compare import devices, words
 from strata.compare.changes import Comparison, Settings, compare
 from strata.compare.conditions import kinship
-from strata.model import Table, plain
-from strata.report import formats as tables
+from strata.compare.sections import Section, latex, markdown
+from strata.model import plain
 from strata.run import Run, RunError
+from strata.run.files import write_files
 from strata.run.validate import refuse_repeated
-
-SHOWN = 30
-"""So many alarms stand on a terminal; the files have them all."""
 
 
 def only(run: Run, names: Sequence[str]) -> Run:
@@ -47,32 +45,26 @@ def only(run: Run, names: Sequence[str]) -> Run:
     return structs.replace(run, rows=kept)
 
 
-def comparisons(
+def compared(
     runs: Sequence[Run], settings: Settings, *, same: Sequence[Run] = ()
-) -> tuple[Comparison, ...]:
-    """The first run against each later one of its device or model, in their order.
+) -> tuple[tuple[Comparison, ...], devices.Devices | None]:
+    """The first run against each later one of its device or model, and all runs side by side.
 
-    False alarms come at the declared rate in all of them together. Raises `RunError` where runs are
-    given twice or have no row in common.
+    The latter is None where they are of one model. False alarms come at the declared rate in all
+    comparisons together. Raises `RunError` where runs are given twice or have nothing in common.
     """
     refuse_repeated([*runs, *same])
     first, *later = runs
     related = [run for run in later if kinship(first.context, run.context) != "other"]
-    if not related:
-        return ()
-    each = replace(settings, false_alarm=settings.false_alarm / len(related))
-    return tuple(compare(first, run, each, same=same) for run in related)
+    each = replace(settings, false_alarm=settings.false_alarm / max(len(related), 1))
+    found = tuple(compare(first, run, each, same=same) for run in related)
+    return found, devices.side_by_side(runs) if len(related) < len(later) else None
 
 
-def side_by_side(runs: Sequence[Run]) -> devices.Devices | None:
-    """All runs in normalised units, where they are of different devices; None where of one.
-
-    Raises `RunError` where runs are given twice or have nothing in common.
-    """
-    refuse_repeated(runs)
-    if all(kinship(runs[0].context, run.context) != "other" for run in runs[1:]):
-        return None
-    return devices.side_by_side(runs)
+def sections(found: Sequence[Comparison], beside: devices.Devices | None) -> tuple[Section, ...]:
+    """What there is to say: of each comparison, then of the devices side by side."""
+    changes = tuple(words.section(one) for one in found)
+    return (*changes, devices.section(beside)) if beside else changes
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -83,117 +75,36 @@ def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path
 
     Everything is made before anything is written. OSError where that fails.
     """
+    write_files(out, _files(found, beside))
+
+
+def _files(found: Sequence[Comparison], beside: devices.Devices | None) -> dict[str, bytes]:
     # What brings matplotlib and jinja2, which only the files need.
-    from strata.compare import drawing, drawing_devices, page
+    from strata import figures
+    from strata.figures import _chart, _compare_changes, _compare_devices, _draw
+    from strata.report.page import environment, inline_svg
 
+    parts = sections(found, beside)
     files: dict[str, bytes] = {}
-    if found:
-        files["compare.csv"] = words.data(found)
-        files["compare.md"] = "\n".join(map(_markdown, found)).encode()
-        files["compare.tex"] = "\n".join(map(_latex, found)).encode()
-        files |= {f"compare.{kind}": data for kind, data in drawing.images(found).items()}
-    if beside:
-        files["devices.csv"] = words.as_csv(devices.COLUMNS, devices.lines(beside))
-        files["devices.md"] = _devices_markdown(beside).encode()
-        files["devices.tex"] = _devices_latex(beside).encode()
-        images = drawing_devices.images(beside)
-        files |= {f"devices.{kind}": data for kind, data in images.items()}
-    drawings = [data for name, data in files.items() if name.endswith(".svg")]
-    files["compare.html"] = page.page(found, beside, drawings)
-    out.mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        (out / name).write_bytes(data)
 
+    def add(stem: str, data: bytes, chart: _chart.Chart, parts: Sequence[Section]) -> None:
+        made = {"csv": data, **figures.images(_draw.draw(chart))}
+        for kind, text in (("md", markdown), ("tex", latex)):
+            made[kind] = "\n".join(map(text, parts)).encode()
+        files.update({f"{stem}.{kind}": file for kind, file in made.items()})
 
-def _markdown(found: Comparison) -> str:
-    lines = [f"# {words.title(found)}", "", f"{words.counts(found)}."]
-    lines += [f"\n**Warning:** {warning}" for warning in words.warnings(found)]
-    lines += [f"\n{note}" for note in words.notes(found)]
-    lines += [f"\n## {table.title}\n\n{tables.markdown(table)}" for table in words.tables_of(found)]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _latex(found: Comparison) -> str:
-    source = [words.title(found), words.counts(found)]
-    source += [f"warning: {warning}" for warning in words.warnings(found)]
-    shown = (words.flagged_table(found), words.benchmark_table(found))
-    return "\n".join(tables.latex(table, "\n% ".join(source)) for table in shown if table.rows)
-
-
-def _devices_markdown(found: devices.Devices) -> str:
-    lines = [f"# {devices.title(found)}"]
-    lines += [f"\n**Warning:** {warning}" for warning in devices.warnings(found)]
-    for table in (devices.table(found, group) for group in found.groups):
-        lines.append(f"\n## {table.title}\n\n{tables.markdown(table)}")
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _devices_latex(found: devices.Devices) -> str:
-    source = [devices.title(found), *(f"warning: {one}" for one in devices.warnings(found))]
-    shown = [devices.table(found, group) for group in found.groups]
-    return "\n".join(tables.latex(table, "\n% ".join([table.title, *source])) for table in shown)
-
-
-# --- terminal -------------------------------------------------------------------------------------
-
-
-def warnings(found: Sequence[Comparison], beside: devices.Devices | None) -> tuple[str, ...]:
-    """What a reader must know before believing a verdict or a ratio, each thing once."""
-    listed = [warning for one in found for warning in words.warnings(one)]
-    return tuple(dict.fromkeys([*listed, *(devices.warnings(beside) if beside else ())]))
-
-
-def show(
-    found: Sequence[Comparison],
-    beside: devices.Devices | None,
-    say: Callable[[str], None],
-    *,
-    drawn: bool,
-) -> None:
-    """All comparisons, then the devices side by side; as `drawn` tables, or in plain lines."""
-    for one in found:
-        show_changes(one, say, drawn=drawn)
-    if beside:
-        show_devices(beside, say, drawn=drawn)
-
-
-def show_changes(found: Comparison, say: Callable[[str], None], *, drawn: bool) -> None:
-    """What changed, then how many rows have each verdict; as a `drawn` table, or in plain lines."""
-    say(words.title(found))
-    table = words.flagged_table(found, SHOWN)
-    if table.rows and drawn:
-        _draw(table)
-    elif table.rows:
-        say(tables.terminal(table).rstrip("\n"))
-    more = len(found.flagged()) - len(table.rows)
-    if more > 0:
-        say(f"and {more} more")
-    say(words.counts(found))
-    for note in words.notes(found):
-        say(note)
-
-
-def show_devices(found: devices.Devices, say: Callable[[str], None], *, drawn: bool) -> None:
-    """The normalised numbers, a table for each unit."""
-    say(devices.title(found))
-    for table in (devices.table(found, group) for group in found.groups):
-        say(f"\n{table.title}")
-        if drawn:
-            _draw(table)
-        else:
-            heads: tuple[tuple[str, ...], ...] = tuple((name,) for name in table.header)
-            say(tables.terminal(replace(table, rows=(heads, *table.rows))).rstrip("\n"))
-
-
-def _draw(table: Table) -> None:
-    from rich.console import Console
-    from rich.table import Table as Drawn
-
-    colours = {"slower": "red", "faster": "green", "changed": "magenta"}
-    drawn = Drawn(title_justify="left")
-    for place, name in enumerate(table.header):
-        drawn.add_column(name, justify="right" if place in table.numeric else "left")
-    for row in table.rows:
-        cells = [plain(cell) for cell in row]
-        drawn.add_row(*cells, style=colours.get(cells[0]))
-    Console().print(drawn)
+    with figures.style():
+        if found:
+            add("compare", words.data(found), _compare_changes.chart(found), parts[: len(found)])
+        if beside:
+            add("devices", devices.data(beside), _compare_devices.chart(beside), parts[-1:])
+    drawings = [
+        inline_svg(files[name].decode(), f"{name[:7]}-", "Comparison")
+        for name in ("compare.svg", "devices.svg")
+        if name in files
+    ]
+    templates = environment()
+    templates.filters["plain"] = plain
+    page = templates.get_template("compare.html.j2")
+    text = page.render(title="Strata: comparison", parts=parts, drawings=drawings)
+    return files | {"compare.html": text.encode()}

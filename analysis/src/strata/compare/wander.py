@@ -1,18 +1,16 @@
 """How far do medians wander between two runs of the same code, and what can be told beside that?
 
-Samples within one case of one run say how well its median is known in that run. From run to run the
-median moves further: memory lies elsewhere, the clock, the temperature, the neighbours are others.
-A test on the samples alone takes each of these for a change of the code (NVIDIA/nvbench#316 has
-such alarms on identical code). Between the two recorded runs of the atlas, of two H200s and mostly
-the same kernels, it calls 44 % of 15 340 rows changed at a rate of 1 % each, and 28 % by
-Bonferroni's procedure; with the floors of this file no row is, and with floors from half of the
-cases none of the other half in five draws of six, 2 of 7796 in the sixth.
+Samples of one run say how well a median is known in that run. From run to run it moves further:
+memory lies elsewhere, the clock, the temperature, the neighbours are others. A test on the samples
+alone takes each of these for a change of the code (NVIDIA/nvbench#316 has such alarms on identical
+code). Between the two recorded runs of the atlas, of two H200s and mostly the same kernels, it
+calls 44 % of 15 340 rows changed at a rate of 1 % each, and 28 % by Bonferroni's procedure; with
+the floors of this file no row is, and with floors from half of the cases none of the other half in
+five draws of six, 2 of 7796 in the sixth.
 
 So every change is held against a floor: the between-run component of its kind of row, from runs of
 the same code where they are given, and otherwise from the changes themselves, of which most must
-then be no changes (Efron 2004, an empirical null).
-
-Everything is in logarithms of values, so an error of 0.01 is 1 %.
+then be no changes (Efron 2004, an empirical null). All is in logarithms of values: 0.01 is 1 %.
 
 Rows of a group do not wander alike (at the edge of a cache more than in its middle), so a floor has
 a shape as well: Subbotin's exponential power law, from normal to tails far heavier than Laplace's.
@@ -27,60 +25,51 @@ below a doubling would ever be found among ten thousand rows.
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import comb
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaincc, gammainccinv, gammaln
+from scipy.special import bdtr, gammaincc, gammainccinv, gammaln
 
 Vector = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Group = tuple[str, ...]
+"""The words that the rows of a group have in common."""
 
-MIN_ROWS = 20
-"""A floor is estimated from at least so many changes."""
-LEAST = 0.0005
-"""No between-run component is taken to be below 0.05 %: timers and clocks have steps."""
+MIN_ROWS = 20  # changes from which a floor is estimated
+LEAST = 0.0005  # of a between-run component: timers and clocks have steps
 KEPT = 0.95
 """Without runs of the same code: the share of a group's changes that the shape is fitted to.
 
 Beyond it a change counts as far out and no more, so that one row in twenty may have changed without
 hiding itself; the spread stands even where nearly half have.
 """
-SHIFTS = 5
-"""How many groups it takes to say how far whole groups are shifted."""
-SHAPES = (0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.0)
-"""Exponents that a law may have: 2 is normal, 1 is Laplace's."""
-REFUTED = 0.5
-"""A shape is refuted that is this much less likely, as a logarithm: by one standard error."""
-SEEN = 20
-"""From so many samples on, their order tells how much they depend on each other."""
+SHIFTS = 5  # groups that say how far whole groups are shifted
+SHAPES = (0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.0)  # 1 is Laplace's law, 2 is normal
+REFUTED = 0.5  # a shape that is so much less likely, as a logarithm: by one standard error
+SEEN = 20  # samples of which the order tells how much they depend on each other
 
-_NORMAL = NormalDist()
-_SIGMA = math.erfc(1 / math.sqrt(2))
-"""How often a normal variable is beyond one standard deviation."""
-_LEAST_CHANCE = 80.0
-"""Chances below exp(-80) are not told apart."""
-_GRID = np.concatenate([-np.geomspace(_LEAST_CHANCE, 1e-6, 1600), [0.0]])
-"""Logarithms of chances, close to each other where the quantiles bend."""
+_SIGMA = math.erfc(1 / math.sqrt(2))  # how often a normal variable is beyond one sigma
+# Logarithms of chances, close to each other where the quantiles bend; exp(-80) is the least.
+_GRID = np.append(-np.geomspace(80.0, 1e-6, 1600), 0.0)
 
 
 @cache
 def _ranks(count: int) -> tuple[int, float]:
     """Price and Bonett's rank for `count` samples, and the normal quantile that belongs to it."""
     rank = max(1, round((count + 1) / 2 - math.sqrt(count)))
-    tail = sum(comb(count, below) for below in range(rank)) / 2**count
-    return rank, _NORMAL.inv_cdf(1 - tail)
+    return rank, NormalDist().inv_cdf(1 - float(bdtr(rank - 1, count, 0.5)))
 
 
 def median_error(samples: Sequence[float]) -> float:
     """Standard error of the logarithm of the median of positive `samples`, in the order taken.
 
-    By Price and Bonett's order statistics, without a distribution; 0 of a single sample, which has
-    no spread to show. From 20 samples on it is widened by the correlation of neighbours in time,
-    as for a process of first order.
+    By Price and Bonett's order statistics, without a distribution; 0 of fewer than two samples,
+    which have no spread to show. From 20 samples on it is widened by the correlation of neighbours
+    in time, as for a process of first order.
     """
     count = len(samples)
     if count < 2:
@@ -104,67 +93,56 @@ def median_error(samples: Sequence[float]) -> float:
 def _table(shape: float) -> Vector:
     """How far a law of one sigma reaches, for the chances of `_GRID`."""
     unit = gammainccinv(1 / shape, _SIGMA)
-    result: Vector = (gammainccinv(1 / shape, np.exp(_GRID)) / unit) ** (1 / shape)
-    return result
+    return np.asarray((gammainccinv(1 / shape, np.exp(_GRID)) / unit) ** (1 / shape))
 
 
-def _within(chances: Vector, shapes: Vector) -> Vector:
-    """How far laws of one sigma reach: they are beyond with the given chances, to either side.
+def _quantiles(chances: Vector, shape: float) -> Vector:
+    """How far a law of one sigma reaches: it is beyond with the given chances, to either side.
 
-    One sigma is where 68.3 % lie, whatever the shape. Between the lines of a table, because the
-    function itself takes microseconds: right to 0.1 %.
+    One sigma is where 68.3 % lie, whatever the shape. From a table, because the function itself
+    takes microseconds: right to 0.1 %.
     """
-    result = np.empty_like(chances)
-    logarithms = np.log(chances)
-    for shape in np.unique(shapes):
-        here = shapes == shape
-        result[here] = np.interp(logarithms[here], _GRID, _table(float(shape)))
-    return result
+    return np.interp(np.log(chances), _GRID, _table(shape))
 
 
-def half_widths(chances: Vector, scales: Vector, shapes: Vector, shift: float) -> Vector:
-    """How far rows move without a change, beyond which they are with the given chances.
-
-    `scales` and `shapes` are of what is the row's own, `shift` is the normal part of its group. The
-    root of the summed squares of both quantiles is exact if all is normal, and where one of the two
-    is far the larger.
-    """
-    normal = np.full_like(shapes, 2.0)
-    own, common = scales * _within(chances, shapes), shift * _within(chances, normal)
-    return np.hypot(own, common)
-
-
-def chances_of(changes: Vector, scales: Vector, shapes: Vector, shift: float) -> Vector:
-    """How often rows without a change move at least as far as `changes`, to either side."""
-    low, high = np.full_like(changes, -_LEAST_CHANCE), np.zeros_like(changes)
-    for _ in range(28):
+def _bisected(low: Vector, high: Vector, halvings: int, below: Callable[[Vector], Mask]) -> Vector:
+    """The smallest values, from above, that are not `below` what is sought."""
+    for _ in range(halvings):
         middle = (low + high) / 2
-        inside = half_widths(np.exp(middle), scales, shapes, shift) > np.abs(changes)
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    result: Vector = np.exp(high)
-    return result
+        under = below(middle)
+        low, high = np.where(under, middle, low), np.where(under, high, middle)
+    return high
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
-    """How one row moves without a change, in logarithms: own scale and shape, shift of its group.
+class Laws:
+    """How rows move without a change, in logarithms: scale and shape of each, shift of all groups.
 
-    `scale` is one sigma: 68.3 % of such rows move less.
+    A scale is one sigma: 68.3 % of such rows move less. The shift is normal, one sigma as well.
     """
 
-    scale: float
-    shape: float
+    scales: Vector
+    shapes: Vector
     shift: float
 
-    def half_width(self, chance: float) -> float:
-        """Beyond which the row is with this chance, both sides together."""
-        one = np.ones(1)
-        return float(half_widths(chance * one, self.scale * one, self.shape * one, self.shift)[0])
+    def reach(self, chances: Vector | float) -> Vector:
+        """Beyond which each row is with the given chance, both sides together.
 
-    def chance(self, change: float) -> float:
-        """How often the row moves at least as far, to either side."""
-        one = np.ones(1)
-        return float(chances_of(change * one, self.scale * one, self.shape * one, self.shift)[0])
+        The root of the summed squares of the row's own quantile and of the shift's is exact if all
+        is normal, and where one of the two is far the larger.
+        """
+        wanted = np.broadcast_to(np.asarray(chances, float), self.scales.shape)
+        own = np.empty_like(self.scales)
+        for shape in np.unique(self.shapes):
+            here = self.shapes == shape
+            own[here] = _quantiles(wanted[here], float(shape))
+        return np.asarray(np.hypot(self.scales * own, self.shift * _quantiles(wanted, 2.0)))
+
+    def chances(self, changes: Vector) -> Vector:
+        """How often each row moves at least as far as its change, to either side."""
+        low, high = np.full_like(changes, _GRID[0]), np.zeros_like(changes)
+        sizes = np.abs(changes)
+        return np.exp(_bisected(low, high, 28, lambda chance: self.reach(np.exp(chance)) > sizes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +151,19 @@ class Floor:
 
     `spread` is one sigma of rows within the group and `shape` the exponent of its law; `shift` is
     one sigma of the group as a whole. `rows` is the number of changes behind it, 0 where it is
-    assumed; `group` are the words that its rows have in common.
+    assumed.
     """
 
-    group: tuple[str, ...]
+    group: Group
     rows: int
     spread: float
     shape: float
     shift: float
 
-    def law(self, error: float) -> Law:
-        """Of a row of the group, by `error` of both of its medians together."""
-        return Law(math.hypot(self.spread, error), self.shape, self.shift)
+    @property
+    def name(self) -> str:
+        """The words of the group; `all` for that of all rows."""
+        return "/".join(filter(None, self.group)) or "all"
 
 
 def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
@@ -195,14 +174,22 @@ def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
     counts.
     """
     sizes = np.abs(changes)
-    shapes = np.array(SHAPES)
-    spreads = _spreads(sizes, errors, _within(np.full_like(shapes, 0.5), shapes))
-    units = np.sqrt(spreads[:, None] ** 2 + errors[None, :] ** 2)
-    powers = shapes[:, None]
-    scaled = gammainccinv(1 / powers, _SIGMA) * (sizes / units) ** powers
-    peak = np.log(powers / 2) - gammaln(1 / powers)
-    peak = peak + np.log(gammainccinv(1 / powers, _SIGMA)) / powers
-    dense = peak - np.log(units) - scaled
+    middles = np.array([float(_quantiles(np.array(0.5), shape)) for shape in SHAPES])
+
+    def units(spreads: Vector) -> Vector:
+        return np.sqrt(spreads[:, None] ** 2 + errors[None, :] ** 2)
+
+    def below(logarithms: Vector) -> Mask:
+        return np.asarray(np.median(sizes / units(np.exp(logarithms)), axis=1) > middles)
+
+    low = np.full(len(middles), math.log(LEAST))
+    high = np.log(np.maximum(LEAST, float(sizes.max()) / middles))
+    spreads = np.exp(_bisected(low, np.where(below(low), high, low), 40, below))
+    powers = np.array(SHAPES)[:, None]
+    reaches = gammainccinv(1 / powers, _SIGMA)
+    scaled = reaches * (sizes / units(spreads)) ** powers
+    peak = np.log(powers / 2) - gammaln(1 / powers) + np.log(reaches) / powers
+    dense = peak - np.log(units(spreads)) - scaled
     if kept < 1:
         edge = np.quantile(scaled, kept, axis=1, keepdims=True)
         beyond = np.log(np.maximum(gammaincc(1 / powers, edge), 1e-300))
@@ -210,27 +197,6 @@ def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
     likelihoods = dense.sum(axis=1)
     best = int(np.argmax(likelihoods >= likelihoods.max() - REFUTED))
     return float(spreads[best]), SHAPES[best]
-
-
-def _spreads(sizes: Vector, errors: Vector, middles: Vector) -> Vector:
-    """For each shape the spread that puts the median of `sizes` on its middle, at least LEAST.
-
-    By bisection, for all shapes at once; 40 halvings are far below any rounding shown.
-    """
-    low = np.full(len(middles), LEAST)
-    high = np.maximum(LEAST, float(sizes.max()) / middles)
-
-    def above(spread: Vector) -> npt.NDArray[np.bool_]:
-        units = np.sqrt(spread[:, None] ** 2 + errors[None, :] ** 2)
-        result: npt.NDArray[np.bool_] = np.median(sizes / units, axis=1) > middles
-        return result
-
-    high = np.where(above(low), high, low)
-    for _ in range(40):
-        middle = np.sqrt(low * high)
-        over = above(middle)
-        low, high = np.where(over, middle, low), np.where(over, high, middle)
-    return high
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,69 +208,59 @@ class Drift:
 
     changes: Vector
     errors: Vector
-    groups: Sequence[tuple[tuple[str, ...], ...]]
+    groups: Sequence[Sequence[Group]]
 
 
-class Floors:
-    """The floors of all groups: each row has that of its finest group with enough rows."""
+def floors(
+    drifts: Sequence[Drift], rows: Iterable[Sequence[Group]], *, known: bool, assumed: float
+) -> list[Floor]:
+    """The floor of each of `rows`, of which the groups are given: of the finest with enough rows.
 
-    def __init__(self, drifts: Sequence[Drift], *, known: bool, assumed: float) -> None:
-        """Of pairs of runs: `known` says that both had the same code, so that all is wander.
-
-        `assumed` is the spread where too few rows say otherwise, as a logarithm.
-        """
-        self._known = known
-        self._assumed = assumed
-        self._members: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        self._floors: dict[tuple[str, ...], Floor] = {}
-        medians: list[float] = []
-        centred = [drift.changes.copy() for drift in drifts]
-        for drift, changes in zip(drifts, centred, strict=True):
-            finest: dict[tuple[str, ...], list[int]] = defaultdict(list)
-            for place, groups in enumerate(drift.groups):
-                finest[groups[0]].append(place)
-            for places in finest.values():
-                if len(places) >= MIN_ROWS:
-                    medians.append(float(np.median(changes[places])))
-                    changes[places] -= medians[-1]
-        for place, groups in enumerate(groups for drift in drifts for groups in drift.groups):
-            for group in dict.fromkeys(groups):
-                self._members[group].append(place)
-        self._changes = np.concatenate([*centred, np.empty(0)])
-        self._errors = np.concatenate([*(drift.errors for drift in drifts), np.empty(0)])
-        self.shift = self._shift(np.array(medians))
-
-    def _shift(self, medians: Vector) -> float:
-        """How far whole groups are shifted, by their medians.
-
-        Where the code may have changed, most groups are supposed to have no change or a common one.
-        """
-        if self._known and len(medians):
-            spread = math.sqrt(float((medians**2).mean()))
-        elif len(medians) >= SHIFTS:
-            spread = 1.4826 * float(np.median(np.abs(medians - np.median(medians))))
-        else:
-            return self._assumed
-        spread *= caution(len(medians))
-        return spread if len(medians) >= SHIFTS else max(spread, self._assumed)
-
-    def of(self, groups: Sequence[tuple[str, ...]]) -> Floor:
-        """The floor of a row with these groups, from the finest to the coarsest."""
+    `drifts` are of pairs of runs: `known` says that both had the same code, so that all is wander.
+    `assumed` is the spread where too few rows say otherwise, as a logarithm.
+    """
+    errors = np.concatenate([drift.errors for drift in drifts])
+    changes = np.concatenate([drift.changes for drift in drifts])
+    finest: dict[tuple[int, Group], list[int]] = defaultdict(list)
+    members: dict[Group, list[int]] = defaultdict(list)
+    moved = ((pair, groups) for pair, drift in enumerate(drifts) for groups in drift.groups)
+    for place, (pair, groups) in enumerate(moved):
+        finest[pair, groups[0]].append(place)
         for group in groups:
-            members = self._members.get(group, [])
-            if len(members) >= MIN_ROWS:
-                if group not in self._floors:
-                    self._floors[group] = self._estimate(group, members)
-                return self._floors[group]
-        return Floor(group=(), rows=0, spread=self._assumed, shape=1.0, shift=self.shift)
+            members[group].append(place)
+    large = [places for places in finest.values() if len(places) >= MIN_ROWS]
+    medians = np.array([np.median(changes[places]) for places in large])
+    for places, median in zip(large, medians, strict=True):
+        changes[places] -= median
+    shift = _shift(medians, known=known, assumed=assumed)
 
-    def _estimate(self, group: tuple[str, ...], members: Sequence[int]) -> Floor:
-        changes = self._changes[members]
-        centre = 0.0 if self._known else float(np.median(changes))
-        kept = 1.0 if self._known else KEPT
-        spread, shape = fit(changes - centre, self._errors[members], kept=kept)
-        spread *= caution(len(members))
-        return Floor(group=group, rows=len(members), spread=spread, shape=shape, shift=self.shift)
+    @cache
+    def estimated(group: Group) -> Floor:
+        here, count = changes[members[group]], len(members[group])
+        centre, kept = (0.0, 1.0) if known else (float(np.median(here)), KEPT)
+        spread, shape = fit(here - centre, errors[members[group]], kept=kept)
+        return Floor(group, count, spread * caution(count), shape, shift)
+
+    enough = {group for group, places in members.items() if len(places) >= MIN_ROWS}
+    found = (next((group for group in groups if group in enough), None) for groups in rows)
+    unknown = Floor((), 0, assumed, 1.0, shift)
+    return [unknown if group is None else estimated(group) for group in found]
+
+
+def _shift(medians: Vector, *, known: bool, assumed: float) -> float:
+    """How far whole groups are shifted, by their medians.
+
+    Where the code may have changed, most groups are supposed to have no change or a common one.
+    """
+    enough = len(medians) >= SHIFTS
+    if known and len(medians):
+        spread = math.sqrt(float((medians**2).mean()))
+    elif enough:
+        spread = 1.4826 * float(np.median(np.abs(medians - np.median(medians))))
+    else:
+        return assumed
+    spread *= caution(len(medians))
+    return spread if enough else max(spread, assumed)
 
 
 def caution(count: int) -> float:
@@ -312,71 +268,14 @@ def caution(count: int) -> float:
     return 1 + 1.17 / math.sqrt(count)
 
 
-# --- deciding -------------------------------------------------------------------------------------
-
-
-def holm(chances: Sequence[float], rate: float) -> tuple[bool, ...]:
+def holm(chances: Vector, rate: float) -> Mask:
     """Which of the `chances` are alarms, when in all of them together false ones come at `rate`.
 
     Holm's step-down: however the rows depend on each other, the probability of even one false alarm
     is at most `rate`.
     """
-    result = [False] * len(chances)
-    order = sorted(range(len(chances)), key=lambda place: (chances[place], place))
-    for step, place in enumerate(order):
-        if chances[place] > rate / (len(chances) - step):
-            break
-        result[place] = True
-    return tuple(result)
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """How a comparison decides: `rate` of false alarms in `rows` together, from `least` on.
-
-    `least` is the smallest change of interest, as a logarithm. All is said of Holm's first step, at
-    which an alarm is hardest.
-    """
-
-    rows: int
-    rate: float
-    least: float
-
-    def edge(self, law: Law) -> float:
-        """The smallest change seen that is an alarm, as a logarithm."""
-        return max(law.half_width(self.rate / max(self.rows, 1)), self.least)
-
-    def power(self, change: float, law: Law) -> float:
-        """How often a true `change` (a logarithm) is found."""
-        short = self.edge(law) - abs(change)
-        tail = law.chance(short) / 2
-        return tail if short > 0 else 1 - tail
-
-    def smallest(self, law: Law, power: float) -> float:
-        """The smallest true change that is found with `power` (at least 0.5), as a logarithm."""
-        return self.edge(law) + law.half_width(2 * (1 - power))
-
-    def samples(self, change: float, spread: float, floor: Floor, power: float) -> int | None:
-        """How many samples each run needs so that a true `change` is found with `power`.
-
-        `change` and `spread`, the standard deviation of independent normal samples, are logarithms.
-        None where the floor alone hides it: then no samples help, but runs of the same code.
-        """
-        if self.power(change, floor.law(0.0)) < power:
-            return None
-
-        def enough(count: int) -> bool:
-            # The median of n normal samples has π/2 times the variance of their mean; two medians.
-            error = spread * math.sqrt(math.pi / count)
-            return self.power(change, floor.law(error)) >= power
-
-        high = 1
-        while not enough(high):
-            high *= 2
-            if high > 2**30:
-                return None
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
+    order = np.argsort(chances, kind="stable")
+    below = chances[order] <= rate / np.arange(len(chances), 0, -1)
+    alarms = np.empty(len(chances), bool)
+    alarms[order] = np.logical_and.accumulate(below)
+    return alarms

@@ -1,24 +1,32 @@
-"""A comparison in words and tables: for a terminal, a page, a paper, and as lines of a CSV file."""
+"""What changed between two runs in words and tables, and as lines of a CSV file."""
 
-import csv
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from io import StringIO
-from statistics import median
+from collections.abc import Iterator, Sequence
+from statistics import median, median_high
 
-from strata.compare.changes import POWER, VERDICTS, Change, Comparison
+from strata.compare.changes import ALARMS, POWER, VERDICTS, Change, Comparison, Pair
+from strata.compare.conditions import differences, kinship
+from strata.compare.sections import Section, as_csv, table_of
 from strata.model import Table, units
 from strata.run import Row, params_text
 
 MINUS = "−"
-COLUMNS = (
-    "run_before", "run_after", "suite", "benchmark", "case", "quantity", "method", "provenance",
-    "unit", "better", "before", "after", "verdict", "change", "change_low", "change_high",
-    "chance_without_change", "smallest_change_found", "floor_spread", "floor_shift",
-    "floor_shape", "floor_rows", "floor_group", "reason",
-)  # fmt: skip
-"""Changes, intervals and floors are relative: 0.02 is 2 % more than before."""
+COLUMNS = {
+    "run_before": "before.run", "run_after": "after.run",
+    **{name: f"before.{name}" for name in (
+        "suite", "benchmark", "case", "quantity", "method", "provenance", "unit",
+    )},
+    "better": "better", "before": "before.value", "after": "after.value", "verdict": "verdict",
+    "change": "change", "change_low": "low", "change_high": "high",
+    "chance_without_change": "chance", "smallest_change_found": "found",
+    **{f"floor_{name}": f"floor.{name}" for name in ("spread", "shift", "shape", "rows")},
+    "floor_group": "floor.name", "reason": "reason",
+}  # fmt: skip
+"""What the columns of the CSV file are of a change or a pair.
+
+Changes, intervals and floors are relative: 0.02 is 2 % more than before.
+"""
 
 
 def percent(share: float) -> str:
@@ -44,6 +52,19 @@ def name(row: Row) -> str:
     return f"{row.benchmark} {row.quantity} ({row.method})"
 
 
+def section(found: Comparison) -> Section:
+    """All that there is to say of a comparison."""
+    alarms, benchmarks = _alarms(found), _benchmarks(found)
+    return Section(
+        title=title(found),
+        warnings=warnings(found),
+        tables=tuple(table for table in (alarms, benchmarks) if table.rows),
+        details=tuple(table for table in (_counts(found), _left_out(found)) if table.rows),
+        alarms=alarms,
+        notes=(f"{counts(found)}.", *_notes(found)),
+    )
+
+
 def title(found: Comparison) -> str:
     """Which runs are compared."""
     before, after = found.before.context, found.after.context
@@ -59,16 +80,13 @@ def counts(found: Comparison) -> str:
 
 def warnings(found: Comparison) -> tuple[str, ...]:
     """What a reader must know before believing a verdict: one line each."""
-    result = []
-    if found.kinship == "model":
-        result.append(
-            "two devices of one model: what differs between the chips is inside every change"
-        )
-    result += [f"conditions differ, {difference}" for difference in found.differences]
-    result += [
-        f"{run} is given as a run of the same code, yet differs in {difference}"
-        for run, difference in found.unlike
-    ]
+    result = [f"conditions differ, {difference}" for difference in found.differences]
+    if kinship(found.before.context, found.after.context) == "model":
+        what = "what differs between the chips is inside every change"
+        result.insert(0, f"two devices of one model: {what}")
+    for run in found.same:
+        told = f"{run.context.run} is given as a run of the same code, yet differs in"
+        result += [f"{told} {difference}" for difference in differences(found.before, run)]
     if not found.same:
         result.append(
             "no runs of the same code are given (--same): how far medians wander is taken from "
@@ -77,77 +95,62 @@ def warnings(found: Comparison) -> tuple[str, ...]:
     return tuple(result)
 
 
-def notes(found: Comparison) -> tuple[str, ...]:
+def _notes(found: Comparison) -> Iterator[str]:
     """What the verdicts promise, what was found beside them, and what was left out."""
-    settings = found.settings
-    rows = units.count(len(found.changes))
-    promise = (
-        f"Alarms (slower, faster, changed): Holm's procedure over all {rows} timed rows, so that "
+    settings, rows = found.settings, units.count(len(found.changes))
+    yield (
+        f"Alarms ({', '.join(ALARMS)}): Holm's procedure over all {rows} timed rows, so that "
         f"without any change even one false alarm has a probability of at most "
         f"{size(settings.false_alarm)}; and at least {size(settings.min_change)}, the smallest "
         f"change of interest. Same: the row's own 95{units.SPACE}% interval lies within that. "
         "Everything else is undecided."
     )
-    result = [promise]
-    source = (
-        f"from runs of the same code ({', '.join(found.same)})"
-        if found.same
-        else "from the changes themselves"
-    )
-    found_sizes = sorted(change.found for change in found.changes)
-    if found_sizes:
-        middle = found_sizes[len(found_sizes) // 2]
-        sure = sum(value <= 0.02 for value in found_sizes)
-        result.append(
-            f"How far medians wander between runs is taken {source}; a change is found with a "
-            f"power of {POWER:g} from {size(middle)} on in half of the rows, and of "
-            f"2{units.SPACE}% in {units.count(sure)} of {rows}."
+    if found.changes:
+        runs = f"runs of the same code ({', '.join(run.context.run for run in found.same)})"
+        smallest = [change.found for change in found.changes]
+        yield (
+            f"How far medians wander between runs is taken from "
+            f"{runs if found.same else 'the changes themselves'}; a change is found with a "
+            f"power of {POWER:g} from {size(median_high(smallest))} on in half of the rows, and of "
+            f"2{units.SPACE}% in {units.count(sum(value <= 0.02 for value in smallest))} of {rows}."
         )
     exact = Counter(one.verdict for one in found.exact)
-    result.append(
+    yield (
         f"Counted, modelled and published rows, compared to the last digit: "
         f"{units.count(exact['same'])} same, {units.count(exact['changed'])} changed."
     )
-    reasons = Counter(one.reason for one in found.left_out)
-    listed = "; ".join(f"{units.count(reasons[why])} {why}" for why in sorted(reasons))
-    result.append(
+    reasons = sorted(Counter(one.reason for one in found.left_out).items())
+    listed = "; ".join(f"{units.count(count)} {reason}" for reason, count in reasons)
+    yield (
         f"Not compared: {units.count(len(found.left_out))} rows"
         + (f" ({listed})" if listed else "")
-        + f"; {units.count(found.only_before)} rows only before, "
-        f"{units.count(found.only_after)} only after."
+        + f"; {units.count(found.alone[0])} rows only before, "
+        f"{units.count(found.alone[1])} only after."
     )
-    return tuple(result)
 
 
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _cells(change: Change) -> tuple[str, ...]:
-    before, after = change.before, change.after
-    return (
-        change.verdict,
-        name(before),
-        params_text(before.params, " "),
-        units.quantity(before.value, before.unit),
-        units.quantity(after.value, after.unit),
-        percent(change.change),
-        f"{percent(change.low)} to {percent(change.high)}",
+def _alarms(found: Comparison) -> Table:
+    """What is slower, faster or changed."""
+    lines = (
+        (
+            change.verdict,
+            name(change.before),
+            params_text(change.before.params, " "),
+            units.quantity(change.before.value, change.before.unit),
+            units.quantity(change.after.value, change.after.unit),
+            percent(change.change),
+            f"{percent(change.low)} to {percent(change.high)}",
+        )
+        for change in found.flagged()
     )
+    header = ("verdict", "quantity", "case", "before", "after", "change", "interval")
+    return table_of("changes", "What changed", header, lines, (3, 4, 5))
 
 
-def flagged_table(found: Comparison, most: int | None = None) -> Table:
-    """What is slower, faster or changed, `most` lines of it."""
-    shown = found.flagged()[:most]
-    return Table(
-        name="changes",
-        title="What changed",
-        header=("verdict", "quantity", "case", "before", "after", "change", "interval"),
-        rows=tuple(tuple((cell,) for cell in _cells(change)) for change in shown),
-        numeric=frozenset({3, 4, 5}),
-    )
-
-
-def benchmark_table(found: Comparison) -> Table:
+def _benchmarks(found: Comparison) -> Table:
     """A line for each benchmark: its rows by verdict, its median change, what would be found.
 
     Changes are as of times: a rate that falls counts as slower, like a time that grows.
@@ -156,89 +159,41 @@ def benchmark_table(found: Comparison) -> Table:
     for change in found.changes:
         grouped[change.before.benchmark].append(change)
     lines = []
-    for benchmark in sorted(grouped):
-        here = grouped[benchmark]
+    for benchmark, here in sorted(grouped.items()):
         verdicts = Counter(change.verdict for change in here)
-        middle = median(math.expm1(worse(change)) for change in here)
-        cells = (
-            benchmark,
-            units.count(len(here)),
-            *(units.count(verdicts[verdict]) for verdict in VERDICTS),
-            percent(middle),
-            size(sorted(change.found for change in here)[len(here) // 2]),
-        )
-        lines.append(tuple((cell,) for cell in cells))
-    return Table(
-        name="benchmarks",
-        title="By benchmark",
-        header=("benchmark", "rows", *VERDICTS, "median, as a time", "found from (median)"),
-        rows=tuple(lines),
-        numeric=frozenset(range(1, 4 + len(VERDICTS))),
-    )
+        numbers = (len(here), *(verdicts[verdict] for verdict in VERDICTS))
+        middle = median(change.as_time(change.change) for change in here)
+        smallest = median_high(change.found for change in here)
+        lines.append((benchmark, *map(units.count, numbers), percent(middle), size(smallest)))
+    header = ("benchmark", "rows", *VERDICTS, "median, as a time", "found from (median)")
+    return table_of("benchmarks", "By benchmark", header, lines, range(1, len(header)))
 
 
-def counts_table(found: Comparison) -> Table:
+def _counts(found: Comparison) -> Table:
     """The counted, modelled and published quantities of which a row changed."""
-    grouped: dict[tuple[str, str, str], list[tuple[float, float]]] = defaultdict(list)
+    grouped: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     for one in found.exact:
-        key = (one.before.quantity, one.before.method, one.before.provenance)
-        grouped[key].append((one.before.value, one.after.value))
+        grouped[one.before.quantity, one.before.method, one.before.provenance].append(one)
     lines = []
-    for (quantity, method, provenance), values in sorted(grouped.items()):
-        differ = [(before, after) for before, after in values if before != after]
-        if not differ:
-            continue
-        moved = sorted(abs(after / before - 1) if before else math.inf for before, after in differ)
-        cells = (
-            quantity,
-            method,
-            provenance,
-            units.count(len(values)),
-            units.count(len(differ)),
-            size(moved[len(moved) // 2]) if moved[len(moved) // 2] < math.inf else "from 0",
-        )
-        lines.append(tuple((cell,) for cell in cells))
-    return Table(
-        name="counts",
-        title="Counts that are not the same",
-        header=("quantity", "method", "provenance", "rows", "changed", "median size of a change"),
-        rows=tuple(lines),
-        numeric=frozenset({3, 4, 5}),
-    )
+    for words, here in sorted(grouped.items()):
+        moved = [
+            abs(one.after.value / one.before.value - 1) if one.before.value else math.inf
+            for one in here
+            if one.verdict == "changed"
+        ]
+        if moved:
+            middle = median_high(moved)
+            shown = size(middle) if middle < math.inf else "from 0"
+            lines.append((*words, units.count(len(here)), units.count(len(moved)), shown))
+    header = ("quantity", "method", "provenance", "rows", "changed", "median size of a change")
+    return table_of("counts", "Counts that are not the same", header, lines, (3, 4, 5))
 
 
-def left_out_table(found: Comparison) -> Table:
+def _left_out(found: Comparison) -> Table:
     """The rows that both runs have and that were not compared, by case and reason."""
-    grouped: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for one in found.left_out:
-        grouped[one.before.case, one.reason].append(one.before)
-    return Table(
-        name="left_out",
-        title="Not compared",
-        header=("case", "rows", "reason"),
-        rows=tuple(
-            ((case,), (units.count(len(rows)),), (reason,))
-            for (case, reason), rows in grouped.items()
-        ),
-        numeric=frozenset({1}),
-    )
-
-
-def tables_of(found: Comparison) -> tuple[Table, ...]:
-    """The tables that have a row."""
-    made = (
-        flagged_table(found),
-        benchmark_table(found),
-        counts_table(found),
-        left_out_table(found),
-    )
-    return tuple(table for table in made if table.rows)
-
-
-def worse(change: Change) -> float:
-    """The change as the logarithm of a ratio of times: above 0 where it is for the worse."""
-    ratio = math.log(change.after.value / change.before.value)
-    return -ratio if change.better == "higher" else ratio
+    grouped = Counter((one.before.case, one.reason) for one in found.left_out)
+    lines = ((case, units.count(rows), reason) for (case, reason), rows in grouped.items())
+    return table_of("left_out", "Not compared", ("case", "rows", "reason"), lines, (1,))
 
 
 # --- lines of a CSV file --------------------------------------------------------------------------
@@ -246,61 +201,16 @@ def worse(change: Change) -> float:
 
 def data(comparisons: Sequence[Comparison]) -> bytes:
     """One line for each timed row, each count that changed, and each row that was left out."""
-    listed = (line for found in comparisons for line in _lines(found))
-    cells = ([_cell(line.get(column, "")) for column in COLUMNS] for line in listed)
-    return as_csv(COLUMNS, cells)
+    listed: list[Change | Pair] = []
+    for found in comparisons:
+        listed += found.changes
+        listed += (one for one in (*found.exact, *found.left_out) if one.verdict != "same")
+    return as_csv(COLUMNS, ([_cell(one, path) for path in COLUMNS.values()] for one in listed))
 
 
-def as_csv(columns: Sequence[str], lines: Iterable[Sequence[object]]) -> bytes:
-    """The lines below their header, by RFC 4180."""
-    buffer = StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(columns)
-    writer.writerows(lines)
-    return buffer.getvalue().encode()
-
-
-def _cell(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float) else value
-
-
-def _lines(found: Comparison) -> Iterator[dict[str, object]]:
-    runs = (found.before.context.run, found.after.context.run)
-    for change in found.changes:
-        floor = change.floor
-        yield _line(runs, change.before, change.after) | {
-            "better": change.better,
-            "verdict": change.verdict,
-            "change": change.change,
-            "change_low": change.low,
-            "change_high": change.high,
-            "chance_without_change": change.chance,
-            "smallest_change_found": change.found,
-            "floor_spread": floor.spread,
-            "floor_shift": floor.shift,
-            "floor_shape": floor.shape,
-            "floor_rows": floor.rows,
-            "floor_group": "/".join(word for word in floor.group if word) or "all",
-        }
-    for one in found.exact:
-        if one.verdict != "same":
-            yield _line(runs, one.before, one.after) | {"better": "neither", "verdict": "changed"}
-    for out in found.left_out:
-        line = _line(runs, out.before, out.after)
-        yield line | {"verdict": "not compared", "reason": out.reason}
-
-
-def _line(runs: tuple[str, str], before: Row, after: Row) -> dict[str, object]:
-    return {
-        "run_before": runs[0],
-        "run_after": runs[1],
-        "suite": before.suite,
-        "benchmark": before.benchmark,
-        "case": before.case,
-        "quantity": before.quantity,
-        "method": before.method,
-        "provenance": before.provenance,
-        "unit": before.unit,
-        "before": repr(before.value),
-        "after": repr(after.value),
-    }
+def _cell(one: Change | Pair, path: str) -> object:
+    """What lies at `path`, values of rows with all their digits; empty where a pair has it not."""
+    found: object = one
+    for name in path.split("."):
+        found = getattr(found, name, "")
+    return repr(found) if path.endswith(".value") else found

@@ -198,7 +198,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Panels in rows, the size of the whole in inches, and one legend.
+    """Panels in rows, their size in inches with one legend, and lines of words below all of them.
 
     `share` makes the values of a row, of a column, or of all panels have the same limits.
     """
@@ -212,6 +212,7 @@ class Chart:
     share: Literal["", "row", "column", "all"] = ""
     widths: Sequence[float] = ()
     heights: Sequence[float] = ()
+    below: Sequence[str] = ()
 
 
 def one(panel: Panel, *, width: float, height: float, **more: object) -> Chart:
@@ -406,8 +407,9 @@ def place_limits(panel: Panel) -> tuple[float, float]:
     return limits(panel.places, places)
 
 
-_DIGITS = ((2.2, (1,)), (1.0, (1, 2, 5)), (0.5, (1, 1.5, 2, 3, 5, 7)))
-_FINEST = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+_DIGITS: Sequence[Sequence[float]] = (
+    (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,)
+)  # fmt: skip
 
 
 def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
@@ -416,7 +418,7 @@ def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
         names = axis.names or [axis.text(at) for at in axis.ticks]
         return list(zip(axis.ticks, names, strict=True))
     if axis.scale == "log":
-        found = _log_ticks(low, high)
+        found = _log_ticks(low, high, axis.most)
     elif axis.scale in ("log2", "symlog2"):
         first, last = math.ceil(math.log2(max(low, 1e-300))), math.floor(math.log2(high))
         step = max(1, -(-(last - first + 1) // axis.most))
@@ -426,14 +428,16 @@ def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
     return [(at, axis.text(at)) for at in found]
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers, more of them the less an axis spans; a power of ten in at most eight."""
-    decades = math.log10(high / low)
-    digits: Sequence[float] = next((some for least, some in _DIGITS if decades > least), _FINEST)
-    step = max(1, math.ceil(decades / 8))
+def _log_ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers, at most `most`: digits of every power of ten, or powers of ten alone."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [digit * 10.0**power for power in powers if power % step == 0 for digit in digits]
-    return [at for at in found if low * (1 - 1e-9) <= at <= high * (1 + 1e-9)]
+    found: list[float] = []
+    for step, digits in [(1, digits) for digits in _DIGITS] + [(step, (1,)) for step in (2, 3, 4)]:
+        found = [digit * 10.0**power for power in powers if power % step == 0 for digit in digits]
+        found = [at for at in found if low * (1 - 1e-9) <= at <= high * (1 + 1e-9)]
+        if len(found) <= most:
+            break
+    return found if len(found) > 2 or high > 2 * low else _round_ticks(low, high, most)
 
 
 def _round_ticks(low: float, high: float, most: int) -> list[float]:
@@ -521,6 +525,12 @@ OTHER = Look(colour="#666666", marker="X", line="-")
 def look_of(looks: Mapping[T, Look], name: T, **changed: object) -> Look:
     """The look of a name, or of what has none, with `changed` parts."""
     return replace(looks.get(name, OTHER), **changed)  # type: ignore[arg-type]
+
+
+def layout_looks(layouts: Iterable[str], **changed: object) -> dict[str, tuple[str, Look]]:
+    """Label and look of each layout that occurs, in the order of every legend."""
+    present = ordered(layouts, tuple(LAYOUT_LOOK))
+    return {name: (name, look_of(LAYOUT_LOOK, name, **changed)) for name in present}
 
 
 def level_colour(level: str | None) -> str:

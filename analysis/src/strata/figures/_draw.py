@@ -7,6 +7,7 @@ measures everything twice, which takes longer than drawing does.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import Any, Literal
 
 from matplotlib.artist import Artist
@@ -44,14 +45,24 @@ TITLE = 17.0
 WIDER = 1.06
 """Texts of a stored image may be some percent wider than where they were measured."""
 POINT = 72.0
+BELOW = 9.0
+"""Points from a line of words below the panels to the next."""
+MANY = 2000
+"""More marks than this are an image inside the drawing, or an SVG grows to many megabytes."""
 
 Limits = tuple[float, float]
 
 
 def draw(chart: Chart) -> Canvas:
     """A canvas with the chart on it, laid out once and for all; call within `style`."""
-    canvas = Canvas(figsize=(chart.width, chart.height))
+    below = [line for words in chart.below for line in _broken(words, chart.width)]
+    foot = (BELOW * len(below) + GAP) / POINT if below else 0.0
+    canvas = Canvas(figsize=(chart.width, chart.height + foot))
     renderer = FigureCanvasAgg(canvas).get_renderer()
+    canvas.text(
+        EDGE / POINT / chart.width, foot / (chart.height + foot), "\n".join(below), va="top",
+        fontsize=6.5, color=INK, linespacing=1.35,
+    )  # fmt: skip
     shared = charts.value_limits(chart)
     shown = [
         (row, column, panel)
@@ -73,6 +84,14 @@ def draw(chart: Chart) -> Canvas:
     for row, column, panel in shown:
         _make_room(axes[row, column], panel, shared[row, column], renderer)
     return canvas
+
+
+def _broken(words: str, width: float) -> list[str]:
+    """A line in pieces that fit `width` inches, the later ones set in."""
+    most = max(30, int((width - 0.3) / 0.056))
+    return wrap(
+        words, most, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _once(chart: Chart, row: int, column: int, panel: Panel) -> Panel:
@@ -162,15 +181,16 @@ def _series(axes: Axes, series: Series, sideways: bool) -> None:  # noqa: FBT001
         axes.plot(
             *_xy(valid, sideways=sideways), color=look.colour, linestyle=look.line or "none",
             linewidth=look.width, alpha=look.alpha, zorder=series.order, label="_valid",
-            clip_on=False, **_marker(look),
+            clip_on=False, rasterized=len(valid) > MANY, **_marker(look),
         )  # fmt: skip
     if invalid:
-        hollow = replace(look, marker=look.marker or "o", hollow=True)
+        hollow = replace(look, marker=look.marker or "o", size=max(look.size, 3.0), hollow=True)
         axes.plot(
             *_xy(invalid, sideways=sideways), color=look.colour, linestyle="none",
             zorder=series.order + 1, label="_invalid", clip_on=False, **_marker(hollow),
         )  # fmt: skip
-    _mark_words(axes, series.marks, series.words_size, sideways=sideways)
+    gap = look.size / 2 if look.marker else 0
+    _mark_words(axes, series.marks, series.words_size, gap, sideways=sideways)
 
 
 def _marker(look: Look) -> dict[str, Any]:
@@ -229,12 +249,14 @@ def _bars(axes: Axes, bars: Bars, sideways: bool) -> None:  # noqa: FBT001
     _mark_words(axes, bars.marks, bars.words_size, sideways=sideways)
 
 
-def _mark_words(axes: Axes, marks: Sequence[Mark], size: float, *, sideways: bool) -> None:
+def _mark_words(
+    axes: Axes, marks: Sequence[Mark], size: float, gap: float = 0, *, sideways: bool
+) -> None:
     for m in marks:
         if m.words:
             axes.annotate(
                 m.words, (m.furthest, m.place) if sideways else (m.place, m.furthest),
-                xytext=(6, 0) if sideways else (0, 2), textcoords="offset points",
+                xytext=(6, 0) if sideways else (0, 2 + gap), textcoords="offset points",
                 ha="left" if sideways else "center", va="center" if sideways else "bottom",
                 fontsize=size, color=INK if m.valid else GREY, label="_words", zorder=5,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
@@ -369,7 +391,7 @@ def _lay_out(
         wide = box.width * WIDER + gap if beside else 0.0
         high = 0.0 if beside else box.height + gap
     across = width - 2 * edge - wide - sum(left) - sum(right) - gap * (columns - 1)
-    down = height - 2 * edge - high - sum(above) - sum(below) - gap * (rows - 1)
+    down = chart.height * canvas.dpi - 2 * edge - high - sum(above) - sum(below) - gap * (rows - 1)
     widths = _shares(chart.widths, columns, max(across, 0.2 * width))
     heights = _shares(chart.heights, rows, max(down, 0.2 * height))
     for (row, column), panel in axes.items():

@@ -4,278 +4,182 @@ What every SM needs for a line of its own side and for one of the other. An SM's
 the record in the order of its number; the record holds none of this where L2 is one cache.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
-
-from strata.figures import AxesGrid, Figure, Grid
-from strata.figures._palette import INK, hollow_key, invalid_note, legend_above
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes
 from strata.model.units import SPACE, number, quantity
-from strata.run import Row
+from strata.run import Row, Run
 
-BENCHMARK = "l2_partition"
-NEAR, FAR = "near_cycles", "far_cycles"
-_STYLE = {
-    NEAR: ("#0072B2", "o", "line whose home is on the SM's side"),
-    FAR: ("#D55E00", "s", "line whose home is on the other side"),
+LINES = {
+    "near": ("line whose home is on the SM's side", "#0072B2", "o"),
+    "far": ("line whose home is on the other side", "#D55E00", "s"),
 }
-SHARE_COLOUR = "#009E73"
+MEDIAN = c.Look(line="--", width=0.8)
 BIN = 4.0
 """Cycles from one step of the histograms to the next."""
-HEIGHTS = (3.4, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """The rows of the one case; a sample of each but the last is an SM."""
-
-    near: Row
-    far: Row
-    crossing: Row | None
-    share: Row | None
-    fabric: Row | None
-
-    def row(self, name: str) -> Row:
-        """Of near or far lines."""
-        return self.near if name == NEAR else self.far
-
-    @property
-    def valid(self) -> bool:
-        """Whether both that are compared are."""
-        return self.near.valid and self.far.valid
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """One SM: cycles of its exchanges, and the share of the lines that are near it."""
+    """One SM: cycles of its exchanges, the share of the lines that are near it, and the rows."""
 
-    place: int
+    sm: int
     near: float
     far: float
-    crossing: float
-    share: float | None
-    rows: Split
+    near_share: float | None
+    rows: dict[str, Row]
+
+    @property
+    def crossing(self) -> float:
+        """What the other side costs in cycles."""
+        return self.far - self.near
+
+    @property
+    def row(self) -> Row:
+        """The row of the far lines; that of the near ones is of the same case."""
+        return self.rows["far_cycles"]
+
+    @property
+    def share(self) -> Row | None:
+        """The shares of all SMs, where each has one."""
+        return self.rows.get("near_share") if self.near_share is not None else None
+
+    @property
+    def valid(self) -> bool:
+        """Whether both that are compared are."""
+        return self.rows["near_cycles"].valid and self.row.valid
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Core]:
+def items(run: Run) -> Sequence[Core]:
     """The SMs of the one case, where it found two sides."""
-    mine = [row for row in rows if row.benchmark == BENCHMARK]
-    found = {row.quantity: row for row in mine if mine and row.case == mine[0].case}
-    near, far = found.get(NEAR), found.get(FAR)
-    if near is None or far is None or len(near.taken) != len(far.taken):
+    rows = {row.quantity: row for row in run.of("l2_partition")}
+    if not {"near_cycles", "far_cycles"} <= rows.keys():
         return ()
-    share = found.get("near_share")
-    split = Split(
-        near, far, found.get("crossing_cycles"), share, found.get("fabric_sectors_per_access")
-    )
-    shares = share.taken if share and len(share.taken) == len(near.taken) else None
-    return tuple(
-        Core(place, one, other, other - one, shares[place] if shares else None, split)
-        for place, (one, other) in enumerate(zip(near.taken, far.taken, strict=True))
-    )
+    near, far = rows["near_cycles"].taken, rows["far_cycles"].taken
+    shares = rows["near_share"].taken if "near_share" in rows else [None] * len(near)
+    return [Core(sm, *cells, rows) for sm, cells in enumerate(zip(near, far, shares, strict=True))]
 
 
-def _has_shares(cores: Sequence[Core]) -> bool:
-    return all(core.share is not None for core in cores)
-
-
-def grid(cores: Sequence[Core]) -> Grid:
+def chart(cores: Sequence[Core]) -> c.Chart:
     """SM by SM, and beside it how many; beneath, where it was found, the side of each."""
-    rows = 2 if cores and _has_shares(cores) else 1
-    return Grid(rows, 2, width=8.4, height=3.3 + 1.0 * (rows - 1))
-
-
-def draw(cores: Sequence[Core], axes: AxesGrid) -> None:
-    """Points and histograms over one scale of cycles, medians across both."""
-    split = cores[0].rows
-    each, many = axes[0]
-    room = each.get_subplotspec().get_gridspec()
-    room.set_width_ratios((3, 1))
-    room.set_height_ratios(HEIGHTS[: len(axes)])
-    values = [value for core in cores for value in (core.near, core.far)]
-    low, high = min(values), max(values)
-    margin = max(0.06 * (high - low), BIN)
-    for name in _STYLE:
-        _points(cores, name, each)
-        _histogram(cores, name, many)
-        if split.row(name).valid:
-            for panel in (each, many):
-                panel.axhline(
-                    split.row(name).value, color=INK, linewidth=0.8, linestyle=(0, (4, 2))
-                )
-    if split.valid and split.crossing and split.crossing.valid:
-        _bracket(split, split.crossing, each, len(cores))
-    for panel in (each, many):
-        panel.set_ylim(low - margin, high + margin)
-    each.set_ylabel("exchange with a word in L2 (cycles)")
-    each.set_title("each SM")
-    many.set_title("all SMs")
-    many.set_xlabel(f"SMs (in {BIN:g} cycles)")
-    many.tick_params(axis="y", labelleft=False)
-    many.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-    if len(axes) > 1:
-        _sides(cores, axes[1][0])
-        each.tick_params(axis="x", labelbottom=False)
-        axes[1][1].set_visible(False)
-    axes[-1][0].set_xlabel("SM (in the order of their numbers)")
-    for panel in (row[0] for row in axes):
-        panel.set_xlim(-0.02 * len(cores) - 0.5, 1.02 * len(cores) - 0.5)
-        panel.xaxis.set_major_locator(MaxNLocator(9, integer=True))
-    _legend(cores, each)
-
-
-def _points(cores: Sequence[Core], name: str, panel: Axes) -> None:
-    colour, marker, _ = _STYLE[name]
-    valid = cores[0].rows.row(name).valid
-    panel.plot(
-        [core.place for core in cores],
-        [core.near if name == NEAR else core.far for core in cores],
-        linestyle="none", marker=marker, markersize=3.2, color=colour,
-        markerfacecolor=colour if valid else "white", markeredgewidth=0.7,
-        label="_valid" if valid else "_invalid",
-    )  # fmt: skip
-
-
-def _histogram(cores: Sequence[Core], name: str, panel: Axes) -> None:
-    colour, *_ = _STYLE[name]
-    valid = cores[0].rows.row(name).valid
-    values = np.array([core.near if name == NEAR else core.far for core in cores])
-    first = BIN * np.floor(values.min() / BIN)
-    edges = np.arange(first, values.max() + 2 * BIN, BIN)
-    panel.hist(
-        values, bins=edges.tolist(), orientation="horizontal", edgecolor=colour if not valid else
-        "white", facecolor=colour if valid else "white", linewidth=0.4 if valid else 0.8,
-        linestyle="-" if valid else "--",
-    )  # fmt: skip
-
-
-def _bracket(split: Split, crossing: Row, panel: Axes, cores: int) -> None:
-    """An arrow from median to median, and what the median SM pays."""
-    middle = (cores - 1) / 2
-    panel.annotate(
-        "", xy=(middle, split.far.value), xytext=(middle, split.near.value),
-        arrowprops={
-            "arrowstyle": "<->", "color": INK, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0,
-        },
-    )  # fmt: skip
-    panel.annotate(
-        f"crossing: {quantity(crossing.value, crossing.unit)} (median of the SMs)",
-        xy=(middle, (split.near.value + split.far.value) / 2), xytext=(6, 0),
-        textcoords="offset points", va="center", color=INK,
-    )  # fmt: skip
-
-
-def _sides(cores: Sequence[Core], panel: Axes) -> None:
-    """The share of the lines that are near each SM: SMs of one side have one share."""
-    share = cores[0].rows.share
-    valid = share is not None and share.valid
-    shares = [100 * core.share for core in cores if core.share is not None]
-    panel.plot(
-        [core.place for core in cores], shares, linestyle="none", marker="o",
-        markersize=2.8, color=SHARE_COLOUR, markerfacecolor=SHARE_COLOUR if valid else "white",
-        markeredgewidth=0.7, label="_valid" if valid else "_invalid",
-    )  # fmt: skip
-    room = max(0.6 * (max(shares) - min(shares)), 1)
-    panel.set_ylim(min(shares) - room, max(shares) + room)
-    panel.yaxis.set_major_locator(MaxNLocator(3))
-    panel.set_ylabel("lines near (%)")
-
-
-def _legend(cores: Sequence[Core], panel: Axes) -> None:
-    handles: list[Artist] = [
-        Line2D([], [], color=colour, marker=marker, markersize=3.4, linestyle="none", label=words)
-        for colour, marker, words in _STYLE.values()
+    first, count = cores[0], len(cores)
+    cycles = [value for core in cores for value in (core.near, core.far)]
+    margin = max(0.06 * (max(cycles) - min(cycles)), BIN)
+    ends = (min(cycles) - margin, max(cycles) + margin)
+    each: list[c.Layer] = []
+    many: list[c.Layer] = []
+    for side, (label, colour, marker) in LINES.items():
+        row, values = first.rows[f"{side}_cycles"], [getattr(core, side) for core in cores]
+        marks = [c.Mark(sm, value, valid=row.valid) for sm, value in enumerate(values)]
+        look = c.Look(colour=colour, marker=marker, size=3.2)
+        each.append(c.Series(marks=marks, look=look, label=label))
+        found = Counter(value // BIN for value in values)
+        bins = [c.Mark(BIN * (step + 0.5), many, valid=row.valid) for step, many in found.items()]
+        many.append(c.Bars(marks=bins, look=c.Look(colour=colour), thick=0.85 * BIN))
+        if row.valid:
+            each.append(c.Rule(at=row.value, look=MEDIAN))
+            many.append(c.Rule(at=row.value, look=MEDIAN, of="place"))
+    crossing = first.rows.get("crossing_cycles")
+    if first.valid and crossing and crossing.valid:
+        near, far, middle = first.rows["near_cycles"].value, first.row.value, (count - 1) / 2
+        cost = f"crossing: {quantity(crossing.value, crossing.unit)} (median of the SMs)"
+        each.append(c.Arrow(start=(middle, near), end=(middle, far)))
+        each.append(
+            c.Words(place=middle, value=(near + far) / 2, text=cost, dx=6, across="left", size=8)
+        )
+    sms = c.Axis(
+        label="SM (in the order of their numbers)", limits=(-0.02 * count - 0.5, 1.02 * count - 0.5)
+    )
+    both: list[c.Panel | None] = [
+        c.Panel(
+            layers=each,
+            places=sms,
+            values=c.Axis(label="exchange with a word in L2 (cycles)", limits=ends),
+            title="each SM",
+        ),
+        c.Panel(
+            layers=many,
+            places=c.Axis(limits=ends[::-1], text=lambda _: ""),
+            values=c.Axis(label=f"SMs (in {BIN:g} cycles)", zero=True, most=4),
+            title="all SMs",
+            sideways=True,
+        ),
     ]
-    handles.append(
-        Line2D([], [], color=INK, linewidth=0.8, linestyle=(0, (4, 2)), label="median of the SMs")
+    keys = [c.Key(label="median of the SMs", look=MEDIAN)]
+    if not first.share:
+        return c.Chart(rows=[both], width=8.4, height=3.3, widths=(3, 1), keys=keys)
+    shares = [
+        c.Mark(core.sm, 100 * core.near_share, valid=first.share.valid)
+        for core in cores
+        if core.near_share is not None
+    ]
+    low, high = min(one.value for one in shares), max(one.value for one in shares)
+    room = max(0.6 * (high - low), 1)
+    beneath = c.Panel(
+        layers=[c.Series(marks=shares, look=c.Look(colour="#009E73", marker="o", size=2.8))],
+        places=sms,
+        values=c.Axis(label="lines near (%)", limits=(low - room, high + room)),
     )
-    if _invalid(cores):
-        handles.append(hollow_key())
-    legend_above(panel, handles)
-
-
-def _invalid(cores: Sequence[Core]) -> list[str]:
-    split = cores[0].rows
-    drawn = [split.near, split.far] + ([split.share] if split.share and _has_shares(cores) else [])
-    return [f"{row.quantity} ({row.reasons})" for row in drawn if not row.valid]
-
-
-def _sizes(cores: Sequence[Core]) -> str:
-    """How many SMs have which share; empty where that is not known or shows no two sides."""
-    share = cores[0].rows.share
-    if share is None or not share.valid:
-        return ""
-    shares = sorted({core.share for core in cores if core.share is not None})
-    if len(shares) != 2:
-        return ""
-    small, large = ([core for core in cores if core.share == one] for one in shares)
-    return (
-        f" {len(small)} SMs are on the side with {number(100 * shares[0])}{SPACE}% of the lines "
-        f"near them, {len(large)} on the other."
-    )
+    return c.Chart(
+        rows=[both, [beneath, None]], width=8.4, height=4.3, widths=(3, 1), heights=(3.4, 1),
+        keys=keys,
+    )  # fmt: skip
 
 
 def caption(cores: Sequence[Core]) -> str:
     """What is exchanged, what crossing costs, and the witness that counts."""
-    split = cores[0].rows
-    crossing = split.crossing
-    cost = ""
-    if split.valid and crossing and crossing.valid:
-        cost = (
+    first = cores[0]
+    crossing = first.rows.get("crossing_cycles")
+    fabric = first.rows.get("fabric_sectors_per_access")
+    words = (
+        "Atomic exchanges, which are done where a line has its home, each waiting for the one "
+        f"before; one thread on each of {len(cores)} SMs. Points: medians over the lines near an "
+        "SM, and over those far from it."
+    )
+    if first.valid and crossing and crossing.valid:
+        words += (
             f" Crossing costs {quantity(crossing.value, crossing.unit)} in the median, "
             f"{number(crossing.minimum)} to {number(crossing.maximum)} by SM."
         )
-    fabric = split.fabric
-    counted = (
-        f" Counted between the halves: {number(fabric.value)} sectors an exchange, near and far "
-        "together."
-        if fabric and fabric.valid
-        else ""
-    )
-    beneath = (
-        " Beneath: share of the lines that are near; SMs with one share are on one side."
-        if _has_shares(cores)
-        else ""
-    )
-    return (
-        "Atomic exchanges, which are done where a line has its home, each waiting for the one "
-        f"before; one thread on each of {len(cores)} SMs. Points: medians over the lines near an "
-        f"SM, and over those far from it.{cost}{counted}{beneath}{_sizes(cores)}"
-        f"{invalid_note(_invalid(cores))}"
-    )
+    if fabric and fabric.valid:
+        words += (
+            f" Counted between the halves: {number(fabric.value)} sectors an exchange, near and "
+            "far together."
+        )
+    if first.share:
+        words += " Beneath: share of the lines that are near; SMs with one share are on one side."
+    counts = sorted(Counter(core.near_share for core in cores if core.near_share).items())
+    if first.share and first.share.valid and len(counts) == 2:
+        (share, small), (_, large) = counts
+        words += (
+            f" {small} SMs are on the side with {number(100 * share)}{SPACE}% of the lines near "
+            f"them, {large} on the other."
+        )
+    return words
 
 
-def cells(core: Core) -> tuple[object, ...]:
-    """One line of the data file."""
-    split = core.rows
-    return (
-        core.place, core.near, core.far, core.crossing, "" if core.share is None else core.share,
-        "" if split.share is None else split.share.valid, split.valid, split.far.case,
-    )  # fmt: skip
-
-
-def source(core: Core) -> Row:
-    """The row of the far lines; that of the near ones is of the same case."""
-    return core.rows.far
+def invalid(core: Core) -> str:
+    """What of the case is not valid, said once, of the first SM."""
+    drawn = (core.rows["near_cycles"], core.row, core.share) if core.sm == 0 else ()
+    return "; ".join(f"{row.quantity} ({row.reasons})" for row in drawn if row and not row.valid)
 
 
 FIGURE = Figure(
     name="l2_partition",
     title="The halves of L2, and the way between them",
     order=8,
-    prepare=prepare,
-    grid=grid,
-    draw=draw,
+    items=items,
+    chart=chart,
     caption=caption,
-    columns=(
-        "sm", "near_cycles", "far_cycles", "crossing_cycles", "near_share", "near_share_valid",
-        "valid", "case",
-    ),
-    cells=cells,
-    source=source,
-)  # fmt: skip
+    columns={"sm": lambda core: core.sm}
+    | attributes(near_cycles="near", far_cycles="far", crossing_cycles="crossing")
+    | {
+        "near_share": lambda core: core.near_share,
+        "near_share_valid": lambda core: core.share.valid if core.share else None,
+    }
+    | attributes("valid", case="row.case"),
+    invalid=invalid,
+)

@@ -4,214 +4,157 @@ Every level of the hierarchy is a step; where the curve bends, the level is full
 found by `strata.model.plateaus`, and of the curve that has most of them they are labelled.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log
 
-from matplotlib.axes import Axes
-
-from strata.figures import AxesGrid, Figure, Grid, _chase, flat
+from strata.figures import _chart as c
+from strata.figures import _chase as chase
 from strata.figures._chase import Point
-from strata.figures._palette import INK
+from strata.figures._figure import Figure, attributes
 from strata.model import ordered, plateaus
-from strata.model.plateaus import Plateau
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
-from strata.run import Row
+from strata.run import Run
 from strata.run.statistics import median
 
-_COLOUR = {
-    "global_ca": "#0072B2",
-    "global_cg": "#D55E00",
-    "global_nc": "#56B4E9",
-    "shared": "#009E73",
-    "constant": "#E69F00",
-    "texture": "#CC79A7",
-    "mapped": "#666666",
-    "memory": "#0072B2",
+LOOKS = {
+    "global_ca": ("global, cached in L1", "#0072B2"),
+    "global_cg": ("global, past L1", "#D55E00"),
+    "global_nc": ("global, read-only", "#56B4E9"),
+    "shared": ("shared", "#009E73"),
+    "constant": ("constant", "#E69F00"),
+    "texture": ("texture", "#CC79A7"),
+    "mapped": ("host memory, mapped", "#666666"),
+    "memory": ("memory", "#0072B2"),
 }
-_NAME = {
-    "global_ca": "global, cached in L1",
-    "global_cg": "global, past L1",
-    "global_nc": "global, read-only",
-    "mapped": "host memory, mapped",
-    "memory": "memory",
-}
-_SPACES = tuple(_COLOUR)
+L2, SHARED, EVICTED = "L2", "shared memory of an SM", "evicted before"
+FOOT = 0.17
+"""Of the height of the panel: the room that a label takes."""
+ALIKE = 0.02
+"""Of the height: a curve that is closer lies on the plateau too."""
+BROAD = 2**3.5
+"""What a label needs to stand in the middle of its plateau: its end over its beginning."""
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Point]:
-    """Every space, at the stride that most cases have."""
-    found = _chase.points(rows, "latency_vs_footprint", "space")
-    if not found:
-        return ()
-    stride = _chase.usual_stride(found)
-    drawn = [point for point in found if point.stride == stride]
+def items(run: Run) -> Sequence[Point]:
+    """The points of every space, at the stride that most cases have."""
+    found = chase.points(run, "latency_vs_footprint", "space")
+    strides = Counter(sorted(point.stride for point in found))
+    drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
     levels = {
         point.row.key: plateau.level
-        for points in curves(drawn).values()
-        for plateau in _plateaus(points)
-        for point in points[plateau.start : plateau.stop + 1]
+        for curve in curves(drawn).values()
+        for plateau in plateaus.find(
+            [float(point.footprint) for point in curve], [point.row.value for point in curve]
+        )
+        for point in curve[plateau.start : plateau.stop + 1]
     }
     return [replace(point, plateau=levels.get(point.row.key)) for point in drawn]
 
 
 def curves(points: Sequence[Point]) -> dict[str, list[Point]]:
-    """The valid points of each space that one core walks, by ascending footprint.
-
-    Of several points of one footprint the first is kept: a curve has one.
-    """
-    found: dict[str, dict[int, Point]] = {}
-    for point in sorted(points, key=lambda one: one.footprint):
-        if point.row.valid and point.cores == "one" and point.row.value > 0:
-            found.setdefault(point.curve, {}).setdefault(point.footprint, point)
-    return {name: list(found[name].values()) for name in ordered(found, _SPACES)}
+    """The valid points of each space that one core walks, by footprint, one of each."""
+    walked = [p for p in points if p.row.valid and p.cores == "one" and p.row.value > 0]
+    of = c.grouped(walked, lambda point: point.curve)
+    return {
+        name: list({point.footprint: point for point in of[name]}.values())
+        for name in ordered(of, tuple(LOOKS))
+    }
 
 
-def _plateaus(points: Sequence[Point]) -> tuple[Plateau, ...]:
-    """Those of one curve: footprints in bytes, levels in the unit of the rows."""
-    return plateaus.find(
-        [float(point.footprint) for point in points], [point.row.value for point in points]
-    )
+def labelled(points: Sequence[Point]) -> str:
+    """The curve that has most plateaus, the first of them; empty without any."""
+    counts = {name: len(chase.plateaus(here)) for name, here in curves(points).items()}
+    most = max(counts, key=lambda name: counts[name], default="")
+    return most if counts.get(most) else ""
 
 
-def _seconds(points: Sequence[Point], plateau: Plateau) -> float | None:
-    """The median time of a load on it, None where no timer outside is valid there."""
-    times = [
-        point.seconds
-        for point in points[plateau.start : plateau.stop + 1]
-        if point.seconds is not None
-    ]
-    return median(times) if times else None
-
-
-def grid(points: Sequence[Point]) -> Grid:  # noqa: ARG001  (every figure is asked alike)
-    """One panel, whatever the points."""
-    return Grid(1, 1, width=8.4, height=3.6)
-
-
-def _colour(space: str) -> str:
-    return _COLOUR.get(space, "#000000")
-
-
-def _name(space: str) -> str:
-    return _NAME.get(space, space)
-
-
-def draw(points: Sequence[Point], axes: AxesGrid) -> None:
+def chart(points: Sequence[Point]) -> c.Chart:
     """Both axes logarithmic: levels are a decade apart in time, and three of them in size."""
-    (panel,) = flat(axes)
-    spaces = ordered((point.curve for point in points), _SPACES)
-    _chase.draw(points, panel, spaces, _colour, _name)
-    _chase.draw_marks(points, panel)
-    _label(points, panel)
+    spaces = ordered({point.curve for point in points}, tuple(LOOKS))
+    looks = {space: LOOKS.get(space, (space, c.INK)) for space in spaces}
+    rules = [c.Rule(at=at, of="place", words=name) for name, at in marked(points).items()]
+    here = curves(points).get(labelled(points), [])
+    labels = [layer for one in chase.plateaus(here) for layer in label(one, here, points)]
+    return chase.chart(points, looks, 3.6, [*rules, *labels])
 
 
-FOOT = 0.17
-"""Of the height of the panel: the room that a label takes."""
-ALIKE = 0.02
-"""Of the height: a curve that is closer lies on the plateau too."""
-BROAD = 3.5
-"""Octaves that a label needs to stand in the middle of its plateau."""
-
-
-def _label(points: Sequence[Point], panel: Axes) -> None:
-    """Cycles, time and end of every plateau of the curve that has most of them."""
-    of = curves(points)
-    found = {name: _plateaus(here) for name, here in of.items()}
-    if not any(found.values()):
-        return
-    name = _labelled(points)
-    bottom, top = (log(value) for value in panel.get_ylim())
-    for plateau in found[name]:
-        panel.hlines(
-            plateau.level, plateau.first, plateau.last, color=INK, linewidth=0.8,
-            linestyle=(0, (1, 1)), zorder=3.5, label="_plateau",
-        )  # fmt: skip
-        gaps = [
-            (log(point.row.value) - log(plateau.level)) / (top - bottom)
-            for point in points
-            if plateau.first <= point.footprint <= plateau.last
-        ]
-        others = [gap for gap in gaps if abs(gap) > ALIKE]
-        height = (log(plateau.level) - bottom) / (top - bottom)
-        over = min((gap for gap in others if gap > 0), default=1 - height)
-        under = min((-gap for gap in others if gap < 0), default=height)
-        below = under >= min(over, FOOT)
-        broad = plateau.last / plateau.first >= 2**BROAD
-        middle = (plateau.first * plateau.last) ** 0.5 if broad else plateau.first
-        panel.annotate(
-            "{}, {}\n{}".format(*_words(of[name], plateau)).replace(", \n", "\n"),
-            (middle, plateau.level),
-            xytext=(0, -3 if below else 3),
-            textcoords="offset points",
-            ha="center" if broad else "left",
-            va="top" if below else "bottom",
-            fontsize=6.5,
-            linespacing=1.15,
-            color=INK,
-            zorder=4,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.6},
-        )
-
-
-def _labelled(points: Sequence[Point]) -> str:
-    """The curve that has most plateaus; the first of them."""
-    counts = {name: len(_plateaus(here)) for name, here in curves(points).items()}
-    return max(counts, key=lambda name: counts[name])
-
-
-def _words(points: Sequence[Point], plateau: Plateau) -> tuple[str, str, str]:
-    """Its cycles, its time (empty where nobody knows it), and where it ends or begins."""
-    level = short(plateau.level) if plateau.level >= 99.95 else count(plateau.level)
-    seconds = _seconds(points, plateau)
-    last = plateau.stop == len(points) - 1
-    if last and plateau.start == 0:
-        where = "throughout"
-    elif last:
-        where = f"from {size(round(plateau.first))} on"
-    else:
-        where = f"to {size(round(plateau.last))}"
-    return (
-        f"{level}{SPACE}{unit_name(points[0].row.unit)}",
-        "" if seconds is None else quantity(seconds, "s"),
-        where,
+def label(
+    plateau: Sequence[Point], curve: Sequence[Point], points: Sequence[Point]
+) -> list[c.Layer]:
+    """A line along the plateau, and its words on the side where other curves leave them room."""
+    level = median([point.row.value for point in plateau])
+    first, last = plateau[0].footprint, plateau[-1].footprint
+    low, high = min(point.low for point in points), max(point.high for point in points)
+    here = [point.row.value for point in points if first <= point.footprint <= last]
+    height = log(high / low) or 1.0
+    gaps = [log(value / level) / height for value in [low, high, *here]]
+    over = min((gap for gap in gaps if gap > ALIKE), default=0)
+    under = min((-gap for gap in gaps if gap < -ALIKE), default=0)
+    below, broad = under >= min(over, FOOT), last >= BROAD * first
+    words = c.Words(
+        place=(first * last) ** 0.5 if broad else first,
+        value=level,
+        text="\n".join(told(plateau, curve)),
+        dy=-3 if below else 3,
+        across="center" if broad else "left",
+        up="top" if below else "bottom",
+        boxed=True,
     )
+    ends = [c.Mark(first, level), c.Mark(last, level)]
+    return [c.Series(marks=ends, look=c.Look(line=":", width=0.8), order=3.5), words]
 
 
-def _told(points: Sequence[Point]) -> str:
-    """The plateaus of every curve in words."""
-    parts = []
-    for name, here in curves(points).items():
-        words = [_words(here, plateau) for plateau in _plateaus(here)]
-        found = [
-            f"{level} ({time}) {where}" if time else f"{level} {where}"
-            for level, time, where in words
-        ]
-        if found:
-            parts.append(f"{_name(name)} {', '.join(found)}")
-    if not parts:
-        return ""
-    return f" Plateaus (labelled: {_name(_labelled(points))}): {'; '.join(parts)}."
+def told(plateau: Sequence[Point], curve: Sequence[Point]) -> tuple[str, str]:
+    """Cycles and time of a plateau, and where it ends or begins."""
+    level = median([point.row.value for point in plateau])
+    cycles = short(level) if level >= 99.95 else count(level)
+    times = [point.seconds for point in plateau if point.seconds is not None]
+    time = f" ({quantity(median(times), 's')})" if times else ""
+    first, last = size(plateau[0].footprint), size(plateau[-1].footprint)
+    where = "throughout" if plateau[0] is curve[0] else f"from {first} on"
+    where = where if plateau[-1] is curve[-1] else f"to {last}"
+    return f"{cycles}{SPACE}{unit_name(curve[0].row.unit)}{time}", where
+
+
+def marked(points: Sequence[Point]) -> dict[str, float]:
+    """The footprints to mark, of those drawn: sizes by the driver, and where evicting begins."""
+    found: dict[str, float] = {}
+    for name, quantity_of in ((SHARED, "footprint_over_shared_memory"), (L2, "footprint_over_l2")):
+        shares = [(point, point.case.row(quantity_of)) for point in points]
+        sizes = {round(point.footprint / row.value) for point, row in shares if row and row.value}
+        if len(sizes) == 1:  # of one device
+            found[name] = float(sizes.pop())
+    laps = [(point.footprint, point.case.row("walked_before")) for point in points]
+    walked = [footprint for footprint, row in laps if row and row.value > 0]
+    evicted = [footprint for footprint, row in laps if row and row.value <= 0]
+    if walked and evicted and max(walked) < min(evicted):
+        found[EVICTED] = (max(walked) * min(evicted)) ** 0.5
+    low, high = min(p.footprint for p in points), max(p.footprint for p in points)
+    return {name: at for name, at in found.items() if low < at < high}
 
 
 def caption(points: Sequence[Point]) -> str:
-    """What is walked, and what bands are."""
-    bands = "bands: range of the samples"
+    """What is walked, what bands are, and the plateaus of every curve."""
+    bands, names, most = "range of the samples", marked(points), labelled(points)
     if any(point.cores == "several" for point in points):
         bands += ", or nearest to farthest SM where every SM walks, each with one load in flight"
-    return (
+    words = (
         "Time of one load whose address the load before it gave, in random order over slots of "
         f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; "
-        f"{bands}.{_told(points)}{_marked(points)}{_chase.invalid(points)}"
+        f"bands: {bands}."
     )
-
-
-def _marked(points: Sequence[Point]) -> str:
-    names = [name for name, _ in _chase.marks(points)]
-    words = ""
-    if "L2" in names or "shared memory of an SM" in names:
+    found = [
+        f"{LOOKS.get(name, (name,))[0]} {', '.join(' '.join(told(one, curve)) for one in on)}"
+        for name, curve in curves(points).items()
+        if (on := chase.plateaus(curve))
+    ]
+    if found:
+        words += f" Plateaus (labelled: {LOOKS.get(most, (most,))[0]}): {'; '.join(found)}."
+    if {L2, SHARED} & names.keys():
         words += " Dotted: sizes as the driver reports them."
-    if "evicted before" in names:
+    if EVICTED in names:
         words += (
             " A walk starts from what two laps left in the caches; right of the mark (several "
             "times the L2) all was evicted instead, and every page visited."
@@ -219,21 +162,13 @@ def _marked(points: Sequence[Point]) -> str:
     return words
 
 
-def cells(point: Point) -> tuple[object, ...]:
-    """One line of the data file."""
-    seconds = "" if point.seconds is None else point.seconds
-    return (*_chase.cells(point), seconds, "" if point.plateau is None else point.plateau)
-
-
 FIGURE = Figure(
     name="latency_vs_footprint",
     title="Latency of every level of the hierarchy",
     order=5,
-    prepare=prepare,
-    grid=grid,
-    draw=draw,
+    items=items,
+    chart=chart,
     caption=caption,
-    columns=(*_chase.COLUMNS, "load_seconds", "plateau"),
-    cells=cells,
-    source=_chase.source,
+    columns=chase.COLUMNS | attributes(load_seconds="seconds", plateau="plateau"),
+    invalid=lambda point: "" if point.row.valid else point.words,
 )

@@ -4,148 +4,110 @@ After Figures 10 and 11 of Siegel et al. 2009, once per level of the hierarchy. 
 and of the address arithmetic is inside each bar; it is hatched where it was measured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
-
-from strata.figures import AxesGrid, Figure, Grid, flat
-from strata.figures._palette import (
-    GREY,
-    INK,
-    invalid_note,
-    layout_style,
-    legend_above,
-    present_layouts,
-)
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes
 from strata.model import FIELDS, LEVELS, Bar, fields_name, latency_bars, level_name, ordered
 from strata.model.units import short, unit_name
-from strata.run import Row
 
-BAR_WIDTH = 0.86
-
-
-def grid(bars: Sequence[Bar]) -> Grid:
-    """One panel per level, at most three abreast, four as two by two."""
-    levels = len({bar.level for bar in bars})
-    columns = levels if levels <= 3 else 2
-    rows = -(-levels // columns)
-    return Grid(rows, columns, width=max(3.2 * columns, 4.8), height=0.5 + 2.5 * rows)
+T = TypeVar("T")
+HATCH = c.Look(colour="white", hollow=True, hatch="/////")
 
 
-def draw(bars: Sequence[Bar], axes: AxesGrid) -> None:
-    """Bars: medians over warps. Whiskers: 5th to 95th percentile over warps. Hatch: arithmetic."""
-    levels = ordered((bar.level for bar in bars), LEVELS)
-    panels = flat(axes)
-    layouts = present_layouts(bar.layout for bar in bars)
-    for panel, level in zip(panels, levels, strict=False):
-        _panel([bar for bar in bars if bar.level == level], layouts, panel)
-        panel.set_title(level_name(level))
-    for panel in panels[len(levels) :]:
-        panel.set_visible(False)
-    for row in axes:
-        row[0].set_ylabel(f"{unit_name(bars[0].cycles.unit)} per warp-read")
-    handles: list[Artist] = [Patch(facecolor=layout_style(x)[0], label=x) for x in layouts]
-    if any(bar.arithmetic for bar in bars):
-        handles.append(Patch(facecolor="white", edgecolor=GREY, hatch="/////", label="arithmetic"))
-    if any(not bar.cycles.valid for bar in bars):
-        handles.append(
-            Patch(facecolor="white", edgecolor=GREY, linestyle="--", label="invalid (hollow)")
+def by_level(
+    of: Mapping[str, Sequence[T]], panel: Callable[[str, Sequence[T]], c.Panel]
+) -> list[list[c.Panel | None]]:
+    """A panel for each level, at most three abreast, four as two by two."""
+    panels = [panel(level_name(level), of[level]) for level in ordered(of, LEVELS)]
+    return c.wrapped(panels, len(of) if len(of) <= 3 else 2)
+
+
+def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.Chart:
+    """Medians over warps from zero, their whiskers, and the part that is arithmetic.
+
+    Bars of a set of fields stand together; with `sections` they have their layouts' names and what
+    that says of them.
+    """
+    looks = c.layout_looks(bar.layout for bar in bars)
+    layouts, groups = list(looks), ordered((bar.fields for bar in bars), FIELDS)
+
+    def place(bar: Bar) -> float:
+        return groups.index(bar.fields) * (len(layouts) + 1) + layouts.index(bar.layout)
+
+    def mark(bar: Bar) -> c.Mark:
+        low, high = (bar.p5.value, bar.p95.value) if bar.p5 and bar.p95 else (None, None)
+        row = bar.cycles
+        return c.Mark(place(bar), row.value, low, high, row.valid, short(row.value))
+
+    def panel(title: str, here: Sequence[Bar]) -> c.Panel:
+        layers = [
+            c.Bars(
+                marks=[mark(bar) for bar in here if bar.layout == layout],
+                look=look, label=label, spread="caps", thick=0.86, words_size=6,
+            )
+            for layout, (label, look) in looks.items()
+        ]  # fmt: skip
+        inside = [
+            c.Mark(place(bar), min(bar.arithmetic.value, bar.cycles.value))
+            for bar in here
+            if bar.arithmetic and bar.cycles.valid
+        ]
+        pitch, middle = len(layouts) + 1, (len(layouts) - 1) / 2
+        places = c.Axis(
+            limits=(-1, pitch * len(groups) - 1),
+            ticks=[middle + pitch * at for at in range(len(groups))],
+            names=[fields_name(fields) for fields in groups],
         )
-    legend_above(panels[0], handles)
+        if sections:
+            places = c.names_axis([f"{one}\n{sections[one]}" for one in layouts], size=7)
+        return c.Panel(
+            layers=[*layers, c.Bars(marks=inside, look=HATCH, thick=0.86)],
+            places=places,
+            values=c.Axis(label=f"{unit_name(bars[0].cycles.unit)} per warp-read", zero=True),
+            title=title,
+        )
 
-
-def _panel(bars: Sequence[Bar], layouts: Sequence[str], panel: Axes) -> None:
-    groups = ordered((bar.fields for bar in bars), FIELDS)
-    pitch = len(layouts) + 1
-    tops = []
-    for bar in bars:
-        x = groups.index(bar.fields) * pitch + layouts.index(bar.layout)
-        tops.append(_bar(bar, x, panel))
-    panel.set_ylim(0, 1.14 * max(tops))
-    panel.set_xlim(-1, pitch * len(groups) - 1)
-    middle = (len(layouts) - 1) / 2
-    panel.set_xticks(
-        [middle + pitch * place for place in range(len(groups))], [fields_name(g) for g in groups]
+    rows = by_level(c.grouped(bars, lambda bar: bar.level), panel)
+    hatched = c.Key(
+        label="arithmetic", look=c.Look(colour=c.GREY, hollow=True, hatch="/////"), patch=True
     )
-    panel.tick_params(axis="x", length=0)
-
-
-def _bar(bar: Bar, x: float, panel: Axes) -> float:
-    """Draws one bar; returns the height of what it reaches up to, in data units."""
-    colour, _ = layout_style(bar.layout)
-    value, valid = bar.cycles.value, bar.cycles.valid
-    panel.bar(
-        x, value, BAR_WIDTH, facecolor=colour if valid else "none", edgecolor=colour,
-        linestyle="-" if valid else "--", linewidth=0.8,
-    )  # fmt: skip
-    if bar.arithmetic:
-        panel.bar(
-            x, min(bar.arithmetic.value, value), BAR_WIDTH, facecolor="none",
-            edgecolor="white" if valid else colour, hatch="/////", linewidth=0,
-        )  # fmt: skip
-    top = value
-    if bar.p5 and bar.p95:
-        low, high = max(value - bar.p5.value, 0), max(bar.p95.value - value, 0)
-        panel.errorbar(
-            x, value, yerr=[[low], [high]], color=INK, elinewidth=0.8, capsize=1.6, capthick=0.8
-        )
-        top = max(value, bar.p95.value)
-    panel.annotate(
-        short(value), (x, top), (0, 2), textcoords="offset points",
-        ha="center", va="bottom", fontsize=6, color=INK if valid else GREY,
-    )  # fmt: skip
-    return top
+    keys = [hatched] if any(bar.arithmetic for bar in bars) else []
+    width, height = max(3.2 * len(rows[0]), 4.8), 0.5 + 2.5 * len(rows)
+    return c.Chart(rows=rows, width=width, height=height, keys=keys)
 
 
 def caption(bars: Sequence[Bar]) -> str:
-    """What the bars are, and which of them do not count."""
+    """What the bars are."""
     row = bars[0].cycles
     core = "core" if row.backend == "host" else "SM"
-    where = {"one": f"on one {core}", "all": f"on every {core}"}.get(
-        row.params.get("cores", ""), ""
-    )
+    where = {"one": f" on one {core}", "all": f" on every {core}"}.get(row.text("cores"), "")
     spread = " Whiskers: 5th to 95th percentile over warps." if any(b.p5 for b in bars) else ""
     hatch = (
         " Hatched: the part that is sum and address arithmetic, not load."
         if any(bar.arithmetic for bar in bars)
         else ""
     )
-    invalid = invalid_note(
-        f"{level_name(b.level)} {b.layout}, {fields_name(b.fields)}"
-        for b in bars
-        if not b.cycles.valid
-    )
     return (
-        "Time of one warp-read (32 particles, one per lane) by memory layout, one warp at a time "
-        f"{where}. Bars: median over warps.{spread}{hatch}{invalid}"
-    ).replace(" .", ".")
-
-
-def cells(bar: Bar) -> tuple[object, ...]:
-    """One line of the data file."""
-    row = bar.cycles
-    spread = [other.value if other else "" for other in (bar.p5, bar.p95, bar.arithmetic)]
-    return (bar.level, bar.fields, bar.layout, row.unit, row.value, *spread, row.valid, row.case)
-
-
-def source(bar: Bar) -> Row:
-    """The row behind a bar."""
-    return bar.cycles
+        "Time of one warp-read (32 particles, one per lane) by memory layout, one warp at a time"
+        f"{where}. Bars: median over warps.{spread}{hatch}"
+    )
 
 
 FIGURE = Figure(
     name="layout_latency",
     title="Latency of a warp-read by memory layout",
     order=10,
-    prepare=latency_bars,
-    grid=grid,
-    draw=draw,
+    items=lambda run: latency_bars(run.of("layout_read")),
+    chart=chart,
     caption=caption,
-    columns=(
-        "level", "fields", "layout", "unit", "median", "p5", "p95", "arithmetic", "valid", "case",
+    columns=attributes("level", "fields", "layout", unit="cycles.unit", median="cycles")
+    | attributes("p5", "p95", "arithmetic", valid="cycles.valid", case="cycles.case"),
+    row=lambda bar: bar.cycles,
+    invalid=lambda bar: (
+        ""
+        if bar.cycles.valid
+        else f"{level_name(bar.level)} {bar.layout}, {fields_name(bar.fields)}"
     ),
-    cells=cells,
-    source=source,
-)  # fmt: skip
+)

@@ -1,18 +1,16 @@
-"""How much memory do the kept address translations cover, and what does a miss cost?
-
-One load in each slot, all of them from L2: only translations differ along the curve.
-"""
+"""How much memory do the kept address translations cover, and what does a miss cost?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from strata.figures import AxesGrid, Figure, Grid, _chase, flat
+from strata.figures import _chart as c
+from strata.figures import _chase as chase
 from strata.figures._chase import Point
+from strata.figures._figure import Figure
 from strata.model.units import size
-from strata.run import Row
+from strata.run import Run
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#666666", "#000000")
-_ALLOCATION = {
+ALLOCATIONS = {
     "malloc": "cudaMalloc",
     "vmm": "cuMemMap",
     "small_pages": f"pages of {size(4096)}",
@@ -20,50 +18,40 @@ _ALLOCATION = {
 }
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Point]:
-    """A curve per allocation and stride."""
-    found = _chase.points(rows, "tlb", "allocation")
+def items(run: Run) -> Sequence[Point]:
+    """The points of a curve for each allocation and stride."""
     named = [
         replace(
             point,
-            curve=f"{_ALLOCATION.get(point.curve, point.curve)}, a load every {size(point.stride)}",
+            curve=f"{ALLOCATIONS.get(point.curve, point.curve)}, a load every {size(point.stride)}",
         )
-        for point in found
+        for point in chase.points(run, "tlb", "allocation")
     ]
     return sorted(named, key=lambda point: (point.stride, point.curve, point.footprint))
 
 
-def grid(points: Sequence[Point]) -> Grid:  # noqa: ARG001  (every figure is asked alike)
-    """One panel, whatever the points."""
-    return Grid(1, 1, width=8.4, height=3.0)
-
-
-def _name(curve: str) -> str:
-    return curve.replace(", ", "\n")
-
-
-def draw(points: Sequence[Point], axes: AxesGrid) -> None:
+def chart(points: Sequence[Point]) -> c.Chart:
     """Flat as far as the translations reach."""
-    (panel,) = flat(axes)
-    curves = list(dict.fromkeys(point.curve for point in points))
-    colours = {curve: _COLOURS[i % len(_COLOURS)] for i, curve in enumerate(curves)}
-    _chase.draw(points, panel, curves, colours.__getitem__, _name)
+    curves = dict.fromkeys(point.curve for point in points)
+    looks = {
+        curve: (curve.replace(", ", "\n"), c.COLOURS[place % len(c.COLOURS)])
+        for place, curve in enumerate(curves)
+    }
+    return chase.chart(points, looks, height=3.0)
 
 
 def caption(points: Sequence[Point]) -> str:
     """What is loaded, and from where."""
-    if any(point.row.backend == "host" for point in points):
-        return (
-            "Time of one dependent load against the bytes that the chain spans, one load in each "
-            "slot, in random order. Curves of one distance touch the same lines, so that caches "
-            "answer alike: where they part, translations do. Lines: medians; bands: range of the "
-            f"samples.{_chase.invalid(points)}"
-        )
+    what = (
+        "Curves of one distance touch the same lines, so that caches answer alike: where they "
+        "part, translations do."
+        if points[0].row.backend == "host"
+        else "All lines that are loaded stay in L2: what grows is the time to find out where a "
+        "page is."
+    )
     return (
         "Time of one dependent load against the bytes that the chain spans, one load in each slot, "
-        "in random order. All lines that are loaded stay in L2: what grows is the time to find "
-        "out where a page is. Lines: medians; bands: range of the samples."
-        f"{_chase.invalid(points)}"
+        f"in random order. {what} Lines: medians; bands: range of the samples."
     )
 
 
@@ -71,11 +59,9 @@ FIGURE = Figure(
     name="tlb",
     title="Reach of the address translations",
     order=6,
-    prepare=prepare,
-    grid=grid,
-    draw=draw,
+    items=items,
+    chart=chart,
     caption=caption,
-    columns=_chase.COLUMNS,
-    cells=_chase.cells,
-    source=_chase.source,
+    columns=chase.COLUMNS,
+    invalid=lambda point: "" if point.row.valid else point.words,
 )

@@ -37,10 +37,7 @@ class Best:
     @property
     def speedup(self) -> float | None:
         """Over the rung before; None where one of both is not valid."""
-        if self.before is None or self.after is None or self.before.value <= 0:
-            return None
-        valid = self.before.valid and self.after.valid
-        return self.after.value / self.before.value if valid else None
+        return ladder.speedup(self.after, self.before)
 
 
 def best_cases(run: Run) -> tuple[Best, ...]:
@@ -51,12 +48,9 @@ def best_cases(run: Run) -> tuple[Best, ...]:
     """
     cases = ladder.Cases(run)
     by_rung = ladder.by_place(cases.having(RATE))
-    have = Counter(
-        problem for places in by_rung.values() for problem in {place[0] for place in places}
-    )
-    main = max(PROBLEMS, key=lambda one: have[one])
-    if 2 * have["single"] > len(by_rung):
-        main = "single"
+    have = Counter(one for places in by_rung.values() for one in {place[0] for place in places})
+    most = max(PROBLEMS, key=lambda one: have[one])
+    main = "single" if 2 * have["single"] > len(by_rung) else most
 
     def rank(place: Place) -> tuple[bool, tuple[bool, int]]:
         return place[0] == main, place_rank(place)
@@ -74,11 +68,10 @@ def best_cases(run: Run) -> tuple[Best, ...]:
             for axis in ladder.own_axes(row)
             if axis == "gpus" or len({case.text(axis) for case in places[shown]}) > 1
         ]
-        limit = cases.get(row, "issue_limit")
         result.append(
             Best(
                 row=row,
-                limit=limit if limit and limit.value > 0 else None,
+                limit=cases.get(row, "issue_limit"),
                 other=ladder.best(places[beside]) if beside else None,
                 chosen=ladder.axis_words(row, varied),
                 before=ladder.best(below[shared]) if shared else None,
@@ -108,18 +101,16 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
     if not measured:
         return ()
     top, first = max(measured, key=lambda one: one.row.value), measured[0]
-    parts: list[str | Cited] = [
-        f"n-body, {size_words(top.row)}: the fastest rung is {rung_name(top.rung)} with ",
-        Cited(f"{number(top.row.value / GIGA)} × 10⁹ interactions/s", top.row),
-    ]
+    words = f"n-body, {size_words(top.row)}: the fastest rung is {rung_name(top.rung)} with {{}}"
+    numbers = [Cited(f"{number(top.row.value / GIGA)} × 10⁹ interactions/s", top.row)]
     if first is not top and first.row.text("problem") == top.row.text("problem"):
-        gain = Cited(factor(top.row.value / first.row.value), first.row)
         other = "" if size(first.row) == size(top.row) else f" of {size_words(first.row)}"
-        parts += [", ", gain, f" {rung_name(first.rung)}{other}"]
+        words += f", {{}} {rung_name(first.rung)}{other}"
+        numbers.append(Cited(factor(top.row.value / first.row.value), first.row))
     if top.limit:
-        share = Cited(f"{100 * top.row.value / top.limit.value:.0f} %", top.limit)
-        parts += [" and ", share, " of what it could if a warp issued in every cycle"]
-    return ((*parts, "."),)
+        words += " and {} of what it could if a warp issued in every cycle"
+        numbers.append(Cited(f"{100 * top.row.value / top.limit.value:.0f} %", top.limit))
+    return (ladder.sentence(f"{words}.", *numbers),)
 
 
 # --- one axis of a rung, copies, errors -----------------------------------------------------------
@@ -200,11 +191,11 @@ class Accuracy:
     order: int
     """The rung's place in the ladder."""
     row: Row
-    bound: float | None
+    bound: float
 
 
 def accuracies(run: Run) -> tuple[Accuracy, ...]:
-    """Every case of the largest sizes; no bound of a rung that the run does not tell of."""
+    """Every case of the largest sizes."""
     cases = ladder.Cases(run)
     errors = [row for row in cases.having("relative_rms_error") if row.value >= 0]
     order = list(dict.fromkeys(row.benchmark for row in errors))
@@ -213,5 +204,5 @@ def accuracies(run: Run) -> tuple[Accuracy, ...]:
         for problem in PROBLEMS
         for name, rows in ladder.at_size(errors, problem).items()
         for row in rows
-        for bound in [ladder.rms_bound(cases.rungs.get(name), size(row)[1])]
+        for bound in [ladder.rms_bound(cases.rungs[name], size(row)[1])]
     )

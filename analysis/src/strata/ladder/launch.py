@@ -14,11 +14,8 @@ SECTOR_BYTES = 32
 
 def block_bodies(row: Row, cases: Cases) -> int:
     """Bodies that a block of the case computes the pulls upon; 0 where that is not known."""
-    rung = cases.rungs.get(row.benchmark)
-    if rung is None:
-        return 0
     axis = row.count("block_size") or LANES * (row.count("per_thread") or 0)
-    return rung.bodies_of_block or axis
+    return cases.rungs[row.benchmark].bodies_of_block or axis
 
 
 def blocks_at_once(row: Row, cases: Cases) -> int:
@@ -31,28 +28,25 @@ def blocks_at_once(row: Row, cases: Cases) -> int:
     each = block_bodies(row, cases)
     if not each:
         return 0
+    blocks = math.ceil(bodies / each)
     if row.benchmark == ONCE:
         launched = cases.get(row, "launched_blocks")
-        padded = math.ceil(bodies / each) * each
-        others = 1 + systems * 2 * math.ceil(padded / 256)
+        others = 1 + systems * 2 * math.ceil(blocks * each / 256)
         return max(0, round(launched.value) - others) if launched else 0
+    if cases.rungs[row.benchmark].launch_for_each_system:
+        systems = 1
     if row.text("problem") == "galaxies":
-        systems = math.ceil(systems / gpus(row))
-    else:
-        bodies = math.ceil(bodies / gpus(row))
-    blocks = math.ceil(bodies / each)
-    return blocks if cases.rungs[row.benchmark].launch_for_each_system else blocks * systems
+        return blocks * math.ceil(systems / gpus(row))
+    return systems * math.ceil(bodies / (gpus(row) * each))
 
 
-def share_at_work(blocks: int, sms: int) -> float | None:
-    """Share of the SMs at work over the time of a launch of equal blocks; None without any.
+def share_at_work(blocks: int, sms: int) -> float:
+    """Share of the SMs at work over the time of a launch of equal blocks; 0 without any.
 
     Blocks are dealt out evenly, and the SMs that have the most of them decide when the launch ends:
     16 blocks on 132 SMs are 0.12, 256 are 256 / (2 x 132) = 0.97.
     """
-    if blocks <= 0 or sms <= 0:
-        return None
-    return blocks / (sms * math.ceil(blocks / sms))
+    return blocks / (sms * math.ceil(blocks / sms)) if blocks and sms else 0
 
 
 def bytes_used_per_sector(row: Row, cases: Cases) -> float | None:
@@ -62,13 +56,10 @@ def bytes_used_per_sector(row: Row, cases: Cases) -> float | None:
     each block, as its code says, and each thread the 12 of its own position; the sectors of all
     global loads are counted, those of velocities too, of which a step of `galaxies` has a few.
     """
-    sectors, rung = cases.get(row, "l1_load_sectors"), cases.rungs.get(row.benchmark)
-    if sectors is None or sectors.value <= 0 or rung is None or rung.name == ONCE:
-        return None
-    # A block of known size whose reads no known number of threads shares: no simple model.
-    simple = rung.threads_of_read or not rung.bodies_of_block
-    each = rung.threads_of_read or block_bodies(row, cases)
-    if not simple or not each:
+    sectors, rung = cases.get(row, "l1_load_sectors"), cases.rungs[row.benchmark]
+    # A block of known size, but reads that no known number of threads shares: no simple model.
+    each = rung.threads_of_read or (0 if rung.bodies_of_block else block_bodies(row, cases))
+    if sectors is None or sectors.value <= 0 or not each or rung.name == ONCE:
         return None
     systems, bodies = size(row)
     walked = BODY_BYTES * math.ceil(bodies / each)

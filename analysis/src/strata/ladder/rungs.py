@@ -6,9 +6,10 @@ simply not there.
 
 import math
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from itertools import zip_longest
 
-from strata.model import ordered
+from strata.model import Cited, Sentence, ordered
 from strata.model.units import count
 from strata.run import Row, Run, Rung
 
@@ -34,21 +35,15 @@ def rung_name(rung: str) -> str:
     return rung.replace("_", " ")
 
 
-def rms_bound(rung: Rung | None, bodies: int) -> float | None:
+def rms_bound(rung: Rung, bodies: int) -> float:
     """Bound of the relative root mean square error that the harness holds a rung to.
 
-    As in nbody/gravity/ladder.hpp: roundings of 2^-24, eight of a term and √n of a sum of n terms;
-    None without a rung.
+    As in nbody/gravity/ladder.hpp: roundings of 2^-24, eight of a term and √n of a sum of n terms.
     """
-    if rung is None:
-        return None
-    block = 256
-    blocks = math.sqrt(block) + math.sqrt(bodies / block)
-    sums = blocks if rung.sum == "blocks" else math.sqrt(bodies)
+    sums = math.sqrt(bodies)
+    if rung.sum == "blocks":
+        sums = math.sqrt(256) + math.sqrt(bodies / 256)
     return (2 if rung.approximate else 1) * 2.0**-24 * (8 + sums)
-
-
-# --- the size of a case ---------------------------------------------------------------------------
 
 
 def size(row: Row) -> tuple[int, int]:
@@ -78,8 +73,6 @@ def gpus(row: Row) -> int:
     return row.count("gpus") or 1
 
 
-# --- a case in words ------------------------------------------------------------------------------
-
 _AXIS_WORDS = {
     "gpus": "GPUs: {}",
     "layout": "{}",
@@ -105,9 +98,8 @@ def axis_words(row: Row, axes: Iterable[str]) -> str:
 def size_words(row: Row) -> str:
     """`65 536 bodies`, `32 × 4096 bodies`."""
     systems, bodies = size(row)
-    return (
-        f"{count(systems)} × {count(bodies)} bodies" if systems > 1 else f"{count(bodies)} bodies"
-    )
+    words = f"{count(bodies)} bodies"
+    return f"{count(systems)} × {words}" if systems > 1 else words
 
 
 def case_words(row: Row) -> str:
@@ -115,26 +107,25 @@ def case_words(row: Row) -> str:
     return f"{size_words(row)}; {axis_words(row, own_axes(row))}"
 
 
-# --- rows -----------------------------------------------------------------------------------------
-
-
 class Cases:
     """The rows of a run's rungs by case and quantity, rung by rung in the order of the ladder.
 
-    Of several methods of a quantity one; with `valid`, of valid rows alone. `rungs` are those that
-    the run tells of, by name; others come last. `sms` are those of the GPU, `cores` of the CPU.
+    Of several methods of a quantity one; with `valid`, of valid rows alone; after those of the
+    ladder those of other `suites`. `rungs` are by name, `sms` of the GPU, `cores` of the CPU,
+    `facts` by case.
     """
 
-    def __init__(self, run: Run, suites: Container[str] = (SUITE,), *, valid: bool = False) -> None:
+    def __init__(self, run: Run, suites: Collection[str] = (), *, valid: bool = False) -> None:
         self.rungs = {rung.name: rung for rung in run.context.rungs}
-        self.sms: int = run.context.device.facts.get("sm_count", 0)
+        self.sms = run.context.device.sm_count or 0
         self.cores = run.context.host.cores
+        self.facts = {case.id: case.facts for case in run.cases if case.suite == SUITE}
         self._rows: dict[tuple[str, str], Row] = {}
-        measured = (case.benchmark for case in run.cases if case.suite in suites)
-        for row in (row for rung in ordered(measured, tuple(self.rungs)) for row in run.of(rung)):
+        rows = [row for rung in self.rungs for row in run.of(rung) if row.suite == SUITE]
+        rows += [row for row in run.rows if row.suite in suites] if suites else []
+        for row in rows:
             key = row.case, row.quantity
-            better = key not in self._rows or row.method in PREFERRED
-            if row.suite in suites and better and (row.valid or not valid):
+            if (row.valid or not valid) and (key not in self._rows or row.method in PREFERRED):
                 self._rows[key] = row
 
     def get(self, row: Row, name: str) -> Row | None:
@@ -145,9 +136,14 @@ class Cases:
         """One row of the quantity for each case that has it."""
         return [row for (_, found), row in self._rows.items() if found == name]
 
+    def fastest(self, rates: Sequence[Row]) -> list[Row]:
+        """Of each rung its fastest case, of a single system where it has one."""
+        by_rung = at_size(rates, "galaxies") | at_size(rates, "single")
+        return [best(by_rung[rung]) for rung in self.rungs if rung in by_rung]
+
     def below(self, rung: str, measured: Container[str]) -> str:
         """The nearest rung below that was measured; empty where none was."""
-        before = self.rungs[rung].before if rung in self.rungs else ""
+        before = self.rungs[rung].before
         return before if before in measured or not before else self.below(before, measured)
 
 
@@ -174,6 +170,18 @@ def at_size(rows: Sequence[Row], problem: str) -> dict[str, list[Row]]:
     }
 
 
+def speedup(row: Row | None, base: Row | None) -> float | None:
+    """How many times as fast as another case; None where one of both is missing or not valid."""
+    if row is None or base is None or base.value <= 0 or not (row.valid and base.valid):
+        return None
+    return row.value / base.value
+
+
 def best(rows: Iterable[Row]) -> Row:
     """The fastest; a valid one before an invalid one."""
     return max(rows, key=lambda row: (row.valid, row.value))
+
+
+def sentence(words: str, *numbers: Cited) -> Sentence:
+    """The words, with a number in place of each `{}`."""
+    return tuple(part for pair in zip_longest(words.split("{}"), numbers) for part in pair if part)

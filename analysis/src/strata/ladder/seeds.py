@@ -59,7 +59,8 @@ def thessaly(run: Run) -> tuple[ThessalyStep, ...]:
     last: Row | None = None
     for name, hardware, seconds, rung, layouts in THESSALY_STEPS:
         here = rates.get(rung, [])
-        row = next((ladder.best(rows) for rows in _by_layout(here, layouts) if rows), None)
+        known = [layout for layout in layouts if any(one.text("layout") == layout for one in here)]
+        row = ladder.best(one for one in here if one.text("layout") == known[0]) if known else None
         before = last
         if rung == ladder.SEVERAL:
             alone = [one for one in here if ladder.gpus(one) == 1]
@@ -69,10 +70,6 @@ def thessaly(run: Run) -> tuple[ThessalyStep, ...]:
         result.append(ThessalyStep(name, hardware, theirs[name], seconds, row, before, time))
         last = row if row and rung != ladder.SEVERAL else last
     return tuple(result) if any(one.row for one in result) else ()
-
-
-def _by_layout(rows: Sequence[Row], layouts: Sequence[str]) -> list[list[Row]]:
-    return [[row for row in rows if row.text("layout") == layout] for layout in layouts]
 
 
 # --- Siegel, Ributzka, Li (2009): Figures 10 and 11 -----------------------------------------------
@@ -143,43 +140,26 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
         for row in rows
         if row.benchmark == "layout_read" and row.provenance == "counted" and row.valid
     }
-    theirs = (f"{marks['soaoas']:g} ({version})" for version, marks in SIEGEL_GAINS.items())
-    times_as_fast = f"{' and '.join(theirs)} times as fast as aos on an 8800 GTX"
+    theirs = " and ".join(f"{one['soaoas']:g} ({cuda})" for cuda, one in SIEGEL_GAINS.items())
     result = []
     for level in GLOBAL_LEVELS:
-        alone = gains.get((level, "soaoas", "alone"))
-        loaded = gains.get((level, "soaoas", "loaded"))
-        cases = [times.get((level, layout), "") for layout in ("aos", "soaoas")]
-        asked = [counted.get((case, "sectors_per_read")) for case in cases]
-        hits = [counted.get((case, "l1_hit_share")) for case in cases]
-        if alone is None or None in (*asked, *hits):
-            continue
-        old, new = (
-            (Cited(count(one.value), one), Cited(count(round(one.value * (1 - hit.value), 2)), one))
-            for one, hit in zip(asked, hits, strict=True)
-            if one and hit
+        shown = [gains.get((level, "soaoas", how)) for how in ("alone", "loaded")]
+        numbers = [Cited(factor(one.gain), one.row) for one in shown if one]
+        for layout in ("aos", "soaoas"):
+            case = times.get((level, layout), "")
+            asked = counted.get((case, "sectors_per_read"))
+            hits = counted.get((case, "l1_hit_share"))
+            if asked and hits:
+                left = round(asked.value * (1 - hits.value), 2)
+                numbers += [Cited(count(asked.value), asked), Cited(count(left), asked)]
+        loaded = " and {} under load" if shown[1] else ""
+        words = (
+            f"{SIEGEL}, Figure 11: soaoas was {theirs} times as fast as aos on an 8800 GTX; here, "
+            f"at {level_name(level)}, {{}} for one warp alone{loaded}: of the {{}} sectors that a "
+            "warp asks for in aos, L1 lets {} through, of the {} in soaoas {}."
         )
-        result.append(
-            (
-                f"{SIEGEL}, Figure 11: soaoas was {times_as_fast}; here, at {level_name(level)}, ",
-                Cited(factor(alone.gain), alone.row),
-                " for one warp alone",
-                *(
-                    (" and ", Cited(factor(loaded.gain), loaded.row), " under load")
-                    if loaded
-                    else ()
-                ),
-                ": of the ",
-                old[0],
-                " sectors that a warp asks for in aos, L1 lets ",
-                old[1],
-                " through, of the ",
-                new[0],
-                " in soaoas ",
-                new[1],
-                ".",
-            )
-        )
+        if shown[0] and len(numbers) == words.count("{}"):
+            result.append(ladder.sentence(words, *numbers))
     return tuple(result)
 
 

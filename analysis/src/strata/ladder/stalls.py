@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from strata.ladder import rungs as ladder
-from strata.model import ordered
 from strata.run import Row, Run
 
 STATES: Mapping[str, str] = {
@@ -53,9 +52,7 @@ def stalls(run: Run) -> tuple[Stalls, ...]:
     """Of each rung the fastest case that was counted, of a single system where it has one."""
     cases = ladder.Cases(run)
     rates = [row for row in cases.having(ladder.RATE) if stalls_of(row, cases)]
-    by_rung = ladder.at_size(rates, "galaxies") | ladder.at_size(rates, "single")
-    names = ordered(by_rung, tuple(cases.rungs))
-    found = (stalls_of(ladder.best(by_rung[rung]), cases) for rung in names)
+    found = (stalls_of(row, cases) for row in cases.fastest(rates))
     return tuple(one for one in found if one)
 
 
@@ -64,10 +61,5 @@ def stalls_of(row: Row, cases: ladder.Cases) -> Stalls | None:
     whole = cases.get(row, "stall_all")
     if whole is None or whole.value <= 0:
         return None
-    states = {name: cases.get(row, f"stall_{name}") for name in STATES}
-    return Stalls(
-        rung=row.benchmark,
-        states={name: found for name, found in states.items() if found},
-        all_states=whole,
-        utilisation=cases.get(row, "issue_utilisation"),
-    )
+    states = {name: one for name in STATES if (one := cases.get(row, f"stall_{name}"))}
+    return Stalls(row.benchmark, states, whole, cases.get(row, "issue_utilisation"))

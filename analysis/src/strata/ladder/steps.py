@@ -13,14 +13,16 @@ each cycle, so its clock does not enter. Invalid rows never enter.
 """
 
 import math
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from strata.ladder import launch
 from strata.ladder import rungs as ladder
+from strata.ladder.launch import LANES
 from strata.ladder.rungs import Cases, Place, interactions, rung_name, size_words
-from strata.ladder.stalls import STATES, Stalls, stalls_of
+from strata.ladder.stalls import STATES, stalls_of
 from strata.model import Cited, Sentence
 from strata.model.units import factor, number
 from strata.run import Row, Run
@@ -45,15 +47,8 @@ MEASURED: Mapping[str, str] = {
     "clock": "core_clock",
 }
 """The quantities behind those factors that are measured."""
-RULES: Mapping[str, str] = {
-    "limits": "issue limits",
-    "instructions": "instructions",
-    "launch": "blocks an SM",
-    "gpus": "GPUs",
-    "cores": "cores",
-    "operations": "operations",
-}
-"""By which rule a step was predicted, in short."""
+RULES: Mapping[str, str] = {"limits": "issue limits", "launch": "blocks an SM", "gpus": "GPUs"}
+"""By which rule a step was predicted, in short, where that is not the rule's name."""
 RULE_WORDS: Mapping[str, str] = {
     "limits": "the ratio of the issue limits, where the rung before uses half of its issue slots "
     "or more",
@@ -69,136 +64,12 @@ RULE_WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a model says a step brings, by a rule of RULES, and the row that says so."""
+    """What a model says a step brings, by a rule of RULE_WORDS, and the row that says so."""
 
     value: float
     rule: str
     source: Row | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A counter of both cases of a step; values in its unit, or for each interaction."""
-
-    words: str
-    unit: str
-    before: float
-    after: float
-    row: Row
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """The rates of a rung and of the one that it changes, of one size and, if it can be, layout.
-
-    `low` and `high` are what the 95 % intervals of both allow (of at least 90 %, therefore);
-    `factors` those of FACTORS that are known, `sources` the rows of the rung behind them.
-    `prediction` is None where no rule applies; `stalls` are those of both cases, where counted.
-    """
-
-    before: Row
-    after: Row
-    low: float
-    high: float
-    factors: Mapping[str, float]
-    sources: Mapping[str, Row]
-    prediction: Prediction | None
-    moved: tuple[Moved, ...]
-    stalls: tuple[Stalls | None, Stalls | None]
-
-    @property
-    def rung(self) -> str:
-        """Which one changed something."""
-        return self.after.benchmark
-
-    @property
-    def problem(self) -> str:
-        """`single` or `galaxies`."""
-        return self.after.text("problem")
-
-    @property
-    def measured(self) -> float:
-        """The rate over that of the rung before."""
-        return self.after.value / self.before.value
-
-    @property
-    def counted(self) -> bool:
-        """Whether instructions and issue rates of both were."""
-        return {"instructions", "issue"} <= self.factors.keys()
-
-    @property
-    def unexplained(self) -> float | None:
-        """Measured over the product of the known factors: all of it that was not counted.
-
-        None where no factor is known, as on a CPU.
-        """
-        return self.measured / math.prod(self.factors.values()) if self.factors else None
-
-
-# --- what a rate is made of -----------------------------------------------------------------------
-
-
-def _sources(rate: Row, cases: Cases) -> Mapping[str, Row]:
-    """The rows of MEASURED; none on a CPU, whose time stamps have another clock than its cores."""
-    if rate.backend == "host":
-        return {}
-    found = {name: cases.get(rate, quantity) for name, quantity in MEASURED.items()}
-    return {name: row for name, row in found.items() if row and row.value > 0}
-
-
-def _parts(rate: Row, cases: Cases) -> Mapping[str, float]:
-    """What a rate is made of, by FACTORS, as far as it is known."""
-    share = launch.share_at_work(launch.blocks_at_once(rate, cases), cases.sms)
-    return {
-        **{name: row.value for name, row in _sources(rate, cases).items()},
-        **({"sms": share} if share else {}),
-        "gpus": ladder.gpus(rate),
-    }
-
-
-def _factors(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    """The factors of a step that are known of both of its cases, as speed-ups."""
-    known = [name for name in FACTORS if name in before and name in after]
-    ratios = {name: after[name] / before[name] for name in known}
-    if "instructions" in ratios:
-        ratios["instructions"] = before["instructions"] / after["instructions"]
-    if ratios["gpus"] == 1:
-        del ratios["gpus"]
-    return ratios
-
-
-def _predicted(
-    before: Row, after: Row, cases: Cases, factors: Mapping[str, float], share: float
-) -> Prediction | None:
-    """What models say a step brings; no rule looks at the rate of the rung that it predicts.
-
-    `share` is that of the SMs at work before.
-    """
-    old, new = cases.rungs[before.benchmark], cases.rungs[after.benchmark]
-    if new.name == "openmp":
-        return Prediction(float(cases.cores), "cores")
-    if old.vector_operations and new.vector_operations:
-        return Prediction(old.vector_operations / new.vector_operations, "operations")
-    spread = factors.get("sms")
-    if new.name == "one_launch":
-        return Prediction(spread, "launch") if spread else None
-    wider = spread or 1
-    if "gpus" in factors:
-        return Prediction(factors["gpus"] * wider, "gpus")
-    limit, new_limit = cases.get(before, "issue_limit"), cases.get(after, "issue_limit")
-    if limit and new_limit and limit.value > 0:
-        near = before.value / (limit.value * share) >= NEAR
-        return (
-            Prediction(new_limit.value / limit.value * wider, "limits", new_limit) if near else None
-        )
-    used = cases.get(before, "issue_utilisation")
-    if "instructions" in factors and used and used.value >= 100 * NEAR:
-        source = cases.get(after, MEASURED["instructions"])
-        return Prediction(factors["instructions"] * wider, "instructions", source)
-    return None
-
-
-# --- counters that moved --------------------------------------------------------------------------
 
 COUNTERS = (
     ("instructions/interaction", "", 0.1, "instructions_per_interaction"),
@@ -217,29 +88,143 @@ MOVED = 1.05
 """A counter that changed by less has not moved."""
 
 
-def _moved(before: Row, after: Row, cases: Cases) -> tuple[Moved, ...]:
-    """The counters that moved most, in order of how far; none where one case was not counted."""
-    found = []
-    for words, unit, least, quantity in COUNTERS:
-        rows = cases.get(before, quantity), cases.get(after, quantity)
-        if rows[0] is None or rows[1] is None:
-            continue
-        values = [rows[0].value, rows[1].value]
-        if quantity.endswith("_requests"):
-            values = [
-                launch.LANES * value / interactions(rate)
-                for value, rate in zip(values, (before, after), strict=True)
-            ]
-        # Below the least of what says something, nothing is a small number rather than a far one.
-        old, new = (max(value, least / 100) for value in values)
-        far = abs(math.log(new / old))
-        if max(values) >= least and far >= math.log(MOVED):
-            found.append((far, Moved(words, unit, values[0], values[1], rows[1])))
-    found.sort(key=lambda item: -item[0])
-    return tuple(moved for _, moved in found[:TOLD])
+@dataclass(frozen=True, eq=False)
+class Change:
+    """The rates of a rung and of the one that it changes, of one size and, if it can be, layout."""
+
+    before: Row
+    after: Row
+    cases: Cases
+
+    @property
+    def rung(self) -> str:
+        """Which one changed something."""
+        return self.after.benchmark
+
+    @property
+    def problem(self) -> str:
+        """`single` or `galaxies`."""
+        return self.after.text("problem")
+
+    @property
+    def measured(self) -> float:
+        """The rate over that of the rung before."""
+        return self.after.value / self.before.value
+
+    @property
+    def low(self) -> float:
+        """The least that the 95 % intervals of both rates allow: of at least 90 %, therefore."""
+        return _interval(self.after)[0] / _interval(self.before)[1]
+
+    @property
+    def high(self) -> float:
+        """The most that they allow."""
+        return _interval(self.after)[1] / _interval(self.before)[0]
+
+    @cached_property
+    def factors(self) -> Mapping[str, float]:
+        """Those of FACTORS that are known of both cases, as speed-ups."""
+        old, new = self._parts(self.before), self._parts(self.after)
+        ratios = {name: new[name] / old[name] for name in old if name in new}
+        if "instructions" in ratios:
+            ratios["instructions"] = old["instructions"] / new["instructions"]
+        return {name: ratio for name, ratio in ratios.items() if name != "gpus" or ratio != 1}
+
+    def _parts(self, rate: Row) -> Mapping[str, float]:
+        """What a rate is made of, as far as it is known; the time stamps of a CPU say nothing."""
+        rows = {name: self.cases.get(rate, quantity) for name, quantity in MEASURED.items()}
+        parts = {name: row.value if row else 0 for name, row in rows.items()}
+        blocks = launch.blocks_at_once(rate, self.cases)
+        parts |= {"sms": launch.share_at_work(blocks, self.cases.sms), "gpus": ladder.gpus(rate)}
+        on_gpu = rate.backend == "cuda"
+        return {name: parts[name] for name in FACTORS if on_gpu and parts[name] > 0}
+
+    @property
+    def counted(self) -> bool:
+        """Whether instructions and issue rates of both were."""
+        return {"instructions", "issue"} <= self.factors.keys()
+
+    @property
+    def unexplained(self) -> float | None:
+        """Measured over the product of the known factors: all of it that was not counted.
+
+        None where no factor is known, as on a CPU.
+        """
+        return self.measured / math.prod(self.factors.values()) if self.factors else None
+
+    @cached_property
+    def prediction(self) -> Prediction | None:
+        """What models say of it, None where no rule applies; none looks at the rate after it."""
+        cases, before, after = self.cases, self.before, self.after
+        old, new = cases.rungs[before.benchmark], cases.rungs[after.benchmark]
+        if new.name == "openmp":
+            return Prediction(float(cases.cores), "cores")
+        if old.vector_operations and new.vector_operations:
+            return Prediction(old.vector_operations / new.vector_operations, "operations")
+        if new.name == "one_launch":
+            return Prediction(self.factors["sms"], "launch") if "sms" in self.factors else None
+        wider = self.factors.get("sms", 1)
+        if "gpus" in self.factors:
+            return Prediction(self.factors["gpus"] * wider, "gpus")
+        limit, higher = cases.get(before, "issue_limit"), cases.get(after, "issue_limit")
+        if limit and higher and limit.value > 0:
+            used = before.value / (limit.value * self._parts(before).get("sms", 1))
+            value = higher.value / limit.value * wider
+            return Prediction(value, "limits", higher) if used >= NEAR else None
+        counted = cases.get(before, "issue_utilisation")
+        if "instructions" in self.factors and counted and counted.value >= 100 * NEAR:
+            source = cases.get(after, MEASURED["instructions"])
+            return Prediction(self.factors["instructions"] * wider, "instructions", source)
+        return None
+
+    @cached_property
+    def moved(self) -> Sentence:
+        """The counters that moved most, each linked to its row: `issue slots used 60 → 79 %; …`."""
+        found: list[tuple[float, Sentence]] = []
+        for words, unit, least, quantity in COUNTERS:
+            old, new = self.cases.get(self.before, quantity), self.cases.get(self.after, quantity)
+            if old is None or new is None:
+                continue
+            values = [old.value, new.value]
+            if quantity.endswith("_requests"):
+                rates = self.before, self.after
+                values = [
+                    LANES * value / interactions(rate)
+                    for value, rate in zip(values, rates, strict=True)
+                ]
+            # Below the least of what says something, nothing is a small number, not a far one.
+            low, high = sorted(max(value, least / 100) for value in values)
+            if max(values) >= least and high / low >= MOVED:
+                told = f"{words} {_count(values[0])} → ", Cited(_count(values[1]), new), unit
+                found.append((high / low, told))
+        found.sort(key=lambda item: -item[0])
+        parts = [told for _, told in found[:TOLD]] + self._waits()
+        return tuple(one for part in parts for one in ("; ", *part) if one)[1:]
+
+    def _waits(self) -> list[Sentence]:
+        """What warps waited for most, before and after."""
+        old, new = stalls_of(self.before, self.cases), stalls_of(self.after, self.cases)
+        if not (old and new and old.most_waited and new.most_waited):
+            return []
+        before, after = STATES[old.most_waited], STATES[new.most_waited]
+        words = f"most waited for: {before} {100 * old.shares[old.most_waited]:.0f}"
+        words += " → " if before == after else f" % → {after} "
+        share = f"{100 * new.shares[new.most_waited]:.0f}"
+        return [(words, Cited(share, new.states[new.most_waited]), " %")]
 
 
-# --- the steps ------------------------------------------------------------------------------------
+def _interval(row: Row) -> tuple[float, float]:
+    """The 95 % interval of the median, or, with too few samples, their range."""
+    if row.ci_low is None or row.ci_high is None:
+        return row.minimum, row.maximum
+    return row.ci_low, row.ci_high
+
+
+def _count(value: float) -> str:
+    """Three digits are enough to see that something moved."""
+    if value < 0.0005:
+        return "0"
+    return f"{value:.3f}" if value < 0.0995 else f"{value:.3g}" if value < 999.5 else number(value)
 
 
 def changes(run: Run) -> tuple[Change, ...]:
@@ -250,63 +235,39 @@ def changes(run: Run) -> tuple[Change, ...]:
     have; each by its fastest case there. Where they share no layout, the layout is what changed.
     """
     cases = Cases(run, valid=True)
-    fastest: dict[str, dict[str, dict[tuple[Place, str], Row]]] = {one: {} for one in PROBLEMS}
-    for row in cases.having(ladder.RATE):
-        problem, cell = row.text("problem"), (ladder.place_of(row), row.text("layout"))
-        # What several GPUs do on one of them is no step.
-        if problem in PROBLEMS and row.minimum > 0 and interactions(row) and row.count("gpus") != 1:
-            cells = fastest[problem].setdefault(row.benchmark, {})
-            cells[cell] = max(cells.get(cell, row), row, key=lambda one: one.value)
-    result = []
-    for by_rung in fastest.values():
-        common = Counter(
-            layout for cells in by_rung.values() for layout in {one[1] for one in cells}
-        )
-
-        def rank(change: Change, common: Mapping[str, int] = common) -> tuple[object, ...]:
-            old, new = change.before, change.after
-            place = ladder.place_rank(ladder.place_of(new))
-            return change.counted, place, common[new.text("layout")], new.value, old.value
-
-        for rung, after in by_rung.items():
-            before = by_rung.get(cases.below(rung, by_rung), {})
-            same = [(before[cell], row) for cell, row in after.items() if cell in before]
-            pairs = same or [
-                (old, new)
-                for old in before.values()
-                for new in after.values()
-                if ladder.place_of(old) == ladder.place_of(new)
-            ]
-            steps = [_change(*pair, cases) for pair in pairs]
-            result += [max(steps, key=rank)] if steps else []
-    return tuple(result)
-
-
-def _change(before: Row, after: Row, cases: Cases) -> Change:
-    old, new = _parts(before, cases), _parts(after, cases)
-    factors = _factors(old, new)
-    (low, high), (low0, high0) = _interval(after), _interval(before)
-    return Change(
-        before=before,
-        after=after,
-        low=low / high0,
-        high=high / low0,
-        factors=factors,
-        sources=_sources(after, cases),
-        prediction=_predicted(before, after, cases, factors, old.get("sms", 1)),
-        moved=_moved(before, after, cases),
-        stalls=(stalls_of(before, cases), stalls_of(after, cases)),
+    # What several GPUs do on one of them is no step.
+    rates = [row for row in cases.having(ladder.RATE) if row.minimum > 0 and row.count("gpus") != 1]
+    return tuple(
+        step
+        for problem in PROBLEMS
+        for step in _steps([row for row in rates if row.text("problem") == problem], cases)
     )
 
 
-def _interval(row: Row) -> tuple[float, float]:
-    """The 95 % interval of the median, or, with too few samples, their range."""
-    if row.ci_low is None or row.ci_high is None:
-        return row.minimum, row.maximum
-    return row.ci_low, row.ci_high
+def _steps(rates: Sequence[Row], cases: Cases) -> Iterator[Change]:
+    fastest: dict[str, dict[tuple[Place, str], Row]] = defaultdict(dict)
+    for row in rates:
+        cells, here = fastest[row.benchmark], (ladder.place_of(row), row.text("layout"))
+        cells[here] = max(cells.get(here, row), row, key=lambda one: one.value)
+    rungs_in = Counter(layout for cells in fastest.values() for layout in {one[1] for one in cells})
 
+    def rank(step: Change) -> tuple[object, ...]:
+        old, new = step.before, step.after
+        place = ladder.place_rank(ladder.place_of(new))
+        return step.counted, place, rungs_in[new.text("layout")], new.value, old.value
 
-# --- in words -------------------------------------------------------------------------------------
+    for rung, after in fastest.items():
+        before = fastest.get(cases.below(rung, fastest), {})
+        pairs = [
+            (old, new)
+            for old in before.values()
+            for new in after.values()
+            if ladder.place_of(old) == ladder.place_of(new)
+        ]
+        same = [(old, new) for old, new in pairs if old.text("layout") == new.text("layout")]
+        if pairs:
+            yield max((Change(*pair, cases) for pair in same or pairs), key=rank)
+
 
 NOTHING = 0.03
 """A step of less, up or down, pays nothing."""
@@ -319,31 +280,6 @@ SEEDS: Mapping[str, str] = {
     "block_size": "another block size (Siegel et al. 2009: with code motion 6 %)",
 }
 """Steps that earlier papers describe, and what they gained there, as the papers print it."""
-
-
-def moved_words(change: Change) -> Sentence:
-    """The counters that moved, each linked to its row: `issue slots used 60 -> 79 %; …`."""
-    told: list[list[str | Cited]] = [
-        [f"{one.words} {_count(one.before)} → ", Cited(_count(one.after), one.row), one.unit]
-        for one in change.moved
-    ]
-    old, new = change.stalls
-    if old and new and old.most_waited and new.most_waited:
-        before, after = STATES[old.most_waited], STATES[new.most_waited]
-        part = f"{before} {100 * old.shares[old.most_waited]:.0f}"
-        part += " → " if before == after else f" % → {after} "
-        share = f"{100 * new.shares[new.most_waited]:.0f}"
-        told.append([f"most waited for: {part}", Cited(share, new.states[new.most_waited]), " %"])
-    return tuple(
-        part for place, parts in enumerate(told) for part in ("; " if place else "", *parts) if part
-    )
-
-
-def _count(value: float) -> str:
-    """Three digits are enough to see that something moved."""
-    if value < 0.0005:
-        return "0"
-    return f"{value:.3f}" if value < 0.0995 else f"{value:.3g}" if value < 999.5 else number(value)
 
 
 def sentences(run: Run) -> tuple[Sentence, ...]:
@@ -360,18 +296,10 @@ def _sentence(change: Change) -> Sentence:
     gain = change.measured
     paid = "pays" if gain > 1 else "costs"
     verdict = "pays nothing" if abs(gain - 1) < NOTHING else paid
-    parts = [
-        f"{FACTORS[name]} {factor(ratio)}"
-        for name, ratio in change.factors.items()
-        if name != "clock"
-    ]
-    if change.unexplained:
-        parts.append(f"unexplained {factor(change.unexplained)}")
-    moved = moved_words(change)
-    return (
-        f"n-body, {rung_name(change.rung)}: {SEEDS[change.rung]} {verdict} here (",
-        Cited(factor(gain), change.after),
-        f" {rung_name(change.before.benchmark)}, {size_words(change.after)}): {', '.join(parts)}",
-        *(("; ", *moved) if moved else ()),
-        ".",
-    )
+    parts = {FACTORS[name]: ratio for name, ratio in change.factors.items() if name != "clock"}
+    parts["unexplained"] = change.unexplained or 1
+    told = ", ".join(f"{words} {factor(ratio)}" for words, ratio in parts.items())
+    where = f"{rung_name(change.before.benchmark)}, {size_words(change.after)}"
+    words = f"n-body, {rung_name(change.rung)}: {SEEDS[change.rung]} {verdict} here ("
+    moved = ("; ", *change.moved) if change.moved else ()
+    return (words, Cited(factor(gain), change.after), f" {where}): {told}", *moved, ".")

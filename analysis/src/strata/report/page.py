@@ -28,6 +28,7 @@ from strata.report.citations import Citations
 from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
 from strata.run import VERDICTS, Run, params_text
+from strata.run.files import write_files
 from strata.run.schema import Host
 from strata.run.validate import findings, refuse_repeated, refuse_unusable
 
@@ -58,10 +59,7 @@ def write(runs: Sequence[Run], out: Path) -> Path:
     Raises `RunError` when a run is given twice or holds nothing that can be shown, OSError when a
     file cannot be written.
     """
-    for name, content in make(runs).items():
-        path = out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    write_files(out, make(runs))
     return out / "report.html"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from strata.ladder.rungs import GIGA, Cases, interactions
+from strata.ladder.rungs import GIGA, Cases, interactions, speedup
 from strata.model import Cited, Sentence, Table, units
 from strata.model.units import factor, number
 from strata.run import Row
@@ -14,25 +14,21 @@ def table(
     name: str,
     title: str,
     lines: Sequence[Mapping[str, Sentence]],
-    *,
     words: Collection[str],
     blank: Collection[str] = (),
 ) -> Table | None:
     """A table of lines, each its cells by their heads; None without any.
 
-    The columns `words` hold no numbers. One in which every cell is blank is left out, if it is not
-    one of `blank`.
+    The columns `words` hold no numbers. Of columns without any cell only those of `blank` are kept.
     """
-    if not lines:
-        return None
-    header = [head for head in lines[0] if head in blank or any(one[head] != NONE for one in lines)]
-    return Table(
-        name=name,
-        title=title,
-        header=tuple(header),
-        rows=tuple(tuple(line[head] for head in header) for line in lines),
-        numeric=frozenset(at for at, head in enumerate(header) if head not in words),
-    )
+    heads = [
+        head
+        for head in (lines[0] if lines else ())
+        if head in blank or any(line[head] != NONE for line in lines)
+    ]
+    rows = tuple(tuple(line[head] for head in heads) for line in lines)
+    numeric = frozenset(at for at, head in enumerate(heads) if head not in words)
+    return Table(name, title, tuple(heads), rows, numeric) if lines else None
 
 
 def told(row: Row | None, write: Callable[[float], str]) -> Sentence:
@@ -41,25 +37,21 @@ def told(row: Row | None, write: Callable[[float], str]) -> Sentence:
 
 
 def over(row: Row | None, base: Row | None) -> Sentence:
-    """How many times the value of another row; nothing where one of both is not valid."""
-    if row is None or base is None or base.value <= 0 or not (row.valid and base.valid):
-        return NONE
-    return (Cited(factor(row.value / base.value), row),)
+    """How many times as fast as another case; nothing where one of both is not valid."""
+    ratio = speedup(row, base)
+    return told(row, lambda _: factor(ratio)) if ratio is not None else NONE
 
 
 def rate(row: Row | None) -> Sentence:
     """In 10⁹/s, with its interval; told where it is not valid."""
-    if row is None:
-        return NONE
-    words = Cited(_giga(row.value), row)
-    if not row.valid:
-        return (words, " (invalid)")
+    if row is None or not row.valid:
+        return (*told(row, giga), " (invalid)") if row else NONE
     if row.ci_low is None or row.ci_high is None:
-        return (words,)
-    return (words, f" ({_giga(row.ci_low)}–{_giga(row.ci_high)})")
+        return told(row, giga)
+    return (*told(row, giga), f" ({giga(row.ci_low)}–{giga(row.ci_high)})")
 
 
-def _giga(value: float) -> str:
+def giga(value: float) -> str:
     """A CPU's rates are small numbers: three digits of them as well."""
     return number(value / GIGA) if value >= GIGA else f"{value / GIGA:.3f}"
 
@@ -71,9 +63,10 @@ def dram_bytes(row: Row, cases: Cases) -> Sentence:
     return told(net, small) if net or not pairs else told(read, lambda value: small(value / pairs))
 
 
-def fact(facts: Mapping[str, object], name: str) -> Sentence:
-    """A fact of a case."""
-    return NONE if facts.get(name) is None else (units.fact(name, facts[name]),)
+def fact(row: Row, name: str, cases: Cases) -> Sentence:
+    """A fact of the case of a row."""
+    value = cases.facts[row.case].get(name)
+    return NONE if value is None else (units.fact(name, value),)
 
 
 def percent(value: float) -> str:

@@ -3,84 +3,67 @@
 Table 2.2 of Breitbart (2008), row by row.
 """
 
-from typing import NamedTuple
-
 from strata import reference
-from strata.model.text import NONE, Cited, Sentence, Table, table
+from strata.model import Sentence, Table
 from strata.model.units import short
 from strata.reference import published
-from strata.report.tables import ReportTable
-from strata.run import Run
+from strata.report.tables import ReportTable, _cells
+from strata.run import Row, Run
 
-KEY = "breitbart2008structures"
-
-
-HEADS = (
-    "instruction", "G80, cycles per warp", "here", "cycles of an SM for a warp",
-    "cycles until the result is there",
-)  # fmt: skip
-
-
-class Printed(NamedTuple):
-    """A row of the table, and what measures the same here.
-
-    `measures` is an operation of `instruction_cost` or a panel of `published.LATENCIES`; blank
-    where nothing does. `instructions`: how many of the row's an operation here is made of.
-    """
-
-    instruction: str
-    cost: str
-    here: str
-    measures: str = ""
-    instructions: int = 1
-
-
-SUM = ("FADD, FMUL, FMAD, IADD", "4")
-SIMPLE = ("bitwise operations, compare, min, max", "4")
-INVERSE = ("reciprocal, reciprocal square root", "16")
+SUM = "FADD, FMUL, FMAD, IADD"
+SIMPLE = "bitwise operations, compare, min, max"
+INVERSE = "reciprocal, reciprocal square root"
 CONSTANT = "reading from constant memory"
+BARRIER = "synchronizing all threads within a block"
 ROWS = (
-    Printed(*SUM, "FADD", "fadd"),
-    Printed(*SUM, "FMUL", "fmul"),
-    Printed(*SUM, "FFMA", "ffma"),
-    Printed(*SUM, "IADD3", "iadd3"),
-    Printed(*SIMPLE, "LOP3", "bitwise"),
-    Printed(*SIMPLE, "FMNMX: half of a pair", "fmin_fmax", instructions=2),
-    Printed(*SIMPLE, "IMNMX: half of a pair", "imin_imax", instructions=2),
-    Printed(*INVERSE, "MUFU.RCP and FADD", "rcp_approx"),
-    Printed(*INVERSE, "MUFU.RSQ", "rsqrt_approx"),
-    Printed("accessing registers", "0", "part of every operation"),
-    Printed("accessing shared memory", "≥4", "LDS", "load_shared"),
-    Printed("reading from device memory", "400 - 600", "a load that misses the L2", "dram"),
-    Printed(CONSTANT, "≥ 0 (cached)", "LDC, in its cache", "load_constant"),
-    Printed(CONSTANT, "400 - 600 (else)", "LDC, in the cache behind it", "constant_l15"),
-    Printed("synchronizing all threads within a block", "4 + possible waiting time", "BAR.SYNC",
-            "barrier"),
-)  # fmt: skip
-"""In the order and words of the table."""
+    (SUM, "4", "FADD", "fadd", 1),
+    (SUM, "4", "FMUL", "fmul", 1),
+    (SUM, "4", "FFMA", "ffma", 1),
+    (SUM, "4", "IADD3", "iadd3", 1),
+    (SIMPLE, "4", "LOP3", "bitwise", 1),
+    (SIMPLE, "4", "FMNMX: half of a pair", "fmin_fmax", 2),
+    (SIMPLE, "4", "IMNMX: half of a pair", "imin_imax", 2),
+    (INVERSE, "16", "MUFU.RCP and FADD", "rcp_approx", 1),
+    (INVERSE, "16", "MUFU.RSQ", "rsqrt_approx", 1),
+    ("accessing registers", "0", "part of every operation", "", 1),
+    ("accessing shared memory", "≥4", "LDS", "load_shared", 1),
+    ("reading from device memory", "400 - 600", "a load that misses the L2", "dram", 1),
+    (CONSTANT, "≥ 0 (cached)", "LDC, in its cache", "load_constant", 1),
+    (CONSTANT, "400 - 600 (else)", "LDC, in the cache behind it", "constant_l15", 1),
+    (BARRIER, "4 + possible waiting time", "BAR.SYNC", "barrier", 1),
+)
+"""In the order and words of the table, with what measures the same here (an operation of
+`instruction_cost` or a panel of `published.LATENCIES`), and how many of the row's that is."""
+ISSUE = "cycles of an SM for a warp"
+
+
+def _cell(row: Row | None, each: int) -> Sentence:
+    return _cells.told(row, lambda value: short(value / each))
 
 
 def make(run: Run) -> Table | None:
     """The thesis's rows beside this GPU's; None where no operation was timed on a GPU."""
-    costs = run.of(published.COST)
-    latencies = published.own_latencies(run.of(published.CHASE))
-    lines: list[dict[str, Sentence]] = []
-    for instruction, cost, here, measures, instructions in ROWS:
-        issue = published.own_cost(costs, measures, chain=False)
-        chain = published.own_cost(costs, measures, chain=True) or latencies.get(measures)
-        cells = (
-            (Cited(short(row.value / instructions), row),) if row else NONE
-            for row in (issue, chain)
+    costs, latencies = run.of(published.COST), published.own_latencies(run.of(published.CHASE))
+    lines = []
+    for instruction, cost, here, sought, each in ROWS:
+        issue = published.own_cost(costs, sought, chain=False)
+        latency = latencies.get(sought) or published.own_cost(costs, sought, chain=True)
+        lines.append(
+            {
+                "instruction": (instruction,),
+                "G80, cycles per warp": (cost,),
+                "here": (here,),
+                ISSUE: _cell(issue, each),
+                "cycles until the result is there": _cell(latency, each),
+            }
         )
-        texts = ((instruction,), (cost,), (here,))
-        lines.append(dict(zip(HEADS, (*texts, *cells), strict=True)))
-    if all(line[HEADS[3]] == NONE for line in lines):
-        return None
     title = (
-        f"Table 2.2 of Breitbart (2008) {reference.cite(KEY)}: instruction costs on the G80, "
-        "stated there without a measurement, and on this GPU"
+        f"Table 2.2 of Breitbart (2008) {reference.cite('breitbart2008structures')}: instruction "
+        "costs on the G80, stated there without a measurement, and on this GPU"
     )
-    return table("breitbart_costs", title, lines, words=("instruction", "here"))
+    timed = any(line[ISSUE] != _cells.NONE for line in lines)
+    words = ("instruction", "here")
+    return _cells.table("breitbart_costs", title, lines, words, lines[0]) if timed else None
 
 
 TABLE = ReportTable(order=13, make=make)

@@ -1,7 +1,6 @@
 """What did each rung of n-body change, what did it bring, and what do the counters say of it?"""
 
 from collections import Counter
-from collections.abc import Mapping
 
 from strata.ladder.best import Best, best_cases
 from strata.ladder.rungs import PROBLEM_WORDS, Cases, case_words, rung_name, size_words
@@ -12,8 +11,8 @@ from strata.report.tables._cells import NONE, percent, scientific, told
 from strata.run import Run
 
 
-def _line(one: Best, other: str, cases: Cases, facts: Mapping[str, object]) -> dict[str, Sentence]:
-    row, rung = one.row, cases.rungs.get(one.rung)
+def _line(one: Best, other: str, cases: Cases) -> dict[str, Sentence]:
+    row = one.row
     speedup = _cells.over(one.after, one.before)
     if one.before and speedup != NONE:
         where = size_words(one.before)
@@ -22,7 +21,7 @@ def _line(one: Best, other: str, cases: Cases, facts: Mapping[str, object]) -> d
     limit = told(one.limit, lambda value: percent(100 * row.value / value))
     return {
         "rung": (rung_name(one.rung),),
-        "change": (rung.change,) if rung else NONE,
+        "change": (cases.rungs[one.rung].change,),
         "best case": (case_words(row),),
         "10⁹ interactions/s": _cells.rate(row),
         "over the rung before": speedup,
@@ -30,7 +29,7 @@ def _line(one: Best, other: str, cases: Cases, facts: Mapping[str, object]) -> d
         "of issue limit": limit if row.valid else NONE,
         "issue slots used": told(cases.get(row, "issue_utilisation"), percent),
         "occupancy": told(cases.get(row, "achieved_occupancy"), percent),
-        "registers": _cells.fact(facts, "registers"),
+        "registers": _cells.fact(row, "registers", cases),
         "instructions/interaction": told(cases.get(row, "instructions_per_interaction"), number),
         "FLOP/interaction": told(cases.get(row, "flops_per_interaction"), number),
         "DRAM bytes/interaction": _cells.dram_bytes(row, cases),
@@ -44,16 +43,12 @@ def make(run: Run) -> Table | None:
     What no rung has (counters, say, on a CPU) has no column.
     """
     cases, found = Cases(run), best_cases(run)
-    facts = {case.id: case.facts for case in run.cases}
     others = Counter(one.other.text("problem") for one in found if one.other).most_common(1)
     other = PROBLEM_WORDS[others[0][0]] if others else ""
-    return _cells.table(
-        "nbody_ladder",
-        "The n-body ladder",
-        [_line(one, other, cases, facts[one.row.case]) for one in found],
-        words=("rung", "change", "best case", "over the rung before"),
-        blank=("over the rung before",),
-    )
+    lines = [_line(one, other, cases) for one in found]
+    over = "over the rung before"
+    words = ("rung", "change", "best case", over)
+    return _cells.table("nbody_ladder", "The n-body ladder", lines, words, (over,))
 
 
 TABLE = ReportTable(order=20, make=make)

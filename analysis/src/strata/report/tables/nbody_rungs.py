@@ -1,6 +1,6 @@
 """What does each rung of n-body use of the machine, and how right is it?"""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
@@ -22,29 +22,14 @@ def make(run: Run) -> Table | None:
     the sum of m|v|, over the steps of a sample: of the fastest valid case of `galaxies`, as bodies
     move there alone.
     """
-    cases, found = Cases(run, valid=True), best_cases(run)
-    facts = {case.id: case.facts for case in run.cases}
-    moving = [row for row in cases.having(ladder.RATE) if cases.get(row, "energy_drift")]
-    galaxies = ladder.at_size(moving, "galaxies")
+    found, cases = best_cases(run), Cases(run, valid=True)
     bases = {one.rung: one.row for one in found}
-    return _cells.table(
-        "nbody_rungs",
-        "What each rung of n-body uses, and how right it is",
-        [
-            _line(one.row, galaxies.get(one.rung, ()), cases, facts[one.row.case], bases)
-            for one in found
-        ],
-        words=("rung", "best case"),
-    )
+    lines = [_line(one.row, cases, bases) for one in found]
+    title = "What each rung of n-body uses, and how right it is"
+    return _cells.table("nbody_rungs", title, lines, ("rung", "best case"))
 
 
-def _line(
-    row: Row,
-    moving: Sequence[Row],
-    cases: Cases,
-    facts: Mapping[str, object],
-    bases: Mapping[str, Row],
-) -> dict[str, Sentence]:
+def _line(row: Row, cases: Cases, bases: Mapping[str, Row]) -> dict[str, Sentence]:
     def get(name: str, write: Callable[[float], str]) -> Sentence:
         return told(cases.get(row, name), write)
 
@@ -62,15 +47,19 @@ def _line(
         same = base and ladder.place_of(base) == ladder.place_of(row)
         return _cells.over(row, base) if same else NONE
 
+    def drift(name: str) -> Sentence:
+        moving = [one for one in cases.having(ladder.RATE) if cases.get(one, name)]
+        rows = ladder.at_size(moving, "galaxies").get(row.benchmark)
+        return told(cases.get(ladder.best(rows), name) if rows else None, small)
+
     used = bytes_used_per_sector(row, cases)
     counted = get("flops_per_interaction", lambda value: number(value * row.value / TERA))
-    moved = ladder.best(moving) if moving else None
     return {
         "rung": (rung_name(row.benchmark),),
         "best case": (case_words(row),),
-        "registers": _cells.fact(facts, "registers"),
-        "shared memory": _cells.fact(facts, "shared_bytes"),
-        "threads": _cells.fact(facts, "threads"),
+        "registers": _cells.fact(row, "registers", cases),
+        "shared memory": _cells.fact(row, "shared_bytes", cases),
+        "threads": _cells.fact(row, "threads", cases),
         "occupancy": get("achieved_occupancy", percent),
         "sectors/request": get("l1_sectors_per_request", number),
         "bytes used/sector": get("l1_load_sectors", lambda _: number(used)) if used else NONE,
@@ -86,8 +75,8 @@ def _line(
         "largest error": get("relative_maximum_error", small),
         "over serial": over("serial"),
         "over OpenMP": over("openmp"),
-        "energy drift": told(cases.get(moved, "energy_drift") if moved else None, small),
-        "momentum drift": told(cases.get(moved, "momentum_drift") if moved else None, small),
+        "energy drift": drift("energy_drift"),
+        "momentum drift": drift("momentum_drift"),
     }
 
 

@@ -1,7 +1,7 @@
 """What did each step of n-body bring, what was predicted, and which counters moved?"""
 
 from strata.ladder.rungs import case_words, rung_name
-from strata.ladder.steps import FACTORS, RULES, Change, changes, moved_words
+from strata.ladder.steps import FACTORS, MEASURED, RULES, Change, changes
 from strata.model import Cited, Sentence, Table
 from strata.model.units import factor
 from strata.report.tables import ReportTable, _cells
@@ -10,10 +10,11 @@ from strata.run import Run
 
 
 def _factor(change: Change, name: str) -> Sentence:
-    ratio, row = change.factors.get(name), change.sources.get(name)
-    if ratio is None:
+    if name not in change.factors:
         return NONE
-    return (Cited(factor(ratio), row) if row else factor(ratio),)
+    words = factor(change.factors[name])
+    row = change.cases.get(change.after, MEASURED.get(name, ""))
+    return (Cited(words, row) if row else words,)
 
 
 def _line(change: Change) -> dict[str, Sentence]:
@@ -23,7 +24,7 @@ def _line(change: Change) -> dict[str, Sentence]:
     predicted, unexplained = NONE, NONE
     if change.prediction:
         value, source = factor(change.prediction.value), change.prediction.source
-        rule = f" ({RULES[change.prediction.rule]})"
+        rule = f" ({RULES.get(change.prediction.rule, change.prediction.rule)})"
         predicted = (Cited(value, source) if source else value, rule)
     if change.unexplained is not None:
         counted = "" if change.counted else " (not counted)"
@@ -36,7 +37,7 @@ def _line(change: Change) -> dict[str, Sentence]:
         "predicted": predicted,
         **{words: _factor(change, name) for name, words in FACTORS.items()},
         "unexplained": unexplained,
-        "counters that moved": moved_words(change) or NONE,
+        "counters that moved": change.moved or NONE,
     }
 
 
@@ -45,12 +46,9 @@ def make(run: Run) -> Table | None:
 
     What no step has (counters, say, on a CPU) has no column.
     """
-    return _cells.table(
-        "nbody_steps",
-        "The steps of n-body: measured, predicted, and what is left unexplained",
-        [_line(change) for change in changes(run)],
-        words=("rung", "over", "where", "counters that moved"),
-    )
+    title = "The steps of n-body: measured, predicted, and what is left unexplained"
+    words = ("rung", "over", "where", "counters that moved")
+    return _cells.table("nbody_steps", title, [_line(change) for change in changes(run)], words)
 
 
 TABLE = ReportTable(order=22, make=make)

@@ -38,13 +38,8 @@ def _line(one: ThessalyStep, before: ThessalyStep | None) -> dict[str, Sentence]
 def make(run: Run) -> Table | None:
     """The report's rows with this run's galaxies beside them; None where it has none of them."""
     lines = [_line(one, before) for before, one in pairwise((None, *thessaly(run))) if one]
-    return _cells.table(
-        "nbody_thessaly",
-        f"The table of {THESSALY}, redone",
-        lines,
-        words=("step", "on two K80 and their host", "here"),
-        blank=lines[0].keys() if lines else (),
-    )
+    words, title = ("step", "on two K80 and their host", "here"), f"The table of {THESSALY}, redone"
+    return _cells.table("nbody_thessaly", title, lines, words, lines[0] if lines else ())
 
 
 TABLE = ReportTable(order=21, make=make)

@@ -9,7 +9,6 @@ from strata.ladder.seeds import UNROLL_GAINS
 from strata.model import Sentence, Table
 from strata.model.units import factor
 from strata.report.tables import ReportTable, _cells
-from strata.report.tables._cells import NONE
 from strata.run import Run
 
 WHOLE = 256
@@ -19,31 +18,26 @@ WHOLE = 256
 def make(run: Run) -> Table | None:
     """Rates and gains by unroll factor, of each problem that has several; None without any."""
     points = along(run, "unrolled", "unroll")
+    if not points:
+        return None
     rows = {(point.problem, point.value): point.row for point in points}
     sizes = {point.problem: size_words(point.row) for point in points}
+    header = ["bodies of a turn"]
+    for words in sizes.values():
+        header += [f"10⁹ interactions/s, {words}", "over one"]
+    header += ["theirs", "who"]
     lines = []
     for value in sorted({point.value for point in points} | set(UNROLL_GAINS)):
         line: list[Sentence] = [(f"{value} (all)" if value == WHOLE else f"{value}",)]
         for problem in sizes:
-            row = rows.get((problem, value))
-            line += [_cells.rate(row), _cells.over(row, rows.get((problem, 1)))]
+            row, one = rows.get((problem, value)), rows.get((problem, 1))
+            line += [_cells.rate(row), _cells.over(row, one)]
         gain = UNROLL_GAINS.get(value)
-        lines.append((*line, *(((factor(gain[0]),), (gain[1],)) if gain else (NONE, NONE))))
-    heads = [
-        head for size in sizes.values() for head in (f"10⁹ interactions/s, {size}", "over one")
-    ]
-    header = ("bodies of a turn", *heads, "theirs", "who")
-    return (
-        Table(
-            name="nbody_unroll",
-            title="Unrolling the inner loop of n-body (CUDA Handbook, Table 14.2, redone)",
-            header=header,
-            rows=tuple(lines),
-            numeric=frozenset(range(len(header) - 1)),
-        )
-        if points
-        else None
-    )
+        line += [(factor(gain[0]),), (gain[1],)] if gain else [_cells.NONE, _cells.NONE]
+        lines.append(tuple(line))
+    title = "Unrolling the inner loop of n-body (CUDA Handbook, Table 14.2, redone)"
+    numeric = frozenset(range(len(header) - 1))
+    return Table("nbody_unroll", title, tuple(header), tuple(lines), numeric)
 
 
 TABLE = ReportTable(order=24, make=make)

@@ -1,0 +1,108 @@
+"""A comparison in words and tables, whatever it is of: on a terminal and as text for files."""
+
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+
+from strata.model import Table, plain
+from strata.report import formats
+
+SHOWN = 30
+"""So many alarms stand on a terminal; the files have them all."""
+_COLOURS = {"slower": "red", "faster": "green", "changed": "magenta"}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What there is to say of one comparison.
+
+    The first of the `notes` sums it up. On a terminal `alarms`, where there can be any, stand for
+    all `tables`; `details` are further tables, too long for a paper.
+    """
+
+    title: str
+    warnings: tuple[str, ...]
+    tables: tuple[Table, ...]
+    details: tuple[Table, ...] = ()
+    alarms: Table | None = None
+    notes: tuple[str, ...] = ()
+
+
+def table_of(
+    name: str,
+    title: str,
+    header: Sequence[str],
+    lines: Iterable[Sequence[str]],
+    numeric: Iterable[int],
+) -> Table:
+    """A table of plain words; `numeric` are the places of its columns of numbers."""
+    rows = tuple(tuple((cell,) for cell in line) for line in lines)
+    return Table(name, title, tuple(header), rows, frozenset(numeric))
+
+
+def markdown(section: Section) -> str:
+    """The section in GitHub's Markdown."""
+    warnings = [f"**Warning:** {warning}" for warning in section.warnings]
+    tables = (
+        f"## {table.title}\n\n{formats.markdown(table)}"
+        for table in (*section.tables, *section.details)
+    )
+    lines = (f"# {section.title}", *section.notes[:1], *warnings, *section.notes[1:], *tables)
+    return "\n\n".join(lines).rstrip() + "\n"
+
+
+def latex(section: Section) -> str:
+    """The tables of the section for LaTeX, each below comments that say what it is of."""
+    warnings = [f"warning: {warning}" for warning in section.warnings]
+    source = "\n% ".join([section.title, *section.notes[:1], *warnings])
+    tables = [formats.latex(table, f"{table.title}\n% {source}") for table in section.tables]
+    return "\n".join(tables)
+
+
+def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
+    """The section on a terminal, with `drawn` tables or in plain lines."""
+    say(section.title)
+    if section.alarms is None:
+        for table in section.tables:
+            head = tuple((name,) for name in table.header)
+            say(f"\n{table.title}")
+            say(_drawn(table) if drawn else _lines(replace(table, rows=(head, *table.rows))))
+        return
+    alarms = replace(section.alarms, rows=section.alarms.rows[:SHOWN])
+    if alarms.rows:
+        say(_drawn(alarms) if drawn else _lines(alarms))
+    if more := len(section.alarms.rows) - len(alarms.rows):
+        say(f"and {more} more")
+    for note in section.notes:
+        say(note)
+
+
+def _lines(table: Table) -> str:
+    return formats.terminal(table).rstrip("\n")
+
+
+def _drawn(table: Table) -> str:
+    from rich.console import Console
+    from rich.table import Table as Drawn
+
+    drawn = Drawn()
+    for place, name in enumerate(table.header):
+        drawn.add_column(name, justify="right" if place in table.numeric else "left")
+    for row in table.rows:
+        cells = [plain(cell) for cell in row]
+        drawn.add_row(*cells, style=_COLOURS.get(cells[0]))
+    console = Console()
+    with console.capture() as text:
+        console.print(drawn)
+    return text.get().rstrip("\n")
+
+
+def as_csv(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:
+    """The lines below their header, by RFC 4180; numbers with six digits."""
+    buffer = StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(columns)
+    for line in lines:
+        writer.writerow([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line])
+    return buffer.getvalue().encode()

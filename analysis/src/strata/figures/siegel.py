@@ -1,0 +1,133 @@
+"""What does each layout of a 2009 paper cost and gain at every level of memory?
+
+Figures 10 and 11 of Siegel, Ributzka and Li (2009), redone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from strata import reference
+from strata.figures import _chart as c
+from strata.figures import layout_latency
+from strata.figures._figure import Figure, attributes
+from strata.ladder.seeds import (
+    SIEGEL_GAINS,
+    SIEGEL_LAYOUTS,
+    LayoutGain,
+    layout_gains,
+    layout_times,
+)
+from strata.model import level_name
+from strata.model.units import factor
+
+GAINING = [layout for layout in SIEGEL_LAYOUTS if layout != "aos"]
+LOADS = {
+    "alone": ("one warp alone", c.Look(colour="#0072B2"), -0.29),
+    "loaded": ("under load", c.Look(colour="#56B4E9"), 0.01),
+}
+MARKERS = {"CUDA 1.0": "D", "CUDA 2.2": "s"}
+BESIDE = 0.29
+"""Where the paper's marks stand: no bar is behind them."""
+CITED = f"Siegel et al. 2009 {reference.cite('siegel2009gravit')}"
+
+
+def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
+    """Bars from zero, aos at 1; open marks for what the paper prints."""
+
+    def panel(title: str, here: Sequence[LayoutGain]) -> c.Panel:
+        bars = [
+            c.Bars(
+                marks=[
+                    c.Mark(
+                        GAINING.index(gain.layout) + shift, gain.gain, valid=gain.valid,
+                        words=f"{gain.gain:.2f}",
+                    )
+                    for gain in here
+                    if gain.how == how
+                ],
+                look=look, label=label, thick=0.28, words_size=6.3,
+            )
+            for how, (label, look, shift) in LOADS.items()
+        ]  # fmt: skip
+        theirs = [
+            c.Series(
+                marks=[
+                    c.Mark(GAINING.index(layout) + BESIDE, value)
+                    for layout, value in SIEGEL_GAINS[version].items()
+                    if layout in GAINING
+                ],
+                look=replace(c.THEIRS, marker=marker), label=f"8800 GTX, {version}",
+            )
+            for version, marker in MARKERS.items()
+        ]  # fmt: skip
+        return c.Panel(
+            layers=[*bars, *theirs, c.Rule(at=1, look=c.Look(width=0.8), order=1.5)],
+            places=c.names_axis([f"{one}\n{SIEGEL_LAYOUTS[one]}" for one in GAINING], size=7),
+            values=c.Axis(label="speed over aos (×)", zero=True),
+            title=title,
+        )
+
+    rows = layout_latency.by_level(c.grouped(gains, lambda gain: gain.level), panel)
+    width, height = max(2.6 * len(rows[0]), 5.4), 0.6 + 2.2 * len(rows)
+    return c.Chart(rows=rows, width=width, height=height)
+
+
+def gains_caption(gains: Sequence[LayoutGain]) -> str:
+    """What bars and marks are, and what the paper prints."""
+    listed = ", ".join(
+        f"{level_name(gain.level)} {LOADS[gain.how][0]} {factor(gain.gain)}"
+        for gain in gains
+        if gain.valid and gain.layout == "soaoas"
+    )
+    return (
+        f"After Figure 11 of {CITED}, speed of reading all seven fields over the array of "
+        "structures (II-A): by the time of one warp at a time, and by the best useful bandwidth "
+        "of all block sizes and numbers of warps. Open marks: an 8800 GTX without caches, as the "
+        "paper's text says (III-A): soa roughly 10 % and soaoas approximately 50 % faster with "
+        "CUDA 1.0, soaoas roughly 30 % with CUDA 2.2; its other values are bars without numbers."
+        + (f" soaoas here: {listed}." if listed else "")
+    )
+
+
+FIGURES = (
+    Figure(
+        name="siegel_10",
+        title="Reads of a particle by layout (Siegel et al. 2009, Figure 10)",
+        order=11,
+        items=lambda run: layout_times(run.of("layout_read")),
+        chart=lambda bars: layout_latency.chart(bars, SIEGEL_LAYOUTS),
+        caption=lambda _: (
+            f"After Figure 10 of {CITED}, run times of their reading benchmarks (sections II-A to "
+            "II-D): all seven fields of 32 particles, by one warp at a time, at every level of "
+            "memory; the sum of the fields is in the time, as in theirs. Bars: medians over warps; "
+            "whiskers: 5th to 95th percentile. They read uncached global memory of an 8800 GTX, "
+            "with CUDA 1.0, 1.1 and 2.2; their cycles are printed as bars alone, so none are drawn "
+            "here."
+        ),
+        columns=attributes("level", "layout")
+        | {"section": lambda bar: SIEGEL_LAYOUTS[bar.layout]}
+        | attributes(unit="cycles.unit", median="cycles")
+        | attributes("p5", "p95", valid="cycles.valid", case="cycles.case"),
+        row=lambda bar: bar.cycles,
+        invalid=lambda bar: "" if bar.cycles.valid else f"{level_name(bar.level)} {bar.layout}",
+    ),
+    Figure(
+        name="siegel_11",
+        title="Speed of reads by layout over aos (Siegel et al. 2009, Figure 11)",
+        order=12,
+        items=lambda run: [
+            gain for gain in layout_gains(run.of("layout_read")) if gain.layout != "aos"
+        ],
+        chart=gains_chart,
+        caption=gains_caption,
+        columns=attributes("level", "layout", load="how", speed_over_aos="gain")
+        | {
+            "theirs_cuda_1_0": lambda gain: SIEGEL_GAINS["CUDA 1.0"].get(gain.layout),
+            "theirs_cuda_2_2": lambda gain: SIEGEL_GAINS["CUDA 2.2"].get(gain.layout),
+        }
+        | attributes("valid", case="row.case"),
+        invalid=lambda gain: (
+            "" if gain.valid else f"{level_name(gain.level)} {gain.layout}, {LOADS[gain.how][0]}"
+        ),
+    ),
+)

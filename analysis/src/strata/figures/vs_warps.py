@@ -1,0 +1,110 @@
+"""How much does each layout deliver as more warps share an SM, and how long does a read then take?
+
+Useful are the bytes of the fields that were asked for (28 or 16 a particle), not what moved. Where
+the time begins to grow in proportion to the warps, the layout has saturated the level.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes
+from strata.model import FIELDS, LEVELS, Point, curves, fields_name, level_name
+from strata.model.units import unit_name
+
+DODGE = 0.06
+"""Octaves between the markers of neighbouring layouts, so that equal values stay visible."""
+
+
+def chart(points: Sequence[Point]) -> c.Chart:
+    """Sets of fields beneath each other, levels beside each other, a line for each layout.
+
+    Bandwidths are linear from zero, so that a plateau looks like one; times are logarithmic, so
+    that saturation is a slope of one.
+    """
+    first, scale = points[0].row, 1.0
+    values = c.Axis(label=f"{unit_name(first.unit)} per warp-read", scale="log")
+    if first.quantity == "useful_bandwidth":
+        scale, unit = c.scaled(max(point.row.value for point in points), "B/s")
+        values = c.Axis(label=f"useful bandwidth ({unit})", zero=True)
+    looks = c.layout_looks(point.layout for point in points)
+    places = list(looks)
+    warps = sorted({point.warps for point in points})
+
+    def mark(point: Point) -> c.Mark:
+        shift = 2 ** (DODGE * (places.index(point.layout) - (len(places) - 1) / 2))
+        low, high = point.low / scale, point.high / scale
+        value = point.row.value / scale
+        return c.Mark(point.warps * shift, value, low, high, point.row.valid)
+
+    def panel(fields: str, level: str, here: Sequence[Point]) -> c.Panel:
+        return c.Panel(
+            layers=c.by_look(here, lambda point: point.layout, looks, mark, spread="band"),
+            places=c.Axis(
+                label="chains per core" if first.backend == "host" else "warps per SM",
+                scale="log2", limits=(warps[0] / 1.25, warps[-1] * 1.25), ticks=warps, size=7,
+            ),
+            values=values,
+            title=f"{level_name(level)}, {fields_name(fields)}",
+        )  # fmt: skip
+
+    rows = c.facets(
+        points, lambda point: point.fields, lambda point: point.level, panel,
+        rows=FIELDS, columns=LEVELS,
+    )  # fmt: skip
+    width, height = max(0.4 + 2.75 * len(rows[0]), 4.8), 0.7 + 2.1 * len(rows)
+    return c.Chart(rows=rows, width=width, height=height, share="column")
+
+
+def caption(points: Sequence[Point]) -> str:
+    """What the lines are, who takes part, and which block sizes were the best ones, how often."""
+    row = points[0].row
+    core, counted = "SM", "warps on each SM"
+    if row.backend == "host":
+        core, counted = "core", "independent chains that each core interleaves"
+    who = {"all": f", every {core} at work", "one": f", one {core} at work"}
+    against = f"against the number of {counted}{who.get(row.text('cores'), '')}"
+    what = (
+        f"Useful bandwidth (bytes of the fields asked for) {against}. Lines: medians; bands: range "
+        "of the samples."
+        if row.quantity == "useful_bandwidth"
+        else f"Time of one warp-read {against}. Lines: median over warps; bands: 5th to 95th "
+        "percentile over warps."
+    )
+    sizes = Counter(point.block_size for point in points)
+    listed = ", ".join(f"{size} threads at {sizes[size]}" for size in sorted(sizes))
+    blocks = (
+        f"Blocks of {points[0].block_size} threads."
+        if len(sizes) == 1
+        else f"Each point stands at the block size of the best useful bandwidth: {listed} of "
+        f"{len(points)} points."
+    )
+    return f"{what} {blocks} Layouts are set apart sideways to stay visible."
+
+
+def invalid(point: Point) -> str:
+    """What a caption calls a point that does not count."""
+    place = f"{level_name(point.level)} {point.layout}, {fields_name(point.fields)}"
+    return "" if point.row.valid else f"{place}, {point.warps} warps"
+
+
+def against_warps(name: str, title: str, order: int, quantity: str) -> Figure[Point]:
+    """The figure of one quantity."""
+    return Figure(
+        name=name,
+        title=title,
+        order=order,
+        items=lambda run: curves(run.of("layout_read"), quantity),
+        chart=chart,
+        caption=caption,
+        columns=attributes("level", "fields", "layout", warps_per_sm="warps")
+        | attributes("block_size", unit="row.unit", value="row", low="low", high="high")
+        | attributes("valid", "case", of="row"),
+        invalid=invalid,
+    )
+
+
+FIGURES = (
+    against_warps("latency_vs_warps", "Latency under load", 20, "warp_read_cycles"),
+    against_warps("bandwidth_vs_warps", "Useful bandwidth", 30, "useful_bandwidth"),
+)
