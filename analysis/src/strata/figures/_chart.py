@@ -7,6 +7,7 @@ right and places go down, as in a list of names. `strata.figures._draw` draws a 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import Literal, TypeVar
 
 from strata.model import ordered
@@ -119,7 +120,8 @@ class Words:
     """A text at a place and a value, moved by `dx` and `dy` points.
 
     `at` tells what `place` and `value` count: data, or for "edge" the value as a share of the
-    panel.
+    panel. The words are `turned` by degrees, or run along a line through the point that goes up by
+    `slope` a place.
     """
 
     place: float
@@ -132,6 +134,7 @@ class Words:
     size: float = 6.5
     colour: str = INK
     turned: float = 0.0
+    slope: float | None = None
     boxed: bool = False
     at: Literal["data", "edge"] = "data"
 
@@ -175,7 +178,8 @@ class Axis:
 class Panel:
     """One pair of axes and what is drawn between them.
 
-    `beside` are words to the right of the panel, at their places, with a colour each.
+    `beside` are words to the right of the panel, at their places, with a colour each; with
+    `leaders` they are kept apart, and a line leads to each.
     """
 
     layers: Sequence[Layer]
@@ -184,6 +188,7 @@ class Panel:
     title: str = ""
     sideways: bool = False
     beside: Sequence[tuple[float, str, str]] = ()
+    leaders: bool = False
     blank: str = "not measured"
 
 
@@ -447,6 +452,24 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(count * step, 12) for count in range(first, last + 1)]
+
+
+def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """The places nearest to the `wanted` (ascending) with a gap between them, from low to high.
+
+    Least squares by the min-max formula of isotonic regression.
+    """
+    count = len(wanted)
+    loose = [one - gap * at for at, one in enumerate(wanted)]
+    found = [
+        max(
+            min(fmean(loose[first:last]) for last in range(at + 1, count + 1))
+            for first in range(at + 1)
+        )
+        for at in range(count)
+    ]
+    top = high - gap * (count - 1)
+    return [max(low, min(one, top)) + gap * at for at, one in enumerate(found)]
 
 
 # --- what a legend says ---------------------------------------------------------------------------
