@@ -1,6 +1,5 @@
 """Own numbers beside published ones: what is compared, what is left out, how it is drawn."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -16,7 +15,6 @@ from strata.figures import (
     published_bandwidth,
     published_constant,
     published_latency,
-    vandenbraak_roofline,
 )
 from strata.model import Cited, Table, plain
 from strata.reference import published
@@ -35,7 +33,6 @@ FIGURES: Mapping[str, figures.Figure[Any]] = {
     "published_latency": published_latency.FIGURE,
     "published_constant": published_constant.FIGURE,
     "published_bandwidth": published_bandwidth.FIGURE,
-    "vandenbraak_roofline": vandenbraak_roofline.FIGURE,
 }
 TABLES = {
     "vandenbraak_matrix": vandenbraak_matrix.TABLE,
@@ -295,9 +292,8 @@ def test_the_data_file_has_a_cell_for_each_column(name: str) -> None:
         assert figure.cells(item)[-1] == figure.source(item).case
 
 
-@pytest.mark.parametrize("name", ["published_constant", "vandenbraak_roofline"])
-def test_the_same_rows_give_the_same_bytes(name: str) -> None:
-    figure = FIGURES[name]
+def test_the_same_rows_give_the_same_bytes() -> None:
+    figure = FIGURES["published_constant"]
     items = figure.prepare(every())
     with figures.style():
         one, two = (figures.images(figures.render(figure, items)) for _ in range(2))
@@ -584,57 +580,3 @@ def test_a_ratio_of_an_invalid_kernel_is_not_told() -> None:
     assert table is not None
     assert [plain(line[6]) for line in table.rows] == ["8.33×", "–", "–"]
     assert plain(table.rows[1][5]).endswith("(invalid)")
-
-
-def items() -> dict[str, vandenbraak_roofline.Item]:
-    return {one.label: one for one in vandenbraak_roofline.prepare(every())}
-
-
-def test_kernels_stand_at_their_additions() -> None:
-    one = items()["32 bits, coalesced"]
-    assert one.intensity == pytest.approx(1 / 12)
-    assert one.rate == pytest.approx(32 * MIB / 120e-6)
-    assert one.published == pytest.approx(512 * 512 / 0.067e-3)
-    assert items()["8 bits, coalesced, grouped"].rate == pytest.approx(128 * MIB / 120e-6)
-    assert items()["8 bits, uncoalesced, grouped"].published is None  # not printed
-
-
-def test_the_published_ratios_are_those_of_the_paper() -> None:
-    rates = {label: one.published or math.nan for label, one in items().items()}
-    assert rates["32 bits, coalesced"] / rates["32 bits, uncoalesced"] == pytest.approx(31, 0.02)
-    grouped = rates["8 bits, coalesced, grouped"]
-    assert grouped / rates["8 bits, uncoalesced, ungrouped"] == pytest.approx(43, 0.02)
-    assert grouped / rates["8 bits, coalesced, ungrouped"] == pytest.approx(26, 0.02)
-
-
-def test_roofs_are_arithmetic_and_what_is_left_of_dram() -> None:
-    roofs = {label: one for label, one in items().items() if one.kernel is None}
-    assert list(roofs) == [
-        "integer additions", "DRAM", "DRAM, 4 B of each sector", "DRAM, 1 B of each sector",
-    ]  # fmt: skip
-    whole = roofs["DRAM"].rate
-    assert whole == pytest.approx(4e12 * 0.96)
-    assert roofs["DRAM, 4 B of each sector"].rate == pytest.approx(whole / 8)
-    assert roofs["DRAM, 1 B of each sector"].rate == pytest.approx(whole / 32)
-    for kernel in items().values():
-        if kernel.kernel and kernel.intensity:
-            assert kernel.rate <= whole * kernel.intensity
-
-
-def test_without_roofs_the_kernels_are_drawn_alone() -> None:
-    canvas = drawn("vandenbraak_roofline", additions())
-    (panel,) = canvas.axes
-    assert len(points(panel, "_valid")) == 6
-    assert len(points(panel, "_published")) == 5
-    assert not [line for line in panel.lines if line.get_label() == "_roof"]
-
-
-def test_an_invalid_kernel_is_hollow_and_owned_up_to() -> None:
-    rows = additions(invalid=(4, "coalesced", 4))
-    (panel,) = drawn("vandenbraak_roofline", rows).axes
-    assert len(points(panel, "_invalid")) == 1
-    assert len(points(panel, "_valid")) == 5
-    (line,) = [line for line in panel.lines if line.get_label() == "_invalid"]
-    assert line.get_markerfacecolor() == "white"
-    caption = vandenbraak_roofline.caption(vandenbraak_roofline.prepare(rows))
-    assert "Invalid, drawn hollow (1): 32 bits, coalesced." in caption

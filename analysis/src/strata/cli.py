@@ -17,6 +17,8 @@ from strata.model import counted
 from strata.model.text import plain
 from strata.report import formats, headlines
 from strata.report.sentences import sentences
+from strata.roofline import verdicts
+from strata.roofline.table import table
 from strata.run import Run, RunError, load_run, one_line
 from strata.run.validate import findings
 
@@ -77,16 +79,15 @@ def draw_roofline(
     loaded = [_load(run) for run in runs]
     lender = _load(ceilings) if ceilings else None
     folder = _folder(out, runs, "roofline")
-    from strata.roofline import files  # brings matplotlib
+    from strata.report.roofline import write  # brings matplotlib
 
     with _told(folder):
-        written = files.write(loaded, folder, ceilings=lender, nominal=nominal)
-    for one in written:
-        typer.echo(f"{formats.terminal(one.table)}{one.path}")
-    for one in written:
-        for problem in one.problems:
-            typer.echo(f"strata: above its roof: {one_line(problem)}", err=True)
-    raise typer.Exit(int(any(one.impossible for one in written)))
+        shown = write(loaded, folder, ceilings=lender, nominal=nominal)
+    for form, found in shown.items():
+        typer.echo(f"{formats.terminal(table(found, form))}{folder / form.name}.svg")
+    for problem in (one for found in shown.values() for one in verdicts.problems(found)):
+        typer.echo(f"strata: above its roof: {one_line(problem)}", err=True)
+    raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
 @app.command()
