@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from strata.model import ordered
 from strata.model.units import tick
@@ -264,16 +264,16 @@ def by_look(
     key: Callable[[T], str],
     looks: Mapping[str, tuple[str, Look]],
     of: Callable[[T], Mark],
-    *,
-    spread: Spread = "",
-) -> list[Series]:
-    """A series for each of `looks` (label and look by key) that has items, in their order.
+    make: Callable[..., Layer] = Series,
+    **options: object,
+) -> list[Any]:
+    """A layer for each of `looks` (label and look by key) that has items, in their order.
 
-    `of` makes the mark of an item.
+    `of` makes the mark of an item, `make` the layer of marks.
     """
     found = grouped(items, key)
     return [
-        Series(marks=[of(item) for item in found[name]], look=look, label=label, spread=spread)
+        make(marks=[of(item) for item in found[name]], look=look, label=label, **options)
         for name, (label, look) in looks.items()
         if name in found
     ]
@@ -320,6 +320,14 @@ def names_axis(names: Sequence[str], **more: object) -> Axis:
     """The axis of a list: a name at 0, 1, 2, … and half a step of room at both ends."""
     ticks = list(range(len(names)))
     limits = (-0.6, len(names) - 0.4)
+    return Axis(limits=limits, ticks=ticks, names=names, **more)  # type: ignore[arg-type]
+
+
+def groups_axis(names: Sequence[str], members: int, gap: float = 1.0, **more: object) -> Axis:
+    """The axis of groups of `members` bars at 0, 1, 2, …, a `gap` between one and the next."""
+    pitch = members + gap
+    ticks = [(members - 1) / 2 + pitch * group for group in range(len(names))]
+    limits = (-1, pitch * len(names) - gap)
     return Axis(limits=limits, ticks=ticks, names=names, **more)  # type: ignore[arg-type]
 
 

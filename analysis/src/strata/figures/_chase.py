@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from strata.figures import _chart as c
 from strata.figures._figure import attributes
@@ -64,12 +63,6 @@ def points(run: Run, benchmark: str, curve: str) -> list[Point]:
                 )
             )
     return sorted(found, key=lambda point: (point.curve, point.cores, point.footprint))
-
-
-def plateaus(curve: Sequence[Point]) -> list[list[Point]]:
-    """The neighbours of a curve that lie on one plateau."""
-    runs = groupby(curve, lambda point: point.plateau)
-    return [list(here) for level, here in runs if level is not None]
 
 
 def chart(
