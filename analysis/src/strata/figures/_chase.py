@@ -49,19 +49,13 @@ def points(run: Run, benchmark: str, curve: str) -> list[Point]:
             near = case.row("load_cycles_nearest", *CLOCKS)
             far = case.row("load_cycles_farthest", *CLOCKS)
             time = case.row("load_time")
-            found.append(
-                Point(
-                    case=case,
-                    row=row,
-                    curve=case.text(curve),
-                    cores=case.text("cores", "one"),
-                    stride=case.count("stride"),
-                    footprint=case.count("footprint"),
-                    low=near.value if near else row.minimum,
-                    high=far.value if far else row.maximum,
-                    seconds=time.value if time and time.valid else None,
-                )
-            )
+            point = Point(
+                case, row, case.text(curve), case.text("cores", "one"),
+                case.count("stride"), case.count("footprint"),
+                low=near.value if near else row.minimum, high=far.value if far else row.maximum,
+                seconds=time.value if time and time.valid else None,
+            )  # fmt: skip
+            found.append(point)
     return sorted(found, key=lambda point: (point.curve, point.cores, point.footprint))
 
 
@@ -80,22 +74,19 @@ def chart(
                 if (point.curve, point.cores) == (curve, cores)
             ],
             look=c.Look(colour=colour, line=line, marker="o", size=1.6, width=1.0),
-            label=name if line == "-" else "",
-            spread="band",
+            label=name if line == "-" else "", spread="band",
         )
         for curve, (name, colour) in looks.items()
         for cores, line in (("one", "-"), ("several", "--"))
-    ]
+    ]  # fmt: skip
     several = c.Key(label="every SM at once", look=c.Look(line="--"))
     panel = c.Panel(
         layers=[*drawn, *layers],
         places=c.Axis(
-            label="footprint",
-            scale="log2",
+            label="footprint", scale="log2", room=0.015,
             text=lambda value: size(round(value)).replace(SPACE, "\n"),
-            room=0.015,
         ),
         values=c.Axis(label=f"{unit_name(found[0].row.unit)} per load", scale="log"),
-    )
+    )  # fmt: skip
     keys = [several] if any(point.cores == "several" for point in found) else []
     return c.one(panel, width=8.4, height=height, legend="beside", keys=keys)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, params
 from strata.model.cases import CaseRows, by_case
 from strata.model.units import SPACE, size
 from strata.run import Row, Run
@@ -27,12 +27,8 @@ LOOKS = {
     "sector": ("brought in by a miss", c.Look(colour="#D55E00", marker="o", size=5)),
 }
 STROKE = c.Look(marker="|", size=11)
-REPORTERS = {
-    "cuda_programming_guide": "guide",
-    "operating_system": "system",
-    "cudaDevAttrL2CacheSize": "driver",
-    "cudaLimitMaxL2FetchGranularity": "driver",
-}
+REPORTERS = {"cuda_programming_guide": "guide", "operating_system": "system"}
+"""Methods of what is reported; the others are calls of the driver."""
 
 
 def items(run: Run) -> Sequence[CaseRows]:
@@ -68,7 +64,7 @@ def exact(value: float) -> str:
 def words(one: CaseRows) -> str:
     """The size, and who says which."""
     row = one.row("reported")
-    said = f"  ({REPORTERS.get(row.method, 'reported')}: {exact(row.value)})" if row else ""
+    said = f"  ({REPORTERS.get(row.method, 'driver')}: {exact(row.value)})" if row else ""
     return exact(found(one).value) + said
 
 
@@ -121,10 +117,8 @@ FIGURE = Figure(
     items=items,
     chart=chart,
     caption=caption,
-    columns={
-        "property": lambda one: one.text("property"),
-        "carveout_kib": lambda one: one.count("carveout"),
-    }
+    columns=params("property")
+    | {"carveout_kib": lambda one: one.count("carveout")}
     | attributes("quantity", of=found, bytes="value")
     | {
         "interval_low_bytes": lambda one: one.row("interval_low"),

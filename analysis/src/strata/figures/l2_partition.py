@@ -89,22 +89,14 @@ def chart(cores: Sequence[Core]) -> c.Chart:
         label="SM (in the order of their numbers)", limits=(-0.02 * count - 0.5, 1.02 * count - 0.5)
     )
     exchanges = c.Axis(label="exchange with a word in L2 (cycles)", limits=cycle_ends)
-    rows: list[list[c.Panel | None]] = [
-        [
-            c.Panel(layers=each, places=numbers, values=exchanges, title="each SM"),
-            c.Panel(
-                layers=many,
-                places=c.Axis(limits=cycle_ends[::-1], text=lambda _: ""),
-                values=c.Axis(label=f"SMs (in {BIN:g} cycles)", zero=True, most=4),
-                title="all SMs",
-                sideways=True,
-            ),
-        ]
-    ]
+    upward = c.Axis(limits=cycle_ends[::-1], text=lambda _: "")
+    sms_axis = c.Axis(label=f"SMs (in {BIN:g} cycles)", zero=True, most=4)
+    rows: list[list[c.Panel | None]] = [[
+        c.Panel(layers=each, places=numbers, values=exchanges, title="each SM"),
+        c.Panel(layers=many, places=upward, values=sms_axis, title="all SMs", sideways=True),
+    ]]  # fmt: skip
     if share := first.rows.get("near_share"):
-        shares = [
-            c.Mark(core.sm, 100 * (core.near_share or 0), valid=share.valid) for core in cores
-        ]
+        shares = [c.Mark(sm, 100 * one, valid=share.valid) for sm, one in enumerate(share.taken)]
         look = c.Look(colour="#009E73", marker="o", size=2.8)
         near = c.Axis(label="lines near (%)", room=0.6)
         beneath = c.Panel(layers=[c.Series(marks=shares, look=look)], places=numbers, values=near)
@@ -129,10 +121,8 @@ def caption(cores: Sequence[Core]) -> str:
             f"{number(crossing.minimum)} to {number(crossing.maximum)} by SM."
         )
     if (fabric := first.rows.get("fabric_sectors_per_access")) and fabric.valid:
-        words += (
-            f" Counted between the halves: {number(fabric.value)} sectors an exchange, near and "
-            "far together."
-        )
+        each = f"{number(fabric.value)} sectors an exchange"
+        words += f" Counted between the halves: {each}, near and far together."
     if share:
         words += " Beneath: share of the lines that are near; SMs with one share are on one side."
     counts = sorted(Counter(core.near_share for core in cores if core.near_share).items())

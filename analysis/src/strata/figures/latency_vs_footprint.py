@@ -89,18 +89,15 @@ def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, 
 
 def chart(points: Sequence[Point]) -> c.Chart:
     """Both axes logarithmic: levels are a decade apart in time, and three of them in size."""
-    looks = {
-        space: LOOKS.get(space, (space, c.INK))
-        for space in ordered({point.curve for point in points}, tuple(LOOKS))
-    }
-    layers: list[c.Layer] = [
-        c.Rule(at=at, of="place", words=name) for name, at in marked(points).items()
-    ]
-    low, high = min(point.low for point in points), max(point.high for point in points)
-    height = log(high / low) or 1.0
+    spaces = ordered({point.curve for point in points}, tuple(LOOKS))
+    looks = {space: LOOKS.get(space, (space, c.INK)) for space in spaces}
+    layers: list[c.Layer] = []
+    layers += [c.Rule(at=at, of="place", words=name) for name, at in marked(points).items()]
+    logs = [(point.footprint, log(point.row.value)) for point in points if point.row.value > 0]
+    low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
     for first, last, level, words in max(steps(points).values(), key=len, default=[]):
-        here = [point.row.value for point in points if first <= point.footprint <= last]
-        gaps = [log(value / level) / height for value in [low, high, *here]]
+        here = [at for footprint, at in logs if first <= footprint <= last]
+        gaps = [(at - log(level)) / (high - low or 1) for at in [low, high, *here]]
         over = min((gap for gap in gaps if gap > ALIKE), default=0)
         under = min((-gap for gap in gaps if gap < -ALIKE), default=0)
         below, broad = under >= min(over, FOOT), last >= BROAD * first
@@ -108,15 +105,11 @@ def chart(points: Sequence[Point]) -> c.Chart:
         layers += [
             c.Series(marks=ends, look=c.Look(line=":", width=0.8), order=3.5),
             c.Words(
-                place=(first * last) ** 0.5 if broad else first,
-                value=level,
-                text=words,
-                dy=-3 if below else 3,
-                across="center" if broad else "left",
-                up="top" if below else "bottom",
-                boxed=True,
+                place=(first * last) ** 0.5 if broad else first, value=level, text=words,
+                across="center" if broad else "left", boxed=True,
+                dy=-3 if below else 3, up="top" if below else "bottom",
             ),
-        ]
+        ]  # fmt: skip
     return chase.chart(points, looks, 3.6, layers)
 
 

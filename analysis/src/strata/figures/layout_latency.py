@@ -74,16 +74,15 @@ def caption(bars: Sequence[Bar]) -> str:
     row = bars[0].cycles
     core = "core" if row.backend == "host" else "SM"
     where = {"one": f" on one {core}", "all": f" on every {core}"}.get(row.text("cores"), "")
-    spread = " Whiskers: 5th to 95th percentile over warps." if any(b.p5 for b in bars) else ""
-    hatch = (
-        " Hatched: the part that is sum and address arithmetic, not load."
-        if any(bar.arithmetic for bar in bars)
-        else ""
-    )
-    return (
+    words = (
         "Time of one warp-read (32 particles, one per lane) by memory layout, one warp at a time"
-        f"{where}. Bars: median over warps.{spread}{hatch}"
+        f"{where}. Bars: median over warps."
     )
+    if any(bar.p5 for bar in bars):
+        words += " Whiskers: 5th to 95th percentile over warps."
+    if any(bar.arithmetic for bar in bars):
+        words += " Hatched: the part that is sum and address arithmetic, not load."
+    return words
 
 
 FIGURE = Figure(
