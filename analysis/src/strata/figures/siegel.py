@@ -10,13 +10,8 @@ from strata import reference
 from strata.figures import _chart as c
 from strata.figures import layout_latency
 from strata.figures._figure import Figure, attributes
-from strata.ladder.seeds import (
-    SIEGEL_GAINS,
-    SIEGEL_LAYOUTS,
-    LayoutGain,
-    layout_gains,
-    layout_times,
-)
+from strata.ladder import seeds
+from strata.ladder.seeds import SIEGEL_GAINS, SIEGEL_LAYOUTS, LayoutGain
 from strata.model import level_name
 from strata.model.units import factor
 
@@ -39,7 +34,7 @@ def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
         return c.Mark(place, gain.gain, valid=gain.valid, words=f"{gain.gain:.2f}")
 
     def panel(title: str, here: Sequence[LayoutGain]) -> c.Panel:
-        bars = c.by_look(here, lambda gain: gain.how, LOADS, mark, c.Bars, thick=0.28)
+        bars = c.by_look(here, lambda gain: gain.how, LOADS, mark, c.Bars, thick=0.28, words_size=6)
         theirs = [
             c.Series(
                 marks=[
@@ -85,7 +80,7 @@ FIGURES = (
         name="siegel_10",
         title="Reads of a particle by layout (Siegel et al. 2009, Figure 10)",
         order=11,
-        items=lambda run: layout_times(run.of("layout_read")),
+        items=lambda run: seeds.layout_times(run.of("layout_read")),
         chart=lambda bars: layout_latency.chart(bars, SIEGEL_LAYOUTS),
         caption=lambda _: (
             f"After Figure 10 of {CITED}, run times of their reading benchmarks (sections II-A to "
@@ -107,7 +102,7 @@ FIGURES = (
         title="Speed of reads by layout over aos (Siegel et al. 2009, Figure 11)",
         order=12,
         items=lambda run: [
-            gain for gain in layout_gains(run.of("layout_read")) if gain.layout != "aos"
+            gain for gain in seeds.layout_gains(run.of("layout_read")) if gain.layout != "aos"
         ],
         chart=gains_chart,
         caption=gains_caption,

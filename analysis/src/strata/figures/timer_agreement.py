@@ -84,7 +84,8 @@ def chart(pairs: Sequence[Agreement]) -> c.Chart:
 def caption(pairs: Sequence[Agreement]) -> str:
     """How many pairs agree, and how many are beyond the panel."""
     within = sum(abs(pair.ratio - 1) <= TIMER_TOLERANCE for pair in pairs)
-    beyond = sum(abs(pair.ratio - 1) > widest(pairs) for pair in pairs)
+    limit = widest(pairs)
+    beyond = sum(abs(pair.ratio - 1) > limit for pair in pairs)
     edge = f" Triangles on the edge: {beyond} beyond the panel." if beyond else ""
     reference = " and ".join(sorted({pair.reference.method for pair in pairs}))
     return (
