@@ -5,13 +5,14 @@ right and places go down, as in a list of names. `strata.figures._draw` draws a 
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, Literal, TypeVar
 
 from strata.model import ordered
-from strata.model.units import tick
+from strata.model.units import SPACE, quantity, size, tick
 from strata.run import Row
 
 INK = "#262626"
@@ -329,6 +330,22 @@ def groups_axis(names: Sequence[str], members: int, gap: float = 1.0, **more: ob
     ticks = [(members - 1) / 2 + pitch * group for group in range(len(names))]
     limits = (-1, pitch * len(names) - gap)
     return Axis(limits=limits, ticks=ticks, names=names, **more)  # type: ignore[arg-type]
+
+
+def bytes_axis(label: str, sizes: Sequence[float], most: int = 6) -> Axis:
+    """The axis of some sizes in bytes, by powers of two, each unit beneath its number."""
+    return Axis(
+        label=label,
+        scale="log2",
+        limits=(min(sizes) / 1.4, max(sizes) * 1.4),
+        text=lambda at: size(round(at)).replace(SPACE, "\n"),
+        most=most,
+    )
+
+
+def seconds(value: float) -> str:
+    """A round number of seconds: 1e-05 gives 10 µs."""
+    return re.sub(r"\.0+\b", "", quantity(value, "s"))
 
 
 def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:

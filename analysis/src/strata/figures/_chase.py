@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from strata.figures import _chart as c
 from strata.figures._figure import attributes
 from strata.model.cases import CLOCKS, CaseRows, by_case
-from strata.model.units import SPACE, size, unit_name
+from strata.model.units import size, unit_name
 from strata.run import Row, Run
 
 COLUMNS = attributes(
@@ -82,10 +82,7 @@ def chart(
     several = c.Key(label="every SM at once", look=c.Look(line="--"))
     panel = c.Panel(
         layers=[*drawn, *layers],
-        places=c.Axis(
-            label="footprint", scale="log2", room=0.015,
-            text=lambda value: size(round(value)).replace(SPACE, "\n"),
-        ),
+        places=c.bytes_axis("footprint", [point.footprint for point in found], most=9),
         values=c.Axis(label=f"{unit_name(found[0].row.unit)} per load", scale="log"),
     )  # fmt: skip
     keys = [several] if any(point.cores == "several" for point in found) else []
