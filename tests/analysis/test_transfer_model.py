@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from builders import case, load, measurement
-from strata.figures import small_copies, transfers
 from strata.model import transfer_model as tm
 
 SIZES = tuple(4**power for power in range(1, 15))
@@ -154,22 +153,3 @@ def test_break_evens_are_of_the_same_pieces(tmp_path: Path) -> None:
     found = tm.break_evens(tm.points(load(tmp_path, cases).rows))
     assert set(found) == {("pinned", "to_device", 16)}
     assert found["pinned", "to_device", 16].size == pytest.approx(1e6)
-
-
-def test_the_figures_need_their_rows(tmp_path: Path) -> None:
-    assert not transfers.FIGURE.prepare(())
-    single = load(tmp_path, sweep(lambda size: 5e-6 + 2e-11 * size)).rows
-    assert len(transfers.FIGURE.prepare(single)) == len(SIZES)
-    assert not small_copies.FIGURE.prepare(single)
-
-
-def test_cells_have_a_column_each(tmp_path: Path) -> None:
-    cases = [
-        *sweep(lambda size: 5e-6 + 2e-11 * size),
-        *sweep(lambda size: 1e-4 + 2e-11 * size, pieces=16),
-    ]
-    rows = load(tmp_path, cases).rows
-    for figure in (transfers.FIGURE, small_copies.FIGURE):
-        for item in figure.prepare(rows):
-            assert len(figure.cells(item)) == len(figure.columns)
-            assert figure.source(item) is item.row
