@@ -46,7 +46,6 @@ FIT = c.Key(label=f"{ALPHA} + {BETA} · bytes", look=c.Look(line="-", width=0.9)
 EACH = c.Key(label="a copy each", look=FIT.look)
 PACKED = c.Key(label="packed into one", look=replace(FIT.look, line="--"))
 HELD_OUT = c.Key(label="held out of the fit", look=c.Look(marker="X", size=4.6))
-CROSSING = c.Key(label="break-even", look=c.Look(marker="*", size=9))
 
 
 def peer_accesses(run: Run) -> Sequence[Point]:
@@ -93,20 +92,16 @@ def _times(here: Sequence[Point], pieces: Sequence[int]) -> list[c.Layer]:
             ends = (crossing.interval.low, crossing.interval.high)
             height = line.at(crossing.size)
             span = [c.Mark(end, height) for end in ends if 0 < end < inf]
-            star = [c.Mark(crossing.size, height)]
             thick = replace(drawn, width=2.2, alpha=0.45)
             layers.append(c.Series(marks=span, look=thick, order=4))
-            layers.append(
-                c.Series(marks=star, look=replace(CROSSING.look, colour=look.colour), order=5)
-            )
+            star = c.Look(colour=look.colour, marker="*", size=9)
+            mark = c.Mark(crossing.size, height)
+            layers.append(c.Series(marks=[mark], look=star, label="break-even", order=5))
     return layers
 
 
 def chart(shown: Sequence[Point]) -> c.Chart:
-    """A column for each direction; of many pieces a row for each memory, else time above bandwidth.
-
-    Solid: a copy for each piece. Dashed: packed. A star where the two lines cross.
-    """
+    """Time above bandwidth, or a row for each memory of many pieces; a column a direction."""
     pieces, sizes = sorted({p.pieces for p in shown}), [p.bytes for p in shown]
     rates = [p.bandwidth.value for p in shown if p.bandwidth and p.bandwidth.valid]
     scale, unit = c.scaled(max(rates, default=1.0), "B/s")
@@ -136,7 +131,7 @@ def chart(shown: Sequence[Point]) -> c.Chart:
     if pieces[-1] > 1:
         memories = ordered((p.memory for p in shown), WAYS)
         rows = [[panel(one, memory) for one in directions] for memory in memories]
-        keys = [EACH, PACKED, *([CROSSING] if break_evens(shown) else [])]
+        keys = [EACH, PACKED]
     return c.Chart(
         rows=rows,
         width=2.1 + 2.6 * len(directions),
