@@ -57,7 +57,7 @@ def peer_accesses(run: Run) -> Sequence[Point]:
         if (row.quantity, row.method) == ("transfer_time", "event") or row.quantity in LOADS:
             way, direction = LOADS.get(row.quantity, row.text("by")), row.text("direction")
             moved, rate = row.count("bytes") or 0, rates.get(row.case)
-            found.append(Point(way, direction, 1, "none", moved, False, None, row, rate))  # noqa: FBT003
+            found.append(Point(way, direction, 1, "none", moved, row, rate))
     return sorted(
         found, key=lambda p: (DIRECTIONS.index(p.direction), WAYS.index(p.memory), p.bytes)
     )
