@@ -28,13 +28,9 @@ class Form:
 
 FLOP = Form("roofline", "Roofline", "FLOP/s", "B/s", "FLOP/B", 1)
 INSTRUCTION = Form(
-    name="roofline_instructions",
-    title="Instruction roofline",
-    rate="warp instruction/s",
-    bandwidth="sector/s",
-    intensity="per sector",
-    moved=SECTOR,
-)
+    "roofline_instructions", "Instruction roofline", "warp instruction/s", "sector/s", "per sector",
+    SECTOR,
+)  # fmt: skip
 
 
 def level_words(level: str, backend: str = "cuda") -> str:
