@@ -80,10 +80,7 @@ def test_time_stands_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Pa
     assert both.places.label == "bytes, each way"
     assert labels(chart) == ["pinned", f"{ALPHA} + {BETA} · bytes", "held out of the fit"]
     words = caption_of(TRANSFERS, run).replace("\u00a0", " ")
-    assert (
-        f"pinned to the device {ALPHA} = 5.00 µs (5.00 µs to 5.00 µs), 1/{BETA} = 50.0 GB/s"
-        in words
-    )
+    assert f"pinned to the device {ALPHA} = 5.00 µs (5.00–5.00 µs), 1/{BETA} = 50.0 GB/s" in words
     assert "Sizes held out are predicted within 0 %." in words
 
 
@@ -149,4 +146,4 @@ def test_an_invalid_copy_is_hollow_named_and_no_part_of_the_line(tmp_path: Path)
     words = caption_of(PEER_COPY, run).replace("\u00a0", " ")
     assert "Invalid, drawn hollow (1): kernel to the peer, 1 KiB" in words
     assert "one load, peer's L2 710 ns" in words
-    assert f"kernel to the peer {ALPHA} = 3.00 µs (3.00 µs to 3.00 µs), 1/{BETA} = 320" in words
+    assert f"kernel to the peer {ALPHA} = 3.00 µs (3.00–3.00 µs), 1/{BETA} = 320" in words

@@ -16,7 +16,7 @@ from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
 from strata.model import ordered
 from strata.model.transfer_model import Line, Point, break_evens, lines, points, worst_prediction
-from strata.model.units import quantity, size
+from strata.model.units import interval, quantity, size
 from strata.run import Run
 
 LOOKS = {
@@ -144,17 +144,11 @@ def chart(shown: Sequence[Point]) -> c.Chart:
 
 def _parameters(line: Line) -> str:
     """Alpha and 1/beta in words, with their intervals."""
-
-    def told(name: str, value: float, low: float, high: float, unit: str) -> str:
-        known = f" ({quantity(low, unit)} to {quantity(high, unit)})" if high < inf else ""
-        return f"{name} = {quantity(value, unit)}{known}"
-
     alpha, beta = line.alpha_interval, line.beta_interval
-    words = told(ALPHA, line.alpha, alpha.low, alpha.high, "s")
-    if line.beta <= 0:
-        return words
-    fastest = 1 / beta.low if beta.low > 0 else inf
-    return f"{words}, {told(f'1/{BETA}', 1 / line.beta, 1 / beta.high, fastest, 'B/s')}"
+    words = f"{ALPHA} = {quantity(line.alpha, 's')} ({interval(alpha.low, alpha.high, 's')})"
+    if line.beta > 0:
+        words += f", 1/{BETA} = {quantity(1 / line.beta, 'B/s')}"
+    return words + (f" ({interval(1 / beta.high, 1 / beta.low, 'B/s')})" if beta.low > 0 else "")
 
 
 def _packing(shown: Sequence[Point]) -> str:
