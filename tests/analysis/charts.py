@@ -9,10 +9,10 @@ from matplotlib.text import Text
 from msgspec.structs import replace
 
 from builders import GPU_RUN
-from strata import figures
 from strata.figures._chart import Bars, Chart, Mark, Panel, Series, legend
 from strata.figures._draw import draw
 from strata.figures._figure import Figure
+from strata.figures._images import style
 from strata.run import Row, Run, load_run
 
 
@@ -102,7 +102,7 @@ def beside(panel: Panel) -> list[str]:
 
 def check_drawing(chart: Chart) -> None:
     """Draws the chart: all texts lie on the canvas, and no words of a panel on others."""
-    with figures.style():
+    with style():
         canvas = draw(chart)
         canvas.draw_without_rendering()
     for axes in canvas.axes:

@@ -8,9 +8,9 @@ import pytest
 
 from builders import case, load, measurement
 from charts import caption_of, chart_of, data_of, labels, marks, panels, values
-from strata import figures
 from strata.figures._chart import Panel, Rule, Words
 from strata.figures._draw import draw
+from strata.figures._images import style
 from strata.figures.latency_vs_footprint import FIGURE
 from strata.figures.tlb import FIGURE as TLB
 from strata.model.plateaus import STEP
@@ -160,7 +160,7 @@ def test_plateaus_are_labelled_with_cycles_time_and_size(tmp_path: Path) -> None
 
 
 def test_labels_lie_inside_the_panel(tmp_path: Path) -> None:
-    with figures.style():
+    with style():
         canvas = draw(chart_of(FIGURE, load(tmp_path, walks())))
         (panel,) = canvas.axes
         whole = panel.get_window_extent()

@@ -23,10 +23,9 @@ from charts import (
 from strata import reference
 from strata.figures._figure import Figure
 from strata.figures.published import FIGURES, LATENCIES
-from strata.model import Cited, Table, plain
+from strata.model import Cited, Table, plain, tables
 from strata.reference import published
 from strata.reference.published import Mark
-from strata.report import formats as tables
 from strata.report import tables as report_tables
 from strata.report.tables import (
     breitbart_costs,

@@ -21,6 +21,7 @@ from strata.figures import roofline as drawing
 from strata.figures._chart import Panel, Series, Words, apart
 from strata.figures._draw import draw
 from strata.figures._figure import Figure
+from strata.figures._images import style
 from strata.ladder import rungs as ladder
 from strata.model import plain
 from strata.report.roofline import write
@@ -606,7 +607,7 @@ def test_every_kernel_is_named_once_and_no_name_lies_on_another(
 ) -> None:
     assert figure in figures.discover()
     found = figure.items(whole(tmp_path))
-    with figures.style():
+    with style():
         canvas = draw(figure.chart(found))
         canvas.draw_without_rendering()
     (panel,) = canvas.axes

@@ -13,9 +13,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from strata import interop
-from strata.model import counted
+from strata.model import counted, tables
 from strata.model.text import plain
-from strata.report import formats, headlines
+from strata.report import headlines
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.table import table
@@ -84,7 +84,7 @@ def draw_roofline(
     with _told(folder):
         shown = write(loaded, folder, ceilings=lender, nominal=nominal)
     for form, found in shown.items():
-        typer.echo(f"{formats.terminal(table(found, form))}{folder / form.name}.svg")
+        typer.echo(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
         typer.echo(f"strata: above its roof: {one_line(problem)}", err=True)
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
@@ -141,7 +141,9 @@ def compare(
         repeats = [output.only(_load(run), only or []) for run in same or []]
         found, beside = output.compared(loaded, settings, same=repeats)
         if out:
-            output.write(found, beside, out)
+            from strata.report.comparison import write  # brings matplotlib
+
+            write(found, beside, out)
     parts = output.sections(found, beside)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
         typer.echo(f"strata: warning: {one_line(warning)}", err=True)
@@ -225,7 +227,7 @@ def _print_table(run: Run) -> None:
     table = headlines.table(run)
     title = f"{run.context.device.name} ({run.context.run})"
     if not sys.stdout.isatty():
-        typer.echo(f"{title}\n{formats.terminal(table)}", nl=False)
+        typer.echo(f"{title}\n{tables.terminal(table)}", nl=False)
         return
     from rich.console import Console
     from rich.table import Table

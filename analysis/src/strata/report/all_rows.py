@@ -17,25 +17,6 @@ from strata.run import Row, params_text
 T = TypeVar("T", bound=Hashable)
 
 
-class Places:
-    """Where rows stand among those of their run, counted from 0."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows = rows
-        self._first: dict[str, int] = {}
-        for place, row in enumerate(rows):
-            self._first.setdefault(row.case, place)
-
-    def of(self, row: Row) -> int:
-        """The place of the row with the key of `row`. Raises KeyError where there is none."""
-        place = self._first[row.case]
-        while place < len(self._rows) and self._rows[place].case == row.case:
-            if self._rows[place].key == row.key:
-                return place
-            place += 1
-        raise KeyError(row.key)
-
-
 def spans(places: Iterable[int]) -> str:
     """Places from 0 as numbers from 1, in order, what follows on each other joined: `3-7,12`."""
     ends: list[list[int]] = []

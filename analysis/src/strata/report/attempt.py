@@ -13,7 +13,12 @@ def attempt(what: str, notices: list[str] | None = None) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001  (whatever it is)
-        notice = one_line(f"{what} is left out, it failed: {type(error).__name__}: {error}")
-        logging.getLogger("strata").warning("strata: %s", notice)
-        if notices is not None:
-            notices.append(notice)
+        left_out(what, f"{type(error).__name__}: {error}", notices)
+
+
+def left_out(what: str, why: str, notices: list[str] | None = None) -> None:
+    """Names `what` failed, and why, on the standard error and in `notices`."""
+    notice = one_line(f"{what} is left out, it failed: {why}")
+    logging.getLogger("strata").warning("strata: %s", notice)
+    if notices is not None:
+        notices.append(notice)

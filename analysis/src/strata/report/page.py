@@ -20,15 +20,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
-from strata.model import counted, trust, units
+from strata.model import counted, tables, trust, units
 from strata.model.text import Cited, Sentence, Table
-from strata.report import all_rows, formats, headlines
-from strata.report.attempt import attempt
+from strata.report import all_rows, headlines
+from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
 from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
 from strata.run import VERDICTS, Run, params_text
 from strata.run.files import write_files
+from strata.run.places import Places
 from strata.run.schema import Host
 from strata.run.validate import findings, refuse_repeated, refuse_unusable
 
@@ -83,7 +84,7 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
     for run in runs:
         refuse_unusable(run)
     refuse_repeated(runs)
-    places = [all_rows.Places(run.rows) for run in runs]
+    places = [Places(run.rows) for run in runs]
     cites, files, sections = Citations(), dict[str, bytes](), list[Section]()
     with drawn(runs, places) as drawings:
         for number, (run, known) in enumerate(zip(runs, places, strict=True), start=1):
@@ -113,7 +114,7 @@ class Section:
     """
 
     def __init__(
-        self, run: Run, key: str, places: all_rows.Places, *, cites: Citations,
+        self, run: Run, key: str, places: Places, *, cites: Citations,
         files: dict[str, bytes], folder: str,
     ) -> None:  # fmt: skip
         self.run, self.key = run, key
@@ -141,9 +142,12 @@ class Section:
         methods = (f"methods/{name}.html.j2" for name in names)
         self.methods = tuple(name for name in methods if (TEMPLATES / name).is_file())
 
-    def show(self, drawings: Iterable[Drawing]) -> None:
+    def show(self, drawings: Sequence[Drawing]) -> None:
         """Take in the figures."""
-        self.figures = self._each(self._figure, drawings)
+        for one in drawings:
+            if one.failure:
+                left_out(f"{one.title!r}", one.failure, self.notices)
+        self.figures = self._each(self._figure, [one for one in drawings if not one.failure])
 
     def at(self, place: int) -> str:
         """The anchor of the row at `place`, from 0, which will stand on the page."""
@@ -172,8 +176,8 @@ class Section:
         context = self.run.context
         source = f"{context.device.name}, run {context.run}, commit {context.build.commit}"
         stem = f"tables/{self._folder}{table.name}"
-        self._files[f"{stem}.md"] = formats.markdown(table).encode()
-        self._files[f"{stem}.tex"] = formats.latex(table, source).encode()
+        self._files[f"{stem}.md"] = tables.markdown(table).encode()
+        self._files[f"{stem}.tex"] = tables.latex(table, source).encode()
         rows = [[(self.sentence(cell), _sort_key(cell)) for cell in row] for row in table.rows]
         return {"table": table, "stem": stem, "rows": rows}
 

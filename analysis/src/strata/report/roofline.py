@@ -11,8 +11,7 @@ The same runs give the same bytes.
 from collections.abc import Sequence
 from pathlib import Path
 
-from strata import figures
-from strata.figures._draw import draw
+from strata.figures._images import images
 from strata.figures.roofline import FIGURES
 from strata.roofline.forms import FLOP, INSTRUCTION, Form
 from strata.roofline.verdicts import NO_KERNEL, Entry, ceilings_of, entries, lacking
@@ -49,9 +48,10 @@ def write(
             words.append(f"Ceilings of the run {ceilings.context.run}.")
         others = (run.context for run in runs[1:])
         words += [f"{one.device.name}, commit {one.build.commit[:12]}." for one in others]
-        with figures.style():
-            contents = figures.images(draw(figure.chart(found)))
-        contents |= {"csv": figure.data(found), "txt": f"{' '.join(words)}\n".encode()}
+        contents = images(figure.chart(found)) | {
+            "csv": figure.data(found),
+            "txt": f"{' '.join(words)}\n".encode(),
+        }
         files |= {f"{form.name}.{suffix}": content for suffix, content in contents.items()}
     write_files(out, files)
     return shown
