@@ -93,7 +93,8 @@ def chart(points: Sequence[Point]) -> c.Chart:
     looks = {space: LOOKS.get(space, (space, c.INK)) for space in spaces}
     layers: list[c.Layer] = []
     layers += [c.Rule(at=at, of="place", words=name) for name, at in marked(points).items()]
-    logs = [(point.footprint, log(point.row.value)) for point in points if point.row.value > 0]
+    valid = [point for point in points if point.row.valid and point.row.value > 0]
+    logs = [(point.footprint, log(point.row.value)) for point in valid]
     low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
     for first, last, level, words in max(steps(points).values(), key=len, default=[]):
         here = [at for footprint, at in logs if first <= footprint <= last]
