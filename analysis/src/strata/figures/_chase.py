@@ -1,6 +1,6 @@
 """Curves of a dependent load against the bytes that its chain spans."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from strata.figures import _chart as c
@@ -40,8 +40,8 @@ class Point:
         return f"{self.curve}, {size(self.footprint)}"
 
 
-def points(run: Run, benchmark: str, curve: str) -> list[Point]:
-    """The loads of every case by the clock inside; `curve` is the axis that tells curves apart."""
+def points(run: Run, benchmark: str, curve: Callable[[CaseRows], str]) -> list[Point]:
+    """The loads of every case by the clock inside; `curve` names that of a case."""
     found = []
     for case in by_case(run.of(benchmark)):
         row = case.row("load_cycles", *CLOCKS, provenance="timed")
@@ -50,7 +50,7 @@ def points(run: Run, benchmark: str, curve: str) -> list[Point]:
             far = case.row("load_cycles_farthest", *CLOCKS)
             time = case.row("load_time")
             point = Point(
-                case, row, case.text(curve), case.text("cores", "one"),
+                case, row, curve(case), case.text("cores", "one"),
                 case.count("stride"), case.count("footprint"),
                 low=near.value if near else row.minimum, high=far.value if far else row.maximum,
                 seconds=time.value if time and time.valid else None,
@@ -84,6 +84,6 @@ def chart(
         layers=[*drawn, *layers],
         places=c.bytes_axis("footprint", [point.footprint for point in found], most=9),
         values=c.Axis(label=f"{unit_name(found[0].row.unit)} per load", scale="log"),
-    )  # fmt: skip
+    )
     keys = [several] if any(point.cores == "several" for point in found) else []
     return c.one(panel, width=8.4, height=height, legend="beside", keys=keys)

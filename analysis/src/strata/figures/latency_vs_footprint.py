@@ -43,7 +43,7 @@ BROAD = 2**3.5
 
 def items(run: Run) -> Sequence[Point]:
     """The points of every space, at the stride that most cases have."""
-    found = chase.points(run, "latency_vs_footprint", "space")
+    found = chase.points(run, "latency_vs_footprint", lambda case: case.text("space"))
     strides = Counter(sorted(point.stride for point in found))
     drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
     levels = {
