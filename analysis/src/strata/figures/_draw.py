@@ -10,6 +10,7 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import Any, Literal
 
+import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
@@ -45,7 +46,7 @@ LEADER = 34.0
 """Points from a panel to words that a line leads to."""
 TITLE = 17.0
 """Points that a title needs above its panel."""
-WIDER = 1.06
+WIDER = 1.03
 """Texts of a stored image may be some percent wider than where they were measured."""
 POINT = 72.0
 BELOW = 9.0
@@ -60,7 +61,8 @@ def draw(chart: Chart) -> Canvas:
     """A canvas with the chart on it, laid out once and for all; call within `style`."""
     below = [line for words in chart.below for line in _broken(words, chart.width)]
     foot = (BELOW * len(below) + GAP) / POINT if below else 0.0
-    canvas = Canvas(figsize=(chart.width, chart.height + foot))
+    # Letters are as wide as they will be stored: at another resolution they are some percent off.
+    canvas = Canvas(figsize=(chart.width, chart.height + foot), dpi=mpl.rcParams["savefig.dpi"])
     renderer = FigureCanvasAgg(canvas).get_renderer()
     canvas.text(
         EDGE / POINT / chart.width, foot / (chart.height + foot), "\n".join(below), va="top",
