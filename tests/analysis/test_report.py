@@ -10,7 +10,6 @@ import zlib
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -397,27 +396,30 @@ def test_same_input_gives_the_same_bytes(one: Path, tmp_path: Path) -> None:
 
 def test_one_process_gives_the_bytes_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
     run = load_run(HOST_RUN)
-    monkeypatch.setattr(drawing, "_cores", lambda: 3)
+    monkeypatch.setattr(drawing, "cores", lambda: 3)
     many = report.make([run])
-    monkeypatch.setattr(drawing, "_cores", lambda: 1)
+    monkeypatch.setattr(drawing, "cores", lambda: 1)
     alone = report.make([run])
     assert many.keys() == alone.keys()
     assert [name for name in many if many[name] != alone[name]] == []
     assert list(many)[-1] == "report.html"
 
 
-def test_a_figure_that_fails_in_another_process_ends_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_figure_that_fails_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, cores: int
 ) -> None:
     def fail(_: object) -> NoReturn:
-        raise ArithmeticError("this figure cannot be drawn")
+        raise ArithmeticError("no <number>")
 
-    run = load_run(HOST_RUN)
-    monkeypatch.setattr(figures, "discover", lambda: [SimpleNamespace(items=fail)] * 2)
-    monkeypatch.setattr(drawing, "_cores", lambda: 2)
-    with pytest.raises(ArithmeticError, match="cannot be drawn"):
-        report.write([run], tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    sound = next(figure for figure in figures.discover() if figure.name == "layout_latency")
+    broken = replace(sound, name="broken", title="Broken", chart=fail)
+    monkeypatch.setattr(figures, "discover", lambda: [broken, sound])
+    monkeypatch.setattr(drawing, "cores", lambda: cores)
+    page = report.write([load_run(HOST_RUN)], tmp_path / "out").read_text("utf-8")
+    assert "&#39;Broken&#39; is left out, it failed: ArithmeticError: no &lt;number&gt;" in page
+    assert "ArithmeticError" in caplog.text
+    assert [path.stem for path in (tmp_path / "out" / "data").iterdir()] == ["layout_latency"]
 
 
 def test_a_table_or_sentence_that_fails_is_left_out_and_named(

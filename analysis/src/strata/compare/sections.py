@@ -43,11 +43,11 @@ def table_of(
 def markdown(section: Section) -> str:
     """The section in GitHub's Markdown."""
     warnings = [f"**Warning:** {warning}" for warning in section.warnings]
-    tables = (
+    listed = (
         f"## {table.title}\n\n{tables.markdown(table)}"
         for table in (*section.tables, *section.details)
     )
-    lines = (f"# {section.title}", *section.notes[:1], *warnings, *section.notes[1:], *tables)
+    lines = (f"# {section.title}", *section.notes[:1], *warnings, *section.notes[1:], *listed)
     return "\n\n".join(lines).rstrip() + "\n"
 
 
@@ -55,8 +55,7 @@ def latex(section: Section) -> str:
     """The tables of the section for LaTeX, each below comments that say what it is of."""
     warnings = [f"warning: {warning}" for warning in section.warnings]
     source = "\n% ".join([section.title, *section.notes[:1], *warnings])
-    tables = [tables.latex(table, f"{table.title}\n% {source}") for table in section.tables]
-    return "\n".join(tables)
+    return "\n".join(tables.latex(table, f"{table.title}\n% {source}") for table in section.tables)
 
 
 def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:

@@ -87,10 +87,16 @@ def drawn(
         _work = ()
 
 
+def cores() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @contextmanager
 def _everywhere(tasks: int) -> Iterator[Callable[[], Iterator[Drawing | None]]]:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    workers = min(cores or 1, tasks)
+    workers = min(cores(), tasks)
     if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
         yield lambda: map(_drawing, range(tasks))
         return
