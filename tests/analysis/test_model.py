@@ -7,7 +7,8 @@ import pytest
 
 from builders import case, context, layout_case, load, measurement, write_run
 from strata import model
-from strata.model import layouts, trust
+from strata.model import layouts
+from strata.report.page import gate_counts
 from strata.run import Run, load_run
 
 
@@ -208,7 +209,7 @@ def test_gates_are_counted_by_case_and_noise_by_row(tmp_path: Path) -> None:
     run = load(
         tmp_path, [layout_case("aos", gates=gates, extra=[noisy]), layout_case("soa", gates=gates)]
     )
-    counts = trust.gate_counts(run)
+    counts = gate_counts(run)
     assert dict(counts["level"]) == {"unverified": 2}
     assert dict(counts["noise"]) == {"passed": 2, "failed": 1}
     assert list(counts) == ["level", "noise", "timer"]

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
-from strata.model.cases import CaseRows, by_case
-from strata.model.counted import NET
+from strata.model.cases import NET, CaseRows, by_case
 from strata.run import Row, Run
 
 

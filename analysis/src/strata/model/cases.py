@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from strata.run import Row
+from strata.run import Provenance, Row
 
 CLOCKS = ("clock64_slope", "tsc_slope")
 """The methods that read a clock on the core that works."""
+
+NET = "cupti_net"
+"""The method of counts without the kernel's own other loads; a chip's metric by itself has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +43,17 @@ class CaseRows:
         by_method = {row.method: row for row in reversed(found)}
         return next((by_method[method] for method in methods if method in by_method), None)
 
+    def of(self, quantity: str, provenance: Provenance) -> Row | None:
+        """The first row of a quantity, by a clock on the core or net of other loads if one is."""
+        found = [
+            one for one in self.rows if (one.quantity, one.provenance) == (quantity, provenance)
+        ]
+        preferred = [one for method in (*CLOCKS, NET) for one in found if one.method == method]
+        return next(iter(preferred or found), None)
+
     def timed(self, quantity: str) -> Row | None:
         """What was timed, by a clock on the core if there is one, else by whatever timed it."""
-        return self.row(quantity, *CLOCKS, provenance="timed") or self.row(
-            quantity, provenance="timed"
-        )
+        return self.of(quantity, "timed")
 
 
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:

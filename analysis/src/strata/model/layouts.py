@@ -73,7 +73,8 @@ def _cases(rows: Iterable[Row], quantity: str) -> list[tuple[CaseRows, Row]]:
     return sorted(found, key=lambda item: item[0].count("block_size"))
 
 
-def _place(case: CaseRows) -> Place:
+def place_of(case: CaseRows) -> Place:
+    """Where a case of `layout_read` stands."""
     return case.text("residency"), case.text("fields"), case.text("layout")
 
 
@@ -97,12 +98,12 @@ def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
     single = [(case, row) for case, row in found if case.count("warps_per_sm") == 1]
     places: dict[str, set[Place]] = {"all": set()}
     for case, _ in single:
-        places.setdefault(case.text("cores"), set()).add(_place(case))
+        places.setdefault(case.text("cores"), set()).add(place_of(case))
     widest = max(places, key=lambda cores: (len(places[cores]), cores == "all"))
     beside = ("warp_read_cycles_p5", "warp_read_cycles_p95", "arithmetic_cycles")
     bars: dict[Place, Bar] = {}
     for case, row in _on_cores(single, widest):
-        place = _place(case)
+        place = place_of(case)
         bars.setdefault(place, Bar(*place, row, *(case.row(name) for name in beside)))
     return tuple(bars[place] for place in sorted(bars, key=_rank))
 
@@ -115,7 +116,7 @@ def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
     """
     best: dict[tuple[Place, int], tuple[tuple[bool, float], Point]] = {}
     for case, row in _on_cores(_cases(rows, name), "all"):
-        place, warps, block = _place(case), case.count("warps_per_sm"), case.count("block_size")
+        place, warps, block = place_of(case), case.count("warps_per_sm"), case.count("block_size")
         p5, p95, bandwidth = map(case.row, (f"{name}_p5", f"{name}_p95", "useful_bandwidth"))
         low, high = p5.value if p5 else row.minimum, p95.value if p95 else row.maximum
         merit = (row.valid, bandwidth.value if bandwidth else 0.0)
@@ -200,12 +201,7 @@ def _alone(results: Sequence[LayoutResult]) -> Sentence:
 
 def _overlap(one: Row, two: Row) -> bool:
     """Whether the 95 % intervals of two rows (ranges, where there is none) have a common point."""
-    (low, high), (other_low, other_high) = (
-        (row.minimum, row.maximum)
-        if row.ci_low is None or row.ci_high is None
-        else (row.ci_low, row.ci_high)
-        for row in (one, two)
-    )
+    (low, high), (other_low, other_high) = one.interval, two.interval
     return low <= other_high and other_low <= high
 
 

@@ -12,6 +12,7 @@ same bytes. Nothing is written before everything is made.
 
 import re
 import shlex
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,14 +21,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
-from strata.model import counted, tables, trust, units
+from strata.model import counted, tables, units
 from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
 from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
-from strata.run import VERDICTS, Run, params_text
+from strata.run import VERDICTS, Gate, Noise, Run, Verdict, params_text
 from strata.run.files import write_files
 from strata.run.places import Places
 from strata.run.schema import Host
@@ -122,8 +123,8 @@ class Section:
         self.linked: set[int] = set()
         self.figures: list[Mapping[str, Any]] = []
         self.notices = _notices(run)
-        self.gates = trust.gate_counts(run)
-        self.unmeasured = trust.unmeasured(run)
+        self.gates = gate_counts(run)
+        self.unmeasured = [case for case in run.cases if case.status != "measured"]
         self.invalid: dict[tuple[str, str], list[int]] = {}
         for place, row in enumerate(run.rows):
             if not row.valid:
@@ -190,6 +191,16 @@ class Section:
         self._files[f"data/{stem}.csv"] = drawing.data
         caption = self._cites.link(drawing.caption)
         return {"drawing": drawing, "stem": stem, "svg": svg, "caption": caption}
+
+
+def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
+    """How often each gate gave each verdict: cases for case gates, rows for the noise gate."""
+    counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
+    for case in run.cases:
+        gates: list[Gate | Noise] = [*case.gates, *(one.noise for one in case.measurements)]
+        for gate in gates:
+            counts[gate.name][gate.verdict] += 1
+    return dict(sorted(counts.items()))
 
 
 def _sort_key(cell: Sentence) -> str:

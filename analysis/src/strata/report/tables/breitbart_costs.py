@@ -5,6 +5,7 @@ Table 2.2 of Breitbart (2008), row by row.
 
 from strata import reference
 from strata.model import Sentence, Table
+from strata.model.text import NONE, table
 from strata.model.units import short
 from strata.reference import published
 from strata.report.tables import ReportTable, _cells
@@ -61,9 +62,9 @@ def make(run: Run) -> Table | None:
         f"Table 2.2 of Breitbart (2008) {reference.cite('breitbart2008structures')}: instruction "
         "costs on the G80, stated there without a measurement, and on this GPU"
     )
-    timed = any(line[ISSUE] != _cells.NONE for line in lines)
+    timed = any(line[ISSUE] != NONE for line in lines)
     words = ("instruction", "here")
-    return _cells.table("breitbart_costs", title, lines, words, lines[0]) if timed else None
+    return table("breitbart_costs", title, lines, words=words) if timed else None
 
 
 TABLE = ReportTable(order=13, make=make)

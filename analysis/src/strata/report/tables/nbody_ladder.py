@@ -4,10 +4,10 @@ from collections import Counter
 
 from strata.ladder.best import Best, best_cases
 from strata.ladder.rungs import PROBLEM_WORDS, Cases, case_words, rung_name, size_words
-from strata.model import Sentence, Table
+from strata.model.text import NONE, Sentence, Table, table
 from strata.model.units import number
 from strata.report.tables import ReportTable, _cells
-from strata.report.tables._cells import NONE, percent, scientific, told
+from strata.report.tables._cells import percent, scientific, told
 from strata.run import Run
 
 
@@ -48,7 +48,7 @@ def make(run: Run) -> Table | None:
     lines = [_line(one, other, cases) for one in found]
     over = "over the rung before"
     words = ("rung", "change", "best case", over)
-    return _cells.table("nbody_ladder", "The n-body ladder", lines, words, (over,))
+    return table("nbody_ladder", "The n-body ladder", lines, words=words, blank=(over,))
 
 
 TABLE = ReportTable(order=20, make=make)

@@ -6,10 +6,10 @@ from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
 from strata.ladder.launch import bytes_used_per_sector
 from strata.ladder.rungs import Cases, case_words, rung_name
-from strata.model import Sentence, Table
+from strata.model.text import NONE, Sentence, Table, table
 from strata.model.units import number
 from strata.report.tables import ReportTable, _cells
-from strata.report.tables._cells import NONE, percent, small, told
+from strata.report.tables._cells import percent, small, told
 from strata.run import Row, Run
 
 TERA = 1e12
@@ -26,7 +26,7 @@ def make(run: Run) -> Table | None:
     bases = {one.rung: one.row for one in found}
     lines = [_line(one.row, cases, bases) for one in found]
     title = "What each rung of n-body uses, and how right it is"
-    return _cells.table("nbody_rungs", title, lines, ("rung", "best case"))
+    return table("nbody_rungs", title, lines, words=("rung", "best case"), blank=())
 
 
 def _line(row: Row, cases: Cases, bases: Mapping[str, Row]) -> dict[str, Sentence]:

@@ -7,10 +7,9 @@ from itertools import pairwise
 
 from strata.ladder import rungs as ladder
 from strata.ladder.seeds import FOUR, THESSALY, ThessalyStep, thessaly
-from strata.model import Sentence, Table
+from strata.model.text import NONE, Sentence, Table, table
 from strata.model.units import factor, number
 from strata.report.tables import ReportTable, _cells
-from strata.report.tables._cells import NONE
 from strata.run import Run
 
 
@@ -39,7 +38,7 @@ def make(run: Run) -> Table | None:
     """The report's rows with this run's galaxies beside them; None where it has none of them."""
     lines = [_line(one, before) for before, one in pairwise((None, *thessaly(run))) if one]
     words, title = ("step", "on two K80 and their host", "here"), f"The table of {THESSALY}, redone"
-    return _cells.table("nbody_thessaly", title, lines, words, lines[0] if lines else ())
+    return table("nbody_thessaly", title, lines, words=words)
 
 
 TABLE = ReportTable(order=21, make=make)
