@@ -78,7 +78,7 @@ def test_without_its_rows_there_is_no_figure() -> None:
 
 def test_a_kernel_has_its_time_and_its_bandwidth_by_events() -> None:
     (one,) = kernels_of(kernel((2, "coalesced", 4), 2e-3))
-    assert (one.kind, one.text("access")) == ((2, "coalesced", 4), "together")
+    assert (one.element, one.order, one.group, one.access) == (2, "coalesced", 4, "together")
     assert one.time.value == 2e-3
     assert one.bandwidth is not None
     assert one.bandwidth.value == BYTES / 2e-3

@@ -16,19 +16,18 @@ from strata.model import units
 from strata.run import Run
 
 LOOKS: Mapping[str, c.Look] = {
-    rung: c.Look(colour=colour, marker=marker, line="-", size=4.5)
-    for rung, colour, marker in (
-        ("naive", "#D55E00", "o"),
-        ("tiled", "#E69F00", "s"),
-        ("fast_math", "#56B4E9", "^"),
-        ("unrolled", "#0072B2", "D"),
-        ("invariants", "#7a7a7a", "v"),
-        ("block_size", "#009E73", "P"),
-        ("register_banks", "#CC79A7", "X"),
-        ("pair_once", "#262626", "*"),
-    )
+    "naive": c.Look(colour="#D55E00", marker="o", line="-", size=4.5),
+    "tiled": c.Look(colour="#E69F00", marker="s", line="-", size=4.5),
+    "fast_math": c.Look(colour="#56B4E9", marker="^", line="-", size=4.5),
+    "unrolled": c.Look(colour="#0072B2", marker="D", line="-", size=4.5),
+    "invariants": c.Look(colour="#7a7a7a", marker="v", line="-", size=4.5),
+    "block_size": c.Look(colour="#009E73", marker="P", line="-", size=4.5),
+    "register_banks": c.Look(colour="#CC79A7", marker="X", line="-", size=4.5),
+    "pair_once": c.Look(colour="#262626", marker="*", line="-", size=4.5),
 }
 """Of the rungs that are drawn: those of the paper, and what came after it."""
+OPEN = (replace(c.THEIRS, marker="P"), replace(c.THEIRS, marker="D"))
+"""Of what the paper gained."""
 
 
 def items(run: Run) -> Sequence[Copied]:
@@ -52,8 +51,7 @@ def gains(points: Sequence[Copied]) -> Mapping[str, Sequence[tuple[int, float]]]
 
 def chart(points: Sequence[Copied]) -> c.Chart:
     """The time of a step, how much of it is not the kernel, and the speed over the first code."""
-    times: list[c.Layer] = []
-    shares: list[c.Layer] = []
+    times, shares = [], []
     for rung, here in c.grouped(points, lambda point: point.rung).items():
         time = [c.mark(point.bodies, point.row, 1e-3) for point in here]
         share = [c.Mark(point.bodies, 100 * point.outside) for point in here if point.valid]
@@ -65,27 +63,24 @@ def chart(points: Sequence[Copied]) -> c.Chart:
         if not sizes or size >= 1.4 * sizes[-1]:  # apart enough for their labels
             sizes.append(size)
     places = c.Axis(label="particles", scale="log", ticks=sizes, text=units.short, room=0.12)
-    layered: list[tuple[list[c.Layer], c.Axis]] = [
+    layered: list[tuple[Sequence[c.Layer], c.Axis]] = [
         (times, c.Axis(label="a step, copies included (ms)", scale="log")),
         (shares, c.Axis(label="of it not the kernel (%)", zero=True)),
     ]
     faster = gains(points)
     if faster:
-        speeds: list[c.Layer] = [
+        edge = 0.91 * min(point.bodies for point in points)
+        ours = [
             c.Series(marks=[c.Mark(*one) for one in line], look=LOOKS[rung])
             for rung, line in faster.items()
         ]
-        edge = 0.91 * min(point.bodies for point in points)
-        speeds += [
-            c.Series(
-                marks=[c.Mark(edge, gain)], label=f"8800 GTX: {what}",
-                look=replace(c.THEIRS, marker=marker),
-            )
-            for (what, gain), marker in zip(GRAVIT_GAINS, ("P", "D"), strict=True)
-        ]  # fmt: skip
-        speeds.append(c.Rule(at=1, look=c.Look(line="-", width=0.8, colour=c.GREY)))
+        theirs = [
+            c.Series(marks=[c.Mark(edge, gain)], label=f"8800 GTX: {what}", look=look)
+            for (what, gain), look in zip(GRAVIT_GAINS, OPEN, strict=True)
+        ]
+        rule = c.Rule(at=1, look=c.Look(line="-", width=0.8, colour=c.GREY))
         label = f"speed over {ladder.rung_name(GRAVIT_BASE)} (×)"
-        layered.append((speeds, c.Axis(label=label, zero=True)))
+        layered.append(([*ours, *theirs, rule], c.Axis(label=label, zero=True)))
     rows = [[c.Panel(layers=layers, places=places, values=axis)] for layers, axis in layered]
     return c.Chart(rows=rows, width=7.2, height=2.7 * len(rows), legend="beside")
 
@@ -118,11 +113,11 @@ FIGURE = Figure(
     items=items,
     chart=chart,
     caption=caption,
-    columns=attributes(rung="rung", particles="bodies")
-    | attributes(of="row", copied_step_time_seconds="value", low="minimum", high="maximum")
-    | attributes(kernel_seconds="kernel")
-    | attributes("valid", "case", of="row"),
+    columns=attributes(
+        rung="rung", particles="bodies", copied_step_time_seconds="row.value", low="row.minimum",
+        high="row.maximum", kernel_seconds="kernel", valid="row.valid", case="row.case",
+    ),
     invalid=lambda point: (
         "" if point.row.valid else f"{ladder.rung_name(point.rung)}, {units.count(point.bodies)}"
     ),
-)
+)  # fmt: skip

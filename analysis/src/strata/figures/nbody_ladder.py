@@ -1,11 +1,10 @@
 """What does each rung of the n-body ladder bring, and how far is it from what can be?"""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from strata import reference
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, params
 from strata.ladder import rungs as ladder
 from strata.ladder.best import Best, best_cases, common_size, published
 from strata.model import units
@@ -25,18 +24,15 @@ def _rate(value: float) -> str:
 
 def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
     """What stands beside a bar: rate, where it was best, the step, on a CPU all steps."""
-    size = ladder.size_words(step.row)
-    where = [step.chosen] if step.chosen else []
-    where += [size] if size != common_size(steps) else []
-    words = _rate(step.row.value / scale)
-    if where:
-        words += f" ({'; '.join(where)})"
+    size, row = ladder.size_words(step.row), step.row
+    where = [words for words in (step.chosen, size if size != common_size(steps) else "") if words]
+    words = _rate(row.value / scale) + (f" ({'; '.join(where)})" if where else "")
     if step.speedup and step.before:
         words += f"   {units.factor(step.speedup)} {ladder.rung_name(step.before.benchmark)}"
     serial = next((one.row for one in steps if one.rung == SERIAL and one.row.valid), None)
-    apart = step.before and step.before.benchmark != SERIAL and step.row.valid
-    if serial and apart and ladder.size(serial) == ladder.size(step.row):
-        words += f"   {units.factor(step.row.value / serial.value)} {SERIAL}"
+    apart = step.before and step.before.benchmark != SERIAL and row.valid
+    if serial and apart and ladder.size(serial) == ladder.size(row):
+        words += f"   {units.factor(row.value / serial.value)} {SERIAL}"
     return words
 
 
@@ -46,40 +42,30 @@ def chart(steps: Sequence[Best]) -> c.Chart:
     if max(step.row.value for step in steps) >= 0.1e12:  # a GPU's
         scale, unit = 1e12, "10¹²/s"
     others = published(steps[0].row.device)
+    bars, words, found, limits = [], [], [], []
+    for place, step in enumerate(steps):
+        bars.append(c.mark(place, step.row, scale))
+        end = max(row.value / scale for row in (step.limit, step.other, step.row) if row)
+        beside = _words(step, steps, scale)
+        words.append(c.Mark(place, end, high=step.row.maximum / scale, words=beside))
+        if step.other:
+            found.append(c.Mark(place, step.other.value / scale))
+        if step.limit:
+            limits.append(c.Mark(place, step.limit.value / scale))
     theirs = [
         c.Mark(place, one.rate / scale, words=_rate(one.rate / scale))
         for place, one in enumerate(others, start=len(steps))
     ]
-    bars = [c.mark(place, step.row, scale) for place, step in enumerate(steps)]
-    found = [
-        c.Mark(place, step.other.value / scale) for place, step in enumerate(steps) if step.other
-    ]
-    limits = [
-        c.Mark(place, step.limit.value / scale) for place, step in enumerate(steps) if step.limit
-    ]
-    words = [
-        c.Mark(
-            place,
-            max(row.value / scale for row in (step.limit, step.other, step.row) if row),
-            high=step.row.maximum / scale,
-            words=_words(step, steps, scale),
-        )
-        for place, step in enumerate(steps)
-    ]
-    ink = c.Look(marker="o", size=4.4, hollow=True)
-    other = next((step.other.text("problem") for step in steps if step.other), "")
-    layers: list[c.Layer] = [
+    circle, stroke = c.Look(marker="o", size=4.4, hollow=True), c.Look(marker="|", size=11)
+    other = next((step.other.text("problem") for step in steps if step.other), "single")
+    drawn: list[c.Series | c.Bars] = [
         c.Bars(marks=bars, look=c.Look(colour="#0072B2"), label=common_size(steps), spread="bar"),
         c.Series(marks=words, look=c.Look(), words_size=7.5),
+        c.Series(marks=found, look=circle, label=ladder.PROBLEM_WORDS[other], order=3),
+        c.Series(marks=limits, look=stroke, label="issue limit"),
+        c.Series(marks=theirs, look=c.THEIRS, label="others' code", words_size=7.5),
     ]
-    if found:
-        label = ladder.PROBLEM_WORDS[other]
-        layers.append(c.Series(marks=found, look=ink, label=label, order=3))
-    if limits:
-        stroke = replace(ink, marker="|", size=11, hollow=False)
-        layers.append(c.Series(marks=limits, look=stroke, label="issue limit"))
-    if theirs:
-        layers.append(c.Series(marks=theirs, look=c.THEIRS, label="others' code", words_size=7.5))
+    layers: list[c.Layer] = [one for one in drawn if one.marks]
     for once, what in ((False, "each pair twice"), (True, "each pair once")):
         highest = [step.limit.value for step in steps
                    if step.limit and (step.rung == ladder.ONCE) == once]  # fmt: skip
@@ -101,12 +87,9 @@ def caption(steps: Sequence[Best]) -> str:
         "best; lines in them: range of the samples; then the step over the rung that it changes, "
         "at the largest size that both have."
     )
+    known = {step.rung: ladder.size_words(step.row) for step in steps}
     common = common_size(steps)
-    odd = [
-        f"{ladder.rung_name(step.rung)} {ladder.size_words(step.row)}"
-        for step in steps
-        if ladder.size_words(step.row) != common
-    ]
+    odd = [f"{ladder.rung_name(rung)} {size}" for rung, size in known.items() if size != common]
     if odd:
         words += f" Of another size: {'; '.join(odd)}."
     others = [step.other for step in steps if step.other]
@@ -140,17 +123,15 @@ FIGURE = Figure(
     chart=chart,
     caption=caption,
     columns=attributes("rung")
-    | {
-        "systems": lambda step: ladder.size(step.row)[0],
-        "bodies": lambda step: ladder.size(step.row)[1],
-    }
-    | attributes(of="row", interactions_per_second="value", low="minimum", high="maximum")
-    | attributes("valid", of="row")
-    | {"rung_before": lambda step: step.before and step.before.benchmark}
+    | params("systems", "bodies", of="row")
+    | attributes(
+        interactions_per_second="row.value", low="row.minimum", high="row.maximum",
+        valid="row.valid",
+    )
+    | attributes(of="before", rung_before="benchmark")
     | attributes(
         speedup_over_it="speedup", issue_limit="limit",
-        other_problem_interactions_per_second="other",
-    )
-    | attributes("case", of="row"),
+        other_problem_interactions_per_second="other", case="row.case",
+    ),
     invalid=lambda step: "" if step.row.valid else ladder.rung_name(step.rung),
 )  # fmt: skip

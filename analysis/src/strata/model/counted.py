@@ -158,65 +158,6 @@ def _in_l2(known: _Quantities, name: str) -> dict[tuple[str, str], list[Row]]:
     }
 
 
-# --- one load of a warp ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class WarpLoad:
-    """One case of `coalescing`: sectors per request as predicted and as counted, and its time.
-
-    `width` is in bytes, `stride` and `misalignment` in elements of that width; a row is None where
-    it is not there.
-    """
-
-    width: int
-    stride: int
-    misalignment: int
-    permutation: str
-    predicted: Row | None
-    counted: Row | None
-    cycles: Row | None
-    bandwidth: Row | None
-
-    @property
-    def row(self) -> Row:
-        """The row that says most: counted, else predicted, else timed."""
-        row = self.counted or self.predicted or self.cycles or self.bandwidth
-        if row is None:
-            raise ValueError("a case without rows")
-        return row
-
-
-def warp_loads(rows: Iterable[Row]) -> tuple[WarpLoad, ...]:
-    """Every case of `coalescing`, by width, permutation, misalignment and stride."""
-    known = _quantities(rows)
-    cases: dict[str, Row] = {}
-    for row in known.all():
-        if row.benchmark == "coalescing":
-            cases.setdefault(row.case, row)
-    loads = []
-    for case, row in cases.items():
-        numbers = [row.params.get(axis, "") for axis in ("width", "stride", "misalignment")]
-        if not all(number.isdecimal() for number in numbers):
-            continue
-        width, stride, misalignment = map(int, numbers)
-        load = WarpLoad(
-            width=width,
-            stride=stride,
-            misalignment=misalignment,
-            permutation=row.params.get("permutation", "identity"),
-            predicted=known.get(case, "sectors_per_request", "modelled"),
-            counted=known.get(case, "sectors_per_request", "counted"),
-            cycles=known.get(case, "warp_load_cycles", "timed"),
-            bandwidth=known.get(case, "useful_bandwidth", "timed"),
-        )
-        if load.predicted or load.counted or load.cycles or load.bandwidth:
-            loads.append(load)
-    return tuple(
-        sorted(loads, key=lambda one: (one.width, one.permutation, one.misalignment, one.stride))
-    )
-
-
 # --- which level served ---------------------------------------------------------------------------
 
 
