@@ -5,11 +5,14 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
+from matplotlib.text import Text
 from msgspec.structs import replace
 
 from builders import GPU_RUN
 from strata.figures._chart import Bars, Chart, Mark, Panel, Series, legend
+from strata.figures._draw import draw
 from strata.figures._figure import Figure
+from strata.figures._images import style
 from strata.run import Row, Run, load_run
 
 
@@ -95,3 +98,18 @@ def shown_words(panel: Panel) -> list[str]:
 def beside(panel: Panel) -> list[str]:
     """The words that stand to the right of a panel."""
     return [text for _, text, _ in panel.beside]
+
+
+def check_drawing(chart: Chart) -> None:
+    """Draws the chart: all texts lie on the canvas, and no words of a panel on others."""
+    with style():
+        canvas = draw(chart)
+        canvas.draw_without_rendering()
+    for axes in canvas.axes:
+        texts = [text for text in axes.findobj(Text) if text.get_text() and text.get_visible()]
+        for box in (text.get_window_extent() for text in texts):
+            assert canvas.bbox.padded(1).containsx(box.x0)
+            assert canvas.bbox.padded(1).containsx(box.x1)
+        boxes = [text.get_window_extent() for text in axes.texts]
+        for place, box in enumerate(boxes):
+            assert not any(box.overlaps(other) for other in boxes[place + 1 :])

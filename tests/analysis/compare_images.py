@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from builders import DATA
 from figure_images import DPI, difference, pixels
-from strata import figures
 from strata.compare import compare, devices
 from strata.figures import _compare_changes, _compare_devices
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
+from strata.figures._images import style
 from strata.run import Row, Run, load_run
 
 IMAGES = DATA / "compare"
@@ -71,7 +71,7 @@ def path_of(name: str) -> Path:
 
 def png(name: str) -> bytes:
     """The image, drawn."""
-    with figures.style(), BytesIO() as buffer:
+    with style(), BytesIO() as buffer:
         canvas = draw(CHARTS[name]())
         canvas.set_dpi(DPI)
         FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})

@@ -24,7 +24,7 @@ from matplotlib.image import imread
 from builders import DATA
 from strata import figures
 from strata.figures._draw import draw
-from strata.figures._figure import Figure
+from strata.figures._images import style
 from strata.run import Run, load_run
 
 RUNS = {
@@ -64,7 +64,7 @@ class Drawing:
 def items_of(drawing: Drawing) -> Sequence[Any]:
     """What the figure shows of the run; nothing where the run has no row of it."""
     (figure,) = (figure for figure in figures.discover() if figure.name == drawing.figure)
-    return figure.items(run_of(drawing.run))  # type: ignore[no-any-return]
+    return figure.items(run_of(drawing.run))
 
 
 @cache
@@ -88,10 +88,8 @@ def stored() -> list[Drawing]:
 def png(drawing: Drawing) -> bytes:
     """The image, drawn."""
     (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
-    with figures.style(), BytesIO() as buffer:
-        items = items_of(drawing)
-        chart = isinstance(figure, Figure)
-        canvas = draw(figure.chart(items)) if chart else figures.render(figure, items)
+    with style(), BytesIO() as buffer:
+        canvas = draw(figure.chart(items_of(drawing)))
         canvas.set_dpi(DPI)
         FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})
         return buffer.getvalue()

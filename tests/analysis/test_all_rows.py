@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from builders import COUNTED_RUN, layout_case, load, measurement
 from strata.report import all_rows
 from strata.run import load_run
+from strata.run.places import Places
 
 
 def opened(text: str) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def test_an_empty_run_is_an_empty_text() -> None:
 def test_a_place_is_that_of_the_key(tmp_path: Path) -> None:
     extra = [measurement("grid_time", unit="s")]
     run = load(tmp_path, [layout_case("aos", extra=extra), layout_case("soa", extra=extra)])
-    places = all_rows.Places(run.rows)
+    places = Places(run.rows)
     assert [places.of(row) for row in run.rows] == [0, 1, 2, 3]
     assert places.of(replace(run.rows[3], value=7.0)) == 3
     with pytest.raises(KeyError):

@@ -35,7 +35,7 @@ def test_every_block_runs_and_prints_what_stands_below_it(beside_the_data: Path)
             exec(compile(code, f"{README}", "exec"), names)  # noqa: S102  (our own page)
         lines = [line.rstrip() for line in out.getvalue().splitlines()]
         assert lines == [line.rstrip() for line in said.splitlines()], code
-    assert (beside_the_data / "bandwidth.png").read_bytes().startswith(b"\x89PNG")
+    assert (beside_the_data / "latency.png").read_bytes().startswith(b"\x89PNG")
     assert (beside_the_data / "report" / "report.html").is_file()
 
 

@@ -1,24 +1,14 @@
 """The figure of copies into shared memory: what it takes from a run, and what it owns up to."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from builders import case, load, measurement
-from strata import figures
-from strata.figures import async_copy
+from charts import caption_of, chart_of, check_drawing, data_of, labels, marks, panels
+from strata.figures.async_copy import FIGURE
 
 
-def copy(
-    measure: str,
-    size: int,
-    value: float,
-    *,
-    gates: Sequence[tuple[str, str, str]] = (),
-    **params: Any,
-) -> dict[str, Any]:
+def copy(measure: str, size: int, value: float, *, failed: bool = False, **params: Any) -> Any:
     latency = measure == "latency"
     name, unit = ("tile_latency", "cycle") if latency else ("bandwidth_per_sm", "B/cycle")
     place = {"residency": "l2", "method": "bulk", "cluster": 1} | params
@@ -29,37 +19,35 @@ def copy(
         ],
         benchmark="async_copy",
         params=place | {"measure": measure, "bytes": size},
-        gates=gates,
+        gates=[("result", "failed" if failed else "passed", "")],
     )
 
 
-def test_a_run_without_copies_has_no_figure() -> None:
-    assert not async_copy.FIGURE.prepare(())
-
-
 def test_each_case_is_one_point_by_the_clock_inside(tmp_path: Path) -> None:
-    lines = [copy("latency", 16, 600), copy("bandwidth", 1024, 20)]
-    copies = async_copy.FIGURE.prepare(load(tmp_path, lines).rows)
-    assert [(c.measure, c.bytes, c.row.value) for c in copies] == [
-        ("latency", 16, 600),
-        ("bandwidth", 1024, 20),
+    run = load(tmp_path, [copy("bandwidth", 1024, 20), copy("latency", 16, 600)])
+    found = [(line["measure"], line["bytes"], line["value"]) for line in data_of(FIGURE, run)]
+    assert found == [("latency", "16", "600.0"), ("bandwidth", "1024", "20.0")]
+
+
+def test_clusters_have_lines_and_labels_of_their_own(tmp_path: Path) -> None:
+    lines = [
+        copy("latency", 4096, 200, method="distributed", residency="shared", cluster=size)
+        for size in (2, 8)
     ]
-    for one in copies:
-        assert len(async_copy.FIGURE.cells(one)) == len(async_copy.FIGURE.columns)
+    chart = chart_of(FIGURE, load(tmp_path, lines))
+    check_drawing(chart)
+    assert labels(chart) == ["ld.shared::cluster, 2 blocks", "ld.shared::cluster, 8 blocks"]
 
 
 def test_an_invalid_copy_is_hollow_and_named(tmp_path: Path) -> None:
     lines = [
         copy("latency", 16, 600),
-        copy("latency", 4096, 700, gates=[("result", "failed", "wrong")]),
+        copy("latency", 4096, 700, failed=True),
         copy("latency", 4096, 200, method="distributed", residency="shared", cluster=2),
     ]
-    copies = async_copy.FIGURE.prepare(load(tmp_path, lines).rows)
-    with figures.style():
-        canvas = figures.render(async_copy.FIGURE, copies)
-    hollow = [
-        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_invalid"
-    ]
-    assert [np.asarray(line.get_xdata()).tolist() for line in hollow] == [[4096]]
-    assert hollow[0].get_markerfacecolor() == "white"
-    assert "Invalid, drawn hollow (1): latency from L2, bulk, 4" in async_copy.caption(copies)
+    run = load(tmp_path, lines)
+    chart = chart_of(FIGURE, run)
+    assert [panel.title for panel in panels(chart)] == ["from L2", "from another block"]
+    assert [mark.place for mark in marks(panels(chart)[0], valid=False)] == [4096]
+    assert labels(chart) == ["cp.async.bulk", "ld.shared::cluster", "invalid (hollow)"]
+    assert "Invalid, drawn hollow (1): latency from L2, bulk, 4" in caption_of(FIGURE, run)

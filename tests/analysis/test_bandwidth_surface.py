@@ -1,107 +1,85 @@
 """The figure of bandwidth against bytes in flight."""
 
-from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-import numpy as np
+import pytest
 
-from strata import figures
-from strata.figures import bandwidth_surface as surface
-from strata.run import Row
+from builders import case, load, measurement
+from charts import caption_of, chart_of, check_drawing, data_of, labels, panels, points
+from strata.figures._chart import Rule
+from strata.figures.bandwidth_surface import FIGURE
 
 TERA = 1e12
 
 
-def row(
-    quantity: str,
+def shape(
     value: float,
+    in_flight: float,
     *,
+    share: float | None = None,
     level: str = "dram",
     operation: str = "read",
     flights: int = 4,
-    valid: bool = True,
+    failed: bool = False,
     backend: str = "cuda",
-) -> Row:
-    """One quantity of a case of its own for each level, operation and number in flight."""
-    params = {"level": level, "operation": operation, "width": "16", "in_flight": f"{flights}"}
-    return Row(
-        run="r", device="d", backend=backend, suite="micro", benchmark="bandwidth",  # type: ignore[arg-type]
-        case=f"{backend}/{level}/{operation}/{flights}", params=params, quantity=quantity,
-        unit="B/s",
-        provenance="timed", method="event_slope", value=value, ci_low=None, ci_high=None,
-        minimum=0.98 * value, maximum=1.01 * value, samples=7, valid=valid,
-        reasons="" if valid else "timer: differ",
-    )  # fmt: skip
+) -> dict[str, Any]:
+    """One shape of launch; without bytes in flight where there are none."""
+    rows = [measurement("bandwidth", [value], unit="B/s", method="event_slope")]
+    if in_flight:
+        rows.append(
+            measurement("bytes_in_flight_per_sm", [in_flight], unit="B", method="launch_shape")
+        )
+    if share:
+        rows.append(measurement("share_of_limit", [share], unit="1", method="event_slope"))
+    params = {"level": level, "operation": operation, "width": 16, "in_flight": flights}
+    gates = [("timer", "failed" if failed else "passed", "")]
+    return case(rows, benchmark="bandwidth", params=params, gates=gates, backend=backend)
 
 
-def shape(
-    value: float, in_flight: float, *, share: float | None = None, **where: object
-) -> list[Row]:
-    """The rows of one shape of launch."""
-    rows = [
-        row("bandwidth", value, **where),  # type: ignore[arg-type]
-        row("bytes_in_flight_per_sm", in_flight, **where),  # type: ignore[arg-type]
-    ]
-    if share is not None:
-        rows.append(row("share_of_limit", share, **where))  # type: ignore[arg-type]
-    return rows
+def test_without_its_rows_there_is_no_figure(tmp_path: Path) -> None:
+    assert not FIGURE.items(load(tmp_path / "a", [shape(TERA, 0)]))
+    host = [shape(TERA, 1024, backend="host")]
+    assert not FIGURE.items(load(tmp_path / "b", host, backend="host"))
 
 
-def some() -> list[Row]:
-    rows = []
+def test_what_failed_a_gate_is_hollow_and_is_named(tmp_path: Path) -> None:
+    lines = []
     for flights in (1, 2, 4, 8):
-        size = flights * 16384.0
-        rows += shape(1.1 * TERA * flights**0.7, size, share=0.23 * flights**0.7, flights=flights)
-        rows += shape(3.0 * TERA * flights**0.5, size, level="l2", flights=flights)
-        rows += shape(25 * TERA, size, share=0.75, level="l1", flights=flights)
-    rows += shape(3.9 * TERA, 65536.0, share=0.81, operation="copy")
-    rows += shape(3.3 * TERA, 65536.0, share=0.69, operation="triad", valid=False)
-    return rows
+        size, rate = flights * 16384, 0.23 * flights**0.7
+        lines += [
+            shape(4.8 * rate * TERA, size, share=rate, flights=flights),
+            shape(3 * TERA * flights**0.5, size, level="l2", flights=flights),
+            shape(25 * TERA, size, share=0.75, level="l1", flights=flights),
+        ]
+    lines.append(shape(3.9 * TERA, 65536, share=0.81, operation="copy"))
+    lines.append(shape(3.3 * TERA, 65536, share=0.69, operation="triad", failed=True))
+    run = load(tmp_path, lines)
+    chart = chart_of(FIGURE, run)
+    check_drawing(chart)
+    assert [panel.title for panel in panels(chart)] == ["L1", "L2", "DRAM"]
+    assert points(panels(chart)[2], valid=False) == [(65536, 3.3)]
+    assert labels(chart) == ["read", "limit", "copy", "triad", "invalid (hollow)"]
+    assert "Invalid, drawn hollow (1): micro/bandwidth/cuda/in_flight=4" in caption_of(FIGURE, run)
 
 
-def drawn(rows: Sequence[Row]) -> list[float]:
-    """The abscissae of the points drawn as invalid."""
-    with figures.style():
-        canvas = figures.render(surface.FIGURE, surface.prepare(rows))
-        canvas.draw_without_rendering()
-    hollow = [
-        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_invalid"
+def test_the_line_joins_the_best_valid_shapes_only(tmp_path: Path) -> None:
+    lines = [
+        shape(2 * TERA, 1024, flights=1),
+        shape(3 * TERA, 1024, flights=2),
+        shape(9 * TERA, 1024, flights=8, failed=True),
+        shape(4 * TERA, 2048, flights=4),
     ]
-    assert all(line.get_markerfacecolor() == "white" for line in hollow)
-    return [float(x) for line in hollow for x in np.atleast_1d(line.get_xdata())]
+    (panel,) = panels(chart_of(FIGURE, load(tmp_path, lines)))
+    assert points(panel, "read") == [(1024, 3), (2048, 4)]
 
 
-def test_without_its_rows_there_is_no_figure() -> None:
-    assert not surface.prepare([])
-    assert not surface.prepare([row("bandwidth", TERA)])
-    assert not surface.prepare(shape(TERA, 1024.0, backend="host"))
-
-
-def test_what_failed_a_gate_is_hollow_and_is_named() -> None:
-    spots = surface.prepare(some())
-    assert drawn(some()) == [65536.0]
-    assert "Invalid, drawn hollow (1): cuda/dram/triad/4." in surface.caption(spots)
-
-
-def test_the_line_joins_the_best_valid_shapes_only() -> None:
-    rows = [
-        *shape(2 * TERA, 1024.0, flights=1),
-        *shape(3 * TERA, 1024.0, flights=2),
-        *shape(9 * TERA, 1024.0, flights=8, valid=False),
-        *shape(4 * TERA, 2048.0, flights=4),
-    ]
-    line = surface.best(surface.prepare(rows))
-    assert [spot.bandwidth.value for spot in line] == [3 * TERA, 4 * TERA]
-
-
-def test_the_limit_follows_from_the_share() -> None:
-    (spot,) = surface.prepare(shape(4.5 * TERA, 1024.0, share=0.9))
-    assert spot.limit is not None
-    assert abs(spot.limit - 5 * TERA) < 1
-    assert "90.0 % of its limit" in surface.caption([spot])
-    (spot,) = surface.prepare(shape(9 * TERA, 1024.0, level="l2"))
-    assert spot.limit is None
-
-
-def test_the_data_file_has_a_cell_for_each_column() -> None:
-    for spot in surface.prepare(some()):
-        assert len(surface.cells(spot)) == len(surface.FIGURE.columns)
+def test_the_limit_follows_from_the_share(tmp_path: Path) -> None:
+    run = load(tmp_path, [shape(4.5 * TERA, 1024, share=0.9), shape(9 * TERA, 1024, level="l2")])
+    l2, dram = panels(chart_of(FIGURE, run))
+    (rule,) = (layer for layer in dram.layers if isinstance(layer, Rule))
+    assert rule.at == pytest.approx(5)
+    assert not [layer for layer in l2.layers if isinstance(layer, Rule)]
+    assert [bool(line["limit_bytes_per_second"]) for line in data_of(FIGURE, run)] == [False, True]
+    words = caption_of(FIGURE, run).replace("\u00a0", " ")
+    assert "L2 9.00 TB/s; DRAM 4.50 TB/s, 90.0 % of its limit." in words

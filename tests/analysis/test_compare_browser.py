@@ -9,6 +9,7 @@ import pytest
 import chromium
 from compare_images import moved_pair, recorded
 from strata.compare import Settings, output
+from strata.report import comparison as comparison_files
 
 pytestmark = pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
 
@@ -22,7 +23,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
     folder = tmp_path_factory.mktemp("compare")
     before, after = moved_pair()
     runs = [before, after, recorded("intel-xeon-processor", "0cf4ff2")]
-    output.write(*output.compared(runs, Settings()), folder)
+    comparison_files.write(*output.compared(runs, Settings()), folder)
     address = (folder / "compare.html").as_uri()
     with chromium.running() as browser:
         opened = chromium.Page(browser, address, width=1024, height=900)

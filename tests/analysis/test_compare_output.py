@@ -16,11 +16,13 @@ from matplotlib.text import Text
 from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, context2, measurement, write_run
 from charts import labels, marks, panels
 from compare_runs import World, row, run_of, sampled
-from strata import cli, figures
+from strata import cli
 from strata.compare import Comparison, Settings, compare, devices, output, sections, words
 from strata.compare.sections import Section, show
 from strata.figures import _compare_changes, _compare_devices, _draw
 from strata.figures._chart import Chart, Series, Words
+from strata.figures._images import images, style
+from strata.report import comparison as comparison_files
 from strata.run import Row, Run, RunError, load_run
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
@@ -163,7 +165,7 @@ def test_bad_input_is_one_line_exit_2_and_nothing_written(
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         runs = [load_run(COUNTED_RUN), load_run(HOST_RUN)]
-        output.write([found()], devices.side_by_side(runs), tmp_path / name)
+        comparison_files.write([found()], devices.side_by_side(runs), tmp_path / name)
     files = sorted((tmp_path / "one").iterdir())
     assert len(files) == 13
     for file in files:
@@ -191,7 +193,7 @@ def test_the_table_has_every_timed_row_every_changed_count_and_what_was_left_out
 
 def test_a_table_for_a_paper_and_a_page_has_the_same_alarms(tmp_path: Path) -> None:
     comparison = found()
-    output.write([comparison], None, tmp_path)
+    comparison_files.write([comparison], None, tmp_path)
     assert comparison.verdicts()["slower"] == 2
     for kind in ("md", "tex"):
         text = (tmp_path / f"compare.{kind}").read_text()
@@ -212,7 +214,7 @@ def test_changes_are_written_as_people_say_them(share: float, text: str) -> None
 
 
 def test_the_page_needs_no_network_and_closes_what_it_opens(tmp_path: Path) -> None:
-    output.write(
+    comparison_files.write(
         [found()], devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)]), tmp_path
     )
     page = (tmp_path / "compare.html").read_text()
@@ -253,7 +255,7 @@ def test_a_terminal_has_the_first_alarms_and_all_of_devices(
 
 def cut(chart: Chart) -> list[str]:
     """The texts that reach beyond the edge of the drawing, drawn at another resolution."""
-    with figures.style():
+    with style():
         canvas = _draw.draw(chart)
         canvas.set_dpi(200)
         canvas.canvas.draw()
@@ -306,8 +308,7 @@ def test_ten_thousand_rows_stay_a_small_drawing() -> None:
     world = World(benchmarks=20, cases=500, samples=7)
     comparison = compare(sampled(world, rng, name="a"), sampled(world, rng, name="b"))
     assert len(comparison.changes) == 10_000
-    with figures.style():
-        drawn = figures.images(_draw.draw(_compare_changes.chart([comparison])))
+    drawn = images(_compare_changes.chart([comparison]))
     assert len(drawn["svg"]) < 3_000_000
 
 

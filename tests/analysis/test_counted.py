@@ -171,9 +171,9 @@ def test_model_check_counts_gates_and_finds_every_difference(tmp_path: Path) -> 
     check = counted.model_check(load2(tmp_path, lines))
     assert check.verdicts == {"passed": 2, "failed": 2}
     assert [
-        (d.predicted.params["layout"], d.quantity, d.predicted.value, d.counted.value)
-        for d in check.differences
-        if d.quantity == "sectors_per_read"
+        (one.params["layout"], one.quantity, one.value, two.value)
+        for one, two in check.differences
+        if one.quantity == "sectors_per_read"
     ] == [("aos", "sectors_per_read", 196, 197), ("soaoas", "sectors_per_read", 32, 33)]
     ((case_id, detail),) = check.silent
     assert "layout=aoas" in case_id
@@ -192,16 +192,16 @@ def test_shares_need_not_equal_the_prediction_to_the_last_digit(tmp_path: Path) 
 def test_a_last_digit_is_no_difference_and_one_sector_in_a_million_is(tmp_path: Path) -> None:
     near = read("aos", 28 * (1 + 1e-15), expected=28)
     far = read("soa", 28.000028, expected=28)
-    check = counted.model_check(load2(tmp_path, near + far))
-    assert {d.counted.params["layout"] for d in check.differences} == {"soa"}
-    table = counted.difference_table(check)
+    run = load2(tmp_path, near + far)
+    check = counted.model_check(run)
+    assert {found.params["layout"] for _, found in check.differences} == {"soa"}
+    table = counted.difference_table(run)
     assert table is not None
     assert len(table.rows) == 2
 
 
 def test_no_differences_no_table(tmp_path: Path) -> None:
-    check = counted.model_check(load2(tmp_path, read("soa", 28, expected=28)))
-    assert counted.difference_table(check) is None
+    assert counted.difference_table(load2(tmp_path, read("soa", 28, expected=28))) is None
     nothing = counted.model_check(load(tmp_path / "none", [layout_case()]))
     assert counted.model_words(nothing) == "Model: no case has both a prediction and a count."
 
@@ -217,7 +217,7 @@ def test_traffic_table_has_prediction_count_and_generations(tmp_path: Path) -> N
         *read("aos", 196, expected=196),
         *read("aos", 203, expected=196, warps_per_sm=8),
     ]
-    table = counted.traffic_table(load2(tmp_path, lines).rows)
+    table = counted.traffic_table(load2(tmp_path, lines))
     assert table is not None
     assert table.header[4:] == (
         "moved ÷ used: 1.0-1.1",
@@ -231,10 +231,10 @@ def test_traffic_table_has_prediction_count_and_generations(tmp_path: Path) -> N
 
 
 def test_traffic_table_of_a_run_without_counts_is_the_model_alone(tmp_path: Path) -> None:
-    table = counted.traffic_table(load(tmp_path, [traffic("7.x", "aos", 7)]).rows)
+    table = counted.traffic_table(load(tmp_path, [traffic("7.x", "aos", 7)]))
     assert table is not None
     assert "moved ÷ used: counted here" not in table.header
-    assert counted.traffic_table(load(tmp_path / "none", [layout_case()]).rows) is None
+    assert counted.traffic_table(load(tmp_path / "none", [layout_case()])) is None
 
 
 # --- words
@@ -250,6 +250,7 @@ def test_traffic_table_of_a_run_without_counts_is_the_model_alone(tmp_path: Path
             {"state": "unavailable", "reason": "held by DCGM", "mend": "dcgmi profile --pause"},
             "Nothing was counted: held by DCGM. To mend: dcgmi profile --pause.",
         ),
+        ({"state": "external", "reason": "ncu"}, "the run holds no counts: ncu."),
         ({"state": "external"}, "A profiler outside the harness was to count; the run holds no"),
     ],
 )
@@ -263,7 +264,7 @@ def test_synthetic_run_is_read_as_it_was_made() -> None:
     run = load_run(COUNTED_RUN)
     check = counted.model_check(run)
     assert check.verdicts == {"passed": 158, "failed": 1}
-    assert {d.counted.params["layout"] for d in check.differences} == {"soaoas"}
+    assert {found.params["layout"] for _, found in check.differences} == {"soaoas"}
     assert len([m for m in counted.moved(run.rows) if not m.counted]) == 60
     assert {(m.layout, m.fields) for m in counted.moved(run.rows) if m.counted} == {
         (layout, fields) for layout in model.LAYOUTS for fields in model.FIELDS

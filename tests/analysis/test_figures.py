@@ -32,7 +32,7 @@ from builders import (
 from charts import data_of
 from strata import figures
 from strata.figures._draw import draw
-from strata.figures._figure import Figure
+from strata.figures._images import images, style
 from strata.run import Run, load_run
 from test_coalescing import warp_load
 
@@ -49,7 +49,7 @@ def run_of(run: str) -> Run:
 
 def items_of(name: str, run: Run) -> Sequence[Any]:
     """What a figure shows of a run."""
-    return FIGURES[name].items(run)  # type: ignore[no-any-return]
+    return FIGURES[name].items(run)
 
 
 DRAWN = [(name, run) for name in FIGURES for run in RUNS if items_of(name, run_of(run))]
@@ -61,9 +61,8 @@ each_drawn = pytest.mark.parametrize(("name", "run"), DRAWN)
 def drawn(name: str, run: Run) -> Canvas:
     """The figure with every tick where it will stand on paper."""
     figure, items = FIGURES[name], items_of(name, run)
-    with figures.style():
-        chart = isinstance(figure, Figure)
-        canvas = draw(figure.chart(items)) if chart else figures.render(figure, items)
+    with style():
+        canvas = draw(figure.chart(items))
         canvas.draw_without_rendering()
     return canvas
 
@@ -115,8 +114,7 @@ def hollow(canvas: Canvas) -> int:
 
 def test_every_module_is_a_figure_and_names_are_unique() -> None:
     folder = Path(figures.__file__).parent
-    modules = {path.stem for path in folder.glob("[a-z]*.py")}
-    assert modules == {figures.module_of(name) for name in FIGURES}
+    assert {path.stem for path in folder.glob("[a-z]*.py")} == figures.by_module().keys()
     assert len(figures.discover()) == len(FIGURES)
 
 
@@ -131,7 +129,8 @@ def test_every_figure_is_drawn_by_some_test() -> None:
     others = [path for path in Path(__file__).parent.glob("test_*.py") if path != Path(__file__)]
     texts = [path.read_text(encoding="utf-8") for path in others]
     for name in set(FIGURES) - set(STORED):
-        wanted = f"figures.{name}", f"import {name}", f'"{name}"'
+        (module,) = (of for of, found in figures.by_module().items() if FIGURES[name] in found)
+        wanted = f"figures.{module}", f"import {module}", f'"{name}"'
         assert any(word in text for text in texts for word in wanted), name
 
 
@@ -216,10 +215,7 @@ def test_captions_name_device_and_commit(name: str, run: str) -> None:
     loaded: Run = load_run(RUNS[run])
     figure = FIGURES[name]
     items = items_of(name, loaded)
-    if isinstance(figure, Figure):
-        words = figure.full_caption(items, loaded.context)
-    else:
-        words = figures.full_caption(figure, items, loaded.context)
+    words = figure.full_caption(items, loaded.context)
     assert loaded.context.device.name in words
     assert "commit unknown with uncommitted changes." in words
 
@@ -229,13 +225,8 @@ def test_data_behind_a_figure_have_a_cell_per_column(name: str) -> None:
     figure = FIGURES[name]
     items = items_of(name, run_of("counted"))
     assert items
-    if isinstance(figure, Figure):
-        found = data_of(figure, run_of("counted"))
-        assert [line["case"] for line in found] == [figure.row(item).case for item in items]
-        return
-    for item in items:
-        assert len(figure.cells(item)) == len(figure.columns)
-        assert figure.source(item).case == figure.cells(item)[-1]
+    found = data_of(figure, run_of("counted"))
+    assert [line["case"] for line in found] == [figure.row(item).case for item in items]
 
 
 # --- counts
@@ -272,7 +263,6 @@ def test_the_style_of_a_user_does_not_show(monkeypatch: pytest.MonkeyPatch) -> N
     pictures = []
     for size in (8.0, 20.0):
         monkeypatch.setitem(mpl.rcParams, "font.size", size)
-        canvas = drawn("layout_latency", run_of("gpu"))
-        with figures.style():
-            pictures.append(figures.images(canvas)["png"])
+        chart = FIGURES["layout_latency"].chart(items_of("layout_latency", run_of("gpu")))
+        pictures.append(images(chart)["png"])
     assert pictures[0] == pictures[1]

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, layout_case, load, measurement
-from strata import model
-from strata.model import Cited, atlas, plain
+from strata.model import Cited, atlas, layouts, plain
 from strata.report import headlines, sentences
 from strata.run import Run, load_run
 
@@ -93,10 +92,10 @@ def words(run: Run) -> list[str]:
 
 
 def test_a_level_is_the_middle_of_what_it_alone_serves(chip: Run) -> None:
-    found = {one.level: (one.row.value, one.footprint) for one in atlas.latencies(chip)}
-    assert found == {
-        "l1": (32, 4096),
+    found = atlas.latencies(chip)
+    assert {level: (row.value, row.count("footprint")) for level, row in found.items()} == {
         "shared": (23, 4096),
+        "l1": (32, 4096),
         "l2": (281, 1 << 20),
         "dram": (690, 8 * L2),
     }
@@ -110,28 +109,23 @@ def test_a_cpu_has_its_caches(tmp_path: Path) -> None:
         for footprint, cycles in ((8192, 4), (1 << 18, 12), (1 << 22, 60), (1 << 27, 300))
     ]
     found = atlas.latencies(load(tmp_path, lines, backend="host", **facts))
-    assert [(one.level, one.row.value) for one in found] == [
-        ("l1", 4),
-        ("l2", 12),
-        ("l3", 60),
-        ("dram", 300),
-    ]
+    values = {level: row.value for level, row in found.items()}
+    assert values == {"l1": 4, "l2": 12, "l3": 60, "dram": 300}
 
 
 def test_an_invalid_row_stands_for_nothing(tmp_path: Path) -> None:
     gate = [("level", "failed", "from elsewhere")]
     lines = [chase("shared", 4096, 1, gates=gate), chase("global_ca", 4096, 32)]
-    found = atlas.latencies(load(tmp_path, lines))
-    assert [one.level for one in found] == ["l1"]
+    assert list(atlas.latencies(load(tmp_path, lines))) == ["l1"]
 
 
 def test_a_device_that_does_not_say_its_sizes_has_no_latency_of_main_memory(tmp_path: Path) -> None:
     run = load(tmp_path, [chase("global_cg", 1 << 30, 690), chase("global_cg", 1 << 20, 280)])
-    assert atlas.latencies(run) == ()
+    assert not atlas.latencies(run)
 
 
 def test_the_best_read_of_a_level_stands_for_it_with_what_is_beside_it(chip: Run) -> None:
-    found = {one.level: one for one in atlas.bandwidths(chip)}
+    found = atlas.bandwidths(chip)
     assert found["l1"].row.value == 33e12
     assert found["l1"].share is not None
     assert found["l1"].share.value == 0.99
@@ -232,4 +226,4 @@ def test_layout_sentences_follow_those_of_the_chip(tmp_path: Path) -> None:
     run = load(tmp_path, lines)
     first, *rest = sentences.sentences(run)
     assert plain(first).startswith("L2 is cut into")
-    assert tuple(rest) == model.sentences(run.rows)
+    assert tuple(rest) == layouts.sentences(run.rows)

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from msgspec.structs import replace
 
 from builders import case, counts, load2, measurement
 from builders import count as counted
-from charts import caption_of, chart_of, data_of, panels, values
+from charts import caption_of, chart_of, check_drawing, data_of, panels, values
 from strata.figures._chart import Arrow, Words
 from strata.figures.l2_partition import FIGURE, LINES
 
@@ -86,6 +87,12 @@ def test_caption_tells_cost_sides_and_the_witness(tmp_path: Path) -> None:
     assert "Crossing costs 191.0 cycles in the median, 190.0 to 192.0 by SM." in words
     assert "4 SMs are on the side with 25.00 % of the lines near them, 8 on the other." in words
     assert "Counted between the halves: 0.50 sectors an exchange" in words
+
+
+@pytest.mark.parametrize("sms", [4, 160])
+def test_texts_lie_on_the_canvas(tmp_path: Path, sms: int) -> None:
+    chart = chart_of(FIGURE, load2(tmp_path, split(sms=sms, share_noise="failed")))
+    check_drawing(chart)
 
 
 def test_data_have_a_line_for_each_sm(tmp_path: Path) -> None:

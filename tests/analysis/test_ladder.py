@@ -12,9 +12,8 @@ from strata import reference
 from strata.ladder import best, seeds
 from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
-from strata.model import Table, plain
+from strata.model import Table, plain, tables
 from strata.model.units import SPACE, THIN
-from strata.report import formats as tables
 from strata.report import page as report
 from strata.report import tables as report_tables
 from strata.report.tables import nbody_ladder, nbody_thessaly

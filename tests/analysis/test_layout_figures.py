@@ -106,7 +106,7 @@ def test_bandwidth_has_the_unit_that_fits(tmp_path: Path, best: float, words: st
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
-        ((32, 32), "Blocks of 32 threads."),
+        ((32, 32), "bandwidth: 32 threads at 2 of 2 points."),
         ((32, 64), "bandwidth: 32 threads at 1, 64 threads at 1 of 2 points."),
     ],
 )

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from builders import case, load, measurement
-from strata import figures
+from charts import caption_of, chart_of, data_of, marks, panels
 from strata.figures import bandwidth_surface
 from strata.model import little
 from strata.run import Row
@@ -90,10 +89,9 @@ def test_sms_follow_from_the_rates_of_one_and_of_all(tmp_path: Path) -> None:
     assert little.cores(()) is None
 
 
-def test_the_law_and_its_inverse() -> None:
+def test_the_law() -> None:
     one = little.Latency("l2", 100e-9, row=None)  # type: ignore[arg-type]
     assert little.allowed(1e6, one) == pytest.approx(1e13)
-    assert little.needed(1e13, one) == pytest.approx(1e6)
 
 
 def test_the_line_is_in_the_figure_and_its_data(tmp_path: Path) -> None:
@@ -103,23 +101,25 @@ def test_the_line_is_in_the_figure_and_its_data(tmp_path: Path) -> None:
         stream(65536, 9e11),
         stream(65536, 7e11, operation="copy"),
     ]
-    spots = bandwidth_surface.prepare(rows(tmp_path, lines))
-    by_shape = {(s.operation, s.in_flight): s.little for s in spots}
-    assert by_shape["read", 4096.0] == pytest.approx(SMS * 4096 / 140e-9)
-    assert by_shape["copy", 65536.0] is None
-    with figures.style():
-        canvas = figures.render(bandwidth_surface.FIGURE, spots)
-    (line,) = [one for one in canvas.axes[0].lines if one.get_label() == "_little"]
-    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-    assert y == pytest.approx(SMS * x / 140e-9 / 1e12)
-    caption = bandwidth_surface.FIGURE.caption(spots)
+    run = load(tmp_path, lines)
+    found = {
+        (line["operation"], line["bytes_in_flight_per_sm"]): line["little_bytes_per_second"]
+        for line in data_of(bandwidth_surface.FIGURE, run)
+    }
+    assert float(found["read", "4096.0"]) == pytest.approx(SMS * 4096 / 140e-9)
+    assert found["copy", "65536.0"] == ""
+    (panel,) = panels(chart_of(bandwidth_surface.FIGURE, run))
+    law = marks(panel, "Little's law")
+    assert [mark.value for mark in law] == pytest.approx(
+        [SMS * mark.place / 140e-9 / 1e12 for mark in law]
+    )
+    caption = caption_of(bandwidth_surface.FIGURE, run)
     assert "Little's law" in caption
     assert "L2 12.3\N{NO-BREAK SPACE}KiB" in caption
-    place = bandwidth_surface.FIGURE.columns.index("little_bytes_per_second")
-    assert bandwidth_surface.FIGURE.cells(spots[0])[place] in {s.little for s in spots} | {""}
 
 
 def test_without_a_latency_there_is_no_line(tmp_path: Path) -> None:
-    spots = bandwidth_surface.prepare(rows(tmp_path, [stream(4096, 2e11)]))
-    assert [spot.little for spot in spots] == [None]
-    assert "Little" not in bandwidth_surface.FIGURE.caption(spots)
+    run = load(tmp_path, [stream(4096, 2e11)])
+    (line,) = data_of(bandwidth_surface.FIGURE, run)
+    assert line["little_bytes_per_second"] == ""
+    assert "Little" not in caption_of(bandwidth_surface.FIGURE, run)

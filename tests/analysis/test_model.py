@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from builders import NAME, case, context, layout_case, load, measurement, write_run
+from builders import case, context, layout_case, load, measurement, write_run
 from strata import model
+from strata.model import layouts, trust
 from strata.run import Run, load_run
 
 
@@ -43,7 +44,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_bars_have_median_spread_and_arithmetic(run: Run) -> None:
-    aos, soa = model.latency_bars(run.rows)
+    aos, soa = layouts.latency_bars(run.rows)
     assert (aos.layout, soa.layout) == ("aos", "soa")  # the order of legends, not of the run
     assert soa.cycles.value == 50
     assert soa.p5 is not None
@@ -59,20 +60,20 @@ def test_bars_take_every_core_and_the_smallest_block(tmp_path: Path) -> None:
         layout_case("aos", 3, cores="one"),
         layout_case("aos", 4, warps_per_sm=2, cores="all"),
     ]
-    (bar,) = model.latency_bars(load(tmp_path, lines).rows)
+    (bar,) = layouts.latency_bars(load(tmp_path, lines).rows)
     assert bar.cycles.value == 2
 
 
 def test_bars_fall_back_to_one_core(tmp_path: Path) -> None:
-    (bar,) = model.latency_bars(load(tmp_path, [layout_case("aos", 3, cores="one")]).rows)
+    (bar,) = layouts.latency_bars(load(tmp_path, [layout_case("aos", 3, cores="one")]).rows)
     assert bar.cycles.value == 3
     assert bar.p5 is None
 
 
 def test_curves_stand_at_the_block_size_of_best_bandwidth(run: Run) -> None:
-    points = {p.layout: p for p in model.curves(run.rows, "useful_bandwidth")}
+    points = {p.layout: p for p in layouts.curves(run.rows, "useful_bandwidth")}
     assert (points["soa"].block_size, points["soa"].row.value) == (256, 3e12)
-    cycles = {p.layout: p for p in model.curves(run.rows, "warp_read_cycles")}
+    cycles = {p.layout: p for p in layouts.curves(run.rows, "warp_read_cycles")}
     assert (cycles["soa"].block_size, cycles["soa"].row.value) == (256, 40)
 
 
@@ -81,16 +82,16 @@ def test_valid_point_beats_a_faster_invalid_one(tmp_path: Path) -> None:
         "gates": [{"gate": "timer", "verdict": "failed", "detail": "5 %"}]
     }
     run = load(tmp_path, [broken, loaded("soa", 8, 32, 2e12)])
-    (point,) = model.curves(run.rows, "useful_bandwidth")
+    (point,) = layouts.curves(run.rows, "useful_bandwidth")
     assert (point.block_size, point.row.valid) == (32, True)
 
 
 def test_spread_of_a_curve_is_percentiles_or_else_the_range(tmp_path: Path) -> None:
     line = layout_case("aos", [9, 10, 12], extra=spread(8, 20)[:2], bandwidth=5, cores="all")
     rows = load(tmp_path, [line]).rows
-    (cycles,) = model.curves(rows, "warp_read_cycles")
+    (cycles,) = layouts.curves(rows, "warp_read_cycles")
     assert (cycles.low, cycles.high) == (8, 20)
-    (without,) = model.curves([r for r in rows if "_p" not in r.quantity], "warp_read_cycles")
+    (without,) = layouts.curves([r for r in rows if "_p" not in r.quantity], "warp_read_cycles")
     assert (without.low, without.high) == (9, 12)
 
 
@@ -103,7 +104,7 @@ def test_values_nobody_knows_come_last_and_break_nothing(tmp_path: Path) -> None
         case([measurement("other")], benchmark="other"),
     ]
     rows = load(tmp_path, lines).rows
-    bars = model.latency_bars(rows)
+    bars = layouts.latency_bars(rows)
     assert {bar.layout for bar in bars} == {"aos", "zebra"}
     assert model.level_name("moon") == "moon"
     assert model.ordered(["moon", "dram", "l1", "dram"], model.LEVELS) == ["l1", "dram", "moon"]
@@ -111,15 +112,15 @@ def test_values_nobody_knows_come_last_and_break_nothing(tmp_path: Path) -> None
 
 def test_nothing_measured_gives_nothing_to_show(tmp_path: Path) -> None:
     run = load(tmp_path, [])
-    assert model.latency_bars(run.rows) == ()
-    assert model.curves(run.rows, "useful_bandwidth") == ()
+    assert layouts.latency_bars(run.rows) == ()
+    assert layouts.curves(run.rows, "useful_bandwidth") == ()
     assert model.agreements(run.rows) == ()
-    assert model.sentences(run.rows) == ()
-    assert model.layout_table(run.rows) is None
+    assert layouts.sentences(run.rows) == ()
+    assert layouts.layout_table(run.rows) is None
 
 
 def test_factors_compare_with_aos(run: Run) -> None:
-    aos, soa = model.layout_results(run.rows)
+    aos, soa = layouts.layout_results(run.rows)
     assert (aos.latency_factor, aos.bandwidth_factor) == (1, 1)
     assert (soa.latency_factor, soa.bandwidth_factor) == (2, 3)
 
@@ -127,13 +128,13 @@ def test_factors_compare_with_aos(run: Run) -> None:
 def test_invalid_rows_never_enter_a_comparison(tmp_path: Path) -> None:
     gate = [("result", "failed", "sum differs")]
     lines = [layout_case("aos", 100, gates=gate), layout_case("soa", 50), layout_case("aoas", 40)]
-    results = model.layout_results(load(tmp_path, lines).rows)
+    results = layouts.layout_results(load(tmp_path, lines).rows)
     assert [result.layout for result in results] == ["soa", "aoas"]
     assert {result.latency_factor for result in results} == {None}
 
 
 def test_sentence_names_cheapest_dearest_factor_and_bandwidth(run: Run) -> None:
-    (sentence,) = model.sentences(run.rows)
+    (sentence,) = layouts.sentences(run.rows)
     assert model.plain(sentence).replace("\u00a0", " ") == (
         "L1: With one warp per SM, soa is the cheapest layout (50.00 cycles per warp-read) and aos "
         "the dearest (100.0 cycles). Speed against aos: soa 2.00×. Under load, soa delivers the "
@@ -142,7 +143,7 @@ def test_sentence_names_cheapest_dearest_factor_and_bandwidth(run: Run) -> None:
 
 
 def test_every_number_of_a_sentence_knows_its_row(run: Run) -> None:
-    (sentence,) = model.sentences(run.rows)
+    (sentence,) = layouts.sentences(run.rows)
     cited = {part.text: part.row.value for part in sentence if isinstance(part, model.Cited)}
     assert set(cited.values()) == {50, 100, 3e12, 1e12}
     loose = "".join(part for part in sentence if isinstance(part, str))
@@ -155,7 +156,7 @@ def test_sentence_owns_up_to_layouts_it_cannot_tell_apart(tmp_path: Path) -> Non
         layout_case("soa", [49, 50, 51, 52, 53, 54, 55]),
         layout_case("aoas", [90, 91, 92, 93, 94, 95, 96]),
     ]
-    (sentence,) = model.sentences(load(tmp_path, lines).rows)
+    (sentence,) = layouts.sentences(load(tmp_path, lines).rows)
     words = model.plain(sentence)
     assert "soa is the cheapest" in words
     assert "; aos cannot be told apart from it)" in words
@@ -170,7 +171,7 @@ def test_sentence_says_what_was_left_out(tmp_path: Path) -> None:
         loaded("aos", 8, 32, 1e12),
         layout_case("aoas", 9, residency="dram", gates=gate),
     ]
-    near, far = (model.plain(s) for s in model.sentences(load(tmp_path, lines).rows))
+    near, far = (model.plain(s) for s in layouts.sentences(load(tmp_path, lines).rows))
     assert near.replace("\u00a0", " ") == (
         "L1: soa takes 50.00 cycles per warp-read. Under load, aos delivers 1.00 TB/s of useful "
         "data. Left out, invalid: aos alone."
@@ -180,7 +181,7 @@ def test_sentence_says_what_was_left_out(tmp_path: Path) -> None:
 
 def test_sentence_about_a_host_speaks_of_chains(tmp_path: Path) -> None:
     lines = [layout_case(layout, backend="host") for layout in ("aos", "soa")]
-    (sentence,) = model.sentences(load(tmp_path, lines, backend="host").rows)
+    (sentence,) = layouts.sentences(load(tmp_path, lines, backend="host").rows)
     assert "one chain per core" in model.plain(sentence)
 
 
@@ -207,7 +208,7 @@ def test_gates_are_counted_by_case_and_noise_by_row(tmp_path: Path) -> None:
     run = load(
         tmp_path, [layout_case("aos", gates=gates, extra=[noisy]), layout_case("soa", gates=gates)]
     )
-    counts = model.gate_counts(run)
+    counts = trust.gate_counts(run)
     assert dict(counts["level"]) == {"unverified": 2}
     assert dict(counts["noise"]) == {"passed": 2, "failed": 1}
     assert list(counts) == ["level", "noise", "timer"]
@@ -217,37 +218,4 @@ def test_pending_cases_are_those_the_run_has_not_reached(tmp_path: Path) -> None
     header = context(state="interrupted")
     header["sweep"]["cases"] = [layout_case("aos")["case"], layout_case("soa")["case"]]
     run = load_run(write_run(tmp_path, [layout_case("aos")], header=header))
-    assert model.pending(run) == (layout_case("soa")["case"],)
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"device__uuid": "GPU-2"}, "device.uuid differs (GPU-1 and GPU-2)"),
-        ({"device__slug": "other"}, "device.slug differs"),
-        ({"strata__commit": "f" * 40}, "strata.commit differs"),
-        ({"strata__dirty": True}, "strata.dirty differs"),
-        ({"strata__flags": "-O0"}, "strata.flags differs"),
-    ],
-)
-def test_runs_of_other_conditions_refuse_to_merge(
-    tmp_path: Path, changes: dict[str, Any], field: str
-) -> None:
-    one = load(tmp_path / "a", [layout_case("aos")])
-    two = load(tmp_path / "b", [layout_case("soa")], **changes)
-    with pytest.raises(model.MergeError) as caught:
-        model.merged([one, two])
-    assert field in f"{caught.value}"
-
-
-def test_runs_of_the_same_case_refuse_to_merge(tmp_path: Path) -> None:
-    run = load(tmp_path, [layout_case("aos")])
-    with pytest.raises(model.MergeError, match="both measured micro/layout_read/cuda"):
-        model.merged([run, run])
-
-
-def test_runs_of_one_device_and_commit_merge(tmp_path: Path) -> None:
-    one = load(tmp_path / "a", [layout_case("aos")])
-    two = load(tmp_path / "b", [layout_case("soa")], started="2026-01-02T03:04:04Z")
-    assert [row.params["layout"] for row in model.merged([one, two])] == ["aos", "soa"]
-    assert one.context.run == NAME
+    assert run.pending == (layout_case("soa")["case"],)

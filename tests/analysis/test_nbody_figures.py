@@ -28,6 +28,7 @@ from strata.figures import nbody_accuracy, nbody_gravit, nbody_waterfall
 from strata.figures._chart import Panel, Rule
 from strata.figures._draw import draw
 from strata.figures._figure import Figure
+from strata.figures._images import style
 from strata.ladder.best import common_size
 from strata.run import Run
 
@@ -64,7 +65,7 @@ def test_without_its_rows_there_is_no_figure(name: str, tmp_path: Path) -> None:
 
 @each_drawn
 def test_every_text_lies_on_the_canvas_and_none_on_another(name: str, which: str) -> None:
-    with figures.style():
+    with style():
         canvas = draw(chart_of(FIGURES[name], run_of(which)))
         canvas.draw_without_rendering()
     (legend,) = canvas.legends
@@ -147,7 +148,7 @@ def test_long_words_find_room(tmp_path: Path) -> None:
             for place in (SMALL, SINGLE)
         ),
     ]
-    with figures.style():
+    with style():
         canvas = draw(chart_of(FIGURES["nbody_ladder"], some(tmp_path, *lines)))
         canvas.draw_without_rendering()
     (panel,) = canvas.axes

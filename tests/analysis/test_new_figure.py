@@ -10,7 +10,7 @@ import pytest
 from builders import DATA
 from charts import chart_of, data_of, panels, values
 from strata import figures
-from strata.figures._draw import draw
+from strata.figures._images import images
 from strata.run import load_run
 
 PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
@@ -35,8 +35,7 @@ def test_the_figure_of_the_page_takes_one_short_file(
         (panel,) = panels(chart_of(figure, run))
         assert values(panel) == [row.value / 1e-6 for row in rows]
         assert [line["case"] for line in data_of(figure, run)] == [row.case for row in rows]
-        with figures.style():
-            assert figures.images(draw(figure.chart(rows)))["svg"]
+        assert images(figure.chart(rows))["svg"]
     finally:
         figures.by_module.cache_clear()
         sys.modules.pop(f"strata.figures.{name}", None)

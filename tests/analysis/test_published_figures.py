@@ -1,27 +1,31 @@
 """Own numbers beside published ones: what is compared, what is left out, how it is drawn."""
 
-import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 
-from strata import figures, reference
-from strata.figures import (
-    published_bandwidth,
-    published_constant,
-    published_latency,
-    vandenbraak_roofline,
+from charts import (
+    beside,
+    caption_of,
+    chart_of,
+    check_drawing,
+    data_of,
+    panels,
+    points,
+    run_with,
+    shown_words,
+    values,
 )
-from strata.model import Cited, Table, plain
+from strata import reference
+from strata.figures._figure import Figure
+from strata.figures.published import FIGURES, LATENCIES
+from strata.model import Cited, Table, plain, tables
 from strata.reference import published
 from strata.reference.published import Mark
-from strata.report import formats as tables
 from strata.report import tables as report_tables
 from strata.report.tables import (
     breitbart_costs,
@@ -31,12 +35,7 @@ from strata.report.tables import (
 )
 from strata.run import Row, Run
 
-FIGURES: Mapping[str, figures.Figure[Any]] = {
-    "published_latency": published_latency.FIGURE,
-    "published_constant": published_constant.FIGURE,
-    "published_bandwidth": published_bandwidth.FIGURE,
-    "vandenbraak_roofline": vandenbraak_roofline.FIGURE,
-}
+LATENCY, BANDWIDTH, CONSTANT = FIGURES
 TABLES = {
     "vandenbraak_matrix": vandenbraak_matrix.TABLE,
     "breitbart_costs": breitbart_costs.TABLE,
@@ -220,36 +219,12 @@ def run(rows: Sequence[Row]) -> Run:
     return cast("Run", SimpleNamespace(rows=tuple(rows), of=of))
 
 
-def drawn(name: str, rows: Sequence[Row]) -> Any:
-    figure = FIGURES[name]
-    with figures.style():
-        canvas = figures.render(figure, figure.prepare(rows))
-        canvas.draw_without_rendering()
-    return canvas
-
-
-@cache
-def stored(name: str) -> Any:
-    return drawn(name, every())
-
-
-def points(panel: Any, label: str) -> list[tuple[float, float]]:
-    """The marks of one kind."""
-    return [
-        (float(x), float(y))
-        for line in panel.lines
-        if line.get_label() == label
-        for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
-    ]
-
-
 # --- every figure and table -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_without_its_rows_there_is_no_figure(name: str) -> None:
-    assert not FIGURES[name].prepare([])
-    assert not FIGURES[name].prepare([replace(one, backend="host") for one in every()])
+@pytest.mark.parametrize("figure", FIGURES)
+def test_without_its_rows_there_is_no_figure(figure: Figure[Any]) -> None:
+    assert not figure.items(run_with([replace(one, backend="host") for one in every()]))
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -259,74 +234,18 @@ def test_without_its_rows_there_is_no_table(name: str) -> None:
     assert TABLES[name].make(run([replace(one, backend="host") for one in every()])) is None
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_text_lies_on_the_canvas_and_none_on_another(name: str) -> None:
-    canvas = stored(name)
-    (legend,) = canvas.legends
-    titles = [panel._left_title for panel in canvas.axes]
-    for panel in canvas.axes:
-        low, high = sorted(panel.get_ylim())
-        ticks = [
-            tick.label1
-            for tick in panel.yaxis.get_major_ticks()
-            if low <= tick.get_loc() <= high and tick.label1.get_visible()
-        ]
-        texts = [*ticks, panel.xaxis.label, panel.yaxis.label, *panel.texts]
-        extents = [
-            text.get_window_extent()
-            for text in (*texts, *titles, *legend.get_texts())
-            if text.get_text()
-        ]
-        for extent in extents:
-            assert canvas.bbox.x0 - 1 <= extent.x0 <= extent.x1 <= canvas.bbox.x1 + 1
-            assert canvas.bbox.y0 - 1 <= extent.y0 <= extent.y1 <= canvas.bbox.y1 + 1
-        beside = [text.get_window_extent() for text in (*panel.texts, *titles, *legend.get_texts())]
-        for place, one in enumerate(beside):
-            assert not any(one.overlaps(two) for two in beside[place + 1 :])
-        lines = [text.get_window_extent() for text in ticks if text.get_text()]
-        assert not any(one.overlaps(two) for one, two in pairwise(lines))
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_the_data_file_has_a_cell_for_each_column(name: str) -> None:
-    figure = FIGURES[name]
-    for item in figure.prepare(every()):
-        assert len(figure.cells(item)) == len(figure.columns)
-        assert figure.cells(item)[-1] == figure.source(item).case
-
-
-@pytest.mark.parametrize("name", ["published_constant", "vandenbraak_roofline"])
-def test_the_same_rows_give_the_same_bytes(name: str) -> None:
-    figure = FIGURES[name]
-    items = figure.prepare(every())
-    with figures.style():
-        one, two = (figures.images(figures.render(figure, items)) for _ in range(2))
-    assert one == two
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_the_order_of_rows_does_not_matter(name: str) -> None:
-    figure = FIGURES[name]
-    backwards = figure.prepare(tuple(reversed(every())))
-    assert list(map(figure.cells, backwards)) == list(map(figure.cells, figure.prepare(every())))
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_numbers_of_a_caption_are_in_the_bibliography(name: str) -> None:
-    caption = FIGURES[name].caption(FIGURES[name].prepare(every()))
-    found = [
-        int(one) for group in re.findall(r"\[([\d, ]+)\]", caption) for one in group.split(",")
-    ]
-    assert found
-    assert set(found) <= {one.number for one in reference.bibliography()}
-
-
-@pytest.mark.parametrize("name", [name for name in FIGURES if name.startswith("published")])
-def test_a_caption_lists_every_source_that_is_drawn(name: str) -> None:
+@pytest.mark.parametrize("figure", FIGURES)
+def test_the_figure_can_be_drawn_and_its_caption_lists_its_sources(figure: Figure[Any]) -> None:
     """A page lists the sources that its texts cite: a number in a drawing alone would dangle."""
-    marks = FIGURES[name].prepare(every())
-    keys = {mark.published.origin.keys[0] for mark in marks if mark.published}
-    assert f"Sources: {reference.cite(*keys)}." in FIGURES[name].caption(marks)
+    made_up = run_with(every())
+    check_drawing(chart_of(figure, made_up))
+    keys = {mark.published.origin.keys[0] for mark in figure.items(made_up) if mark.published}
+    assert f"Sources: {reference.cite(*keys)}." in caption_of(figure, made_up)
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_the_order_of_rows_does_not_matter(figure: Figure[Any]) -> None:
+    assert data_of(figure, run_with(every()[::-1])) == data_of(figure, run_with(every()))
 
 
 # --- latencies ------------------------------------------------------------------------------------
@@ -399,31 +318,27 @@ def test_every_generation_of_the_tables_has_a_place() -> None:
 
 
 def test_open_and_grey_marks_are_the_published_ones_and_those_in_doubt() -> None:
-    canvas = stored("published_latency")
-    marks = published_latency.prepare(every())
-    assert len(canvas.axes) == 5
-    for panel, name in zip(canvas.axes, published_latency.PANELS, strict=True):
-        here = [mark for mark in marks if mark.panel == name]
-        trusted = [mark for mark in here if mark.published and not mark.doubt]
-        doubted = [mark for mark in here if mark.doubt]
-        assert sorted(x for x, _ in points(panel, "_published")) == sorted(m.value for m in trusted)
-        assert sorted(x for x, _ in points(panel, "_doubtful")) == sorted(m.value for m in doubted)
-        assert points(panel, "_valid") == [(here[0].own.value, 0.0)]
-        for line in panel.lines:
-            if line.get_label() in ("_published", "_doubtful"):
-                assert line.get_markerfacecolor() == "white"
+    made_up = run_with(every())
+    shown = panels(chart_of(LATENCY, made_up))
+    for panel, (name, (title, unit)) in zip(shown, LATENCIES.items(), strict=True):
+        here = [mark for mark in LATENCY.items(made_up) if mark.panel == name]
+        trusted = [mark.value for mark in here if mark.published and not mark.doubt]
+        assert (panel.title, panel.values.label) == (title, unit)
+        assert values(panel, "published") == trusted
+        assert values(panel, "published, in doubt") == [mark.value for mark in here if mark.doubt]
+        assert points(panel, "this GPU") == [(0, here[0].own.value)]
 
 
-def test_citations_stand_beside_their_line() -> None:
-    (panel, *_) = stored("published_latency").axes
-    texts = {text.get_text() for text in panel.texts}
+def test_citations_stand_beside_their_line_and_generations_beside_the_last_panel() -> None:
+    first, *_, last = panels(chart_of(LATENCY, run_with(every())))
     both = [reference.source(key).number for key in ("mt4g2026", "jia2018volta")]
-    assert f"[{', '.join(map(str, sorted(both)))}]" in texts  # V100 PCIe
-    assert "24" in texts  # the own one
+    assert f"[{', '.join(map(str, sorted(both)))}]" in shown_words(first)  # V100 PCIe
+    assert shown_words(first)[0] == "24"  # the own one
+    assert (first.beside, beside(last)[:3]) == ((), ["", "Tesla", "Kepler"])
 
 
 def test_doubts_are_told_once_with_their_sources() -> None:
-    caption = published_latency.FIGURE.caption(published_latency.prepare(every()))
+    caption = caption_of(LATENCY, run_with(every()))
     assert caption.count("a mix of near and far hits") == 1
     assert "superseded by the same authors" in caption
 
@@ -584,57 +499,3 @@ def test_a_ratio_of_an_invalid_kernel_is_not_told() -> None:
     assert table is not None
     assert [plain(line[6]) for line in table.rows] == ["8.33×", "–", "–"]
     assert plain(table.rows[1][5]).endswith("(invalid)")
-
-
-def items() -> dict[str, vandenbraak_roofline.Item]:
-    return {one.label: one for one in vandenbraak_roofline.prepare(every())}
-
-
-def test_kernels_stand_at_their_additions() -> None:
-    one = items()["32 bits, coalesced"]
-    assert one.intensity == pytest.approx(1 / 12)
-    assert one.rate == pytest.approx(32 * MIB / 120e-6)
-    assert one.published == pytest.approx(512 * 512 / 0.067e-3)
-    assert items()["8 bits, coalesced, grouped"].rate == pytest.approx(128 * MIB / 120e-6)
-    assert items()["8 bits, uncoalesced, grouped"].published is None  # not printed
-
-
-def test_the_published_ratios_are_those_of_the_paper() -> None:
-    rates = {label: one.published or math.nan for label, one in items().items()}
-    assert rates["32 bits, coalesced"] / rates["32 bits, uncoalesced"] == pytest.approx(31, 0.02)
-    grouped = rates["8 bits, coalesced, grouped"]
-    assert grouped / rates["8 bits, uncoalesced, ungrouped"] == pytest.approx(43, 0.02)
-    assert grouped / rates["8 bits, coalesced, ungrouped"] == pytest.approx(26, 0.02)
-
-
-def test_roofs_are_arithmetic_and_what_is_left_of_dram() -> None:
-    roofs = {label: one for label, one in items().items() if one.kernel is None}
-    assert list(roofs) == [
-        "integer additions", "DRAM", "DRAM, 4 B of each sector", "DRAM, 1 B of each sector",
-    ]  # fmt: skip
-    whole = roofs["DRAM"].rate
-    assert whole == pytest.approx(4e12 * 0.96)
-    assert roofs["DRAM, 4 B of each sector"].rate == pytest.approx(whole / 8)
-    assert roofs["DRAM, 1 B of each sector"].rate == pytest.approx(whole / 32)
-    for kernel in items().values():
-        if kernel.kernel and kernel.intensity:
-            assert kernel.rate <= whole * kernel.intensity
-
-
-def test_without_roofs_the_kernels_are_drawn_alone() -> None:
-    canvas = drawn("vandenbraak_roofline", additions())
-    (panel,) = canvas.axes
-    assert len(points(panel, "_valid")) == 6
-    assert len(points(panel, "_published")) == 5
-    assert not [line for line in panel.lines if line.get_label() == "_roof"]
-
-
-def test_an_invalid_kernel_is_hollow_and_owned_up_to() -> None:
-    rows = additions(invalid=(4, "coalesced", 4))
-    (panel,) = drawn("vandenbraak_roofline", rows).axes
-    assert len(points(panel, "_invalid")) == 1
-    assert len(points(panel, "_valid")) == 5
-    (line,) = [line for line in panel.lines if line.get_label() == "_invalid"]
-    assert line.get_markerfacecolor() == "white"
-    caption = vandenbraak_roofline.caption(vandenbraak_roofline.prepare(rows))
-    assert "Invalid, drawn hollow (1): 32 bits, coalesced." in caption

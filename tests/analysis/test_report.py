@@ -8,10 +8,9 @@ import subprocess
 import sys
 import zlib
 from collections import Counter
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -32,7 +31,8 @@ from builders import (
 from strata import figures
 from strata.figures import _drawing as drawing
 from strata.report import page as report
-from strata.run import RunError, load_run
+from strata.report import sentences, tables
+from strata.run import Run, RunError, load_run
 
 SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 
@@ -138,8 +138,8 @@ def test_tags_are_closed(folder: Path) -> None:
 
 
 def test_figures_are_inline_and_beside_the_page(one: Path) -> None:
-    rows = load_run(GPU_RUN).rows
-    names = sorted(figure.name for figure in figures.discover() if figure.prepare(rows))
+    run = load_run(GPU_RUN)
+    names = sorted(figure.name for figure in figures.discover() if figure.items(run))
     assert {"bandwidth_vs_warps", "latency_vs_warps", "layout_latency"} <= set(names)
     assert Page(text(one)).tags["svg"] == len(names)
     assert Page(text(one)).tags["img"] == 0
@@ -238,24 +238,12 @@ def test_counters_section_of_an_old_run_says_why_it_is_empty(one: Path) -> None:
     assert "0 of 1075 rows proved by counters" in section
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        (
-            {"state": "unavailable", "reason": "no permission", "mend": "run as root"},
-            "Nothing was counted: no permission. To mend: run as root.",
-        ),
-        ({"state": "not_asked"}, "Nothing was counted: counters were not asked for."),
-        ({"state": "external", "reason": "ncu"}, "A profiler outside the harness was to count"),
-        ({"state": "unavailable", "reason": "see /home/someone/x"}, "see …/x."),
-    ],
-)
-def test_counters_section_says_why_nothing_was_counted(
-    tmp_path: Path, changes: dict[str, str], words: str
-) -> None:
+def test_counters_section_says_why_nothing_was_counted(tmp_path: Path) -> None:
+    changes = {"state": "unavailable", "reason": "see /home/someone/x", "mend": "run as root"}
     inner = {f"counters__{key}": value for key, value in changes.items()}
     run = load2(tmp_path, [layout_case()], **inner)
     page = report.write([run], tmp_path / "out").read_text("utf-8")
+    words = "Nothing was counted: see …/x. To mend: run as root."
     assert words in counters_section(page)
 
 
@@ -408,28 +396,50 @@ def test_same_input_gives_the_same_bytes(one: Path, tmp_path: Path) -> None:
 
 def test_one_process_gives_the_bytes_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
     run = load_run(HOST_RUN)
-    monkeypatch.setattr(drawing, "_cores", lambda: 3)
+    monkeypatch.setattr(drawing, "cores", lambda: 3)
     many = report.make([run])
-    monkeypatch.setattr(drawing, "_cores", lambda: 1)
+    monkeypatch.setattr(drawing, "cores", lambda: 1)
     alone = report.make([run])
     assert many.keys() == alone.keys()
     assert [name for name in many if many[name] != alone[name]] == []
     assert list(many)[-1] == "report.html"
 
 
-def test_a_figure_that_fails_in_another_process_ends_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_figure_that_fails_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, cores: int
 ) -> None:
-    def fail(_: object) -> figures.Grid:
-        raise ArithmeticError("this figure cannot be drawn")
+    def fail(_: object) -> NoReturn:
+        raise ArithmeticError("no <number>")
 
-    run = load_run(HOST_RUN)
-    broken = [replace(figure, grid=fail) for figure in figures.discover()]
-    monkeypatch.setattr(figures, "discover", lambda: broken)
-    monkeypatch.setattr(drawing, "_cores", lambda: 2)
-    with pytest.raises(ArithmeticError, match="cannot be drawn"):
-        report.write([run], tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    sound = next(figure for figure in figures.discover() if figure.name == "layout_latency")
+    broken = replace(sound, name="broken", title="Broken", chart=fail)
+    monkeypatch.setattr(figures, "discover", lambda: [broken, sound])
+    monkeypatch.setattr(drawing, "cores", lambda: cores)
+    page = report.write([load_run(HOST_RUN)], tmp_path / "out").read_text("utf-8")
+    assert "&#39;Broken&#39; is left out, it failed: ArithmeticError: no &lt;number&gt;" in page
+    assert "ArithmeticError" in caplog.text
+    assert [path.stem for path in (tmp_path / "out" / "data").iterdir()] == ["layout_latency"]
+
+
+def test_a_table_or_sentence_that_fails_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(run: Run) -> NoReturn:
+        raise ArithmeticError(f"no {run.context.backend} <number>")
+
+    broken = tables.ReportTable(order=11, make=fail)
+    every = tables.discover()
+    monkeypatch.setattr(tables, "discover", lambda: (*every, broken))
+    monkeypatch.setattr(sentences, "PARTS", {"nothing": fail, **sentences.PARTS})
+    run = load(tmp_path, [layout_case("aos", 100), layout_case("soa", 50)])
+    page = report.write([run], tmp_path / "out").read_text("utf-8")
+    notices = re.findall(r'<p class="notice"><strong>Note.</strong> (.*)</p>', page)
+    why = "is left out, it failed: ArithmeticError: no cuda &lt;number&gt;"
+    assert notices == [f"What the run says of nothing {why}", f"The table of {__name__} {why}"]
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+    assert "soa is the cheapest layout" in re.sub("<[^>]*>", "", page)
+    assert (tmp_path / "out" / "tables" / "layout_read.md").is_file()
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 """Tables as Markdown, LaTeX and terminal text."""
 
 from strata.model import Table
+from strata.model.tables import latex, markdown, terminal
 from strata.model.units import SPACE, THIN
-from strata.report.formats import latex, markdown, terminal
 
 TABLE = Table(
     name="t",

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from builders import case, load, measurement
-from strata.figures import small_copies, transfers
 from strata.model import transfer_model as tm
 
 SIZES = tuple(4**power for power in range(1, 15))
@@ -44,21 +43,29 @@ def sweep(time: Callable[[int], float], **params: Any) -> list[dict[str, Any]]:
     return [transfer(size, time(size), **params) for size in SIZES]
 
 
+def line(seconds: Sequence[float]) -> tm.Line:
+    found = tm.fit(SIZES, seconds)
+    assert found is not None
+    return found
+
+
+def exact(alpha: float, beta: float) -> tm.Line:
+    return line([alpha + beta * size for size in SIZES])
+
+
 def test_an_exact_line_comes_back() -> None:
-    line = tm.fit(SIZES, [5e-6 + 2e-11 * size for size in SIZES])
-    assert line is not None
-    assert line.alpha == pytest.approx(5e-6, rel=1e-9)
-    assert line.beta == pytest.approx(2e-11, rel=1e-9)
-    assert line.at(1e6) == pytest.approx(2.5e-5)
+    found = exact(5e-6, 2e-11)
+    assert found.alpha == pytest.approx(5e-6, rel=1e-9)
+    assert found.beta == pytest.approx(2e-11, rel=1e-9)
+    assert found.at(1e6) == pytest.approx(2.5e-5)
 
 
 def test_the_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     held = [0, 0]
     for seed in range(200):
-        line = tm.fit(SIZES, noisy(5e-6, 2e-11, 0.03, seed))
-        assert line is not None
-        held[0] += line.alpha_interval.low <= 5e-6 <= line.alpha_interval.high
-        held[1] += line.beta_interval.low <= 2e-11 <= line.beta_interval.high
+        found = line(noisy(5e-6, 2e-11, 0.03, seed))
+        held[0] += found.alpha_interval.low <= 5e-6 <= found.alpha_interval.high
+        held[1] += found.beta_interval.low <= 2e-11 <= found.beta_interval.high
     assert min(held) >= 180
     assert max(held) < 200
 
@@ -67,9 +74,7 @@ def test_small_and_large_sizes_weigh_the_same() -> None:
     # A tenth of a second off at the far end must not drown the microseconds at the near one.
     seconds = [5e-6 + 1e-9 * size for size in SIZES]
     seconds[-1] *= 1.05
-    line = tm.fit(SIZES, seconds)
-    assert line is not None
-    assert line.alpha == pytest.approx(5e-6, rel=0.05)
+    assert line(seconds).alpha == pytest.approx(5e-6, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -93,24 +98,20 @@ def test_held_out_sizes_lie_between_others() -> None:
 
 
 def test_a_crossing_is_where_the_lines_meet() -> None:
-    many = tm.fit(SIZES, [1e-4 + 2e-11 * size for size in SIZES])
-    packed = tm.fit(SIZES, [1e-5 + 1.1e-10 * size for size in SIZES])
-    assert many is not None
-    assert packed is not None
+    many, packed = exact(1e-4, 2e-11), exact(1e-5, 1.1e-10)
     found = tm.break_even(many, packed)
     assert found is not None
     assert found.size == pytest.approx(1e6)
     assert found.interval.low == pytest.approx(1e6)
     assert tm.break_even(packed, many) is None  # packing is dearer from the first byte on
+    assert tm.break_even(many, exact(1e-5, 1e-11)) is None  # it always pays
 
 
 def test_the_interval_of_a_crossing_holds_the_truth() -> None:
     held = 0
     for seed in range(30):
-        many = tm.fit(SIZES, noisy(1e-4, 2e-11, 0.03, seed))
-        packed = tm.fit(SIZES, noisy(1e-5, 1.1e-10, 0.03, seed + 1000))
-        assert many is not None
-        assert packed is not None
+        many = line(noisy(1e-4, 2e-11, 0.03, seed))
+        packed = line(noisy(1e-5, 1.1e-10, 0.03, seed + 1000))
         found = tm.break_even(many, packed)
         assert found is not None
         assert found.interval.low <= found.size <= found.interval.high
@@ -118,21 +119,13 @@ def test_the_interval_of_a_crossing_holds_the_truth() -> None:
     assert held >= 25
 
 
-def test_packing_that_always_pays_has_no_break_even() -> None:
-    many = tm.fit(SIZES, [1e-4 + 2e-11 * size for size in SIZES])
-    packed = tm.fit(SIZES, [1e-5 + 1e-11 * size for size in SIZES])
-    assert many is not None
-    assert packed is not None
-    assert tm.break_even(many, packed) is None
-
-
 def test_held_out_sizes_are_predicted_and_not_fitted(tmp_path: Path) -> None:
     out = tm.held_out(SIZES)
     lines = [transfer(size, (5e-6 + 2e-11 * size) * (1.5 if size in out else 1)) for size in SIZES]
     found = tm.points(load(tmp_path, lines).rows)
     assert {point.bytes for point in found if point.held_out} == out
-    (line,) = tm.lines(found).values()
-    assert line.alpha == pytest.approx(5e-6)
+    (fitted,) = tm.lines(found).values()
+    assert fitted.alpha == pytest.approx(5e-6)
     assert tm.worst_prediction(found) == pytest.approx(1 / 3)
 
 
@@ -145,9 +138,9 @@ def test_invalid_points_are_neither_fitted_nor_held_out(tmp_path: Path) -> None:
         for size in SIZES
     ]
     found = tm.points(load(tmp_path, lines).rows)
-    (line,) = tm.lines(found).values()
-    assert line.alpha == pytest.approx(5e-6)
-    assert bad not in line.sizes
+    (fitted,) = tm.lines(found).values()
+    assert fitted.alpha == pytest.approx(5e-6)
+    assert bad not in fitted.sizes
     assert not next(point for point in found if point.bytes == bad).held_out
 
 
@@ -160,22 +153,3 @@ def test_break_evens_are_of_the_same_pieces(tmp_path: Path) -> None:
     found = tm.break_evens(tm.points(load(tmp_path, cases).rows))
     assert set(found) == {("pinned", "to_device", 16)}
     assert found["pinned", "to_device", 16].size == pytest.approx(1e6)
-
-
-def test_the_figures_need_their_rows(tmp_path: Path) -> None:
-    assert not transfers.FIGURE.prepare(())
-    single = load(tmp_path, sweep(lambda size: 5e-6 + 2e-11 * size)).rows
-    assert len(transfers.FIGURE.prepare(single)) == len(SIZES)
-    assert not small_copies.FIGURE.prepare(single)
-
-
-def test_cells_have_a_column_each(tmp_path: Path) -> None:
-    cases = [
-        *sweep(lambda size: 5e-6 + 2e-11 * size),
-        *sweep(lambda size: 1e-4 + 2e-11 * size, pieces=16),
-    ]
-    rows = load(tmp_path, cases).rows
-    for figure in (transfers.FIGURE, small_copies.FIGURE):
-        for item in figure.prepare(rows):
-            assert len(figure.cells(item)) == len(figure.columns)
-            assert figure.source(item) is item.row

@@ -55,10 +55,21 @@ def test_tick_has_no_trailing_zeros_and_no_exponent(value: float, text: str) -> 
     assert units.tick(value) == text
 
 
-def test_spans_share_the_prefix_of_their_upper_end() -> None:
-    assert units.scaled_span(0.99e12, 1.02e12, "B/s") == "0.99–1.02"
-    assert units.scaled_span(44.9, 49.1, "cycle") == "44.90–49.10"
-    assert units.scaled_span(0.9985, 1, "1") == "0.9985–1"
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "text"),
+    [
+        (0.99e12, 1.02e12, "B/s", f"0.99–1.02{NB}TB/s"),
+        (44.9, 49.1, "cycle", f"44.90–49.10{NB}cycles"),
+        (0.9985, 1, "1", "0.9985–1"),
+        (2e-10, 4e-10, "s", f"0.20–0.40{NB}ns"),
+        (0.0, 0.0, "s", f"0–0{NB}s"),
+        (None, None, "s", "–"),
+    ],
+)
+def test_an_interval_has_the_unit_of_its_upper_end(
+    low: float | None, high: float | None, unit: str, text: str
+) -> None:
+    assert units.interval(low, high, unit) == text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The command `python -m strata`: report, roofline, summary, compare, validate.
+"""The command `python -m strata`: report, roofline, summary, compare, validate, export, import.
 
 Exit codes: 0 done; 1 something is slower (compare), or above its roof (roofline); 2 bad input or
 usage, with one line on the standard error that says why.
@@ -8,20 +8,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from strata import interop, model
-from strata.model import counted
-from strata.report import formats as tables
+from strata import interop
+from strata.model import counted, tables
+from strata.model.text import plain
 from strata.report import headlines
 from strata.report.sentences import sentences
+from strata.roofline import verdicts
+from strata.roofline.table import table
 from strata.run import Run, RunError, load_run, one_line
 from strata.run.validate import findings
 
 BAD_INPUT = 2
-ABOVE_A_ROOF = 1
 
 app = typer.Typer(
     help="Read Strata's run folders: make a page of them, sum one up, check them.",
@@ -32,92 +33,75 @@ app = typer.Typer(
 )
 
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")]
+OneRun = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+
+
+def _option(told: str, metavar: str | None = None, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=told)
+
+
+def _out(command: str) -> Any:
+    told = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
+    return _option(told, "DIR", "--out", "-o")
+
+
+def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
+    return out or (runs[0] / what if len(runs) == 1 else Path(what))
 
 
 @app.command()
-def report(
-    runs: Runs,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="DIR",
-            help="Folder to write to [RUN/report; ./report for several runs].",
-        ),
-    ] = None,
-) -> None:
+def report(runs: Runs, out: Annotated[Path | None, _out("report")] = None) -> None:
     """Write report.html, and every figure and table as files beside it."""
     loaded = [_load(run) for run in runs]
-    folder = out or (runs[0] / "report" if len(runs) == 1 else Path("report"))
-    from strata.report import (
-        page as writer,
-    )  # brings matplotlib: half a second that only this needs
+    folder = _folder(out, runs, "report")
+    from strata.report import page  # brings matplotlib: half a second that only this needs
 
     with _told(folder):
-        page = writer.write(loaded, folder)
+        path = page.write(loaded, folder)
     for run in loaded:
         _print_table(run)
-    typer.echo(f"{page}")
+    typer.echo(f"{path}")
 
 
 @app.command(name="roofline")
 def draw_roofline(
     runs: Runs,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="DIR",
-            help="Folder to write to [RUN/roofline; ./roofline for several runs].",
-        ),
-    ] = None,
+    out: Annotated[Path | None, _out("roofline")] = None,
     ceilings: Annotated[
-        Path | None,
-        typer.Option(
-            "--ceilings", metavar="RUN", help="Where a run without ceilings takes them from."
-        ),
+        Path | None, _option("Where a run without ceilings takes them from.", "RUN")
     ] = None,
-    nominal: Annotated[  # noqa: FBT002  (a switch of the command line)
-        bool,
-        typer.Option(
-            "--nominal/--no-nominal", help="Draw 20 operations an interaction beside the counted."
-        ),
+    *,
+    nominal: Annotated[
+        bool, _option("Draw 20 operations an interaction beside the counted.")
     ] = True,
 ) -> None:
     """Draw kernels under the ceilings of their run; exit code 1 if one lies above its roof."""
     loaded = [_load(run) for run in runs]
     lender = _load(ceilings) if ceilings else None
-    folder = out or (runs[0] / "roofline" if len(runs) == 1 else Path("roofline"))
-    from strata.roofline import files as roofline_files  # brings matplotlib
+    folder = _folder(out, runs, "roofline")
+    from strata.report.roofline import write  # brings matplotlib
 
     with _told(folder):
-        written = roofline_files.write(loaded, folder, ceilings=lender, nominal=nominal)
-    for one in written:
-        typer.echo(tables.terminal(one.table), nl=False)
-        typer.echo(f"{one.path}")
-    for one in written:
-        for problem in one.problems:
-            typer.echo(f"strata: above its roof: {one_line(problem)}", err=True)
-    if any(one.impossible for one in written):
-        raise typer.Exit(ABOVE_A_ROOF)
+        shown = write(loaded, folder, ceilings=lender, nominal=nominal)
+    for form, found in shown.items():
+        typer.echo(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
+    for problem in (one for found in shown.values() for one in verdicts.problems(found)):
+        typer.echo(f"strata: above its roof: {one_line(problem)}", err=True)
+    raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
 @app.command()
 def summary(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: OneRun,
     *,
-    brief: Annotated[bool, typer.Option("--brief", help="The ten numbers alone.")] = False,
+    brief: Annotated[bool, _option("The ten numbers alone.", None, "--brief")] = False,
 ) -> None:
     """Say what a run found, in a few sentences and ten numbers."""
     loaded = _load(run)
-    if brief:
-        _print_table(loaded)
-        return
-    for sentence in sentences(loaded):
-        typer.echo(model.plain(sentence))
-    typer.echo(counted.proof(loaded))
+    if not brief:
+        for sentence in sentences(loaded):
+            typer.echo(plain(sentence))
+        typer.echo(counted.proof(loaded))
     _print_table(loaded)
 
 
@@ -126,23 +110,20 @@ def compare(
     runs: Runs,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Write tables and a figure there."),
+        Path | None, _option("Write tables and a figure there.", "DIR", "--out", "-o")
     ] = None,
     same: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="RUN", help="Another run of the first one's code and device."),
+        list[Path] | None, _option("Another run of the first one's code and device.", "RUN")
     ] = None,
     only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Compare this benchmark or suite alone."),
+        list[str] | None, _option("Compare only this benchmark or suite.", "NAME")
     ] = None,
     false_alarm: Annotated[
-        float, typer.Option(help="Probability of any false alarm in the whole comparison.")
+        float, _option("Probability of any false alarm in the whole comparison.")
     ] = 0.01,
-    min_change: Annotated[float, typer.Option(help="Smallest change of interest.")] = 0.01,
+    min_change: Annotated[float, _option("Smallest change of interest.")] = 0.01,
     wander: Annotated[
-        float, typer.Option(help="Spread between runs, assumed where too few rows tell.")
+        float, _option("Spread between runs, assumed where too few rows tell.")
     ] = 0.003,
 ) -> None:
     """Compare runs with the first: 0 nothing is slower, 1 something is, 2 bad input."""
@@ -160,64 +141,58 @@ def compare(
         repeats = [output.only(_load(run), only or []) for run in same or []]
         found, beside = output.compared(loaded, settings, same=repeats)
         if out:
-            output.write(found, beside, out)
+            from strata.report.comparison import write  # brings matplotlib
+
+            write(found, beside, out)
     parts = output.sections(found, beside)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
         typer.echo(f"strata: warning: {one_line(warning)}", err=True)
     for part in parts:
         show(part, typer.echo, drawn=sys.stdout.isatty())
-    if any(one.verdicts()["slower"] for one in found):
-        raise typer.Exit(1)
+    raise typer.Exit(int(any(one.verdicts()["slower"] for one in found)))
 
 
 @app.command()
 def validate(runs: Runs) -> None:
     """Check run folders against their contract."""
     broken = False
-    for run in runs:
-        loaded = _load(run)
-        found = findings(loaded)
+    for folder in runs:
+        run = _load(folder)
+        found = findings(run)
         for line in found:
-            typer.echo(f"{run}: {line}", err=True)
-        broken = broken or bool(found)
+            typer.echo(f"{folder}: {line}", err=True)
         if not found:
-            counts = f"{len(loaded.cases)} cases, {len(loaded.rows)} rows"
-            unfinished = "" if loaded.context.state == "complete" else f", {loaded.context.state}"
-            typer.echo(f"{run}: sound ({counts}{unfinished})")
-    if broken:
-        raise typer.Exit(BAD_INPUT)
+            unfinished = "" if run.context.state == "complete" else f", {run.context.state}"
+            counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
+            typer.echo(f"{folder}: sound ({counts})")
+        broken = broken or bool(found)
+    raise typer.Exit(BAD_INPUT if broken else 0)
 
 
 @app.command(name="export")
 def write_as(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: OneRun,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
     to: Annotated[
-        interop.Target,
-        typer.Option("--to", help="Format; compare.py of Google Benchmark takes two of the first."),
+        interop.Target, _option("Format; compare.py of Google Benchmark takes two of the first.")
     ],
-    force: Annotated[bool, typer.Option("--force", help="Write over FILE.")] = False,  # noqa: FBT002
+    *,
+    force: Annotated[bool, _option("Write over FILE.", None, "--force")] = False,
 ) -> None:
     """Write a run as a file for other tools."""
     loaded = _load(run)
-    try:
+    with _told(file):
         typer.echo(f"{interop.export(loaded, file, to=to, force=force)}")
-    except RunError as error:
-        _fail(f"{error}")
-    except OSError as error:
-        _fail(f"cannot write {file}: {error.strerror}")
 
 
 @app.command(name="import")
 def bring_in(
     file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="JSON of Google Benchmark, or CSV of ncu --csv."),
+        Path, typer.Argument(metavar="FILE", help="JSON of Google Benchmark, or CSV of ncu --csv.")
     ],
-    to: Annotated[
-        Path, typer.Option("--to", metavar="DIR", help="Folder for the run folder.")
-    ] = Path(),
-    force: Annotated[bool, typer.Option("--force", help="Write over such a run.")] = False,  # noqa: FBT002
+    to: Annotated[Path, _option("Folder for the run folder.", "DIR")] = Path(),
+    *,
+    force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
 ) -> None:
     """Make a run folder of another tool's file, and print its path."""
     with _told(to):
@@ -236,7 +211,7 @@ def _told(place: Path | None) -> Iterator[None]:
     """Ends the command with one line for what cannot be used, or not written below `place`."""
     try:
         yield
-    except (RunError, model.MergeError) as error:
+    except RunError as error:
         _fail(f"{error}")
     except OSError as error:
         _fail(f"cannot write {error.filename or place}: {error.strerror}")
@@ -261,7 +236,7 @@ def _print_table(run: Run) -> None:
     for place in range(len(table.header)):
         drawn.add_column(justify="right" if place in table.numeric else "left")
     for row in table.rows:
-        drawn.add_row(*(model.plain(cell) for cell in row))
+        drawn.add_row(*(plain(cell) for cell in row))
     Console().print(drawn)
 
 

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 
-from strata.model import Table, plain
-from strata.report import formats
+from strata.model import Table, plain, tables
 
 SHOWN = 30
 """So many alarms stand on a terminal; the files have them all."""
@@ -44,11 +43,11 @@ def table_of(
 def markdown(section: Section) -> str:
     """The section in GitHub's Markdown."""
     warnings = [f"**Warning:** {warning}" for warning in section.warnings]
-    tables = (
-        f"## {table.title}\n\n{formats.markdown(table)}"
+    listed = (
+        f"## {table.title}\n\n{tables.markdown(table)}"
         for table in (*section.tables, *section.details)
     )
-    lines = (f"# {section.title}", *section.notes[:1], *warnings, *section.notes[1:], *tables)
+    lines = (f"# {section.title}", *section.notes[:1], *warnings, *section.notes[1:], *listed)
     return "\n\n".join(lines).rstrip() + "\n"
 
 
@@ -56,8 +55,7 @@ def latex(section: Section) -> str:
     """The tables of the section for LaTeX, each below comments that say what it is of."""
     warnings = [f"warning: {warning}" for warning in section.warnings]
     source = "\n% ".join([section.title, *section.notes[:1], *warnings])
-    tables = [formats.latex(table, f"{table.title}\n% {source}") for table in section.tables]
-    return "\n".join(tables)
+    return "\n".join(tables.latex(table, f"{table.title}\n% {source}") for table in section.tables)
 
 
 def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
@@ -79,7 +77,7 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
 
 
 def _lines(table: Table) -> str:
-    return formats.terminal(table).rstrip("\n")
+    return tables.terminal(table).rstrip("\n")
 
 
 def _drawn(table: Table) -> str:

@@ -5,12 +5,14 @@ right and places go down, as in a list of names. `strata.figures._draw` draws a 
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from statistics import fmean
+from typing import Any, Literal, TypeVar
 
 from strata.model import ordered
-from strata.model.units import tick
+from strata.model.units import SPACE, quantity, size, tick
 from strata.run import Row
 
 INK = "#262626"
@@ -119,7 +121,8 @@ class Words:
     """A text at a place and a value, moved by `dx` and `dy` points.
 
     `at` tells what `place` and `value` count: data, or for "edge" the value as a share of the
-    panel.
+    panel. The words are `turned` by degrees, or run along a line through the point that goes up by
+    `slope` a place.
     """
 
     place: float
@@ -132,6 +135,7 @@ class Words:
     size: float = 6.5
     colour: str = INK
     turned: float = 0.0
+    slope: float | None = None
     boxed: bool = False
     at: Literal["data", "edge"] = "data"
 
@@ -175,7 +179,8 @@ class Axis:
 class Panel:
     """One pair of axes and what is drawn between them.
 
-    `beside` are words to the right of the panel, at their places, with a colour each.
+    `beside` are words to the right of the panel, at their places, with a colour each; with
+    `leaders` they are kept apart, and a line leads to each.
     """
 
     layers: Sequence[Layer]
@@ -184,6 +189,7 @@ class Panel:
     title: str = ""
     sideways: bool = False
     beside: Sequence[tuple[float, str, str]] = ()
+    leaders: bool = False
     blank: str = "not measured"
 
 
@@ -259,16 +265,16 @@ def by_look(
     key: Callable[[T], str],
     looks: Mapping[str, tuple[str, Look]],
     of: Callable[[T], Mark],
-    *,
-    spread: Spread = "",
-) -> list[Series]:
-    """A series for each of `looks` (label and look by key) that has items, in their order.
+    make: Callable[..., Layer] = Series,
+    **options: object,
+) -> list[Any]:
+    """A layer for each of `looks` (label and look by key) that has items, in their order.
 
-    `of` makes the mark of an item.
+    `of` makes the mark of an item, `make` the layer of marks.
     """
     found = grouped(items, key)
     return [
-        Series(marks=[of(item) for item in found[name]], look=look, label=label, spread=spread)
+        make(marks=[of(item) for item in found[name]], look=look, label=label, **options)
         for name, (label, look) in looks.items()
         if name in found
     ]
@@ -316,6 +322,30 @@ def names_axis(names: Sequence[str], **more: object) -> Axis:
     ticks = list(range(len(names)))
     limits = (-0.6, len(names) - 0.4)
     return Axis(limits=limits, ticks=ticks, names=names, **more)  # type: ignore[arg-type]
+
+
+def groups_axis(names: Sequence[str], members: int, gap: float = 1.0, **more: object) -> Axis:
+    """The axis of groups of `members` bars at 0, 1, 2, …, a `gap` between one and the next."""
+    pitch = members + gap
+    ticks = [(members - 1) / 2 + pitch * group for group in range(len(names))]
+    limits = (-1, pitch * len(names) - gap)
+    return Axis(limits=limits, ticks=ticks, names=names, **more)  # type: ignore[arg-type]
+
+
+def bytes_axis(label: str, sizes: Sequence[float], most: int = 6) -> Axis:
+    """The axis of some sizes in bytes, by powers of two, each unit beneath its number."""
+    return Axis(
+        label=label,
+        scale="log2",
+        limits=(min(sizes) / 1.4, max(sizes) * 1.4),
+        text=lambda at: size(round(at)).replace(SPACE, "\n"),
+        most=most,
+    )
+
+
+def seconds(value: float) -> str:
+    """A round number of seconds: 1e-05 gives 10 µs."""
+    return re.sub(r"\.0+\b", "", quantity(value, "s"))
 
 
 def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
@@ -447,6 +477,24 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(count * step, 12) for count in range(first, last + 1)]
+
+
+def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """The places nearest to the `wanted` (ascending) with a gap between them, from low to high.
+
+    Least squares by the min-max formula of isotonic regression.
+    """
+    count = len(wanted)
+    loose = [one - gap * at for at, one in enumerate(wanted)]
+    found = [
+        max(
+            min(fmean(loose[first:last]) for last in range(at + 1, count + 1))
+            for first in range(at + 1)
+        )
+        for at in range(count)
+    ]
+    top = high - gap * (count - 1)
+    return [max(low, min(one, top)) + gap * at for at, one in enumerate(found)]
 
 
 # --- what a legend says ---------------------------------------------------------------------------

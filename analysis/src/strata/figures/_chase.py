@@ -1,13 +1,12 @@
 """Curves of a dependent load against the bytes that its chain spans."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from strata.figures import _chart as c
 from strata.figures._figure import attributes
 from strata.model.cases import CLOCKS, CaseRows, by_case
-from strata.model.units import SPACE, size, unit_name
+from strata.model.units import size, unit_name
 from strata.run import Row, Run
 
 COLUMNS = attributes(
@@ -41,8 +40,8 @@ class Point:
         return f"{self.curve}, {size(self.footprint)}"
 
 
-def points(run: Run, benchmark: str, curve: str) -> list[Point]:
-    """The loads of every case by the clock inside; `curve` is the axis that tells curves apart."""
+def points(run: Run, benchmark: str, curve: Callable[[CaseRows], str]) -> list[Point]:
+    """The loads of every case by the clock inside; `curve` names that of a case."""
     found = []
     for case in by_case(run.of(benchmark)):
         row = case.row("load_cycles", *CLOCKS, provenance="timed")
@@ -50,26 +49,14 @@ def points(run: Run, benchmark: str, curve: str) -> list[Point]:
             near = case.row("load_cycles_nearest", *CLOCKS)
             far = case.row("load_cycles_farthest", *CLOCKS)
             time = case.row("load_time")
-            found.append(
-                Point(
-                    case=case,
-                    row=row,
-                    curve=case.text(curve),
-                    cores=case.text("cores", "one"),
-                    stride=case.count("stride"),
-                    footprint=case.count("footprint"),
-                    low=near.value if near else row.minimum,
-                    high=far.value if far else row.maximum,
-                    seconds=time.value if time and time.valid else None,
-                )
-            )
+            point = Point(
+                case, row, curve(case), case.text("cores", "one"),
+                case.count("stride"), case.count("footprint"),
+                low=near.value if near else row.minimum, high=far.value if far else row.maximum,
+                seconds=time.value if time and time.valid else None,
+            )  # fmt: skip
+            found.append(point)
     return sorted(found, key=lambda point: (point.curve, point.cores, point.footprint))
-
-
-def plateaus(curve: Sequence[Point]) -> list[list[Point]]:
-    """The neighbours of a curve that lie on one plateau."""
-    runs = groupby(curve, lambda point: point.plateau)
-    return [list(here) for level, here in runs if level is not None]
 
 
 def chart(
@@ -87,21 +74,15 @@ def chart(
                 if (point.curve, point.cores) == (curve, cores)
             ],
             look=c.Look(colour=colour, line=line, marker="o", size=1.6, width=1.0),
-            label=name if line == "-" else "",
-            spread="band",
+            label=name if line == "-" else "", spread="band",
         )
         for curve, (name, colour) in looks.items()
         for cores, line in (("one", "-"), ("several", "--"))
-    ]
+    ]  # fmt: skip
     several = c.Key(label="every SM at once", look=c.Look(line="--"))
     panel = c.Panel(
         layers=[*drawn, *layers],
-        places=c.Axis(
-            label="footprint",
-            scale="log2",
-            text=lambda value: size(round(value)).replace(SPACE, "\n"),
-            room=0.015,
-        ),
+        places=c.bytes_axis("footprint", [point.footprint for point in found], most=9),
         values=c.Axis(label=f"{unit_name(found[0].row.unit)} per load", scale="log"),
     )
     keys = [several] if any(point.cores == "several" for point in found) else []

@@ -10,6 +10,7 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import Any, Literal
 
+import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
@@ -18,6 +19,7 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
 from strata.figures import _chart as charts
 from strata.figures._chart import (
@@ -40,9 +42,11 @@ from strata.figures._chart import (
 GAP = 8.0
 """Points between two panels, beside what their texts need, and to the edge of the figure."""
 EDGE = 4.0
+LEADER = 34.0
+"""Points from a panel to words that a line leads to."""
 TITLE = 17.0
 """Points that a title needs above its panel."""
-WIDER = 1.06
+WIDER = 1.03
 """Texts of a stored image may be some percent wider than where they were measured."""
 POINT = 72.0
 BELOW = 9.0
@@ -57,7 +61,8 @@ def draw(chart: Chart) -> Canvas:
     """A canvas with the chart on it, laid out once and for all; call within `style`."""
     below = [line for words in chart.below for line in _broken(words, chart.width)]
     foot = (BELOW * len(below) + GAP) / POINT if below else 0.0
-    canvas = Canvas(figsize=(chart.width, chart.height + foot))
+    # Letters are as wide as they will be stored: at another resolution they are some percent off.
+    canvas = Canvas(figsize=(chart.width, chart.height + foot), dpi=mpl.rcParams["savefig.dpi"])
     renderer = FigureCanvasAgg(canvas).get_renderer()
     canvas.text(
         EDGE / POINT / chart.width, foot / (chart.height + foot), "\n".join(below), va="top",
@@ -83,6 +88,8 @@ def draw(chart: Chart) -> Canvas:
     _lay_out(canvas, chart, axes, legend, renderer)
     for row, column, panel in shown:
         _make_room(axes[row, column], panel, shared[row, column], renderer)
+        if panel.leaders:
+            _lead(axes[row, column], panel, renderer)
     return canvas
 
 
@@ -130,8 +137,9 @@ def _panel(axes: Axes, panel: Panel, values: Limits, places: Limits) -> None:
         _DRAWN[type(layer)](axes, layer, panel.sideways)
     for place, text, colour in panel.beside:
         axes.annotate(
-            text, (1, place), xycoords=("axes fraction", "data"), xytext=(4, 0), fontsize=6.5,
-            textcoords="offset points", va="center", color=colour, label="_beside",
+            text, (1, place), xycoords=("axes fraction", "data"), fontsize=6.5,
+            xytext=(LEADER if panel.leaders else 4, 0), textcoords="offset points", va="center",
+            color=colour, label="_beside",
         )  # fmt: skip
 
 
@@ -292,6 +300,15 @@ _BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
 
 
 def _words(axes: Axes, words: Words, sideways: bool) -> None:  # noqa: FBT001
+    if words.slope is not None:
+        inches = (words.dx / POINT, words.dy / POINT)
+        axes.text(
+            words.place, words.value, words.text, ha=words.across, va=words.up,
+            transform=axes.transData + ScaledTranslation(*inches, axes.figure.dpi_scale_trans),
+            rotation=math.degrees(math.atan(words.slope)), transform_rotates_text=True,
+            rotation_mode="anchor", fontsize=words.size, color=words.colour, zorder=4,
+        )  # fmt: skip
+        return
     point, coords = (words.place, words.value), ("data", "data")
     if words.at == "edge":
         coords = ("data", "axes fraction")
@@ -458,3 +475,22 @@ def _make_room(axes: Axes, panel: Panel, ends: Limits, renderer: RendererAgg) ->
     if needed > high:
         far = math.exp(needed) if logarithmic else needed
         _ends(axes, "x" if panel.sideways else "y", panel.values, (ends[0], far))
+
+
+def _lead(axes: Axes, panel: Panel, renderer: RendererAgg) -> None:
+    """Keeps the words beside a panel apart, and leads to each from its place."""
+    beside = [text for text in axes.texts if text.get_label() == "_beside"]
+    at = [float(axes.transData.transform((1, place))[1]) for place, _, _ in panel.beside]
+    order = sorted(range(len(at)), key=at.__getitem__)
+    gap = 1.25 * max((text.get_window_extent(renderer).height for text in beside), default=0)
+    places = charts.apart([at[one] for one in order], gap, axes.bbox.y0, axes.bbox.y1)
+    for one, place in zip(order, places, strict=True):
+        moved = (LEADER, (place - at[one]) * POINT / renderer.dpi)
+        beside[one].set_position(moved)
+        axes.annotate(
+            "", (1, panel.beside[one][0]), xycoords=("axes fraction", "data"),
+            xytext=(moved[0] - 2, moved[1]), textcoords="offset points", label="_leader",
+            arrowprops={
+                "arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0
+            },
+        )  # fmt: skip

@@ -64,16 +64,18 @@ def _param(axis: str, row: Row) -> str:
     return row.params.get(axis, "")
 
 
-def attributes(*names: str, of: str = "", **renamed: str) -> Columns:
-    """A column for each attribute of an item, or of its attribute `of`; `column=attribute`."""
+def attributes(*names: str, of: str | Callable[[Any], object] = "", **renamed: str) -> Columns:
+    """A column for each attribute of an item, or of what `of` it has; `column=attribute`."""
     both = {**{name: name for name in names}, **renamed}
     return {name: _from(of, attrgetter(attribute)) for name, attribute in both.items()}
 
 
-def _from(of: str, get: Callable[[Any], object]) -> Callable[[Any], object]:
+def _from(
+    of: str | Callable[[Any], object], get: Callable[[Any], object]
+) -> Callable[[Any], object]:
     if not of:
         return get
-    row = attrgetter(of)
+    row = attrgetter(of) if isinstance(of, str) else of
 
     def one(item: Any) -> object:
         found = row(item)

@@ -30,45 +30,27 @@ def chart(items: Sequence[Moved]) -> c.Chart:
     def panel(fields: str, here: Sequence[Moved]) -> c.Panel:
         ruled = {place(item): f"{item.ratio:.3g}" for item in here if not item.counted}
         counts = {place(item) for item in here if item.counted}
-        bars = [
-            c.Bars(
-                marks=[
-                    c.Mark(
-                        place(item), item.ratio, valid=item.row.valid,
-                        words="" if place(item) in counts else ruled[place(item)],
-                    )
-                    for item in here
-                    if item.layout == layout and not item.counted
-                ],
-                look=look, label=label, thick=0.86, words_size=5.8,
-            )
-            for layout, (label, look) in looks.items()
-        ]  # fmt: skip
-        marks = [
-            c.Mark(
-                place(item), item.ratio, item.low, item.high, item.row.valid,
-                ruled.get(place(item), ""),
-            )
-            for item in here
-            if item.counted
-        ]  # fmt: skip
-        middle = (len(layouts) - 1) / 2
+
+        def mark(item: Moved) -> c.Mark:
+            at = place(item)
+            words = "" if at in counts and not item.counted else ruled.get(at, "")
+            return c.Mark(at, item.ratio, item.low, item.high, item.row.valid, words)
+
+        bars = c.by_look(
+            [item for item in here if not item.counted], lambda item: item.layout, looks, mark,
+            c.Bars, thick=0.86, words_size=5.8,
+        )  # fmt: skip
+        diamonds = c.Series(
+            marks=[mark(item) for item in here if item.counted], look=COUNTED,
+            label="counted here" if counts else "", spread="caps", words_size=5.8,
+        )  # fmt: skip
+        whole = c.Rule(at=1, look=c.Look(colour=c.GREY, line="--", width=0.7), order=0.9)
         return c.Panel(
-            layers=[
-                *bars,
-                c.Series(
-                    marks=marks, look=COUNTED, label="counted here" if marks else "",
-                    spread="caps", words_size=5.8,
-                ),
-                c.Rule(at=1, look=c.Look(colour=c.GREY, line="--", width=0.7), order=0.9),
-            ],
-            places=c.Axis(
-                label="compute capability", limits=(-1, pitch * len(generations) - GAP),
-                ticks=[middle + pitch * at for at in range(len(generations))], names=generations,
-            ),
+            layers=[*bars, diamonds, whole],
+            places=c.groups_axis(generations, len(layouts), GAP, label="compute capability"),
             values=c.Axis(label="bytes moved ÷ bytes used", zero=True),
             title=fields_name(fields),
-        )  # fmt: skip
+        )
 
     of = c.grouped(items, lambda item: item.fields)
     rows = [[panel(fields, of[fields])] for fields in ordered(of, FIELDS)]

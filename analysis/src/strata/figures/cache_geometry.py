@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure
+from strata.figures._figure import Figure, attributes, params
 from strata.model.cases import CaseRows, by_case
 from strata.model.units import SPACE, size
 from strata.run import Row, Run
@@ -27,12 +27,8 @@ LOOKS = {
     "sector": ("brought in by a miss", c.Look(colour="#D55E00", marker="o", size=5)),
 }
 STROKE = c.Look(marker="|", size=11)
-REPORTERS = {
-    "cuda_programming_guide": "guide",
-    "operating_system": "system",
-    "cudaDevAttrL2CacheSize": "driver",
-    "cudaLimitMaxL2FetchGranularity": "driver",
-}
+REPORTERS = {"cuda_programming_guide": "guide", "operating_system": "system"}
+"""Methods of what is reported; the others are calls of the driver."""
 
 
 def items(run: Run) -> Sequence[CaseRows]:
@@ -50,15 +46,6 @@ def found(one: CaseRows) -> Row:
     return next(row for row in one.rows if row.quantity in LOOKS and row.provenance == "timed")
 
 
-def interval(one: CaseRows) -> tuple[float, float]:
-    """The place of the change, in bytes."""
-    row, low, high = found(one), one.row("interval_low"), one.row("interval_high")
-    return (
-        min(row.value, low.value if low else row.minimum),
-        max(row.value, high.value if high else row.maximum),
-    )
-
-
 def name(one: CaseRows) -> str:
     """The property, and of how much shared memory where that is not the default."""
     shared = one.count("carveout")
@@ -74,34 +61,34 @@ def exact(value: float) -> str:
     return f"{value / scale:.2f}".rstrip("0").rstrip(".") + f"{SPACE}{unit}"
 
 
+def words(one: CaseRows) -> str:
+    """The size, and who says which."""
+    row = one.row("reported")
+    said = f"  ({REPORTERS.get(row.method, 'driver')}: {exact(row.value)})" if row else ""
+    return exact(found(one).value) + said
+
+
 def chart(cases: Sequence[CaseRows]) -> c.Chart:
     """Dots with the interval of the change, an upright stroke for what is reported."""
-    places = {one.rows[0].case: place for place, one in enumerate(cases)}
-    said = [(place, one.row("reported")) for place, one in enumerate(cases)]
-    strokes = [c.Mark(place, row.value) for place, row in said if row]
-    beside = []
-    for one, (place, row) in zip(cases, said, strict=True):
-        by = f"  ({REPORTERS.get(row.method, 'reported')}: {exact(row.value)})" if row else ""
-        ink = c.INK if found(one).valid else c.GREY
-        beside.append((place, exact(found(one).value) + by, ink))
-    layers = c.by_look(
-        cases, lambda one: found(one).quantity, LOOKS,
-        lambda one: c.Mark(
-            places[found(one).case], found(one).value, *interval(one), found(one).valid
-        ),
-        spread="bar",
-    )  # fmt: skip
-    kinds = pairwise(found(one).quantity for one in cases)
+    numbered = list(enumerate(cases))
+
+    def mark(at: tuple[int, CaseRows]) -> c.Mark:
+        row, low, high = found(at[1]), at[1].row("interval_low"), at[1].row("interval_high")
+        ends = (low.value, high.value) if low and high else (row.minimum, row.maximum)
+        return c.Mark(at[0], row.value, ends[0], ends[1], row.valid)
+
+    dots = c.by_look(numbered, lambda at: found(at[1]).quantity, LOOKS, mark, spread="bar")
+    strokes = [c.Mark(at, row.value) for at, one in numbered if (row := one.row("reported"))]
     lines = [
-        c.Rule(at=place + 0.5, of="place", look=c.Look(colour=c.PALE, width=0.6))
-        for place, (kind, other) in enumerate(kinds)
-        if kind != other
+        c.Rule(at=at + 0.5, of="place", look=c.Look(colour=c.PALE, width=0.6))
+        for at, (one, other) in enumerate(pairwise(found(one).quantity for one in cases))
+        if one != other
     ]
     panel = c.Panel(
-        layers=[*lines, *layers, c.Series(marks=strokes, look=STROKE, label="reported", order=1.9)],
+        layers=[*lines, *dots, c.Series(marks=strokes, look=STROKE, label="reported", order=1.9)],
         places=c.names_axis([name(one) for one in cases]),
         values=c.Axis(label="bytes", scale="log2", text=lambda value: size(round(value))),
-        beside=beside,
+        beside=[(at, words(one), c.INK if found(one).valid else c.GREY) for at, one in numbered],
         sideways=True,
     )
     return c.one(panel, width=7.6, height=1.3 + 0.27 * len(cases))
@@ -130,19 +117,16 @@ FIGURE = Figure(
     items=items,
     chart=chart,
     caption=caption,
-    columns={
-        "property": lambda one: one.text("property"),
-        "carveout_kib": lambda one: one.count("carveout"),
-        "quantity": lambda one: found(one).quantity,
-        "bytes": found,
-        "interval_low_bytes": lambda one: interval(one)[0],
-        "interval_high_bytes": lambda one: interval(one)[1],
+    columns=params("property")
+    | {"carveout_kib": lambda one: one.count("carveout")}
+    | attributes("quantity", of=found, bytes="value")
+    | {
+        "interval_low_bytes": lambda one: one.row("interval_low"),
+        "interval_high_bytes": lambda one: one.row("interval_high"),
         "confidence": lambda one: one.row("confidence"),
-        "reported_bytes": lambda one: one.row("reported"),
-        "reported_by": lambda one: row.method if (row := one.row("reported")) else "",
-        "valid": lambda one: found(one).valid,
-        "case": lambda one: found(one).case,
-    },
+    }
+    | attributes(of=lambda one: one.row("reported"), reported_bytes="value", reported_by="method")
+    | attributes("valid", "case", of=found),
     row=found,
     invalid=lambda one: "" if found(one).valid else name(one),
 )

@@ -1,22 +1,23 @@
-"""How much arithmetic does the chip do in a second, and how much should it?
+"""How much do arithmetic and each level of memory give at the most, and how much should they?
 
-Measured rates of multiply-adds, with what SMs, lanes and the clock held allow.
+Of arithmetic, rates of multiply-adds. Of memory, the ceilings of the roofline of van den Braak,
+Mesman and Corporaal (2010, Fig. 3): wide accesses are words in groups, lanes in a row are
+coalesced.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
-from matplotlib.artist import Artist
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-
-from strata.figures import AxesGrid, Figure, Grid, flat
-from strata.figures._palette import GREY, INK, invalid_note, legend_above
-from strata.model.units import SPACE
-from strata.run import Row
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes
+from strata.model import level_name, units
+from strata.model.cases import by_case
+from strata.reference import cite
+from strata.run import Row, Run
 
 RATES = ("flops_per_second", "operations_per_second")
-KINDS = {
+ARITHMETIC = {
     "fp32": "fp32",
     "fp64": "fp64",
     "fp16x2": "fp16, packed",
@@ -24,185 +25,203 @@ KINDS = {
     "int32": "int32",
     "int8_dp4a": "int8, dp4a",
 }
-COLOUR = "#0072B2"
-ROOM = 2 * SPACE
-"""Before the names: letters are a little wider at the resolution of the stored image."""
+LEVELS = ("dram", "l2", "l1")
+WORD = 4
+"""Bytes; a wider access is a group of words."""
+KINDS = {
+    (True, True): "grouped and coalesced",
+    (False, True): "ungrouped",
+    (True, False): "uncoalesced",
+    (False, False): "uncoalesced and ungrouped",
+}
+"""By whether words are grouped and lanes coalesced, from the highest ceiling to the lowest."""
 TERA = 1e12
 
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The best rate of one kind of arithmetic, those of other forms, the limit where known."""
+    """The best rate of one kind of arithmetic, or of access to a level.
 
+    `limit` is what it cannot exceed, None where nobody knows. `share` is of that, or of grouped and
+    coalesced accesses to the level, None where one of both is invalid. `others` are other forms.
+    """
+
+    level: str
     kind: str
-    measured: Row
-    limit: Row | None
+    row: Row
+    limit: float | None
+    share: float | None
     others: tuple[Row, ...] = ()
 
     @property
     def form(self) -> str:
-        """How the operands came where the rate is best."""
-        return self.measured.params.get("form", "")
+        """How the operands came, or which launch or pattern was best."""
+        params = self.row.params
+        if not self.level:
+            return params.get("form", "")
+        if self.row.benchmark == "bandwidth":
+            return (
+                f"{params['width']} B, {params['in_flight']} in flight, "
+                f"{params['blocks_per_sm']} × {params['block_size']} threads"
+            )
+        return f"{params['width']} B, stride of {units.count(_stride(self.row))}"
 
     @property
-    def share(self) -> float | None:
-        """Of the limit."""
-        return self.measured.value / self.limit.value if self.limit else None
+    def words(self) -> str:
+        """The rate, its share, and the form where there are others."""
+        share = "" if self.share in (None, 1) else f"  ({100 * self.share:.3g}{units.SPACE}%)"
+        form = f"  {self.form}" if self.others else ""
+        return units.quantity(self.row.value, self.row.unit) + share + form
 
 
-def prepare(rows: Sequence[Row]) -> Sequence[Ceiling]:
-    """One item per kind of arithmetic that was timed."""
-    own = [row for row in rows if row.benchmark == "ceilings" and row.quantity in RATES]
-    result = []
-    for kind in KINDS:
-        here = [row for row in own if row.params.get("arithmetic") == kind]
-        timed = [row for row in here if row.provenance == "timed"]
-        if not timed:
-            continue
-        # A ceiling is what no form exceeds; one that fails its checks is none.
-        measured = max(timed, key=lambda row: (row.valid, row.value))
-        limit = next(
-            (
-                row
-                for row in here
-                if row.provenance == "modelled" and row.case == measured.case and row.value > 0
-            ),
-            None,
-        )
-        others = tuple(row for row in timed if row is not measured and row.valid)
-        result.append(Ceiling(kind, measured, limit, others))
-    return result
+def _stride(row: Row) -> int:
+    return row.count("stride") or 1
 
 
-def _on_a_cpu(ceilings: Sequence[Ceiling]) -> bool:
-    return any(one.measured.backend == "host" for one in ceilings)
+def arithmetic(run: Run) -> Sequence[Ceiling]:
+    """The best valid row of each kind, which no form exceeds; an invalid one without any."""
+    rates = [row for row in run.of("ceilings") if row.quantity in RATES]
+    limits = {row.case: row.value for row in rates if row.provenance == "modelled"}
+    found = []
+    for kind in ARITHMETIC:
+        timed = [r for r in rates if (r.text("arithmetic"), r.provenance) == (kind, "timed")]
+        for best in sorted(timed, key=lambda row: (row.valid, row.value))[-1:]:
+            limit = limits.get(best.case) or None
+            others = tuple(row for row in timed if row is not best and row.valid)
+            found.append(Ceiling("", kind, best, limit, limit and best.value / limit, others))
+    return found
 
 
-def grid(ceilings: Sequence[Ceiling]) -> Grid:
-    """One panel, a bar for each kind."""
-    return Grid(1, 1, width=7.2, height=1.2 + 0.34 * len(ceilings))
+def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
+    """The best valid row of each kind of reading; an invalid one where there is no other.
 
-
-def draw(ceilings: Sequence[Ceiling], axes: AxesGrid) -> None:
-    """Bars from zero, an upright stroke for the limit."""
-    (panel,) = flat(axes)
-    for place, one in enumerate(ceilings):
-        valid = one.measured.valid
-        panel.barh(
-            place, one.measured.value / TERA, height=0.62, color=COLOUR if valid else "white",
-            edgecolor=COLOUR, linewidth=0.9, linestyle="-" if valid else "--",
-            label="_valid" if valid else "_invalid",
-        )  # fmt: skip
-        panel.hlines(
-            place,
-            one.measured.minimum / TERA,
-            one.measured.maximum / TERA,
-            color=INK,
-            linewidth=1.2,
-        )
-        panel.plot(
-            [row.value / TERA for row in one.others],
-            [place] * len(one.others),
-            marker="o", markersize=3.6, markerfacecolor="white", markeredgecolor=INK,
-            markeredgewidth=0.8, linestyle="none", label="_others",
-        )  # fmt: skip
-        if one.limit:
-            panel.vlines(
-                one.limit.value / TERA, place - 0.4, place + 0.4, color=INK, linewidth=1.6,
-                label="_limit",
+    Words in a row are read by both benchmarks, and the better launch counts. Of strides only the
+    widest is uncoalesced for certain: lanes of narrower ones may share a sector or a line.
+    """
+    best: dict[tuple[str, str], Row] = {}
+    limits: dict[str, list[float]] = {}
+    cases = by_case(
+        row
+        for row in rows
+        if row.benchmark in ("bandwidth", "stride_gather") and row.backend == "cuda"
+    )
+    for case in cases:
+        rate, share = case.row("bandwidth"), case.row("share_of_limit")
+        if rate and share and share.value > 0:
+            limits.setdefault(case.text("level"), []).append(rate.value / share.value)
+        row = case.row("useful_bandwidth") or rate
+        if row and (row.text("operation") == "read" or row.text("pattern") == "strided"):
+            kind = KINDS[case.count("width", WORD) > WORD, _stride(row) == 1]
+            best[case.text("level"), kind] = max(
+                best.get((case.text("level"), kind), row), row,
+                key=lambda row: (_stride(row), row.valid, row.value),
             )  # fmt: skip
-        words = f"{one.measured.value / TERA:.3g}"
-        if one.share is not None:
-            words += f"  ({100 * one.share:.1f} %)"
-        if one.others:
-            words += f"  {one.form}"
-        furthest = max(one.measured.maximum, one.limit.value if one.limit else 0)
-        panel.annotate(
-            words, (furthest / TERA, place), xytext=(5, 0), textcoords="offset points",
-            va="center", fontsize=7.5, color=INK,
-        )  # fmt: skip
-    top = max(
-        value
-        for one in ceilings
-        for value in (one.measured.maximum, one.limit.value if one.limit else 0)
-    )
-    panel.set_xlim(0, 1.36 * top / TERA)
-    panel.set_ylim(len(ceilings) - 0.45, -0.55)
-    panel.set_yticks(range(len(ceilings)), [ROOM + KINDS[one.kind] for one in ceilings])
-    panel.tick_params(axis="y", length=0)
-    panel.grid(visible=False, axis="y")
-    panel.set_xlabel("operations (10¹²/s; a multiply-add is two)")
-    handles: list[Artist] = [
-        Patch(
-            facecolor=COLOUR, edgecolor=COLOUR,
-            label="all cores" if _on_a_cpu(ceilings) else "best form",
-        )
-    ]  # fmt: skip
-    if any(one.limit for one in ceilings):
-        handles.append(
-            Line2D([], [], color=INK, marker="|", markersize=9, markeredgewidth=1.6,
-                   linestyle="none", label="SMs × lanes × clock held")
-        )  # fmt: skip
-    if any(one.others for one in ceilings):
-        handles.append(
-            Line2D([], [], color=INK, marker="o", markersize=3.6, markerfacecolor="white",
-                   linestyle="none", label="other forms and numbers of warps")
-        )  # fmt: skip
-    if any(not one.measured.valid for one in ceilings):
-        handles.append(
-            Patch(facecolor="white", edgecolor=GREY, linestyle="--", label="invalid (hollow)")
-        )
-    legend_above(panel, handles)
+    found = []
+    for level, kind in ((level, kind) for level in LEVELS for kind in KINDS.values()):
+        row, whole = best.get((level, kind)), best.get((level, KINDS[True, True]))
+        if row:
+            part = row.value / whole.value if whole and row.valid and whole.valid else None
+            limit = median(limits[level]) if level in limits else None
+            found.append(Ceiling(level, kind, row, limit, part))
+    return found
 
 
-def caption(ceilings: Sequence[Ceiling]) -> str:
-    """What bars and strokes are, and what does not count."""
-    silent = [KINDS[one.kind] for one in ceilings if one.limit is None]
-    unknown = f" No limit is published for {', '.join(silent)}." if silent else ""
-    invalid = invalid_note(
-        one.measured.case.partition("/")[2] for one in ceilings if not one.measured.valid
+def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
+    """Bars from zero, an upright stroke for the limit."""
+
+    def panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
+        bars = [c.mark(place, one.row, TERA) for place, one in enumerate(here)]
+        limits = [c.Mark(at, one.limit / TERA) for at, one in enumerate(here) if one.limit]
+        others = [c.Mark(at, row.value / TERA) for at, one in enumerate(here) for row in one.others]
+        words = []
+        for bar, one in zip(bars, here, strict=True):
+            limit = (one.limit or 0) / TERA
+            end = limit if bar.furthest < limit < 1.6 * bar.furthest else bar.furthest
+            words.append(c.Mark(bar.place, end, words=one.words))
+        stroke, dot = c.Look(marker="|", size=16), c.Look(marker="o", size=3.6, hollow=True)
+        layers = (
+            c.Bars(marks=bars, look=c.Look(colour="#0072B2"), label="best measured", spread="bar"),
+            c.Series(marks=limits, look=stroke, label="what lanes or pins allow"),
+            c.Series(marks=others, look=dot, label="other forms and numbers of warps"),
+            c.Series(marks=words, look=c.Look(), words_size=7.5),
+        )
+        label = "operations (10¹²/s; a multiply-add is two)"
+        most = f", at most {units.quantity(here[0].limit, 'B/s')}" if here[0].limit else ""
+        names = [ARITHMETIC.get(one.kind, f"{one.kind}\n({one.form})") for one in here]
+        return c.Panel(
+            layers=[layer for layer in layers if layer.marks],
+            places=c.names_axis(names),
+            values=c.Axis(label="useful bandwidth (TB/s)" if level else label, zero=True),
+            title=level and level_name(level) + most,
+            sideways=True,
+        )
+
+    levels = c.grouped(ceilings, lambda one: one.level)
+    return c.Chart(
+        rows=[[panel(*group)] for group in levels.items()],
+        width=8.0,
+        height=0.6 + 0.6 * len(levels) + 0.35 * len(ceilings),
+        heights=[len(here) + 0.5 for here in levels.values()],
     )
-    if _on_a_cpu(ceilings):
+
+
+def arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
+    """What bars and strokes are, and which limits nobody publishes."""
+    if ceilings[0].row.backend == "host":
         return (
             "Fused multiply-adds in registers, by the widest vectors of the CPU, every core at "
             "work. Bars: medians; lines in them: range of the samples. Nobody publishes the limit "
-            f"of a CPU that is found at run time.{invalid}"
+            "of a CPU that is found at run time."
         )
+    silent = ", ".join(ARITHMETIC[one.kind] for one in ceilings if one.limit is None)
     return (
         "Multiply-adds in registers, every SM at work, tensor cores not; in brackets the share of "
         "the limit, then how the operands came in the form that was fastest. Bars: medians; lines "
         "in them: range of the samples. Strokes: results per cycle of the CUDA C++ Best Practices "
-        "Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock under this "
-        f"load.{unknown}{invalid}"
+        "Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock under this load."
+        + (f" No limit is published for {silent}." if silent else "")
     )
 
 
-def cells(one: Ceiling) -> tuple[object, ...]:
-    """One line of the data file."""
+def bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
+    """What the four kinds are, and which launch stands for each."""
+    dram = next((one.limit for one in ceilings if one.level == "dram" and one.limit), None)
+    pins = (
+        " Strokes: bus width times clock for device memory "
+        f"({units.quantity(dram, 'B/s')}), bytes a cycle times the clock held for L1."
+        if dram
+        else ""
+    )
     return (
-        one.kind, one.measured.unit, one.measured.value, one.measured.minimum, one.measured.maximum,
-        one.limit.value if one.limit else "", one.share if one.share is not None else "",
-        one.measured.valid, one.form, one.measured.case,
-    )  # fmt: skip
+        "Ceilings of reading, after the roofline of van den Braak, Mesman and Corporaal (2010, "
+        f"Fig. 3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or "
+        "16 bytes (words of 4 bytes in groups) or of 4 (ungrouped), by lanes in a row (coalesced) "
+        "or as far apart as measured (uncoalesced). Bars: the best launch or pattern of each kind; "
+        "under its name the width, what a thread has in flight, and the blocks on an SM × their "
+        "threads, or the stride in elements; lines in them: range of the samples; per cent: of the "
+        f"highest ceiling of the level.{pins}"
+    )
 
 
-def source(one: Ceiling) -> Row:
-    """The measured row."""
-    return one.measured
-
-
-FIGURE = Figure(
-    name="ceilings",
-    title="Ceilings of arithmetic",
-    order=91,
-    prepare=prepare,
-    grid=grid,
-    draw=draw,
-    caption=caption,
-    columns=(
-        "arithmetic", "unit", "measured", "low", "high", "limit", "share_of_limit", "valid", "form",
-        "case",
+FIGURES = (
+    Figure(
+        name="ceilings", title="Ceilings of arithmetic", order=91,
+        items=arithmetic, chart=chart, caption=arithmetic_caption,
+        columns=attributes(arithmetic="kind", unit="row.unit", measured="row")
+        | attributes(low="row.minimum", high="row.maximum", limit="limit", share_of_limit="share")
+        | attributes(valid="row.valid", form="form", case="row.case"),
+        invalid=lambda one: "" if one.row.valid else one.row.case.partition("/")[2],
     ),
-    cells=cells,
-    source=source,
+    Figure(
+        name="bandwidth_ceilings", title="Ceilings of bandwidth", order=91,
+        items=lambda run: bandwidth(run.rows), chart=chart, caption=bandwidth_caption,
+        columns=attributes(level="level", ceiling="kind", benchmark="row.benchmark")
+        | {"width_bytes": lambda one: one.row.text("width")}
+        | attributes(bytes_per_second="row", low="row.minimum", high="row.maximum")
+        | attributes(limit_bytes_per_second="limit", share_of_grouped_and_coalesced="share")
+        | attributes(valid="row.valid", case="row.case"),
+        invalid=lambda one: (
+            "" if one.row.valid else f"{level_name(one.level)}, {one.kind} ({one.form})"
+        ),
+    ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ multiply-adds of a group. The slot that any instruction needs is one cycle.
 from collections.abc import Sequence
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, params
+from strata.figures._figure import Figure, attributes, params
 from strata.model.cases import CaseRows, by_case
 from strata.model.units import short
 from strata.run import Row, Run
@@ -89,13 +89,8 @@ FIGURE = Figure(
     chart=chart,
     caption=caption,
     columns=params("partner", "multiply_adds")
-    | {
-        "partner_cycles": cost,
-        "minimum": lambda one: cost(one).minimum,
-        "maximum": lambda one: cost(one).maximum,
-        "group_cycles": lambda one: one.row("group_cycles", "clock64_slope"),
-        "valid": lambda one: cost(one).valid,
-        "case": lambda one: cost(one).case,
-    },
+    | attributes(of=cost, partner_cycles="value", minimum="minimum", maximum="maximum")
+    | {"group_cycles": lambda one: one.row("group_cycles", "clock64_slope")}
+    | attributes("valid", "case", of=cost),
     row=cost,
 )

@@ -33,24 +33,19 @@ class Core:
     rows: dict[str, Row]
 
     @property
-    def crossing(self) -> float:
-        """What the other side costs in cycles."""
-        return self.far - self.near
-
-    @property
     def row(self) -> Row:
         """The row of the far lines; that of the near ones is of the same case."""
         return self.rows["far_cycles"]
 
     @property
-    def share(self) -> Row | None:
-        """The shares of all SMs, where each has one."""
-        return self.rows.get("near_share") if self.near_share is not None else None
-
-    @property
     def valid(self) -> bool:
         """Whether both that are compared are."""
         return self.rows["near_cycles"].valid and self.row.valid
+
+    def sound(self, name: str) -> Row | None:
+        """A row beside these, where it and what is compared are valid."""
+        row = self.rows.get(name)
+        return row if row and row.valid and self.valid else None
 
 
 def items(run: Run) -> Sequence[Core]:
@@ -66,9 +61,6 @@ def items(run: Run) -> Sequence[Core]:
 def chart(cores: Sequence[Core]) -> c.Chart:
     """SM by SM, and beside it how many; beneath, where it was found, the side of each."""
     first, count = cores[0], len(cores)
-    cycles = [value for core in cores for value in (core.near, core.far)]
-    margin = max(0.06 * (max(cycles) - min(cycles)), BIN)
-    ends = (min(cycles) - margin, max(cycles) + margin)
     each: list[c.Layer] = []
     many: list[c.Layer] = []
     for side, (label, colour, marker) in LINES.items():
@@ -76,86 +68,68 @@ def chart(cores: Sequence[Core]) -> c.Chart:
         marks = [c.Mark(sm, value, valid=row.valid) for sm, value in enumerate(values)]
         look = c.Look(colour=colour, marker=marker, size=3.2)
         each.append(c.Series(marks=marks, look=look, label=label))
-        found = Counter(value // BIN for value in values)
-        bins = [c.Mark(BIN * (step + 0.5), many, valid=row.valid) for step, many in found.items()]
-        many.append(c.Bars(marks=bins, look=c.Look(colour=colour), thick=0.85 * BIN))
+        bins = Counter(BIN * (value // BIN + 0.5) for value in values).items()
+        bars = [c.Mark(middle, sms, valid=row.valid) for middle, sms in bins]
+        many.append(c.Bars(marks=bars, look=c.Look(colour=colour), thick=0.85 * BIN))
         if row.valid:
             each.append(c.Rule(at=row.value, look=MEDIAN))
             many.append(c.Rule(at=row.value, look=MEDIAN, of="place"))
-    crossing = first.rows.get("crossing_cycles")
-    if first.valid and crossing and crossing.valid:
-        near, far, middle = first.rows["near_cycles"].value, first.row.value, (count - 1) / 2
+    if crossing := first.sound("crossing_cycles"):
+        ends = [((count - 1) / 2, first.rows[f"{side}_cycles"].value) for side in LINES]
         cost = f"crossing: {quantity(crossing.value, crossing.unit)} (median of the SMs)"
-        each.append(c.Arrow(start=(middle, near), end=(middle, far)))
-        each.append(
-            c.Words(place=middle, value=(near + far) / 2, text=cost, dx=6, across="left", size=8)
-        )
-    sms = c.Axis(
+        halfway = (ends[0][1] + ends[1][1]) / 2
+        each += [
+            c.Arrow(start=ends[0], end=ends[1]),
+            c.Words(place=ends[0][0], value=halfway, text=cost, dx=6, across="left", size=8),
+        ]
+    cycles = [value for core in cores for value in (core.near, core.far)]
+    margin = max(0.06 * (max(cycles) - min(cycles)), BIN)
+    cycle_ends = (min(cycles) - margin, max(cycles) + margin)
+    numbers = c.Axis(
         label="SM (in the order of their numbers)", limits=(-0.02 * count - 0.5, 1.02 * count - 0.5)
     )
-    both: list[c.Panel | None] = [
-        c.Panel(
-            layers=each,
-            places=sms,
-            values=c.Axis(label="exchange with a word in L2 (cycles)", limits=ends),
-            title="each SM",
-        ),
-        c.Panel(
-            layers=many,
-            places=c.Axis(limits=ends[::-1], text=lambda _: ""),
-            values=c.Axis(label=f"SMs (in {BIN:g} cycles)", zero=True, most=4),
-            title="all SMs",
-            sideways=True,
-        ),
-    ]
-    keys = [c.Key(label="median of the SMs", look=MEDIAN)]
-    if not first.share:
-        return c.Chart(rows=[both], width=8.4, height=3.3, widths=(3, 1), keys=keys)
-    shares = [
-        c.Mark(core.sm, 100 * core.near_share, valid=first.share.valid)
-        for core in cores
-        if core.near_share is not None
-    ]
-    low, high = min(one.value for one in shares), max(one.value for one in shares)
-    room = max(0.6 * (high - low), 1)
-    beneath = c.Panel(
-        layers=[c.Series(marks=shares, look=c.Look(colour="#009E73", marker="o", size=2.8))],
-        places=sms,
-        values=c.Axis(label="lines near (%)", limits=(low - room, high + room)),
-    )
+    exchanges = c.Axis(label="exchange with a word in L2 (cycles)", limits=cycle_ends)
+    upward = c.Axis(limits=cycle_ends[::-1], text=lambda _: "")
+    sms_axis = c.Axis(label=f"SMs (in {BIN:g} cycles)", zero=True, most=4)
+    rows: list[list[c.Panel | None]] = [[
+        c.Panel(layers=each, places=numbers, values=exchanges, title="each SM"),
+        c.Panel(layers=many, places=upward, values=sms_axis, title="all SMs", sideways=True),
+    ]]  # fmt: skip
+    if share := first.rows.get("near_share"):
+        shares = [c.Mark(sm, 100 * one, valid=share.valid) for sm, one in enumerate(share.taken)]
+        look = c.Look(colour="#009E73", marker="o", size=2.8)
+        near = c.Axis(label="lines near (%)", room=0.6)
+        beneath = c.Panel(layers=[c.Series(marks=shares, look=look)], places=numbers, values=near)
+        rows.append([beneath, None])
     return c.Chart(
-        rows=[both, [beneath, None]], width=8.4, height=4.3, widths=(3, 1), heights=(3.4, 1),
-        keys=keys,
+        rows=rows, width=8.4, height=2.3 + len(rows), widths=(3, 1), heights=(3.4, 1),
+        keys=[c.Key(label="median of the SMs", look=MEDIAN)],
     )  # fmt: skip
 
 
 def caption(cores: Sequence[Core]) -> str:
     """What is exchanged, what crossing costs, and the witness that counts."""
-    first = cores[0]
-    crossing = first.rows.get("crossing_cycles")
-    fabric = first.rows.get("fabric_sectors_per_access")
+    first, share = cores[0], cores[0].rows.get("near_share")
     words = (
         "Atomic exchanges, which are done where a line has its home, each waiting for the one "
         f"before; one thread on each of {len(cores)} SMs. Points: medians over the lines near an "
         "SM, and over those far from it."
     )
-    if first.valid and crossing and crossing.valid:
+    if crossing := first.sound("crossing_cycles"):
         words += (
             f" Crossing costs {quantity(crossing.value, crossing.unit)} in the median, "
             f"{number(crossing.minimum)} to {number(crossing.maximum)} by SM."
         )
-    if fabric and fabric.valid:
-        words += (
-            f" Counted between the halves: {number(fabric.value)} sectors an exchange, near and "
-            "far together."
-        )
-    if first.share:
+    if (fabric := first.rows.get("fabric_sectors_per_access")) and fabric.valid:
+        each = f"{number(fabric.value)} sectors an exchange"
+        words += f" Counted between the halves: {each}, near and far together."
+    if share:
         words += " Beneath: share of the lines that are near; SMs with one share are on one side."
     counts = sorted(Counter(core.near_share for core in cores if core.near_share).items())
-    if first.share and first.share.valid and len(counts) == 2:
-        (share, small), (_, large) = counts
+    if share and share.valid and len(counts) == 2:
+        (near, small), (_, large) = counts
         words += (
-            f" {small} SMs are on the side with {number(100 * share)}{SPACE}% of the lines near "
+            f" {small} SMs are on the side with {number(100 * near)}{SPACE}% of the lines near "
             f"them, {large} on the other."
         )
     return words
@@ -163,8 +137,9 @@ def caption(cores: Sequence[Core]) -> str:
 
 def invalid(core: Core) -> str:
     """What of the case is not valid, said once, of the first SM."""
-    drawn = (core.rows["near_cycles"], core.row, core.share) if core.sm == 0 else ()
-    return "; ".join(f"{row.quantity} ({row.reasons})" for row in drawn if row and not row.valid)
+    names = ("near_cycles", "far_cycles", "near_share") if core.sm == 0 else ()
+    drawn = [core.rows[name] for name in names if name in core.rows]
+    return "; ".join(f"{row.quantity} ({row.reasons})" for row in drawn if not row.valid)
 
 
 FIGURE = Figure(
@@ -174,12 +149,10 @@ FIGURE = Figure(
     items=items,
     chart=chart,
     caption=caption,
-    columns={"sm": lambda core: core.sm}
-    | attributes(near_cycles="near", far_cycles="far", crossing_cycles="crossing")
-    | {
-        "near_share": lambda core: core.near_share,
-        "near_share_valid": lambda core: core.share.valid if core.share else None,
-    }
+    columns=attributes(sm="sm", near_cycles="near", far_cycles="far")
+    | {"crossing_cycles": lambda core: core.far - core.near}
+    | attributes(near_share="near_share")
+    | attributes(of=lambda core: core.rows.get("near_share"), near_share_valid="valid")
     | attributes("valid", case="row.case"),
     invalid=invalid,
 )

@@ -7,7 +7,9 @@ found by `strata.model.plateaus`, and of the curve that has most of them they ar
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from math import log
+from operator import attrgetter
 
 from strata.figures import _chart as c
 from strata.figures import _chase as chase
@@ -28,7 +30,9 @@ LOOKS = {
     "mapped": ("host memory, mapped", "#666666"),
     "memory": ("memory", "#0072B2"),
 }
-L2, SHARED, EVICTED = "L2", "shared memory of an SM", "evicted before"
+SIZES = {"footprint_over_shared_memory": "shared memory of an SM", "footprint_over_l2": "L2"}
+EVICTED = "evicted before"
+LEVEL = attrgetter("plateau")
 FOOT = 0.17
 """Of the height of the panel: the room that a label takes."""
 ALIKE = 0.02
@@ -39,7 +43,7 @@ BROAD = 2**3.5
 
 def items(run: Run) -> Sequence[Point]:
     """The points of every space, at the stride that most cases have."""
-    found = chase.points(run, "latency_vs_footprint", "space")
+    found = chase.points(run, "latency_vs_footprint", lambda case: case.text("space"))
     strides = Counter(sorted(point.stride for point in found))
     drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
     levels = {
@@ -63,72 +67,66 @@ def curves(points: Sequence[Point]) -> dict[str, list[Point]]:
     }
 
 
-def labelled(points: Sequence[Point]) -> str:
-    """The curve that has most plateaus, the first of them; empty without any."""
-    counts = {name: len(chase.plateaus(here)) for name, here in curves(points).items()}
-    most = max(counts, key=lambda name: counts[name], default="")
-    return most if counts.get(most) else ""
+def steps(points: Sequence[Point]) -> dict[str, list[tuple[int, int, float, str]]]:
+    """The plateaus of each curve that has any: its ends in bytes, its level, and its words."""
+    return {
+        name: found
+        for name, curve in curves(points).items()
+        if (found := [step(list(on), curve) for level, on in groupby(curve, LEVEL) if level])
+    }
+
+
+def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, str]:
+    """One plateau of a curve: the words are its cycles and time, and where it ends or begins."""
+    first, last, level = on[0].footprint, on[-1].footprint, on[0].plateau or 0.0
+    cycles = short(level) if level >= 99.95 else count(level)
+    times = [point.seconds for point in on if point.seconds is not None]
+    time = f" ({quantity(median(times), 's')})" if times else ""
+    where = "throughout" if on[0] is curve[0] else f"from {size(first)} on"
+    where = where if on[-1] is curve[-1] else f"to {size(last)}"
+    return first, last, level, f"{cycles}{SPACE}{unit_name(on[0].row.unit)}{time}\n{where}"
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
     """Both axes logarithmic: levels are a decade apart in time, and three of them in size."""
     spaces = ordered({point.curve for point in points}, tuple(LOOKS))
     looks = {space: LOOKS.get(space, (space, c.INK)) for space in spaces}
-    rules = [c.Rule(at=at, of="place", words=name) for name, at in marked(points).items()]
-    here = curves(points).get(labelled(points), [])
-    labels = [layer for one in chase.plateaus(here) for layer in label(one, here, points)]
-    return chase.chart(points, looks, 3.6, [*rules, *labels])
-
-
-def label(
-    plateau: Sequence[Point], curve: Sequence[Point], points: Sequence[Point]
-) -> list[c.Layer]:
-    """A line along the plateau, and its words on the side where other curves leave them room."""
-    level = median([point.row.value for point in plateau])
-    first, last = plateau[0].footprint, plateau[-1].footprint
-    low, high = min(point.low for point in points), max(point.high for point in points)
-    here = [point.row.value for point in points if first <= point.footprint <= last]
-    height = log(high / low) or 1.0
-    gaps = [log(value / level) / height for value in [low, high, *here]]
-    over = min((gap for gap in gaps if gap > ALIKE), default=0)
-    under = min((-gap for gap in gaps if gap < -ALIKE), default=0)
-    below, broad = under >= min(over, FOOT), last >= BROAD * first
-    words = c.Words(
-        place=(first * last) ** 0.5 if broad else first,
-        value=level,
-        text="\n".join(told(plateau, curve)),
-        dy=-3 if below else 3,
-        across="center" if broad else "left",
-        up="top" if below else "bottom",
-        boxed=True,
-    )
-    ends = [c.Mark(first, level), c.Mark(last, level)]
-    return [c.Series(marks=ends, look=c.Look(line=":", width=0.8), order=3.5), words]
-
-
-def told(plateau: Sequence[Point], curve: Sequence[Point]) -> tuple[str, str]:
-    """Cycles and time of a plateau, and where it ends or begins."""
-    level = median([point.row.value for point in plateau])
-    cycles = short(level) if level >= 99.95 else count(level)
-    times = [point.seconds for point in plateau if point.seconds is not None]
-    time = f" ({quantity(median(times), 's')})" if times else ""
-    first, last = size(plateau[0].footprint), size(plateau[-1].footprint)
-    where = "throughout" if plateau[0] is curve[0] else f"from {first} on"
-    where = where if plateau[-1] is curve[-1] else f"to {last}"
-    return f"{cycles}{SPACE}{unit_name(curve[0].row.unit)}{time}", where
+    layers: list[c.Layer] = []
+    layers += [c.Rule(at=at, of="place", words=name) for name, at in marked(points).items()]
+    valid = [point for point in points if point.row.valid and point.row.value > 0]
+    logs = [(point.footprint, log(point.row.value)) for point in valid]
+    low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
+    for first, last, level, words in max(steps(points).values(), key=len, default=[]):
+        here = [at for footprint, at in logs if first <= footprint <= last]
+        gaps = [(at - log(level)) / (high - low or 1) for at in [low, high, *here]]
+        over = min((gap for gap in gaps if gap > ALIKE), default=0)
+        under = min((-gap for gap in gaps if gap < -ALIKE), default=0)
+        below, broad = under >= min(over, FOOT), last >= BROAD * first
+        ends = [c.Mark(first, level), c.Mark(last, level)]
+        layers += [
+            c.Series(marks=ends, look=c.Look(line=":", width=0.8), order=3.5),
+            c.Words(
+                place=(first * last) ** 0.5 if broad else first, value=level, text=words,
+                across="center" if broad else "left", boxed=True,
+                dy=-3 if below else 3, up="top" if below else "bottom",
+            ),
+        ]  # fmt: skip
+    return chase.chart(points, looks, 3.6, layers)
 
 
 def marked(points: Sequence[Point]) -> dict[str, float]:
     """The footprints to mark, of those drawn: sizes by the driver, and where evicting begins."""
-    found: dict[str, float] = {}
-    for name, quantity_of in ((SHARED, "footprint_over_shared_memory"), (L2, "footprint_over_l2")):
-        shares = [(point, point.case.row(quantity_of)) for point in points]
-        sizes = {round(point.footprint / row.value) for point, row in shares if row and row.value}
-        if len(sizes) == 1:  # of one device
-            found[name] = float(sizes.pop())
-    laps = [(point.footprint, point.case.row("walked_before")) for point in points]
-    walked = [footprint for footprint, row in laps if row and row.value > 0]
-    evicted = [footprint for footprint, row in laps if row and row.value <= 0]
+    rows = {
+        name: [(point.footprint, row) for point in points if (row := point.case.row(name))]
+        for name in (*SIZES, "walked_before")
+    }
+    found = {
+        words: float(round(median([size / row.value for size, row in rows[name]])))
+        for name, words in SIZES.items()
+        if rows[name]
+    }
+    walked = [footprint for footprint, row in rows["walked_before"] if row.value > 0]
+    evicted = [footprint for footprint, row in rows["walked_before"] if row.value <= 0]
     if walked and evicted and max(walked) < min(evicted):
         found[EVICTED] = (max(walked) * min(evicted)) ** 0.5
     low, high = min(p.footprint for p in points), max(p.footprint for p in points)
@@ -137,7 +135,7 @@ def marked(points: Sequence[Point]) -> dict[str, float]:
 
 def caption(points: Sequence[Point]) -> str:
     """What is walked, what bands are, and the plateaus of every curve."""
-    bands, names, most = "range of the samples", marked(points), labelled(points)
+    bands, names = "range of the samples", marked(points)
     if any(point.cores == "several" for point in points):
         bands += ", or nearest to farthest SM where every SM walks, each with one load in flight"
     words = (
@@ -145,14 +143,12 @@ def caption(points: Sequence[Point]) -> str:
         f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; "
         f"bands: {bands}."
     )
-    found = [
-        f"{LOOKS.get(name, (name,))[0]} {', '.join(' '.join(told(one, curve)) for one in on)}"
-        for name, curve in curves(points).items()
-        if (on := chase.plateaus(curve))
-    ]
+    found = {LOOKS.get(name, (name,))[0]: these for name, these in steps(points).items()}
     if found:
-        words += f" Plateaus (labelled: {LOOKS.get(most, (most,))[0]}): {'; '.join(found)}."
-    if {L2, SHARED} & names.keys():
+        told = [f"{of} {', '.join(text for *_, text in found[of])}" for of in found]
+        most = max(found, key=lambda name: len(found[name]))
+        words += f" Plateaus (labelled: {most}): {'; '.join(told)}.".replace("\n", " ")
+    if names.keys() - {EVICTED}:
         words += " Dotted: sizes as the driver reports them."
     if EVICTED in names:
         words += (

@@ -5,6 +5,7 @@ and of the address arithmetic is inside each bar; it is hatched where it was mea
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from strata.figures import _chart as c
@@ -32,8 +33,11 @@ def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.C
     """
     looks = c.layout_looks(bar.layout for bar in bars)
     layouts, groups = list(looks), ordered((bar.fields for bar in bars), FIELDS)
+    places = c.groups_axis([fields_name(fields) for fields in groups], len(layouts))
+    if sections:
+        places = c.names_axis([f"{one}\n{sections[one]}" for one in layouts], size=7)
 
-    def place(bar: Bar) -> float:
+    def place(bar: Bar) -> int:
         return groups.index(bar.fields) * (len(layouts) + 1) + layouts.index(bar.layout)
 
     def mark(bar: Bar) -> c.Mark:
@@ -42,26 +46,15 @@ def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.C
         return c.Mark(place(bar), row.value, low, high, row.valid, short(row.value))
 
     def panel(title: str, here: Sequence[Bar]) -> c.Panel:
-        layers = [
-            c.Bars(
-                marks=[mark(bar) for bar in here if bar.layout == layout],
-                look=look, label=label, spread="caps", thick=0.86, words_size=6,
-            )
-            for layout, (label, look) in looks.items()
-        ]  # fmt: skip
+        layers = c.by_look(
+            here, lambda bar: bar.layout, looks, mark, c.Bars,
+            spread="caps", thick=0.86, words_size=6,
+        )  # fmt: skip
         inside = [
             c.Mark(place(bar), min(bar.arithmetic.value, bar.cycles.value))
             for bar in here
             if bar.arithmetic and bar.cycles.valid
         ]
-        pitch, middle = len(layouts) + 1, (len(layouts) - 1) / 2
-        places = c.Axis(
-            limits=(-1, pitch * len(groups) - 1),
-            ticks=[middle + pitch * at for at in range(len(groups))],
-            names=[fields_name(fields) for fields in groups],
-        )
-        if sections:
-            places = c.names_axis([f"{one}\n{sections[one]}" for one in layouts], size=7)
         return c.Panel(
             layers=[*layers, c.Bars(marks=inside, look=HATCH, thick=0.86)],
             places=places,
@@ -70,9 +63,7 @@ def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.C
         )
 
     rows = by_level(c.grouped(bars, lambda bar: bar.level), panel)
-    hatched = c.Key(
-        label="arithmetic", look=c.Look(colour=c.GREY, hollow=True, hatch="/////"), patch=True
-    )
+    hatched = c.Key(label="arithmetic", look=replace(HATCH, colour=c.GREY), patch=True)
     keys = [hatched] if any(bar.arithmetic for bar in bars) else []
     width, height = max(3.2 * len(rows[0]), 4.8), 0.5 + 2.5 * len(rows)
     return c.Chart(rows=rows, width=width, height=height, keys=keys)
@@ -83,16 +74,15 @@ def caption(bars: Sequence[Bar]) -> str:
     row = bars[0].cycles
     core = "core" if row.backend == "host" else "SM"
     where = {"one": f" on one {core}", "all": f" on every {core}"}.get(row.text("cores"), "")
-    spread = " Whiskers: 5th to 95th percentile over warps." if any(b.p5 for b in bars) else ""
-    hatch = (
-        " Hatched: the part that is sum and address arithmetic, not load."
-        if any(bar.arithmetic for bar in bars)
-        else ""
-    )
-    return (
+    words = (
         "Time of one warp-read (32 particles, one per lane) by memory layout, one warp at a time"
-        f"{where}. Bars: median over warps.{spread}{hatch}"
+        f"{where}. Bars: median over warps."
     )
+    if any(bar.p5 for bar in bars):
+        words += " Whiskers: 5th to 95th percentile over warps."
+    if any(bar.arithmetic for bar in bars):
+        words += " Hatched: the part that is sum and address arithmetic, not load."
+    return words
 
 
 FIGURE = Figure(

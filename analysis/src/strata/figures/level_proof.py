@@ -32,25 +32,23 @@ def chart(shares: Sequence[Share]) -> c.Chart:
         for (name, layout), here in strips.items():
             label, look = looks[layout]
             shift = STRIP * (list(looks).index(layout) - (len(looks) - 1) / 2)
-            middle, step = names.index(name) + shift, JITTER / max(len(here) - 1, 1)
+            middle, last = names.index(name) + shift, len(here) - 1
             marks = [
-                c.Mark(
-                    middle + step * (at - (len(here) - 1) / 2), 100 * share.counted.value,
-                    valid=share.counted.valid,
-                )
+                c.mark(middle + JITTER * (at / last - 0.5 if last else 0), share.counted, 0.01)
                 for at, share in enumerate(here)
-            ]  # fmt: skip
+            ]
             said = {100 * share.predicted.value for share in here if share.predicted}
             dashes = [c.Mark(middle, value) for value in sorted(said)]
-            layers += [
-                c.Series(marks=marks, look=look, label=label),
-                c.Series(marks=dashes, look=PREDICTED, order=2.5),
-            ]
+            layers.append(c.Series(marks=marks, look=look, label=label))
+            layers.append(c.Series(marks=dashes, look=PREDICTED, order=2.5))
+        missing = set(names) - {share.name for share in levels[level]}
         layers += [
-            c.Words(place=at, value=50, text="not counted", turned=90, size=7, colour=c.GREY)
-            for at, name in enumerate(names)
-            if name not in {share.name for share in levels[level]}
-        ]
+            c.Words(
+                place=names.index(name), value=50, text="not counted", turned=90, size=7,
+                colour=c.GREY,
+            )
+            for name in sorted(missing)
+        ]  # fmt: skip
         return c.Panel(
             layers=layers,
             places=c.names_axis([NAMES[name] for name in names], grid=True),

@@ -1,49 +1,344 @@
-"""What bounds each kernel, arithmetic or the bytes of which level, and how near to it is it?"""
+"""What bounds each kernel, arithmetic, issue, or the bytes of which level, and how near is it?
 
-from collections.abc import Sequence
+Two figures: operations against bytes, and instructions of warps against sectors.
+"""
 
-from strata.figures import _roofline
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import geometric_mean
+
+from strata.figures import _chart as c
+from strata.figures._figure import Figure
+from strata.ladder import rungs as ladder
+from strata.model import ordered, units
 from strata.reference import cite
-from strata.roofline import roofline
-from strata.roofline.roofline import FLOP, ONCE, Entry
+from strata.roofline.ceilings import Ceiling
+from strata.roofline.forms import FLOP, INSTRUCTION, LEVELS, LOADS, ONCE, Form, brief, level_words
+from strata.roofline.points import Point
+from strata.roofline.verdicts import Entry, ceilings_of, entries, points_of, problems
+
+MARKERS = {"l1": "o", "l2": "s", "l3": "v", "dram": "^", ONCE: "D", LOADS: "d"}
+LESSER = c.Look(line="--", width=0.8)
+THEORETICAL = c.Look(line=":", width=0.8)
+JOINED = c.Look(line="-", width=0.6, alpha=0.75)
+LEADER = c.Look(colour=c.GREY, line="-", width=0.4, alpha=0.6)
+RING = c.Look(marker="o", size=11, width=1.4, hollow=True)
+NOMINAL = c.Look(colour=c.GREY, marker="o", hollow=True)
+INVALID = c.Look(colour=c.GREY, marker="X", hollow=True)
+WALLS = {1.0: "stride 0", 1 / 4: "stride 1", 1 / 32: "stride ≥ 8"}
+"""Loads of a word of 4 bytes by each lane against sectors (Ding and Williams 2019)."""
 
 
-def caption(entries: Sequence[Entry]) -> str:
-    """What lines and points are, what was counted, and what cannot be."""
-    points, ceilings = roofline.points_of(entries), roofline.ceilings_of(entries)
-    words = (
-        "Hierarchical roofline "
-        f"{cite('williams2009roofline', 'yang2020hierarchical')}. Thick: the "
-        "best that was measured, slopes the bandwidth of a level, the flat one "
-        "multiply-adds of 32 bits."
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Ends of both axes: intensity from `left` to `right`, rate from `bottom` to `top`."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+def limits(entries: Sequence[Entry]) -> Ends:
+    """By the measured ceilings alone, rounded outwards to half a decade.
+
+    So two figures with the same ceilings, whatever is drawn in them, can be laid over each other.
+    Of several runs as far as the widest of them.
+    """
+    reach = []
+    for mine in c.grouped(ceilings_of(entries), lambda one: one.run).values():
+        flat = [one.value for one in mine if one.roof and not one.sloped]
+        slopes = [one.value for one in mine if one.roof and one.sloped]
+        peaks = [one.value for one in mine if one.bounds and not one.sloped]
+        # Room for words at all sides; beneath the lowest roof for an operation for three words.
+        low = min(min(flat) / 60, min(slopes) / 12)
+        reach.append((
+            min(flat) / max(slopes) / 100, max(flat) / min(slopes) * 5000, low, max(peaks) * 1.6
+        ))  # fmt: skip
+    lefts, rights, bottoms, tops = zip(*reach, strict=True)
+    least = [10 ** (math.floor(2 * math.log10(min(each))) / 2) for each in (lefts, bottoms)]
+    most = [10 ** (math.ceil(2 * math.log10(max(each))) / 2) for each in (rights, tops)]
+    return Ends(least[0], most[0], least[1], most[1])
+
+
+# --- the drawing ----------------------------------------------------------------------------------
+
+
+def chart(form: Form, entries: Sequence[Entry]) -> c.Chart:
+    """A panel for each run, one above the other, all on the same axes."""
+    ends = limits(entries)
+    unit, name = (1e9, "10⁹/s") if form is INSTRUCTION else c.scaled(ends.top / 3, "FLOP/s")
+    axes = {
+        FLOP: ("operations for each byte moved (FLOP/B)", f"operations ({name})"),
+        INSTRUCTION: (
+            "instructions of a warp for each sector of 32 bytes", f"instructions of warps ({name})"
+        ),
+    }  # fmt: skip
+    across, up = axes[form]
+    panel = c.Panel(
+        layers=(),
+        places=c.Axis(label=across, scale="log", limits=(ends.left, ends.right), grid=True),
+        values=c.Axis(label=up, scale="log", limits=(ends.bottom / unit, ends.top / unit)),
+        leaders=True,
     )
-    if any(one.lesser for one in ceilings):
-        words += " Dashed: lesser ceilings"
-        if any(one.lesser and one.sloped for one in ceilings):
-            words += (
-                " (ungrouped: words of 4 bytes; uncoalesced: lanes far apart, of bytes that were "
-                f"wanted; after van den Braak et al. {cite('vandenbraak2010access')})"
-            )
-        words += "."
+    ends = replace(ends, bottom=ends.bottom / unit, top=ends.top / unit)
+    rows = []
+    drawn = (replace(one, value=one.value / unit) for one in entries)
+    by_run = c.grouped(drawn, lambda one: one.run)
+    for run, mine in by_run.items():
+        points, ceilings = points_of(mine), [one for one in ceilings_of(mine) if one.valid]
+        walls = WALLS if any(one.level == LOADS for one in points) else {}
+        kernels, names = _kernels(points, ends)
+        layers = [
+            *(c.Rule(at=at, of="place", words=words) for at, words in walls.items()),
+            *_ceilings(ceilings, ends, unit if form is FLOP else None),
+            *kernels,
+        ]
+        title = run if len(by_run) > 1 else ""
+        rows.append([replace(panel, layers=layers, beside=names, title=title)])
+    height = 0.3 + 4.75 * len(rows)
+    return c.Chart(rows=rows, width=8.4, height=height, keys=list(_keys(entries)))
+
+
+def roof(height: float, start: float, end: float, look: c.Look, *, sloped: bool) -> c.Series:
+    """A roof from one intensity to another; where `sloped`, the height is that at 1."""
+    marks = [c.Mark(at, height * at if sloped else height) for at in (start, end)]
+    return c.Series(marks=marks, look=look, order=1.6)
+
+
+def _ceilings(found: Sequence[Ceiling], ends: Ends, bytes_unit: float | None) -> Iterator[c.Layer]:
+    """Slopes up to the peak, with words along them, and peaks from the steepest slope on.
+
+    A slope is in bytes times `bytes_unit`, or in 10⁹ sectors.
+    """
+    slopes = [one.value for one in found if one.roof and one.sloped]
+    peak = max(one.value for one in found if one.roof and not one.sloped)
+    groups: list[list[Ceiling]] = []
+    for one in sorted(found, key=lambda one: -one.value):
+        value, look = one.value, c.Look(line="-", width=1.5)
+        if one.lesser or not one.bounds:
+            look = LESSER if one.bounds else THEORETICAL
+        if not one.sloped:
+            yield roof(value, value / max(slopes), ends.right, look, sloped=False)
+            if one.bounds and groups and groups[-1][-1].value < 1.2 * value:
+                groups[-1].append(one)  # their names would overlap
+            elif one.bounds:
+                groups.append([one])
+            continue
+        # From where the slope comes into the panel, at its left or its lower edge.
+        start = max(ends.left, ends.bottom / value)
+        look = replace(look, colour=c.level_colour(one.level))
+        yield roof(value, start, peak / value, look, sloped=True)
+        if one.bounds:
+            crowded = any(value / 4 < other < value for other in slopes)
+            below = one.lesser or any(value < other < 2 * value for other in slopes)
+            part = 0.02 if not one.lesser else 0.12 if crowded else 0.05
+            at = start * (ends.right / ends.left) ** part
+            name = one.name.rpartition(", ")[2] if one.lesser else one.name
+            rate = f"{brief(value)}{units.SPACE}Gsector/s"
+            if bytes_unit:
+                rate = units.quantity(value * bytes_unit, "B/s")
+            yield c.Words(
+                place=at, value=value * at, text=f"{name} {rate}", slope=value,
+                dx=2 if below else -1, dy=-1 if below else 1, across="left",
+                up="top" if below else "bottom", size=6.2 if one.lesser else 7,
+                colour=c.level_ink(one.level),
+            )  # fmt: skip
+    for group in groups:
+        words = ", ".join(f"{one.name} {brief(one.value)}" for one in group)
+        yield c.Words(
+            place=group[-1].value / max(slopes), value=geometric_mean(one.value for one in group),
+            text=words, dx=-4, across="right", size=7, boxed=True,
+        )  # fmt: skip
+
+
+def _place(point: Point, ends: Ends) -> tuple[float, float, str]:
+    """Where a point is drawn, and by what: an arrowhead at the edge that it lies beyond."""
+    x, y, marker = point.intensity, point.value, MARKERS[point.level]
+    wide, high = (ends.right / ends.left) ** 0.012, (ends.top / ends.bottom) ** 0.015
+    if not ends.left <= x <= ends.right:
+        x, marker = (ends.right / wide, ">") if x > ends.right else (ends.left * wide, "<")
+    if not ends.bottom <= y <= ends.top:
+        y, marker = (ends.top / high, "^") if y > ends.top else (ends.bottom * high, "v")
+    return x, y, marker
+
+
+def _shown(points: Sequence[Point], ends: Ends) -> list[Point]:
+    """All but loads alone that are far below: they are a small part of most kernels."""
+    return [one for one in points if one.level != LOADS or one.value >= ends.bottom]
+
+
+def _kernels(
+    points: Sequence[Point], ends: Ends
+) -> tuple[list[c.Series], list[tuple[float, str, str]]]:
+    """The points of each kernel, joined at its rate, a ring about impossible ones; and its name."""
+    layers, names = [], []
+    for kernel, mine in c.grouped(points, lambda one: one.name).items():
+        counted = [one for one in mine if one.basis == "counted" and one.level != LOADS]
+        xs = [_place(one, ends)[0] for one in counted or mine]
+        shown = (counted or mine)[0]
+        y, rate = _place(shown, ends)[1], brief(shown.value)
+        layers.append(roof(y, min(xs), max(xs), JOINED, sloped=False))
+        layers.append(roof(y, max(xs), ends.right, LEADER, sloped=False))
+        words = f"{kernel} {rate}" if shown.basis == "counted" else f"{kernel} ({rate})"
+        names.append((y, words, c.INK))
+    for one in _shown(points, ends):
+        x, y, marker = _place(one, ends)
+        filled = one.basis == "counted" and one.level != LOADS
+        look = c.Look(
+            colour=_colour(one.level), marker=marker if one.valid else "X",
+            size=4.6 if filled else 3.8, hollow=not (filled and one.valid),
+        )  # fmt: skip
+        layers.append(c.Series(marks=[c.Mark(x, y)], look=look, order=4 if filled else 3))
+        if one.above:
+            layers.append(c.Series(marks=[c.Mark(x, y)], look=RING, order=2.5))
+    return layers, names
+
+
+def _colour(level: str) -> str:
+    return {ONCE: c.INK, LOADS: c.GREY}.get(level) or c.level_colour(level)
+
+
+def _keys(entries: Sequence[Entry]) -> Iterator[c.Key]:
+    points, ceilings = points_of(entries), ceilings_of(entries)
+    for level in ordered((one.level for one in points), (*LEVELS, ONCE, LOADS)):
+        look = c.Look(colour=_colour(level), marker=MARKERS[level], hollow=level in (ONCE, LOADS))
+        yield c.Key(label=level_words(level, points[0].row.backend), look=look)
+    for label, look, present in (
+        ("nominal", NOMINAL, any(one.basis == "nominal" and one.level != ONCE for one in points)),
+        ("lesser ceiling", LESSER, any(one.lesser for one in ceilings)),
+        ("theoretical", THEORETICAL, any(one.basis == "theoretical" for one in ceilings)),
+        ("above a roof", RING, any(one.above for one in points)),
+        ("invalid", INVALID, any(not one.valid for one in points)),
+    ):
+        if present:
+            yield c.Key(label=label, look=look)
+
+
+# --- captions -------------------------------------------------------------------------------------
+
+
+def caption(form: Form, entries: Sequence[Entry]) -> str:
+    """What lines and points are, what was counted, and what cannot be."""
+    lines = _of_operations if form is FLOP else _of_instructions
+    points, ceilings = points_of(entries), ceilings_of(entries)
+    words = [*lines(points, ceilings), _sizes(points), *_beyond(points, limits(entries))]
+    if told := problems(entries):
+        words.append(f"Above a roof, which cannot be ({len(told)}): {'; '.join(told)}.")
+    if lost := list(dict.fromkeys(one.name for one in ceilings if not one.row.valid)):
+        words.append(f"Not drawn, as no row of them is valid: {', '.join(lost)}.")
+    invalid = c.listed_invalid(list(dict.fromkeys(one.name for one in points if not one.valid)))
+    return " ".join(words) + invalid.replace("drawn hollow", "crossed out")
+
+
+def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> Iterator[str]:
+    yield (
+        f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. Thick: the "
+        "best that was measured, slopes the bandwidth of a level, the flat one multiply-adds of 32 "
+        "bits."
+    )
+    lesser = [one for one in ceilings if one.lesser]
+    if any(one.sloped for one in lesser):
+        yield (
+            "Dashed: lesser ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far apart, "
+            "of bytes that were wanted; after van den Braak et al. "
+            f"{cite('vandenbraak2010access')})."
+        )
+    elif lesser:
+        yield "Dashed: lesser ceilings."
     if any(one.basis == "theoretical" for one in ceilings):
-        words += " Dotted: what lanes, pins and the clock held allow."
+        yield "Dotted: what lanes, pins and the clock held allow."
     if any(one.basis == "counted" for one in points):
-        words += (
-            " Filled: the additions, multiplications and multiply-adds (two) that were counted, "
+        yield (
+            "Filled: the additions, multiplications and multiply-adds (two) that were counted, "
             "against the bytes counted on their way through a level, a row for each kernel: L1 and "
             "shared memory 32 B a sector and 128 B a wavefront (shuffles take the same way; "
             "constant caches do not), L2 32 B a sector, device memory read and written."
         )
         if any(one.basis == "nominal" and one.level != ONCE for one in points):
-            words += " Hollow: the same bytes with the nominal 20 operations of an interaction."
+            yield "Hollow: the same bytes with the nominal 20 operations of an interaction."
     if any(one.level == ONCE for one in points):
-        words += (
-            " Touched once: no bytes were counted; hollow, 20 operations of an interaction against "
+        yield (
+            "Touched once: no bytes were counted; hollow, 20 operations of an interaction against "
             "the bytes that a step cannot do without (each body read once, each result written "
             "once): no intensity at the level that holds the bodies can be higher."
         )
-    words += _roofline.sizes(entries) + _roofline.beyond(entries)
-    return words + _roofline.faults(entries)
 
 
-FIGURE = _roofline.figure(name="roofline", title="Roofline", order=206, form=FLOP, caption=caption)
+def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> Iterator[str]:
+    yield (
+        f"Instruction roofline {cite('ding2019instruction')}: instructions of warps that were "
+        "executed, of any kind, against sectors of 32 bytes; a wavefront of shared memory has "
+        "four. Thick: the best that was measured, slopes the bandwidth of a level, the flat one "
+        "arithmetic in registers."
+    )
+    if any(one.basis == "theoretical" for one in ceilings):
+        yield (
+            "Dotted: four instructions a cycle on each SM, and what lanes and pins allow, at the "
+            "clock held."
+        )
+    if any(one.level == LOADS for one in points):
+        yield (
+            "Diamonds: global loads alone, against the sectors that they asked L1 for. Uprights: "
+            "where loads of a 4-byte word by each lane lie, if all lanes want one word (stride 0), "
+            "words in a row (1), or a sector each (8 and more)."
+        )
+
+
+def _sizes(points: Sequence[Point]) -> str:
+    """What the kernels computed."""
+    names = "; beside the names: the rate"
+    if any(one.level == ONCE for one in points):
+        names += ", in brackets a nominal one"
+    rungs = [one for one in points if one.row.suite == ladder.SUITE]
+    if not rungs:
+        return f"Kernels as Nsight Compute timed and counted them{names}."
+    words = {one.name: ladder.size_words(one.row) for one in rungs}
+    common = max(words.values(), key=list(words.values()).count)
+    odd = "; ".join(f"{name} {size}" for name, size in words.items() if size != common)
+    return f"Kernels: the n-body ladder, {common}{f' ({odd})' if odd else ''}{names}."
+
+
+def _beyond(points: Sequence[Point], ends: Ends) -> Iterator[str]:
+    """What lies outside the axes."""
+    shown = _shown(points, ends)
+    edge = [one for one in shown if _place(one, ends)[:2] != (one.intensity, one.value)]
+    if edge:
+        furthest = max(one.intensity for one in edge)
+        end = f" (up to {brief(furthest)})" if furthest > ends.right else ""
+        yield f"Arrowheads: beyond the axes, which the ceilings fix{end}."
+    if len(shown) < len(points):
+        yield f"Not drawn, far below: the loads of {len(points) - len(shown)} kernels."
+
+
+def _get(form: Form, path: str, one: object) -> object:
+    """What an entry says; None where it has none of that."""
+    if path == "unit":
+        return form.bandwidth if getattr(one, "sloped", False) else form.rate
+    for name in path.split("."):
+        one = getattr(one, name, None)
+    return one
+
+
+# In the data file `value` is of a ceiling its height or slope, of a point its rate; `work` and
+# `moved` are of a step; `above` is the roof that a point should not be above, by which factor.
+COLUMNS = (
+    "run", "entry", "name", "level", "basis", "lesser", "how", "intensity", "value", "low", "high",
+    "unit", "work", "moved", "share", "valid", "above.name", "above_by", "reason", "row.case",
+)  # fmt: skip
+NAMES = {"share": "share_of_roof", "above.name": "above", "row.case": "case"}
+FIGURES = [
+    Figure(
+        name=form.name,
+        title=form.title,
+        order=order,
+        items=partial(lambda form, run: entries([run], form), form),
+        chart=partial(chart, form),
+        caption=partial(caption, form),
+        columns={NAMES.get(path, path): partial(_get, form, path) for path in COLUMNS},
+        invalid=lambda _: "",
+    )
+    for form, order in ((FLOP, 206), (INSTRUCTION, 207))
+]

@@ -10,49 +10,35 @@ from strata import reference
 from strata.figures import _chart as c
 from strata.figures import layout_latency
 from strata.figures._figure import Figure, attributes
-from strata.ladder.seeds import (
-    SIEGEL_GAINS,
-    SIEGEL_LAYOUTS,
-    LayoutGain,
-    layout_gains,
-    layout_times,
-)
+from strata.ladder import seeds
+from strata.ladder.seeds import SIEGEL_GAINS, SIEGEL_LAYOUTS, LayoutGain
 from strata.model import level_name
 from strata.model.units import factor
 
 GAINING = [layout for layout in SIEGEL_LAYOUTS if layout != "aos"]
 LOADS = {
-    "alone": ("one warp alone", c.Look(colour="#0072B2"), -0.29),
-    "loaded": ("under load", c.Look(colour="#56B4E9"), 0.01),
+    "alone": ("one warp alone", c.Look(colour="#0072B2")),
+    "loaded": ("under load", c.Look(colour="#56B4E9")),
 }
 MARKERS = {"CUDA 1.0": "D", "CUDA 2.2": "s"}
-BESIDE = 0.29
-"""Where the paper's marks stand: no bar is behind them."""
+BESIDE = {"alone": -0.29, "loaded": 0.01, "theirs": 0.29}
+"""Where bars stand about the middle of a layout, and the paper's marks: no bar is behind them."""
 CITED = f"Siegel et al. 2009 {reference.cite('siegel2009gravit')}"
 
 
 def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
     """Bars from zero, aos at 1; open marks for what the paper prints."""
 
+    def mark(gain: LayoutGain) -> c.Mark:
+        place = GAINING.index(gain.layout) + BESIDE[gain.how]
+        return c.Mark(place, gain.gain, valid=gain.valid, words=f"{gain.gain:.2f}")
+
     def panel(title: str, here: Sequence[LayoutGain]) -> c.Panel:
-        bars = [
-            c.Bars(
-                marks=[
-                    c.Mark(
-                        GAINING.index(gain.layout) + shift, gain.gain, valid=gain.valid,
-                        words=f"{gain.gain:.2f}",
-                    )
-                    for gain in here
-                    if gain.how == how
-                ],
-                look=look, label=label, thick=0.28, words_size=6.3,
-            )
-            for how, (label, look, shift) in LOADS.items()
-        ]  # fmt: skip
+        bars = c.by_look(here, lambda gain: gain.how, LOADS, mark, c.Bars, thick=0.28, words_size=6)
         theirs = [
             c.Series(
                 marks=[
-                    c.Mark(GAINING.index(layout) + BESIDE, value)
+                    c.Mark(GAINING.index(layout) + BESIDE["theirs"], value)
                     for layout, value in SIEGEL_GAINS[version].items()
                     if layout in GAINING
                 ],
@@ -94,7 +80,7 @@ FIGURES = (
         name="siegel_10",
         title="Reads of a particle by layout (Siegel et al. 2009, Figure 10)",
         order=11,
-        items=lambda run: layout_times(run.of("layout_read")),
+        items=lambda run: seeds.layout_times(run.of("layout_read")),
         chart=lambda bars: layout_latency.chart(bars, SIEGEL_LAYOUTS),
         caption=lambda _: (
             f"After Figure 10 of {CITED}, run times of their reading benchmarks (sections II-A to "
@@ -116,7 +102,7 @@ FIGURES = (
         title="Speed of reads by layout over aos (Siegel et al. 2009, Figure 11)",
         order=12,
         items=lambda run: [
-            gain for gain in layout_gains(run.of("layout_read")) if gain.layout != "aos"
+            gain for gain in seeds.layout_gains(run.of("layout_read")) if gain.layout != "aos"
         ],
         chart=gains_chart,
         caption=gains_caption,

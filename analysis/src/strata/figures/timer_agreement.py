@@ -5,7 +5,7 @@ by more than 2 %, one of them did not time what it was meant to.
 """
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import cycle
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
@@ -17,7 +17,6 @@ WIDEST = 0.25
 """Ratios further than this from 1 are drawn as triangles on the edge of the panel."""
 WITHIN = f"{100 * TIMER_TOLERANCE:g} %"
 GREEN = "#e8f3ec"
-MARKERS = ("o", "s", "D", "P")
 
 
 def level(pair: Agreement) -> str:
@@ -30,80 +29,63 @@ def widest(pairs: Sequence[Agreement]) -> float:
     return min(max(1.25 * max(abs(pair.ratio - 1) for pair in pairs), 0.03), WIDEST)
 
 
-def words(row: Row) -> str:
-    """The quantity with its unit."""
-    name = row.quantity.replace("_cycles", "").replace("_per_sm", "_per_SM").replace("_", " ")
-    return f"{name} ({unit_name(row.unit)})"
-
-
 def chart(pairs: Sequence[Agreement]) -> c.Chart:
     """A panel for each quantity, a point for each case: the other method over the clock inside."""
     limit = widest(pairs)
     levels = ordered({level(pair) for pair in pairs}, (*LEVELS, ""))
     methods = sorted({pair.other.method for pair in pairs})
-    markers = {method: MARKERS[place % len(MARKERS)] for place, method in enumerate(methods)}
-    clocks = {pair.reference.method for pair in pairs}
+    markers = dict(zip(methods, cycle("osDP"), strict=False))
+    several = len({pair.reference.method for pair in pairs}) > 1
 
-    def drawn(here: Sequence[Agreement], colour: str, marker: str, size: float) -> c.Series:
-        marks = [
-            c.Mark(
-                pair.reference.value,
-                min(max(pair.ratio, 1 - limit), 1 + limit),
-                valid=pair.valid,
-            )
-            for pair in here
-        ]
-        return c.Series(
-            marks=marks, look=c.Look(colour=colour, marker=marker, size=size, alpha=0.8)
-        )
+    def look(pair: Agreement) -> c.Look:
+        marker, size = markers[pair.other.method], 3.4
+        if abs(pair.ratio - 1) > limit:
+            marker, size = "^" if pair.ratio > 1 else "v", 5.0
+        return c.Look(colour=c.level_colour(level(pair)), marker=marker, size=size, alpha=0.8)
 
-    def panel(here: Sequence[Agreement]) -> c.Panel:
-        row = here[0].reference
-        layers: list[c.Layer] = [
-            c.Shade(low=1 - TIMER_TOLERANCE, high=1 + TIMER_TOLERANCE, colour=GREEN),
-            c.Rule(at=1, look=c.Look(colour=c.GREY, width=0.7)),
-        ]
-        for one, method in product(levels, methods):
-            colour = c.level_colour(one)
-            of = [p for p in here if (level(p), p.other.method) == (one, method)]
-            layers += [
-                drawn([p for p in of if abs(p.ratio - 1) <= limit], colour, markers[method], 3.4),
-                drawn([p for p in of if p.ratio > 1 + limit], colour, "^", 5),
-                drawn([p for p in of if p.ratio < 1 - limit], colour, "v", 5),
-            ]
-        clock = f", {row.method}" if len(clocks) > 1 else ""
+    def mark(pair: Agreement) -> c.Mark:
+        ratio = min(max(pair.ratio, 1 - limit), 1 + limit)
+        return c.Mark(pair.reference.value, ratio, valid=pair.valid)
+
+    def panel(row: Row, here: Sequence[Agreement]) -> c.Panel:
+        name = row.quantity.replace("_cycles", "").replace("_per_sm", "_per_SM").replace("_", " ")
+        clock = f", {row.method}" if several else ""
         return c.Panel(
-            layers=layers,
-            places=c.Axis(label=words(row).replace(")", f"{clock})"), scale="log", most=4),
+            layers=[
+                c.Shade(low=1 - TIMER_TOLERANCE, high=1 + TIMER_TOLERANCE, colour=GREEN),
+                c.Rule(at=1, look=c.Look(colour=c.GREY, width=0.7)),
+                *(
+                    c.Series(marks=[mark(pair) for pair in alike], look=one)
+                    for one, alike in c.grouped(here, look).items()
+                ),
+            ],
+            places=c.Axis(label=f"{name} ({unit_name(row.unit)}{clock})", scale="log", most=4),
             values=c.Axis(
-                label="other method ÷ in-kernel",
-                limits=(1 - limit, 1 + limit),
+                label="other method ÷ in-kernel", limits=(1 - limit, 1 + limit),
                 text="{:.2f}".format,
             ),
             title=row.benchmark,
-        )
+        )  # fmt: skip
 
-    of = c.grouped(pairs, lambda pair: f"{pair.reference.benchmark}\0{pair.reference.quantity}")
-    rows = c.wrapped([panel(of[name]) for name in sorted(of)], 4)
-    patches = {level_name(one) or "level not varied": c.level_colour(one) for one in levels}
-    keys = [
-        *(
-            c.Key(label=name, look=c.Look(colour=colour), patch=True)
-            for name, colour in patches.items()
-        ),
-        *(c.Key(label=name, look=c.Look(marker=marker)) for name, marker in markers.items()),
-        c.Key(label=f"within {WITHIN}", look=c.Look(colour=GREEN), patch=True),
+    of = c.grouped(pairs, lambda pair: (pair.reference.benchmark, pair.reference.quantity))
+    rows = c.wrapped([panel(of[name][0].reference, of[name]) for name in sorted(of)], 4)
+    patches = [(level_name(one) or "level not varied", c.level_colour(one)) for one in levels]
+    found = [
+        *((label, c.Look(colour=colour), True) for label, colour in patches),
+        *((label, c.Look(marker=marker), False) for label, marker in markers.items()),
+        (f"within {WITHIN}", c.Look(colour=GREEN), True),
     ]
     return c.Chart(
         rows=rows, width=1.8 + 2.5 * len(rows[0]), height=0.5 + 2.1 * len(rows), legend="beside",
-        keys=keys,
+        keys=[c.Key(label=label, look=look, patch=patch) for label, look, patch in found],
     )  # fmt: skip
 
 
 def caption(pairs: Sequence[Agreement]) -> str:
     """How many pairs agree, and how many are beyond the panel."""
     within = sum(abs(pair.ratio - 1) <= TIMER_TOLERANCE for pair in pairs)
-    beyond = sum(abs(pair.ratio - 1) > widest(pairs) for pair in pairs)
+    limit = widest(pairs)
+    beyond = sum(abs(pair.ratio - 1) > limit for pair in pairs)
     edge = f" Triangles on the edge: {beyond} beyond the panel." if beyond else ""
     reference = " and ".join(sorted({pair.reference.method for pair in pairs}))
     return (

@@ -1,12 +1,13 @@
 """How much memory do the kept address translations cover, and what does a miss cost?"""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from itertools import cycle
 
 from strata.figures import _chart as c
 from strata.figures import _chase as chase
 from strata.figures._chase import Point
 from strata.figures._figure import Figure
+from strata.model.cases import CaseRows
 from strata.model.units import size
 from strata.run import Run
 
@@ -18,25 +19,23 @@ ALLOCATIONS = {
 }
 
 
+def curve(case: CaseRows) -> str:
+    """How the memory was got, and how far apart the loads are."""
+    allocation = case.text("allocation")
+    return f"{ALLOCATIONS.get(allocation, allocation)}, a load every {size(case.count('stride'))}"
+
+
 def items(run: Run) -> Sequence[Point]:
     """The points of a curve for each allocation and stride."""
-    named = [
-        replace(
-            point,
-            curve=f"{ALLOCATIONS.get(point.curve, point.curve)}, a load every {size(point.stride)}",
-        )
-        for point in chase.points(run, "tlb", "allocation")
-    ]
-    return sorted(named, key=lambda point: (point.stride, point.curve, point.footprint))
+    found = chase.points(run, "tlb", curve)
+    return sorted(found, key=lambda point: (point.stride, point.curve, point.footprint))
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
     """Flat as far as the translations reach."""
     curves = dict.fromkeys(point.curve for point in points)
-    looks = {
-        curve: (curve.replace(", ", "\n"), c.COLOURS[place % len(c.COLOURS)])
-        for place, curve in enumerate(curves)
-    }
+    coloured = zip(curves, cycle(c.COLOURS), strict=False)
+    looks = {name: (name.replace(", ", "\n"), colour) for name, colour in coloured}
     return chase.chart(points, looks, height=3.0)
 
 

@@ -1,128 +1,246 @@
-"""What does it cost to bring bytes to the GPU and back?
+"""What does it cost to bring bytes to the GPU and back, or to the GPU beside it?
 
 A cost for each transfer and a cost for each byte: a line through some of the sizes, which must
-predict the others.
+predict the others. Breitbart packs many small pieces into one copy because a copy costs much to
+start and little for each byte.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from math import inf
 
-from matplotlib.artist import Artist
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+import numpy as np
 
-from strata.figures import AxesGrid, Figure, Grid, _transfers
-from strata.figures._palette import INK, hollow_key, legend_beside
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes
 from strata.model import ordered
-from strata.model.transfer_model import (
-    DIRECTIONS,
-    MEMORIES,
-    Point,
-    lines,
-    points,
-    worst_prediction,
-)
-from strata.model.units import unit_name
-from strata.run import Row
+from strata.model.transfer_model import Line, Point, break_evens, lines, points, worst_prediction
+from strata.model.units import interval, quantity, size
+from strata.run import Run
 
-_STYLE = {"pageable": ("#D55E00", "o"), "pinned": ("#0072B2", "s"), "mapped": ("#009E73", "^")}
-_OTHER = ("#666666", "D")
-
-
-def prepare(rows: Sequence[Row]) -> Sequence[Point]:
-    """The transfers of a payload in one piece."""
-    return [point for point in points(rows) if point.pieces == 1]
-
-
-def _directions(shown: Sequence[Point]) -> list[str]:
-    return ordered((point.direction for point in shown), DIRECTIONS)
-
-
-def _memories(shown: Sequence[Point]) -> list[str]:
-    return ordered((point.memory for point in shown), MEMORIES)
-
-
-def grid(shown: Sequence[Point]) -> Grid:
-    """Time above, bandwidth below; a column per direction."""
-    return Grid(2, len(_directions(shown)), width=2.0 + 2.5 * len(_directions(shown)), height=4.9)
-
-
-def draw(shown: Sequence[Point], axes: AxesGrid) -> None:
-    """Marks: medians. Lines: fits."""
-    fitted = lines(shown)
-    rates = [p.bandwidth for p in shown if p.bandwidth and p.bandwidth.valid]
-    scale, prefix = _scale(max((row.value for row in rates), default=1.0))
-    top = 1.08 * max((row.value for row in rates), default=1.0) / scale
-    for column, direction in enumerate(_directions(shown)):
-        above, below = axes[0][column], axes[1][column]
-        for memory in _memories(shown):
-            here = [p for p in shown if (p.direction, p.memory) == (direction, memory)]
-            if not here:
-                continue
-            colour, marker = _STYLE.get(memory, _OTHER)
-            line = fitted.get((memory, direction, 1, "none"))
-            if line:
-                _transfers.curve(line, above, colour)
-            _transfers.marks(here, above, colour, marker)
-            valid = [(p.bytes, p.bandwidth) for p in here if p.bandwidth and p.bandwidth.valid]
-            if valid:
-                below.plot(
-                    [x for x, _ in valid], [row.value / scale for _, row in valid], color=colour,
-                    marker=marker, markersize=3.2, linewidth=1.0, label="_bandwidth",
-                )  # fmt: skip
-        _transfers.seconds_axis(above, [point.row for point in shown])
-        below.set_ylim(0, top)
-        below.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 4, 5, 8, 10]))
-        for panel in (above, below):
-            _transfers.bytes_axis(panel, [point.bytes for point in shown])
-        above.set_title(_transfers.direction_name(direction))
-        below.set_xlabel("bytes, each way" if direction == "both" else "bytes")
-    axes[0][0].set_ylabel("time of a transfer (s)")
-    axes[1][0].set_ylabel(f"bandwidth ({prefix}{unit_name('B/s')})")
-    handles: list[Artist] = [
-        Line2D([], [], color=colour, marker=marker, linestyle="none", label=memory)
-        for memory in _memories(shown)
-        for colour, marker in (_STYLE.get(memory, _OTHER),)
-    ]
-    if fitted:
-        handles.append(Line2D([], [], color=INK, linewidth=0.9, label=_transfers.LINE))
-    if any(point.held_out for point in shown):
-        handles.append(_transfers.held_out_key())
-    if any(not point.row.valid for point in shown):
-        handles.append(hollow_key())
-    legend_beside(axes[0][0], handles)
+LOOKS = {
+    "pageable": c.Look(colour="#D55E00", marker="o"),
+    "pinned": c.Look(colour="#0072B2", marker="s"),
+    "mapped": c.Look(colour="#009E73", marker="^"),
+    "copy_engine": c.Look(colour="#0072B2", marker="s"),
+    "kernel": c.Look(colour="#009E73", marker="^"),
+    "load_cached": c.Look(colour="#E69F00", marker="v"),
+    "load_uncached": c.Look(colour="#D55E00", marker="D"),
+}
+PIECES = (*list(c.WIDTH_LOOK.values())[1:], c.WIDTH_LOOK[1])
+NAMES = {
+    "copy_engine": "copy engine",
+    "load_cached": "one load, peer's L2",
+    "load_uncached": "one load, peer's memory",
+    "to_device": "to the device",
+    "to_host": "to the host",
+    "read": "from the peer",
+    "write": "to the peer",
+    "both": "both ways at once",
+}
+LOADS = {"load_time_cached": "load_cached", "load_time_uncached": "load_uncached"}
+WAYS, DIRECTIONS = tuple(LOOKS), tuple(NAMES)
+ALPHA, BETA = "\u03b1", "\u03b2"
+FIT = c.Key(label=f"{ALPHA} + {BETA} · bytes", look=c.Look(line="-", width=0.9))
+EACH = c.Key(label="a copy each", look=FIT.look)
+PACKED = c.Key(label="packed into one", look=replace(FIT.look, line="--"))
+HELD_OUT = c.Key(label="held out of the fit", look=c.Look(marker="X", size=4.6))
 
 
-def _scale(best: float) -> tuple[float, str]:
-    steps = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-    return next(((s, p) for s, p in steps if best >= s), (1.0, ""))
-
-
-def caption(shown: Sequence[Point]) -> str:
-    """What is drawn, the fits, and how well they predict."""
-    fits = "; ".join(
-        f"{memory} {_transfers.direction_name(direction)} {_transfers.parameters(line)}"
-        for (memory, direction, _, _), line in lines(shown).items()
+def peer_accesses(run: Run) -> Sequence[Point]:
+    """Copies and loads by their time on the device; `memory` is what copies or loads."""
+    rows = run.of("peer_copy")
+    rates = {row.case: row for row in rows if (row.quantity, row.method) == ("bandwidth", "event")}
+    found = []
+    for row in rows:
+        if (row.quantity, row.method) == ("transfer_time", "event") or row.quantity in LOADS:
+            way, direction = LOADS.get(row.quantity, row.text("by")), row.text("direction")
+            moved, rate = row.count("bytes") or 0, rates.get(row.case)
+            found.append(Point(way, direction, 1, "none", moved, row, rate))
+    return sorted(
+        found, key=lambda p: (DIRECTIONS.index(p.direction), WAYS.index(p.memory), p.bytes)
     )
-    fitted = f" Fits, by relative errors, with 95 % intervals: {fits}." if fits else ""
+
+
+def _name(word: str) -> str:
+    return NAMES.get(word, word)
+
+
+def _times(here: Sequence[Point], pieces: Sequence[int]) -> list[c.Layer]:
+    """Marks, crosses of sizes held out, fitted lines (without a fit thin ones), and crossings."""
+    fitted, crossings = lines(here), break_evens(here)
+    layers: list[c.Layer] = []
+    for key, some in c.grouped(here, lambda point: point.key).items():
+        memory, direction, count, packing = key
+        look = LOOKS[memory] if count == 1 else PIECES[pieces.index(count) % len(PIECES)]
+        label = _name(memory) if count == 1 else f"{count} pieces"
+        drawn = replace((PACKED if packing == "packed" else EACH).look, colour=look.colour)
+        at = [c.mark(point.bytes, point.row) for point in some if not point.held_out]
+        held = [c.mark(point.bytes, point.row) for point in some if point.held_out]
+        line, curve = fitted.get(key), [c.Mark(point.bytes, point.row.value) for point in some]
+        if line:
+            along = np.geomspace(min(line.sizes), max(line.sizes), 200)
+            curve = [c.Mark(size, line.at(size)) for size in along if line.at(size) > 0]
+        layers += [
+            c.Series(marks=curve, look=drawn if line else replace(drawn, width=0.6)),
+            c.Series(marks=at, look=replace(look, line=""), label=label, spread="bar"),
+            c.Series(marks=held, look=replace(HELD_OUT.look, colour=look.colour), spread="bar"),
+        ]
+        crossing = crossings.get((memory, direction, count))
+        if line and crossing and packing == "none":
+            ends = (crossing.interval.low, crossing.interval.high)
+            height = line.at(crossing.size)
+            span = [c.Mark(end, height) for end in ends if 0 < end < inf]
+            thick = replace(drawn, width=2.2, alpha=0.45)
+            layers.append(c.Series(marks=span, look=thick, order=4))
+            star = c.Look(colour=look.colour, marker="*", size=9)
+            mark = c.Mark(crossing.size, height)
+            layers.append(c.Series(marks=[mark], look=star, label="break-even", order=5))
+    return layers
+
+
+def chart(shown: Sequence[Point]) -> c.Chart:
+    """Time above bandwidth, or a row for each memory of many pieces; a column a direction."""
+    pieces, sizes = sorted({p.pieces for p in shown}), [p.bytes for p in shown]
+    rates = [p.bandwidth.value for p in shown if p.bandwidth and p.bandwidth.valid]
+    scale, unit = c.scaled(max(rates, default=1.0), "B/s")
+    rate = c.Axis(label=f"bandwidth ({unit})", zero=True)
+    time = c.Axis(label="time", scale="log", text=c.seconds)
+    directions = ordered((p.direction for p in shown), DIRECTIONS)
+    looks = {way: ("", replace(look, line="-")) for way, look in LOOKS.items()}
+
+    def bandwidths(here: Sequence[Point]) -> Sequence[c.Layer]:
+        known = [(p, p.bandwidth) for p in here if p.bandwidth and p.bandwidth.valid]
+        return c.by_look(
+            known, lambda one: one[0].memory, looks,
+            lambda one: c.Mark(one[0].bytes, one[1].value / scale),
+        )  # fmt: skip
+
+    def panel(direction: str, memory: str = "", *, rates: bool = False) -> c.Panel:
+        here = [p for p in shown if p.direction == direction and memory in ("", p.memory)]
+        return c.Panel(
+            layers=bandwidths(here) if rates else _times(here, pieces),
+            places=c.bytes_axis("bytes, each way" if direction == "both" else "bytes", sizes),
+            values=rate if rates else time,
+            title="" if rates else f"{memory}, {_name(direction)}".removeprefix(", "),
+        )
+
+    rows = [[panel(one, rates=rates) for one in directions] for rates in (False, True)]
+    keys = [FIT] if lines(shown) else []
+    if pieces[-1] > 1:
+        memories = ordered((p.memory for p in shown), WAYS)
+        rows = [[panel(one, memory) for one in directions] for memory in memories]
+        keys = [EACH, PACKED]
+    return c.Chart(
+        rows=rows,
+        width=2.1 + 2.6 * len(directions),
+        height=0.5 + 2.3 * len(rows),
+        legend="beside",
+        keys=[*keys, *([HELD_OUT] if any(p.held_out for p in shown) else [])],
+        share="all" if pieces[-1] > 1 else "row",
+    )
+
+
+def _parameters(line: Line) -> str:
+    """Alpha and 1/beta in words, with their intervals."""
+    alpha, beta = line.alpha_interval, line.beta_interval
+    words = f"{ALPHA} = {quantity(line.alpha, 's')} ({interval(alpha.low, alpha.high, 's')})"
+    if line.beta > 0:
+        words += f", 1/{BETA} = {quantity(1 / line.beta, 'B/s')}"
+    return words + (f" ({interval(1 / beta.high, 1 / beta.low, 'B/s')})" if beta.low > 0 else "")
+
+
+def _packing(shown: Sequence[Point]) -> str:
+    """Where packing stops paying."""
+
+    def bound(end: float) -> str:
+        return "0" if end <= 0 else size(round(end)) if end < inf else "any size"
+
+    crossings = "; ".join(
+        f"{memory} {_name(direction)}, {pieces} pieces: {size(round(found.size))} "
+        f"({bound(found.interval.low)} to {bound(found.interval.high)}), "
+        f"{size(round(found.size / pieces))} a piece"
+        for (memory, direction, pieces), found in break_evens(shown).items()
+    )
+    if crossings:
+        return f" Packing pays below, with 95 % intervals: {crossings}."
+    return " No payload was found from which on packing costs more than it saves."
+
+
+def caption(text: str, shown: Sequence[Point]) -> str:
+    """What is drawn, what a load costs, where packing stops paying, the fits and what they say."""
+    many, fitted = any(p.pieces > 1 for p in shown), lines(shown)
+    loads = "; ".join(
+        f"{_name(p.memory)} {quantity(p.row.value, 's')}"
+        for p in shown
+        if p.memory in LOADS.values() and p.row.valid
+    )
+    told = "; ".join(
+        f"{_name(way)} {_name(direction)} {_parameters(line)}"
+        for (way, direction, *_), line in fitted.items()
+    )
+    told = "" if many else f", with 95 % intervals: {told}"
+    joined = {p.key for p in shown if p.memory not in LOADS.values()} - fitted.keys()
     worst = worst_prediction(shown)
-    predicted = f" Sizes held out are predicted within {100 * worst:.0f} %." if worst else ""
     return (
-        "Time of one transfer by its caller's clock, from the first call to the end of the wait "
-        "(medians, bars: range of the samples), and the bandwidth that it makes. Pageable and "
-        "pinned: copies by the runtime; mapped: a kernel reads or writes host memory itself."
-        f"{fitted}{predicted}{_transfers.invalid(shown)}"
+        text
+        + (f" Dependent loads: {loads}." if loads else "")
+        + (_packing(shown) if many else "")
+        + (f" Lines: {FIT.label}, fitted by relative errors{told}." if fitted else "")
+        + (" Thin lines join sizes that are too few for a fit." if joined else "")
+        + (f" Sizes held out are predicted within {100 * worst:.0f} %." if worst else "")
     )
 
 
-FIGURE = Figure(
-    name="transfers",
-    title="Transfers between host and device",
-    order=90,
-    prepare=prepare,
-    grid=grid,
-    draw=draw,
-    caption=caption,
-    columns=_transfers.COLUMNS,
-    cells=_transfers.cells,
-    source=_transfers.source,
+def _invalid(p: Point) -> str:
+    pieces = f" in {p.pieces} pieces" if p.pieces > 1 else ""
+    packed = ", packed" if p.packing == "packed" else ""
+    label = f"{_name(p.memory)} {_name(p.direction)}, {size(p.bytes)}{pieces}{packed}"
+    return "" if p.row.valid else label
+
+
+SECONDS = attributes(seconds="row.value", seconds_low="row.minimum", seconds_high="row.maximum")
+RATE = attributes(bytes_per_second="bandwidth", valid="row.valid", case="row.case")
+COLUMNS = (
+    attributes("memory", "direction", "pieces", "packing", "bytes")
+    | SECONDS
+    | attributes(seconds_predicted="predicted", held_out="held_out")
+    | RATE
 )
+FIGURES = (
+    Figure(
+        name="transfers", title="Transfers between host and device", order=90,
+        items=lambda run: [point for point in points(run.of("transfers")) if point.pieces == 1],
+        chart=chart, columns=COLUMNS, invalid=_invalid,
+        caption=partial(
+            caption,
+            "Time of one transfer by its caller's clock, from the first call to the end of the "
+            "wait (medians, bars: range of the samples), and the bandwidth that it makes. Pageable "
+            "and pinned: copies by the runtime; mapped: a kernel reads or writes host memory "
+            "itself.",
+        ),
+    ),
+    Figure(
+        name="small_copies", title="Many small copies against one packed copy", order=91,
+        items=lambda run: [point for point in points(run.of("transfers")) if point.pieces > 1],
+        chart=chart, columns=COLUMNS, invalid=_invalid,
+        caption=partial(
+            caption,
+            "Time to transfer a payload that lies in host memory in many pieces, by its caller's "
+            "clock (medians, bars: range of the samples): a copy for each piece, or one copy of "
+            "what the host packs before it (unpacks after it), which is inside the time.",
+        ),
+    ),
+    Figure(
+        name="peer_copy", title="Copies between two GPUs", order=92, items=peer_accesses,
+        chart=chart, invalid=_invalid,
+        columns=attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
+        caption=partial(
+            caption,
+            "Time on the device of one copy between the memories of two GPUs, alone and queued "
+            "before it began (medians, bars: range of the samples), and the bytes a second that it "
+            "makes, those of both ways together.",
+        ),
+    ),
+)  # fmt: skip

@@ -4,307 +4,201 @@ Figure 3 of van den Braak, Mesman and Corporaal (2010), drawn again with this GP
 kernels; beside them what the paper's Table II and section VI-C print for a GeForce 8800 GT.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
-
-from strata import reference
-from strata.figures import AxesGrid, Figure, Grid, bandwidth_ceilings, flat
-from strata.figures._palette import GREY, INK, hollow_key, invalid_note
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes
+from strata.figures.roofline import roof
+from strata.model.cases import by_case
 from strata.model.units import short
+from strata.reference import cite
 from strata.reference.published import own_cost
-from strata.run import Row
+from strata.run import Row, Run
 
-BENCHMARK = "short_words"
 KEY = "vandenbraak2010access"
 GIGA = 1e9
 MATRICES = 3
 """Each element is read twice and written once."""
 PUBLISHED_ELEMENTS = 512 * 512
 PUBLISHED = "#D55E00"
-LIMITS = (1 / 20, 1)
-"""Additions per byte, left and right."""
-ROOF_NAME = 0.26
-"""Where the name of a roof ends: between the two columns of marks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """A kernel of the paper: what it is here, how it is drawn, and the time that is printed."""
-
-    label: str
-    element: int
-    order: str
-    group: int
-    marker: str
-    fill: str
-    published_seconds: float | None
-
-
-KERNELS = (
-    Kernel("32 bits, uncoalesced", 4, "uncoalesced", 4, "o", "white", 2.06e-3),
-    Kernel("32 bits, coalesced", 4, "coalesced", 4, "o", INK, 0.067e-3),
-    Kernel("8 bits, uncoalesced, ungrouped", 1, "uncoalesced", 1, "*", "white", 1.020e-3),
-    Kernel("8 bits, coalesced, ungrouped", 1, "coalesced", 1, "P", "white", 0.634e-3),
-    Kernel("8 bits, uncoalesced, grouped", 1, "uncoalesced", 4, "*", "#a6a6a6", None),
-    Kernel("8 bits, coalesced, grouped", 1, "coalesced", 4, "*", INK, 0.024e-3),
+LEFT, RIGHT = 1 / 20, 1
+"""Additions per byte."""
+NAME = 0.26
+"""Where the name of a slope ends: between the two columns of marks."""
+SOLID, DASHED, DOTTED = (c.Look(line=line, width=1.1) for line in ("-", "--", ":"))
+_CIRCLE, _STAR, _CROSS = (
+    c.Look(marker=marker, size=size) for marker, size in (("o", 6.5), ("*", 10), ("P", 6.5))
 )
-"""Circles and stars as in the paper's figure, white, grey and black; times from section VI-C."""
+KERNELS = (
+    ("32 bits, uncoalesced", 4, "uncoalesced", 4, replace(_CIRCLE, hollow=True), 2.06e-3),
+    ("32 bits, coalesced", 4, "coalesced", 4, _CIRCLE, 0.067e-3),
+    ("8 bits, uncoalesced, ungrouped", 1, "uncoalesced", 1, replace(_STAR, hollow=True), 1.020e-3),
+    ("8 bits, coalesced, ungrouped", 1, "coalesced", 1, replace(_CROSS, hollow=True), 0.634e-3),
+    ("8 bits, uncoalesced, grouped", 1, "uncoalesced", 4, replace(_STAR, colour="#a6a6a6"), None),
+    ("8 bits, coalesced, grouped", 1, "coalesced", 4, _STAR, 0.024e-3),
+)
+"""Bytes of an element, order, elements of a group, marks as in the paper's figure (circles and
+stars, white, grey and black), and seconds from its section VI-C."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A kernel, or (`kernel` None) a roof: additions per byte, and additions in a second.
+    """A kernel or a roof: additions per byte, and additions in a second.
 
-    Of a roof of arithmetic `intensity` is None; of one of bandwidth `rate` is that of one addition
-    per byte.
+    A roof of arithmetic has no intensity; one of bandwidth has the rate of one addition per byte.
+    `published` is the rate on the GeForce 8800 GT.
     """
 
-    label: str
-    kernel: Kernel | None
+    name: str
+    is_roof: bool
     intensity: float | None
     rate: float
     low: float
     high: float
     row: Row
-    style: str = ""
-
-    @property
-    def published(self) -> float | None:
-        """Additions in a second on the GeForce 8800 GT."""
-        seconds = self.kernel.published_seconds if self.kernel else None
-        return PUBLISHED_ELEMENTS / seconds if seconds else None
+    look: c.Look
+    published: float | None = None
 
 
-def _kernel(rows: Mapping[tuple[int, str, int], Row], kernel: Kernel) -> Item | None:
-    row = rows.get((kernel.element, kernel.order, kernel.group))
-    if row is None:
-        return None
-    per_byte = 1 / (MATRICES * kernel.element)
-    return Item(
-        kernel.label, kernel, per_byte, row.value * per_byte, row.minimum * per_byte,
-        row.maximum * per_byte, row,
-    )  # fmt: skip
+def _item(name: str, row: Row, look: c.Look, intensity: float | None, share: float = 1) -> Item:
+    """With `share` additions for each unit of the row."""
+    value, low, high = (share * one for one in (row.value, row.minimum, row.maximum))
+    return Item(name, not look.marker, intensity, value, low, high, row, look)
 
 
-def _roofs(rows: Sequence[Row]) -> list[Item]:
-    """What arithmetic and DRAM allow, and what is left of DRAM for a word of each sector."""
-    result = []
-    best = own_cost(rows, "iadd3", chain=False)
-    rate = next(
-        (
-            row
-            for row in rows
-            if best and (row.case, row.quantity) == (best.case, "operation_rate") and row.valid
-        ),
-        None,
-    )
-    if rate:
-        result.append(
-            Item("integer additions", None, None, rate.value, rate.minimum, rate.maximum, rate, "-")
-        )
-    whole = next(
-        (
-            one.row
-            for one in bandwidth_ceilings.prepare(rows)
-            if (one.level, one.grouped, one.coalesced) == ("dram", True, True) and one.row.valid
-        ),
-        None,
-    )
-    sector = next(
-        (
-            row
-            for row in rows
-            if (row.benchmark, row.quantity) == ("cache_geometry", "sector")
-            and row.params.get("property") == "l1_sector"
-            and row.valid
-        ),
-        None,
-    )
-    if whole is None:
-        return result
-    shares = {"DRAM": (1.0, "-")}
-    if sector:
-        shares["DRAM, 4 B of each sector"] = (4 / sector.value, "--")
-        shares["DRAM, 1 B of each sector"] = (1 / sector.value, ":")
-    for label, (share, style) in shares.items():
-        ends = (whole.value * share, whole.minimum * share, whole.maximum * share)
-        result.append(Item(label, None, 1.0, *ends, whole, style))
-    return result
-
-
-def prepare(rows: Sequence[Row]) -> Sequence[Item]:
+def items(run: Run) -> Sequence[Item]:
     """Kernels and roofs of a run on a GPU that timed the paper's additions."""
     timed = {
-        (int(row.params["element"]), row.params["order"], int(row.params["group"])): row
-        for row in rows
-        if row.benchmark == BENCHMARK
-        and row.backend == "cuda"
-        and (row.quantity, row.method) == ("useful_bandwidth", "event_slope")
-        and row.params.get("access") == "together"
+        (row.count("element"), row.text("order"), row.count("group")): row
+        for row in run.of("short_words")
+        if (row.backend, row.quantity, row.method) == ("cuda", "useful_bandwidth", "event_slope")
+        and row.text("access") == "together"
     }
-    kernels = [item for kernel in KERNELS if (item := _kernel(timed, kernel))]
-    return [*kernels, *_roofs(rows)] if kernels else ()
+    kernels = []
+    for name, element, order, group, look, seconds in KERNELS:
+        if row := timed.get((element, order, group)):
+            per_byte = 1 / (MATRICES * element)
+            published = PUBLISHED_ELEMENTS / seconds if seconds else None
+            one = _item(name, row, look, per_byte, per_byte)
+            kernels.append(replace(one, published=published))
+    return [*kernels, *_roofs(run)] if kernels else ()
 
 
-def grid(items: Sequence[Item]) -> Grid:  # noqa: ARG001  (every figure is asked alike)
-    """One panel."""
-    return Grid(1, 1, width=8.4, height=4.4)
+def _roofs(run: Run) -> Iterator[Item]:
+    """What arithmetic and DRAM allow, and what is left of DRAM for a word of each sector."""
+    if best := own_cost(run.of("instruction_cost"), "iadd3", chain=False):
+        (case,) = by_case(row for row in run.of("instruction_cost") if row.case == best.case)
+        rate = case.row("operation_rate")
+        if rate and rate.valid:
+            yield _item("integer additions", rate, SOLID, None)
+    reads = {("bandwidth", "read", "?", "?"), ("useful_bandwidth", "?", "strided", "1")}
+    whole = [
+        row
+        for row in (*run.of("bandwidth"), *run.of("stride_gather"))
+        if (row.valid, row.unit, row.text("level")) == (True, "B/s", "dram")
+        and (row.count("width") or 0) > 4
+        and (row.quantity, *map(row.text, ("operation", "pattern", "stride"))) in reads
+    ]
+    sectors = [
+        row.value
+        for row in run.of("cache_geometry")
+        if (row.valid, row.quantity, row.text("property")) == (True, "sector", "l1_sector")
+    ]
+    if whole:
+        row = max(whole, key=lambda row: row.value)
+        yield _item("DRAM", row, SOLID, 1.0)
+        for sector in sectors[:1]:
+            yield _item("DRAM, 4 B of each sector", row, DASHED, 1.0, 4 / sector)
+            yield _item("DRAM, 1 B of each sector", row, DOTTED, 1.0, 1 / sector)
 
 
-def _flat_roof(items: Sequence[Item]) -> float:
-    """Additions in a second that arithmetic allows."""
-    return min(
-        (one.rate for one in items if not one.kernel and one.intensity is None), default=1e30
+def chart(items: Sequence[Item]) -> c.Chart:
+    """Roofs as lines, kernels as the paper's marks; orange: the paper's own."""
+    kernels = [one for one in items if not one.is_roof]
+    flat = [one.rate for one in items if one.is_roof and one.intensity is None]
+    rates = [end for one in kernels for end in (one.low, one.high, one.published) if end]
+    ends = (min(rates) / GIGA / 2.5, max([*rates, *flat]) / GIGA * 2.5)
+    top = min(flat, default=ends[1] * GIGA)
+    layers: list[c.Layer] = []
+    for one in items:
+        if one.is_roof:
+            sloped = one.intensity is not None
+            end = min(RIGHT, top / one.rate) if sloped else RIGHT
+            at = NAME if sloped else LEFT * 1.06
+            layers += [
+                roof(one.rate / GIGA, LEFT, end, one.look, sloped=sloped),
+                c.Words(
+                    place=at, value=one.rate / GIGA * (at if sloped else 1), text=one.name, dy=4,
+                    across="right" if sloped else "left", up="bottom", size=7,
+                ),
+            ]  # fmt: skip
+        else:
+            layers += _marks(one, one.rate, one.look, valid=one.row.valid)
+            layers += _marks(one, one.published, replace(one.look, colour=PUBLISHED))
+    paper = c.Look(colour=PUBLISHED, marker="s", size=6)
+    return c.one(
+        c.Panel(
+            layers=layers,
+            places=c.Axis(
+                label="additions per byte of DRAM (32-bit elements 1/12, 8-bit elements 1/3)",
+                scale="log",
+                limits=(LEFT, RIGHT),
+                ticks=(1 / 12, 1 / 3, 1),
+                names=("1/12", "1/3", "1"),
+            ),
+            values=c.Axis(label="additions (10⁹/s)", scale="log", limits=ends),
+        ),
+        width=8.4,
+        height=4.4,
+        legend_columns=3,
+        keys=[
+            *(c.Key(label=one.name, look=one.look) for one in kernels),
+            c.Key(label=f"GeForce 8800 GT {cite(KEY)}", look=paper),
+        ],
     )
 
 
-def draw(items: Sequence[Item], axes: AxesGrid) -> None:
-    """Roofs as lines, kernels as the paper's marks; orange: the paper's own."""
-    (panel,) = flat(axes)
-    left, right = LIMITS
-    top = _flat_roof(items)
-    kernels = [one for one in items if one.kernel]
-    for one in items:
-        if one.kernel:
-            continue
-        if one.intensity is None:
-            panel.axhline(one.rate / GIGA, color=INK, linewidth=1.1, label="_roof")
-            place, words = (left * 1.06, one.rate / GIGA), one.label
-        else:
-            bend = min(right, top / one.rate)
-            panel.plot(
-                [left, bend], [left * one.rate / GIGA, bend * one.rate / GIGA], color=INK,
-                linewidth=1.1, linestyle=one.style, label="_roof",
-            )  # fmt: skip
-            place, words = (ROOF_NAME, ROOF_NAME * one.rate / GIGA), one.label
-        panel.annotate(
-            words, place, xytext=(0, 4), textcoords="offset points", fontsize=7, color=INK,
-            va="bottom", ha="left" if one.intensity is None else "right",
-        )  # fmt: skip
-    for one in kernels:
-        _mark(panel, one)
-    panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.set_xlim(left, right)
-    lowest = [one.low for one in items if one.kernel] + [one.published or 1e30 for one in kernels]
-    highest = [one.high for one in kernels] + [one.rate for one in items if one.intensity is None]
-    panel.set_ylim(min(lowest) / GIGA / 2.5, max(highest) / GIGA * 2.5)
-    panel.xaxis.set_major_locator(FixedLocator([1 / 12, 1 / 3, 1]))
-    panel.xaxis.set_minor_locator(NullLocator())
-    panel.xaxis.set_major_formatter(FuncFormatter(_fraction))
-    panel.yaxis.set_major_locator(LogLocator(10))
-    panel.yaxis.set_minor_formatter(NullFormatter())
-    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    panel.set_xlabel("additions per byte of DRAM (32-bit elements 1/12, 8-bit elements 1/3)")
-    panel.set_ylabel("additions (10⁹/s)")
-    _legend(panel, kernels)
-
-
-def _fraction(value: float, _: int) -> str:
-    return f"1/{1 / value:.0f}" if value < 1 else f"{value:.0f}"
-
-
-def _mark(panel: Axes, one: Item) -> None:
-    """This GPU's kernel, and below it the paper's."""
-    if one.kernel is None or one.intensity is None:
-        return
-    size = 10 if one.kernel.marker == "*" else 6.5
-    valid = one.row.valid
-    panel.plot(
-        [one.intensity], [one.rate / GIGA], linestyle="none", marker=one.kernel.marker,
-        markersize=size, color=INK if valid else GREY,
-        markerfacecolor=one.kernel.fill if valid else "white", markeredgewidth=1,
-        label="_valid" if valid else "_invalid", zorder=4,
-    )  # fmt: skip
-    panel.annotate(
-        short(one.rate / GIGA), (one.intensity, one.rate / GIGA), xytext=(9, 0),
-        textcoords="offset points", va="center", fontsize=7, color=INK,
-    )  # fmt: skip
-    if one.published:
-        fill = PUBLISHED if one.kernel.fill == INK else one.kernel.fill
-        panel.plot(
-            [one.intensity], [one.published / GIGA], linestyle="none", marker=one.kernel.marker,
-            markersize=size, color=PUBLISHED, markerfacecolor=fill, markeredgewidth=1,
-            label="_published", zorder=3,
-        )  # fmt: skip
-        panel.annotate(
-            short(one.published / GIGA), (one.intensity, one.published / GIGA), xytext=(9, 0),
-            textcoords="offset points", va="center", fontsize=7, color=PUBLISHED,
-        )  # fmt: skip
-
-
-def _legend(panel: Axes, kernels: Sequence[Item]) -> None:
-    handles = [
-        Line2D(
-            [], [], linestyle="none", marker=one.kernel.marker, color=INK, markeredgewidth=1,
-            markersize=9 if one.kernel.marker == "*" else 6, markerfacecolor=one.kernel.fill,
-            label=one.label,
+def _marks(one: Item, rate: float | None, look: c.Look, *, valid: bool = True) -> Iterator[c.Layer]:
+    """A mark, with its rate beside it."""
+    if rate and one.intensity:
+        place, value = one.intensity, rate / GIGA
+        colour = look.colour if look.colour == PUBLISHED else c.INK
+        yield c.Series(marks=[c.Mark(place, value, valid=valid)], look=look, order=4)
+        yield c.Words(
+            place=place, value=value, text=short(value), dx=9, across="left", size=7, colour=colour
         )
-        for one in kernels
-        if one.kernel
-    ]  # fmt: skip
-    handles.append(
-        Line2D([], [], linestyle="none", marker="s", color=PUBLISHED, markersize=6,
-               label=f"GeForce 8800 GT {reference.cite(KEY)}")
-    )  # fmt: skip
-    if any(not one.row.valid for one in kernels):
-        handles.append(hollow_key())
-    panel.figure.legend(handles=handles, loc="outside upper center", ncols=3)
 
 
 def caption(items: Sequence[Item]) -> str:
     """What is counted, what the roofs are, and where the paper's numbers are from."""
-    roofs = [one for one in items if not one.kernel]
-    words = (
+    roofs = (
+        " Lines: the best rate of integer additions, and the best bandwidth of DRAM; dashed and "
+        "dotted: what is left of it if of every sector that moves one 32-bit or one 8-bit word is "
+        "used, which caches can mend."
+    )
+    return (
         "Additions of two matrices in a second against additions for each byte that must move, one "
         "addition an element (the paper counts operations, which may be those of the index as "
-        "well)."
+        f"well).{roofs if any(one.is_roof for one in items) else ''} Black, grey and white: this "
+        "GPU, matrices of 128 MiB, groups of four elements. Orange: a GeForce 8800 GT as printed "
+        f"in {cite(KEY)}, section VI-C and Table II (2.06 and 0.067 ms of 32-bit elements, 1.020, "
+        "0.634 and 0.024 ms of 8-bit ones), over the 512 × 512 elements of its section III; values "
+        "that its Figure 3 shows and the text does not print are not drawn."
     )
-    if roofs:
-        words += (
-            " Lines: the best rate of integer additions, and the best bandwidth of DRAM; dashed "
-            "and dotted: what is left of it if of every sector that moves one 32-bit or one 8-bit "
-            "word is used, which caches can mend."
-        )
-    return (
-        f"{words} Black, grey and white: this GPU, matrices of 128 MiB, groups of four elements. "
-        f"Orange: a GeForce 8800 GT as printed in {reference.cite(KEY)}, section VI-C and Table II "
-        "(2.06 and 0.067 ms of 32-bit elements, 1.020, 0.634 and 0.024 ms of 8-bit ones), over the "
-        "512 × 512 elements of its section III; values that its Figure 3 shows and the text does "
-        "not print are not drawn."
-        + invalid_note(one.label for one in items if one.kernel and not one.row.valid)
-    )
-
-
-def cells(item: Item) -> tuple[object, ...]:
-    """One line of the data file."""
-    return (
-        item.label, item.kernel is None, "" if item.intensity is None else item.intensity,
-        item.rate, item.low, item.high, item.published or "", item.row.valid, item.row.case,
-    )  # fmt: skip
-
-
-def source(item: Item) -> Row:
-    """The bandwidth of a kernel, or what a roof is made of."""
-    return item.row
 
 
 FIGURE = Figure(
     name="vandenbraak_roofline",
     title="Figure 3 of van den Braak, Mesman and Corporaal (2010), redone",
     order=65,
-    prepare=prepare,
-    grid=grid,
-    draw=draw,
+    items=items,
+    chart=chart,
     caption=caption,
-    columns=(
-        "name", "is_roof", "additions_per_byte", "additions_per_second", "low", "high",
-        "published_additions_per_second", "valid", "case",
-    ),
-    cells=cells,
-    source=source,
-)  # fmt: skip
+    columns=attributes(
+        "name", "is_roof", additions_per_byte="intensity", additions_per_second="rate"
+    )
+    | attributes("low", "high", published_additions_per_second="published")
+    | attributes("valid", "case", of="row"),
+    invalid=lambda one: "" if one.is_roof or one.row.valid else one.name,
+)

@@ -71,15 +71,12 @@ def caption(points: Sequence[Point]) -> str:
         else f"Time of one warp-read {against}. Lines: median over warps; bands: 5th to 95th "
         "percentile over warps."
     )
-    sizes = Counter(point.block_size for point in points)
-    listed = ", ".join(f"{size} threads at {sizes[size]}" for size in sorted(sizes))
-    blocks = (
-        f"Blocks of {points[0].block_size} threads."
-        if len(sizes) == 1
-        else f"Each point stands at the block size of the best useful bandwidth: {listed} of "
-        f"{len(points)} points."
+    sizes = sorted(Counter(point.block_size for point in points).items())
+    listed = ", ".join(f"{size} threads at {count}" for size, count in sizes)
+    return (
+        f"{what} Each point stands at the block size of the best useful bandwidth: {listed} of "
+        f"{len(points)} points. Layouts are set apart sideways to stay visible."
     )
-    return f"{what} {blocks} Layouts are set apart sideways to stay visible."
 
 
 def invalid(point: Point) -> str:

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,14 +21,12 @@ from strata.run import (
     RunError,
     case_id,
     load_run,
-    write_files,
 )
+from strata.run.placed import place_folder, resource
 
 Json = dict[str, Any]
 
 UNKNOWN = "unknown"
-BLANK = Path(__file__).with_name("blank.json")
-"""The context of a run of which nobody told anything; its times are none at which one measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +97,14 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
             expected="a name that is free",
             mend="name another folder, or say --force" if run.is_dir() else "name another folder",
         )
-    folder.mkdir(parents=True, exist_ok=True)
     context = _context(imported, file, run.name, digest)
     lines = [*_lines(imported, file, context["started"])]
     context["sweep"]["cases"] = [line["case"] for line in lines if line["kind"] == "case"]
     dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".import-") as scratch:
-        part = Path(scratch) / run.name
-        header = json.dumps(to_builtins(context), indent=2, ensure_ascii=False)
-        samples = "".join(f"{dump(to_builtins(line))}\n" for line in lines)
-        write_files(part, {CONTEXT_FILE: f"{header}\n".encode(), SAMPLES_FILE: samples.encode()})
-        write_files(part, {MEASUREMENTS_FILE: encode(load_run(part))})
-        if run.exists():
-            shutil.rmtree(run)
-        part.rename(run)
-    return run
+    header = json.dumps(to_builtins(context), indent=2, ensure_ascii=False)
+    samples = "".join(f"{dump(to_builtins(line))}\n" for line in lines)
+    files = {CONTEXT_FILE: f"{header}\n".encode(), SAMPLES_FILE: samples.encode()}
+    return place_folder(run, files, lambda part: {MEASUREMENTS_FILE: encode(load_run(part))})
 
 
 def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
@@ -154,7 +143,7 @@ def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
 
 def _context(imported: Imported, file: Path, run: str, digest: str) -> Json:
     """What context.json holds; what the file does not tell is as in `BLANK`."""
-    context: Json = json.loads(BLANK.read_bytes())
+    context: Json = json.loads(resource("strata.interop", "blank.json"))
     context |= {"run": run, "command": ["strata", "import", file.name], "backend": imported.backend}
     if imported.started:
         context |= dict.fromkeys(("started", "finished"), imported.started)

@@ -23,15 +23,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import NoReturn
 
 from strata.interop._run_folder import Found, Imported, Json, name, word
 from strata.run import METRIC, Measurement, Noise, RunError
+from strata.run.placed import resource
 
 TOOL = "Nsight Compute"
 SUITE = "ncu"
-METRICS = Path(__file__).with_name("ncu_metrics.csv")
 MEND = "write it again: LC_ALL=C ncu --csv --page raw --print-units base"
 
 NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
@@ -113,8 +114,8 @@ def known_metrics() -> Mapping[str, Mapping[str, str]]:
 
     Several metrics may have one name.
     """
-    with METRICS.open(encoding="utf-8", newline="") as file:
-        return {row["metric"]: row for row in csv.DictReader(file)}
+    table = csv.DictReader(StringIO(resource("strata.interop", "ncu_metrics.csv")))
+    return {row["metric"]: row for row in table}
 
 
 def is_table(text: str) -> bool:

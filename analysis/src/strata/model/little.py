@@ -8,12 +8,11 @@ load a request waits for others, and the bandwidth stays below it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from strata.model.atlas import gpu_windows, inside, middle
+from strata.model.cases import by_case
 from strata.run import Row
 from strata.run.statistics import median
 
-KIB = 1024
-CHASE = "latency_vs_footprint"
-STREAM = "bandwidth"
 CLOSE = 0.02
 """How far the number of cores may be from a whole one."""
 
@@ -30,72 +29,40 @@ class Latency:
 def latencies(rows: Sequence[Row]) -> Mapping[str, Latency]:
     """Level -> latency, of what `latency_vs_footprint` walked well inside it, on a GPU.
 
-    Inside: shared memory and L1 up to 16 KiB; L2, past L1, from 256 KiB to a quarter of what the
-    driver says that L2 holds; device memory from 4 to 16 times that. Levels without a valid walk
-    that a timer outside timed, or a run that does not know its L2, are left out.
+    The driver's size of L2 is a footprint over its share of it. Timed by a timer outside.
     """
-    walked = [
-        row
-        for row in rows
-        if (row.benchmark, row.quantity, row.unit) == (CHASE, "load_time", "s")
-        and row.backend == "cuda"
-        and row.valid
-        and row.params.get("cores", "one") == "one"
-        and row.params.get("footprint", "").isdecimal()
-    ]
-    l2 = _l2(rows)
-    windows = {"shared": ("shared", 0.0, 16.0 * KIB), "l1": ("global_ca", 0.0, 16.0 * KIB)}
-    if l2 is not None:
-        windows["l2"] = ("global_cg", 256.0 * KIB, l2 / 4)
-        windows["dram"] = ("global_cg", 4 * l2, 16 * l2)
-    found = {}
-    for level, (space, low, high) in windows.items():
-        here = sorted(
-            (
-                row
-                for row in walked
-                if row.params.get("space") == space and low <= int(row.params["footprint"]) <= high
-            ),
-            key=lambda row: row.value,
-        )
-        if here:
-            seconds = median([row.value for row in here])
-            found[level] = Latency(level, seconds, here[(len(here) - 1) // 2])
-    return found
-
-
-def _l2(rows: Sequence[Row]) -> float | None:
-    """Bytes of L2, as the driver says: a footprint over its share of it."""
-    sizes = [
-        int(row.params["footprint"]) / row.value
-        for row in rows
-        if (row.benchmark, row.quantity) == (CHASE, "footprint_over_l2")
+    walks = [row for row in rows if row.benchmark == "latency_vs_footprint"]
+    l2 = [
+        footprint / row.value
+        for row in walks
+        if row.quantity == "footprint_over_l2"
         and row.value > 0
-        and row.params.get("footprint", "").isdecimal()
+        and (footprint := row.count("footprint")) is not None
     ]
-    return median(sizes) if sizes else None
+    timed = [
+        row
+        for row in walks
+        if (row.quantity, row.unit, row.backend) == ("load_time", "s", "cuda") and row.valid
+    ]
+    return {
+        level: Latency(level, median([row.value for row in here]), middle(here))
+        for level, here in inside(timed, gpu_windows(median(l2) if l2 else 0)).items()
+    }
 
 
 def cores(rows: Sequence[Row]) -> int | None:
     """How many SMs streamed: bandwidth over bytes a cycle of one SM and its clock; None unknown.
 
-    The three are rows of one case of `bandwidth`; the median over all cases must be close to a
-    whole number.
+    The median over the cases of `bandwidth` must be close to a whole number.
     """
-    by_case: dict[str, dict[str, float]] = {}
-    for row in rows:
-        if row.benchmark == STREAM and row.backend == "cuda" and row.value > 0:
-            outside = row.quantity != "bandwidth_per_sm" or row.method == "event_slope"
-            if outside:
-                by_case.setdefault(row.case, {})[row.quantity] = row.value
-    counts = [
-        one["bandwidth"] / one["bandwidth_per_sm"] / one["core_clock"]
-        for one in by_case.values()
-        if {"bandwidth", "bandwidth_per_sm", "core_clock"} <= one.keys()
-    ]
-    if not counts:
-        return None
-    count = median(counts)
+    streams = (row for row in rows if (row.benchmark, row.backend) == ("bandwidth", "cuda"))
+    counts = []
+    for case in by_case(streams):
+        of_all, clock = case.row("bandwidth"), case.row("core_clock")
+        of_one = case.row("bandwidth_per_sm", "event_slope")
+        if of_all and of_one and clock and min(of_one.value, clock.value) > 0:
+            counts.append(of_all.value / of_one.value / clock.value)
+    count = median(counts) if counts else 0
     whole = round(count)
     return whole if whole and abs(count / whole - 1) <= CLOSE else None
 
@@ -103,8 +70,3 @@ def cores(rows: Sequence[Row]) -> int | None:
 def allowed(bytes_in_flight: float, latency: Latency) -> float:
     """The bandwidth in B/s that `bytes_in_flight` on the whole chip can have at the most."""
     return bytes_in_flight / latency.seconds
-
-
-def needed(bandwidth: float, latency: Latency) -> float:
-    """The bytes that must be in flight on the whole chip for `bandwidth` in B/s, at the least."""
-    return bandwidth * latency.seconds

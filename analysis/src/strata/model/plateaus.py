@@ -1,61 +1,38 @@
 """Plateaus and knees of a curve that climbs in steps, such as latency against footprint.
 
-A stretch of points is flat where all of them lie within `tolerance` of each other. The longest flat
-stretch is a plateau, then the longest of what lies left and right of it, and so on; what is shorter
-than `OCTAVES` or than `POINTS` is part of a slope. Neighbours whose levels differ by less than
-`STEP` are one plateau, and a plateau takes the points at its ends that lie on its level. The
-tolerance grows with the noise of the curve, which is estimated from the differences of neighbours,
-robustly (median absolute deviation), so that steps are no noise and noise makes no steps.
-
-All is done on logarithms: a plateau of 30 cycles and one of 700 are as flat as each other where
-they vary by as many percent.
+A stretch is flat where its points lie within `tolerance` of each other. The longest flat stretch is
+a plateau, then the longest left and right of it, and so on. Neighbours whose levels differ by less
+than `STEP` are one plateau, which takes the points at its ends that lie on its level. The tolerance
+grows with the noise of the curve: the median absolute deviation of the differences of neighbours.
+All is done on logarithms: plateaus of 30 and 700 cycles that vary by as many per cent are as flat.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import log, log2, sqrt
+from typing import NamedTuple
 
 from strata.run.statistics import median
 
-TOLERANCE = 0.05
-"""Of the level: how far apart the points of a plateau may lie where there is no noise."""
-STEP = 0.15
-"""Of the lower level: a smaller step is none."""
-OCTAVES = 0.7
-"""A shorter stretch is no plateau."""
-POINTS = 4
-"""Fewer points are no plateau."""
-NOISE = 5.0
-"""Standard deviations of the noise that the tolerance is at the least."""
-NORMAL = 1.4826
-"""Standard deviation over median absolute deviation, of a normal distribution."""
+TOLERANCE = 0.05  # of the level: how far apart the points of a plateau lie without noise
+STEP = 0.15  # of the lower level: a smaller step is none
+OCTAVES = 0.7  # a shorter stretch is no plateau
+POINTS = 4  # fewer points are no plateau
+NOISE = 5.0  # standard deviations of the noise that the tolerance is at the least
+NORMAL = 1.4826  # standard deviation over median absolute deviation, of a normal distribution
 
 
-@dataclass(frozen=True, slots=True)
-class Plateau:
-    """A flat stretch from `first` to `last`, both points of the curve, in its unit of x.
-
-    `level` is the median of its points, `low` and `high` are the least and the largest of them, in
-    the unit of y. `start` and `stop` are the places of `first` and `last` in the curve.
-    """
+class Plateau(NamedTuple):
+    """A flat stretch between two points of the curve (x, and place), at the median `level` (y)."""
 
     first: float
     last: float
     level: float
-    low: float
-    high: float
     start: int
     stop: int
 
-    @property
-    def points(self) -> int:
-        """How many points of the curve lie on it."""
-        return self.stop - self.start + 1
 
-
-@dataclass(frozen=True, slots=True)
-class Knee:
+class Knee(NamedTuple):
     """Where a plateau ends: `last` is on it, `first` is the first point of the next one."""
 
     last: float
@@ -79,31 +56,33 @@ def find(
 ) -> tuple[Plateau, ...]:
     """The plateaus of the curve `ys` over `xs`, left to right.
 
-    `xs` ascend and are positive, `ys` are positive, both of one length; `tolerance` is relative,
-    the larger of TOLERANCE and NOISE times the curve's noise unless told. Raises ValueError
-    otherwise.
+    `tolerance` is relative, unless told the larger of TOLERANCE and NOISE times the curve's noise.
+    Raises ValueError unless `xs` and `ys` are positive and as many, and `xs` ascend.
     """
     if len(xs) != len(ys):
         raise ValueError(f"{len(xs)} places of {len(ys)} points; expected as many")
-    if any(not x > 0 for x in xs) or any(not y > 0 for y in ys):
+    if not all(value > 0 for value in (*xs, *ys)):
         raise ValueError("a place or a point that is not positive; logarithms need positive ones")
-    if any(not after > before for before, after in pairwise(xs)):
+    if not all(after > before for before, after in pairwise(xs)):
         raise ValueError("places that do not ascend; sort the points and keep one of each place")
     if tolerance is None:
         tolerance = max(TOLERANCE, NOISE * noise(ys))
-    logs = [log(y) for y in ys]
-    places = [log2(x) for x in xs]
-    width = log(1 + tolerance)
-    found = _merged(sorted(_stretches(places, logs, 0, len(xs), width)), logs)
-    wide = [_extended(start, stop, logs, width) for start, stop in found]
-    return tuple(_plateau(start, stop, xs, ys) for start, stop in _apart(wide))
+    places, logs, width = [log2(x) for x in xs], [log(y) for y in ys], log(1 + tolerance)
+    found: list[Plateau] = []
+    free = 0
+    for flat in _merged(sorted(_stretches(places, logs, 0, len(xs), width)), logs):
+        start, stop = _extended(*flat, logs, width)
+        start = max(start, free)  # where two claim a point, the left one keeps it
+        if start <= stop:
+            found.append(Plateau(xs[start], xs[stop], median(ys[start : stop + 1]), start, stop))
+            free = stop + 1
+    return tuple(found)
 
 
 def knees(found: Sequence[Plateau]) -> tuple[Knee, ...]:
     """Where one plateau ends and the next begins, left to right; one fewer than plateaus."""
     return tuple(
-        Knee(last=one.last, first=other.first, before=one.level, after=other.level)
-        for one, other in pairwise(found)
+        Knee(one.last, other.first, one.level, other.level) for one, other in pairwise(found)
     )
 
 
@@ -114,25 +93,22 @@ def _stretches(
     places: Sequence[float], logs: Sequence[float], begin: int, end: int, width: float
 ) -> Iterator[_Stretch]:
     """The longest flat stretch of [begin, end), and those left and right of it; ends included."""
-    longest: tuple[float, int, int] | None = None
-    for start in range(begin, end):
-        low = high = logs[start]
-        stop = start
-        while stop + 1 < end:
-            low, high = min(low, logs[stop + 1]), max(high, logs[stop + 1])
+    longest, start, stop = 0.0, 0, 0
+    for first in range(begin, end):
+        low = high = logs[first]
+        last = first
+        while last + 1 < end:
+            low, high = min(low, logs[last + 1]), max(high, logs[last + 1])
             if high - low > width:
                 break
-            stop += 1
-        length = places[stop] - places[start]
-        enough = stop - start + 1 >= POINTS and length >= OCTAVES
-        if enough and (longest is None or length > longest[0]):
-            longest = (length, start, stop)
-    if longest is None:
-        return
-    _, start, stop = longest
-    yield start, stop
-    yield from _stretches(places, logs, begin, start, width)
-    yield from _stretches(places, logs, stop + 1, end, width)
+            last += 1
+        length = places[last] - places[first]
+        if length > longest and length >= OCTAVES and last - first + 1 >= POINTS:
+            longest, start, stop = length, first, last
+    if longest:
+        yield start, stop
+        yield from _stretches(places, logs, begin, start, width)
+        yield from _stretches(places, logs, stop + 1, end, width)
 
 
 def _merged(found: Sequence[_Stretch], logs: Sequence[float]) -> list[_Stretch]:
@@ -141,7 +117,7 @@ def _merged(found: Sequence[_Stretch], logs: Sequence[float]) -> list[_Stretch]:
     while len(result) > 1:
         levels = [median(logs[start : stop + 1]) for start, stop in result]
         gaps = [abs(after - one) for one, after in pairwise(levels)]
-        place = min(range(len(gaps)), key=gaps.__getitem__)
+        place = gaps.index(min(gaps))
         if gaps[place] >= log(1 + STEP):
             break
         result[place : place + 2] = [(result[place][0], result[place + 1][1])]
@@ -156,26 +132,3 @@ def _extended(start: int, stop: int, logs: Sequence[float], width: float) -> _St
     while stop + 1 < len(logs) and abs(logs[stop + 1] - level) <= width / 2:
         stop += 1
     return start, stop
-
-
-def _apart(found: Sequence[_Stretch]) -> list[_Stretch]:
-    """Where two claim a point after they were extended, the left one keeps it."""
-    result: list[_Stretch] = []
-    for start, stop in found:
-        begin = max(start, result[-1][1] + 1) if result else start
-        if begin <= stop:
-            result.append((begin, stop))
-    return result
-
-
-def _plateau(start: int, stop: int, xs: Sequence[float], ys: Sequence[float]) -> Plateau:
-    here = ys[start : stop + 1]
-    return Plateau(
-        first=xs[start],
-        last=xs[stop],
-        level=median(here),
-        low=min(here),
-        high=max(here),
-        start=start,
-        stop=stop,
-    )

@@ -2,17 +2,18 @@
 
 The line is fitted to some of the sizes, by least squares of relative errors, so that a microsecond
 counts as much as a second that is as many per cent off. The other sizes are held out: what the line
-says of them is a prediction, and its error is known. Like `strata.model`: no files, no drawing, and
-what a run lacks is simply not there.
+says of them is a prediction, and its error is known.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from strata.model.names import rank
 from strata.run import Row
 from strata.run.statistics import Interval
 
@@ -33,10 +34,7 @@ Key = tuple[str, str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """t = alpha + beta · bytes: seconds and seconds a byte, each with its 95 % interval.
-
-    `sizes` and `seconds` are what it was fitted to.
-    """
+    """Seconds and seconds a byte, each with its 95 % interval; and what the line was fitted to."""
 
     alpha: float
     beta: float
@@ -50,84 +48,58 @@ class Line:
         return self.alpha + self.beta * size
 
 
-def _solve(sizes: Floats, seconds: Floats, weights: Floats) -> tuple[float, float]:
-    """Alpha and beta that minimise the squares of weight · error.
+def _scaled(sizes: Floats, weights: Floats) -> Floats:
+    """What is fitted, weighted: a column of ones, and the sizes over the largest of them."""
+    return np.column_stack([weights, weights * sizes / sizes.max()])
 
-    Bytes are scaled to the largest, so that the two columns are of a size.
-    """
-    scale = float(sizes.max())
-    matrix = np.column_stack([weights, weights * sizes / scale])
-    (alpha, beta), *_ = np.linalg.lstsq(matrix, weights * seconds, rcond=None)
-    return float(alpha), float(beta) / scale
+
+def _solve(sizes: Floats, seconds: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Alpha and beta that minimise the squares of weight · error, for each row of `seconds`."""
+    (alpha, beta), *_ = np.linalg.lstsq(_scaled(sizes, weights), (weights * seconds).T, rcond=None)
+    return alpha, beta / sizes.max()
 
 
 def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:
-    """The line through some transfers; None with too few sizes to know how good it is.
-
-    Intervals are Student's, of the relative errors that are left over.
-    """
-    x = np.asarray(sizes, dtype=np.float64)
-    t = np.asarray(seconds, dtype=np.float64)
-    if len(np.unique(x)) < LEAST_POINTS or np.any(t <= 0) or np.any(x <= 0):
-        return None
-    weights = 1 / t
-    alpha, beta = _solve(x, t, weights)
-    matrix = np.column_stack([weights, weights * x])
-    left = 1 - weights * (alpha + beta * x)
-    freedom = len(x) - 2
-    scale = np.array([1.0, 1 / x.max()])
-    scaled = matrix * scale
-    covariance = np.linalg.inv(scaled.T @ scaled) * float(left @ left) / freedom
-    alpha_error, beta_error = np.sqrt(np.diag(covariance)) * scale
-    reach = _student(freedom)
-    return Line(
-        alpha=alpha,
-        beta=beta,
-        alpha_interval=_around(alpha, reach * float(alpha_error)),
-        beta_interval=_around(beta, reach * float(beta_error)),
-        sizes=tuple(float(one) for one in x),
-        seconds=tuple(float(one) for one in t),
-    )
-
-
-def _student(freedom: int) -> float:
-    """The quantile of Student's t that bounds `CONFIDENCE` on both sides."""
+    """The line through transfers, with Student's intervals; None of too few sizes."""
     from scipy.special import stdtrit  # half a second that a page without transfers need not pay
 
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
-
-
-def _around(middle: float, reach: float) -> Interval:
-    return Interval(middle - reach, middle + reach)
+    x, t = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
+    if len(np.unique(x)) < LEAST_POINTS or np.any(t <= 0) or np.any(x <= 0):
+        return None
+    alpha, beta = map(float, _solve(x, t, 1 / t))
+    left, freedom = 1 - (alpha + beta * x) / t, len(x) - 2
+    matrix = _scaled(x, 1 / t)
+    covariance = np.linalg.inv(matrix.T @ matrix) * float(left @ left) / freedom
+    reach = stdtrit(freedom, (1 + CONFIDENCE) / 2) * np.sqrt(np.diag(covariance))
+    alpha_reach, beta_reach = float(reach[0]), float(reach[1] / x.max())
+    return Line(
+        alpha,
+        beta,
+        Interval(alpha - alpha_reach, alpha + alpha_reach),
+        Interval(beta - beta_reach, beta + beta_reach),
+        sizes=tuple(x.tolist()),
+        seconds=tuple(t.tolist()),
+    )
 
 
 def held_out(sizes: Iterable[int]) -> frozenset[int]:
     """Every third size, neither the smallest nor the largest: those that a line must predict."""
     ordered = sorted(set(sizes))
-    if len(ordered) < LEAST_POINTS + 1:
-        return frozenset()
-    return frozenset(ordered[1:-1:3])
+    return frozenset(ordered[1:-1:3] if len(ordered) > LEAST_POINTS else ())
 
 
 # --- where two lines cross ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class BreakEven:
-    """The size in bytes from which on the first of two lines is the cheaper one, and its interval.
-
-    An end of the interval may be 0 or infinite: then so many of the resampled lines do not cross.
-    """
+class BreakEven(NamedTuple):
+    """The size in bytes from which on a line is cheaper; its interval may reach to 0 or ∞."""
 
     size: float
     interval: Interval
 
 
 def _crossing(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Where the first line, dearer for nothing and cheaper a byte, gets below the second.
-
-    0 when it is below everywhere, infinite when it never is.
-    """
+    """Where the first line gets below the second: 0 if it is so everywhere, infinite if nowhere."""
     alpha, beta = first[0] - second[0], second[1] - first[1]
     if alpha <= 0:
         return 0.0 if beta >= 0 else float("nan")
@@ -135,136 +107,88 @@ def _crossing(first: tuple[float, float], second: tuple[float, float]) -> float:
 
 
 def _resampled(line: Line, generator: np.random.Generator) -> list[tuple[float, float]]:
-    """Lines through the fitted points with their relative errors dealt anew.
-
-    Errors are made as large as they would be had the line not been drawn through them (leverage).
-    """
+    """Lines through the fitted points, their relative errors (over their leverage) dealt anew."""
     x, t = np.asarray(line.sizes), np.asarray(line.seconds)
     fitted = line.alpha + line.beta * x
-    weights = 1 / t
-    matrix = np.column_stack([weights, weights * x / x.max()])
+    matrix = _scaled(x, 1 / t)
     leverage = np.clip(np.diag(matrix @ np.linalg.pinv(matrix)), 0, 1 - 1e-9)
     errors = (t / fitted - 1) / np.sqrt(1 - leverage)
-    errors = errors - errors.mean()
-    result = []
-    for _ in range(RESAMPLES):
-        dealt = fitted * (1 + generator.choice(errors, size=len(x)))
-        result.append(_solve(x, dealt, 1 / np.abs(fitted)))
-    return result
+    errors -= errors.mean()
+    dealt = fitted * (1 + generator.choice(errors, size=(RESAMPLES, len(x))))
+    return list(zip(*_solve(x, dealt, 1 / np.abs(fitted)), strict=True))
 
 
 def break_even(many: Line, packed: Line, *, seed: int = 1) -> BreakEven | None:
     """From how many bytes on many small copies are cheaper than packing; None if they never are.
 
-    Packing has the lower cost for nothing and the higher cost a byte. The interval comes from
-    resampling the relative errors of both fits.
+    Packing costs less for nothing and more a byte. The interval is of resampled lines.
     """
     size = _crossing((many.alpha, many.beta), (packed.alpha, packed.beta))
-    if not np.isfinite(size) or size <= 0:
+    if not 0 < size < float("inf"):
         return None
     generator = np.random.default_rng(seed)
-    sizes = [
-        _crossing(one, two)
-        for one, two in zip(_resampled(many, generator), _resampled(packed, generator), strict=True)
-    ]
-    known = np.array([one for one in sizes if not np.isnan(one)])
-    if not len(known):
+    lines = zip(_resampled(many, generator), _resampled(packed, generator), strict=True)
+    sizes = [found for one, two in lines if not np.isnan(found := _crossing(one, two))]
+    if not sizes:
         return None
     # Of the order statistics, not between them: some may be infinite.
-    low, high = (
-        float(np.quantile(known, p, method="nearest"))
-        for p in ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
-    )
-    return BreakEven(size=size, interval=Interval(min(low, size), max(high, size)))
+    ends = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
+    low, high = (float(np.quantile(sizes, end, method="nearest")) for end in ends)
+    return BreakEven(size, Interval(min(low, size), max(high, size)))
 
 
 # --- from rows ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One case of `transfers` by its caller's clock; `predicted` is in seconds, by the fit.
-
-    A point that is held out was not fitted, nor one that is not valid.
-    """
+class Point(NamedTuple):
+    """One case of `transfers` by its caller's clock; `predicted` is in seconds, by the fit."""
 
     memory: str
     direction: str
     pieces: int
     packing: str
     bytes: int
-    held_out: bool
-    predicted: float | None
     row: Row
     bandwidth: Row | None
+    held_out: bool = False
+    predicted: float | None = None
 
     @property
     def key(self) -> Key:
         """What its line is fitted for."""
         return (self.memory, self.direction, self.pieces, self.packing)
 
-    @property
-    def moved(self) -> int:
-        """Bytes moved in all."""
-        return self.bytes * (2 if self.direction == "both" else 1)
 
-    @property
-    def error(self) -> float | None:
-        """Predicted ÷ measured − 1."""
-        return None if self.predicted is None else self.predicted / self.row.value - 1
-
-
-def _place(known: Sequence[str], word: str) -> tuple[int, str]:
-    return (known.index(word) if word in known else len(known), word)
-
-
-def points(rows: Iterable[Row], *, method: str = "wall") -> tuple[Point, ...]:
+def points(rows: Iterable[Row]) -> tuple[Point, ...]:
     """The transfers of a run, with what the fits say of them."""
-    times: list[Row] = []
-    bandwidths: dict[str, Row] = {}
-    for row in rows:
-        if row.benchmark == "transfers" and row.method == method:
-            if row.quantity == "transfer_time":
-                times.append(row)
-            elif row.quantity == "bandwidth":
-                bandwidths[row.case] = row
-    found = [
-        Point(
-            memory=row.params["memory"],
-            direction=row.params["direction"],
-            pieces=int(row.params["pieces"]),
-            packing=row.params["packing"],
-            bytes=int(row.params["bytes"]),
-            held_out=False,
-            predicted=None,
-            row=row,
-            bandwidth=bandwidths.get(row.case),
-        )
-        for row in times
-    ]
+    timed = [row for row in rows if (row.benchmark, row.method) == ("transfers", "wall")]
+    bandwidths = {row.case: row for row in timed if row.quantity == "bandwidth"}
+    found = []
+    for row in timed:
+        pieces, size = row.count("pieces"), row.count("bytes")
+        if row.quantity == "transfer_time" and pieces is not None and size is not None:
+            memory, direction, packing = map(row.text, ("memory", "direction", "packing"))
+            rate = bandwidths.get(row.case)
+            found.append(Point(memory, direction, pieces, packing, size, row, rate))
+    result = []
+    for group in _by_key(found).values():
+        out = held_out(point.bytes for point in group if point.row.valid)
+        marked = [point._replace(held_out=point.bytes in out) for point in group]
+        line = line_of(marked)
+        result += [one._replace(predicted=line.at(one.bytes) if line else None) for one in marked]
+
+    def place(one: Point) -> tuple[object, ...]:
+        memory, direction = rank(one.memory, MEMORIES), rank(one.direction, DIRECTIONS)
+        return memory, direction, one.pieces, rank(one.packing, PACKINGS), one.bytes
+
+    return tuple(sorted(result, key=place))
+
+
+def _by_key(found: Iterable[Point]) -> Mapping[Key, list[Point]]:
     groups: dict[Key, list[Point]] = defaultdict(list)
     for point in found:
         groups[point.key].append(point)
-    result: list[Point] = []
-    for group in groups.values():
-        out = held_out(point.bytes for point in group if point.row.valid)
-        marked = [replace(point, held_out=point.bytes in out) for point in group]
-        line = line_of(marked)
-        result += [
-            replace(point, predicted=line.at(point.bytes)) if line else point for point in marked
-        ]
-    return tuple(
-        sorted(
-            result,
-            key=lambda one: (
-                _place(MEMORIES, one.memory),
-                _place(DIRECTIONS, one.direction),
-                one.pieces,
-                _place(PACKINGS, one.packing),
-                one.bytes,
-            ),
-        )
-    )
+    return groups
 
 
 def line_of(group: Iterable[Point]) -> Line | None:
@@ -275,33 +199,23 @@ def line_of(group: Iterable[Point]) -> Line | None:
 
 def lines(found: Iterable[Point]) -> Mapping[Key, Line]:
     """The fitted line of each key that has one."""
-    groups: dict[Key, list[Point]] = defaultdict(list)
-    for point in found:
-        groups[point.key].append(point)
-    fitted = {key: line_of(group) for key, group in groups.items()}
-    return {key: line for key, line in fitted.items() if line is not None}
+    return {key: line for key, group in _by_key(found).items() if (line := line_of(group))}
 
 
 def worst_prediction(found: Iterable[Point]) -> float | None:
     """The largest relative error, in absolute value, of what was predicted of held-out sizes."""
-    errors = [
-        abs(point.error)
-        for point in found
-        if point.held_out and point.row.valid and point.error is not None
-    ]
+    told = (one for one in found if one.held_out and one.row.valid)
+    errors = (abs(one.predicted / one.row.value - 1) for one in told if one.predicted is not None)
     return max(errors, default=None)
 
 
 def break_evens(found: Iterable[Point]) -> Mapping[tuple[str, str, int], BreakEven]:
     """By memory, direction and pieces: the payload from which on packing does not pay."""
     fitted = lines(found)
-    result = {}
-    for memory, direction, pieces, packing in fitted:
-        packed = fitted.get((memory, direction, pieces, "packed"))
-        if packing != "none" or packed is None:
-            continue
-        many = fitted[memory, direction, pieces, "none"]
-        crossing = break_even(many, packed)
-        if crossing is not None:
-            result[memory, direction, pieces] = crossing
-    return result
+    return {
+        key[:3]: crossing
+        for key, many in fitted.items()
+        if key[3] == "none"
+        and (packed := fitted.get((*key[:3], "packed")))
+        and (crossing := break_even(many, packed))
+    }

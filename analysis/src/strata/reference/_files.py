@@ -16,6 +16,7 @@ from typing import Any, TypeVar, get_args
 import msgspec
 
 from strata.run import RunError
+from strata.run.placed import read_utf8
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
@@ -91,7 +92,7 @@ def read(path: Path, kind: type[Record]) -> Iterator[Record]:
 
     columns = _columns(kind)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_utf8(path)
     except (OSError, UnicodeDecodeError) as error:
         raise refused(None, f"{error}", "a readable table in UTF-8") from error
     reader = csv.reader(StringIO(text, newline=""))

@@ -8,47 +8,24 @@ digits.
 import base64
 import json
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import groupby
+from typing import TypeVar
 
 from strata.run import Row, params_text
 
-DIGITS = 7
-_EXACT = 1e15
-"""Whole numbers below this are written whole, as counts are."""
-
-
-class Places:
-    """Where rows stand among those of their run, counted from 0."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows = rows
-        self._first: dict[str, int] = {}
-        last: str | None = None
-        for place, row in enumerate(rows):
-            if row.case is not last:
-                last = row.case
-                self._first.setdefault(last, place)
-
-    def of(self, row: Row) -> int:
-        """The place of the row with the key of `row`. Raises KeyError where there is none."""
-        for place in range(self._first[row.case], len(self._rows)):
-            here = self._rows[place]
-            if here is row or here.key == row.key:
-                return place
-            if here.case != row.case:
-                break
-        raise KeyError(row.key)
+T = TypeVar("T", bound=Hashable)
 
 
 def spans(places: Iterable[int]) -> str:
     """Places from 0 as numbers from 1, in order, what follows on each other joined: `3-7,12`."""
-    parts: list[list[int]] = []
-    for place in sorted(set(places)):
-        if parts and parts[-1][1] == place:
-            parts[-1][1] = place + 1
+    ends: list[list[int]] = []
+    for number in sorted({place + 1 for place in places}):
+        if ends and ends[-1][-1] == number - 1:
+            ends[-1][1:] = [number]
         else:
-            parts.append([place + 1, place + 1])
-    return ",".join(f"{low}" if low == high else f"{low}-{high}" for low, high in parts)
+            ends.append([number])
+    return ",".join("-".join(map(str, part)) for part in ends)
 
 
 def pack(rows: Sequence[Row], shown: Callable[[str], str] = str) -> str:
@@ -59,30 +36,14 @@ def pack(rows: Sequence[Row], shown: Callable[[str], str] = str) -> str:
     valid, and reasons), value and number of samples; of rows with several samples as well the ends
     of interval and range.
     """
-    cases: list[list[str | int]] = []
-    heads: dict[tuple[str, ...], int] = {}
-    notes: dict[tuple[bool, str], int] = {}
-    head: list[int] = []
-    note: list[int] = []
-    last: str | None = None
-    for row in rows:
-        if row.case is not last:
-            last = row.case
-            cases.append([row.benchmark, params_text(row.params, " "), 0])
-        cases[-1][2] += 1  # type: ignore[operator]
-        words = (row.quantity, row.unit, row.provenance, row.method)
-        head.append(heads.setdefault(words, len(heads)))
-        note.append(notes.setdefault((row.valid, row.reasons), len(notes)))
+    heads, head = _numbered((row.quantity, row.unit, row.provenance, row.method) for row in rows)
+    notes, note = _numbered((row.valid, row.reasons) for row in rows)
+    cases = []
+    for _, group in groupby(rows, key=lambda row: row.case):
+        first, *others = group
+        cases.append((first.benchmark, params_text(first.params, " "), 1 + len(others)))
+    words = {"cases": cases, "heads": heads, "notes": [(sound, shown(why)) for sound, why in notes]}
     several = [row for row in rows if row.samples > 1]
-    words_of = json.dumps(
-        {
-            "cases": cases,
-            "heads": list(heads),
-            "notes": [(valid, shown(reasons)) for valid, reasons in notes],
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
     columns = {
         "head": map(str, head),
         "note": map(str, note),
@@ -93,14 +54,20 @@ def pack(rows: Sequence[Row], shown: Callable[[str], str] = str) -> str:
         "least": (_text(row.minimum) for row in several),
         "most": (_text(row.maximum) for row in several),
     }
+    text = json.dumps(words, ensure_ascii=False, separators=(",", ":"))
     numbers = ",".join(f'"{name}":[{",".join(cells)}]' for name, cells in columns.items())
-    packed = zlib.compress(f"{words_of[:-1]},{numbers}}}".encode(), 6)
-    return base64.b64encode(packed).decode()
+    return base64.b64encode(zlib.compress(f"{text[:-1]},{numbers}}}".encode(), 6)).decode()
+
+
+def _numbered(words: Iterable[T]) -> tuple[list[T], list[int]]:
+    """Every word once, and the number of each."""
+    known: dict[T, int] = {}
+    numbers = [known.setdefault(word, len(known)) for word in words]
+    return list(known), numbers
 
 
 def _text(value: float | None) -> str:
+    """Whole numbers whole, as counts are; others with seven digits."""
     if value is None:
         return "null"
-    if value.is_integer() and abs(value) < _EXACT:
-        return f"{value:.0f}"
-    return f"{value:.{DIGITS}g}"
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.7g}"

@@ -22,11 +22,6 @@ def sources() -> Mapping[int, Source]:
     return {one.number: one for one in reference.bibliography()}
 
 
-@cache
-def _numbers() -> Mapping[str, int]:
-    return {one.key: one.number for one in sources().values()}
-
-
 class Citations:
     """The sources that one page cites: they are collected while its texts are linked."""
 
@@ -35,18 +30,16 @@ class Citations:
 
     def link(self, text: str) -> Markup:
         """`text` for a page: escaped, every citation of a known source a link to it."""
-        parts: list[Markup] = []
-        done = 0
-        for mark in _MARK.finditer(text):
-            numbers = [int(word) for word in mark[1].split(",")]
-            if all(number in sources() for number in numbers):
-                parts += [Markup.escape(text[done : mark.start()]), self._linked(numbers)]
-                done = mark.end()
-        return Markup().join([*parts, Markup.escape(text[done:])])
+        return Markup(_MARK.sub(self._mark, f"{Markup.escape(text)}"))  # noqa: S704  (escaped)
+
+    def _mark(self, mark: re.Match[str]) -> str:
+        numbers = [int(word) for word in mark[1].split(",")]
+        return self._linked(numbers) if all(one in sources() for one in numbers) else mark[0]
 
     def cite(self, *keys: str) -> Markup:
         """The citation of sources by their keys. Raises KeyError for a key that none has."""
-        return self._linked(sorted(_numbers()[key] for key in keys))
+        numbers = {one.key: one.number for one in sources().values()}
+        return self._linked(sorted(numbers[key] for key in keys))
 
     def used(self) -> Sequence[Source]:
         """The sources cited so far, by number."""
@@ -59,4 +52,4 @@ class Citations:
     def _linked(self, numbers: Sequence[int]) -> Markup:
         self._used.update(numbers)
         link = Markup('<a href="#source-{0}">{0}</a>').format
-        return Markup("[") + Markup(", ").join(map(link, numbers)) + Markup("]")
+        return Markup("[{}]").format(Markup(", ").join(map(link, numbers)))

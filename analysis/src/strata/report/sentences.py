@@ -3,42 +3,27 @@
 Only valid rows are told, and what the run lacks is left out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from strata import model
 from strata.ladder import best, seeds, steps
-from strata.model import Cited, Sentence, atlas, level_name
-from strata.model.units import quantity, size
+from strata.model import atlas, layouts
+from strata.model.names import level_name
+from strata.model.text import Cited, Sentence, cited, joined
+from strata.model.units import size
+from strata.report.attempt import attempt
 from strata.run import Row, Run
 
-_KINDS = {
-    "fp16x2": "packed fp16",
-    "bf16x2": "packed bf16",
-    "int8_dp4a": "int8 (dp4a)",
-}
+_KINDS = {"fp16x2": "packed fp16", "bf16x2": "packed bf16", "int8_dp4a": "int8 (dp4a)"}
 _DIRECTIONS = {"to_device": "to the device", "to_host": "to the host", "both": "both ways at once"}
 
 
-def sentences(run: Run) -> tuple[Sentence, ...]:
+def sentences(run: Run, notices: list[str] | None = None) -> tuple[Sentence, ...]:
     """Everything that the run says in words, the chip first; empty without valid rows."""
-    own = (one(run) for one in PARTS)
-    return (
-        *(sentence for sentence in own if sentence),
-        *model.sentences(run.rows),
-        *seeds.sentences(run.rows),
-        *best.sentences(run),
-        *steps.sentences(run),
-    )
-
-
-def kind_name(kind: str) -> str:
-    """A kind of arithmetic as people write it: `fp16x2` is packed fp16."""
-    return _KINDS.get(kind, kind)
-
-
-def cited(row: Row) -> Cited:
-    """The value of a row with its unit, linked to the row."""
-    return Cited(quantity(row.value, row.unit), row)
+    told: list[Sentence] = []
+    for what, say in PARTS.items():
+        with attempt(f"What the run says of {what}", notices):
+            told += say(run)
+    return tuple(told)
 
 
 def percent(row: Row) -> Cited:
@@ -46,103 +31,92 @@ def percent(row: Row) -> Cited:
     return Cited(f"{100 * row.value:.0f} %", row)
 
 
-def joined(parts: Sequence[Sequence[str | Cited]]) -> list[str | Cited]:
-    """`a, b and c`, of pieces of a sentence."""
-    result: list[str | Cited] = []
-    for place, part in enumerate(parts):
-        if place:
-            result.append(" and " if place == len(parts) - 1 else ", ")
-        result += part
-    return result
+def against_limit(level: str, best: atlas.Best) -> Sentence:
+    """How near a bandwidth is to its limit: a share of the pins, or bytes a cycle of each core."""
+    if level == "dram" and best.share:
+        return (percent(best.share), " of what its pins allow")
+    if best.per_cycle is None:
+        return ()
+    clock = "a TSC cycle" if "tsc" in best.per_cycle.unit else "a cycle"
+    core = "core" if best.row.backend == "host" else "SM"
+    return (Cited(f"{best.per_cycle.value:.1f} B {clock}", best.per_cycle), f" of each {core}")
 
 
-def latency(run: Run) -> Sentence:
+def latency(run: Run) -> Iterator[Sentence]:
     """What a load costs that waits for the one before it, out of each level."""
-    found = atlas.latencies(run)
-    if not found:
-        return ()
-    parts: list[list[str | Cited]] = [
-        [f"{level_name(one.level)} ", cited(one.row)] for one in found
-    ]
-    if found[-1].level == "dram":
-        far = found[-1]
-        parts[-1] += [" (a chain through ", Cited(size(far.footprint), far.row), ")"]
-    return ("Latency of a dependent load: ", *joined(parts), ".")
+    parts: list[Sentence] = []
+    for level, row in atlas.latencies(run).items():
+        walked = Cited(size(row.count("footprint") or 0), row)
+        through = (" (a chain through ", walked, ")") if level == "dram" else ()
+        parts.append((f"{level_name(level)} ", cited(row), *through))
+    if parts:
+        yield ("Latency of a dependent load: ", *joined(parts), ".")
 
 
-def bandwidth(run: Run) -> Sentence:
+def bandwidth(run: Run) -> Iterator[Sentence]:
     """What each level gives when it is read as fast as it can be, against its limit."""
-    parts: list[list[str | Cited]] = []
-    for one in atlas.bandwidths(run):
-        part: list[str | Cited] = [f"{level_name(one.level)} ", cited(one.row)]
-        if one.share and one.level == "dram":
-            part += [" (", percent(one.share), " of what its pins allow)"]
-        elif one.per_cycle:
-            unit = "core" if one.row.backend == "host" else "SM"
-            rate = Cited(f"{one.per_cycle.value:.1f} {_per_cycle(one.per_cycle)}", one.per_cycle)
-            part += [" (", rate, f" of each {unit}"]
-            if one.share:
-                part += [", ", percent(one.share), f" of {atlas.L1_BYTES_PER_CYCLE}"]
-            part += [")"]
-        parts.append(part)
-    return ("Bandwidth of reading: ", *joined(parts), ".") if parts else ()
-
-
-def _per_cycle(row: Row) -> str:
-    return "B a TSC cycle" if "tsc" in row.unit else "B a cycle"
-
-
-def arithmetic(run: Run) -> Sentence:
-    """The highest rate of each kind of arithmetic, against lanes times clock."""
     parts = []
-    shared = False
-    for one in atlas.ceilings(run):
-        part: list[str | Cited] = [f"{kind_name(one.kind)} ", cited(one.row)]
-        if one.share:
-            part += [" (", percent(one.share), ")"]
-            shared = True
-        parts.append(part)
+    for level, found in atlas.bandwidths(run).items():
+        limit = against_limit(level, found)
+        if limit and found.share and level != "dram":
+            limit += (", ", percent(found.share), f" of {atlas.L1_BYTES_PER_CYCLE}")
+        shown = (" (", *limit, ")") if limit else ()
+        parts.append((f"{level_name(level)} ", cited(found.row), *shown))
+    if parts:
+        yield ("Bandwidth of reading: ", *joined(parts), ".")
+
+
+def arithmetic(run: Run) -> Iterator[Sentence]:
+    """The highest rate of each kind of arithmetic, against lanes times clock."""
+    found = atlas.ceilings(run)
+    parts = []
+    for kind, (row, _, share) in found.items():
+        part: Sentence = (f"{_KINDS.get(kind, kind)} ", cited(row))
+        parts.append((*part, " (", percent(share), ")") if share else part)
+    shared = any(one.share for one in found.values())
     told = "; in brackets the share of what lanes and clock allow" if shared else ""
-    return ("Arithmetic: ", *joined(parts), f"{told}.") if parts else ()
+    if parts:
+        yield ("Arithmetic: ", *joined(parts), f"{told}.")
 
 
-def l2_partitions(run: Run) -> Sentence:
+def l2_partitions(run: Run) -> Iterator[Sentence]:
     """Into how many parts L2 is cut, and what crossing from one to the other costs."""
-    found = atlas.partitions(run)
-    if found is None:
-        return ()
-    return (
-        "L2 is cut into ", Cited(f"{found.count.value:.0f} parts", found.count),
-        ": a load takes ", cited(found.near), " from the part near its SM and ",
-        cited(found.far), " from the far one.",
-    )  # fmt: skip
+    if found := atlas.partitions(run):
+        count, near, far = found
+        yield (
+            "L2 is cut into ", Cited(f"{count.value:.0f} parts", count), ": a load takes ",
+            cited(near), " from the part near its SM and ", cited(far), " from the far one.",
+        )  # fmt: skip
 
 
-def transfer(run: Run) -> Sentence:
+def transfer(run: Run) -> Iterator[Sentence]:
     """How fast the host's memory is copied from and to."""
     found = atlas.transfers(run)
-    chosen = [one for one in found if one.memory == "pinned"] or list(found)
-    if not chosen:
-        return ()
-    memories = " and ".join(dict.fromkeys(one.memory for one in chosen))
-    slow = [one for one in found if one.memory == "pageable" and one not in chosen]
-    rest = ["; from pageable memory ", *_directions(slow)] if slow else []
-    told = f"Copies between {memories} host memory and the device: "
-    return (told, *_directions(chosen), *rest, ".")
+    pinned = {key: row for key, row in found.items() if key[1] == "pinned"}
+    chosen = pinned or found
+    slow = {key: row for key, row in found.items() if key[1] == "pageable" and pinned}
+    if chosen:
+        memories = " and ".join(dict.fromkeys(memory for _, memory in chosen))
+        told = f"Copies between {memories} host memory and the device: "
+        rest = ("; from pageable memory ", *_directions(slow)) if slow else ()
+        yield (told, *_directions(chosen), *rest, ".")
 
 
-def _directions(found: Sequence[atlas.Transfer]) -> list[str | Cited]:
+def _directions(found: Mapping[tuple[str, str], Row]) -> Sentence:
     """`55.4 GB/s to the device and 55.2 GB/s to the host`."""
-    return joined(
-        [[cited(one.row), f" {_DIRECTIONS.get(one.direction, one.direction)}"] for one in found]
-    )
+    names = [(_DIRECTIONS.get(direction, direction), row) for (direction, _), row in found.items()]
+    return joined([(cited(row), f" {name}") for name, row in names])
 
 
-PARTS: tuple[Callable[[Run], Sentence], ...] = (
-    latency,
-    bandwidth,
-    arithmetic,
-    l2_partitions,
-    transfer,
-)
-"""What is said of a chip, in this order."""
+PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
+    "latencies": latency,
+    "bandwidths": bandwidth,
+    "arithmetic": arithmetic,
+    "the parts of L2": l2_partitions,
+    "transfers": transfer,
+    "layouts": lambda run: layouts.sentences(run.rows),
+    "the papers' kernels": lambda run: seeds.sentences(run.rows),
+    "rungs": best.sentences,
+    "steps between rungs": steps.sentences,
+}
+"""What is said, in this order."""

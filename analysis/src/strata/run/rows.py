@@ -46,6 +46,13 @@ class Row(Struct, frozen=True, gc=False):
         return int(value) if value.isdecimal() else None
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """The interval, or, with fewer than six samples, their range."""
+        if self.ci_low is None or self.ci_high is None:
+            return self.minimum, self.maximum
+        return self.ci_low, self.ci_high
+
+    @property
     def key(self) -> tuple[str, str, str]:
         """(case, quantity, method): what identifies a row within a run."""
         return (self.case, self.quantity, self.method)

@@ -1,8 +1,9 @@
 """`measurements.csv`, read to be compared with what the samples give."""
 
+import csv
 import math
-from collections.abc import Iterator
-from operator import attrgetter
+from collections.abc import Iterator, Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +17,37 @@ HEADER = ",".join(COLUMNS)
 def read_table(path: Path, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """`rows` themselves where the table says just what they say, else its own rows.
 
-    Compared column by column, so that a million rows take seconds. Raises `RunError` where the
-    table cannot be read.
+    Compared line by line as it is read, so that a sound table costs no memory. Raises `RunError`
+    where the table cannot be read.
     """
-    import pyarrow as pa  # type: ignore[import-untyped]  # dear to import
+    with opened(path) as file:
+        text = TextIOWrapper(file, encoding="utf-8", newline="")
+        try:
+            lines = csv.reader(text, strict=True)
+            same = next(lines, []) == list(COLUMNS) and _same(lines, rows)
+        except (csv.Error, ValueError):
+            same = False  # whatever is wrong, reading it with every check tells
+        finally:
+            text.detach()
+    return rows if same else tuple(_rows(path))
 
-    params = {
-        case: params_text(words) for case, words in {row.case: row.params for row in rows}.items()
-    }
-    known, same = 0, True
-    for batch in _batches(path):
-        here = rows[known : known + len(batch)]
-        known += len(batch)
-        for field, column in zip(batch.schema, batch.columns, strict=True):
-            if field.name == "params":
-                values: list[Any] = [params[row.case] for row in here]
-            else:
-                values = list(map(attrgetter(field.name), here))
-            same = same and column.equals(pa.array(values, field.type))
-    return rows if same and known == len(rows) else tuple(_rows(path))
+
+def _same(lines: Iterator[list[str]], rows: Sequence[Row]) -> bool:
+    """Whether each line says what the row at its place does, and there are as many of both."""
+    params: Mapping[str, str] | None = None
+    for row in rows:
+        if row.params is not params:
+            params = row.params
+            head = [row.run, row.device, row.backend, row.suite, row.benchmark, row.case]
+            head.append(params_text(params))
+        cells = next(lines, [])
+        what = [row.quantity, row.unit, row.provenance, row.method]
+        if cells[:11] != head + what or cells[17:] != [f"{row.valid}".lower(), row.reasons]:
+            return False
+        said = [float(cell) if cell and "_" not in cell else None for cell in cells[11:17]]
+        if said != [row.value, row.ci_low, row.ci_high, row.minimum, row.maximum, row.samples]:
+            return False
+    return next(lines, None) is None
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -66,23 +79,23 @@ def one_of(row: Row) -> str:
 
 def _batches(path: Path) -> Iterator[Any]:
     """The table in parts of some thousand rows, each column of its type, its numbers finite."""
-    import pyarrow as pa
-    from pyarrow import csv
+    import pyarrow as pa  # type: ignore[import-untyped]  # dear to import
+    from pyarrow import csv as tables
 
     kinds = dict.fromkeys(COLUMNS, pa.string()) | dict.fromkeys(NUMBERS, pa.float64())
     kinds |= {"samples": pa.int64(), "valid": pa.bool_()}
-    converted = csv.ConvertOptions(
+    converted = tables.ConvertOptions(
         column_types=kinds, null_values=[""], true_values=["true"], false_values=["false"]
     )
-    read = csv.ReadOptions(column_names=COLUMNS, block_size=1 << 19, use_threads=False)
+    read = tables.ReadOptions(column_names=COLUMNS, block_size=1 << 19, use_threads=False)
     with opened(path) as file:
         header = file.readline().decode(errors="backslashreplace").rstrip("\r\n")
         if header != HEADER:
             found, expected = f"the columns {header!r}", f"the columns {HEADER!r}"
             raise RunError(path, 1, found=found, expected=expected, mend=REWRITE)
         try:
-            yield from csv.open_csv(
-                file, read, csv.ParseOptions(ignore_empty_lines=False), converted
+            yield from tables.open_csv(
+                file, read, tables.ParseOptions(ignore_empty_lines=False), converted
             )
         except pa.ArrowInvalid as error:
             if f"{error}" == "Empty CSV file":

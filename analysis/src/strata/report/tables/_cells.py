@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from strata.ladder.rungs import GIGA, Cases, interactions, speedup
-from strata.model import Cited, Sentence, Table, units
+from strata.model import Cited, Sentence, Table, text, units
 from strata.model.units import factor, number
 from strata.run import Row
 
-NONE: Sentence = ("–",)
+NONE = text.NONE
 
 
 def table(
@@ -26,9 +26,8 @@ def table(
         for head in (lines[0] if lines else ())
         if head in blank or any(line[head] != NONE for line in lines)
     ]
-    rows = tuple(tuple(line[head] for head in heads) for line in lines)
-    numeric = frozenset(at for at, head in enumerate(heads) if head not in words)
-    return Table(name, title, tuple(heads), rows, numeric) if lines else None
+    kept = [{head: line[head] for head in heads} for line in lines]
+    return text.table(name, title, kept, words=words)
 
 
 def told(row: Row | None, write: Callable[[float], str]) -> Sentence:

@@ -1,6 +1,6 @@
 """What does a layout of particles cost, alone and under load?"""
 
-from strata import model
+from strata.model.layouts import layout_table
 from strata.report.tables import ReportTable
 
-TABLE = ReportTable(order=10, make=lambda run: model.layout_table(run.rows))
+TABLE = ReportTable(order=10, make=lambda run: layout_table(run.rows))

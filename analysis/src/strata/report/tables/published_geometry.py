@@ -1,22 +1,17 @@
 """How large are the caches of this GPU, how long their lines, and those of others?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from strata import reference
-from strata.model import Cited, Sentence, Table
+from strata.model.text import NONE, Cited, Sentence, Table
 from strata.model.units import SPACE, size
 from strata.reference import PublishedGeometry, Span
 from strata.reference.published import GENERATIONS
 from strata.report.tables import ReportTable
 from strata.run import Row, Run
 
-NONE: Sentence = ("–",)
-IN_DOUBT = " (in doubt)"
 KIB = 1024
-Cell = tuple[str, str]
-"""Level, and what of it: size, line, or what a miss brings in."""
-
-COLUMNS: Mapping[Cell, tuple[str, str]] = {
+COLUMNS = {
     ("l1", "size"): ("L1", "l1_size"),
     ("l1", "line"): ("its line", "l1_line"),
     ("l1", "sector"): ("fetched", "l1_sector"),
@@ -28,26 +23,18 @@ COLUMNS: Mapping[Cell, tuple[str, str]] = {
     ("constant_l1", "line"): ("its line", "constant_l1_line"),
     ("constant_l15", "size"): ("the one behind it", "constant_l15_size"),
 }
-"""Head of the column, and the property that `cache_geometry` measures; the L2 is told by the
-driver."""
+"""Level, and what of it (size, line, or what a miss brings in): head of the column, and the
+property that `cache_geometry` measures; the L2 is told by the driver."""
 
 
-def _own(rows: Sequence[Row], cell: Cell) -> Sentence:
+def _own(rows: Iterable[Row], what: str, sought: str) -> Sentence:
     """What the run found with the whole cache for data; of the L2 what the driver reports."""
-    _, sought = COLUMNS[cell]
-    quantity = "reported" if not sought else cell[1]
-    found = next(
-        (
-            row
-            for row in rows
-            if row.params.get("property") == (sought or "l2_size")
-            and row.quantity == quantity
-            and row.params.get("carveout") in (None, "0")
-            and row.valid
-        ),
-        None,
-    )
-    return (Cited(_bytes(found.value), found),) if found else NONE
+    wanted = (sought, what, "0") if sought else ("l2_size", "reported", "0")
+    for row in rows:
+        place = (row.text("property"), row.quantity, row.text("carveout", "0"))
+        if place == wanted and row.valid:
+            return (Cited(_bytes(row.value), row),)
+    return NONE
 
 
 def _bytes(count: float) -> str:
@@ -69,35 +56,27 @@ def _printed(span: Span) -> str:
     return f"≥{SPACE}{low}" if span.text.startswith(">=") else f">{SPACE}{low}"
 
 
-def _theirs(row: PublishedGeometry, what: str) -> str:
-    if what == "size":
-        return _printed(row.size_bytes)
-    count = row.line_bytes if what == "line" else row.fetch_granularity_bytes
-    return _bytes(count) if count else ""
-
-
-def _cell(rows: Sequence[PublishedGeometry], cell: Cell) -> Sentence:
-    level, what = cell
+def _theirs(rows: Sequence[PublishedGeometry], level: str, what: str) -> Sentence:
     for row in rows:
-        words = _theirs(row, what) if row.level == level else ""
-        if words:
-            return (words + (IN_DOUBT if row.origin.doubt else ""),)
+        count = row.line_bytes if what == "line" else row.fetch_granularity_bytes
+        words = _printed(row.size_bytes) if what == "size" else _bytes(count) if count else ""
+        if row.level == level and words:
+            return (words + (" (in doubt)" if row.origin.doubt else ""),)
     return NONE
 
 
 def make(run: Run) -> Table | None:
     """A line for this GPU and for each GPU of a source; None without a cache that was measured."""
-    own = [row for row in run.rows if row.benchmark == "cache_geometry" and row.backend == "cuda"]
-    first = tuple(_own(own, cell) for cell in COLUMNS)
-    if all(cell == NONE for cell in first):
+    own = [row for row in run.of("cache_geometry") if row.backend == "cuda"]
+    found = [_own(own, what, sought) for (_, what), (_, sought) in COLUMNS.items()]
+    if all(cell == NONE for cell in found):
         return None
     by_source: dict[tuple[str, str], list[PublishedGeometry]] = {}
-    ordered = sorted(reference.geometries(), key=lambda row: GENERATIONS.index(row.architecture))
-    for row in ordered:
-        by_source.setdefault((row.gpu, row.origin.keys[0]), []).append(row)
-    lines: list[tuple[Sentence, ...]] = [(("here",), *first)]
+    for one in sorted(reference.geometries(), key=lambda one: GENERATIONS.index(one.architecture)):
+        by_source.setdefault((one.gpu, one.origin.keys[0]), []).append(one)
+    lines: list[tuple[Sentence, ...]] = [(("here",), *found)]
     for (gpu, key), rows in by_source.items():
-        cells = tuple(_cell(rows, cell) for cell in COLUMNS)
+        cells = [_theirs(rows, level, what) for level, what in COLUMNS]
         if any(cell != NONE for cell in cells):
             lines.append(((f"{gpu} {reference.cite(key)}",), *cells))
     return Table(

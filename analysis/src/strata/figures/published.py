@@ -1,0 +1,165 @@
+"""How long is a load under way, and how much does each level give: here, and on other GPUs?
+
+A line for each GPU, a panel for each level.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+
+from strata.figures import _chart as c
+from strata.figures._figure import Figure, attributes
+from strata.model.units import short
+from strata.reference import cite, published
+from strata.reference.published import GENERATIONS, Mark
+from strata.run import Row
+
+LATENCIES = {
+    "shared": ("shared memory", "cycles"),
+    "l1": ("L1", "cycles"),
+    "l2": ("L2, near part", "cycles"),
+    "l2_far": ("L2, far part", "cycles"),
+    "dram": ("DRAM", "cycles"),
+}
+BANDWIDTHS = {
+    "shared": ("shared, read", "B/clk/SM"),
+    "l1": ("L1, read", "B/clk/SM"),
+    "l2": ("L2, read", "B/clk/SM"),
+    "dram_read": ("DRAM, read", "% of the pins"),
+    "dram_copy": ("DRAM, copy", "% of the pins"),
+}
+CONSTANTS = {
+    "constant_l1": ("constant cache of an SM", "cycles"),
+    "constant_l15": ("constant cache behind it (L1.5)", "cycles"),
+}
+KINDS = {
+    "own": ("this GPU", c.Look(colour="#D55E00", marker="D", size=4.4)),
+    "sound": ("published", c.Look(colour="#0072B2", marker="o", size=3.8, hollow=True)),
+    "doubtful": ("published, in doubt", c.Look(colour=c.GREY, marker="v", size=3.8, hollow=True)),
+}
+OWN = c.Look(colour="#D55E00", line="-", width=0.8, alpha=0.5)
+THIN, DARK = c.Look(colour=c.PALE, line="-", width=0.5), "#b8b8b8"
+GAP = 0.45
+"""Between two generations, in lines."""
+
+
+def _kind(mark: Mark) -> str:
+    return "own" if mark.published is None else "doubtful" if mark.doubt else "sound"
+
+
+def _cited(marks: Sequence[Mark]) -> str:
+    """The sources of several marks in one pair of brackets: `[8, 20]`."""
+    keys = {mark.published.origin.keys[0] for mark in marks if mark.published}
+    return cite(*keys) if keys else ""
+
+
+def _chart(marks: Sequence[Mark], panels: Mapping[str, tuple[str, str]]) -> c.Chart:
+    """The run's own GPU on top, generations a little apart, their names beside the last panel."""
+    generations = c.grouped(marks, attrgetter("generation"))
+    lines: dict[str, float] = {}
+    beside, guides = [], []
+    for generation in sorted(generations, key=("", *GENERATIONS).index):
+        first = max(lines.values()) + 1 + GAP if lines else 0.0
+        gpus = dict.fromkeys(mark.gpu for mark in generations[generation])
+        lines |= {gpu: first + place for place, gpu in enumerate(gpus)}
+        last = first + len(gpus) - 1
+        beside.append(((first + last) / 2, generation, c.INK))
+        guides.append(c.Rule(at=last + (1 + GAP) / 2, of="place", look=replace(THIN, colour=DARK)))
+    guides += [c.Rule(at=at, of="place", look=THIN) for at in lines.values()]
+    names, ticks = ["this GPU", *list(lines)[1:]], list(lines.values())
+    places = c.Axis(limits=(-0.7, ticks[-1] + 0.7), ticks=ticks, names=names, size=6.5)
+
+    def panel(name: str, here: Sequence[Mark]) -> c.Panel:
+        words = [
+            c.Mark(
+                lines[gpu],
+                max(mark.high for mark in some),
+                words=_cited(some) or short(some[0].value),
+            )
+            for gpu, some in c.grouped(here, attrgetter("gpu")).items()
+        ]
+        title, unit = panels[name]
+        shares = range(0, 101, 25) if unit.startswith("%") else None
+        return c.Panel(
+            layers=[
+                *guides,
+                *(c.Rule(at=mark.value, look=OWN) for mark in here if not mark.published),
+                *c.by_look(
+                    here, _kind, KINDS,
+                    lambda mark: c.Mark(lines[mark.gpu], mark.value, mark.low, mark.high),
+                    spread="bar",
+                ),
+                c.Series(marks=words, look=c.Look(), words_size=5.6),
+            ],
+            places=places,
+            values=c.Axis(label=unit, zero=True, most=4, size=6.5, ticks=shares),
+            title=title,
+            sideways=True,
+            beside=beside if name == marks[-1].panel else (),
+        )  # fmt: skip
+
+    row = [panel(*group) for group in c.grouped(marks, attrgetter("panel")).items()]
+    return c.Chart(rows=[row], width=8.4, height=1.25 + 0.185 * (1 + ticks[-1]))
+
+
+def _sources(marks: Sequence[Mark]) -> str:
+    """The sentences of a caption that list the sources, and tell why marks are grey."""
+    doubted = c.grouped((mark for mark in marks if mark.doubt), attrgetter("doubt"))
+    doubts = "; ".join(f"{reason} {_cited(found)}" for reason, found in doubted.items())
+    sources = f" Sources: {_cited(marks)}." if _cited(marks) else ""
+    return sources + (f" In doubt: {doubts}." if doubts else "")
+
+
+def _figure(
+    panels: Mapping[str, tuple[str, str]],
+    marks: Callable[[Sequence[Row], Sequence[str]], Sequence[Mark]],
+    caption: str,
+    **known: Any,
+) -> Figure[Mark]:
+    """The figure of these panels; its sources and their doubts come behind the caption."""
+    return Figure(
+        items=lambda run: marks(run.rows, tuple(panels)),
+        chart=lambda marks: _chart(marks, panels),
+        caption=lambda marks: caption + _sources(marks),
+        columns=attributes("panel", "gpu", "generation", "value", "low", "high")
+        | {"unit": lambda mark: panels[mark.panel][1], "ours": lambda mark: not mark.published}
+        | attributes("citation")
+        | attributes(of="published", source="origin.text", locator="origin.locator")
+        | attributes(of="published", tier="origin.tier")
+        | attributes(doubt="doubt", case="own.case"),
+        row=attrgetter("own"),
+        **known,
+    )
+
+
+FIGURES = (
+    _figure(
+        LATENCIES, published.latency_marks,
+        "Cycles of one dependent load. Filled, with the line through all GPUs: this run (largest "
+        "footprint of 16 KiB for shared memory and L1, of an eighth of the L2 for it, four times "
+        "the L2 for DRAM; of the far part of an L2 of two parts the mean over SMs and lines). "
+        "Open: as published, with numbers of the bibliography; lines are printed ranges. Each "
+        "cycle is one of the clock of its own GPU; latencies that are published in nanoseconds "
+        "alone are left out.",
+        name="published_latency", title="Latencies beside those of other GPUs", order=300,
+    ),
+    _figure(
+        BANDWIDTHS, published.bandwidth_marks,
+        "Bytes in a clock for each SM, and of DRAM the share of what its pins carry. Filled, with "
+        "the line through all GPUs: the best launch of this run. Open: as published, with numbers "
+        "of the bibliography. Rates of a whole GPU per clock are divided by its number of SMs, "
+        "operations of 32 bits count 4 B, and GB/s are shares of the peak that data sheets or the "
+        "devices themselves give; a rate whose clock, SMs or peak are not known, or whose unit is "
+        "not certain, is left out.",
+        name="published_bandwidth", title="Bandwidths beside those of other GPUs", order=301,
+    ),
+    _figure(
+        CONSTANTS, published.latency_marks,
+        "Cycles of one dependent load of a constant whose address is in a register. Filled, with "
+        "the line through all GPUs: this run (largest footprint of 1 KiB, and between 8 and "
+        "24 KiB). Open: as published, with numbers of the bibliography; each cycle is one of the "
+        "clock of its own GPU.",
+        name="published_constant", title="Constant caches beside those of other GPUs", order=302,
+    ),
+)  # fmt: skip

@@ -1,0 +1,258 @@
+"""What a layout of particles costs, alone and under load: what `layout_read` measured.
+
+Invalid rows are carried to the figures, which draw them hollow, and never enter a comparison.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from strata.model.cases import CaseRows, by_case
+from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
+from strata.model.text import NONE, Cited, Sentence, Table, cited
+from strata.model.units import factor, number
+from strata.run import Row
+
+BASELINE = "aos"
+PAPER_SPEEDUP = {"aos": "1.0× / 1.0×", "soa": "≈ 1.1× / –", "soaoas": "≈ 1.5× / ≈ 1.3×"}
+"""Speed against aos on an 8800 GTX with CUDA 1.0 and 2.2: the text of Siegel et al. 2009, III-A."""
+
+Place = tuple[str, str, str]
+"""Level, set of fields, layout."""
+
+
+class Bar(NamedTuple):
+    """Latency of one layout at one level with one warp on an SM, all in the unit of `cycles`.
+
+    `cycles` is the median over warps, `p5` and `p95` percentiles, `arithmetic` what is no load.
+    """
+
+    level: str
+    fields: str
+    layout: str
+    cycles: Row
+    p5: Row | None
+    p95: Row | None
+    arithmetic: Row | None
+
+
+class Point(NamedTuple):
+    """One quantity of one layout at one level and number of warps, at its best block size.
+
+    `low` and `high` bound the spread, in the unit of `row`.
+    """
+
+    level: str
+    fields: str
+    layout: str
+    warps: int
+    block_size: int
+    row: Row
+    low: float
+    high: float
+
+
+class LayoutResult(NamedTuple):
+    """What one layout costs at one level by its valid rows; factors over `aos`, > 1 if faster.
+
+    `latency` is with one warp per SM; `bandwidth` is the best over warps per SM and block size.
+    """
+
+    level: str
+    fields: str
+    layout: str
+    latency: Bar | None
+    latency_factor: float | None
+    bandwidth: Point | None
+    bandwidth_factor: float | None
+
+
+def _cases(rows: Iterable[Row], quantity: str) -> list[tuple[CaseRows, Row]]:
+    """The cases of `layout_read` that have a quantity, and its row, small blocks first."""
+    cases = by_case(row for row in rows if row.benchmark == "layout_read")
+    found = [(case, row) for case in cases if (row := case.row(quantity))]
+    return sorted(found, key=lambda item: item[0].count("block_size"))
+
+
+def _place(case: CaseRows) -> Place:
+    return case.text("residency"), case.text("fields"), case.text("layout")
+
+
+def _rank(place: Place) -> tuple[tuple[int, str], ...]:
+    level, fields, layout = place
+    return rank(fields, FIELDS), rank(level, LEVELS), rank(layout, LAYOUTS)
+
+
+def _on_cores(found: Sequence[tuple[CaseRows, Row]], preferred: str) -> list[tuple[CaseRows, Row]]:
+    """Those with the preferred value of `cores`, or, without any, with another."""
+    present = ordered((case.text("cores") for case, _ in found), (preferred, "all", "one"))
+    return [(case, row) for case, row in found if case.text("cores") == present[0]]
+
+
+def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
+    """Latency with one warp per SM, in the smallest blocks, by the `cores` measured at most places.
+
+    Of equal ones by all cores: the spread over them is where cores differ.
+    """
+    found = _cases(rows, "warp_read_cycles")
+    single = [(case, row) for case, row in found if case.count("warps_per_sm") == 1]
+    places: dict[str, set[Place]] = {"all": set()}
+    for case, _ in single:
+        places.setdefault(case.text("cores"), set()).add(_place(case))
+    widest = max(places, key=lambda cores: (len(places[cores]), cores == "all"))
+    beside = ("warp_read_cycles_p5", "warp_read_cycles_p95", "arithmetic_cycles")
+    bars: dict[Place, Bar] = {}
+    for case, row in _on_cores(single, widest):
+        place = _place(case)
+        bars.setdefault(place, Bar(*place, row, *(case.row(name) for name in beside)))
+    return tuple(bars[place] for place in sorted(bars, key=_rank))
+
+
+def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
+    """`name` against warps per SM with every core at work, at the block size of best bandwidth.
+
+    A valid case beats an invalid one, then a small block a large one. The spread is the 5th to 95th
+    percentile over warps, else the range of the samples.
+    """
+    best: dict[tuple[Place, int], tuple[tuple[bool, float], Point]] = {}
+    for case, row in _on_cores(_cases(rows, name), "all"):
+        place, warps, block = _place(case), case.count("warps_per_sm"), case.count("block_size")
+        p5, p95, bandwidth = map(case.row, (f"{name}_p5", f"{name}_p95", "useful_bandwidth"))
+        low, high = p5.value if p5 else row.minimum, p95.value if p95 else row.maximum
+        merit = (row.valid, bandwidth.value if bandwidth else 0.0)
+        if warps and ((place, warps) not in best or merit > best[place, warps][0]):
+            best[place, warps] = merit, Point(*place, warps, block, row, low, high)
+    return tuple(best[spot][1] for spot in sorted(best, key=lambda spot: (_rank(spot[0]), spot[1])))
+
+
+def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
+    """One result per level, set of fields and layout that has a valid row."""
+    cycles = {bar[:3]: bar for bar in latency_bars(rows) if bar.cycles.valid}
+    best: dict[Place, Point] = {}
+    for point in sorted(curves(rows, "useful_bandwidth"), key=lambda one: -one.row.value):
+        if point.row.valid:
+            best.setdefault(point[:3], point)
+    result = []
+    for place in sorted(cycles.keys() | best.keys(), key=_rank):
+        bar, base_bar = (cycles.get(key) for key in (place, (*place[:2], BASELINE)))
+        load, base_load = (best.get(key) for key in (place, (*place[:2], BASELINE)))
+        speed = gain = None
+        if bar and base_bar and bar.cycles.value > 0:
+            speed = base_bar.cycles.value / bar.cycles.value
+        if load and base_load and base_load.row.value > 0:
+            gain = load.row.value / base_load.row.value
+        result.append(LayoutResult(*place, bar, speed, load, gain))
+    return tuple(result)
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+
+def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
+    """What the run says about reading particles, level by level, all fields; empty without data.
+
+    A level whose rows are all invalid gets a sentence that says no more than that.
+    """
+    results = [one for one in layout_results(rows) if one.fields == "all"]
+    alone = {bar[:3] for bar in latency_bars(rows) if bar.fields == "all"}
+    loaded = {point[:3] for point in curves(rows, "useful_bandwidth") if point.fields == "all"}
+    told = []
+    for level in ordered((place[0] for place in alone | loaded), LEVELS):
+        here = [one for one in results if one.level == level]
+        invalid = []
+        for setting, measured, valid in (
+            ("alone", alone, {one.layout for one in here if one.latency}),
+            ("under load", loaded, {one.layout for one in here if one.bandwidth}),
+        ):
+            missing = ordered(
+                {place[2] for place in measured if place[0] == level} - valid, LAYOUTS
+            )
+            if missing:
+                invalid.append(f"{', '.join(missing) if valid else 'every layout'} {setting}")
+        left_out = f" Left out, invalid: {'; '.join(invalid)}." if invalid else ""
+        told.append((f"{level_name(level)}:", *_alone(here), *_under_load(here), left_out))
+    return tuple(told)
+
+
+def _alone(results: Sequence[LayoutResult]) -> Sentence:
+    """The cheapest and the dearest layout with one warp, and the speed of each against `aos`."""
+    timed = sorted(
+        ((result.latency.cycles, result) for result in results if result.latency),
+        key=lambda item: item[0].value,
+    )
+    if not timed:
+        return ()
+    (cheap, cheapest), (dear, dearest) = timed[0], timed[-1]
+    if len(timed) == 1:
+        return (f" {cheapest.layout} takes ", cited(cheap), " per warp-read.")
+    single = "chain per core" if cheap.backend == "host" else "warp per SM"
+    ties = " and ".join(result.layout for row, result in timed[1:] if _overlap(cheap, row))
+    speeds: list[str | Cited] = []
+    for result in results:
+        if result.layout != BASELINE and result.latency and result.latency_factor is not None:
+            speeds += [", " if speeds else f" Speed against {BASELINE}: ", f"{result.layout} "]
+            speeds.append(Cited(factor(result.latency_factor), result.latency.cycles))
+    return (
+        f" With one {single}, {cheapest.layout} is the cheapest layout (", cited(cheap),
+        f" per warp-read{f'; {ties} cannot be told apart from it' if ties else ''}) and ",
+        f"{dearest.layout} the dearest (", cited(dear), ").", *speeds, "." if speeds else "",
+    )  # fmt: skip
+
+
+def _overlap(one: Row, two: Row) -> bool:
+    """Whether the 95 % intervals of two rows (ranges, where there is none) have a common point."""
+    (low, high), (other_low, other_high) = (
+        (row.minimum, row.maximum)
+        if row.ci_low is None or row.ci_high is None
+        else (row.ci_low, row.ci_high)
+        for row in (one, two)
+    )
+    return low <= other_high and other_low <= high
+
+
+def _under_load(results: Sequence[LayoutResult]) -> Sentence:
+    """The layouts of most and of least useful bandwidth."""
+    loaded = [result.bandwidth for result in results if result.bandwidth]
+    if not loaded:
+        return ()
+    best, worst = (pick(loaded, key=lambda point: point.row.value) for pick in (max, min))
+    if best is worst:
+        return (f" Under load, {best.layout} delivers ", cited(best.row), " of useful data.")
+    return (
+        f" Under load, {best.layout} delivers the most useful data, ", cited(best.row),
+        f", and {worst.layout} the least, ", cited(worst.row), ".",
+    )  # fmt: skip
+
+
+def layout_table(rows: Sequence[Row]) -> Table | None:
+    """Latency and best bandwidth of every layout at every level; None without `layout_read`."""
+    lines = []
+    for result in layout_results(rows):
+        latency = spread = speed = bandwidth = where = gain = NONE
+        if bar := result.latency:
+            latency = (cited(bar.cycles),)
+            if bar.p5 and bar.p95:
+                ends = (Cited(number(row.value), row) for row in (bar.p5, bar.p95))
+                spread = (next(ends), "–", next(ends))
+            if result.latency_factor:
+                speed = (Cited(factor(result.latency_factor), bar.cycles),)
+        if point := result.bandwidth:
+            bandwidth = (cited(point.row),)
+            where = (Cited(f"{point.warps} × {point.block_size}", point.row),)
+            if result.bandwidth_factor:
+                gain = (Cited(factor(result.bandwidth_factor), point.row),)
+        paper = PAPER_SPEEDUP.get(result.layout, "–") if result.fields == "all" else "–"
+        names = (level_name(result.level), fields_name(result.fields), result.layout)
+        numbers = (latency, spread, speed, bandwidth, where, gain)
+        lines.append((*((name,) for name in names), *numbers, (paper,)))
+    if not lines:
+        return None
+    return Table(
+        name="layout_read",
+        title="Latency alone and best useful bandwidth by layout",
+        header=(
+            "level", "fields", "layout", "latency", "p5–p95", "vs aos", "useful bandwidth",
+            "warps × block", "vs aos", "paper: CUDA 1.0 / 2.2",
+        ),
+        rows=tuple(lines),
+        numeric=frozenset(range(3, 9)),
+    )  # fmt: skip

@@ -1,0 +1,72 @@
+"""Tables as text: Markdown for a page, LaTeX (booktabs) for a paper, columns for a terminal."""
+
+from collections.abc import Iterable, Sequence
+
+from strata.model.text import Table, plain
+from strata.model.units import SPACE, THIN
+
+_LATEX = str.maketrans(
+    {letter: f"\\{letter}" for letter in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "×": r"$\times$",
+        "≈": r"$\approx$",
+        "÷": r"$\div$",
+        "≥": r"$\geq$",
+        "→": r"$\to$",
+        "⁹": r"$^9$",
+        "µ": r"$\mu$",
+        "–": "--",
+        SPACE: "~",
+        THIN: r"\,",
+    }
+)
+
+
+def markdown(table: Table) -> str:
+    """The table in GitHub's Markdown, columns aligned in the source too."""
+    rows = [table.header, *([cell.replace("|", "\\|") for cell in row] for row in _plain(table))]
+    header, *lines = _aligned(rows, table.numeric)
+    rule = [
+        "-" * (len(cell) - 1) + (":" if place in table.numeric else "-")
+        for place, cell in enumerate(header)
+    ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *lines))
+
+
+def latex(table: Table, source: str) -> str:
+    """The table for LaTeX with the booktabs package; `source` says where the numbers come from."""
+    columns = "".join("r" if place in table.numeric else "l" for place in range(len(table.header)))
+    header, *rows = (
+        " & ".join(cell.translate(_LATEX) for cell in row) + r" \\"
+        for row in (table.header, *_plain(table))
+    )
+    lines = [
+        f"% {source}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows,
+        r"\bottomrule", r"\end{tabular}",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def terminal(table: Table) -> str:
+    """The table in plain aligned columns, without rules: for pipes and logs."""
+    lines = _aligned(_plain(table), table.numeric)
+    return "".join("  ".join(line).rstrip() + "\n" for line in lines)
+
+
+def _plain(table: Table) -> list[list[str]]:
+    return [[plain(cell) for cell in row] for row in table.rows]
+
+
+def _aligned(rows: Sequence[Sequence[str]], numeric: Iterable[int]) -> list[list[str]]:
+    """Cells as wide as their column, at least three letters; numbers to the right."""
+    widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        [
+            cell.rjust(width) if place in numeric else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in rows
+    ]

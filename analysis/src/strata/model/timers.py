@@ -1,0 +1,44 @@
+"""Two clocks, one time: whether independent timers of one quantity agree."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from strata.model.cases import CLOCKS
+from strata.run import Row
+
+TIMER_TOLERANCE = 0.02
+
+
+class Agreement(NamedTuple):
+    """One quantity of one case by a clock in the kernel (`reference`) and by another method."""
+
+    level: str | None
+    reference: Row
+    other: Row
+
+    @property
+    def ratio(self) -> float:
+        """The other method over the reference; 1 when they agree."""
+        return self.other.value / self.reference.value
+
+    @property
+    def valid(self) -> bool:
+        """Whether both rows are."""
+        return self.reference.valid and self.other.valid
+
+
+def agreements(rows: Sequence[Row]) -> tuple[Agreement, ...]:
+    """Every quantity that a case holds by a clock in the kernel and by another method, in one unit.
+
+    In the order of the rows.
+    """
+    clocks: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        if row.method in CLOCKS and row.value > 0:
+            clocks.setdefault((row.case, row.quantity), row)
+    return tuple(
+        Agreement(row.params.get("residency"), clock, row)
+        for row in rows
+        if (clock := clocks.get((row.case, row.quantity)))
+        if row is not clock and row.unit == clock.unit
+    )

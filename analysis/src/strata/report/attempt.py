@@ -1,0 +1,24 @@
+"""A part of a report that fails is left out and named; it never costs the rest."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from strata.run import one_line
+
+
+@contextmanager
+def attempt(what: str, notices: list[str] | None = None) -> Iterator[None]:
+    """Ends what is inside where it raises; `notices` and the standard error then name `what`."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  (whatever it is)
+        left_out(what, f"{type(error).__name__}: {error}", notices)
+
+
+def left_out(what: str, why: str, notices: list[str] | None = None) -> None:
+    """Names `what` failed, and why, on the standard error and in `notices`."""
+    notice = one_line(f"{what} is left out, it failed: {why}")
+    logging.getLogger("strata").warning("strata: %s", notice)
+    if notices is not None:
+        notices.append(notice)

@@ -1,0 +1,58 @@
+"""Write comparisons of runs.
+
+    compare.csv           every timed row, every count that changed, every row that was left out
+    compare.md|tex        what changed, in words and tables
+    compare.svg|png|pdf   every row of every benchmark as a dot
+    devices.*             the same for runs of different devices, in normalised units
+    compare.html          all of it as one self-contained page
+
+The same runs give the same bytes.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from strata.compare import devices, words
+from strata.compare.changes import Comparison
+from strata.compare.output import sections
+from strata.compare.sections import Section, latex, markdown
+from strata.figures import _compare_changes, _compare_devices
+from strata.figures._chart import Chart
+from strata.figures._images import images
+from strata.model import plain
+from strata.report.page import environment, inline_svg
+from strata.run.files import write_files
+
+
+def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path) -> None:
+    """Write the files of comparisons and of devices into the folder `out`.
+
+    Everything is made before anything is written. OSError where that fails.
+    """
+    write_files(out, _files(found, beside))
+
+
+def _files(found: Sequence[Comparison], beside: devices.Devices | None) -> dict[str, bytes]:
+    parts = sections(found, beside)
+    files: dict[str, bytes] = {}
+
+    def add(stem: str, data: bytes, chart: Chart, parts: Sequence[Section]) -> None:
+        made = {"csv": data, **images(chart)}
+        for kind, text in (("md", markdown), ("tex", latex)):
+            made[kind] = "\n".join(map(text, parts)).encode()
+        files.update({f"{stem}.{kind}": file for kind, file in made.items()})
+
+    if found:
+        add("compare", words.data(found), _compare_changes.chart(found), parts[: len(found)])
+    if beside:
+        add("devices", devices.data(beside), _compare_devices.chart(beside), parts[-1:])
+    drawings = [
+        inline_svg(files[name].decode(), f"{name[:7]}-", "Comparison")
+        for name in ("compare.svg", "devices.svg")
+        if name in files
+    ]
+    templates = environment()
+    templates.filters["plain"] = plain
+    page = templates.get_template("compare.html.j2")
+    text = page.render(title="Strata: comparison", parts=parts, drawings=drawings)
+    return files | {"compare.html": text.encode()}

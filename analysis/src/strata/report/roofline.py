@@ -1,0 +1,87 @@
+"""Write the roofline of one or several runs.
+
+    roofline.png|svg|pdf               the figure: operations against bytes
+    roofline.csv                       every ceiling and every point of it, with its case
+    roofline.txt                       its caption
+    roofline_instructions.*            the same of instructions against sectors, where counted
+
+The same runs give the same bytes.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from strata.figures._images import images
+from strata.figures.roofline import FIGURES
+from strata.roofline.forms import FLOP, INSTRUCTION, Form
+from strata.roofline.verdicts import NO_KERNEL, Entry, ceilings_of, entries, lacking
+from strata.run import Device, Run, RunError, write_files
+from strata.run.validate import refuse_repeated
+
+MEASURE = "measure those as well (strata run)"
+BORROW = f"{MEASURE}, or name a run of this device that has ceilings with --ceilings"
+UNKNOWN = "unknown"
+"""The name of a device that a profiler's file does not tell."""
+
+
+def write(
+    runs: Sequence[Run], out: Path, *, ceilings: Run | None = None, nominal: bool = True
+) -> dict[Form, tuple[Entry, ...]]:
+    """Write the rooflines of `runs` into the folder `out`: a panel for each, on the same axes.
+
+    A run without ceilings takes those of the run `ceilings`. Gives what each shows. Raises
+    `RunError`, before anything is written, when a run is given twice, lacks what a roofline needs,
+    or is of another device than `ceilings`; OSError when a file cannot be written.
+    """
+    refuse_repeated(runs)
+    for run in runs:
+        _check(run, ceilings)
+    shown: dict[Form, tuple[Entry, ...]] = {}
+    files: dict[str, bytes] = {}
+    for form, figure in zip((FLOP, INSTRUCTION), FIGURES, strict=True):
+        found = entries(runs, form, nominal=nominal, lender=ceilings)
+        if not found:
+            continue
+        shown[form] = found
+        words = [figure.full_caption(found, runs[0].context)]
+        if ceilings and any(one.row.run != one.run for one in ceilings_of(found)):
+            words.append(f"Ceilings of the run {ceilings.context.run}.")
+        others = (run.context for run in runs[1:])
+        words += [f"{one.device.name}, commit {one.build.commit[:12]}." for one in others]
+        contents = images(figure.chart(found)) | {
+            "csv": figure.data(found),
+            "txt": f"{' '.join(words)}\n".encode(),
+        }
+        files |= {f"{form.name}.{suffix}": content for suffix, content in contents.items()}
+    write_files(out, files)
+    return shown
+
+
+def _check(run: Run, ceilings: Run | None) -> None:
+    """Raises `RunError` for a run that lacks something, or that `ceilings` are not of."""
+    if ceilings:
+        lent, own = (_kind(one.context.device) for one in (ceilings, run))
+        if any(one and other and one != other for one, other in zip(lent, own, strict=True)):
+            raise RunError(
+                ceilings.folder,
+                found=f"ceilings of the device {_words(ceilings.context.device)}",
+                expected=f"those of {_words(run.context.device)}, as in {run.context.run}",
+                mend="name a run of the same device",
+            )
+    if lacks := lacking(run, ceilings):
+        raise RunError(
+            run.folder,
+            found=lacks,
+            expected="ceilings of arithmetic and bandwidth, and kernels under them",
+            mend=MEASURE if lacks == NO_KERNEL else BORROW,
+        )
+
+
+def _kind(device: Device) -> tuple[str, str]:
+    """The name and the compute capability; empty where a profiler's file does not tell them."""
+    name = "" if device.name == UNKNOWN else device.name
+    return name, device.facts.get("compute_capability", "")
+
+
+def _words(device: Device) -> str:
+    return " ".join((device.name, *(f"({one})" for one in _kind(device)[1:] if one)))

@@ -1,0 +1,202 @@
+"""What a device does at the most: the roofs and the lesser ceilings of a roofline, from a run."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import ClassVar
+
+from strata.model.cases import by_case
+from strata.roofline.forms import FLOP, INSTRUCTION, LEVELS, WARP, Form, level_words
+from strata.run import Row, Run
+
+MAIN = "fp32"
+"""The arithmetic of the n-body kernels: their roof."""
+ISSUE = "issue"
+WITHOUT_FMA = "fp32 without FMA"
+_ISSUED = 4
+"""Warp instructions that an SM issues in a cycle: one of each of its four schedulers."""
+_SAME = 0.97
+"""A lesser ceiling that is this much of the roof, or more, is the roof."""
+_KINDS = {
+    "fp16x2": ("fp16, packed", 4),
+    "fp32": ("fp32", 2),
+    "fp64": ("fp64", 2),
+    "bf16x2": ("bf16, packed", 4),
+    "int32": ("int32", 2),
+    "int8_dp4a": ("int8", 8),
+}
+"""Of `ceilings`: the name, and the operations of one instruction of a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """A roof, or a lesser ceiling, which bounds only what lacks something.
+
+    `value` (and its interval) is a rate, or a bandwidth where `sloped`; `how` says by what it was
+    reached. `run` is the run that it stands in, which may have borrowed it.
+    """
+
+    entry: ClassVar = "ceiling"
+    run: str
+    name: str
+    level: str
+    lesser: bool
+    basis: str
+    value: float
+    low: float
+    high: float
+    valid: bool
+    how: str
+    row: Row
+
+    @property
+    def sloped(self) -> bool:
+        """Whether it is one of a level of the memory."""
+        return self.level in LEVELS
+
+    @property
+    def bounds(self) -> bool:
+        """Whether it was measured and is valid: what else there is bounds nothing."""
+        return self.basis == "measured" and self.valid
+
+    @property
+    def roof(self) -> bool:
+        """Whether it bounds what lacks nothing."""
+        return self.bounds and not self.lesser
+
+    def at(self, intensity: float) -> float:
+        """The rate that it allows at an intensity."""
+        return self.value * intensity if self.sloped else self.value
+
+
+def ceilings(run: Run, form: Form) -> list[Ceiling]:
+    """All ceilings of a run; none where there is no valid peak or no valid bandwidth."""
+    flat, sloped = peaks(run, form), _bandwidths(run, form)
+    sound = any(one.roof for one in flat) and any(one.roof for one in sloped)
+    return [*flat, *sloped] if sound else []
+
+
+def _best(rows: Iterable[Row]) -> Row | None:
+    """The highest of the valid rows; of invalid ones, which are no ceiling, where none is valid."""
+    return max(rows, key=lambda row: (row.valid, row.value), default=None)
+
+
+def _ceiling(
+    row: Row, name: str, level: str, how: str, *,
+    scale: float = 1, lesser: bool = False, most: float = 0, why: str = "", said: Row | None = None,
+) -> list[Ceiling]:  # fmt: skip
+    """A ceiling as it was measured and, where known, the `most` that the chip should do there."""
+    value, low, high = (scale * one for one in (row.value, *row.interval))
+    one = Ceiling(row.run, name, level, lesser, "measured", value, low, high, row.valid, how, row)
+    if not most or not row.valid:
+        return [one]
+    said = said or row
+    limit = replace(one, value=most, low=most, high=most, valid=said.valid, how=why, row=said)
+    return [one, replace(limit, basis="theoretical")]
+
+
+def peaks(run: Run, form: Form) -> list[Ceiling]:
+    """Of the benchmarks `ceilings` and, for multiply-adds left out, `instruction_cost`."""
+    rates = [
+        row
+        for row in run.of("ceilings")
+        if row.quantity in ("flops_per_second", "operations_per_second")
+        and row.text("arithmetic") in _KINDS
+    ]
+    timed = [row for row in rates if row.provenance == "timed"]
+    if form is INSTRUCTION:
+        return _issue(run, [row for row in timed if row.backend == "cuda" and row.valid])
+    limits = {row.case: row for row in rates if row.provenance == "modelled"}
+    result = []
+    for kind in ("fp16x2", MAIN, "fp64"):
+        if row := _best(row for row in timed if row.text("arithmetic") == kind):
+            limit = limits.get(row.case)
+            result += _ceiling(
+                row, _KINDS[kind][0], kind, f"multiply-adds, form {row.text('form')}",
+                lesser=kind != MAIN, most=limit.value if limit else 0,
+                why="lanes × SMs × clock under this load", said=limit,
+            )  # fmt: skip
+    alone = _best(
+        row
+        for row in run.of("instruction_cost")
+        if row.backend == "cuda"  # a CPU's were taken on one core
+        and row.quantity == "operation_rate"
+        and row.text("operation") in ("fadd", "fmul")
+    )
+    if alone and alone.valid:
+        how = "additions or multiplications alone"
+        result += _ceiling(alone, WITHOUT_FMA, MAIN, how, lesser=True)
+    return result
+
+
+def _issue(run: Run, rates: Sequence[Row]) -> list[Ceiling]:
+    """Warp instructions a second: of the arithmetic that issued most of them, the schedulers'."""
+    lanes = ((row, WARP * _KINDS[row.text("arithmetic")][1]) for row in rates)
+    best = max(lanes, key=lambda one: one[0].value / one[1], default=None)
+    if best is None:
+        return []
+    row, operations = best
+    (case,) = by_case(one for one in run.of("ceilings") if one.case == row.case)
+    clock = case.row("core_clock")
+    sms = run.context.device.facts.get("sm_count", 0)
+    return _ceiling(
+        row, ISSUE, ISSUE, f"{_KINDS[row.text('arithmetic')][0]} multiply-adds",
+        scale=1 / operations, most=_ISSUED * sms * clock.value if clock else 0,
+        why=f"{_ISSUED} a cycle × {sms} SMs × clock", said=clock,
+    )  # fmt: skip
+
+
+def _bandwidths(run: Run, form: Form) -> list[Ceiling]:
+    """The best of each level over all operations, as one that writes too may pass all reads.
+
+    The limit of a level is what bandwidths are so many times as much as their shares of it. Where a
+    share is of bytes a cycle, a fast clock makes of it more than a slow one: the median.
+    """
+    whole: dict[str, list[Row]] = {level: [] for level in LEVELS}
+    limits: dict[str, list[float]] = {level: [] for level in LEVELS}
+    for case in by_case(run.of("bandwidth")):
+        row, share = case.row("bandwidth"), case.row("share_of_limit")
+        # Shared memory and L1 are one memory.
+        level = case.text("level").replace("shared", "l1")
+        if row and level in whole:
+            whole[level].append(row)
+            limits[level] += [row.value / share.value] if share and share.value > 0 else []
+    result = []
+    for level, rows in whole.items():
+        if best := _best(rows):
+            roof, *limit = _ceiling(
+                best, level_words(level, best.backend), level,
+                f"{best.text('operation')}, {best.text('width')} B wide", scale=1 / form.moved,
+                most=median(limits[level]) / form.moved if limits[level] else 0,
+                why="bus width × clock" if level == "dram" else "bytes a cycle × SMs × clock",
+            )  # fmt: skip
+            result += [roof, *limit]
+            if roof.bounds and form is FLOP and best.backend == "cuda":
+                result += _lesser(roof, rows, run.of("stride_gather"))
+    return result
+
+
+def _lesser(roof: Ceiling, rows: Sequence[Row], others: Sequence[Row]) -> list[Ceiling]:
+    """Of one level: by words of 4 bytes that are not in groups, and by lanes far apart.
+
+    After van den Braak, Mesman and Corporaal (2010, Fig. 3), so the bytes are those that were
+    wanted. Of the strides only the widest is uncoalesced for certain.
+    """
+    wanted = ("useful_bandwidth", "B/s", "strided", roof.level)
+    strided = [
+        row
+        for row in others
+        if (row.quantity, row.unit, row.text("pattern"), row.text("level")) == wanted
+    ]
+    words = [row for row in rows if (row.text("operation"), row.text("width")) == ("read", "4")]
+    words += [row for row in strided if (row.text("width"), row.text("stride")) == ("4", "1")]
+    wide = [row for row in strided if (row.count("width") or 0) > 4 and row.valid]
+    widest = max((row.count("stride") or 1 for row in wide), default=1)
+    apart = [row for row in wide if row.count("stride") == widest > 1]
+    result = []
+    for name, row in (("ungrouped", _best(words)), ("uncoalesced", _best(apart))):
+        if row and row.valid and row.value < _SAME * roof.value:
+            stride = f", stride {row.text('stride')}" if name == "uncoalesced" else ""
+            how = f"{row.text('width')} B wide{stride}"
+            result += _ceiling(row, f"{roof.name}, {name}", roof.level, how, lesser=True)
+    return result

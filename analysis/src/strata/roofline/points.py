@@ -1,0 +1,171 @@
+"""The points of a roofline: what kernels computed, what they moved at each level, how fast."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from strata.ladder import rungs as ladder
+from strata.roofline.ceilings import ISSUE, MAIN, Ceiling
+from strata.roofline.forms import FLOP, INSTRUCTION, LOADS, ONCE, SECTOR, WARP, Form
+from strata.run import Row, Run
+
+NOMINAL = 20
+"""Operations of an interaction as the peers count (Nyland, Harris and Prins 2007)."""
+_COMPULSORY = {"single": 28, "galaxies": 48}
+"""Bytes of a body that a step cannot do without: position and mass read, acceleration written;
+position and velocity read and written."""
+_PROFILED = "ncu"
+"""The suite of what Nsight Compute profiled (`strata.interop`)."""
+_LONGEST_NAME = 26
+_MOVED: tuple[tuple[str, dict[str, int]], ...] = (
+    ("l1", {"l1_load_sectors": SECTOR, "l1_store_sectors": SECTOR, "shared_wavefronts": 128}),
+    ("l2", {"l2_load_sectors": SECTOR, "l2_store_sectors": SECTOR}),
+    ("dram", {"dram_bytes": 1}),
+    ("dram", {"dram_read_bytes": 1, "dram_write_bytes": 1}),
+)
+"""What is counted at each level, and the bytes of one; of two ways the second is better."""
+_COUNTED = {FLOP: "flops_per_interaction", INSTRUCTION: "instructions_per_interaction"}
+_Work = tuple[str, float, Sequence[Row], str]
+"""Work of a unit (an interaction, or a launch): on which basis, how much, the rows that say so, and
+the level of the peak that bounds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A kernel at one level: `work` and `moved` of a step, and the rate `value` that it attained.
+
+    `work` is in FLOP (warp instructions), `moved` in bytes (sectors). `valid` is whether all rows
+    behind it are. `share` is of what the roofs allow (of arithmetic the peak `arithmetic`), None
+    where its level has none; `above` is the roof that it is above, by a factor, for a reason.
+    """
+
+    entry: ClassVar = "point"
+    run: str
+    name: str
+    level: str
+    basis: str
+    work: float
+    moved: float
+    value: float
+    low: float
+    high: float
+    valid: bool
+    row: Row
+    arithmetic: str
+    share: float | None = None
+    above: Ceiling | None = None
+    above_by: float | None = None
+    reason: str = ""
+
+    @property
+    def intensity(self) -> float:
+        """Work for each byte or sector."""
+        return self.work / self.moved
+
+
+def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
+    """Of every rung, in the order of the ladder, and of every profiled kernel.
+
+    What was counted, and in FLOP, where `nominal`, the same bytes with the nominal operations; what
+    nobody counted has those alone, at the bytes that a step cannot do without.
+    """
+    cases = ladder.Cases(run, (ladder.SUITE, _PROFILED))
+    peers: list[_Work] = [("nominal", NOMINAL, (), MAIN)] if form is FLOP and nominal else []
+    result = []
+    for row in (*_rungs(cases, _COUNTED[form]), *_launched(cases)):
+        works = _counted(cases, row, form) + (peers if row.suite == ladder.SUITE else [])
+        for level, moved in _moved(cases, row, form).items():
+            result += [_point(row, work, level, moved) for work in works]
+        loads = _parts(cases, row, "l1_load_requests", "l1_load_sectors")
+        if form is INSTRUCTION and works and loads and all(one.value > 0 for one in loads):
+            work = ("counted", loads[0].value / _units(row), loads, ISSUE)
+            result.append(_point(row, work, LOADS, (loads[1].value, loads)))
+    done = {point.row.benchmark for point in result}
+    for row in _rungs(cases, ladder.RATE) if peers else ():
+        if row.benchmark not in done:
+            once = _COMPULSORY[row.text("problem")] * math.prod(ladder.size(row))
+            result.append(_point(row, peers[0], ONCE, (once, [])))
+    order = list(dict.fromkeys([*cases.rungs, *(case.benchmark for case in run.cases)]))
+    return sorted(result, key=lambda point: order.index(point.row.benchmark))
+
+
+def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
+    """The rate of every rung in its fastest case that has the quantity, of one system if it can.
+
+    On one device: several have several roofs.
+    """
+    has = {row.case for row in cases.having(having) if row.value > 0 and ladder.interactions(row)}
+    rates = [
+        row
+        for row in cases.having(ladder.RATE)
+        if row.case in has and row.benchmark != ladder.SEVERAL and ladder.gpus(row) == 1
+    ]
+    by_rung = ladder.at_size(rates, "galaxies") | ladder.at_size(rates, "single")
+    return [ladder.best(rows) for rows in by_rung.values()]
+
+
+def _launched(cases: ladder.Cases) -> list[Row]:
+    """The time of every profiled kernel, by the launch shape that took longest."""
+    times = sorted(cases.having("gpu_time"), key=lambda row: row.value)
+    return list({row.benchmark: row for row in times if row.minimum > 0}.values())
+
+
+def _units(row: Row) -> int:
+    """Units of work of a step: interactions, or the one launch of a profiled kernel."""
+    return ladder.interactions(row) if row.suite == ladder.SUITE else 1
+
+
+def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) -> Point:
+    """Of the case of `row`, its rate or its time, at a level through which it moved so much."""
+    basis, each, said, arithmetic = work
+    low, high = row.interval
+    name, speed = ladder.rung_name(row.benchmark), (row.value, low, high)
+    if row.suite == _PROFILED:
+        name, speed = row.benchmark, (1 / row.value, 1 / high, 1 / low)
+        name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    value, low, high = (each * one for one in speed)
+    valid = all(one.valid for one in (row, *said, *moved[1]))
+    return Point(
+        row.run, name, level, basis, each * _units(row), moved[0], value, low, high,
+        valid, row, arithmetic,
+    )  # fmt: skip
+
+
+def _counted(cases: ladder.Cases, row: Row, form: Form) -> list[_Work]:
+    """The work of a kernel as it was counted; none where it was not."""
+    rung = row.suite == ladder.SUITE
+    if form is INSTRUCTION:
+        count = cases.get(row, _COUNTED[form] if rung else "executed_instructions")
+        lanes = WARP if rung else 1
+        return [("counted", count.value / lanes, [count], ISSUE)] if count and count.value else []
+    if rung:
+        flops = cases.get(row, _COUNTED[form])
+        return [("counted", flops.value, [flops], MAIN)] if flops else []
+    operations: dict[str, float] = {}
+    said: list[Row] = []
+    for kind in ("fp32", "fp64"):
+        if found := _parts(cases, row, f"{kind}_add", f"{kind}_mul", f"{kind}_fma"):
+            adds, multiplies, fused = (one.value for one in found)
+            operations[kind] = adds + multiplies + 2 * fused
+            said += found
+    total = sum(operations.values())
+    return [("counted", total, said, max(operations, key=operations.__getitem__))] if total else []
+
+
+def _moved(cases: ladder.Cases, row: Row, form: Form) -> dict[str, tuple[float, list[Row]]]:
+    """What went through each level of which all parts were counted, and the rows that say so."""
+    result = {}
+    for level, parts in _MOVED:
+        found = _parts(cases, row, *parts)
+        total = sum(each * one.value for each, one in zip(parts.values(), found, strict=False))
+        if total > 0:
+            result[level] = (total / form.moved, found)
+    return result
+
+
+def _parts(cases: ladder.Cases, row: Row, *names: str) -> list[Row]:
+    """What was counted of the case of `row`, in the order of `names`; nothing if one is missing."""
+    rows = [cases.get(row, name) for name in names]
+    found = [one for one in rows if one is not None and one.provenance == "counted"]
+    return found if len(found) == len(names) else []

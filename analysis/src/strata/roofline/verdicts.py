@@ -1,0 +1,142 @@
+"""Points under their ceilings: what the roofs allow, which points cannot be, and why they may seem.
+
+Williams, Waterman and Patterson (2009) draw the rate of a kernel against its operations for each
+byte, Yang, Kurth and Williams (2020) at every level of the memory at once, Ding and Williams (2019)
+instructions of warps against sectors.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from strata.model.units import SPACE, significant
+from strata.roofline.ceilings import WITHOUT_FMA, Ceiling, ceilings, peaks
+from strata.roofline.forms import FLOP, LOADS, Form, level_words
+from strata.roofline.points import NOMINAL, Point, points
+from strata.run import Run
+
+TOLERANCE = 0.02
+"""How far a point may lie above a roof, beyond the intervals of both: two runs of one benchmark
+agree that well (the timers of a case must)."""
+NO_KERNEL = "no rung of the n-body ladder on one device, and no profiled kernel with its operations"
+
+Entry = Ceiling | Point
+
+
+def entries(
+    runs: Iterable[Run], form: Form = FLOP, *, nominal: bool = True, lender: Run | None = None
+) -> tuple[Entry, ...]:
+    """Ceilings and judged points of every run, run by run, ceilings first.
+
+    Nothing of a run without a bandwidth, a peak or a kernel. `nominal` adds the points at 20
+    operations an interaction. A run without ceilings takes those of `lender`, of the same device.
+    """
+    result: list[Entry] = []
+    for run in runs:
+        found, timed = ceilings(run, form), run.rows
+        if not found and lender:
+            timed = (*run.rows, *lender.rows)
+            found = [
+                replace(one, run=run.context.run, how=f"{one.how}; of the run {one.run}")
+                for one in ceilings(lender, form)
+            ]
+        mine = points(run, form, nominal=nominal) if found else []
+        clocks = {row.case: row.value for row in timed if row.quantity == "core_clock"}
+        counted = {one.name: one.value for one in mine if one.basis == "counted"}
+        judged = [_judged(one, found, clocks, counted.get(one.name)) for one in mine]
+        result += [*found, *judged] if judged else []
+    return tuple(result)
+
+
+def ceilings_of(entries: Iterable[Entry]) -> list[Ceiling]:
+    """The ceilings among them."""
+    return [one for one in entries if isinstance(one, Ceiling)]
+
+
+def points_of(entries: Iterable[Entry]) -> list[Point]:
+    """The points among them."""
+    return [one for one in entries if isinstance(one, Point)]
+
+
+def lacking(run: Run, lender: Run | None = None) -> str | None:
+    """What a run, and `lender` as well, lacks for a roofline, in words; None if nothing."""
+    if not any(ceilings(one, FLOP) for one in (run, lender) if one):
+        if not any(one.roof for one in peaks(lender or run, FLOP)):
+            return "no valid rate of multiply-adds in fp32 (the benchmark ceilings)"
+        return "no valid bandwidth of any level (the benchmark bandwidth)"
+    return None if points(run, FLOP, nominal=True) else NO_KERNEL
+
+
+def _judged(
+    point: Point, ceilings: Sequence[Ceiling], clocks: Mapping[str, float], counted: float | None
+) -> Point:
+    """The point with what the bandwidth of its level and the peak of its arithmetic allow.
+
+    It is above the one that it passes by most, beyond both intervals and the tolerance.
+    """
+    at = point.intensity
+    level = "l1" if point.level == LOADS else point.level
+    slopes = [one for one in ceilings if one.roof and one.level == level]
+    peaks = [one for one in ceilings if one.bounds and one.level == point.arithmetic]
+    over = [*slopes, *(one for one in peaks if one.name != WITHOUT_FMA)]
+    margin = 1 + TOLERANCE
+    passed = [one for one in over if point.low > margin * replace(one, value=one.high).at(at)]
+    roof = min(passed, key=lambda one: one.at(at), default=None)
+    return replace(
+        point,
+        share=point.value / min(one.at(at) for one in over) if slopes else None,
+        above=roof,
+        above_by=point.value / roof.at(at) if roof else None,
+        reason=_cause(point, roof, ceilings, clocks, counted) if roof else "",
+    )
+
+
+def _cause(
+    point: Point,
+    roof: Ceiling,
+    ceilings: Sequence[Ceiling],
+    clocks: Mapping[str, float],
+    counted: float | None,
+) -> str:
+    """Why a point may lie above a roof: what the rows can tell, in words."""
+    if point.basis == "nominal":
+        words = f"{NOMINAL} operations of an interaction are nominal, and "
+        if counted is None or counted >= point.value:
+            return f"{words}fewer may be executed"
+        return f"{words}{significant(NOMINAL * counted / point.value)} were executed"
+    theirs, ours = clocks.get(point.row.case), clocks.get(roof.row.case)
+    if theirs and ours and theirs > (1 + TOLERANCE) * ours:
+        return f"its clock was {100 * (theirs / ours - 1):.1f}{SPACE}% higher than the roof's"
+    for limit in ceilings:
+        if limit.basis == "theoretical" and (limit.name, limit.level) == (roof.name, roof.level):
+            if point.low <= (1 + TOLERANCE) * limit.at(point.intensity):
+                return "no measured launch reached what the chip allows, so the roof is too low"
+            return (
+                "it is above the theoretical limit too, so its time or its counts are wrong, or "
+                "are not of the same work"
+            )
+    if roof.sloped:
+        return "no measured launch reached the level's limit, or not all that was moved was counted"
+    return "no measured launch reached the limit, or more operations were counted than timed"
+
+
+def problems(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """A sentence for each point above a roof: which point, which roof, by how much, why.
+
+    A peak is the same at all levels, so a kernel above it is told once; a nominal point beside a
+    counted one that is above as well says nothing new.
+    """
+    above = [(one, one.above) for one in points_of(entries) if one.above]
+    counted = {(one.run, one.name, one.level) for one, _ in above if one.basis == "counted"}
+    told: dict[str, None] = {}
+    for one, roof in above:
+        if one.basis == "counted" or (one.run, one.name, one.level) not in counted:
+            where = f" at {level_words(one.level, one.row.backend)}" if roof.sloped else ""
+            excess = f"{100 * (one.value / roof.at(one.intensity) - 1):.1f}{SPACE}%"
+            words = f"{one.name} ({one.basis}){where} is {excess} above {roof.name}"
+            told[f"{words} ({one.row.case}): {one.reason}"] = None
+    return tuple(told)
+
+
+def impossible(entries: Iterable[Entry]) -> bool:
+    """Whether what was counted lies above a roof; nominal operations prove nothing."""
+    return any(one.above and one.basis == "counted" for one in points_of(entries))

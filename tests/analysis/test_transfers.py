@@ -1,0 +1,149 @@
+"""The figures of transfers: times and rates, lines and what they predict, packing, peers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_transfer_model import SIZES, sweep, transfer
+
+from builders import case, load, measurement
+from charts import caption_of, chart_of, check_drawing, data_of, labels, marks, panels, values
+from strata.figures._chart import Series
+from strata.figures.transfers import ALPHA, BETA, FIGURES
+
+TRANSFERS, SMALL_COPIES, PEER_COPY = FIGURES
+FAILED = [("result", "failed", "wrong")]
+
+
+def many(size: int) -> float:
+    return 1e-4 + 2e-11 * size
+
+
+def packed(size: int) -> float:
+    return 1e-5 + 1.1e-10 * size
+
+
+def one_transfer(size: float) -> float:
+    return 5e-6 + 2e-11 * size
+
+
+def access(by: str, direction: str, size: int, **changes: Any) -> dict[str, Any]:
+    seconds = (4e-6 + size / 3.6e11) if by == "copy_engine" else (3e-6 + size / 3.2e11)
+    around = [0.99 * seconds, seconds, 1.01 * seconds]
+    moved = size * (2 if direction == "both" else 1)
+    return case(
+        [
+            measurement("transfer_time", around, unit="s", method="event"),
+            measurement("transfer_time", [2 * one for one in around], unit="s", method="wall"),
+            measurement("bandwidth", [moved / one for one in around], unit="B/s", method="event"),
+            measurement("bandwidth", [moved / seconds], unit="B/s", method="wall"),
+        ],
+        benchmark="peer_copy",
+        params={"by": by, "direction": direction, "bytes": size},
+        **changes,
+    )
+
+
+def one_load() -> dict[str, Any]:
+    return case(
+        [
+            measurement("load_cycles_cached", [1400.0], unit="cycle", method="clock64_slope"),
+            measurement("load_time_cached", [0.71e-6], unit="s", method="event_slope"),
+            measurement("load_time_uncached", [0.95e-6], unit="s", method="event_slope"),
+        ],
+        benchmark="peer_copy",
+        params={"by": "load", "direction": "read", "bytes": 4},
+    )
+
+
+def test_the_figures_need_their_rows(tmp_path: Path) -> None:
+    run = load(tmp_path, sweep(one_transfer))
+    assert [len(figure.items(run)) for figure in FIGURES] == [len(SIZES), 0, 0]
+
+
+def test_time_stands_above_bandwidth_and_held_out_sizes_are_crosses(tmp_path: Path) -> None:
+    run = load(tmp_path, [*sweep(one_transfer), *sweep(one_transfer, direction="both")])
+    chart = chart_of(TRANSFERS, run)
+    check_drawing(chart)
+    assert [panel.title for panel in panels(chart)] == [
+        "to the device", "both ways at once", "", "",
+    ]  # fmt: skip
+    time, _, rate, both = panels(chart)
+    line, fitted, crosses = (layer for layer in time.layers if isinstance(layer, Series))
+    assert [mark.value for mark in line.marks] == pytest.approx(
+        [one_transfer(mark.place) for mark in line.marks]
+    )
+    assert [mark.place for mark in crosses.marks] == [SIZES[1], SIZES[4], SIZES[7], SIZES[10]]
+    assert len(fitted.marks) == len(SIZES) - 4
+    assert values(rate)[-1] == pytest.approx(SIZES[-1] / one_transfer(SIZES[-1]) / 1e9)
+    assert both.places.label == "bytes, each way"
+    assert labels(chart) == ["pinned", f"{ALPHA} + {BETA} · bytes", "held out of the fit"]
+    words = caption_of(TRANSFERS, run).replace("\u00a0", " ")
+    assert f"pinned to the device {ALPHA} = 5.00 µs (5.00–5.00 µs), 1/{BETA} = 50.0 GB/s" in words
+    assert "Sizes held out are predicted within 0 %." in words
+
+
+def test_an_invalid_transfer_is_hollow_and_named_and_has_no_bandwidth(tmp_path: Path) -> None:
+    run = load(tmp_path, [transfer(4, 5e-6), transfer(64, 6e-6, gates=FAILED)])
+    time, rate = panels(chart_of(TRANSFERS, run))
+    assert values(time, "pinned", valid=False) == [6e-6]
+    assert len(values(rate)) == 1
+    words = caption_of(TRANSFERS, run).replace("\u00a0", " ")
+    assert "Invalid, drawn hollow (1): pinned to the device, 64 B." in words
+    assert "Thin lines join sizes that are too few for a fit." in words
+
+
+@pytest.mark.parametrize(
+    ("of_packed", "told"),
+    [
+        (packed, "pinned to the device, 16 pieces: 976.6 KiB (976.6 KiB to 976.6 KiB), 61 KiB"),
+        (lambda size: 1e-5 + 1e-11 * size, "No payload was found from which on packing costs more"),
+    ],
+)
+def test_packing_pays_up_to_where_the_lines_cross(
+    tmp_path: Path, of_packed: Callable[[int], float], told: str
+) -> None:
+    cases = [*sweep(many, pieces=16), *sweep(of_packed, pieces=16, packing="packed")]
+    run = load(tmp_path, cases)
+    chart = chart_of(SMALL_COPIES, run)
+    check_drawing(chart)
+    (panel,) = panels(chart)
+    stars = [layer for layer in panel.layers if isinstance(layer, Series) and layer.order == 5]
+    assert [mark.place for star in stars for mark in star.marks] == (
+        [pytest.approx(1e6)] if of_packed is packed else []
+    )
+    assert ("break-even" in labels(chart)) == (of_packed is packed)
+    assert told in caption_of(SMALL_COPIES, run).replace("\u00a0", " ")
+
+
+def test_each_copy_is_a_point_by_events_and_each_load_one_by_its_level(tmp_path: Path) -> None:
+    lines = [access("kernel", "read", 64), access("copy_engine", "both", 64), one_load()]
+    found = data_of(PEER_COPY, load(tmp_path, lines))
+    assert [(line["way"], line["direction"], bool(line["bytes_per_second"])) for line in found] == [
+        ("kernel", "read", True),
+        ("load_cached", "read", False),
+        ("load_uncached", "read", False),
+        ("copy_engine", "both", True),
+    ]
+    assert [float(line["seconds"]) for line in found] == pytest.approx(
+        [3e-6 + 64 / 3.2e11, 0.71e-6, 0.95e-6, 4e-6 + 64 / 3.6e11]
+    )
+
+
+def test_an_invalid_copy_is_hollow_named_and_no_part_of_the_line(tmp_path: Path) -> None:
+    lines = [
+        access(by, direction, size, gates=FAILED if bad else ())
+        for by in ("copy_engine", "kernel")
+        for direction in ("read", "write", "both")
+        for size in SIZES
+        for bad in [(by, direction, size) == ("kernel", "write", 1024)]
+    ]
+    run = load(tmp_path, [*lines, one_load()])
+    chart = chart_of(PEER_COPY, run)
+    check_drawing(chart)
+    assert [mark.place for panel in panels(chart) for mark in marks(panel, valid=False)] == [1024]
+    words = caption_of(PEER_COPY, run).replace("\u00a0", " ")
+    assert "Invalid, drawn hollow (1): kernel to the peer, 1 KiB" in words
+    assert "one load, peer's L2 710 ns" in words
+    assert f"kernel to the peer {ALPHA} = 3.00 µs (3.00–3.00 µs), 1/{BETA} = 320" in words
