@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params
 from strata.model.cases import CLOCKS
+from strata.model.names import rank
 from strata.run import Row, Run
 
 OPERATIONS: Mapping[str, str] = {
@@ -20,19 +21,20 @@ LABELS = {
     ("host", "atomic_latency"): "latency of a lone core's operation (TSC cycles)",
     ("host", "atomics_per_cycle"): "operations per core and TSC cycle",
 }
+NEAR, BESIDE, SAME = (
+    c.Look(colour=colour, marker=marker, size=4.2)
+    for colour, marker in (("#009E73", "o"), ("#0072B2", "s"), ("#D55E00", "^"))
+)
 TARGETS = {
     "cuda": {
-        "disjoint": ("a word for each lane", c.Look(colour="#009E73", marker="o", size=4.2)),
-        "warp": ("a word for each warp", c.Look(colour="#0072B2", marker="s", size=4.2)),
-        "same": ("one word for all", c.Look(colour="#D55E00", marker="^", size=4.2)),
+        "disjoint": ("a word for each lane", NEAR),
+        "warp": ("a word for each warp", BESIDE),
+        "same": ("one word for all", SAME),
     },
     "host": {
-        "disjoint": ("a line for each core", c.Look(colour="#009E73", marker="o", size=4.2)),
-        "line": (
-            "a word for each core, on shared lines",
-            c.Look(colour="#0072B2", marker="s", size=4.2),
-        ),
-        "same": ("one word for all", c.Look(colour="#D55E00", marker="^", size=4.2)),
+        "disjoint": ("a line for each core", NEAR),
+        "line": ("a word for each core, on shared lines", BESIDE),
+        "same": ("one word for all", SAME),
     },
 }
 
@@ -66,7 +68,7 @@ def _line(row: Row) -> str:
 def chart(rows: Sequence[Row]) -> c.Chart:
     """Spaces beneath each other, latency beside rate; the targets of an operation on one line."""
     backend = rows[0].backend
-    by_operation = sorted(rows, key=lambda row: c.place(row.text("operation"), tuple(OPERATIONS)))
+    by_operation = sorted(rows, key=lambda row: rank(row.text("operation"), tuple(OPERATIONS)))
     lines, looks = list(dict.fromkeys(map(_line, by_operation))), TARGETS[backend]
 
     def mark(row: Row) -> c.Mark:
@@ -121,15 +123,8 @@ FIGURE = Figure(
     chart=chart,
     caption=caption,
     columns=params("space", "operation", "returns", "target")
-    | attributes(
-        quantity="quantity",
-        median="value",
-        low="minimum",
-        high="maximum",
-        unit="unit",
-        valid="valid",
-        case="case",
-    ),
+    | attributes("quantity", median="value", low="minimum", high="maximum")
+    | attributes("unit", "valid", "case"),
     row=lambda row: row,
     invalid=lambda row: (
         "" if row.valid else f"{row.text('space')}, {_line(row)}, {row.text('target')}"

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
-from strata.model import LEVELS, level_name
 from strata.model.cases import by_case
+from strata.model.names import LEVELS, level_name, rank
 from strata.model.units import number
 from strata.run import Row, Run
 
@@ -83,7 +83,7 @@ def items(run: Run) -> Sequence[Point]:
     order = list(PATTERNS)
     return sorted(
         [replace(one, whole=whole.get((one.level, one.width))) for one in points],
-        key=lambda one: (c.place(one.level, LEVELS), order.index(one.pattern), one.width,
+        key=lambda one: (rank(one.level, LEVELS), order.index(one.pattern), one.width,
                          one.setting),
     )  # fmt: skip
 

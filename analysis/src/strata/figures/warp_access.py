@@ -103,23 +103,26 @@ def _by_width(found: Sequence[Access]) -> list[tuple[int, list[Access]]]:
 
 
 def _traffic(
-    found: Sequence[Access], axis: str, places: c.Axis, values: c.Axis, title: str, **look: object
+    found: Sequence[Access], axis: str, places: c.Axis, label: str, title: str = "", **look: object
 ) -> c.Panel:
     """Lines for what is predicted, a mark for what was counted: a dot inside for stores."""
     layers: list[c.Layer] = []
     for width, here in _by_width(found):
         load = c.look_of(c.WIDTH_LOOK, width, **look)
         store = replace(load, colour=c.INK, marker="o", size=1.7)
-        line = sorted({getattr(one, axis): one.predicted for one in here}.items())
-        label = f"{width} byte{'s' if width > 1 else ''} a lane"
-        layers += c.predicted_and_counted([(at, row, None) for at, row in line], load, label)
+        predicted = sorted({getattr(one, axis): one.predicted for one in here}.items())
+        line = [c.Mark(at, row.value) for at, row in predicted if row]
+        words = f"{width} byte{'s' if width > 1 else ''} a lane"
+        layers.append(c.Series(marks=line, look=replace(load, marker=""), order=1.5))
+        layers.append(c.Series(marks=[], look=load, label=words))
         for operation, of in (("load", load), ("store", store)):
             known = [one for one in here if one.operation == operation]
             marks = [c.mark(getattr(one, axis), one.counted) for one in known if one.counted]
             layers.append(c.Series(marks=marks, look=replace(of, line=""), order=3))
     return c.Panel(
         layers=layers if any(one.predicted or one.counted for one in found) else [],
-        places=places, values=values, title=title, blank="neither predicted nor counted",
+        places=places, values=c.Axis(label=label, zero=True), title=title,
+        blank="neither predicted nor counted",
     )  # fmt: skip
 
 
@@ -139,11 +142,24 @@ def _times(
     return [c.Panel(layers=layers, places=places, values=values, title=title)] if layers else []
 
 
+def _chart(
+    found: Sequence[Access], panels: Sequence[c.Panel], height: float, **counted: c.Look
+) -> c.Chart:
+    """Panels beneath each other, and what lines and marks are; `counted` has the operations."""
+    keys = [c.Key(label="predicted", look=c.Look(line="-"))] * any(one.predicted for one in found)
+    for operation, look in counted.items():
+        if any(one.counted and one.operation == operation for one in found):
+            label = f"counted, {operation}s" if len(counted) > 1 else "counted"
+            keys.append(c.Key(label=label, look=look))
+    rows = [[panel] for panel in panels]
+    return c.Chart(rows=rows, width=7.6, height=height, legend="beside", keys=keys)
+
+
 def load_chart(loads: Sequence[Access], axis: str) -> c.Chart:
     """Sectors, and beneath them cycles where any were timed, a curve per width."""
     settings = [getattr(one, axis) for one in loads]
     least, most = max(min(settings), 1), max(settings)
-    values, title, times = c.Axis(label="sectors per request", zero=True), "", []
+    title, times = "", []
     if axis == "stride":
         title, ends = "Traffic", (least / 1.12, most * 1.12)
         places = c.Axis(label="stride from lane to lane (elements)", scale="log2", limits=ends)
@@ -153,41 +169,38 @@ def load_chart(loads: Sequence[Access], axis: str) -> c.Chart:
         ticks = list(range(0, most + 1, 4 if most >= 8 else 1))
         label = "misalignment of the first lane (elements)"
         places = c.Axis(label=label, limits=(-0.5, most + 0.5), ticks=ticks)
-    panels = [_traffic(loads, axis, places, values, title, size=3.4), *times]
-    return c.Chart(
-        rows=[[panel] for panel in panels], width=7.6, height=0.6 + 2.3 * len(panels),
-        legend="beside", keys=c.counted_keys((one.predicted, one.counted) for one in loads),
-    )  # fmt: skip
+    panels = [_traffic(loads, axis, places, "sectors per request", title, size=3.4), *times]
+    return _chart(loads, panels, 0.6 + 2.3 * len(panels), load=c.Look(marker="o"))
 
 
 def conflict_chart(found: Sequence[Access]) -> c.Chart:
     """Wavefronts above, times beneath; a curve per width, a dot inside for stores."""
     last = max(one.stride for one in found)
-    places = c.Axis(
-        label="stride from lane to lane (elements)", limits=(0, last + 1),
-        ticks=[1, *range(4, last + 1, 4)],
-    )  # fmt: skip
-    values = c.Axis(label="wavefronts per access", zero=True)
-    panels = [_traffic(found, "stride", places, values, "", size=4.6, width=0.9)]
-    keys = c.counted_keys((one.predicted, None) for one in found)
-    for operation, size in (("load", 5.0), ("store", 2.0)):
+    label, ticks = "stride from lane to lane (elements)", [1, *range(4, last + 1, 4)]
+    places = c.Axis(label=label, limits=(0, last + 1), ticks=ticks)
+    label = "wavefronts per access"
+    panels = [_traffic(found, "stride", places, label, size=4.6, width=0.9)]
+    for operation in ("load", "store"):
         here = [one for one in found if one.operation == operation]
         label = f"SM cycles per {operation}"
         panels += _times(here, lambda one: one.cycles, places, label, size=3.2, width=0.9)
-        if any(one.counted for one in here):
-            look = c.Look(marker="o", size=size)
-            keys.append(c.Key(label=f"counted, {operation}s", look=look))
     label = "latency of a load\n(cycles)"
     panels += _times(found, lambda one: one.latency, places, label, size=3.2, width=0.9)
-    rows, height = [[panel] for panel in panels], 0.7 + 1.9 * len(panels)
-    return c.Chart(rows=rows, width=7.6, height=height, legend="beside", keys=keys)
+    load, store = c.Look(marker="o", size=5.0), c.Look(marker="o", size=2.0)
+    return _chart(found, panels, 0.7 + 1.9 * len(panels), load=load, store=store)
 
 
 def _caption(found: Sequence[Access], what: str, times: str = "") -> str:
     """What lines and marks are, whether they agree, and which times stand beneath them."""
-    agreement = c.agreement([(one.predicted, one.counted) for one in found])
+    both = [(one.predicted, one.counted) for one in found if one.predicted and one.counted]
+    equal = sum(abs(one.value - two.value) <= 1e-9 * one.value for one, two in both if one and two)
+    agreement = f"Counted equals predicted in {equal} of {len(both)} cases."
+    if not any(one.predicted or one.counted for one in found):
+        agreement = "In this run they were neither predicted nor counted."
+    elif not both:
+        agreement = "Nothing was counted to stand beside the prediction."
     timed = times if any(one.cycles or one.latency for one in found) else " Nothing was timed."
-    return f"{what} Marks: counted.{agreement}{timed if times else ''}"
+    return f"{what} Marks: counted. {agreement}{timed if times else ''}"
 
 
 LOAD_COLUMNS = (
