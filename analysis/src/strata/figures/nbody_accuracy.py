@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params
-from strata.ladder import rungs as ladder
 from strata.ladder.best import Accuracy, accuracies
+from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 
 LEAST = 1e-9
 """Where an error of nothing is drawn: some systems are so small that every digit is right."""
@@ -21,8 +21,8 @@ def chart(points: Sequence[Accuracy]) -> c.Chart:
     for nth, (problem, here) in enumerate(by_problem.items()):
         off = (nth - (len(by_problem) - 1) / 2) * step
         placed = [(rungs.index(one.rung) + off, one) for one in here]
-        sizes = {ladder.size_words(one.row) for one in here}
-        label = sizes.pop() if len(sizes) == 1 else ladder.PROBLEM_WORDS[problem]
+        sizes = {size_words(one.row) for one in here}
+        label = sizes.pop() if len(sizes) == 1 else PROBLEM_WORDS[problem]
         look = replace(c.PROBLEM_LOOK[problem], line="", size=4)
         errors = [c.Mark(at, max(one.row.value, LEAST), valid=one.row.valid) for at, one in placed]
         bounds = [c.Mark(at, one.bound) for at, one in placed]
@@ -30,7 +30,7 @@ def chart(points: Sequence[Accuracy]) -> c.Chart:
         layers.append(c.Series(marks=bounds, look=replace(look, marker="|", size=6)))
     panel = c.Panel(
         layers=layers, sideways=True,
-        places=c.names_axis([ladder.rung_name(rung) for rung in rungs], grid=True),
+        places=c.names_axis([rung_name(rung) for rung in rungs], grid=True),
         values=c.Axis(label="relative root mean square error (ratio)", scale="log",
                       text=lambda value: f"{value:.0e}".replace("e-0", "e-")),
     )  # fmt: skip
@@ -54,7 +54,5 @@ FIGURE = Figure(
     columns=attributes("rung", "problem")
     | params("systems", "bodies", of="row")
     | attributes(relative_rms_error="row", bound="bound", valid="row.valid", case="row.case"),
-    invalid=lambda point: (
-        "" if point.row.valid else f"{ladder.rung_name(point.rung)} ({point.problem})"
-    ),
+    invalid=lambda one: "" if one.row.valid else f"{rung_name(one.rung)} ({one.problem})",
 )

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from strata.figures import _chart as c
 from strata.figures._figure import Columns, Figure, attributes, params
-from strata.ladder import rungs as ladder
 from strata.ladder.best import along
+from strata.ladder.rungs import SEVERAL, size_words
 from strata.ladder.seeds import UNROLL_GAINS
 from strata.run import Row, Run
 
@@ -47,23 +47,21 @@ class Point:
         return self.gain / self.value if self.valid else None
 
 
-def points(run: Run, rung: str, axis: str) -> Sequence[Point]:
-    """One item per problem and value."""
+def points(run: Run, rung: str, axis: str, least: int | None = None) -> Sequence[Point]:
+    """One item per problem and value; with `least`, of problems whose least value it is alone."""
     found = along(run, rung, axis)
     first = {one.problem: one.row for one in reversed(found)}
-    return [Point(one.value, one.row, first[one.problem], one.occupancy) for one in found]
-
-
-def over_one(run: Run, rung: str, axis: str) -> Sequence[Point]:
-    """One item per problem and value; nothing of a problem without the value 1."""
-    found = points(run, rung, axis)
-    return [one for one in found if one.first.count(axis) == 1 and one.first.value > 0]
+    return [
+        Point(one.value, one.row, base, one.occupancy)
+        for one in found
+        if (base := first[one.problem]).value > 0 and least in (None, base.count(axis))
+    ]
 
 
 def _lines(
     found: Sequence[Point],
     mark: Callable[[Point], c.Mark | None],
-    words: Callable[[Point], str] = lambda one: ladder.size_words(one.row),
+    words: Callable[[Point], str] = lambda one: size_words(one.row),
 ) -> list[c.Layer]:
     """A line in its band for each problem, of the points that have a mark."""
     return [
@@ -84,14 +82,11 @@ def unroll_chart(found: Sequence[Point]) -> c.Chart:
     layers = _lines(
         found,
         lambda one: replace(c.mark(one.value, one.row, one.first.value), valid=one.valid),
-        lambda one: f"{ladder.size_words(one.row)}\n(1 is {one.first.value / 1e12:.3g} × 10¹²/s)",
+        lambda one: f"{size_words(one.row)}\n(1 is {one.first.value / 1e12:.3g} × 10¹²/s)",
     )
     for factor, who, marker in GAINS:
-        look, marks = (
-            replace(c.THEIRS, marker=marker, size=6.5),
-            [(factor, UNROLL_GAINS[factor][0])],
-        )
-        layers.append(c.Series(marks=[c.Mark(*one) for one in marks], look=look, label=who))
+        look, gain = replace(c.THEIRS, marker=marker, size=6.5), UNROLL_GAINS[factor][0]
+        layers.append(c.Series(marks=[c.Mark(factor, gain)], look=look, label=who))
     layers.append(c.Rule(at=1, look=c.Look(line="-", width=0.7)))
     factors = sorted({one.value for one in found} | {factor for factor, *_ in GAINS})
     names = [f"{factor}\n(all)" if factor == WHOLE else f"{factor}" for factor in factors]
@@ -158,7 +153,7 @@ def gpu_caption(found: Sequence[Point]) -> str:
     """What the lines are, and the efficiency with most GPUs."""
     most = {one.row.text("problem"): one for one in found}
     told = [
-        f"{100 * one.efficiency:.1f} % with {one.value} ({ladder.size_words(one.row)})"
+        f"{100 * one.efficiency:.1f} % with {one.value} ({size_words(one.row)})"
         for one in most.values()
         if one.efficiency is not None and one.value > 1
     ]
@@ -182,7 +177,7 @@ FIGURES = (
         name="nbody_unroll",
         title="n-body: unrolling the inner loop",
         order=203,
-        items=lambda run: over_one(run, "unrolled", "unroll"),
+        items=lambda run: points(run, "unrolled", "unroll", 1),
         chart=unroll_chart,
         caption=lambda _: (
             "The rung unrolled: interactions in a second by the unroll factor, over those of a "
@@ -192,9 +187,7 @@ FIGURES = (
             "Ributzka and Li (2009, IV-A: a tile of 128, 18 % more)."
         ),
         columns=_columns("unroll", over_unroll_1="gain", valid="valid"),
-        invalid=lambda one: (
-            "" if one.valid else f"{ladder.size_words(one.row)}, unroll {one.value}"
-        ),
+        invalid=lambda one: "" if one.valid else f"{size_words(one.row)}, unroll {one.value}",
     ),
     Figure(
         name="nbody_block_size",
@@ -205,17 +198,17 @@ FIGURES = (
         caption=block_caption,
         columns=_columns("block_size", occupancy_percent="occupancy", valid="row.valid"),
         invalid=lambda one: (
-            "" if one.row.valid else f"{ladder.size_words(one.row)}, blocks of {one.value}"
+            "" if one.row.valid else f"{size_words(one.row)}, blocks of {one.value}"
         ),
     ),
     Figure(
         name="nbody_gpus",
         title="n-body: several GPUs",
         order=207,
-        items=lambda run: over_one(run, ladder.SEVERAL, "gpus"),
+        items=lambda run: points(run, SEVERAL, "gpus", 1),
         chart=gpu_chart,
         caption=gpu_caption,
         columns=_columns("gpus", efficiency="efficiency", valid="row.valid"),
-        invalid=lambda one: "" if one.row.valid else f"{ladder.size_words(one.row)}, {one.value}",
+        invalid=lambda one: "" if one.row.valid else f"{size_words(one.row)}, {one.value}",
     ),
 )

@@ -9,10 +9,10 @@ from dataclasses import replace
 from strata import reference
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
-from strata.ladder import rungs as ladder
 from strata.ladder.best import Copied, copied
+from strata.ladder.rungs import rung_name
 from strata.ladder.seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
-from strata.model import units
+from strata.model.units import count, short
 from strata.run import Run
 
 LOOKS: Mapping[str, c.Look] = {
@@ -55,14 +55,14 @@ def chart(points: Sequence[Copied]) -> c.Chart:
     for rung, here in c.grouped(points, lambda point: point.rung).items():
         time = [c.mark(point.bodies, point.row, 1e-3) for point in here]
         share = [c.Mark(point.bodies, 100 * point.outside) for point in here if point.valid]
-        look, label = LOOKS[rung], ladder.rung_name(rung)
+        look, label = LOOKS[rung], rung_name(rung)
         times.append(c.Series(marks=time, look=look, label=label, spread="band"))
         shares.append(c.Series(marks=share, look=look))
     sizes: list[int] = []
     for size in sorted({point.bodies for point in points}):
         if not sizes or size >= 1.4 * sizes[-1]:  # apart enough for their labels
             sizes.append(size)
-    places = c.Axis(label="particles", scale="log", ticks=sizes, text=units.short, room=0.12)
+    places = c.Axis(label="particles", scale="log", ticks=sizes, text=short, room=0.12)
     layered: list[tuple[Sequence[c.Layer], c.Axis]] = [
         (times, c.Axis(label="a step, copies included (ms)", scale="log")),
         (shares, c.Axis(label="of it not the kernel (%)", zero=True)),
@@ -79,7 +79,7 @@ def chart(points: Sequence[Copied]) -> c.Chart:
             for (what, gain), look in zip(GRAVIT_GAINS, OPEN, strict=True)
         ]
         rule = c.Rule(at=1, look=c.Look(line="-", width=0.8, colour=c.GREY))
-        label = f"speed over {ladder.rung_name(GRAVIT_BASE)} (×)"
+        label = f"speed over {rung_name(GRAVIT_BASE)} (×)"
         layered.append(([*ours, *theirs, rule], c.Axis(label=label, zero=True)))
     rows = [[c.Panel(layers=layers, places=places, values=axis)] for layers, axis in layered]
     return c.Chart(rows=rows, width=7.2, height=2.7 * len(rows), legend="beside")
@@ -89,7 +89,7 @@ def caption(points: Sequence[Copied]) -> str:
     """What the lines are."""
     listed = ", ".join(f"{gain:.2f} times ({what})" for what, gain in GRAVIT_GAINS)
     lowest = (
-        f" Lowest: speed over {ladder.rung_name(GRAVIT_BASE)}, which is their first GPU code, at "
+        f" Lowest: speed over {rung_name(GRAVIT_BASE)}, which is their first GPU code, at "
         "the same number of particles; open marks: theirs."
         if gains(points)
         else ""
@@ -117,7 +117,5 @@ FIGURE = Figure(
         rung="rung", particles="bodies", copied_step_time_seconds="row.value", low="row.minimum",
         high="row.maximum", kernel_seconds="kernel", valid="row.valid", case="row.case",
     ),
-    invalid=lambda point: (
-        "" if point.row.valid else f"{ladder.rung_name(point.rung)}, {units.count(point.bodies)}"
-    ),
+    invalid=lambda one: "" if one.row.valid else f"{rung_name(one.rung)}, {count(one.bodies)}",
 )  # fmt: skip

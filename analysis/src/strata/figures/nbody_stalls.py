@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
-from strata.ladder import rungs as ladder
+from strata.ladder.rungs import rung_name, size_words
 from strata.ladder.stalls import STATES, Stalls, stalls
 
 COLOURS: Mapping[str, str] = {
@@ -51,7 +51,7 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
     head = "issue slots used, warps" if any(busy) else "warps"
     panel = c.Panel(
         layers=layers, sideways=True, beside=[*beside, (-0.75, head, c.INK)],
-        places=c.names_axis([ladder.rung_name(one.rung) for one in rungs]),
+        places=c.names_axis([rung_name(one.rung) for one in rungs]),
         values=c.Axis(label="time of the warps in flight (%)", limits=(0, 100)),
     )  # fmt: skip
     return c.one(panel, width=8.4, height=max(3.4, 0.9 + 0.3 * len(rungs)), legend="beside")
@@ -59,7 +59,7 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
 
 def caption(rungs: Sequence[Stalls]) -> str:
     """What the bars are, and which case they are of."""
-    sizes = ", ".join(dict.fromkeys(ladder.size_words(one.all_states) for one in rungs))
+    sizes = ", ".join(dict.fromkeys(size_words(one.all_states) for one in rungs))
     return (
         f"Counted in one step of the fastest case of each rung ({sizes}): of the time of all warps "
         "in flight, how much they spent issuing, ready while another issued, or waiting, and for "
@@ -82,5 +82,5 @@ FIGURE = Figure(
         valid="all_states.valid", case="all_states.case",
     ),
     row=lambda one: one.all_states,
-    invalid=lambda one: "" if one.all_states.valid else ladder.rung_name(one.rung),
+    invalid=lambda one: "" if one.all_states.valid else rung_name(one.rung),
 )  # fmt: skip

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from strata import reference
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
-from strata.ladder import rungs as ladder
 from strata.ladder import seeds
+from strata.ladder.rungs import GIGA, gpus, rung_name, size_words
 from strata.model.units import factor
 from strata.run import Row, Run
 
@@ -80,9 +80,9 @@ def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
 
 def _name(pair: Pair) -> str:
     """The report's step, and beneath it the rung that redoes it."""
-    many = ladder.gpus(pair.row)
+    many = gpus(pair.row)
     shared = f", {many} GPU{'s' if many > 1 else ''}" if pair.step.hardware == seeds.FOUR else ""
-    rung = ladder.rung_name(pair.row.benchmark)
+    rung = rung_name(pair.row.benchmark)
     return f"{pair.step.name}\n{rung}, {pair.row.text('layout')}{shared}"
 
 
@@ -90,7 +90,7 @@ def caption(pairs: Sequence[Pair], what: str) -> str:
     """What the marks are, and which steps the report has besides."""
     shown = {pair.step.name for pair in pairs}
     missing = [name for name, *_ in seeds.THESSALY_STEPS if name not in shown]
-    sizes = ", ".join(dict.fromkeys(ladder.size_words(pair.row) for pair in pairs))
+    sizes = ", ".join(dict.fromkeys(size_words(pair.row) for pair in pairs))
     words = (
         f"{what} Open: their Table 1, 32 systems on a CPU, on one GPU of two K80 (tiling, one "
         f"launch) and on all four of their GPUs; filled: the rung beneath each name, in the layout "
@@ -122,7 +122,7 @@ def _figure(
 FIGURES = (
     _figure(
         "throughput", "throughput (Papadouli et al. 2026, Figure 1)", 208, rates,
-        label="interactions (10⁹/s)", scale=ladder.GIGA, unit="interactions_per_second",
+        label="interactions (10⁹/s)", scale=GIGA, unit="interactions_per_second",
         what="After Figure 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), throughput with "
         "different optimisations of the code: pairs computed in a second.",
     ),

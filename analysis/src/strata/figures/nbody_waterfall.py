@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params
-from strata.ladder import rungs as ladder
+from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes
 from strata.model.units import factor
 
@@ -68,10 +68,7 @@ def _rates(title: str, steps: Sequence[Change], thick: float) -> c.Panel:
         diamond = c.Look(marker="D", size=4.2, hollow=True)
         layers.append(c.Series(marks=predicted, look=diamond, label="predicted", order=3))
     layers.append(c.Series(marks=words, look=c.Look(), words_size=7))
-    names = [
-        f"{ladder.rung_name(one.rung)}\nover {ladder.rung_name(one.before.benchmark)}"
-        for one in steps
-    ]
+    names = [f"{rung_name(one.rung)}\nover {rung_name(one.before.benchmark)}" for one in steps]
     return c.Panel(
         layers=layers, title=title, sideways=True, places=c.names_axis(names, size=6.3),
         values=c.Axis(label=f"interactions ({unit})", scale="log"),
@@ -119,7 +116,7 @@ def chart(steps: Sequence[Change]) -> c.Chart:
     rows = []
     for problem, here in problems.items():
         thick = 0.5 * len(here) / most
-        left = _rates(ladder.PROBLEM_WORDS[problem], here, thick)
+        left = _rates(PROBLEM_WORDS[problem], here, thick)
         rows.append([left, _factors(here, thick)] if apart else [left])
     height = 0.9 + len(rows) * (0.75 + 0.34 * most)
     return c.Chart(rows=rows, width=8.6 if apart else 6.4, height=height, legend_columns=5)
@@ -144,7 +141,7 @@ def caption(steps: Sequence[Change]) -> str:
             "blocks of a launch), the clock (timed); what is left is unexplained. What speeds up "
             "goes to the right, what slows down to the left."
         )
-    places = dict.fromkeys(ladder.size_words(one.after) for one in steps)
+    places = dict.fromkeys(size_words(one.after) for one in steps)
     return f"{words} Sizes: {', '.join(places)}."
 
 

@@ -73,11 +73,8 @@ def ratio(kernels: Sequence[Kernel], place: int, group: int = 0) -> c.Mark | Non
     slow, fast = known.get(slow_kind), known.get((*fast_kind[:2], group or fast_kind[2]))
     if slow is None or fast is None:
         return None
-    value, low, high = (
-        slow.value / fast.value,
-        slow.minimum / fast.maximum,
-        slow.maximum / fast.minimum,
-    )
+    value = slow.value / fast.value
+    low, high = slow.minimum / fast.maximum, slow.maximum / fast.minimum
     return c.Mark(place + 0.12, value, low, high, slow.valid and fast.valid, f"{value:.3g}×")
 
 

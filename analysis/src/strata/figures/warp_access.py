@@ -192,8 +192,8 @@ def conflict_chart(found: Sequence[Access]) -> c.Chart:
 
 def _caption(found: Sequence[Access], what: str, times: str = "") -> str:
     """What lines and marks are, whether they agree, and which times stand beneath them."""
-    both = [(one.predicted, one.counted) for one in found if one.predicted and one.counted]
-    equal = sum(abs(one.value - two.value) <= 1e-9 * one.value for one, two in both if one and two)
+    both = [(one.predicted, one.counted.value) for one in found if one.predicted and one.counted]
+    equal = sum(abs(row.value - counted) <= 1e-9 * row.value for row, counted in both)
     agreement = f"Counted equals predicted in {equal} of {len(both)} cases."
     if not any(one.predicted or one.counted for one in found):
         agreement = "In this run they were neither predicted nor counted."
