@@ -4,7 +4,8 @@ Siegel, Ributzka and Li (2009, IV) and Table 14.2 of the CUDA Handbook, redone.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from strata.figures import _chart as c
 from strata.figures._figure import Columns, Figure, attributes, params
@@ -22,8 +23,7 @@ IDEAL = c.Look(line=":", width=0.9, colour=c.GREY)
 RATES = c.Axis(label="interactions (10¹²/s)", zero=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """The rate of a rung at a value of an axis, and at the least; `occupancy` is in per cent."""
 
     value: int

@@ -13,7 +13,6 @@ from strata.ladder.best import Copied, copied
 from strata.ladder.rungs import rung_name
 from strata.ladder.seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
 from strata.model.units import count, short
-from strata.run import Run
 
 LOOKS: Mapping[str, c.Look] = {
     "naive": c.Look(colour="#D55E00", marker="o", line="-", size=4.5),
@@ -28,11 +27,6 @@ LOOKS: Mapping[str, c.Look] = {
 """Of the rungs that are drawn: those of the paper, and what came after it."""
 OPEN = (replace(c.THEIRS, marker="P"), replace(c.THEIRS, marker="D"))
 """Of what the paper gained."""
-
-
-def items(run: Run) -> Sequence[Copied]:
-    """One item per rung and number of particles."""
-    return [one for one in copied(run) if one.rung in LOOKS]
 
 
 def gains(points: Sequence[Copied]) -> Mapping[str, Sequence[tuple[int, float]]]:
@@ -110,7 +104,7 @@ FIGURE = Figure(
     name="nbody_gravit",
     title="n-body: Gravit's step, copies included (Siegel et al. 2009, Figure 12)",
     order=206,
-    items=items,
+    items=lambda run: [one for one in copied(run) if one.rung in LOOKS],
     chart=chart,
     caption=caption,
     columns=attributes(

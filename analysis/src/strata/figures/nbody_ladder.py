@@ -8,14 +8,8 @@ from strata.figures._figure import Figure, attributes, params
 from strata.ladder.best import Best, best_cases, common_size, published
 from strata.ladder.rungs import ONCE, PROBLEM_WORDS, gpus, rung_name, size, size_words
 from strata.model import units
-from strata.run import Run
 
 SERIAL = "serial"
-
-
-def items(run: Run) -> Sequence[Best]:
-    """One item per rung, by its best case; several GPUs have a figure of their own."""
-    return [step for step in best_cases(run) if gpus(step.row) == 1]
 
 
 def _rate(value: float) -> str:
@@ -118,7 +112,8 @@ FIGURE = Figure(
     name="nbody_ladder",
     title="The n-body ladder",
     order=200,
-    items=items,
+    # Several GPUs have a figure of their own.
+    items=lambda run: [step for step in best_cases(run) if gpus(step.row) == 1],
     chart=chart,
     caption=caption,
     columns=attributes("rung")

@@ -57,24 +57,20 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
     return c.one(panel, width=8.4, height=max(3.4, 0.9 + 0.3 * len(rungs)), legend="beside")
 
 
-def caption(rungs: Sequence[Stalls]) -> str:
-    """What the bars are, and which case they are of."""
-    sizes = ", ".join(dict.fromkeys(size_words(one.all_states) for one in rungs))
-    return (
-        f"Counted in one step of the fastest case of each rung ({sizes}): of the time of all warps "
-        "in flight, how much they spent issuing, ready while another issued, or waiting, and for "
-        "what; less than half a per cent everywhere is other. Beside the bars: cycles in which a "
-        "scheduler issued, and warps that a scheduler had for each instruction issued."
-    )
-
-
 FIGURE = Figure(
     name="nbody_stalls",
     title="n-body: what warps wait for",
     order=202,
     items=stalls,
     chart=chart,
-    caption=caption,
+    caption=lambda rungs: (
+        "Counted in one step of the fastest case of each rung "
+        f"({', '.join(dict.fromkeys(size_words(one.all_states) for one in rungs))}): of the time "
+        "of all warps in flight, how much they spent issuing, ready while another issued, or "
+        "waiting, and for what; less than half a per cent everywhere is other. Beside the bars: "
+        "cycles in which a scheduler issued, and warps that a scheduler had for each instruction "
+        "issued."
+    ),
     columns=attributes("rung")
     | {state: lambda one, state=state: one.shares.get(state) for state in (*STATES, "other")}
     | attributes(

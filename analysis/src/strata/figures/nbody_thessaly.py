@@ -4,7 +4,7 @@ Figures 1 and 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -19,8 +19,7 @@ from strata.run import Row, Run
 OWN = c.Look(colour="#0072B2", marker="o", size=6)
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """One step: their value and ours, in one unit; `row` is what ours is made of."""
 
     step: seeds.ThessalyStep

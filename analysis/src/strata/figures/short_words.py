@@ -5,7 +5,8 @@ Braak, Mesman and Corporaal (2010) published for a GeForce 8800 GT, beside the s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
@@ -33,8 +34,7 @@ SPEED_UPS = (
 the fast one. The first two stand in Table II as well."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """One kernel: bytes of an element and of a group, seconds of an addition, bytes a second."""
 
     element: int
@@ -42,7 +42,7 @@ class Kernel:
     group: int
     access: str
     time: Row
-    bandwidth: Row | None
+    bandwidth: Row
 
     @property
     def valid(self) -> bool:
@@ -55,10 +55,11 @@ def items(run: Run) -> Sequence[Kernel]:
     found = [
         Kernel(
             case.count("element"), case.text("order"), case.count("group"), case.text("access"),
-            time, case.row("useful_bandwidth", *METHODS, provenance="timed"),
+            time, bandwidth,
         )
         for case in by_case(run.of("short_words"))
         if (time := case.row("kernel_time", *METHODS, provenance="timed"))
+        and (bandwidth := case.row("useful_bandwidth", *METHODS, provenance="timed"))
         and case.text("order") in ORDERS
         and case.text("access") in FORMS
     ]  # fmt: skip
@@ -81,25 +82,22 @@ def ratio(kernels: Sequence[Kernel], place: int, group: int = 0) -> c.Mark | Non
 def chart(kernels: Sequence[Kernel]) -> c.Chart:
     """A panel for each width of element, and one for the ratios."""
     host = kernels[0].time.backend == "host"
-    most = max((one.bandwidth.maximum for one in kernels if one.bandwidth), default=1e12)
-    scale, unit = c.scaled(most, "B/s", least=1e9)
+    scale, unit = c.scaled(max(one.bandwidth.maximum for one in kernels), "B/s", least=1e9)
     values = c.Axis(label=f"useful bandwidth ({unit})", scale="log")
     label = f"group that {'a turn of the loop' if host else 'a thread'} takes (bytes)"
     groups = c.Axis(label=label, scale="log2", limits=(0.85, 19), ticks=[1, 2, 4, 8, 16])
 
+    looks = {
+        f"{order}, {form}": ("", replace(look, colour=colour))
+        for order, (_, colour) in ORDERS.items()
+        for form, (_, look) in FORMS.items()
+    }
+
     def panel(element: int, here: Sequence[Kernel]) -> c.Panel:
-        layers = [
-            c.Series(
-                marks=[
-                    c.mark(one.group, one.bandwidth, scale)
-                    for one in here
-                    if (one.order, one.access) == (order, form) and one.bandwidth
-                ],
-                look=replace(look, colour=colour), spread="bar",
-            )
-            for order, (_, colour) in ORDERS.items()
-            for form, (_, look) in FORMS.items()
-        ]  # fmt: skip
+        layers = c.by_look(
+            here, lambda one: f"{one.order}, {one.access}", looks,
+            lambda one: c.mark(one.group, one.bandwidth, scale), spread="bar",
+        )  # fmt: skip
         title = f"{8 * element}-bit elements"
         return c.Panel(layers=layers, places=groups, values=values, title=title)
 

@@ -6,7 +6,8 @@ left if a sector cost the same whatever the pattern.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
@@ -23,8 +24,7 @@ PATTERNS: Mapping[str, tuple[str, str, str]] = {
 """Of each pattern the axis that varies, and how title and abscissae call it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """One case: where it stands, its useful bandwidth, and that of the sectors it asks for.
 
     `setting` is a stride or misalignment in elements, or a window in bytes; `counted` are sectors
@@ -79,10 +79,10 @@ def items(run: Run) -> Sequence[Point]:
     }
     off = {(one.level, one.width) for one in points if one.pattern == "misaligned"}
     aligned = [one for one in neighbours if (one.level, one.width) in off]
-    points += [replace(one, pattern="misaligned", setting=0) for one in aligned]
+    points += [one._replace(pattern="misaligned", setting=0) for one in aligned]
     order = list(PATTERNS)
     return sorted(
-        [replace(one, whole=whole.get((one.level, one.width))) for one in points],
+        [one._replace(whole=whole.get((one.level, one.width))) for one in points],
         key=lambda one: (rank(one.level, LEVELS), order.index(one.pattern), one.width,
                          one.setting),
     )  # fmt: skip

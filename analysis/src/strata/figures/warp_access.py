@@ -4,10 +4,11 @@ The model says it from the addresses alone and the hardware counts it; beneath, 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, params
 from strata.model.cases import CaseRows, by_case
 from strata.model.counted import NET
 from strata.run import Row, Run
@@ -21,8 +22,7 @@ QUANTITIES = {
 """Of each benchmark: what is predicted, what is counted (of loads or stores), what is timed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(NamedTuple):
     """One case: what an access of a warp asks for, as predicted and as counted, and its cost.
 
     `width` is in bytes, `stride` and `misalignment` in elements of that width; `cycles` are an SM's
@@ -34,7 +34,6 @@ class Access:
     width: int
     stride: int
     misalignment: int
-    permutation: str
     predicted: Row | None
     counted: Row | None
     cycles: Row | None
@@ -57,29 +56,21 @@ class Access:
 
 
 def accesses(run: Run, benchmark: str) -> list[Access]:
-    """Every case of a benchmark that has something to show, by width and place."""
+    """Every case that has something to show, by width and place; each lane with its own element."""
     predicted, counted, timed = QUANTITIES[benchmark]
     found = []
     for case in by_case(run.of(benchmark)):
         operation = case.text("operation", "load")
         one = Access(
             case, operation, case.count("width"), case.count("stride"), case.count("misalignment"),
-            case.text("permutation", "identity"), case.row(predicted, provenance="modelled"),
+            case.row(predicted, provenance="modelled"),
             case.row(counted.format(operation), NET, provenance="counted"), case.timed(timed),
             case.timed("shared_load_latency"),
         )  # fmt: skip
-        if one.width and one.shown:
+        lanes = case.text("pattern", "stride"), case.text("permutation", "identity")
+        if one.width and one.shown and lanes == ("stride", "identity"):
             found.append(one)
-    return sorted(
-        found,
-        key=lambda one: (one.operation, one.width, one.permutation, one.misalignment, one.stride),
-    )
-
-
-def by_stride(run: Run) -> Sequence[Access]:
-    """The loads that start at a line, lane after lane."""
-    found = accesses(run, "coalescing")
-    return [one for one in found if (one.misalignment, one.permutation) == (0, "identity")]
+    return sorted(found, key=lambda one: (one.operation, one.width, one.misalignment, one.stride))
 
 
 def by_misalignment(run: Run) -> Sequence[Access]:
@@ -87,15 +78,9 @@ def by_misalignment(run: Run) -> Sequence[Access]:
     shown = [
         one
         for one in accesses(run, "coalescing")
-        if (one.stride, one.permutation) == (1, "identity") and (one.predicted or one.counted)
+        if one.stride == 1 and (one.predicted or one.counted)
     ]
     return shown if any(one.misalignment for one in shown) else ()
-
-
-def conflicts(run: Run) -> Sequence[Access]:
-    """The loads and stores of shared memory whose lanes have an element each."""
-    found = accesses(run, "bank_conflicts")
-    return [one for one in found if one.case.text("pattern", "stride") == "stride" and one.stride]
 
 
 def _by_width(found: Sequence[Access]) -> list[tuple[int, list[Access]]]:
@@ -206,8 +191,10 @@ def _caption(found: Sequence[Access], what: str, times: str = "") -> str:
 LOAD_COLUMNS = (
     attributes(
         width_bytes="width", stride_elements="stride", misalignment_elements="misalignment",
-        permutation="permutation", sectors_per_request_predicted="predicted",
-        sectors_per_request_counted="counted",
+    )
+    | params("permutation", of="case")
+    | attributes(
+        sectors_per_request_predicted="predicted", sectors_per_request_counted="counted",
     )
     | attributes(of="cycles", warp_load_cycles="value", cycles_low="minimum", cycles_high="maximum")
     | {"useful_bandwidth": lambda one: one.case.row("useful_bandwidth", provenance="timed")}
@@ -224,7 +211,7 @@ FIGURES = (
         name="coalescing",
         title="Sectors of a warp-load by stride",
         order=60,
-        items=by_stride,
+        items=lambda run: [one for one in accesses(run, "coalescing") if not one.misalignment],
         chart=lambda loads: load_chart(loads, "stride"),
         caption=lambda loads: _caption(
             loads,
@@ -257,7 +244,7 @@ FIGURES = (
         name="bank_conflicts",
         title="Bank conflicts by stride",
         order=66,
-        items=conflicts,
+        items=lambda run: [one for one in accesses(run, "bank_conflicts") if one.stride],
         chart=conflict_chart,
         caption=lambda found: _caption(
             found,
