@@ -1,6 +1,6 @@
 """What did each step of the n-body ladder bring, what was predicted, and what is it made of?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params
@@ -8,13 +8,8 @@ from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes
 from strata.model.units import factor
 
-COLOURS: Mapping[str, str] = {
-    "instructions": "#0072B2",
-    "issue": "#E69F00",
-    "sms": "#56B4E9",
-    "clock": "#F0E442",
-    "gpus": "#CC79A7",
-}
+COLOURS = ("#0072B2", "#E69F00", "#56B4E9", "#F0E442", "#CC79A7")
+"""Of the factors, in their order."""
 REST = {
     "unexplained": ("unexplained", c.Look(hollow=True, hatch="//////")),
     "uncounted": ("not counted", c.Look(colour=c.GREY, hollow=True, line="--")),
@@ -89,7 +84,8 @@ def _factors(steps: Sequence[Change], thick: float) -> c.Panel:
             if one.counted and one.unexplained is not None
             else (float(place), "not counted", c.GREY)
         )
-    looks = {name: (words, c.Look(colour=COLOURS[name])) for name, words in FACTORS.items()} | REST
+    known = zip(FACTORS.items(), COLOURS, strict=True)
+    looks = {name: (words, c.Look(colour=colour)) for (name, words), colour in known} | REST
     return c.Panel(
         layers=[
             c.Rule(at=1, look=c.Look(line="-", width=0.7)),

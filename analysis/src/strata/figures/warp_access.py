@@ -128,16 +128,17 @@ def _times(
 
 
 def _chart(
-    found: Sequence[Access], panels: Sequence[c.Panel], height: float, **counted: c.Look
-) -> c.Chart:
-    """Panels beneath each other, and what lines and marks are; `counted` has the operations."""
-    keys = [c.Key(label="predicted", look=c.Look(line="-"))] * any(one.predicted for one in found)
-    for operation, look in counted.items():
-        if any(one.counted and one.operation == operation for one in found):
-            label = f"counted, {operation}s" if len(counted) > 1 else "counted"
-            keys.append(c.Key(label=label, look=look))
-    rows = [[panel] for panel in panels]
-    return c.Chart(rows=rows, width=7.6, height=height, legend="beside", keys=keys)
+    found: Sequence[Access], panels: Sequence[c.Panel], height: float,
+    counted: Sequence[tuple[str, str, float]],
+) -> c.Chart:  # fmt: skip
+    """Panels beneath each other; `counted` has label, operation and size of each kind of mark."""
+    told = [("predicted", c.Look(line="-"), [one.predicted for one in found])]
+    for label, operation, size in counted:
+        rows = [one.counted for one in found if one.operation == operation]
+        told.append((label, c.Look(marker="o", size=size), rows))
+    keys = [c.Key(label=label, look=look) for label, look, rows in told if any(rows)]
+    stacked = [[panel] for panel in panels]
+    return c.Chart(rows=stacked, width=7.6, height=height, legend="beside", keys=keys)
 
 
 def load_chart(loads: Sequence[Access], axis: str) -> c.Chart:
@@ -155,7 +156,7 @@ def load_chart(loads: Sequence[Access], axis: str) -> c.Chart:
         label = "misalignment of the first lane (elements)"
         places = c.Axis(label=label, limits=(-0.5, most + 0.5), ticks=ticks)
     panels = [_traffic(loads, axis, places, "sectors per request", title, size=3.4), *times]
-    return _chart(loads, panels, 0.6 + 2.3 * len(panels), load=c.Look(marker="o"))
+    return _chart(loads, panels, 0.6 + 2.3 * len(panels), [("counted", "load", 4.0)])
 
 
 def conflict_chart(found: Sequence[Access]) -> c.Chart:
@@ -171,8 +172,8 @@ def conflict_chart(found: Sequence[Access]) -> c.Chart:
         panels += _times(here, lambda one: one.cycles, places, label, size=3.2, width=0.9)
     label = "latency of a load\n(cycles)"
     panels += _times(found, lambda one: one.latency, places, label, size=3.2, width=0.9)
-    load, store = c.Look(marker="o", size=5.0), c.Look(marker="o", size=2.0)
-    return _chart(found, panels, 0.7 + 1.9 * len(panels), load=load, store=store)
+    counted = [("counted, loads", "load", 5.0), ("counted, stores", "store", 2.0)]
+    return _chart(found, panels, 0.7 + 1.9 * len(panels), counted)
 
 
 def _caption(found: Sequence[Access], what: str, times: str = "") -> str:
