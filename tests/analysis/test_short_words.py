@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from charts import caption_of, chart_of, labels, panels, points, run_with
+from charts import caption_of, chart_of, labels, panels, points, run_with, timed
 from strata.figures import short_words
 from strata.run import Row
 
@@ -17,21 +17,13 @@ Key = tuple[int, str, int]
 BYTES = 3 * 128 * 2**20
 
 
-def kernel(
-    key: Key, seconds: float, *, access: str = "together", valid: bool = True, spread: float = 0.01
-) -> list[Row]:
+def kernel(key: Key, seconds: float, *, access: str = "together", valid: bool = True) -> list[Row]:
     """The rows of one kernel: by events, as the figure wants them, and by graph."""
-    element, order, group = key
-    params = {"element": f"{element}", "order": order, "group": f"{group}", "access": access}
+    params = dict(zip(("element", "order", "group"), key, strict=True)) | {"access": access}
 
     def row(quantity: str, unit: str, value: float, method: str) -> Row:
-        return Row(
-            run="r", device="d", backend="cuda", suite="micro", benchmark="short_words",
-            case=f"{element}/{order}/{group}/{access}", params=params, quantity=quantity, unit=unit,
-            provenance="timed", method=method, value=value, ci_low=None, ci_high=None,
-            minimum=(1 - spread) * value, maximum=(1 + spread) * value, samples=7, valid=valid,
-            reasons="" if valid else "timer: differ",
-        )  # fmt: skip
+        changes = {"unit": unit, "method": method, "valid": valid}
+        return timed("short_words", params, quantity, value, **changes)
 
     return [
         row("kernel_time", "s", seconds, "event_slope"),

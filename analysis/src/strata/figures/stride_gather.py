@@ -71,14 +71,12 @@ def items(run: Run) -> Sequence[Point]:
             counted = case.row("sectors_per_request", provenance="counted")
             level = case.text("level")
             points.append(Point(level, pattern, width, setting, useful, sectors, counted, None))
-    neighbours = [one for one in points if (one.pattern, one.setting) == ("strided", 1)]
-    whole = {
-        (one.level, one.width): one.sectors.value
-        for one in neighbours
-        if one.useful.valid and one.sectors
-    }
+    strided = [one for one in points if (one.pattern, one.setting) == ("strided", 1)]
+    neighbours = {(one.level, one.width): one for one in strided}
+    sound = [(at, one) for at, one in neighbours.items() if one.useful.valid]
+    whole = {at: one.sectors.value for at, one in sound if one.sectors}
     off = {(one.level, one.width) for one in points if one.pattern == "misaligned"}
-    aligned = [one for one in neighbours if (one.level, one.width) in off]
+    aligned = [one for at, one in neighbours.items() if at in off]
     points += [one._replace(pattern="misaligned", setting=0) for one in aligned]
     order = list(PATTERNS)
     return sorted(
