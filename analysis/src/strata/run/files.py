@@ -49,28 +49,22 @@ def exists(path: Path) -> bool:
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """A file of a run folder, or its packed form where that is what is there; read bit by bit."""
-    pack = packed(path)
-    if not pack.exists():
-        try:
-            with path.open("rb") as file:
-                yield file
-        except OSError as error:
-            raise _unreadable(path, error, "a readable file of the run folder", RESUME) from None
-    elif path.exists():
-        found, mend = f"{path.name} beside it", "remove the one that is out of date"
-        raise RunError(pack, found=found, expected="one of the two", mend=mend)
-    else:
-        try:
-            with gzip.open(pack, "rb") as file:
-                yield cast("IO[bytes]", file)
-        except (OSError, EOFError, zlib.error) as error:
-            found, expected = f"{error}", "a whole gzip file"
-            raise RunError(pack, found=found, expected=expected, mend="fetch it again") from None
+    at, expected, mend = path, "a readable file of the run folder", RESUME
+    if (pack := packed(path)).exists():
+        if path.exists():
+            found, mend = f"{path.name} beside it", "remove the one that is out of date"
+            raise RunError(pack, found=found, expected="one of the two", mend=mend)
+        at, expected, mend = pack, "a whole gzip file", "fetch it again"
+    try:
+        with path.open("rb") if at is path else gzip.open(pack) as file:
+            yield cast("IO[bytes]", file)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(at, error, expected, mend) from None
 
 
-def _unreadable(path: Path, error: OSError, expected: str, mend: str) -> RunError:
+def _unreadable(path: Path, error: Exception, expected: str, mend: str) -> RunError:
     missing = isinstance(error, FileNotFoundError)
-    found = "no such file" if missing else f"{error.strerror}"
+    found = "no such file" if missing else getattr(error, "strerror", None) or f"{error}"
     return RunError(path, found=found, expected=expected, mend=mend)
 
 

@@ -90,15 +90,14 @@ def _latest(path: Path) -> dict[str, Case]:
             if not raw.endswith(b"\n"):
                 break
             try:
-                line = _line(raw)
-                case = known.case(line)
+                line = known.line(_line(raw))
                 _check(line, timed.get(line.id) if line.kind == "counts" else None)
             except (ValueError, RecursionError) as error:
                 raise refusal(path, number, error, f"delete that line and {RESUME}") from None
             if line.kind == "case":
-                timed[case.id] = whole[case.id] = case
-            elif case.id in timed:
-                whole[case.id] = merged(timed[case.id], case)
+                timed[line.id] = whole[line.id] = line
+            elif line.id in timed:
+                whole[line.id] = merged(timed[line.id], line)
     return whole
 
 
@@ -150,8 +149,8 @@ class _Known:
         self._names, self._metrics, self._values = _Words(NAME), _Words(METRIC), _Words(WORD)
         self._same: dict[Any, Any] = {}
 
-    def case(self, line: Line) -> Case:
-        """The case of a line, its words checked; in version 1 metrics were names."""
+    def line(self, line: Line) -> Line:
+        """A line, its words checked; in version 1 metrics were names."""
         names, values, same = self._names, self._values, self._same.setdefault
         metrics = self._metrics if line.schema_version > 1 else names
         measurements = [
@@ -177,15 +176,13 @@ class _Known:
 
 def _check(line: Line, timed: Case | None) -> None:
     """Raises what takes more than one member of a line to see, or the line of the timing too."""
-    measured = line.status == "measured"
-    if line.measurements and not measured:
-        expected = "measurements of measured cases only"
-        raise WrongError(f"measurements of a {line.status} case", expected)
-    if not measured and not line.reason:
-        raise WrongError(f"a {line.status} case without a reason", "a reason")
-    canonical = case_id(line.suite, line.benchmark, line.backend, line.params)
-    if line.id != canonical:
-        raise WrongError(f"case {line.id}", f"{canonical}, as its parameters say")
+    if line.status != "measured":
+        if line.measurements:
+            raise WrongError(f"measurements of a {line.status} case", "none")
+        if not line.reason:
+            raise WrongError(f"a {line.status} case without a reason", "a reason")
+    if line.id != (own := case_id(line.suite, line.benchmark, line.backend, line.params)):
+        raise WrongError(f"case {line.id}", f"{own}, as its parameters say")
     if line.kind == "counts":
         if line.schema_version == 1:
             raise WrongError('"counts"', "case as kind")
@@ -217,19 +214,16 @@ def merged(timed: Case, counted: Case) -> Case:
         open_ = ("level", "unverified")
         gates = [undecided if (one.name, one.verdict) == open_ else one for one in timed.gates]
         return replace(timed, gates=tuple(gates))
-    gates = list(timed.gates)
+    gates, facts = list(timed.gates), {**counted.facts, **timed.facts}
     for gate in counted.gates:
-        place = next((at for at, one in enumerate(gates) if one.name == gate.name), None)
-        if place is None:
-            gates.append(gate)
-        else:
+        names = [one.name for one in gates]
+        if gate.name in names:
+            place = names.index(gate.name)
             gates[place] = _stronger(gates[place], gate)
-    return replace(
-        timed,
-        facts={**counted.facts, **timed.facts},
-        gates=tuple(gates),
-        measurements=(*timed.measurements, *counted.measurements),
-    )
+        else:
+            gates.append(gate)
+    both = (*timed.measurements, *counted.measurements)
+    return replace(timed, facts=facts, gates=tuple(gates), measurements=both)
 
 
 def _stronger(timed: Gate, counted: Gate) -> Gate:

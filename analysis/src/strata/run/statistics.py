@@ -6,7 +6,7 @@ from math import comb
 from statistics import median
 from typing import NamedTuple
 
-__all__ = ["Interval", "median", "median_interval", "median_rank", "spread"]
+__all__ = ["Interval", "median", "median_rank", "spread"]
 
 
 class Interval(NamedTuple):
@@ -31,9 +31,7 @@ def median_rank(count: int) -> int | None:
     return rank or None
 
 
-def spread(
-    samples: Sequence[float],
-) -> tuple[float, float | None, float | None, float, float]:
+def spread(samples: Sequence[float]) -> tuple[float, float | None, float | None, float, float]:
     """Median, both ends of its 95 % interval, minimum and maximum, in the unit of the samples.
 
     The interval is by order statistics, None below six samples. At least one sample.
@@ -46,9 +44,3 @@ def spread(
     value = ordered[middle] if count % 2 else (ordered[middle - 1] + ordered[middle]) / 2
     low, high = (ordered[rank - 1], ordered[-rank]) if rank else (None, None)
     return value, low, high, ordered[0], ordered[-1]
-
-
-def median_interval(samples: Sequence[float]) -> Interval | None:
-    """The 95 % confidence interval of the median by order statistics; None below six samples."""
-    _, low, high, *_ = spread(samples or [0.0])
-    return None if low is None or high is None else Interval(low, high)
