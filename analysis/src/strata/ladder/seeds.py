@@ -4,7 +4,7 @@ Only numbers that stand in their texts: a figure whose values were printed as ba
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from strata import reference
 from strata.ladder import rungs as ladder
@@ -32,8 +32,7 @@ THESSALY_TIMED_STEPS = 80
 """Of 32 systems of 4096 bodies: what makes the report's time times its throughput."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThessalyStep:
+class ThessalyStep(NamedTuple):
     """A row of the report's Table 1: rates in interactions a second, times in seconds.
 
     `row` is the rate of the case that redoes it, `before` that of the step before it: of several
@@ -93,8 +92,7 @@ def layout_times(rows: Sequence[Row]) -> tuple[Bar, ...]:
     return tuple(bar for bar in bars if bar.fields == "all" and bar.layout in SIEGEL_LAYOUTS)
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutGain:
+class LayoutGain(NamedTuple):
     """The speed of one layout over aos, at one level.
 
     `how` is `alone` (one warp on each SM, by time) or `loaded` (by best useful bandwidth); `row`
