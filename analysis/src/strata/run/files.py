@@ -2,9 +2,12 @@
 
 import gzip
 import os
+import shutil
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 from typing import IO, cast
 
@@ -105,3 +108,28 @@ def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Pa
     finally:
         part.unlink(missing_ok=True)
     return file
+
+
+def resource(package: str, name: str) -> str:
+    """The text of a file that lies beside the modules of a package."""
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def read_utf8(path: Path) -> str:
+    """The text of a file; raises OSError, or UnicodeDecodeError where it is no UTF-8."""
+    return path.read_text(encoding="utf-8")
+
+
+def place_folder(
+    folder: Path, files: Mapping[str, bytes], more: Callable[[Path], Mapping[str, bytes]]
+) -> Path:
+    """Make `folder` of `files` and of what `more` makes of it, in place of one that is there."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".import-") as scratch:
+        part = Path(scratch) / folder.name
+        write_files(part, files)
+        write_files(part, more(part))
+        if folder.exists():
+            shutil.rmtree(folder)
+        part.rename(folder)
+    return folder
