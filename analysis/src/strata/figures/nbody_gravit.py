@@ -48,7 +48,8 @@ def chart(points: Sequence[Copied]) -> c.Chart:
     times, shares = [], []
     for rung, here in c.grouped(points, lambda point: point.rung).items():
         time = [c.mark(point.bodies, point.row, 1e-3) for point in here]
-        share = [c.Mark(point.bodies, 100 * point.outside) for point in here if point.valid]
+        outside = [(point.bodies, point.outside) for point in here]
+        share = [c.Mark(size, 100 * part) for size, part in outside if part is not None]
         look, label = LOOKS[rung], rung_name(rung)
         times.append(c.Series(marks=time, look=look, label=label, spread="band"))
         shares.append(c.Series(marks=share, look=look))

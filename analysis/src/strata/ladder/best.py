@@ -148,16 +148,11 @@ class Copied(NamedTuple):
     kernel: Row | None
 
     @property
-    def valid(self) -> bool:
-        """Whether both are."""
-        return self.row.valid and self.kernel is not None and self.kernel.valid
-
-    @property
-    def outside(self) -> float:
-        """Share of the time that is not the kernel's; 0 where the kernel was not timed."""
-        if self.kernel is None or self.row.value <= 0:
-            return 0.0
-        return 1 - self.kernel.value / self.row.value
+    def outside(self) -> float | None:
+        """Share of the time that is not the kernel's; None where one of both is not valid."""
+        if self.kernel and self.kernel.valid and self.row.valid and self.row.value > 0:
+            return 1 - self.kernel.value / self.row.value
+        return None
 
 
 def copied(run: Run) -> tuple[Copied, ...]:

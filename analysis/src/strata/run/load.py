@@ -44,19 +44,16 @@ BEFORE = Path(__file__).with_name("before.json")
 
 
 def load_run(folder: Path) -> Run:
-    """Read the run in `folder`.
+    """Read the run in `folder`; `measurements.csv` only where it is asked for (`Run.table`).
 
     Raises `RunError` when a file is missing, damaged, or of a schema version that is not known. A
     torn last line of `samples.jsonl` is no damage: it is what an interrupted run leaves behind.
-    `measurements.csv` is read where it is asked for (`Run.table`).
     """
     if not folder.is_dir():
-        raise RunError(
-            folder,
-            found="a file" if folder.exists() else "nothing there",
-            expected=f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})",
-            mend="name the folder that strata run printed",
-        )
+        found = "a file" if folder.exists() else "nothing there"
+        expected = f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})"
+        mend = "name the folder that strata run printed"
+        raise RunError(folder, found=found, expected=expected, mend=mend)
     collecting = gc.isenabled()
     gc.disable()  # records hold no cycles, and a walk over them all takes as long as reading them
     try:
@@ -75,12 +72,10 @@ def load_run(folder: Path) -> Run:
 
 
 def _latest(path: Path) -> dict[str, Case]:
-    """The last record of each case, with what was counted after it.
+    """The last record of each case, with the last counts that stand after it.
 
-    A line of counts belongs to the last line of its case that stands before it, so that a case
-    which is measured again has none until it is counted again; the last counts win, and counts of
-    a case that no line before them measured are ignored. A torn last line, which has no line end,
-    is left out.
+    A case that is measured again thus has none until it is counted again; counts of a case that no
+    line before them measured are ignored. A torn last line, which has no line end, is left out.
     """
     timed: dict[str, Case] = {}
     whole: dict[str, Case] = {}
@@ -200,11 +195,10 @@ def _check(line: Line, timed: Case | None) -> None:
 def merged(timed: Case, counted: Case) -> Case:
     """One record of a case that was timed and then counted.
 
-    What was counted is added to what was timed; a gate that only counters can decide takes the
-    place of the unverified one of its name, and a gate that failed in either phase stays failed.
-    Where counting failed or was skipped, the timings stay as they are and the level gate, if
-    unverified, says why. A case that was not timed stays as it is. The harness does the same
-    (`merged` in harness/record/measurement.hpp).
+    A gate that only counters can decide takes the place of the unverified one of its name, and a
+    gate that failed in either phase stays failed. Where counting failed or was skipped, the timings
+    stay as they are and the level gate, if unverified, says why. A case that was not timed stays as
+    it is. The harness does the same (`merged` in harness/record/measurement.hpp).
     """
     if timed.status != "measured":
         return timed
