@@ -13,15 +13,7 @@ from typing import Any
 
 import pytest
 
-from builders import (
-    GPU_RUN,
-    HOST_RUN,
-    NAME,
-    context,
-    layout_case,
-    write_context,
-    write_run,
-)
+from builders import GPU_RUN, HOST_RUN, NAME, context, layout_case, write_context, write_run
 from strata.cli import main
 from strata.run import load_run
 from strata.run.validate import findings
@@ -187,9 +179,9 @@ CORRUPT: dict[str, tuple[Callable[[Path], None], str]] = {
     "a measurement twice": (
         edit_samples(
             lambda text: (
-                json.dumps(
-                    line := json.loads(text.splitlines()[0]),
-                ).replace(json.dumps(line["measurements"]), json.dumps(line["measurements"] * 2))
+                json.dumps(line := json.loads(text.splitlines()[0])).replace(
+                    json.dumps(line["measurements"]), json.dumps(line["measurements"] * 2)
+                )
                 + "\n"
             )
         ),
@@ -199,10 +191,7 @@ CORRUPT: dict[str, tuple[Callable[[Path], None], str]] = {
         edit_table(of_other_device),
         "measurements.csv: found a row of the device other-device; expected rows of test-device",
     ),
-    "cases on another backend": (
-        other_backend,
-        "found the case micro/layout_read/host/",
-    ),
+    "cases on another backend": (other_backend, "found the case micro/layout_read/host/"),
     "no rows": (empty, "samples.jsonl: found 0 of the 3 cases of a complete run"),
     "nothing measured": (
         nothing_measured,
@@ -240,10 +229,7 @@ CORRUPT: dict[str, tuple[Callable[[Path], None], str]] = {
         edit_table(lambda text: text.replace("\r\n", ",,\r\n")),
         "reasons,,'; expected the columns 'run,device",
     ),
-    "spreadsheet: UTF-16": (
-        utf16,
-        "measurements.csv:1: found the columns ",
-    ),
+    "spreadsheet: UTF-16": (utf16, "measurements.csv:1: found the columns "),
 }
 
 

@@ -71,16 +71,12 @@ def without(lines: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("blocks", "share"),
-    [(1, 1 / 132), (16, 16 / 132), (132, 1), (133, 133 / 264), (256, 256 / 264), (264, 1)],
-)
-def test_sms_wait_for_the_last_block(blocks: int, share: float) -> None:
-    assert launch.share_at_work(blocks, 132) == pytest.approx(share)
-
-
-def test_without_blocks_or_sms_there_is_no_share() -> None:
-    assert launch.share_at_work(0, 132) == 0
-    assert launch.share_at_work(16, 0) == 0
+    ("blocks", "sms", "share"),
+    [(1, 132, 1 / 132), (16, 132, 16 / 132), (132, 132, 1), (133, 132, 133 / 264),
+     (256, 132, 256 / 264), (264, 132, 1), (0, 132, 0), (16, 0, 0)],
+)  # fmt: skip
+def test_sms_wait_for_the_last_block(blocks: int, sms: int, share: float) -> None:
+    assert launch.share_at_work(blocks, sms) == pytest.approx(share)
 
 
 @pytest.mark.parametrize(

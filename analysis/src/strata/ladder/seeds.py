@@ -64,8 +64,7 @@ def thessaly(run: Run) -> tuple[ThessalyStep, ...]:
         if rung == ladder.SEVERAL:
             alone = [one for one in here if ladder.gpus(one) == 1]
             before = ladder.best(alone) if row and alone and ladder.gpus(row) > 1 else None
-        same = row is not None and ladder.size(row) == ladder.THESSALY
-        time = cases.get(row, "step_time") if row and same else None
+        time = cases.get(row, "step_time") if row and ladder.size(row) == ladder.THESSALY else None
         result.append(ThessalyStep(name, hardware, theirs[name], seconds, row, before, time))
         last = row if row and rung != ladder.SEVERAL else last
     return tuple(result) if any(one.row for one in result) else ()

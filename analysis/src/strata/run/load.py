@@ -14,14 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from strata.run.files import (
-    CONTEXT_FILE,
-    MEASUREMENTS_FILE,
-    RESUME,
-    SAMPLES_FILE,
-    RunError,
-    opened,
-)
+from strata.run.files import CONTEXT_FILE, MEASUREMENTS_FILE, RESUME, SAMPLES_FILE, RunError, opened
 from strata.run.rows import case_id, derive
 from strata.run.run import Run
 from strata.run.schema import (
@@ -159,14 +152,10 @@ class _Known:
             )
             for one in line.measurements
         ]
-        return replace(
-            line,
-            suite=names[line.suite],
-            benchmark=names[line.benchmark],
-            params={names[key]: values[value] for key, value in line.params.items()},
-            gates=tuple([same(gate, gate) for gate in line.gates if names[gate.name]]),
-            measurements=tuple(measurements),
-        )
+        params = {names[key]: values[value] for key, value in line.params.items()}
+        gates = tuple([same(gate, gate) for gate in line.gates if names[gate.name]])
+        what = {"suite": names[line.suite], "benchmark": names[line.benchmark], "params": params}
+        return replace(line, **what, gates=gates, measurements=tuple(measurements))
 
 
 def _check(line: Line, timed: Case | None) -> None:

@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from math import comb
-from statistics import median
 from typing import NamedTuple
-
-__all__ = ["Interval", "median", "median_rank", "spread"]
 
 
 class Interval(NamedTuple):

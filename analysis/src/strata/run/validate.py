@@ -22,8 +22,8 @@ from strata.run.rows import COLUMNS, Row, params_text
 from strata.run.run import Run
 from strata.run.table import NUMBERS, one_of
 
-RELATIVE_TOLERANCE = 1e-12
-"""Two writers may round the last digits differently; anything more is another number."""
+TOLERANCE = 1e-12
+"""Relative: two writers may round the last digits differently; more is another number."""
 
 
 def findings(run: Run) -> tuple[str, ...]:
@@ -123,11 +123,8 @@ def _table(run: Run) -> Iterator[str]:
 def _difference(written: Row, expected: Row) -> Iterator[str]:
     for name in COLUMNS:
         found, wanted = getattr(written, name), getattr(expected, name)
-        if name in NUMBERS and None not in (found, wanted):
-            same = math.isclose(found, wanted, rel_tol=RELATIVE_TOLERANCE)
-        else:
-            same = found == wanted
-        if not same:
+        numbers = name in NUMBERS and None not in (found, wanted)
+        if found != wanted and not (numbers and math.isclose(found, wanted, rel_tol=TOLERANCE)):
             if name == "params":
                 found, wanted = params_text(found), params_text(wanted)
             what = f"{MEASUREMENTS_FILE}: {one_of(expected)}: {name} is {found!r}"
