@@ -44,11 +44,6 @@ def packed(path: Path) -> Path:
     return path.with_name(f"{path.name}.gz")
 
 
-def exists(path: Path) -> bool:
-    """Whether a file of a run folder is there, packed or not."""
-    return path.exists() or packed(path).exists()
-
-
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """A file of a run folder, or its packed form where that is what is there; read bit by bit."""
