@@ -41,3 +41,9 @@ def spread(samples: Sequence[float]) -> tuple[float, float | None, float | None,
     value = ordered[middle] if count % 2 else (ordered[middle - 1] + ordered[middle]) / 2
     low, high = (ordered[rank - 1], ordered[-rank]) if rank else (None, None)
     return value, low, high, ordered[0], ordered[-1]
+
+
+def median_interval(samples: Sequence[float]) -> Interval | None:
+    """The 95 % confidence interval of the median by order statistics; None below six samples."""
+    _, low, high, *_ = spread(samples or [0.0])
+    return None if low is None or high is None else Interval(low, high)
