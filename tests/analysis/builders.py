@@ -272,6 +272,13 @@ def write_table(folder: Path, run: Run) -> None:
             writer.writerow(["" if cells[name] is None else cells[name] for name in COLUMNS])
 
 
+def edit(path: Path, old: str, new: str) -> None:
+    """Changes the first `old` in a file, which must be there."""
+    text = path.read_bytes().decode()
+    assert old in text
+    path.write_bytes(text.replace(old, new, 1).encode())
+
+
 def load2(folder: Path, lines: Sequence[dict[str, Any]], **changes: Any) -> Run:
     """The run of schema version 2 that `lines` make; a line of a case may be of version 1."""
     return load_run(write_run(folder, lines, header=context2(**changes)))

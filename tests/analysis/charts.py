@@ -1,7 +1,7 @@
 """What a chart shows, for tests: figures are judged by charts, and drawn in `test_figures`."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from typing import Any
 
@@ -113,3 +113,17 @@ def check_drawing(chart: Chart) -> None:
         boxes = [text.get_window_extent() for text in axes.texts]
         for place, box in enumerate(boxes):
             assert not any(box.overlaps(other) for other in boxes[place + 1 :])
+
+
+def timed(
+    benchmark: str, params: Mapping[str, object], quantity: str, value: float, **changes: Any
+) -> Row:
+    """A row of a GPU, by events, whose samples lie within a hundredth of `value`."""
+    words = {axis: f"{setting}" for axis, setting in params.items()}
+    row = Row(
+        run="r", device="d", backend="cuda", suite="micro", benchmark=benchmark,
+        case="/".join(words.values()), params=words, quantity=quantity, unit="B/s",
+        provenance="timed", method="event_slope", value=value, ci_low=None, ci_high=None,
+        minimum=0.99 * value, maximum=1.01 * value, samples=7, valid=True, reasons="",
+    )  # fmt: skip
+    return replace(row, **changes)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import median
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +13,6 @@ from msgspec.structs import replace
 
 from builders import GPU_RUN
 from strata.run import Context, Provenance, Row, Run, load_run
-from strata.run.statistics import median
 
 QUANTITIES = (("load_cycles", "cycle"), ("bandwidth", "B/s"), ("step_time", "s"))
 

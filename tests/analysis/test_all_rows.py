@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from builders import COUNTED_RUN, layout_case, load, measurement
 from strata.report import all_rows
 from strata.run import load_run
-from strata.run.places import Places
+from strata.run.rows import Places
 
 
 def opened(text: str) -> dict[str, Any]:

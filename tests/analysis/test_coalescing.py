@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from builders import case, count, counts, load2, measurement, predicted
+from builders import COUNTED_RUN, case, count, counts, load, load2, measurement, predicted
 from charts import caption_of, chart_of, lines, panels, points
-from strata.figures.coalescing import FIGURES
+from strata.figures.warp_access import FIGURES, accesses
+from strata.run import load_run
 
-BY_STRIDE, BY_MISALIGNMENT = FIGURES
+BY_STRIDE, BY_MISALIGNMENT, _ = FIGURES
 
 
 def warp_load(
@@ -75,7 +76,17 @@ def test_strides_and_misalignments_stand_on_figures_of_their_own(tmp_path: Path)
         *warp_load(4, 9, 3, model_says=32, counter_says=32),
     ]
     run = load2(tmp_path, loads)
-    (traffic, _), (moved,) = (panels(chart_of(figure, run)) for figure in FIGURES)
+    (traffic, _), (moved,) = (panels(chart_of(figure, run)) for figure in FIGURES[:2])
     assert lines(traffic, of_a_model=False) == [[(1, 4)]]
     assert lines(moved, of_a_model=False) == [[(0, 4), (7, 5)]]
     assert not BY_MISALIGNMENT.items(load2(tmp_path / "aligned", loads[:2]))
+
+
+def test_a_load_whose_axes_are_not_numbers_breaks_nothing(tmp_path: Path) -> None:
+    line = case([count("sectors_per_request")], benchmark="coalescing", params={"width": "wide"})
+    assert not BY_STRIDE.items(load(tmp_path, [line]))
+
+
+def test_lanes_in_another_order_stand_on_no_curve() -> None:
+    cases = {row.case for row in load_run(COUNTED_RUN).of("coalescing")}
+    assert (len(cases), len(accesses(load_run(COUNTED_RUN), "coalescing"))) == (102, 100)

@@ -269,10 +269,9 @@ def test_schema_and_loader_demand_the_same_members_of_a_line(
     key: str, kind: str, tmp_path: Path
 ) -> None:
     run = write_run(tmp_path, [layout_case("aos")])
-    line, version = {
-        "case": (layout_case("soa"), 1),
-        "counts": (counts(layout_case("soa")), 2),
-    }[kind]
+    line, version = {"case": (layout_case("soa"), 1), "counts": (counts(layout_case("soa")), 2)}[
+        kind
+    ]
     assert accepts("samples.schema.json", line, version)
     line.pop(key)
     assert not accepts("samples.schema.json", line, version)

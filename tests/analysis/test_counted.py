@@ -57,30 +57,6 @@ def read(
     return [line, counts(line, found, gates=gates)]
 
 
-def warp_load(
-    width: int = 4,
-    stride: int = 1,
-    misalignment: int = 0,
-    permutation: str = "identity",
-    *,
-    sectors: float | None = 4,
-) -> list[dict[str, Any]]:
-    line = case(
-        [measurement("warp_load_cycles", [4.0, 5.0, 7.0])],
-        benchmark="coalescing",
-        params={
-            "width": width,
-            "stride": stride,
-            "misalignment": misalignment,
-            "permutation": permutation,
-        },
-    )
-    if sectors is None:
-        return [line]
-    found = [count("sectors_per_request", sectors), predicted("sectors_per_request", sectors)]
-    return [line, counts(line, found)]
-
-
 # --- bytes moved
 
 
@@ -128,27 +104,6 @@ def test_the_net_count_stands_where_the_chip_has_the_quantity_too(tmp_path: Path
         run = load2(tmp_path / f"{place}", [line, counts(line, found), traffic("7.x", "aos", 7)])
         (mark,) = [m for m in counted.moved(run.rows) if m.counted]
         assert mark.ratio == 7
-
-
-# --- warp loads
-
-
-def test_warp_loads_hold_prediction_count_and_time(tmp_path: Path) -> None:
-    lines = [*warp_load(8, 2, sectors=16), *warp_load(4, 3), *warp_load(4, 1, sectors=None)]
-    alone, narrow, wide = counted.warp_loads(load2(tmp_path, lines).rows)
-    assert (alone.stride, alone.counted, alone.predicted) == (1, None, None)
-    assert alone.row.quantity == "warp_load_cycles"
-    assert (narrow.width, narrow.stride, narrow.misalignment) == (4, 3, 0)
-    assert wide.counted is not None
-    assert wide.predicted is not None
-    assert (wide.counted.value, wide.predicted.value) == (16, 16)
-    assert wide.cycles is not None
-    assert (wide.cycles.minimum, wide.cycles.value, wide.cycles.maximum) == (4, 5, 7)
-
-
-def test_a_load_whose_axes_are_not_numbers_breaks_nothing(tmp_path: Path) -> None:
-    line = case([count("sectors_per_request")], benchmark="coalescing", params={"width": "wide"})
-    assert counted.warp_loads(load(tmp_path, [line]).rows) == ()
 
 
 # --- levels
@@ -310,7 +265,6 @@ def test_synthetic_run_is_read_as_it_was_made() -> None:
     check = counted.model_check(run)
     assert check.verdicts == {"passed": 158, "failed": 1}
     assert {found.params["layout"] for _, found in check.differences} == {"soaoas"}
-    assert len(counted.warp_loads(run.rows)) == 102
     assert len([m for m in counted.moved(run.rows) if not m.counted]) == 60
     assert {(m.layout, m.fields) for m in counted.moved(run.rows) if m.counted} == {
         (layout, fields) for layout in model.LAYOUTS for fields in model.FIELDS

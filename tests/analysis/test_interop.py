@@ -21,7 +21,7 @@ from strata import interop
 from strata.cli import main
 from strata.interop import google_benchmark, nsight_compute
 from strata.run import METRIC, Row, Run, RunError, frame, load_run
-from strata.run.placed import resource
+from strata.run.files import resource
 from strata.run.validate import findings
 
 FILES = DATA / "interop"

@@ -29,7 +29,7 @@ from strata.ladder.rungs import Cases
 from strata.ladder.steps import FACTORS, SEEDS, Change, changes, sentences
 from strata.model import plain
 from strata.report.tables import nbody_rungs, nbody_steps, nbody_unroll
-from strata.run import Run
+from strata.run import Row, Run
 
 
 def step(run: Run, rung: str, problem: str = "single") -> Change:
@@ -67,20 +67,23 @@ def without(lines: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
     return lines
 
 
+def only(run: Run) -> tuple[Row, Cases]:
+    """The one case that was timed, by its rate, and what is known of it."""
+    cases = Cases(run)
+    (row,) = cases.having(ladder.RATE)
+    return row, cases
+
+
 # --- blocks and SMs -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("blocks", "share"),
-    [(1, 1 / 132), (16, 16 / 132), (132, 1), (133, 133 / 264), (256, 256 / 264), (264, 1)],
-)
-def test_sms_wait_for_the_last_block(blocks: int, share: float) -> None:
-    assert launch.share_at_work(blocks, 132) == pytest.approx(share)
-
-
-def test_without_blocks_or_sms_there_is_no_share() -> None:
-    assert launch.share_at_work(0, 132) == 0
-    assert launch.share_at_work(16, 0) == 0
+    ("blocks", "sms", "share"),
+    [(1, 132, 1 / 132), (16, 132, 16 / 132), (132, 132, 1), (133, 132, 133 / 264),
+     (256, 132, 256 / 264), (264, 132, 1), (0, 132, 0), (16, 0, 0)],
+)  # fmt: skip
+def test_sms_wait_for_the_last_block(blocks: int, sms: int, share: float) -> None:
+    assert launch.share_at_work(blocks, sms) == pytest.approx(share)
 
 
 @pytest.mark.parametrize(
@@ -99,18 +102,14 @@ def test_a_launch_is_cut_into_blocks(
     rung: str, place: dict[str, Any], axes: dict[str, Any], blocks: int, tmp_path: Path
 ) -> None:
     run = some(tmp_path, rung_case(rung, 1e12, place, layout="soaoas", **axes))
-    cases = Cases(run)
-    (row,) = cases.having(ladder.RATE)
-    assert launch.blocks_at_once(row, cases) == blocks
+    assert launch.blocks_at_once(*only(run)) == blocks
 
 
 def test_blocks_of_each_pair_once_are_counted(tmp_path: Path) -> None:
     line = rung_case("pair_once", 3e12, SMALL, layout="soaoas", per_thread=16)
     counted = rung_counts(line, 17, 84)
     counted["measurements"].append(count("launched_blocks", 897, unit="block", method="sm__ctas"))
-    cases = Cases(some(tmp_path, line, counted))
-    (row,) = cases.having(ladder.RATE)
-    assert launch.blocks_at_once(row, cases) == 897 - 1 - 2 * 256
+    assert launch.blocks_at_once(*only(some(tmp_path, line, counted))) == 897 - 1 - 2 * 256
 
 
 # --- a step taken apart ---------------------------------------------------------------------------
@@ -241,11 +240,10 @@ def test_a_counted_size_comes_before_a_larger_one(tmp_path: Path) -> None:
 
 def test_where_the_layout_is_the_change_it_differs(tmp_path: Path) -> None:
     lines = [
-        rung_case("openmp", 1e9, HOST_GALAXIES, backend="host", layout="aos"),
-        rung_case("cpu_soa", 2e9, HOST_GALAXIES, backend="host", layout="soa"),
+        rung_case(rung, rate, HOST_GALAXIES, backend="host", layout=layout)
+        for rung, rate, layout in (("openmp", 1e9, "aos"), ("cpu_soa", 2e9, "soa"))
     ]
-    run = load2(tmp_path, lines, backend="host")
-    one = step(run, "cpu_soa", "galaxies")
+    one = step(load2(tmp_path, lines, backend="host"), "cpu_soa", "galaxies")
     assert one.measured == pytest.approx(2, rel=0.02)
 
 
@@ -283,10 +281,8 @@ def test_counted_instructions_predict_without_limits(tmp_path: Path) -> None:
 
 def test_a_prediction_does_not_know_the_rate_that_it_predicts(tmp_path: Path) -> None:
     rates = ((1.2e12, 1.8e12), (1.2e12, 0.3e12))
-    slow, fast = (
-        step(some(tmp_path / f"{place}", *pair(rates=both)), "unrolled").prediction
-        for place, both in enumerate(rates)
-    )
+    runs = [some(tmp_path / f"{both[1]}", *pair(rates=both)) for both in rates]
+    fast, slow = (step(run, "unrolled").prediction for run in runs)
     assert slow == fast
 
 
@@ -371,9 +367,7 @@ def test_bytes_used_of_a_sector(
     counted["measurements"].append(
         count("l1_load_sectors", sectors + own, unit="sector", method="l1tex__t_sectors.sum")
     )
-    cases = Cases(some(tmp_path, line, counted))
-    (row,) = cases.having(ladder.RATE)
-    found = launch.bytes_used_per_sector(row, cases)
+    found = launch.bytes_used_per_sector(*only(some(tmp_path, line, counted)))
     assert found == (None if used is None else pytest.approx(used, rel=1e-3))
 
 

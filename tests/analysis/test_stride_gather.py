@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from charts import caption_of, chart_of, panels, points, run_with
+from charts import caption_of, chart_of, panels, points, run_with, timed
 from strata.figures import stride_gather
 from strata.run import Row
 
@@ -27,26 +27,18 @@ def case(
 ) -> list[Row]:
     """The rows of one case, in TB/s; without sectors as on a CPU."""
     params = {
-        "level": level, "pattern": pattern, "width": f"{width}", "stride": f"{stride}",
-        "misalignment": f"{misalignment}", "locality": f"{locality}",
+        "level": level, "pattern": pattern, "width": width, "stride": stride,
+        "misalignment": misalignment, "locality": locality,
     }  # fmt: skip
-
-    def row(quantity: str, value: float, provenance: str = "timed") -> Row:
-        return Row(
-            run="r", device="d", backend="cuda", suite="micro", benchmark="stride_gather",
-            case="/".join(params.values()), params=params, quantity=quantity, unit="B/s",
-            provenance=provenance,  # type: ignore[arg-type]
-            method="event_slope", value=value, ci_low=None, ci_high=None,
-            minimum=0.98 * value, maximum=1.01 * value, samples=7, valid=valid,
-            reasons="" if valid else "timer: differ",
-        )  # fmt: skip
-
-    rows = [row("useful_bandwidth", useful * TERA)]
+    found = [("useful_bandwidth", useful * TERA, "timed")]
     if moved_over_used is not None:
-        rows.append(row("sector_bandwidth", useful * moved_over_used * TERA))
+        found.append(("sector_bandwidth", useful * moved_over_used * TERA, "timed"))
     if counted is not None:
-        rows.append(row("sectors_per_request", counted, "counted"))
-    return rows
+        found.append(("sectors_per_request", counted, "counted"))
+    return [
+        timed("stride_gather", params, quantity, value, provenance=provenance, valid=valid)
+        for quantity, value, provenance in found
+    ]
 
 
 def some() -> list[Row]:

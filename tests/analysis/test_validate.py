@@ -9,10 +9,10 @@ from builders import (
     GPU_RUN,
     HOST_RUN,
     NAME,
-    context,
     context2,
     count,
     counts,
+    edit,
     layout_case,
     load,
     measurement,
@@ -23,10 +23,7 @@ from strata.run.validate import findings
 
 
 def edited(run: Path, old: str, new: str) -> tuple[str, ...]:
-    path = run / "measurements.csv"
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    edit(run / "measurements.csv", old, new)
     return findings(load_run(run))
 
 
@@ -91,11 +88,7 @@ def counted(tmp_path: Path) -> Path:
 def test_finds_a_table_that_is_not_of_the_merged_samples(
     counted: Path, old: str, new: str, words: str
 ) -> None:
-    path = counted / "measurements.csv"
-    text = path.read_bytes().decode()
-    assert old in text
-    path.write_bytes(text.replace(old, new, 1).encode())
-    (finding,) = findings(load_run(counted))
+    (finding,) = edited(counted, old, new)
     assert words in finding
 
 
@@ -121,10 +114,8 @@ def test_finds_a_folder_with_another_name(tmp_path: Path) -> None:
 
 
 def test_finds_cases_that_the_sweep_does_not_have(tmp_path: Path) -> None:
-    header = context()
-    header["sweep"]["cases"] = [layout_case("aos")["case"]]
     lines = [layout_case("aos"), layout_case("soa")]
-    (finding,) = findings(load_run(write_run(tmp_path, lines, header=header)))
+    (finding,) = findings(load(tmp_path, lines, sweep__cases=[lines[0]["case"]]))
     assert "layout=soa" in finding
     assert "no case of the sweep" in finding
 
@@ -132,9 +123,7 @@ def test_finds_cases_that_the_sweep_does_not_have(tmp_path: Path) -> None:
 def test_finds_cases_missing_from_a_complete_run_only(tmp_path: Path) -> None:
     cases = [layout_case("aos")["case"], layout_case("soa")["case"]]
     for state, expected in (("complete", 1), ("interrupted", 0)):
-        header = context(state=state)
-        header["sweep"]["cases"] = cases
-        run = load_run(write_run(tmp_path / state, [layout_case("aos")], header=header))
+        run = load(tmp_path / state, [layout_case("aos")], state=state, sweep__cases=cases)
         assert len(findings(run)) == expected
 
 
@@ -144,7 +133,7 @@ def test_finds_contradictions_of_the_context(tmp_path: Path) -> None:
     endless = load(tmp_path / "b", [layout_case()], finished=None)
     assert "no time of finishing" in findings(endless)[0]
     mixed = load(tmp_path / "c", [layout_case()], backend="host")
-    assert "ran on cuda, the run on host" in findings(mixed)[0]
+    assert "on cuda; expected cases on host alone" in findings(mixed)[0]
 
 
 def test_finds_a_case_twice_in_the_sweep(tmp_path: Path) -> None:

@@ -280,38 +280,6 @@ def by_look(
     ]
 
 
-def predicted_and_counted(
-    points: Iterable[tuple[float, Row | None, Row | None]], look: Look, label: str
-) -> list[Series]:
-    """A line for what the model says, marks for what was counted, at the same places."""
-    known = list(points)
-    line = [Mark(place, row.value) for place, row, _ in known if row]
-    counted = [mark(place, row) for place, _, row in known if row]
-    return [
-        Series(marks=line, look=replace(look, marker=""), order=1.5),
-        Series(marks=counted, look=replace(look, line=""), order=3),
-        Series(marks=[], look=look, label=label),
-    ]
-
-
-def counted_keys(pairs: Iterable[tuple[Row | None, Row | None]]) -> list[Key]:
-    """What lines and marks of `predicted_and_counted` are, as far as there are any."""
-    predicted, counted = (any(rows) for rows in zip(*pairs, strict=True))
-    keys = [(predicted, "predicted", Look(line="-")), (counted, "counted", Look(marker="o"))]
-    return [Key(label=label, look=look) for there, label, look in keys if there]
-
-
-def agreement(pairs: Sequence[tuple[Row | None, Row | None]]) -> str:
-    """How many predictions the counts confirm, in one sentence of a caption."""
-    both = [(one, two) for one, two in pairs if one and two]
-    if not any(one or two for one, two in pairs):
-        return " In this run they were neither predicted nor counted."
-    if not both:
-        return " Nothing was counted to stand beside the prediction."
-    equal = sum(abs(one.value - two.value) <= 1e-9 * one.value for one, two in both)
-    return f" Counted equals predicted in {equal} of {len(both)} cases."
-
-
 def any_invalid(*rows: Row | None) -> bool:
     """Whether one of the rows that are there is not valid."""
     return any(row is not None and not row.valid for row in rows)
@@ -353,11 +321,6 @@ def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
     steps = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
     scale, prefix = next((s, p) for s, p in steps if most >= s or s <= least)
     return scale, prefix + unit
-
-
-def place(value: str, known: Sequence[str]) -> tuple[int, str]:
-    """What sorts known values first, in their order, then the others by name."""
-    return (known.index(value) if value in known else len(known), value)
 
 
 # --- limits and ticks -----------------------------------------------------------------------------

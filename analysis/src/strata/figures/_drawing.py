@@ -17,7 +17,7 @@ from strata import figures
 from strata.figures._figure import Figure
 from strata.figures._images import images
 from strata.run import Run
-from strata.run.places import Places
+from strata.run.rows import Places
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params
-from strata.model import ordered
 from strata.model.cases import CLOCKS
+from strata.model.names import rank
 from strata.run import Row, Run
 
 OPERATIONS: Mapping[str, str] = {
@@ -21,16 +21,20 @@ LABELS = {
     ("host", "atomic_latency"): "latency of a lone core's operation (TSC cycles)",
     ("host", "atomics_per_cycle"): "operations per core and TSC cycle",
 }
+NEAR, BESIDE, SAME = (
+    c.Look(colour=colour, marker=marker, size=4.2)
+    for colour, marker in (("#009E73", "o"), ("#0072B2", "s"), ("#D55E00", "^"))
+)
 TARGETS = {
     "cuda": {
-        "disjoint": ("a word for each lane", "#009E73", "o"),
-        "warp": ("a word for each warp", "#0072B2", "s"),
-        "same": ("one word for all", "#D55E00", "^"),
+        "disjoint": ("a word for each lane", NEAR),
+        "warp": ("a word for each warp", BESIDE),
+        "same": ("one word for all", SAME),
     },
     "host": {
-        "disjoint": ("a line for each core", "#009E73", "o"),
-        "line": ("a word for each core, on shared lines", "#0072B2", "s"),
-        "same": ("one word for all", "#D55E00", "^"),
+        "disjoint": ("a line for each core", NEAR),
+        "line": ("a word for each core, on shared lines", BESIDE),
+        "same": ("one word for all", SAME),
     },
 }
 
@@ -42,7 +46,6 @@ def items(run: Run) -> Sequence[Row]:
         for row in run.of("atomics")
         if (row.backend, row.quantity) in LABELS
         and row.method in CLOCKS
-        and row.provenance == "timed"
         and row.text("target") in TARGETS[row.backend]
     ]
     return sorted(
@@ -57,33 +60,24 @@ def items(run: Run) -> Sequence[Row]:
 def _line(row: Row) -> str:
     """The name of the line on which a mark stands."""
     name = OPERATIONS.get(row.text("operation"), row.text("operation"))
-    if row.text("returns", "yes") == "yes":
-        return name
-    return f"{name}, no return" if row.backend == "host" else f"{name}, red"
+    silent = ", no return" if row.backend == "host" else ", red"
+    return name if row.text("returns", "yes") == "yes" else name + silent
 
 
 def chart(rows: Sequence[Row]) -> c.Chart:
     """Spaces beneath each other, latency beside rate; the targets of an operation on one line."""
     backend = rows[0].backend
-    operations = ordered({row.text("operation") for row in rows}, tuple(OPERATIONS))
-    by_line = sorted(rows, key=lambda row: operations.index(row.text("operation")))
-    lines = list(c.grouped(by_line, _line))
-    looks = {
-        target: (label, c.Look(colour=colour, marker=marker, size=4.2))
-        for target, (label, colour, marker) in TARGETS[backend].items()
-    }
+    by_operation = sorted(rows, key=lambda row: rank(row.text("operation"), tuple(OPERATIONS)))
+    lines, looks = list(dict.fromkeys(map(_line, by_operation))), TARGETS[backend]
+
+    def mark(row: Row) -> c.Mark:
+        nth = list(looks).index(row.text("target"))
+        return c.mark(lines.index(_line(row)) + 0.22 * (nth - 1), row)
 
     def panel(space: str, quantity: str, here: Sequence[Row]) -> c.Panel:
         title = "memory" if backend == "host" else f"{space} memory"
-        layers = c.by_look(
-            here, lambda row: row.text("target"), looks,
-            lambda row: c.mark(
-                lines.index(_line(row)) + 0.22 * (list(looks).index(row.text("target")) - 1), row
-            ),
-            spread="bar",
-        )  # fmt: skip
         return c.Panel(
-            layers=layers,
+            layers=c.by_look(here, lambda row: row.text("target"), looks, mark, spread="bar"),
             places=c.names_axis(lines, grid=True),
             values=c.Axis(label=LABELS[backend, quantity], scale="log"),
             title=title if quantity == "atomic_latency" else "",

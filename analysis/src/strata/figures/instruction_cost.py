@@ -51,10 +51,7 @@ OPERATIONS: Mapping[str, tuple[str, float | None]] = {
 for a minimum and a maximum; at least 4 for shared memory; 4 and the waiting for a barrier)."""
 ON_A_CPU = {"rcp_ieee": "divide, fp32", "sqrt_ieee": "square root, fp32", "shift": "rotate"}
 """Operations that a CPU has another word for."""
-CYCLES = (
-    ("operation_cycles", "clock64_slope"),
-    ("operation_core_cycles", "over_dependent_adds"),
-)
+CYCLES = {"operation_cycles": "clock64_slope", "operation_core_cycles": "over_dependent_adds"}
 """Quantity and method of what is drawn: of an SM, and of the core of a CPU."""
 
 
@@ -63,75 +60,62 @@ class Cost:
 
     def __init__(self, operation: str, rows: Sequence[Row]) -> None:
         self.operation = operation
+        self.words, g80 = OPERATIONS[operation]
         host = rows[0].backend == "host"
-        name, g80 = OPERATIONS[operation]
-        self.words = ON_A_CPU.get(operation, name) if host else name
+        self.words = ON_A_CPU.get(operation, self.words) if host else self.words
         self.g80 = None if host else g80
         alone = [row for row in rows if (row.text("ilp"), row.text("warps_per_sm")) == ("1", "1")]
         self.latency = alone[0] if alone else None
-        others = [
-            row
-            for row in rows
-            if row.text("warps_per_sm") != "1" or (host and row is not self.latency)
-        ]
+        others = [row for row in rows if row.text("ilp" if host else "warps_per_sm") != "1"]
         self.full = min(others, key=lambda row: (not row.valid, row.value), default=None)
         self.shown = [row for row in (self.latency, self.full) if row]
-        lanes = 1 if host else WARP
-        self.per_cycle = lanes / self.full.value if self.full else None
+        self.valid = not c.any_invalid(*self.shown)
+        self.per_cycle = (1 if host else WARP) / self.full.value if self.full else None
 
     @property
-    def valid(self) -> bool:
-        """Whether all that is drawn of it is."""
-        return not c.any_invalid(*self.shown)
+    def row(self) -> Row:
+        """The row that says most."""
+        return self.shown[0]
 
 
 def items(run: Run) -> Sequence[Cost]:
     """One item per operation, in the order of the list; a valid row beats invalid ones."""
-    rows = [
-        row
-        for row in run.of("instruction_cost")
-        if (row.quantity, row.method) in CYCLES and row.value > 0
-    ]
-    by_name = c.grouped(rows, lambda row: row.text("operation"))
+    rows = [row for row in run.of("instruction_cost") if CYCLES.get(row.quantity) == row.method]
+    by_name = c.grouped([row for row in rows if row.value > 0], lambda row: row.text("operation"))
     costs = [Cost(name, by_name[name]) for name in OPERATIONS if name in by_name]
     return [cost for cost in costs if cost.shown]
 
 
 def chart(costs: Sequence[Cost]) -> c.Chart:
     """Latency left, the rate right: a dot with its number for each operation, the first on top."""
-    host = costs[0].shown[0].backend == "host"
+    host = costs[0].row.backend == "host"
     look = c.Look(colour="#0072B2", marker="o", size=4.4)
     g80 = c.Look(colour="#D55E00", marker="D", size=4.2, hollow=True)
     names = c.names_axis([cost.words for cost in costs], grid=True)
+    published = [c.Mark(place, cost.g80) for place, cost in enumerate(costs) if cost.g80]
 
-    def panel(attribute: str, title: str, label: str) -> c.Panel:
+    def panel(attribute: str, title: str, label: str, theirs: Sequence[c.Mark] = ()) -> c.Panel:
         found = [(place, getattr(cost, attribute)) for place, cost in enumerate(costs)]
         marks = [c.mark(place, row, words=short(row.value)) for place, row in found if row]
-        published = [
-            c.Mark(place, cost.g80)
-            for place, cost in enumerate(costs)
-            if cost.g80 and attribute == "full"
-        ]
         return c.Panel(
             layers=[
                 c.Series(marks=marks, look=look, label="measured", spread="bar", order=3),
-                c.Series(marks=published, look=g80, label="" if host else "G80, published"),
+                c.Series(marks=theirs, look=g80, label="" if host else "G80, published"),
             ],
             places=names, values=c.Axis(label=label, scale="log"), title=title, sideways=True,
         )  # fmt: skip
 
+    shapes = ("Many warps", "cycles of an SM for a warp's operation")
+    if host:
+        shapes = ("Many chains", "cycles of a core for an operation")
     left = panel("latency", "Latency", "cycles until the result is there")
-    right = (
-        panel("full", "Many chains", "cycles of a core for an operation")
-        if host
-        else panel("full", "Many warps", "cycles of an SM for a warp's operation")
-    )
+    right = panel("full", *shapes, published)
     return c.Chart(rows=[[left, right]], width=8.4, height=1.1 + 0.225 * len(costs))
 
 
 def caption(costs: Sequence[Cost]) -> str:
     """What the columns are, and where the published marks come from."""
-    if costs[0].shown[0].backend == "host":
+    if costs[0].row.backend == "host":
         return (
             "Left: one dependent chain of scalar instructions. Right: the best of several chains "
             "side by side, on one core. Cycles are the core's: a dependent addition of integers "
@@ -162,11 +146,8 @@ FIGURE = Figure(
     | {
         "best_ilp": lambda cost: cost.full and cost.full.text("ilp", ""),
         "best_warps_per_sm": lambda cost: cost.full and cost.full.text("warps_per_sm", ""),
-        "g80_cycles_per_warp": lambda cost: cost.g80,
-        "valid": lambda cost: cost.valid,
-        "case": lambda cost: cost.shown[0].case,
-    },
-    row=lambda cost: cost.shown[0],
+    }
+    | attributes(g80_cycles_per_warp="g80", valid="valid", case="row.case"),
     invalid=lambda cost: "; ".join(
         row.case.partition("/")[2] for row in cost.shown if not row.valid
     ),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 from math import log
 from operator import attrgetter
+from statistics import median
 
 from strata.figures import _chart as c
 from strata.figures import _chase as chase
@@ -18,7 +19,6 @@ from strata.figures._figure import Figure, attributes
 from strata.model import ordered, plateaus
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
 from strata.run import Run
-from strata.run.statistics import median
 
 LOOKS = {
     "global_ca": ("global, cached in L1", "#0072B2"),

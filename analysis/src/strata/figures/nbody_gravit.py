@@ -9,31 +9,24 @@ from dataclasses import replace
 from strata import reference
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
-from strata.ladder import rungs as ladder
 from strata.ladder.best import Copied, copied
+from strata.ladder.rungs import rung_name
 from strata.ladder.seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
-from strata.model import units
-from strata.run import Run
+from strata.model.units import count, short
 
 LOOKS: Mapping[str, c.Look] = {
-    rung: c.Look(colour=colour, marker=marker, line="-", size=4.5)
-    for rung, colour, marker in (
-        ("naive", "#D55E00", "o"),
-        ("tiled", "#E69F00", "s"),
-        ("fast_math", "#56B4E9", "^"),
-        ("unrolled", "#0072B2", "D"),
-        ("invariants", "#7a7a7a", "v"),
-        ("block_size", "#009E73", "P"),
-        ("register_banks", "#CC79A7", "X"),
-        ("pair_once", "#262626", "*"),
-    )
+    "naive": c.Look(colour="#D55E00", marker="o", line="-", size=4.5),
+    "tiled": c.Look(colour="#E69F00", marker="s", line="-", size=4.5),
+    "fast_math": c.Look(colour="#56B4E9", marker="^", line="-", size=4.5),
+    "unrolled": c.Look(colour="#0072B2", marker="D", line="-", size=4.5),
+    "invariants": c.Look(colour="#7a7a7a", marker="v", line="-", size=4.5),
+    "block_size": c.Look(colour="#009E73", marker="P", line="-", size=4.5),
+    "register_banks": c.Look(colour="#CC79A7", marker="X", line="-", size=4.5),
+    "pair_once": c.Look(colour="#262626", marker="*", line="-", size=4.5),
 }
 """Of the rungs that are drawn: those of the paper, and what came after it."""
-
-
-def items(run: Run) -> Sequence[Copied]:
-    """One item per rung and number of particles."""
-    return [one for one in copied(run) if one.rung in LOOKS]
+OPEN = (replace(c.THEIRS, marker="P"), replace(c.THEIRS, marker="D"))
+"""Of what the paper gained."""
 
 
 def gains(points: Sequence[Copied]) -> Mapping[str, Sequence[tuple[int, float]]]:
@@ -52,40 +45,37 @@ def gains(points: Sequence[Copied]) -> Mapping[str, Sequence[tuple[int, float]]]
 
 def chart(points: Sequence[Copied]) -> c.Chart:
     """The time of a step, how much of it is not the kernel, and the speed over the first code."""
-    times: list[c.Layer] = []
-    shares: list[c.Layer] = []
+    times, shares = [], []
     for rung, here in c.grouped(points, lambda point: point.rung).items():
         time = [c.mark(point.bodies, point.row, 1e-3) for point in here]
-        share = [c.Mark(point.bodies, 100 * point.outside) for point in here if point.valid]
-        look, label = LOOKS[rung], ladder.rung_name(rung)
+        outside = [(point.bodies, point.outside) for point in here]
+        share = [c.Mark(size, 100 * part) for size, part in outside if part is not None]
+        look, label = LOOKS[rung], rung_name(rung)
         times.append(c.Series(marks=time, look=look, label=label, spread="band"))
         shares.append(c.Series(marks=share, look=look))
     sizes: list[int] = []
     for size in sorted({point.bodies for point in points}):
         if not sizes or size >= 1.4 * sizes[-1]:  # apart enough for their labels
             sizes.append(size)
-    places = c.Axis(label="particles", scale="log", ticks=sizes, text=units.short, room=0.12)
-    layered: list[tuple[list[c.Layer], c.Axis]] = [
+    places = c.Axis(label="particles", scale="log", ticks=sizes, text=short, room=0.12)
+    layered: list[tuple[Sequence[c.Layer], c.Axis]] = [
         (times, c.Axis(label="a step, copies included (ms)", scale="log")),
         (shares, c.Axis(label="of it not the kernel (%)", zero=True)),
     ]
     faster = gains(points)
     if faster:
-        speeds: list[c.Layer] = [
+        edge = 0.91 * min(point.bodies for point in points)
+        ours = [
             c.Series(marks=[c.Mark(*one) for one in line], look=LOOKS[rung])
             for rung, line in faster.items()
         ]
-        edge = 0.91 * min(point.bodies for point in points)
-        speeds += [
-            c.Series(
-                marks=[c.Mark(edge, gain)], label=f"8800 GTX: {what}",
-                look=replace(c.THEIRS, marker=marker),
-            )
-            for (what, gain), marker in zip(GRAVIT_GAINS, ("P", "D"), strict=True)
-        ]  # fmt: skip
-        speeds.append(c.Rule(at=1, look=c.Look(line="-", width=0.8, colour=c.GREY)))
-        label = f"speed over {ladder.rung_name(GRAVIT_BASE)} (×)"
-        layered.append((speeds, c.Axis(label=label, zero=True)))
+        theirs = [
+            c.Series(marks=[c.Mark(edge, gain)], label=f"8800 GTX: {what}", look=look)
+            for (what, gain), look in zip(GRAVIT_GAINS, OPEN, strict=True)
+        ]
+        rule = c.Rule(at=1, look=c.Look(line="-", width=0.8, colour=c.GREY))
+        label = f"speed over {rung_name(GRAVIT_BASE)} (×)"
+        layered.append(([*ours, *theirs, rule], c.Axis(label=label, zero=True)))
     rows = [[c.Panel(layers=layers, places=places, values=axis)] for layers, axis in layered]
     return c.Chart(rows=rows, width=7.2, height=2.7 * len(rows), legend="beside")
 
@@ -94,7 +84,7 @@ def caption(points: Sequence[Copied]) -> str:
     """What the lines are."""
     listed = ", ".join(f"{gain:.2f} times ({what})" for what, gain in GRAVIT_GAINS)
     lowest = (
-        f" Lowest: speed over {ladder.rung_name(GRAVIT_BASE)}, which is their first GPU code, at "
+        f" Lowest: speed over {rung_name(GRAVIT_BASE)}, which is their first GPU code, at "
         "the same number of particles; open marks: theirs."
         if gains(points)
         else ""
@@ -115,14 +105,12 @@ FIGURE = Figure(
     name="nbody_gravit",
     title="n-body: Gravit's step, copies included (Siegel et al. 2009, Figure 12)",
     order=206,
-    items=items,
+    items=lambda run: [one for one in copied(run) if one.rung in LOOKS],
     chart=chart,
     caption=caption,
-    columns=attributes(rung="rung", particles="bodies")
-    | attributes(of="row", copied_step_time_seconds="value", low="minimum", high="maximum")
-    | attributes(kernel_seconds="kernel")
-    | attributes("valid", "case", of="row"),
-    invalid=lambda point: (
-        "" if point.row.valid else f"{ladder.rung_name(point.rung)}, {units.count(point.bodies)}"
+    columns=attributes(
+        rung="rung", particles="bodies", copied_step_time_seconds="row.value", low="row.minimum",
+        high="row.maximum", kernel_seconds="kernel", valid="row.valid", case="row.case",
     ),
-)
+    invalid=lambda one: "" if one.row.valid else f"{rung_name(one.rung)}, {count(one.bodies)}",
+)  # fmt: skip

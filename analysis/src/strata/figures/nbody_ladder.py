@@ -1,22 +1,15 @@
 """What does each rung of the n-body ladder bring, and how far is it from what can be?"""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from strata import reference
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
-from strata.ladder import rungs as ladder
+from strata.figures._figure import Figure, attributes, params
 from strata.ladder.best import Best, best_cases, common_size, published
+from strata.ladder.rungs import ONCE, PROBLEM_WORDS, gpus, rung_name, size, size_words
 from strata.model import units
-from strata.run import Run
 
 SERIAL = "serial"
-
-
-def items(run: Run) -> Sequence[Best]:
-    """One item per rung, by its best case; several GPUs have a figure of their own."""
-    return [step for step in best_cases(run) if ladder.gpus(step.row) == 1]
 
 
 def _rate(value: float) -> str:
@@ -25,18 +18,15 @@ def _rate(value: float) -> str:
 
 def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
     """What stands beside a bar: rate, where it was best, the step, on a CPU all steps."""
-    size = ladder.size_words(step.row)
-    where = [step.chosen] if step.chosen else []
-    where += [size] if size != common_size(steps) else []
-    words = _rate(step.row.value / scale)
-    if where:
-        words += f" ({'; '.join(where)})"
+    row, here = step.row, size_words(step.row)
+    where = [told for told in (step.chosen, here if here != common_size(steps) else "") if told]
+    words = _rate(row.value / scale) + (f" ({'; '.join(where)})" if where else "")
     if step.speedup and step.before:
-        words += f"   {units.factor(step.speedup)} {ladder.rung_name(step.before.benchmark)}"
+        words += f"   {units.factor(step.speedup)} {rung_name(step.before.benchmark)}"
     serial = next((one.row for one in steps if one.rung == SERIAL and one.row.valid), None)
-    apart = step.before and step.before.benchmark != SERIAL and step.row.valid
-    if serial and apart and ladder.size(serial) == ladder.size(step.row):
-        words += f"   {units.factor(step.row.value / serial.value)} {SERIAL}"
+    apart = step.before and step.before.benchmark != SERIAL and row.valid
+    if serial and apart and size(serial) == size(row):
+        words += f"   {units.factor(row.value / serial.value)} {SERIAL}"
     return words
 
 
@@ -46,46 +36,35 @@ def chart(steps: Sequence[Best]) -> c.Chart:
     if max(step.row.value for step in steps) >= 0.1e12:  # a GPU's
         scale, unit = 1e12, "10¹²/s"
     others = published(steps[0].row.device)
+    bars, words, found, limits = [], [], [], []
+    highest: dict[str, float] = {}
+    for place, step in enumerate(steps):
+        bars.append(c.mark(place, step.row, scale))
+        end = max(row.value / scale for row in (step.limit, step.other, step.row) if row)
+        beside = _words(step, steps, scale)
+        words.append(c.Mark(place, end, high=step.row.maximum / scale, words=beside))
+        if step.other:
+            found.append(c.Mark(place, step.other.value / scale))
+        if step.limit:
+            limit, what = step.limit.value / scale, "once" if step.rung == ONCE else "twice"
+            limits.append(c.Mark(place, limit))
+            highest[f"each pair {what}"] = max(limit, highest.get(f"each pair {what}", 0))
     theirs = [
         c.Mark(place, one.rate / scale, words=_rate(one.rate / scale))
         for place, one in enumerate(others, start=len(steps))
     ]
-    bars = [c.mark(place, step.row, scale) for place, step in enumerate(steps)]
-    found = [
-        c.Mark(place, step.other.value / scale) for place, step in enumerate(steps) if step.other
-    ]
-    limits = [
-        c.Mark(place, step.limit.value / scale) for place, step in enumerate(steps) if step.limit
-    ]
-    words = [
-        c.Mark(
-            place,
-            max(row.value / scale for row in (step.limit, step.other, step.row) if row),
-            high=step.row.maximum / scale,
-            words=_words(step, steps, scale),
-        )
-        for place, step in enumerate(steps)
-    ]
-    ink = c.Look(marker="o", size=4.4, hollow=True)
-    other = next((step.other.text("problem") for step in steps if step.other), "")
-    layers: list[c.Layer] = [
+    circle, stroke = c.Look(marker="o", size=4.4, hollow=True), c.Look(marker="|", size=11)
+    other = next((step.other.text("problem") for step in steps if step.other), "single")
+    drawn: list[c.Series | c.Bars] = [
         c.Bars(marks=bars, look=c.Look(colour="#0072B2"), label=common_size(steps), spread="bar"),
         c.Series(marks=words, look=c.Look(), words_size=7.5),
+        c.Series(marks=found, look=circle, label=PROBLEM_WORDS[other], order=3),
+        c.Series(marks=limits, look=stroke, label="issue limit"),
+        c.Series(marks=theirs, look=c.THEIRS, label="others' code", words_size=7.5),
     ]
-    if found:
-        label = ladder.PROBLEM_WORDS[other]
-        layers.append(c.Series(marks=found, look=ink, label=label, order=3))
-    if limits:
-        stroke = replace(ink, marker="|", size=11, hollow=False)
-        layers.append(c.Series(marks=limits, look=stroke, label="issue limit"))
-    if theirs:
-        layers.append(c.Series(marks=theirs, look=c.THEIRS, label="others' code", words_size=7.5))
-    for once, what in ((False, "each pair twice"), (True, "each pair once")):
-        highest = [step.limit.value for step in steps
-                   if step.limit and (step.rung == ladder.ONCE) == once]  # fmt: skip
-        if highest:
-            layers.append(c.Rule(at=max(highest) / scale, words=what))
-    names = [ladder.rung_name(step.rung) for step in steps] + [one.label for one in others]
+    layers: list[c.Layer] = [one for one in drawn if one.marks]
+    layers += [c.Rule(at=at, words=what) for what, at in highest.items()]
+    names = [rung_name(step.rung) for step in steps] + [one.label for one in others]
     panel = c.Panel(
         layers=layers, sideways=True, places=c.names_axis(names),
         values=c.Axis(label=f"interactions ({unit})", zero=True),
@@ -101,18 +80,15 @@ def caption(steps: Sequence[Best]) -> str:
         "best; lines in them: range of the samples; then the step over the rung that it changes, "
         "at the largest size that both have."
     )
+    known = {step.rung: size_words(step.row) for step in steps}
     common = common_size(steps)
-    odd = [
-        f"{ladder.rung_name(step.rung)} {ladder.size_words(step.row)}"
-        for step in steps
-        if ladder.size_words(step.row) != common
-    ]
+    odd = [f"{rung_name(rung)} {here}" for rung, here in known.items() if here != common]
     if odd:
         words += f" Of another size: {'; '.join(odd)}."
     others = [step.other for step in steps if step.other]
     if others:
-        sizes = ", ".join(dict.fromkeys(ladder.size_words(row) for row in others))
-        words += f" Circles: {ladder.PROBLEM_WORDS[others[0].text('problem')]} ({sizes})."
+        sizes = ", ".join(dict.fromkeys(size_words(row) for row in others))
+        words += f" Circles: {PROBLEM_WORDS[others[0].text('problem')]} ({sizes})."
     if any(step.limit for step in steps):
         words += (
             " Strokes: what the instructions of a rung's inner loop allow if a warp issues in "
@@ -136,21 +112,20 @@ FIGURE = Figure(
     name="nbody_ladder",
     title="The n-body ladder",
     order=200,
-    items=items,
+    # Several GPUs have a figure of their own.
+    items=lambda run: [step for step in best_cases(run) if gpus(step.row) == 1],
     chart=chart,
     caption=caption,
     columns=attributes("rung")
-    | {
-        "systems": lambda step: ladder.size(step.row)[0],
-        "bodies": lambda step: ladder.size(step.row)[1],
-    }
-    | attributes(of="row", interactions_per_second="value", low="minimum", high="maximum")
-    | attributes("valid", of="row")
-    | {"rung_before": lambda step: step.before and step.before.benchmark}
+    | params("systems", "bodies", of="row")
+    | attributes(
+        interactions_per_second="row.value", low="row.minimum", high="row.maximum",
+        valid="row.valid",
+    )
+    | attributes(of="before", rung_before="benchmark")
     | attributes(
         speedup_over_it="speedup", issue_limit="limit",
-        other_problem_interactions_per_second="other",
-    )
-    | attributes("case", of="row"),
-    invalid=lambda step: "" if step.row.valid else ladder.rung_name(step.rung),
+        other_problem_interactions_per_second="other", case="row.case",
+    ),
+    invalid=lambda step: "" if step.row.valid else rung_name(step.rung),
 )  # fmt: skip

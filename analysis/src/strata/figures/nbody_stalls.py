@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure
-from strata.ladder import rungs as ladder
+from strata.figures._figure import Figure, attributes
+from strata.ladder.rungs import rung_name, size_words
 from strata.ladder.stalls import STATES, Stalls, stalls
 
 COLOURS: Mapping[str, str] = {
@@ -31,46 +31,30 @@ LEAST = 0.005
 def chart(rungs: Sequence[Stalls]) -> c.Chart:
     """Stacked bars of shares, and at their ends how many warps there were and how busy slots."""
     shown = [state for state in STATES if any(one.shares.get(state, 0) >= LEAST for one in rungs)]
-    ends = [0.0] * len(rungs)
-    layers: list[c.Layer] = []
+    layers, ends = [], [0.0] * len(rungs)
     for state in [*shown, "other"]:
-        starts = list(ends)
-        for place, one in enumerate(rungs):
-            ends[place] += 100 * one.shares.get(state, 0)
+        starts = ends
+        ends = [end + 100 * one.shares.get(state, 0) for end, one in zip(ends, rungs, strict=True)]
         if state == "other":
             ends = [100.0] * len(rungs)
-        layers.append(
-            c.Bars(
-                marks=[
-                    c.Mark(place, ends[place], start=starts[place], valid=one.all_states.valid)
-                    for place, one in enumerate(rungs)
-                ],
-                look=c.Look(colour=COLOURS[state]), label=STATES.get(state, "other"), thick=0.68,
-            )
-        )  # fmt: skip
-    beside: list[tuple[float, str, str]] = []
-    for place, one in enumerate(rungs):
-        busy = f"{one.utilisation.value:.0f} %, " if one.utilisation else ""
-        beside.append((place, f"{busy}{one.all_states.value:.3g}", c.INK))
-    used = any(one.utilisation for one in rungs)
-    beside.append((-0.75, "issue slots used, warps" if used else "warps", c.INK))
+        marks = [
+            c.Mark(place, ends[place], start=starts[place], valid=one.all_states.valid)
+            for place, one in enumerate(rungs)
+        ]
+        look, label = c.Look(colour=COLOURS[state]), STATES.get(state, "other")
+        layers.append(c.Bars(marks=marks, look=look, label=label, thick=0.68))
+    busy = [f"{one.utilisation.value:.0f} %, " if one.utilisation else "" for one in rungs]
+    beside = [
+        (place, f"{busy[place]}{one.all_states.value:.3g}", c.INK)
+        for place, one in enumerate(rungs)
+    ]
+    head = "issue slots used, warps" if any(busy) else "warps"
     panel = c.Panel(
-        layers=layers, sideways=True, beside=beside,
-        places=c.names_axis([ladder.rung_name(one.rung) for one in rungs]),
+        layers=layers, sideways=True, beside=[*beside, (-0.75, head, c.INK)],
+        places=c.names_axis([rung_name(one.rung) for one in rungs]),
         values=c.Axis(label="time of the warps in flight (%)", limits=(0, 100)),
     )  # fmt: skip
     return c.one(panel, width=8.4, height=max(3.4, 0.9 + 0.3 * len(rungs)), legend="beside")
-
-
-def caption(rungs: Sequence[Stalls]) -> str:
-    """What the bars are, and which case they are of."""
-    sizes = ", ".join(dict.fromkeys(ladder.size_words(one.all_states) for one in rungs))
-    return (
-        f"Counted in one step of the fastest case of each rung ({sizes}): of the time of all warps "
-        "in flight, how much they spent issuing, ready while another issued, or waiting, and for "
-        "what; less than half a per cent everywhere is other. Beside the bars: cycles in which a "
-        "scheduler issued, and warps that a scheduler had for each instruction issued."
-    )
 
 
 FIGURE = Figure(
@@ -79,15 +63,20 @@ FIGURE = Figure(
     order=202,
     items=stalls,
     chart=chart,
-    caption=caption,
-    columns={"rung": lambda one: one.rung}
+    caption=lambda rungs: (
+        "Counted in one step of the fastest case of each rung "
+        f"({', '.join(dict.fromkeys(size_words(one.all_states) for one in rungs))}): of the time "
+        "of all warps in flight, how much they spent issuing, ready while another issued, or "
+        "waiting, and for what; less than half a per cent everywhere is other. Beside the bars: "
+        "cycles in which a scheduler issued, and warps that a scheduler had for each instruction "
+        "issued."
+    ),
+    columns=attributes("rung")
     | {state: lambda one, state=state: one.shares.get(state) for state in (*STATES, "other")}
-    | {
-        "warps_per_instruction": lambda one: one.all_states,
-        "issue_utilisation_percent": lambda one: one.utilisation,
-        "valid": lambda one: one.all_states.valid,
-        "case": lambda one: one.all_states.case,
-    },
+    | attributes(
+        warps_per_instruction="all_states", issue_utilisation_percent="utilisation",
+        valid="all_states.valid", case="all_states.case",
+    ),
     row=lambda one: one.all_states,
-    invalid=lambda one: "" if one.all_states.valid else ladder.rung_name(one.rung),
-)
+    invalid=lambda one: "" if one.all_states.valid else rung_name(one.rung),
+)  # fmt: skip

@@ -4,96 +4,73 @@ Figures 1 and 2 of Papadouli, Markovitsis and Sanchez Cabrera (2026), redone.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from strata import reference
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
-from strata.ladder import rungs as ladder
-from strata.ladder.seeds import (
-    FOUR,
-    THESSALY,
-    THESSALY_STEPS,
-    THESSALY_TIMED_STEPS,
-    ThessalyStep,
-    thessaly,
-)  # fmt: skip
+from strata.ladder import seeds
+from strata.ladder.rungs import GIGA, gpus, rung_name, size_words
 from strata.model.units import factor
 from strata.run import Row, Run
 
 OWN = c.Look(colour="#0072B2", marker="o", size=6)
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """One step: their value and ours, in one unit; `row` is what ours is made of."""
 
-    step: ThessalyStep
+    step: seeds.ThessalyStep
     row: Row
+    own: Row
     theirs: float
-    times: int
-    """Of the row's value: what ours is."""
-
-    @property
-    def own(self) -> float:
-        """Our value."""
-        return self.times * self.row.value
-
-    @property
-    def low(self) -> float:
-        """Its least sample."""
-        return self.times * self.row.minimum
-
-    @property
-    def high(self) -> float:
-        """Its largest sample."""
-        return self.times * self.row.maximum
 
     @property
     def better(self) -> float:
         """How many times faster we are, whether the value is a rate or a time."""
-        ratio = self.own / self.theirs
+        ratio = self.own.value / self.theirs
         return ratio if self.row.unit == "1/s" else 1 / ratio
 
 
 def rates(run: Run) -> Sequence[Pair]:
     """The steps that were redone, in interactions a second."""
-    steps = [(one, one.row) for one in thessaly(run)]
-    return [Pair(one, row, one.rate, 1) for one, row in steps if row and row.minimum > 0]
+    steps = [(one, one.row) for one in seeds.thessaly(run)]
+    return [Pair(one, row, row, one.rate) for one, row in steps if row and row.minimum > 0]
 
 
 def times(run: Run) -> Sequence[Pair]:
     """The steps that were redone with the report's systems, in seconds."""
-    steps = [(one, one.step_time) for one in thessaly(run)]
-    return [
-        Pair(one, row, one.seconds, THESSALY_TIMED_STEPS)
-        for one, row in steps
-        if row and row.minimum > 0
-    ]
+    steps = [(one, one.step_time) for one in seeds.thessaly(run)]
+    return [Pair(one, row, _all(row), one.seconds) for one, row in steps if row and row.minimum > 0]
+
+
+def _all(row: Row) -> Row:
+    """The time of one step as that of all that the report timed."""
+    value, low, high = (
+        seeds.THESSALY_TIMED_STEPS * seconds for seconds in (row.value, row.minimum, row.maximum)
+    )
+    return replace(row, value=value, minimum=low, maximum=high)
 
 
 def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
     """Theirs open, ours filled, joined; how far apart at the right."""
-    layers: list[c.Layer] = [
-        c.Arrow(start=(place, pair.theirs / scale), end=(place, pair.own / scale), heads="-",
-                look=c.Look(colour=c.GREY, width=0.8))
-        for place, pair in enumerate(pairs)
-    ]  # fmt: skip
-    theirs = [c.Mark(place, pair.theirs / scale) for place, pair in enumerate(pairs)]
-    own = [
-        c.Mark(place, pair.own / scale, pair.low / scale, pair.high / scale, pair.row.valid)
-        for place, pair in enumerate(pairs)
-    ]
-    layers += [
-        c.Series(marks=theirs, look=c.THEIRS, label="two K80 and their host"),
-        c.Series(marks=own, look=OWN, label="here", spread="bar"),
-    ]
-    beside = [
-        (float(place), factor(pair.better) if pair.row.valid else "–", c.INK)
-        for place, pair in enumerate(pairs)
-    ]
+    grey = c.Look(colour=c.GREY, width=0.8)
+    theirs, own, joined, beside = [], [], [], []
+    for place, pair in enumerate(pairs):
+        theirs.append(c.Mark(place, pair.theirs / scale))
+        own.append(c.mark(place, pair.own, scale))
+        ends = (place, pair.theirs / scale), (place, pair.own.value / scale)
+        joined.append(c.Arrow(start=ends[0], end=ends[1], heads="-", look=grey))
+        beside.append((float(place), factor(pair.better) if pair.row.valid else "–", c.INK))
     panel = c.Panel(
-        layers=layers, sideways=True, beside=[*beside, (-0.75, "faster than theirs", c.INK)],
+        layers=[
+            *joined,
+            c.Series(marks=theirs, look=c.THEIRS, label="two K80 and their host"),
+            c.Series(marks=own, look=OWN, label="here", spread="bar"),
+        ],
+        sideways=True, beside=[*beside, (-0.75, "faster than theirs", c.INK)],
         places=c.names_axis([_name(pair) for pair in pairs], size=7),
         values=c.Axis(label=label, scale="log"),
     )  # fmt: skip
@@ -102,23 +79,23 @@ def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
 
 def _name(pair: Pair) -> str:
     """The report's step, and beneath it the rung that redoes it."""
-    many = ladder.gpus(pair.row)
-    shared = f", {many} GPU{'s' if many > 1 else ''}" if pair.step.hardware == FOUR else ""
-    rung = ladder.rung_name(pair.row.benchmark)
+    many = gpus(pair.row)
+    shared = f", {many} GPU{'s' if many > 1 else ''}" if pair.step.hardware == seeds.FOUR else ""
+    rung = rung_name(pair.row.benchmark)
     return f"{pair.step.name}\n{rung}, {pair.row.text('layout')}{shared}"
 
 
 def caption(pairs: Sequence[Pair], what: str) -> str:
     """What the marks are, and which steps the report has besides."""
     shown = {pair.step.name for pair in pairs}
-    missing = [name for name, *_ in THESSALY_STEPS if name not in shown]
-    sizes = ", ".join(dict.fromkeys(ladder.size_words(pair.row) for pair in pairs))
+    missing = [name for name, *_ in seeds.THESSALY_STEPS if name not in shown]
+    sizes = ", ".join(dict.fromkeys(size_words(pair.row) for pair in pairs))
     words = (
         f"{what} Open: their Table 1, 32 systems on a CPU, on one GPU of two K80 (tiling, one "
         f"launch) and on all four of their GPUs; filled: the rung beneath each name, in the layout "
         f"of the step, here on so many GPUs as stand there ({sizes}; medians, lines: range of the "
-        f"samples). The numbers of {THESSALY} {reference.cite('papadouli2026nbody')} are those of "
-        "its table."
+        f"samples). The numbers of {seeds.THESSALY} {reference.cite('papadouli2026nbody')} are "
+        "those of its table."
     )
     return words + (f" Not redone in this run: {', '.join(missing)}." if missing else "")
 
@@ -134,13 +111,9 @@ def _figure(
         items=items,
         chart=lambda pairs: chart(pairs, label, scale),
         caption=lambda pairs: caption(pairs, what),
-        columns={
-            "step": lambda pair: pair.step.name,
-            "their_hardware": lambda pair: pair.step.hardware,
-            "rung": lambda pair: pair.row.benchmark,
-        }
-        | attributes(**{f"their_{unit}": "theirs", unit: "own", "low": "low", "high": "high"})
-        | attributes("valid", "case", of="row"),
+        columns=attributes(step="step.name", their_hardware="step.hardware", rung="row.benchmark")
+        | attributes(**{f"their_{unit}": "theirs", unit: "own"})
+        | attributes(low="own.minimum", high="own.maximum", valid="row.valid", case="row.case"),
         invalid=lambda pair: "" if pair.row.valid else pair.step.name,
     )
 
@@ -148,7 +121,7 @@ def _figure(
 FIGURES = (
     _figure(
         "throughput", "throughput (Papadouli et al. 2026, Figure 1)", 208, rates,
-        label="interactions (10⁹/s)", scale=ladder.GIGA, unit="interactions_per_second",
+        label="interactions (10⁹/s)", scale=GIGA, unit="interactions_per_second",
         what="After Figure 1 of Papadouli, Markovitsis and Sanchez Cabrera (2026), throughput with "
         "different optimisations of the code: pairs computed in a second.",
     ),

@@ -1,20 +1,15 @@
 """What did each step of the n-body ladder bring, what was predicted, and what is it made of?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
-from strata.ladder import rungs as ladder
+from strata.figures._figure import Figure, attributes, params
+from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes
 from strata.model.units import factor
 
-COLOURS: Mapping[str, str] = {
-    "instructions": "#0072B2",
-    "issue": "#E69F00",
-    "sms": "#56B4E9",
-    "clock": "#F0E442",
-    "gpus": "#CC79A7",
-}
+COLOURS = ("#0072B2", "#E69F00", "#56B4E9", "#F0E442", "#CC79A7")
+"""Of the factors, in their order."""
 REST = {
     "unexplained": ("unexplained", c.Look(hollow=True, hatch="//////")),
     "uncounted": ("not counted", c.Look(colour=c.GREY, hollow=True, line="--")),
@@ -32,11 +27,11 @@ def segments(change: Change) -> list[tuple[str, float, float]]:
     parts = [(name, change.factors[name]) for name in FACTORS if name in change.factors]
     if change.unexplained is not None:
         parts.append(("unexplained" if change.counted else "uncounted", change.unexplained))
-    up, down, result = 1.0, 1.0, []
+    ends, result = {True: 1.0, False: 1.0}, []
     for name, value in parts:
-        start = up if value >= 1 else down
-        result.append((name, start, start * value))
-        up, down = (start * value, down) if value >= 1 else (up, start * value)
+        start = ends[value >= 1]
+        ends[value >= 1] *= value
+        result.append((name, start, ends[value >= 1]))
     return result
 
 
@@ -45,34 +40,30 @@ def _rates(title: str, steps: Sequence[Change], thick: float) -> c.Panel:
     scale, unit = (
         (1e12, "10¹²/s") if max(one.after.value for one in steps) >= 0.1e12 else (1e9, "10⁹/s")
     )
-    before = [one.before.value / scale for one in steps]
-    layers: list[c.Layer] = []
-    for faster, label, colour in ((True, "faster", "#009E73"), (False, "slower", "#D55E00")):
-        bars = [
-            c.Mark(place, old * one.measured, old * one.low, old * one.high, start=old)
-            for place, (one, old) in enumerate(zip(steps, before, strict=True))
-            if (one.measured >= 1) == faster
-        ]
-        look = c.Look(colour=colour)
-        layers.append(c.Bars(marks=bars, look=look, label=label, spread="bar", thick=thick))
-    strokes = [c.Mark(place, old) for place, old in enumerate(before)]
-    layers.append(c.Series(marks=strokes, look=c.Look(marker="|", size=11)))
-    predicted, words = [], []
-    for place, (one, old) in enumerate(zip(steps, before, strict=True)):
-        right, told = old * max(1, one.measured), factor(one.measured)
+    bars: dict[bool, list[c.Mark]] = {True: [], False: []}
+    strokes, predicted, words = [], [], []
+    for place, one in enumerate(steps):
+        old, gain, told = one.before.value / scale, one.measured, factor(one.measured)
+        bars[gain >= 1].append(c.Mark(place, old * gain, old * one.low, old * one.high, start=old))
+        strokes.append(c.Mark(place, old))
+        right = old * max(1, gain)
         if one.prediction:
             predicted.append(c.Mark(place, old * one.prediction.value))
             right = max(right, old * one.prediction.value)
             told += f" ({factor(one.prediction.value)})"
         words.append(c.Mark(place, right, words=told))
+    layers: list[c.Layer] = [
+        c.Bars(
+            marks=bars[faster], look=c.Look(colour=colour), label=label, spread="bar", thick=thick
+        )
+        for faster, label, colour in ((True, "faster", "#009E73"), (False, "slower", "#D55E00"))
+    ]
+    layers.append(c.Series(marks=strokes, look=c.Look(marker="|", size=11)))
     if predicted:
         diamond = c.Look(marker="D", size=4.2, hollow=True)
         layers.append(c.Series(marks=predicted, look=diamond, label="predicted", order=3))
     layers.append(c.Series(marks=words, look=c.Look(), words_size=7))
-    names = [
-        f"{ladder.rung_name(one.rung)}\nover {ladder.rung_name(one.before.benchmark)}"
-        for one in steps
-    ]
+    names = [f"{rung_name(one.rung)}\nover {rung_name(one.before.benchmark)}" for one in steps]
     return c.Panel(
         layers=layers, title=title, sideways=True, places=c.names_axis(names, size=6.3),
         values=c.Axis(label=f"interactions ({unit})", scale="log"),
@@ -81,28 +72,33 @@ def _rates(title: str, steps: Sequence[Change], thick: float) -> c.Panel:
 
 def _factors(steps: Sequence[Change], thick: float) -> c.Panel:
     """The measured factor of each step as a product of known ones."""
-    found = [(place, *part) for place, one in enumerate(steps) for part in segments(one)]
-    layers: list[c.Layer] = [c.Rule(at=1, look=c.Look(line="-", width=0.7))]
-    looks = {name: (words, c.Look(colour=COLOURS[name])) for name, words in FACTORS.items()} | REST
-    for name, (words, look) in looks.items():
-        bars = [
-            c.Mark(place, end, start=start)
-            for place, of, start, end in found
-            if of == name and max(end / start, start / end) >= LEAST
-        ]
-        if bars:
-            layers.append(c.Bars(marks=bars, look=look, label=words, thick=thick))
-    strokes = [c.Mark(place, one.measured) for place, one in enumerate(steps)]
-    stroke = c.Look(marker="|", size=12)
-    layers.append(c.Series(marks=strokes, look=stroke, label="measured factor", order=3))
-    beside = [
-        (float(place), factor(one.unexplained), c.INK)
-        if one.counted and one.unexplained is not None
-        else (float(place), "not counted", c.GREY)
-        for place, one in enumerate(steps)
-    ]
+    bars: dict[str, list[c.Mark]] = {}
+    strokes, beside = [], []
+    for place, one in enumerate(steps):
+        for name, start, end in segments(one):
+            if max(end / start, start / end) >= LEAST:
+                bars.setdefault(name, []).append(c.Mark(place, end, start=start))
+        strokes.append(c.Mark(place, one.measured))
+        beside.append(
+            (float(place), factor(one.unexplained), c.INK)
+            if one.counted and one.unexplained is not None
+            else (float(place), "not counted", c.GREY)
+        )
+    known = zip(FACTORS.items(), COLOURS, strict=True)
+    looks = {name: (words, c.Look(colour=colour)) for (name, words), colour in known} | REST
     return c.Panel(
-        layers=layers, sideways=True, beside=[*beside, (-0.85, "unexplained", c.INK)],
+        layers=[
+            c.Rule(at=1, look=c.Look(line="-", width=0.7)),
+            *(
+                c.Bars(marks=bars[name], look=look, label=words, thick=thick)
+                for name, (words, look) in looks.items()
+                if name in bars
+            ),
+            c.Series(
+                marks=strokes, look=c.Look(marker="|", size=12), label="measured factor", order=3
+            ),
+        ],
+        sideways=True, beside=[*beside, (-0.85, "unexplained", c.INK)],
         places=c.names_axis([""] * len(steps)),
         values=c.Axis(label="factors of the step (×)", scale="log"),
     )  # fmt: skip
@@ -113,11 +109,11 @@ def chart(steps: Sequence[Change]) -> c.Chart:
     problems = c.grouped(steps, lambda one: one.problem)
     most = max(map(len, problems.values()))
     apart = any(one.factors for one in steps)  # a CPU has none
-    rows: list[list[c.Panel | None]] = []
+    rows = []
     for problem, here in problems.items():
         thick = 0.5 * len(here) / most
-        panels = [_rates(ladder.PROBLEM_WORDS[problem], here, thick)]
-        rows.append([*panels, _factors(here, thick)] if apart else [*panels])
+        left = _rates(PROBLEM_WORDS[problem], here, thick)
+        rows.append([left, _factors(here, thick)] if apart else [left])
     height = 0.9 + len(rows) * (0.75 + 0.34 * most)
     return c.Chart(rows=rows, width=8.6 if apart else 6.4, height=height, legend_columns=5)
 
@@ -141,7 +137,7 @@ def caption(steps: Sequence[Change]) -> str:
             "blocks of a launch), the clock (timed); what is left is unexplained. What speeds up "
             "goes to the right, what slows down to the left."
         )
-    places = dict.fromkeys(ladder.size_words(one.after) for one in steps)
+    places = dict.fromkeys(size_words(one.after) for one in steps)
     return f"{words} Sizes: {', '.join(places)}."
 
 
@@ -153,23 +149,14 @@ FIGURE = Figure(
     chart=chart,
     caption=caption,
     columns=attributes("problem")
-    | {
-        "systems": lambda one: ladder.size(one.after)[0],
-        "bodies": lambda one: ladder.size(one.after)[1],
-        "rung": lambda one: one.rung,
-        "over": lambda one: one.before.benchmark,
-    }
+    | params("systems", "bodies", of="after")
     | attributes(
-        interactions_per_second_before="before", interactions_per_second="after",
-        factor="measured", low="low", high="high",
+        rung="rung", over="before.benchmark", interactions_per_second_before="before",
+        interactions_per_second="after", factor="measured", low="low", high="high",
     )
     | attributes(of="prediction", predicted="value", predicted_by="rule")
-    | {
-        f"factor_{name}": lambda one, name=name: one.factors.get(name)
-        for name in FACTORS
-    }
-    | attributes("unexplained")
-    | {"case_before": lambda one: one.before.case, "case": lambda one: one.after.case},
+    | {f"factor_{name}": lambda one, name=name: one.factors.get(name) for name in FACTORS}
+    | attributes("unexplained", case_before="before.case", case="after.case"),
     row=lambda one: one.after,
     invalid=lambda _: "",
 )  # fmt: skip

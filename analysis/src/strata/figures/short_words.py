@@ -6,18 +6,21 @@ Braak, Mesman and Corporaal (2010) published for a GeForce 8800 GT, beside the s
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params
-from strata.model.cases import CaseRows, by_case
+from strata.figures._figure import Figure, attributes
+from strata.model.cases import by_case
 from strata.reference import cite
 from strata.run import Row, Run
 
 METHODS = ("event_slope", "monotonic_slope")
 """Of what is drawn: on a GPU, and on a CPU."""
-ORDERS = {"coalesced": "row by row", "uncoalesced": "column by column"}
-"""Orders of threads, and what they are called of a loop on a CPU."""
-COLOUR = {"coalesced": "#0072B2", "uncoalesced": "#D55E00"}
+ORDERS = {
+    "coalesced": ("row by row", "#0072B2"),
+    "uncoalesced": ("column by column", "#D55E00"),
+}
+"""Orders of threads, what they are called of a loop on a CPU, and their colours."""
 FORMS = {
     "together": ("one access a group", c.Look(line="-", marker="o", size=4.2)),
     "apart": ("one access an element", c.Look(line="--", marker="s", size=3.4)),
@@ -31,26 +34,15 @@ SPEED_UPS = (
 the fast one. The first two stand in Table II as well."""
 
 
-class Kernel(CaseRows):
-    """One kernel: its time, and the bandwidth that follows from it."""
+class Kernel(NamedTuple):
+    """One kernel: bytes of an element and of a group, seconds of an addition, bytes a second."""
 
-    @property
-    def kind(self) -> tuple[int, str, int]:
-        """Bytes of an element, order, bytes of a group."""
-        return self.count("element"), self.text("order"), self.count("group")
-
-    @property
-    def time(self) -> Row:
-        """Seconds of one addition."""
-        row = self.row("kernel_time", *METHODS, provenance="timed")
-        if row is None:
-            raise KeyError("kernel_time")
-        return row
-
-    @property
-    def bandwidth(self) -> Row | None:
-        """Bytes of all matrices a second."""
-        return self.row("useful_bandwidth", *METHODS, provenance="timed")
+    element: int
+    order: str
+    group: int
+    access: str
+    time: Row
+    bandwidth: Row
 
     @property
     def valid(self) -> bool:
@@ -61,93 +53,88 @@ class Kernel(CaseRows):
 def items(run: Run) -> Sequence[Kernel]:
     """Times by events, or by a CPU's clock, in the order of the panels."""
     found = [
-        Kernel(case.rows)
+        Kernel(
+            case.count("element"), case.text("order"), case.count("group"), case.text("access"),
+            time, bandwidth,
+        )
         for case in by_case(run.of("short_words"))
-        if case.row("kernel_time", *METHODS, provenance="timed")
+        if (time := case.row("kernel_time", *METHODS, provenance="timed"))
+        and (bandwidth := case.row("useful_bandwidth", *METHODS, provenance="timed"))
         and case.text("order") in ORDERS
         and case.text("access") in FORMS
-    ]
-    return sorted(found, key=lambda one: (*one.kind[:2], one.text("access"), one.kind[2]))
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: (one.element, one.order, one.access, one.group))
 
 
 def ratio(kernels: Sequence[Kernel], place: int, group: int = 0) -> c.Mark | None:
     """A published ratio here, with the range of the samples; or with groups of so many bytes."""
-    known = {one.kind: one.time for one in kernels if one.text("access") == "together"}
+    together = [one for one in kernels if one.access == "together"]
+    known = {(one.element, one.order, one.group): one.time for one in together}
     _, _, slow_kind, fast_kind = SPEED_UPS[place]
     slow, fast = known.get(slow_kind), known.get((*fast_kind[:2], group or fast_kind[2]))
     if slow is None or fast is None:
         return None
-    value, low, high = (
-        slow.value / fast.value, slow.minimum / fast.maximum, slow.maximum / fast.minimum,
-    )  # fmt: skip
+    value = slow.value / fast.value
+    low, high = slow.minimum / fast.maximum, slow.maximum / fast.minimum
     return c.Mark(place + 0.12, value, low, high, slow.valid and fast.valid, f"{value:.3g}×")
 
 
 def chart(kernels: Sequence[Kernel]) -> c.Chart:
     """A panel for each width of element, and one for the ratios."""
     host = kernels[0].time.backend == "host"
-    drawn = [row for one in kernels if (row := one.bandwidth)]
-    scale, unit = c.scaled(max((row.maximum for row in drawn), default=1e12), "B/s", least=1e9)
+    scale, unit = c.scaled(max(one.bandwidth.maximum for one in kernels), "B/s", least=1e9)
     values = c.Axis(label=f"useful bandwidth ({unit})", scale="log")
-    groups = c.Axis(
-        label=f"group that {'a turn of the loop' if host else 'a thread'} takes (bytes)",
-        scale="log2", limits=(0.85, 19), ticks=[1, 2, 4, 8, 16],
-    )  # fmt: skip
+    label = f"group that {'a turn of the loop' if host else 'a thread'} takes (bytes)"
+    groups = c.Axis(label=label, scale="log2", limits=(0.85, 19), ticks=[1, 2, 4, 8, 16])
+
+    looks = {
+        f"{order}, {form}": ("", replace(look, colour=colour))
+        for order, (_, colour) in ORDERS.items()
+        for form, (_, look) in FORMS.items()
+    }
 
     def panel(element: int, here: Sequence[Kernel]) -> c.Panel:
-        layers = [
-            c.Series(
-                marks=[
-                    c.mark(one.kind[2], row, scale)
-                    for one in here
-                    if (one.kind[1], one.text("access")) == (order, form) and (row := one.bandwidth)
-                ],
-                look=replace(look, colour=COLOUR[order]), spread="bar",
-            )
-            for order in ORDERS
-            for form, (_, look) in FORMS.items()
-        ]  # fmt: skip
+        layers = c.by_look(
+            here, lambda one: f"{one.order}, {one.access}", looks,
+            lambda one: c.mark(one.group, one.bandwidth, scale), spread="bar",
+        )  # fmt: skip
         title = f"{8 * element}-bit elements"
         return c.Panel(layers=layers, places=groups, values=values, title=title)
 
-    by_element = c.grouped(kernels, lambda one: one.kind[0])
-    panels = [panel(element, here) for element, here in sorted(by_element.items())]
-    panels.append(_ratios(kernels, "this CPU" if host else "this GPU"))
+    by_element = sorted(c.grouped(kernels, lambda one: one.element).items())
+    panels = [panel(element, here) for element, here in by_element]
+    rows = c.wrapped([*panels, _ratios(kernels, "this CPU" if host else "this GPU")], 2)
+    orders, forms = {one.order for one in kernels}, {one.access for one in kernels}
     keys = [
-        c.Key(label=words if host else order, look=c.Look(colour=COLOUR[order], line="-"))
-        for order, words in ORDERS.items()
-        if any(one.kind[1] == order for one in kernels)
+        c.Key(label=words if host else order, look=c.Look(colour=colour, line="-"))
+        for order, (words, colour) in ORDERS.items()
+        if order in orders
     ]
     keys += [
         c.Key(label=label, look=replace(look, colour=c.GREY))
         for form, (label, look) in FORMS.items()
-        if any(one.text("access") == form for one in kernels)
+        if form in forms
     ]
-    rows = c.wrapped(panels, 2)
     return c.Chart(rows=rows, width=7.6, height=0.9 + 2.3 * len(rows), keys=keys, share="all")
 
 
 def _ratios(kernels: Sequence[Kernel], here: str) -> c.Panel:
     """Published speed-ups, and beneath each the same ratio here."""
-    published = [
-        c.Mark(place - 0.12, value, words=f"{value}×")
-        for place, (_, value, *_) in enumerate(SPEED_UPS)
-    ]
-    own = [ratio(kernels, place) for place in range(len(SPEED_UPS))]
-    diamonds = c.Look(marker="D", size=5.5, colour="#b5a800")
+    published, own, layers = [], [], []
+    for place, (_, value, *_) in enumerate(SPEED_UPS):
+        published.append(c.Mark(place - 0.12, value, words=f"{value}×"))
+        mark = ratio(kernels, place)
+        if mark:
+            own.append(mark)
+        else:
+            layers.append(c.Words(place=place + 0.12, value=1.1, text="not timed", across="left",
+                                  colour=c.GREY, size=7))  # fmt: skip
+    theirs = c.Look(marker="D", size=5.5, colour="#b5a800")
     return c.Panel(
         layers=[
-            c.Series(marks=published, look=diamonds, label="published, GeForce 8800 GT"),
-            c.Series(
-                marks=[one for one in own if one], look=c.Look(marker="o", size=5), label=here,
-                spread="bar",
-            ),
-            *(
-                c.Words(place=place + 0.12, value=1.1, text="not timed", across="left",
-                        colour=c.GREY, size=7)
-                for place, one in enumerate(own)
-                if one is None
-            ),
+            c.Series(marks=published, look=theirs, label="published, GeForce 8800 GT"),
+            c.Series(marks=own, look=c.Look(marker="o", size=5), label=here, spread="bar"),
+            *layers,
         ],
         places=c.names_axis([name for name, *_ in SPEED_UPS]),
         values=c.Axis(label="time of the slow kernel ÷ time of the fast one", scale="log",
@@ -188,11 +175,6 @@ def caption(kernels: Sequence[Kernel]) -> str:
     )
 
 
-def _name(one: Kernel) -> str:
-    element, order, group = one.kind
-    return f"{element} B elements, {order}, {group} B {one.text('access')}"
-
-
 FIGURE = Figure(
     name="short_words",
     title="Short words and uncoalesced accesses",
@@ -200,15 +182,13 @@ FIGURE = Figure(
     items=items,
     chart=chart,
     caption=caption,
-    columns={
-        "element_bytes": lambda one: one.kind[0],
-        "order": lambda one: one.kind[1],
-        "group_bytes": lambda one: one.kind[2],
-    }
-    | params("access", of="time")
-    | attributes(of="time", kernel_seconds="value", seconds_low="minimum", seconds_high="maximum")
-    | attributes(useful_bandwidth="bandwidth", valid="valid")
-    | attributes("case", of="time"),
+    columns=attributes(
+        element_bytes="element", order="order", group_bytes="group", access="access",
+        kernel_seconds="time.value", seconds_low="time.minimum", seconds_high="time.maximum",
+        useful_bandwidth="bandwidth", valid="valid", case="time.case",
+    ),
     row=lambda one: one.time,
-    invalid=lambda one: "" if one.valid else _name(one),
-)
+    invalid=lambda one: "" if one.valid else (
+        f"{one.element} B elements, {one.order}, {one.group} B {one.access}"
+    ),
+)  # fmt: skip

@@ -6,12 +6,13 @@ left if a sector cost the same whatever the pattern.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
-from strata.model import LEVELS, level_name
 from strata.model.cases import by_case
+from strata.model.names import LEVELS, level_name, rank
 from strata.model.units import number
 from strata.run import Row, Run
 
@@ -23,8 +24,7 @@ PATTERNS: Mapping[str, tuple[str, str, str]] = {
 """Of each pattern the axis that varies, and how title and abscissae call it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """One case: where it stands, its useful bandwidth, and that of the sectors it asks for.
 
     `setting` is a stride or misalignment in elements, or a window in bytes; `counted` are sectors
@@ -52,15 +52,11 @@ class Point:
             return None
         return self.whole * self.useful.value / self.sectors.value
 
-    @property
-    def words(self) -> str:
-        """The setting in as few letters as a tick has room for."""
-        return _bytes(self.setting) if self.pattern == "gather" else f"{self.setting}"
-
 
 def _bytes(value: float) -> str:
+    """A window in as few letters as a tick has room for."""
     step = min(int(math.log2(value)) // 10, 3) if value >= 1 else 0
-    return f"{value / 1024**step:g}{('B', 'K', 'M', 'G')[step]}"
+    return f"{value / 1024**step:g}{'BKMG'[step]}"
 
 
 def items(run: Run) -> Sequence[Point]:
@@ -68,32 +64,24 @@ def items(run: Run) -> Sequence[Point]:
     points = []
     for case in by_case(run.of("stride_gather")):
         useful, pattern = case.row("useful_bandwidth", provenance="timed"), case.text("pattern")
-        if useful is None or pattern not in PATTERNS:
-            continue
-        width, setting = case.count("width"), case.count(PATTERNS[pattern][0])
-        points.append(
-            Point(
-                case.text("level"), pattern, width, setting * (width if pattern == "gather" else 1),
-                useful, case.row("sector_bandwidth", provenance="timed"),
-                case.row("sectors_per_request", provenance="counted"), None,
-            )
-        )  # fmt: skip
-    neighbours = [one for one in points if (one.pattern, one.setting) == ("strided", 1)]
-    whole = {
-        (one.level, one.width): one.sectors.value
-        for one in neighbours
-        if one.useful.valid and one.sectors
-    }
+        if useful and pattern in PATTERNS:
+            width, setting = case.count("width"), case.count(PATTERNS[pattern][0])
+            setting *= width if pattern == "gather" else 1
+            sectors = case.row("sector_bandwidth", provenance="timed")
+            counted = case.row("sectors_per_request", provenance="counted")
+            level = case.text("level")
+            points.append(Point(level, pattern, width, setting, useful, sectors, counted, None))
+    strided = [one for one in points if (one.pattern, one.setting) == ("strided", 1)]
+    neighbours = {(one.level, one.width): one for one in strided}
+    sound = [(at, one) for at, one in neighbours.items() if one.useful.valid]
+    whole = {at: one.sectors.value for at, one in sound if one.sectors}
     off = {(one.level, one.width) for one in points if one.pattern == "misaligned"}
-    points += [
-        replace(one, pattern="misaligned", setting=0)
-        for one in neighbours
-        if (one.level, one.width) in off
-    ]
+    aligned = [one for at, one in neighbours.items() if at in off]
+    points += [one._replace(pattern="misaligned", setting=0) for one in aligned]
     order = list(PATTERNS)
     return sorted(
-        [replace(one, whole=whole.get((one.level, one.width))) for one in points],
-        key=lambda one: (c.place(one.level, LEVELS), order.index(one.pattern), one.width,
+        [one._replace(whole=whole.get((one.level, one.width))) for one in points],
+        key=lambda one: (rank(one.level, LEVELS), order.index(one.pattern), one.width,
                          one.setting),
     )  # fmt: skip
 
@@ -114,17 +102,15 @@ def chart(points: Sequence[Point]) -> c.Chart:
                 c.Series(marks=marks, look=look, label=f"{width} B elements", spread="bar"),
             ]
         settings = sorted({one.setting for one in points if one.pattern == pattern})
-        if pattern == "gather":
-            places = c.Axis(label=PATTERNS[pattern][2], scale="log2", text=_bytes, most=8)
-        elif pattern == "misaligned":
-            ends = (-0.35, max(settings[-1], 1) * 1.35)
-            places = c.Axis(
-                label=PATTERNS[pattern][2], scale="symlog2", limits=ends, ticks=settings
-            )
-        else:
-            places = c.Axis(label=PATTERNS[pattern][2], scale="log2", ticks=settings)
+        _, name, label = PATTERNS[pattern]
+        ends = (-0.35, max(settings[-1], 1) * 1.35)
+        places = {
+            "strided": c.Axis(label=label, scale="log2", ticks=settings),
+            "misaligned": c.Axis(label=label, scale="symlog2", limits=ends, ticks=settings),
+            "gather": c.Axis(label=label, scale="log2", text=_bytes, most=8),
+        }[pattern]
         values = c.Axis(label=f"useful bandwidth ({unit})", scale="log")
-        title = f"{level_name(level)}, {PATTERNS[pattern][1]}"
+        title = f"{level_name(level)}, {name}"
         return c.Panel(layers=layers, places=places, values=values, title=title) if here else None
 
     rows = c.facets(
@@ -137,36 +123,33 @@ def chart(points: Sequence[Point]) -> c.Chart:
     return c.Chart(rows=rows, width=width, height=height, keys=keys, share="row")
 
 
-def _worst(points: Sequence[Point]) -> str:
-    """The sentence of a caption on the case that is furthest below its model; empty without any."""
-    known = [(one.share, one) for one in points if one.useful.valid and one.share is not None]
-    if not known:
-        return ""
-    share, one = min(known, key=lambda pair: pair[0])
-    what = "window of" if one.pattern == "gather" else PATTERNS[one.pattern][0]
-    return (
-        f" Furthest from that: {level_name(one.level)}, {PATTERNS[one.pattern][1]}, {what} "
-        f"{one.words}, {one.width} B elements, with {number(100 * share)} % of the sectors a "
-        "second of stride 1."
-    )
-
-
 def caption(points: Sequence[Point]) -> str:
-    """What is drawn, and what the dashed lines say."""
-    model = (
-        " Dashed: what would be left if every sector that the loads ask for, by the coalescing "
-        "model, took as long as those of a stride of 1; more is left where L2 holds a sector of "
-        "memory until another load wants it."
-        if any(one.modelled for one in points)
-        else ""
-    )
-    return (
+    """What is drawn, what the dashed lines say, and which case is furthest below them."""
+    words = (
         "Bytes that were wanted, a second, by all cores together; medians, with the range of the "
         "samples. Strided: each element lies that many elements behind the last. Misaligned: "
         "neighbours, read from that many elements behind the start of a line. Gathered: each "
         "element of a window once, in an order that looks random and is computed in registers, so "
-        f"that no index is loaded.{model}{_worst(points)}"
+        "that no index is loaded."
     )
+    if any(one.modelled for one in points):
+        words += (
+            " Dashed: what would be left if every sector that the loads ask for, by the coalescing "
+            "model, took as long as those of a stride of 1; more is left where L2 holds a sector "
+            "of memory until another load wants it."
+        )
+    known = [(one.share, one) for one in points if one.useful.valid and one.share is not None]
+    if known:
+        share, one = min(known, key=lambda pair: pair[0])
+        setting, name, _ = PATTERNS[one.pattern]
+        where = f"{setting} {one.setting}"
+        if one.pattern == "gather":
+            where = f"window of {_bytes(one.setting)}"
+        words += (
+            f" Furthest from that: {level_name(one.level)}, {name}, {where}, {one.width} B "
+            f"elements, with {number(100 * share)} % of the sectors a second of stride 1."
+        )
+    return words
 
 
 FIGURE = Figure(
@@ -186,9 +169,7 @@ FIGURE = Figure(
     )
     | attributes("valid", "case", of="useful"),
     row=lambda one: one.useful,
-    invalid=lambda one: (
+    invalid=lambda one: "" if one.useful.valid else (
         f"{level_name(one.level)}, {PATTERNS[one.pattern][1]}, {one.setting}, {one.width} B"
-        if not one.useful.valid
-        else ""
     ),
 )  # fmt: skip

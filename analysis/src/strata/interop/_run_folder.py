@@ -22,7 +22,7 @@ from strata.run import (
     case_id,
     load_run,
 )
-from strata.run.placed import place_folder, resource
+from strata.run.files import place_folder, resource
 
 Json = dict[str, Any]
 

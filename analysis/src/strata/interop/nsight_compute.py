@@ -29,7 +29,7 @@ from typing import NoReturn
 
 from strata.interop._run_folder import Found, Imported, Json, name, word
 from strata.run import METRIC, Measurement, Noise, RunError
-from strata.run.placed import resource
+from strata.run.files import resource
 
 TOOL = "Nsight Compute"
 SUITE = "ncu"

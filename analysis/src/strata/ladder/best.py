@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from strata import reference
 from strata.ladder import rungs as ladder
@@ -12,8 +12,7 @@ from strata.model.units import factor, number
 from strata.run import Row, Run
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
+class Best(NamedTuple):
     """A rung by its best case: the rate, and what it changed.
 
     `limit` is what the case could do if a warp issued in every cycle; `other` the best case of the
@@ -63,21 +62,14 @@ def best_cases(run: Run) -> tuple[Best, ...]:
         beside = max(others, key=rank, default=None)
         below = by_rung.get(cases.below(rung, by_rung), {})
         shared = max((place for place in places if place in below), key=rank, default=None)
-        varied = [
-            axis
-            for axis in ladder.own_axes(row)
-            if axis == "gpus" or len({case.text(axis) for case in places[shown]}) > 1
-        ]
-        result.append(
-            Best(
-                row=row,
-                limit=cases.get(row, "issue_limit"),
-                other=ladder.best(places[beside]) if beside else None,
-                chosen=ladder.axis_words(row, varied),
-                before=ladder.best(below[shared]) if shared else None,
-                after=ladder.best(places[shared]) if shared else None,
-            )
-        )
+        values = {
+            axis: {case.text(axis) for case in places[shown]} for axis in ladder.own_axes(row)
+        }
+        varied = [axis for axis, found in values.items() if axis == "gpus" or len(found) > 1]
+        other = ladder.best(places[beside]) if beside else None
+        step = [ladder.best(cells[shared]) if shared else None for cells in (below, places)]
+        words = ladder.axis_words(row, varied)
+        result.append(Best(row, cases.get(row, "issue_limit"), other, words, *step))
     return tuple(result)
 
 
@@ -116,8 +108,7 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
 # --- one axis of a rung, copies, errors -----------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class AxisPoint:
+class AxisPoint(NamedTuple):
     """A rung at one value of one of its axes; `occupancy` is in per cent, where counted."""
 
     problem: str
@@ -148,8 +139,7 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(NamedTuple):
     """A step of `gravit` from copy to copy, in seconds, and that of its kernel."""
 
     rung: str
@@ -158,16 +148,11 @@ class Copied:
     kernel: Row | None
 
     @property
-    def valid(self) -> bool:
-        """Whether both are."""
-        return self.row.valid and self.kernel is not None and self.kernel.valid
-
-    @property
-    def outside(self) -> float:
-        """Share of the time that is not the kernel's; 0 where the kernel was not timed."""
-        if self.kernel is None or self.row.value <= 0:
-            return 0.0
-        return 1 - self.kernel.value / self.row.value
+    def outside(self) -> float | None:
+        """Share of the time that is not the kernel's; None where one of both is not valid."""
+        if self.kernel and self.kernel.valid and self.row.valid and self.row.value > 0:
+            return 1 - self.kernel.value / self.row.value
+        return None
 
 
 def copied(run: Run) -> tuple[Copied, ...]:
@@ -182,8 +167,7 @@ def copied(run: Run) -> tuple[Copied, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Accuracy:
+class Accuracy(NamedTuple):
     """The relative root mean square error of one case, and what the harness allows it."""
 
     rung: str

@@ -1,7 +1,6 @@
 """The rungs of the n-body ladder: their rows by case and by size, and how they are called.
 
-What a rung is, the run itself says (`Context.rungs`). No files, no drawing; what a run lacks is
-simply not there.
+What a rung is, the run itself says (`Context.rungs`).
 """
 
 import math
@@ -40,9 +39,7 @@ def rms_bound(rung: Rung, bodies: int) -> float:
 
     As in nbody/gravity/ladder.hpp: roundings of 2^-24, eight of a term and √n of a sum of n terms.
     """
-    sums = math.sqrt(bodies)
-    if rung.sum == "blocks":
-        sums = math.sqrt(256) + math.sqrt(bodies / 256)
+    sums = math.sqrt(256) + math.sqrt(bodies / 256) if rung.sum == "blocks" else math.sqrt(bodies)
     return (2 if rung.approximate else 1) * 2.0**-24 * (8 + sums)
 
 
@@ -90,9 +87,8 @@ def own_axes(row: Row) -> list[str]:
 
 def axis_words(row: Row, axes: Iterable[str]) -> str:
     """`soaoas, unroll 8`: the values of some axes of a case."""
-    return ", ".join(
-        _AXIS_WORDS.get(axis, f"{axis} {{}}").format(row.params[axis]) for axis in axes
-    )
+    words = (_AXIS_WORDS.get(axis, f"{axis} {{}}").format(row.params[axis]) for axis in axes)
+    return ", ".join(words)
 
 
 def size_words(row: Row) -> str:

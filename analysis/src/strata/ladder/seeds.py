@@ -4,7 +4,7 @@ Only numbers that stand in their texts: a figure whose values were printed as ba
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from strata import reference
 from strata.ladder import rungs as ladder
@@ -32,8 +32,7 @@ THESSALY_TIMED_STEPS = 80
 """Of 32 systems of 4096 bodies: what makes the report's time times its throughput."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThessalyStep:
+class ThessalyStep(NamedTuple):
     """A row of the report's Table 1: rates in interactions a second, times in seconds.
 
     `row` is the rate of the case that redoes it, `before` that of the step before it: of several
@@ -65,8 +64,7 @@ def thessaly(run: Run) -> tuple[ThessalyStep, ...]:
         if rung == ladder.SEVERAL:
             alone = [one for one in here if ladder.gpus(one) == 1]
             before = ladder.best(alone) if row and alone and ladder.gpus(row) > 1 else None
-        same = row is not None and ladder.size(row) == ladder.THESSALY
-        time = cases.get(row, "step_time") if row and same else None
+        time = cases.get(row, "step_time") if row and ladder.size(row) == ladder.THESSALY else None
         result.append(ThessalyStep(name, hardware, theirs[name], seconds, row, before, time))
         last = row if row and rung != ladder.SEVERAL else last
     return tuple(result) if any(one.row for one in result) else ()
@@ -93,8 +91,7 @@ def layout_times(rows: Sequence[Row]) -> tuple[Bar, ...]:
     return tuple(bar for bar in bars if bar.fields == "all" and bar.layout in SIEGEL_LAYOUTS)
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutGain:
+class LayoutGain(NamedTuple):
     """The speed of one layout over aos, at one level.
 
     `how` is `alone` (one warp on each SM, by time) or `loaded` (by best useful bandwidth); `row`

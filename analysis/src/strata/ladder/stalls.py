@@ -1,7 +1,7 @@
 """What the warps of each rung of n-body waited for, as counted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from strata.ladder import rungs as ladder
 from strata.run import Row, Run
@@ -26,8 +26,7 @@ WORKING = ("selected", "not_selected")
 """States of a warp in which it does not wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stalls:
+class Stalls(NamedTuple):
     """How the warps of a rung spent their time: warps for each instruction issued, by state."""
 
     rung: str
@@ -52,8 +51,7 @@ def stalls(run: Run) -> tuple[Stalls, ...]:
     """Of each rung the fastest case that was counted, of a single system where it has one."""
     cases = ladder.Cases(run)
     rates = [row for row in cases.having(ladder.RATE) if stalls_of(row, cases)]
-    found = (stalls_of(row, cases) for row in cases.fastest(rates))
-    return tuple(one for one in found if one)
+    return tuple(one for row in cases.fastest(rates) if (one := stalls_of(row, cases)))
 
 
 def stalls_of(row: Row, cases: ladder.Cases) -> Stalls | None:

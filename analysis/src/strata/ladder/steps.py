@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from strata.ladder import launch
 from strata.ladder import rungs as ladder
@@ -62,8 +63,7 @@ RULE_WORDS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(NamedTuple):
     """What a model says a step brings, by a rule of RULE_WORDS, and the row that says so."""
 
     value: float
@@ -114,12 +114,12 @@ class Change:
     @property
     def low(self) -> float:
         """The least that the 95 % intervals of both rates allow: of at least 90 %, therefore."""
-        return _interval(self.after)[0] / _interval(self.before)[1]
+        return self.after.interval[0] / self.before.interval[1]
 
     @property
     def high(self) -> float:
         """The most that they allow."""
-        return _interval(self.after)[1] / _interval(self.before)[0]
+        return self.after.interval[1] / self.before.interval[0]
 
     @cached_property
     def factors(self) -> Mapping[str, float]:
@@ -187,11 +187,7 @@ class Change:
                 continue
             values = [old.value, new.value]
             if quantity.endswith("_requests"):
-                rates = self.before, self.after
-                values = [
-                    LANES * value / interactions(rate)
-                    for value, rate in zip(values, rates, strict=True)
-                ]
+                values = [LANES * one.value / interactions(one) for one in (old, new)]
             # Below the least of what says something, nothing is a small number, not a far one.
             low, high = sorted(max(value, least / 100) for value in values)
             if max(values) >= least and high / low >= MOVED:
@@ -207,17 +203,10 @@ class Change:
         if not (old and new and old.most_waited and new.most_waited):
             return []
         before, after = STATES[old.most_waited], STATES[new.most_waited]
-        words = f"most waited for: {before} {100 * old.shares[old.most_waited]:.0f}"
-        words += " → " if before == after else f" % → {after} "
+        arrow = "→" if before == after else f"% → {after}"
+        words = f"most waited for: {before} {100 * old.shares[old.most_waited]:.0f} {arrow} "
         share = f"{100 * new.shares[new.most_waited]:.0f}"
         return [(words, Cited(share, new.states[new.most_waited]), " %")]
-
-
-def _interval(row: Row) -> tuple[float, float]:
-    """The 95 % interval of the median, or, with too few samples, their range."""
-    if row.ci_low is None or row.ci_high is None:
-        return row.minimum, row.maximum
-    return row.ci_low, row.ci_high
 
 
 def _count(value: float) -> str:
@@ -294,8 +283,7 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
 
 def _sentence(change: Change) -> Sentence:
     gain = change.measured
-    paid = "pays" if gain > 1 else "costs"
-    verdict = "pays nothing" if abs(gain - 1) < NOTHING else paid
+    verdict = "pays nothing" if abs(gain - 1) < NOTHING else "pays" if gain > 1 else "costs"
     parts = {FACTORS[name]: ratio for name, ratio in change.factors.items() if name != "clock"}
     parts["unexplained"] = change.unexplained or 1
     told = ", ".join(f"{words} {factor(ratio)}" for words, ratio in parts.items())

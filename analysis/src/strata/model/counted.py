@@ -90,39 +90,6 @@ def _in_l2(cases: Iterable[CaseRows], name: str) -> dict[tuple[str, str], list[R
     return {place: [row for row in here if row.valid] or here for place, here in found.items()}
 
 
-class WarpLoad(NamedTuple):
-    """One case of `coalescing`: sectors per request as predicted and as counted, and its time.
-
-    `width` is in bytes, `stride` and `misalignment` in elements. `row` is the row that says most.
-    """
-
-    width: int
-    stride: int
-    misalignment: int
-    permutation: str
-    predicted: Row | None
-    counted: Row | None
-    cycles: Row | None
-    bandwidth: Row | None
-    row: Row
-
-
-def warp_loads(rows: Iterable[Row]) -> tuple[WarpLoad, ...]:
-    """Every case of `coalescing`, by width, permutation, misalignment and stride."""
-    loads = []
-    for case in by_case(row for row in rows if row.benchmark == "coalescing"):
-        predicted = case.of("sectors_per_request", "modelled")
-        counted = case.of("sectors_per_request", "counted")
-        cycles, bandwidth = map(case.timed, ("warp_load_cycles", "useful_bandwidth"))
-        width, stride, misalignment = map(case.count, ("width", "stride", "misalignment"))
-        if width and (most := counted or predicted or cycles or bandwidth):
-            place = (width, stride, misalignment, case.text("permutation", "identity"))
-            loads.append(WarpLoad(*place, predicted, counted, cycles, bandwidth, most))
-    return tuple(
-        sorted(loads, key=lambda one: (one.width, one.permutation, one.misalignment, one.stride))
-    )
-
-
 class Share(NamedTuple):
     """One share of the sectors of one case of `layout_read`, as counted, and as predicted."""
 

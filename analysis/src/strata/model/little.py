@@ -7,11 +7,11 @@ load a request waits for others, and the bandwidth stays below it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from strata.model.atlas import gpu_windows, inside, middle
 from strata.model.cases import by_case
 from strata.run import Row
-from strata.run.statistics import median
 
 CLOSE = 0.02
 """How far the number of cores may be from a whole one."""

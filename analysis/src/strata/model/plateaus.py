@@ -10,9 +10,8 @@ All is done on logarithms: plateaus of 30 and 700 cycles that vary by as many pe
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log, log2, sqrt
+from statistics import median
 from typing import NamedTuple
-
-from strata.run.statistics import median
 
 TOLERANCE = 0.05  # of the level: how far apart the points of a plateau lie without noise
 STEP = 0.15  # of the lower level: a smaller step is none

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, get_args
 import msgspec
 
 from strata.run import RunError
-from strata.run.placed import read_utf8
+from strata.run.files import read_utf8
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 

@@ -30,7 +30,7 @@ from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
 from strata.run import VERDICTS, Gate, Noise, Run, Verdict, params_text
 from strata.run.files import write_files
-from strata.run.places import Places
+from strata.run.rows import Places
 from strata.run.schema import Host
 from strata.run.validate import findings, refuse_repeated, refuse_unusable
 

@@ -2,9 +2,12 @@
 
 import gzip
 import os
+import shutil
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 from typing import IO, cast
 
@@ -41,36 +44,25 @@ def packed(path: Path) -> Path:
     return path.with_name(f"{path.name}.gz")
 
 
-def exists(path: Path) -> bool:
-    """Whether a file of a run folder is there, packed or not."""
-    return path.exists() or packed(path).exists()
-
-
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """A file of a run folder, or its packed form where that is what is there; read bit by bit."""
-    pack = packed(path)
-    if not pack.exists():
-        try:
-            with path.open("rb") as file:
-                yield file
-        except OSError as error:
-            raise _unreadable(path, error, "a readable file of the run folder", RESUME) from None
-    elif path.exists():
-        found, mend = f"{path.name} beside it", "remove the one that is out of date"
-        raise RunError(pack, found=found, expected="one of the two", mend=mend)
-    else:
-        try:
-            with gzip.open(pack, "rb") as file:
-                yield cast("IO[bytes]", file)
-        except (OSError, EOFError, zlib.error) as error:
-            found, expected = f"{error}", "a whole gzip file"
-            raise RunError(pack, found=found, expected=expected, mend="fetch it again") from None
+    at, expected, mend = path, "a readable file of the run folder", RESUME
+    if (pack := packed(path)).exists():
+        if path.exists():
+            found, mend = f"{path.name} beside it", "remove the one that is out of date"
+            raise RunError(pack, found=found, expected="one of the two", mend=mend)
+        at, expected, mend = pack, "a whole gzip file", "fetch it again"
+    try:
+        with path.open("rb") if at is path else gzip.open(pack) as file:
+            yield cast("IO[bytes]", file)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(at, error, expected, mend) from None
 
 
-def _unreadable(path: Path, error: OSError, expected: str, mend: str) -> RunError:
+def _unreadable(path: Path, error: Exception, expected: str, mend: str) -> RunError:
     missing = isinstance(error, FileNotFoundError)
-    found = "no such file" if missing else f"{error.strerror}"
+    found = "no such file" if missing else getattr(error, "strerror", None) or f"{error}"
     return RunError(path, found=found, expected=expected, mend=mend)
 
 
@@ -111,3 +103,28 @@ def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Pa
     finally:
         part.unlink(missing_ok=True)
     return file
+
+
+def resource(package: str, name: str) -> str:
+    """The text of a file that lies beside the modules of a package."""
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def read_utf8(path: Path) -> str:
+    """The text of a file; raises OSError, or UnicodeDecodeError where it is no UTF-8."""
+    return path.read_text(encoding="utf-8")
+
+
+def place_folder(
+    folder: Path, files: Mapping[str, bytes], more: Callable[[Path], Mapping[str, bytes]]
+) -> Path:
+    """Make `folder` of `files` and of what `more` makes of it, in place of one that is there."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".import-") as scratch:
+        part = Path(scratch) / folder.name
+        write_files(part, files)
+        write_files(part, more(part))
+        if folder.exists():
+            shutil.rmtree(folder)
+        part.rename(folder)
+    return folder

@@ -14,14 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from strata.run.files import (
-    CONTEXT_FILE,
-    MEASUREMENTS_FILE,
-    RESUME,
-    SAMPLES_FILE,
-    RunError,
-    opened,
-)
+from strata.run.files import CONTEXT_FILE, MEASUREMENTS_FILE, RESUME, SAMPLES_FILE, RunError, opened
 from strata.run.rows import case_id, derive
 from strata.run.run import Run
 from strata.run.schema import (
@@ -44,19 +37,16 @@ BEFORE = Path(__file__).with_name("before.json")
 
 
 def load_run(folder: Path) -> Run:
-    """Read the run in `folder`.
+    """Read the run in `folder`; `measurements.csv` only where it is asked for (`Run.table`).
 
     Raises `RunError` when a file is missing, damaged, or of a schema version that is not known. A
     torn last line of `samples.jsonl` is no damage: it is what an interrupted run leaves behind.
-    `measurements.csv` is read where it is asked for (`Run.table`).
     """
     if not folder.is_dir():
-        raise RunError(
-            folder,
-            found="a file" if folder.exists() else "nothing there",
-            expected=f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})",
-            mend="name the folder that strata run printed",
-        )
+        found = "a file" if folder.exists() else "nothing there"
+        expected = f"a run folder ({CONTEXT_FILE}, {SAMPLES_FILE}, {MEASUREMENTS_FILE})"
+        mend = "name the folder that strata run printed"
+        raise RunError(folder, found=found, expected=expected, mend=mend)
     collecting = gc.isenabled()
     gc.disable()  # records hold no cycles, and a walk over them all takes as long as reading them
     try:
@@ -75,12 +65,10 @@ def load_run(folder: Path) -> Run:
 
 
 def _latest(path: Path) -> dict[str, Case]:
-    """The last record of each case, with what was counted after it.
+    """The last record of each case, with the last counts that stand after it.
 
-    A line of counts belongs to the last line of its case that stands before it, so that a case
-    which is measured again has none until it is counted again; the last counts win, and counts of
-    a case that no line before them measured are ignored. A torn last line, which has no line end,
-    is left out.
+    A case that is measured again thus has none until it is counted again; counts of a case that no
+    line before them measured are ignored. A torn last line, which has no line end, is left out.
     """
     timed: dict[str, Case] = {}
     whole: dict[str, Case] = {}
@@ -90,15 +78,14 @@ def _latest(path: Path) -> dict[str, Case]:
             if not raw.endswith(b"\n"):
                 break
             try:
-                line = _line(raw)
-                case = known.case(line)
+                line = known.line(_line(raw))
                 _check(line, timed.get(line.id) if line.kind == "counts" else None)
             except (ValueError, RecursionError) as error:
                 raise refusal(path, number, error, f"delete that line and {RESUME}") from None
             if line.kind == "case":
-                timed[case.id] = whole[case.id] = case
-            elif case.id in timed:
-                whole[case.id] = merged(timed[case.id], case)
+                timed[line.id] = whole[line.id] = line
+            elif line.id in timed:
+                whole[line.id] = merged(timed[line.id], line)
     return whole
 
 
@@ -150,8 +137,8 @@ class _Known:
         self._names, self._metrics, self._values = _Words(NAME), _Words(METRIC), _Words(WORD)
         self._same: dict[Any, Any] = {}
 
-    def case(self, line: Line) -> Case:
-        """The case of a line, its words checked; in version 1 metrics were names."""
+    def line(self, line: Line) -> Line:
+        """A line, its words checked; in version 1 metrics were names."""
         names, values, same = self._names, self._values, self._same.setdefault
         metrics = self._metrics if line.schema_version > 1 else names
         measurements = [
@@ -165,27 +152,21 @@ class _Known:
             )
             for one in line.measurements
         ]
-        return replace(
-            line,
-            suite=names[line.suite],
-            benchmark=names[line.benchmark],
-            params={names[key]: values[value] for key, value in line.params.items()},
-            gates=tuple([same(gate, gate) for gate in line.gates if names[gate.name]]),
-            measurements=tuple(measurements),
-        )
+        params = {names[key]: values[value] for key, value in line.params.items()}
+        gates = tuple([same(gate, gate) for gate in line.gates if names[gate.name]])
+        what = {"suite": names[line.suite], "benchmark": names[line.benchmark], "params": params}
+        return replace(line, **what, gates=gates, measurements=tuple(measurements))
 
 
 def _check(line: Line, timed: Case | None) -> None:
     """Raises what takes more than one member of a line to see, or the line of the timing too."""
-    measured = line.status == "measured"
-    if line.measurements and not measured:
-        expected = "measurements of measured cases only"
-        raise WrongError(f"measurements of a {line.status} case", expected)
-    if not measured and not line.reason:
-        raise WrongError(f"a {line.status} case without a reason", "a reason")
-    canonical = case_id(line.suite, line.benchmark, line.backend, line.params)
-    if line.id != canonical:
-        raise WrongError(f"case {line.id}", f"{canonical}, as its parameters say")
+    if line.status != "measured":
+        if line.measurements:
+            raise WrongError(f"measurements of a {line.status} case", "none")
+        if not line.reason:
+            raise WrongError(f"a {line.status} case without a reason", "a reason")
+    if line.id != (own := case_id(line.suite, line.benchmark, line.backend, line.params)):
+        raise WrongError(f"case {line.id}", f"{own}, as its parameters say")
     if line.kind == "counts":
         if line.schema_version == 1:
             raise WrongError('"counts"', "case as kind")
@@ -203,11 +184,10 @@ def _check(line: Line, timed: Case | None) -> None:
 def merged(timed: Case, counted: Case) -> Case:
     """One record of a case that was timed and then counted.
 
-    What was counted is added to what was timed; a gate that only counters can decide takes the
-    place of the unverified one of its name, and a gate that failed in either phase stays failed.
-    Where counting failed or was skipped, the timings stay as they are and the level gate, if
-    unverified, says why. A case that was not timed stays as it is. The harness does the same
-    (`merged` in harness/record/measurement.hpp).
+    A gate that only counters can decide takes the place of the unverified one of its name, and a
+    gate that failed in either phase stays failed. Where counting failed or was skipped, the timings
+    stay as they are and the level gate, if unverified, says why. A case that was not timed stays as
+    it is. The harness does the same (`merged` in harness/record/measurement.hpp).
     """
     if timed.status != "measured":
         return timed
@@ -217,19 +197,16 @@ def merged(timed: Case, counted: Case) -> Case:
         open_ = ("level", "unverified")
         gates = [undecided if (one.name, one.verdict) == open_ else one for one in timed.gates]
         return replace(timed, gates=tuple(gates))
-    gates = list(timed.gates)
+    gates, facts = list(timed.gates), {**counted.facts, **timed.facts}
     for gate in counted.gates:
-        place = next((at for at, one in enumerate(gates) if one.name == gate.name), None)
-        if place is None:
-            gates.append(gate)
-        else:
+        names = [one.name for one in gates]
+        if gate.name in names:
+            place = names.index(gate.name)
             gates[place] = _stronger(gates[place], gate)
-    return replace(
-        timed,
-        facts={**counted.facts, **timed.facts},
-        gates=tuple(gates),
-        measurements=(*timed.measurements, *counted.measurements),
-    )
+        else:
+            gates.append(gate)
+    both = (*timed.measurements, *counted.measurements)
+    return replace(timed, facts=facts, gates=tuple(gates), measurements=both)
 
 
 def _stronger(timed: Gate, counted: Gate) -> Gate:

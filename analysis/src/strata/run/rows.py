@@ -1,6 +1,6 @@
 """Rows: what the samples of a run give, a row a quantity of a case."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -91,3 +91,22 @@ def case_id(suite: str, benchmark: str, backend: str, params: Mapping[str, str])
     """The canonical id of a case: suite/benchmark/backend/k=v/..."""
     words = params_text(params, "/")
     return f"{suite}/{benchmark}/{backend}" + (f"/{words}" if words else "")
+
+
+class Places:
+    """Where rows stand among those of their run, counted from 0."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+        self._first: dict[str, int] = {}
+        for place, row in enumerate(rows):
+            self._first.setdefault(row.case, place)
+
+    def of(self, row: Row) -> int:
+        """The place of the row with the key of `row`. Raises KeyError where there is none."""
+        place = self._first[row.case]
+        while place < len(self._rows) and self._rows[place].case == row.case:
+            if self._rows[place].key == row.key:
+                return place
+            place += 1
+        raise KeyError(row.key)

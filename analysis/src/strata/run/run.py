@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from strata.run.files import MEASUREMENTS_FILE, exists
+from strata.run.files import MEASUREMENTS_FILE, packed
 from strata.run.rows import COLUMNS, Row
 from strata.run.schema import Case, Context
 from strata.run.table import read_table
@@ -48,9 +48,8 @@ class Run(Struct, frozen=True, dict=True):
         `rows` itself where the table says the same. Raises `RunError` where it cannot be read.
         """
         path = self.folder / MEASUREMENTS_FILE
-        if self.context.state != "complete" and not exists(path):
-            return None
-        return read_table(path, self.rows)
+        known = self.context.state == "complete" or path.exists() or packed(path).exists()
+        return read_table(path, self.rows) if known else None
 
 
 def frame(run: Run) -> "pd.DataFrame":

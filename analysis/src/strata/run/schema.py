@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from msgspec import Meta, Struct, field
 
@@ -13,14 +13,10 @@ SCHEMA_VERSIONS = (1, 2)
 """Version 2 has counters: lines of kind `counts`, and `counters` in the context."""
 
 Backend = Literal["cuda", "host"]
-Status = Literal["measured", "skipped", "failed"]
 Verdict = Literal["passed", "failed", "unverified", "not_applicable"]
 Provenance = Literal["timed", "counted", "modelled", "published", "reported"]
-State = Literal["running", "complete", "interrupted", "aborted"]
-Kind = Literal["case", "counts"]
-CountersState = Literal["counted", "not_asked", "unavailable", "external"]
 
-VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "unverified", "not_applicable")
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 COUNTABLE: tuple[Provenance, ...] = ("counted", "modelled")
 """What a line of kind `counts` may hold: under a profiler nothing is timed."""
 
@@ -80,7 +76,7 @@ class Case(Struct, frozen=True, gc=False):
     benchmark: Name
     backend: Backend
     params: Mapping[Name, Word]
-    status: Status
+    status: Literal["measured", "skipped", "failed"]
     reason: str
     started: Utc
     seconds: Amount
@@ -93,7 +89,7 @@ class Line(Case, frozen=True, gc=False, kw_only=True):
     """A line of `samples.jsonl`."""
 
     schema_version: Literal[1, 2]
-    kind: Kind
+    kind: Literal["case", "counts"]
 
 
 # --- context.json ---------------------------------------------------------------------------------
@@ -183,12 +179,12 @@ class CountedQuantity(Struct, frozen=True, gc=False):
 class Counters(Struct, frozen=True, gc=False):
     """What was to be counted, whether it was, and if not, why and what mends it.
 
-    `absent` names what the chip cannot count, one line each; `passes` is how often a piece of work
-    ran to be counted once.
+    `absent` names what the chip cannot count; `passes` is how often a piece of work ran to be
+    counted once.
     """
 
     asked: tuple[str, ...]
-    state: CountersState
+    state: Literal["counted", "not_asked", "unavailable", "external"]
     reason: str
     mend: str
     chip: str
@@ -263,7 +259,7 @@ class Context(Struct, frozen=True, gc=False):
     build: Build = field(name="strata")
     started: Utc
     finished: Utc | None
-    state: State
+    state: Literal["running", "complete", "interrupted", "aborted"]
     command: tuple[str, ...]
     backend: Backend
     device: Device

@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from math import comb
-from statistics import median
 from typing import NamedTuple
-
-__all__ = ["Interval", "median", "median_interval", "median_rank", "spread"]
 
 
 class Interval(NamedTuple):
@@ -31,9 +28,7 @@ def median_rank(count: int) -> int | None:
     return rank or None
 
 
-def spread(
-    samples: Sequence[float],
-) -> tuple[float, float | None, float | None, float, float]:
+def spread(samples: Sequence[float]) -> tuple[float, float | None, float | None, float, float]:
     """Median, both ends of its 95 % interval, minimum and maximum, in the unit of the samples.
 
     The interval is by order statistics, None below six samples. At least one sample.

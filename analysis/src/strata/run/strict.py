@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import sys
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -60,13 +61,9 @@ def _number(text: str) -> float:
 
 def finite(value: object) -> float | None:
     """A number of a JSON file as it is; None for what is none, true and false, NaN and infinity."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) <= sys.float_info.max else None
+    return None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -62,13 +62,9 @@ def _rows(path: Path) -> Iterator[Row]:
         params = dict(pair.partition("=")[::2] for pair in cells["params"].split(";") if pair)
         row = Row(**cells | {"params": params})
         if lines.setdefault(row.key, number) != number:
-            raise RunError(
-                path,
-                number,
-                found=f"{one_of(row)} again (first in line {lines[row.key]})",
-                expected="each case, quantity and method once",
-                mend=REWRITE,
-            )
+            found = f"{one_of(row)} again (first in line {lines[row.key]})"
+            expected = "each case, quantity and method once"
+            raise RunError(path, number, found=found, expected=expected, mend=REWRITE)
         yield row
 
 
@@ -87,6 +83,7 @@ def _batches(path: Path) -> Iterator[Any]:
     converted = tables.ConvertOptions(
         column_types=kinds, null_values=[""], true_values=["true"], false_values=["false"]
     )
+    parsed = tables.ParseOptions(ignore_empty_lines=False)
     read = tables.ReadOptions(column_names=COLUMNS, block_size=1 << 19, use_threads=False)
     with opened(path) as file:
         header = file.readline().decode(errors="backslashreplace").rstrip("\r\n")
@@ -94,9 +91,7 @@ def _batches(path: Path) -> Iterator[Any]:
             found, expected = f"the columns {header!r}", f"the columns {HEADER!r}"
             raise RunError(path, 1, found=found, expected=expected, mend=REWRITE)
         try:
-            yield from tables.open_csv(
-                file, read, tables.ParseOptions(ignore_empty_lines=False), converted
-            )
+            yield from tables.open_csv(file, read, parsed, converted)
         except pa.ArrowInvalid as error:
             if f"{error}" == "Empty CSV file":
                 return

@@ -7,6 +7,7 @@ the samples must speak of the same run.
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from strata.run.files import (
     CONTEXT_FILE,
@@ -21,8 +22,8 @@ from strata.run.rows import COLUMNS, Row, params_text
 from strata.run.run import Run
 from strata.run.table import NUMBERS, one_of
 
-RELATIVE_TOLERANCE = 1e-12
-"""Two writers may round the last digits differently; anything more is another number."""
+TOLERANCE = 1e-12
+"""Relative: two writers may round the last digits differently; more is another number."""
 
 
 def findings(run: Run) -> tuple[str, ...]:
@@ -30,15 +31,17 @@ def findings(run: Run) -> tuple[str, ...]:
 
     Raises `RunError` where the table cannot be read.
     """
-    return tuple(map(one_line, (*_context(run), *_plan(run), *_table(run))))
+    told = [
+        f"{name}: found {found}; expected {expected}" for name, found, expected, _ in _cases(run)
+    ]
+    return tuple(map(one_line, (*_context(run), *told, *_plan(run), *_table(run))))
 
 
 def refuse_repeated(runs: Sequence[Run]) -> None:
     """Raises `RunError` where one of `runs` is given twice."""
     names = Counter(run.context.run for run in runs)
     for run in runs:
-        name = run.context.run
-        if names[name] > 1:
+        if names[name := run.context.run] > 1:
             found = f"the run {name} twice"
             raise RunError(run.folder, found=found, expected="each run once", mend="name it once")
 
@@ -50,36 +53,37 @@ def refuse_unusable(run: Run) -> None:
     off after it was written, and a page would not tell; a table with rows of other runs or devices
     is no longer the table of these samples. What else `findings` finds, a page can name.
     """
-    context, path = run.context, run.folder / SAMPLES_FILE
-    said = {"run": context.run, "device": context.device.slug, "backend": context.backend}
-    found = ""
+    for name, found, expected, mend in chain(_cases(run), _rows(run)):
+        raise RunError(run.folder / name, found=found, expected=expected, mend=mend)
+
+
+_Faults = Iterator[tuple[str, str, str, str]]
+"""The file, what was found in it, what was expected, how to mend it."""
+
+
+def _cases(run: Run) -> _Faults:
+    context, mend = run.context, "fetch the file again: it was cut off; or measure again"
     if run.pending and context.state == "complete":
         found = f"{len(run.cases)} of the {len(context.sweep.cases)} cases of a complete run"
-        expected = f"every case, {run.pending[0]} too"
-        mend = "fetch the file again: it was cut off; or measure again"
-    elif not run.rows:
-        unmeasured = [case for case in run.cases if case.status != "measured"]
-        why = f" ({unmeasured[0].status}: {unmeasured[0].reason})" if unmeasured else ""
-        found, expected = f"0 rows in {len(run.cases)} cases{why}", "at least one measured case"
-        mend = RESUME
-    elif run.table is not run.rows and (
-        others := [
-            (name, row)
-            for row in run.table or ()
-            for name in said
-            if getattr(row, name) != said[name]
-        ]
-    ):
-        name, row = others[0]
-        found = f"a row of the {name} {getattr(row, name)}"
-        expected, mend = f"rows of {said[name]} alone, as {CONTEXT_FILE} says", REWRITE
-        path = run.folder / MEASUREMENTS_FILE
-    elif foreign := [case for case in run.cases if case.backend != context.backend]:
-        found = f"the case {foreign[0].id} on {foreign[0].backend}"
-        expected = f"cases on {context.backend} alone, as {CONTEXT_FILE} says"
-        mend = "keep what each device measured in a run of its own; measure again"
-    if found:
-        raise RunError(path, found=found, expected=expected, mend=mend)
+        yield SAMPLES_FILE, found, f"every case, {run.pending[0]} too", mend
+    expected = f"cases on {context.backend} alone, as {CONTEXT_FILE} says"
+    mend = "keep what each device measured in a run of its own; measure again"
+    for case in run.cases:
+        if case.backend != context.backend:
+            yield SAMPLES_FILE, f"the case {case.id} on {case.backend}", expected, mend
+
+
+def _rows(run: Run) -> _Faults:
+    context, expected = run.context, "at least one measured case"
+    if not run.rows:
+        why = next((f" ({one.status}: {one.reason})" for one in run.cases if one.reason), "")
+        yield SAMPLES_FILE, f"0 rows in {len(run.cases)} cases{why}", expected, RESUME
+    said = {"run": context.run, "device": context.device.slug, "backend": context.backend}
+    for row in () if run.table is run.rows else run.table or ():
+        for name, own in said.items():
+            if (found := getattr(row, name)) != own:
+                expected = f"rows of {own} alone, as {CONTEXT_FILE} says"
+                yield MEASUREMENTS_FILE, f"a row of the {name} {found}", expected, REWRITE
 
 
 def _context(run: Run) -> Iterator[str]:
@@ -90,25 +94,16 @@ def _context(run: Run) -> Iterator[str]:
         yield f"{CONTEXT_FILE}: finished {context.finished} before it started {context.started}"
     if context.state == "complete" and context.finished is None:
         yield f"{CONTEXT_FILE}: the run is complete but has no time of finishing"
-    for case in run.cases:
-        if case.backend != context.backend:
-            yield f"{SAMPLES_FILE}: {case.id} ran on {case.backend}, the run on {context.backend}"
 
 
 def _plan(run: Run) -> Iterator[str]:
     planned = Counter(run.context.sweep.cases)
-    for case, times in planned.items():
-        if times > 1:
-            yield f"{CONTEXT_FILE}: the sweep lists {case} twice"
-            break
+    case, times = next(iter(planned.most_common(1)), ("", 0))
+    if times > 1:
+        yield f"{CONTEXT_FILE}: the sweep lists {case} twice"
     for measured in run.cases:
         if measured.id not in planned:
             yield f"{SAMPLES_FILE}: {measured.id} is no case of the sweep in {CONTEXT_FILE}"
-    if run.pending and run.context.state == "complete":
-        yield (
-            f"{SAMPLES_FILE}: the run is complete, but {len(run.pending)} of "
-            f"{len(run.context.sweep.cases)} cases are missing, the first of them {run.pending[0]}"
-        )
 
 
 def _table(run: Run) -> Iterator[str]:
@@ -116,27 +111,21 @@ def _table(run: Run) -> Iterator[str]:
         return
     written = {row.key: row for row in run.table}
     expected = {row.key: row for row in run.rows}
-    for key, row in expected.items():
-        if key in written:
-            yield from _difference(written[key], row)
-        else:
+    for key, row in (expected | written).items():
+        if key not in written:
             yield f"{MEASUREMENTS_FILE}: no row for {one_of(row)}, which {SAMPLES_FILE} holds"
-    for key, row in written.items():
-        if key not in expected:
+        elif key not in expected:
             yield f"{MEASUREMENTS_FILE}: a row for {one_of(row)}, which {SAMPLES_FILE} lacks"
+        else:
+            yield from _difference(row, expected[key])
 
 
 def _difference(written: Row, expected: Row) -> Iterator[str]:
     for name in COLUMNS:
         found, wanted = getattr(written, name), getattr(expected, name)
-        if name in NUMBERS and None not in (found, wanted):
-            same = math.isclose(found, wanted, rel_tol=RELATIVE_TOLERANCE)
-        else:
-            same = found == wanted
-        if not same:
+        numbers = name in NUMBERS and None not in (found, wanted)
+        if found != wanted and not (numbers and math.isclose(found, wanted, rel_tol=TOLERANCE)):
             if name == "params":
                 found, wanted = params_text(found), params_text(wanted)
-            yield (
-                f"{MEASUREMENTS_FILE}: {one_of(expected)}: {name} is {found!r}, "
-                f"the samples give {wanted!r}"
-            )
+            what = f"{MEASUREMENTS_FILE}: {one_of(expected)}: {name} is {found!r}"
+            yield f"{what}, the samples give {wanted!r}"
