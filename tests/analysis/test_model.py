@@ -9,6 +9,7 @@ from builders import case, context, layout_case, load, measurement, write_run
 from strata import model
 from strata.model import layouts
 from strata.report.page import gate_counts
+from strata.report.tables import layout_read
 from strata.run import Run, load_run
 
 
@@ -117,7 +118,7 @@ def test_nothing_measured_gives_nothing_to_show(tmp_path: Path) -> None:
     assert layouts.curves(run.rows, "useful_bandwidth") == ()
     assert model.agreements(run.rows) == ()
     assert layouts.sentences(run.rows) == ()
-    assert layouts.layout_table(run.rows) is None
+    assert layout_read.make(run) is None
 
 
 def test_factors_compare_with_aos(run: Run) -> None:

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from strata.model.cases import CaseRows, by_case
-from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
-from strata.model.text import NONE, Cited, Sentence, Table, cited
-from strata.model.units import factor, number
+from strata.model.names import FIELDS, LAYOUTS, LEVELS, level_name, ordered, rank
+from strata.model.text import Cited, Sentence, cited
+from strata.model.units import factor
 from strata.run import Row
 
 BASELINE = "aos"
-PAPER_SPEEDUP = {"aos": "1.0× / 1.0×", "soa": "≈ 1.1× / –", "soaoas": "≈ 1.5× / ≈ 1.3×"}
-"""Speed against aos on an 8800 GTX with CUDA 1.0 and 2.2: the text of Siegel et al. 2009, III-A."""
 
 Place = tuple[str, str, str]
 """Level, set of fields, layout."""
@@ -216,39 +214,4 @@ def _under_load(results: Sequence[LayoutResult]) -> Sentence:
     return (
         f" Under load, {best.layout} delivers the most useful data, ", cited(best.row),
         f", and {worst.layout} the least, ", cited(worst.row), ".",
-    )  # fmt: skip
-
-
-def layout_table(rows: Sequence[Row]) -> Table | None:
-    """Latency and best bandwidth of every layout at every level; None without `layout_read`."""
-    lines = []
-    for result in layout_results(rows):
-        latency = spread = speed = bandwidth = where = gain = NONE
-        if bar := result.latency:
-            latency = (cited(bar.cycles),)
-            if bar.p5 and bar.p95:
-                ends = (Cited(number(row.value), row) for row in (bar.p5, bar.p95))
-                spread = (next(ends), "–", next(ends))
-            if result.latency_factor:
-                speed = (Cited(factor(result.latency_factor), bar.cycles),)
-        if point := result.bandwidth:
-            bandwidth = (cited(point.row),)
-            where = (Cited(f"{point.warps} × {point.block_size}", point.row),)
-            if result.bandwidth_factor:
-                gain = (Cited(factor(result.bandwidth_factor), point.row),)
-        paper = PAPER_SPEEDUP.get(result.layout, "–") if result.fields == "all" else "–"
-        names = (level_name(result.level), fields_name(result.fields), result.layout)
-        numbers = (latency, spread, speed, bandwidth, where, gain)
-        lines.append((*((name,) for name in names), *numbers, (paper,)))
-    if not lines:
-        return None
-    return Table(
-        name="layout_read",
-        title="Latency alone and best useful bandwidth by layout",
-        header=(
-            "level", "fields", "layout", "latency", "p5–p95", "vs aos", "useful bandwidth",
-            "warps × block", "vs aos", "paper: CUDA 1.0 / 2.2",
-        ),
-        rows=tuple(lines),
-        numeric=frozenset(range(3, 9)),
     )  # fmt: skip

@@ -7,12 +7,12 @@ says of them is a prediction, and its error is known.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from strata.model.cases import by_case
 from strata.model.names import rank
 from strata.run import Row
 from strata.run.statistics import Interval
@@ -32,8 +32,7 @@ Key = tuple[str, str, int, str]
 """Memory, direction, pieces, packing: what a line is fitted for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """Seconds and seconds a byte, each with its 95 % interval; and what the line was fitted to."""
 
     alpha: float
@@ -72,14 +71,9 @@ def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:
     covariance = np.linalg.inv(matrix.T @ matrix) * float(left @ left) / freedom
     reach = stdtrit(freedom, (1 + CONFIDENCE) / 2) * np.sqrt(np.diag(covariance))
     alpha_reach, beta_reach = float(reach[0]), float(reach[1] / x.max())
-    return Line(
-        alpha,
-        beta,
-        Interval(alpha - alpha_reach, alpha + alpha_reach),
-        Interval(beta - beta_reach, beta + beta_reach),
-        sizes=tuple(x.tolist()),
-        seconds=tuple(t.tolist()),
-    )
+    alpha_interval = Interval(alpha - alpha_reach, alpha + alpha_reach)
+    beta_interval = Interval(beta - beta_reach, beta + beta_reach)
+    return Line(alpha, beta, alpha_interval, beta_interval, tuple(x.tolist()), tuple(t.tolist()))
 
 
 def held_out(sizes: Iterable[int]) -> frozenset[int]:
@@ -161,15 +155,14 @@ class Point(NamedTuple):
 
 def points(rows: Iterable[Row]) -> tuple[Point, ...]:
     """The transfers of a run, with what the fits say of them."""
-    timed = [row for row in rows if (row.benchmark, row.method) == ("transfers", "wall")]
-    bandwidths = {row.case: row for row in timed if row.quantity == "bandwidth"}
-    found = []
-    for row in timed:
-        pieces, size = row.count("pieces"), row.count("bytes")
-        if row.quantity == "transfer_time" and pieces is not None and size is not None:
-            memory, direction, packing = map(row.text, ("memory", "direction", "packing"))
-            rate = bandwidths.get(row.case)
-            found.append(Point(memory, direction, pieces, packing, size, row, rate))
+    found = [
+        Point(
+            row.text("memory"), row.text("direction"), case.count("pieces"), row.text("packing"),
+            case.count("bytes"), row, case.row("bandwidth", "wall"),
+        )
+        for case in by_case(row for row in rows if row.benchmark == "transfers")
+        if (row := case.row("transfer_time", "wall")) and case.count("bytes")
+    ]  # fmt: skip
     result = []
     for group in _by_key(found).values():
         out = held_out(point.bytes for point in group if point.row.valid)

@@ -49,13 +49,8 @@ def headlines(run: Run, notices: list[str] | None = None) -> tuple[Headline, ...
 
 def table(run: Run, notices: list[str] | None = None) -> Table:
     """The headlines of a run as a table."""
-    return Table(
-        name="headlines",
-        title="First numbers",
-        header=("what", "value", "remark"),
-        rows=tuple(((one.what,), one.value, one.remark) for one in headlines(run, notices)),
-        numeric=frozenset({1}),
-    )
+    rows = tuple(((one.what,), one.value, one.remark) for one in headlines(run, notices))
+    return Table("headlines", "First numbers", ("what", "value", "remark"), rows, frozenset({1}))
 
 
 def latencies(run: Run) -> Iterator[Headline]:
@@ -105,19 +100,15 @@ def best_layouts(run: Run) -> Iterator[Headline]:
     whole = [one for one in layouts.layout_results(run.rows) if one.fields == "all"]
     for level in ordered((one.level for one in whole), LEVELS):
         here = [one for one in whole if one.level == level]
-        timed = [
-            (one.latency.cycles, one.layout, one.latency_factor) for one in here if one.latency
-        ]
-        loaded = [
-            (one.bandwidth.row, one.layout, one.bandwidth_factor) for one in here if one.bandwidth
-        ]
+        timed = [(one.latency.cycles, one, one.latency_factor) for one in here if one.latency]
+        loaded = [(one.bandwidth.row, one, one.bandwidth_factor) for one in here if one.bandwidth]
         for what, found, pick in (
             ("latency, cheapest layout", timed, min),
             ("useful bandwidth, best layout", loaded, max),
         ):
             if found:
-                row, layout, against = pick(found, key=lambda item: item[0].value)
-                remark = layout
+                row, best, against = pick(found, key=lambda item: item[0].value)
+                remark = layout = best.layout
                 if against is not None and layout != layouts.BASELINE:
                     remark += f", {factor(against)} {layouts.BASELINE}"
                 yield Headline(f"{level_name(level)} {what}", (cited(row),), (remark,))

@@ -8,8 +8,10 @@ from strata.model import Sentence, Table
 from strata.model.text import NONE, table
 from strata.model.units import short
 from strata.reference import published
-from strata.report.tables import ReportTable, _cells
+from strata.report.tables import _cells
 from strata.run import Row, Run
+
+ORDER = 13
 
 SUM = "FADD, FMUL, FMAD, IADD"
 SIMPLE = "bitwise operations, compare, min, max"
@@ -65,6 +67,3 @@ def make(run: Run) -> Table | None:
     timed = any(line[ISSUE] != NONE for line in lines)
     words = ("instruction", "here")
     return table("breitbart_costs", title, lines, words=words) if timed else None
-
-
-TABLE = ReportTable(order=13, make=make)

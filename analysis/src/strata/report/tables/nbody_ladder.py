@@ -6,9 +6,11 @@ from strata.ladder.best import Best, best_cases
 from strata.ladder.rungs import PROBLEM_WORDS, Cases, case_words, rung_name, size_words
 from strata.model.text import NONE, Sentence, Table, table
 from strata.model.units import number
-from strata.report.tables import ReportTable, _cells
+from strata.report.tables import _cells
 from strata.report.tables._cells import percent, scientific, told
 from strata.run import Run
+
+ORDER = 20
 
 
 def _line(one: Best, other: str, cases: Cases) -> dict[str, Sentence]:
@@ -49,6 +51,3 @@ def make(run: Run) -> Table | None:
     over = "over the rung before"
     words = ("rung", "change", "best case", over)
     return table("nbody_ladder", "The n-body ladder", lines, words=words, blank=(over,))
-
-
-TABLE = ReportTable(order=20, make=make)

@@ -8,9 +8,11 @@ from strata.ladder.launch import bytes_used_per_sector
 from strata.ladder.rungs import Cases, case_words, rung_name
 from strata.model.text import NONE, Sentence, Table, table
 from strata.model.units import number
-from strata.report.tables import ReportTable, _cells
+from strata.report.tables import _cells
 from strata.report.tables._cells import percent, small, told
 from strata.run import Row, Run
+
+ORDER = 23
 
 TERA = 1e12
 
@@ -78,6 +80,3 @@ def _line(row: Row, cases: Cases, bases: Mapping[str, Row]) -> dict[str, Sentenc
         "energy drift": drift("energy_drift"),
         "momentum drift": drift("momentum_drift"),
     }
-
-
-TABLE = ReportTable(order=23, make=make)

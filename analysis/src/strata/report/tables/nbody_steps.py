@@ -4,8 +4,9 @@ from strata.ladder.rungs import case_words, rung_name
 from strata.ladder.steps import FACTORS, MEASURED, RULES, Change, changes
 from strata.model.text import NONE, Cited, Sentence, Table, table
 from strata.model.units import factor
-from strata.report.tables import ReportTable
 from strata.run import Run
+
+ORDER = 22
 
 
 def _factor(change: Change, name: str) -> Sentence:
@@ -49,6 +50,3 @@ def make(run: Run) -> Table | None:
     words = ("rung", "over", "where", "counters that moved")
     lines = [_line(change) for change in changes(run)]
     return table("nbody_steps", title, lines, words=words, blank=())
-
-
-TABLE = ReportTable(order=22, make=make)

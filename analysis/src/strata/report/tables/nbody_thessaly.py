@@ -9,8 +9,10 @@ from strata.ladder import rungs as ladder
 from strata.ladder.seeds import FOUR, THESSALY, ThessalyStep, thessaly
 from strata.model.text import NONE, Sentence, Table, table
 from strata.model.units import factor, number
-from strata.report.tables import ReportTable, _cells
+from strata.report.tables import _cells
 from strata.run import Run
+
+ORDER = 21
 
 
 def _line(one: ThessalyStep, before: ThessalyStep | None) -> dict[str, Sentence]:
@@ -39,6 +41,3 @@ def make(run: Run) -> Table | None:
     lines = [_line(one, before) for before, one in pairwise((None, *thessaly(run))) if one]
     words, title = ("step", "on two K80 and their host", "here"), f"The table of {THESSALY}, redone"
     return table("nbody_thessaly", title, lines, words=words)
-
-
-TABLE = ReportTable(order=21, make=make)

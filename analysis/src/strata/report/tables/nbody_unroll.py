@@ -8,8 +8,10 @@ from strata.ladder.rungs import size_words
 from strata.ladder.seeds import UNROLL_GAINS
 from strata.model.text import NONE, Sentence, Table
 from strata.model.units import factor
-from strata.report.tables import ReportTable, _cells
+from strata.report.tables import _cells
 from strata.run import Run
+
+ORDER = 24
 
 WHOLE = 256
 """Bodies of a tile: the factor that leaves no loop."""
@@ -38,6 +40,3 @@ def make(run: Run) -> Table | None:
     title = "Unrolling the inner loop of n-body (CUDA Handbook, Table 14.2, redone)"
     numeric = frozenset(range(len(header) - 1))
     return Table("nbody_unroll", title, tuple(header), tuple(lines), numeric)
-
-
-TABLE = ReportTable(order=24, make=make)

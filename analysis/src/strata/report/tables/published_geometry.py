@@ -7,8 +7,9 @@ from strata.model.text import NONE, Cited, Sentence, Table
 from strata.model.units import SPACE, size
 from strata.reference import PublishedGeometry, Span
 from strata.reference.published import GENERATIONS
-from strata.report.tables import ReportTable
 from strata.run import Row, Run
+
+ORDER = 41
 
 KIB = 1024
 COLUMNS = {
@@ -86,6 +87,3 @@ def make(run: Run) -> Table | None:
         rows=tuple(lines),
         numeric=frozenset(range(1, len(COLUMNS) + 1)),
     )
-
-
-TABLE = ReportTable(order=41, make=make)

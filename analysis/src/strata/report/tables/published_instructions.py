@@ -4,8 +4,9 @@ from strata import reference
 from strata.model.text import NONE, Cited, Sentence, Table, table
 from strata.model.units import number
 from strata.reference import published
-from strata.report.tables import ReportTable
 from strata.run import Run
+
+ORDER = 40
 
 
 def make(run: Run) -> Table | None:
@@ -34,6 +35,3 @@ def make(run: Run) -> Table | None:
         lines.append({**cells, "sources": (sources,)})
     title = "Cycles until the result of an instruction is there, here and as published"
     return table("published_instructions", title, lines, words=("instruction", "sources"))
-
-
-TABLE = ReportTable(order=40, make=make)

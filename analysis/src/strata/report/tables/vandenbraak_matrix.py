@@ -7,8 +7,9 @@ their section VI-C.
 from strata import reference
 from strata.model.text import NONE, Cited, Sentence, Table, cited, table
 from strata.model.units import factor
-from strata.report.tables import ReportTable
 from strata.run import Row, Run
+
+ORDER = 12
 
 KEY = "vandenbraak2010access"
 WIDEST = 16
@@ -62,6 +63,3 @@ def make(run: Run) -> Table | None:
         f"8800 GT {reference.cite(KEY)} and this GPU, with matrices of 128 MiB"
     )
     return table("vandenbraak_matrix", title, lines, words=HEADS[:1])
-
-
-TABLE = ReportTable(order=12, make=make)
