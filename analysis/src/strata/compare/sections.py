@@ -1,11 +1,10 @@
 """A comparison in words and tables, whatever it is of: on a terminal and as text for files."""
 
-import csv
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
 
 from strata.model import Table, tables
+from strata.run.files import csv_bytes
 
 SHOWN = 30
 """So many alarms stand on a terminal; the files have them all."""
@@ -83,9 +82,7 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
 
 def as_csv(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:
     """The lines below their header, by RFC 4180; numbers with six digits."""
-    buffer = StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(columns)
-    for line in lines:
-        writer.writerow([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line])
-    return buffer.getvalue().encode()
+    rounded = (
+        [f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line] for line in lines
+    )
+    return csv_bytes(columns, rounded)

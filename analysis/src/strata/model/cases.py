@@ -38,18 +38,13 @@ class CaseRows:
             row for row in self.rows
             if row.quantity == quantity and provenance in ("", row.provenance)
         ]  # fmt: skip
-        if not methods:
-            return found[0] if found else None
-        by_method = {row.method: row for row in reversed(found)}
-        return next((by_method[method] for method in methods if method in by_method), None)
+        by_method = [row for method in methods for row in found if row.method == method]
+        return next(iter(by_method if methods else found), None)
 
     def of(self, quantity: str, provenance: Provenance) -> Row | None:
         """The first row of a quantity, by a clock on the core or net of other loads if one is."""
-        found = [
-            one for one in self.rows if (one.quantity, one.provenance) == (quantity, provenance)
-        ]
-        preferred = [one for method in (*CLOCKS, NET) for one in found if one.method == method]
-        return next(iter(preferred or found), None)
+        preferred = self.row(quantity, *CLOCKS, NET, provenance=provenance)
+        return preferred or self.row(quantity, provenance=provenance)
 
     def timed(self, quantity: str) -> Row | None:
         """What was timed, by a clock on the core if there is one, else by whatever timed it."""

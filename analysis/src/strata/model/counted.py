@@ -51,10 +51,7 @@ def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
 
     Nothing without the former, which knows the bytes used. A valid count beats invalid ones.
     """
-    return _moved(by_case(r for r in rows if r.benchmark in ("layout_traffic", "layout_read")))
-
-
-def _moved(cases: Sequence[CaseRows]) -> tuple[Moved, ...]:
+    cases = by_case(row for row in rows if row.benchmark in ("layout_traffic", "layout_read"))
     result, used = [], {}
     for case in cases:
         if row := case.of("moved_over_used", "modelled"):
@@ -195,10 +192,9 @@ def model_words(check: ModelCheck) -> str:
     )
     if not cases:
         return "Model: no case has both a prediction and a count."
-    parts = [f"; {failed} not equal"] if failed else []
-    if cases > passed + failed:
-        parts.append(f"{', ' if failed else '; '}{cases - passed - failed} not compared")
-    return f"Model: predicted equals counted in {passed} of {cases} cases{''.join(parts)}."
+    others = {"not equal": failed, "not compared": cases - passed - failed}
+    rest = ", ".join(f"{number} {what}" for what, number in others.items() if number)
+    return f"Model: predicted equals counted in {passed} of {cases} cases{rest and f'; {rest}'}."
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -228,10 +224,10 @@ def traffic_table(run: Run) -> Table | None:
 
     Counts are a range where they differ. None without a prediction or a count.
     """
-    cases = by_case((*run.of("layout_traffic"), *run.of("layout_read")))
-    ratios = {(m.fields, m.layout, "" if m.counted else m.generation): m for m in _moved(cases)}
-    by_id = {case.rows[0].case: case for case in cases}
-    requests = _in_l2(cases, "sectors_per_request")
+    rows = (*run.of("layout_traffic"), *run.of("layout_read"))
+    ratios = {(m.fields, m.layout, "" if m.counted else m.generation): m for m in moved(rows)}
+    cases = {case.rows[0].case: case for case in by_case(rows)}
+    requests = _in_l2(cases.values(), "sectors_per_request")
     places = {(fields, layout) for fields, layout, _ in ratios} | requests.keys()
     present = {generation for _, _, generation in ratios}
     lines = []
@@ -241,7 +237,7 @@ def traffic_table(run: Run) -> Table | None:
         line: dict[str, Sentence] = {
             "fields": (fields_name(fields),),
             "layout": (layout,),
-            "sectors per request: predicted": _predicted_sectors(by_id, found, by_rule),
+            "sectors per request: predicted": _predicted_sectors(cases, found, by_rule),
             "sectors per request: counted": _range(found),
         }
         for column in (*ordered(present - {""}, GENERATIONS), *present & {""}):
@@ -290,14 +286,15 @@ def level_table(run: Run) -> Table | None:
         for gate in case.gates:
             if gate.name == "level" and gate.verdict != "not_applicable":
                 counts[case.params.get("residency", case.benchmark)][gate.verdict] += 1
-    verdicts: Mapping[str, Verdict] = {
-        "proved": "passed", "refuted": "failed", "unverified": "unverified"
-    }  # fmt: skip
-    lines = []
-    for level in ordered(counts, LEVELS):
-        line: dict[str, Sentence] = {"level": (level_name(level),)}
-        line |= {head: (f"{counts[level][verdict]}",) for head, verdict in verdicts.items()}
-        lines.append(line)
+    lines: list[dict[str, Sentence]] = [
+        {
+            "level": (level_name(level),),
+            "proved": (f"{counts[level]['passed']}",),
+            "refuted": (f"{counts[level]['failed']}",),
+            "unverified": (f"{counts[level]['unverified']}",),
+        }
+        for level in ordered(counts, LEVELS)
+    ]
     title = "Cases by the level that they claim, and what the counters say of it"
     return table("levels", title, lines, words=("level",))
 

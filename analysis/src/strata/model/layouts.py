@@ -162,11 +162,10 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
             ("alone", alone, {one.layout for one in here if one.latency}),
             ("under load", loaded, {one.layout for one in here if one.bandwidth}),
         ):
-            missing = ordered(
-                {place[2] for place in measured if place[0] == level} - valid, LAYOUTS
-            )
+            missing = {place[2] for place in measured if place[0] == level} - valid
             if missing:
-                invalid.append(f"{', '.join(missing) if valid else 'every layout'} {setting}")
+                names = ", ".join(ordered(missing, LAYOUTS)) if valid else "every layout"
+                invalid.append(f"{names} {setting}")
         left_out = f" Left out, invalid: {'; '.join(invalid)}." if invalid else ""
         told.append((f"{level_name(level)}:", *_alone(here), *_under_load(here), left_out))
     return tuple(told)
@@ -174,10 +173,8 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
 
 def _alone(results: Sequence[LayoutResult]) -> Sentence:
     """The cheapest and the dearest layout with one warp, and the speed of each against `aos`."""
-    timed = sorted(
-        ((result.latency.cycles, result) for result in results if result.latency),
-        key=lambda item: item[0].value,
-    )
+    found = ((result.latency.cycles, result) for result in results if result.latency)
+    timed = sorted(found, key=lambda item: item[0].value)
     if not timed:
         return ()
     (cheap, cheapest), (dear, dearest) = timed[0], timed[-1]
