@@ -1,9 +1,13 @@
 """The rows of one case beside each other: what a benchmark measured at one point of its axes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from strata.run import Provenance, Row
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 CLOCKS = ("clock64_slope", "tsc_slope")
 """The methods that read a clock on the core that works."""
@@ -51,9 +55,14 @@ class CaseRows:
         return self.of(quantity, "timed")
 
 
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by a key, keys and items in the order in which they come."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:
     """The cases of `rows`, in the order in which they come."""
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row.case, []).append(row)
-    return [CaseRows(tuple(of_case)) for of_case in found.values()]
+    return [CaseRows(tuple(found)) for found in grouped(rows, lambda row: row.case).values()]

@@ -5,10 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from strata.model.cases import CaseRows, by_case
+from strata.model.cases import CaseRows, by_case, grouped
 from strata.model.layouts import place_of
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
-from strata.model.text import NONE, Cited, Sentence, Table, table
+from strata.model.text import NONE, Cited, Sentence, Table, table, told
 from strata.model.units import count, quantity
 from strata.run import Counters, Row, Run, Verdict
 
@@ -76,14 +76,13 @@ def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
 
 def _in_l2(cases: Iterable[CaseRows], name: str) -> dict[tuple[str, str], list[Row]]:
     """Counts of `name` in the L2 cases of `layout_read`, smallest first, by fields and layout."""
-    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
     rows = [
         row
         for case in cases
         if case.text("residency") == "l2" and (row := case.of(name, "counted"))
     ]
-    for row in sorted(rows, key=lambda row: (row.value, row.case)):
-        found[row.text("fields"), row.text("layout")].append(row)
+    rows.sort(key=lambda row: (row.value, row.case))
+    found = grouped(rows, lambda row: (row.text("fields"), row.text("layout")))
     return {place: [row for row in here if row.valid] or here for place, here in found.items()}
 
 
@@ -152,10 +151,10 @@ def proof(run: Run) -> str:
     for case in run.cases:
         for gate in case.gates:
             rows[gate.verdict] += len(case.measurements) if gate.name == "level" else 0
-    told = rows.total() - rows["not_applicable"]
-    if not told:
+    every = rows.total() - rows["not_applicable"]
+    if not every:
         return "Level: no row says which level of memory served it."
-    parts = [f"{rows['passed']} of {told} rows proved by counters"]
+    parts = [f"{rows['passed']} of {every} rows proved by counters"]
     if rows["unverified"]:
         parts.append(f"{rows['unverified']} level unverified")
     if rows["failed"]:
@@ -200,18 +199,14 @@ def model_words(check: ModelCheck) -> str:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _cell(value: float, row: Row) -> Sentence:
-    return (Cited(count(value), row),)
-
-
 def difference_table(run: Run) -> Table | None:
     """Every count that is not what the model predicted; None when all are."""
     lines: list[dict[str, Sentence]] = [
         {
             "case": (one.case,),
             "quantity": (one.quantity.replace("_", " "),),
-            "predicted": _cell(one.value, one),
-            "counted": _cell(two.value, two),
+            "predicted": told(one, count),
+            "counted": told(two, count),
         }
         for one, two in model_check(run).differences
     ]
@@ -254,13 +249,13 @@ def _predicted_sectors(
     """Sectors per request: what stands beside the counts, else what `layout_traffic` says."""
     for row in found:
         if beside := cases[row.case].of("sectors_per_request", "modelled"):
-            return _cell(beside.value, beside)
+            return told(beside, count)
     if traffic:
         case = cases[traffic.row.case]
         sectors = case.of("sectors_per_read", "modelled")
         requests = case.of("requests_per_read", "modelled")
         if sectors and requests:
-            return _cell(sectors.value / requests.value, sectors)
+            return told(sectors, lambda value: count(value / requests.value))
     return NONE
 
 

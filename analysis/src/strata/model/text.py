@@ -1,6 +1,6 @@
 """Sentences and tables whose numbers know the rows that they come from."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from strata.model.units import quantity
@@ -64,6 +64,11 @@ def plain(sentence: Sentence) -> str:
 def cited(row: Row) -> Cited:
     """The value of a row with its unit, linked to the row."""
     return Cited(quantity(row.value, row.unit), row)
+
+
+def told(row: Row | None, write: Callable[[float], str]) -> Sentence:
+    """The cell of a row: its value, as `write` writes it."""
+    return (Cited(write(row.value), row),) if row else NONE
 
 
 def joined(parts: Sequence[Sequence[str | Cited]]) -> Sentence:

@@ -5,14 +5,13 @@ counts as much as a second that is as many per cent off. The other sizes are hel
 says of them is a prediction, and its error is known.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from strata.model.cases import by_case
+from strata.model.cases import by_case, grouped
 from strata.model.names import rank
 from strata.run import Row
 from strata.run.statistics import Interval
@@ -164,7 +163,7 @@ def points(rows: Iterable[Row]) -> tuple[Point, ...]:
         if (row := case.row("transfer_time", "wall")) and case.count("bytes")
     ]  # fmt: skip
     result = []
-    for group in _by_key(found).values():
+    for group in grouped(found, lambda point: point.key).values():
         out = held_out(point.bytes for point in group if point.row.valid)
         marked = [point._replace(held_out=point.bytes in out) for point in group]
         line = line_of(marked)
@@ -177,13 +176,6 @@ def points(rows: Iterable[Row]) -> tuple[Point, ...]:
     return tuple(sorted(result, key=place))
 
 
-def _by_key(found: Iterable[Point]) -> Mapping[Key, list[Point]]:
-    groups: dict[Key, list[Point]] = defaultdict(list)
-    for point in found:
-        groups[point.key].append(point)
-    return groups
-
-
 def line_of(group: Iterable[Point]) -> Line | None:
     """The line through the valid points of one key that are not held out."""
     used = [point for point in group if point.row.valid and not point.held_out]
@@ -192,7 +184,11 @@ def line_of(group: Iterable[Point]) -> Line | None:
 
 def lines(found: Iterable[Point]) -> Mapping[Key, Line]:
     """The fitted line of each key that has one."""
-    return {key: line for key, group in _by_key(found).items() if (line := line_of(group))}
+    return {
+        key: line
+        for key, group in grouped(found, lambda point: point.key).items()
+        if (line := line_of(group))
+    }
 
 
 def worst_prediction(found: Iterable[Point]) -> float | None:

@@ -22,6 +22,7 @@ from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
 from strata.model import counted, tables, units
+from strata.model.cases import grouped
 from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines
 from strata.report.attempt import attempt, left_out
@@ -125,10 +126,8 @@ class Section:
         self.notices = _notices(run)
         self.gates = gate_counts(run)
         self.unmeasured = [case for case in run.cases if case.status != "measured"]
-        self.invalid: dict[tuple[str, str], list[int]] = {}
-        for place, row in enumerate(run.rows):
-            if not row.valid:
-                self.invalid.setdefault((row.case, row.reasons), []).append(place)
+        invalid = [place for place, row in enumerate(run.rows) if not row.valid]
+        self.invalid = grouped(invalid, lambda at: (run.rows[at].case, run.rows[at].reasons))
         self.first = self._each(self._table, [headlines.table(run, self.notices)])
         self.sentences = self._each(self.sentence, sentences(run, self.notices))
         self.tables = self._each(self._table, tables_of(run, self.notices))

@@ -1,17 +1,10 @@
 """Cells of tables of n-body."""
 
-from collections.abc import Callable
-
 from strata.ladder.rungs import GIGA, Cases, interactions, speedup
-from strata.model import Cited, Sentence, units
-from strata.model.text import NONE
+from strata.model import units
+from strata.model.text import NONE, Sentence, told
 from strata.model.units import factor, number
 from strata.run import Row
-
-
-def told(row: Row | None, write: Callable[[float], str]) -> Sentence:
-    """The value of a row, as it is written."""
-    return (Cited(write(row.value), row),) if row else NONE
 
 
 def over(row: Row | None, base: Row | None) -> Sentence:

@@ -5,10 +5,9 @@ Table 2.2 of Breitbart (2008), row by row.
 
 from strata import reference
 from strata.model import Sentence, Table
-from strata.model.text import NONE, table
+from strata.model.text import NONE, table, told
 from strata.model.units import short
 from strata.reference import published
-from strata.report.tables import _cells
 from strata.run import Row, Run
 
 ORDER = 13
@@ -41,7 +40,7 @@ ISSUE = "cycles of an SM for a warp"
 
 
 def _cell(row: Row | None, each: int) -> Sentence:
-    return _cells.told(row, lambda value: short(value / each))
+    return told(row, lambda value: short(value / each))
 
 
 def make(run: Run) -> Table | None:

@@ -4,10 +4,10 @@ from collections import Counter
 
 from strata.ladder.best import Best, best_cases
 from strata.ladder.rungs import PROBLEM_WORDS, Cases, case_words, rung_name, size_words
-from strata.model.text import NONE, Sentence, Table, table
+from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import number
 from strata.report.tables import _cells
-from strata.report.tables._cells import percent, scientific, told
+from strata.report.tables._cells import percent, scientific
 from strata.run import Run
 
 ORDER = 20

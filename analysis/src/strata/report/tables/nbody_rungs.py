@@ -6,10 +6,10 @@ from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
 from strata.ladder.launch import bytes_used_per_sector
 from strata.ladder.rungs import Cases, case_words, rung_name
-from strata.model.text import NONE, Sentence, Table, table
+from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import number
 from strata.report.tables import _cells
-from strata.report.tables._cells import percent, small, told
+from strata.report.tables._cells import percent, small
 from strata.run import Row, Run
 
 ORDER = 23

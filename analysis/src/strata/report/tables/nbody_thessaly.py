@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from strata.ladder import rungs as ladder
 from strata.ladder.seeds import FOUR, THESSALY, ThessalyStep, thessaly
-from strata.model.text import NONE, Sentence, Table, table
+from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import factor, number
 from strata.report.tables import _cells
 from strata.run import Run
@@ -22,7 +22,7 @@ def _line(one: ThessalyStep, before: ThessalyStep | None) -> dict[str, Sentence]
         shared = f", {many} GPU{'s' if many > 1 else ''}" if one.hardware == FOUR else ""
         words = f"{ladder.rung_name(row.benchmark)}, {row.text('layout')}{shared}"
         here = (f"{words}; {ladder.size_words(row)}",)
-        over = _cells.told(row, lambda value: factor(value / one.rate)) if row.valid else NONE
+        over = told(row, lambda value: factor(value / one.rate)) if row.valid else NONE
     same = row and one.before and ladder.size(row) == ladder.size(one.before)
     return {
         "step": (one.name,),

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from strata import reference
-from strata.model.text import NONE, Cited, Sentence, Table
+from strata.model.cases import grouped
+from strata.model.text import NONE, Sentence, Table, told
 from strata.model.units import SPACE, size
 from strata.reference import PublishedGeometry, Span
 from strata.reference.published import GENERATIONS
@@ -31,11 +32,12 @@ property that `cache_geometry` measures; the L2 is told by the driver."""
 def _own(rows: Iterable[Row], what: str, sought: str) -> Sentence:
     """What the run found with the whole cache for data; of the L2 what the driver reports."""
     wanted = (sought, what, "0") if sought else ("l2_size", "reported", "0")
-    for row in rows:
-        place = (row.text("property"), row.quantity, row.text("carveout", "0"))
-        if place == wanted and row.valid:
-            return (Cited(_bytes(row.value), row),)
-    return NONE
+    found = (
+        row
+        for row in rows
+        if (row.text("property"), row.quantity, row.text("carveout", "0")) == wanted and row.valid
+    )
+    return told(next(found, None), _bytes)
 
 
 def _bytes(count: float) -> str:
@@ -72,9 +74,8 @@ def make(run: Run) -> Table | None:
     found = [_own(own, what, sought) for (_, what), (_, sought) in COLUMNS.items()]
     if all(cell == NONE for cell in found):
         return None
-    by_source: dict[tuple[str, str], list[PublishedGeometry]] = {}
-    for one in sorted(reference.geometries(), key=lambda one: GENERATIONS.index(one.architecture)):
-        by_source.setdefault((one.gpu, one.origin.keys[0]), []).append(one)
+    by_age = sorted(reference.geometries(), key=lambda one: GENERATIONS.index(one.architecture))
+    by_source = grouped(by_age, lambda one: (one.gpu, one.origin.keys[0]))
     lines: list[tuple[Sentence, ...]] = [(("here",), *found)]
     for (gpu, key), rows in by_source.items():
         cells = [_theirs(rows, level, what) for level, what in COLUMNS]

@@ -1,7 +1,7 @@
 """How long does an instruction take on this GPU, and how long did others find it to take?"""
 
 from strata import reference
-from strata.model.text import NONE, Cited, Sentence, Table, table
+from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import number
 from strata.reference import published
 from strata.run import Run
@@ -24,7 +24,7 @@ def make(run: Run) -> Table | None:
     for line in compared:
         cells: dict[str, Sentence] = {
             "instruction": (line.name,),
-            "here": (Cited(number(line.own.value), line.own),),
+            "here": told(line.own, number),
         }
         cells |= {f"{gpu} {reference.cite(key)}": NONE for _, gpu, key in columns}
         for one in reversed(line.others):

@@ -5,7 +5,7 @@ their section VI-C.
 """
 
 from strata import reference
-from strata.model.text import NONE, Cited, Sentence, Table, cited, table
+from strata.model.text import NONE, Sentence, Table, cited, table, told
 from strata.model.units import factor
 from strata.run import Row, Run
 
@@ -32,9 +32,9 @@ ROWS = (
 
 def _over(slow: Row | None, fast: Row | None) -> Sentence:
     """The ratio of two times; nothing of an invalid one."""
-    if slow is None or fast is None or not (slow.valid and fast.valid) or fast.value <= 0:
-        return NONE
-    return (Cited(factor(slow.value / fast.value), fast),)
+    if slow and fast and slow.valid and fast.valid:
+        return told(fast, lambda value: factor(slow.value / value))
+    return NONE
 
 
 def make(run: Run) -> Table | None:
