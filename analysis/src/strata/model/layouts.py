@@ -6,7 +6,7 @@ Invalid rows are carried to the figures, which draw them hollow, and never enter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from strata.model.cases import CaseRows, by_case
+from strata.model.cases import CaseRows, by_case, grouped
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, level_name, ordered, rank
 from strata.model.text import Cited, Sentence, cited
 from strata.model.units import factor
@@ -81,12 +81,6 @@ def _rank(place: Place) -> tuple[tuple[int, str], ...]:
     return rank(fields, FIELDS), rank(level, LEVELS), rank(layout, LAYOUTS)
 
 
-def _on_cores(found: Sequence[tuple[CaseRows, Row]], preferred: str) -> list[tuple[CaseRows, Row]]:
-    """Those with the preferred value of `cores`, or, without any, with another."""
-    present = ordered((case.text("cores") for case, _ in found), (preferred, "all", "one"))
-    return [(case, row) for case, row in found if case.text("cores") == present[0]]
-
-
 def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
     """Latency with one warp per SM, in the smallest blocks, by the `cores` measured at most places.
 
@@ -94,15 +88,14 @@ def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
     """
     found = _cases(rows, "warp_read_cycles")
     single = [(case, row) for case, row in found if case.count("warps_per_sm") == 1]
-    places: dict[str, set[Place]] = {"all": set()}
-    for case, _ in single:
-        places.setdefault(case.text("cores"), set()).add(place_of(case))
-    widest = max(places, key=lambda cores: (len(places[cores]), cores == "all"))
+    by_cores = grouped(single, lambda item: item[0].text("cores"))
+    places = {cores: {place_of(case) for case, _ in here} for cores, here in by_cores.items()}
+    widest = max(places, key=lambda cores: (len(places[cores]), cores == "all"), default="all")
     beside = ("warp_read_cycles_p5", "warp_read_cycles_p95", "arithmetic_cycles")
     bars: dict[Place, Bar] = {}
-    for case, row in _on_cores(single, widest):
+    for case, row in by_cores.get(widest, ()):
         place = place_of(case)
-        bars.setdefault(place, Bar(*place, row, *(case.row(name) for name in beside)))
+        bars.setdefault(place, Bar(*place, row, *map(case.row, beside)))
     return tuple(bars[place] for place in sorted(bars, key=_rank))
 
 
@@ -112,24 +105,29 @@ def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
     A valid case beats an invalid one, then a small block a large one. The spread is the 5th to 95th
     percentile over warps, else the range of the samples.
     """
-    best: dict[tuple[Place, int], tuple[tuple[bool, float], Point]] = {}
-    for case, row in _on_cores(_cases(rows, name), "all"):
-        place, warps, block = place_of(case), case.count("warps_per_sm"), case.count("block_size")
-        p5, p95, bandwidth = map(case.row, (f"{name}_p5", f"{name}_p95", "useful_bandwidth"))
+
+    def merit(item: tuple[CaseRows, Row]) -> tuple[bool, float]:
+        bandwidth = item[0].row("useful_bandwidth")
+        return item[1].valid, bandwidth.value if bandwidth else 0.0
+
+    by_cores = grouped(_cases(rows, name), lambda item: item[0].text("cores"))
+    found = by_cores[ordered(by_cores, ("all", "one"))[0]] if by_cores else []
+    spots = grouped(found, lambda item: (place_of(item[0]), item[0].count("warps_per_sm")))
+    points = []
+    for (place, warps), here in spots.items():
+        case, row = max(here, key=merit)
+        p5, p95 = case.row(f"{name}_p5"), case.row(f"{name}_p95")
         low, high = p5.value if p5 else row.minimum, p95.value if p95 else row.maximum
-        merit = (row.valid, bandwidth.value if bandwidth else 0.0)
-        if warps and ((place, warps) not in best or merit > best[place, warps][0]):
-            best[place, warps] = merit, Point(*place, warps, block, row, low, high)
-    return tuple(best[spot][1] for spot in sorted(best, key=lambda spot: (_rank(spot[0]), spot[1])))
+        points.append(Point(*place, warps, case.count("block_size"), row, low, high))
+    return tuple(sorted(points, key=lambda point: (_rank(point[:3]), point.warps)))
 
 
 def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
     """One result per level, set of fields and layout that has a valid row."""
     cycles = {bar[:3]: bar for bar in latency_bars(rows) if bar.cycles.valid}
-    best: dict[Place, Point] = {}
-    for point in sorted(curves(rows, "useful_bandwidth"), key=lambda one: -one.row.value):
-        if point.row.valid:
-            best.setdefault(point[:3], point)
+    valid = [point for point in curves(rows, "useful_bandwidth") if point.row.valid]
+    at_place = grouped(valid, lambda point: point[:3])
+    best = {place: max(here, key=lambda one: one.row.value) for place, here in at_place.items()}
     result = []
     for place in sorted(cycles.keys() | best.keys(), key=_rank):
         bar, base_bar = (cycles.get(key) for key in (place, (*place[:2], BASELINE)))

@@ -86,9 +86,8 @@ def fp32_ceiling(run: Run) -> Iterator[Headline]:
 
 def nbody(run: Run) -> Iterator[Headline]:
     """The fastest rung of the n-body ladder on one device."""
-    steps = [step for step in best_cases(run) if step.row.valid and rungs.gpus(step.row) == 1]
-    if steps:
-        top = max(steps, key=lambda step: step.row.value)
+    steps = (step for step in best_cases(run) if step.row.valid and rungs.gpus(step.row) == 1)
+    if top := max(steps, key=lambda step: step.row.value, default=None):
         rate = top.row.value / rungs.GIGA
         words = f"{number(rate) if rate >= 1 else f'{rate:.3f}'} × 10⁹/s"
         remark = f"{rungs.rung_name(top.rung)}, {rungs.size_words(top.row)}"
@@ -117,16 +116,14 @@ def best_layouts(run: Run) -> Iterator[Headline]:
 def core_clock(run: Run) -> Iterator[Headline]:
     """The clock that the cores held, and its range over all cases."""
     found = (row for row in run.rows if row.quantity == "core_clock" and row.valid)
-    clocks = sorted(found, key=lambda row: row.value)
-    if clocks:
+    if clocks := sorted(found, key=lambda row: row.value):
         ends = " to ".join(quantity(row.value, row.unit) for row in (clocks[0], clocks[-1]))
         yield Headline("core clock", (cited(clocks[len(clocks) // 2]),), (ends,))
 
 
 def timers(run: Run) -> Iterator[Headline]:
     """How far two independent timers of one thing lie apart at the most."""
-    pairs = agreements(run.rows)
-    if pairs:
+    if pairs := agreements(run.rows):
         worst = max(pairs, key=lambda pair: abs(pair.ratio - 1))
         apart = sum(abs(pair.ratio - 1) > TIMER_TOLERANCE for pair in pairs)
         beyond = f"{apart} of {len(pairs)} pairs beyond {100 * TIMER_TOLERANCE:g} %"
