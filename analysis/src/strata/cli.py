@@ -158,14 +158,13 @@ def validate(runs: Runs) -> None:
     broken = False
     for folder in runs:
         run = _load(folder)
-        found = findings(run)
-        for line in found:
-            typer.echo(f"{folder}: {line}", err=True)
-        if not found:
+        if found := findings(run):
+            broken = True
+            typer.echo("\n".join(f"{folder}: {line}" for line in found), err=True)
+        else:
             unfinished = "" if run.context.state == "complete" else f", {run.context.state}"
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
             typer.echo(f"{folder}: sound ({counts})")
-        broken = broken or bool(found)
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 

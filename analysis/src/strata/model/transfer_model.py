@@ -149,7 +149,7 @@ class Point(NamedTuple):
     @property
     def key(self) -> Key:
         """What its line is fitted for."""
-        return (self.memory, self.direction, self.pieces, self.packing)
+        return self[:4]
 
 
 def points(rows: Iterable[Row]) -> tuple[Point, ...]:

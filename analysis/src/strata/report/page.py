@@ -29,7 +29,7 @@ from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
 from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
-from strata.run import VERDICTS, Gate, Noise, Run, Verdict, params_text
+from strata.run import VERDICTS, Run, Verdict, params_text
 from strata.run.files import write_files
 from strata.run.rows import Places
 from strata.run.schema import Host
@@ -137,9 +137,8 @@ class Section:
         self.counted = self._each(self._table, made(counted.TABLES, run, self.notices))
         self.packed = all_rows.pack(run.rows, without_paths)
         # What is told of each benchmark; what all of a suite share, under the suite's name.
-        names = sorted({case.benchmark for case in run.cases})
-        names += sorted({case.suite for case in run.cases})
-        methods = (f"methods/{name}.html.j2" for name in names)
+        told = ({case.benchmark for case in run.cases}, {case.suite for case in run.cases})
+        methods = (f"methods/{name}.html.j2" for names in told for name in sorted(names))
         self.methods = tuple(name for name in methods if (TEMPLATES / name).is_file())
 
     def show(self, drawings: Sequence[Drawing]) -> None:
@@ -196,9 +195,10 @@ def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
     """How often each gate gave each verdict: cases for case gates, rows for the noise gate."""
     counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
     for case in run.cases:
-        gates: list[Gate | Noise] = [*case.gates, *(one.noise for one in case.measurements)]
-        for gate in gates:
+        for gate in case.gates:
             counts[gate.name][gate.verdict] += 1
+        for one in case.measurements:
+            counts[one.noise.name][one.noise.verdict] += 1
     return dict(sorted(counts.items()))
 
 

@@ -13,13 +13,9 @@ def make(run: Run) -> Table | None:
     """A line for each instruction, a column for each GPU of a source; None without own rows."""
     compared = published.instructions(run.rows)
     # From the oldest generation to the newest.
-    columns = sorted(
-        {
-            (published.GENERATIONS.index(one.architecture), one.gpu, one.origin.keys[0])
-            for line in compared
-            for one in line.others
-        }
-    )
+    others = [one for line in compared for one in line.others]
+    age = published.GENERATIONS.index
+    columns = sorted({(age(one.architecture), one.gpu, one.origin.keys[0]) for one in others})
     lines = []
     for line in compared:
         cells: dict[str, Sentence] = {
