@@ -1,7 +1,7 @@
 """What was counted beside what was predicted; neither corrects the other."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -276,19 +276,20 @@ def _moved_cell(one: Moved | None) -> Sentence:
 
 def level_table(run: Run) -> Table | None:
     """Cases by the level that they claim (or by benchmark) and its gate; None without one."""
-    counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
-    for case in run.cases:
-        for gate in case.gates:
-            if gate.name == "level" and gate.verdict != "not_applicable":
-                counts[case.params.get("residency", case.benchmark)][gate.verdict] += 1
+    counts = Counter(
+        (case.params.get("residency", case.benchmark), gate.verdict)
+        for case in run.cases
+        for gate in case.gates
+        if gate.name == "level" and gate.verdict != "not_applicable"
+    )
     lines: list[dict[str, Sentence]] = [
         {
             "level": (level_name(level),),
-            "proved": (f"{counts[level]['passed']}",),
-            "refuted": (f"{counts[level]['failed']}",),
-            "unverified": (f"{counts[level]['unverified']}",),
+            "proved": (f"{counts[level, 'passed']}",),
+            "refuted": (f"{counts[level, 'failed']}",),
+            "unverified": (f"{counts[level, 'unverified']}",),
         }
-        for level in ordered(counts, LEVELS)
+        for level in ordered((level for level, _ in counts), LEVELS)
     ]
     title = "Cases by the level that they claim, and what the counters say of it"
     return table("levels", title, lines, words=("level",))
