@@ -107,8 +107,8 @@ def best_layouts(run: Run) -> Iterator[Headline]:
         ):
             if found:
                 row, best, against = pick(found, key=lambda item: item[0].value)
-                remark = layout = best.layout
-                if against is not None and layout != layouts.BASELINE:
+                remark = best.layout
+                if against and best.layout != layouts.BASELINE:
                     remark += f", {factor(against)} {layouts.BASELINE}"
                 yield Headline(f"{level_name(level)} {what}", (cited(row),), (remark,))
 

@@ -2,7 +2,7 @@
 
 from strata.model.layouts import layout_results
 from strata.model.names import fields_name, level_name
-from strata.model.text import NONE, Cited, Table, cited
+from strata.model.text import NONE, Cited, Table, cited, told
 from strata.model.units import factor, number
 from strata.run import Run
 
@@ -19,8 +19,7 @@ def make(run: Run) -> Table | None:
         if bar := result.latency:
             latency = (cited(bar.cycles),)
             if bar.p5 and bar.p95:
-                ends = (Cited(number(row.value), row) for row in (bar.p5, bar.p95))
-                spread = (next(ends), "–", next(ends))
+                spread = (*told(bar.p5, number), "–", *told(bar.p95, number))
             if result.latency_factor:
                 speed = (Cited(factor(result.latency_factor), bar.cycles),)
         if point := result.bandwidth:
@@ -32,15 +31,10 @@ def make(run: Run) -> Table | None:
         names = (level_name(result.level), fields_name(result.fields), result.layout)
         numbers = (latency, spread, speed, bandwidth, where, gain)
         lines.append((*((name,) for name in names), *numbers, (paper,)))
-    if not lines:
-        return None
-    return Table(
-        name="layout_read",
-        title="Latency alone and best useful bandwidth by layout",
-        header=(
-            "level", "fields", "layout", "latency", "p5–p95", "vs aos", "useful bandwidth",
-            "warps × block", "vs aos", "paper: CUDA 1.0 / 2.2",
-        ),
-        rows=tuple(lines),
-        numeric=frozenset(range(3, 9)),
+    title = "Latency alone and best useful bandwidth by layout"
+    header = (
+        "level", "fields", "layout", "latency", "p5–p95", "vs aos", "useful bandwidth",
+        "warps × block", "vs aos", "paper: CUDA 1.0 / 2.2",
     )  # fmt: skip
+    numeric = frozenset(range(3, 9))
+    return Table("layout_read", title, header, tuple(lines), numeric) if lines else None

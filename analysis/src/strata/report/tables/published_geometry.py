@@ -81,10 +81,7 @@ def make(run: Run) -> Table | None:
         cells = [_theirs(rows, level, what) for level, what in COLUMNS]
         if any(cell != NONE for cell in cells):
             lines.append(((f"{gpu} {reference.cite(key)}",), *cells))
-    return Table(
-        name="published_geometry",
-        title="Caches of this GPU and of others, as published",
-        header=("GPU", *(head for head, _ in COLUMNS.values())),
-        rows=tuple(lines),
-        numeric=frozenset(range(1, len(COLUMNS) + 1)),
-    )
+    title = "Caches of this GPU and of others, as published"
+    header = ("GPU", *(head for head, _ in COLUMNS.values()))
+    numeric = frozenset(range(1, len(header)))
+    return Table("published_geometry", title, header, tuple(lines), numeric)
