@@ -28,12 +28,11 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
+Lines = Iterable[Sequence[str]]
+
+
 def table_of(
-    name: str,
-    title: str,
-    header: Sequence[str],
-    lines: Iterable[Sequence[str]],
-    numeric: Iterable[int],
+    name: str, title: str, header: Sequence[str], lines: Lines, numeric: Iterable[int]
 ) -> Table:
     """A table of plain words; `numeric` are the places of its columns of numbers."""
     rows = tuple(tuple((cell,) for cell in line) for line in lines)
@@ -43,10 +42,8 @@ def table_of(
 def markdown(section: Section) -> str:
     """The section in GitHub's Markdown."""
     warnings = [f"**Warning:** {warning}" for warning in section.warnings]
-    listed = (
-        f"## {table.title}\n\n{tables.markdown(table)}"
-        for table in (*section.tables, *section.details)
-    )
+    shown = (*section.tables, *section.details)
+    listed = (f"## {table.title}\n\n{tables.markdown(table)}" for table in shown)
     lines = (f"# {section.title}", *section.notes[:1], *warnings, *section.notes[1:], *listed)
     return "\n\n".join(lines).rstrip() + "\n"
 
@@ -63,21 +60,17 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
     say(section.title)
     if section.alarms is None:
         for table in section.tables:
-            head = tuple((name,) for name in table.header)
             say(f"\n{table.title}")
-            say(_drawn(table) if drawn else _lines(replace(table, rows=(head, *table.rows))))
+            headed = replace(table, rows=(tuple((name,) for name in table.header), *table.rows))
+            say(_drawn(table) if drawn else tables.terminal(headed).rstrip("\n"))
         return
     alarms = replace(section.alarms, rows=section.alarms.rows[:SHOWN])
     if alarms.rows:
-        say(_drawn(alarms) if drawn else _lines(alarms))
+        say(_drawn(alarms) if drawn else tables.terminal(alarms).rstrip("\n"))
     if more := len(section.alarms.rows) - len(alarms.rows):
         say(f"and {more} more")
     for note in section.notes:
         say(note)
-
-
-def _lines(table: Table) -> str:
-    return tables.terminal(table).rstrip("\n")
 
 
 def _drawn(table: Table) -> str:

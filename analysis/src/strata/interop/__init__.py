@@ -42,15 +42,12 @@ def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
     from strata.interop._run_folder import write
 
     text = read_text(file)
-    if text.lstrip().startswith("{"):
-        return write(google_benchmark.decode(text, file), file, text, folder, force=force)
-    if nsight_compute.is_table(text):
-        return write(nsight_compute.decode(text, file), file, text, folder, force=force)
+    theirs = text.lstrip().startswith("{")
+    if theirs or nsight_compute.is_table(text):
+        decode = google_benchmark.decode if theirs else nsight_compute.decode
+        return write(decode(text, file), file, text, folder, force=force)
     said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
     first = next((line for line in text.splitlines() if line.strip()), "")[:60]
-    raise RunError(
-        file,
-        found=said or (f"a file that begins {first!r}" if first else "an empty file"),
-        expected="Google Benchmark's JSON (--benchmark_out_format=json) or the CSV of ncu --csv",
-        mend="write one of the two",
-    )
+    found = said or (f"a file that begins {first!r}" if first else "an empty file")
+    expected = "Google Benchmark's JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
+    raise RunError(file, found=found, expected=expected, mend="write one of the two")

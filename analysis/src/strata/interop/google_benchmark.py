@@ -16,7 +16,6 @@ its cases, quantities and units.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, name, word
 from strata.run import (
@@ -82,8 +82,7 @@ def encode(run: Run) -> bytes:
     family = 0
     for case, group in groupby(run.rows, key=lambda row: row.case):
         timed = [row for row in group if row.provenance == "timed" and row.taken]
-        time = _time_of(timed)
-        if time is None:
+        if not (time := _time_of(timed)):
             continue
         row, nanoseconds, label = time
         counters = [one for one in timed if one.valid and (one is not row or one.unit != "s")]
@@ -95,18 +94,14 @@ def encode(run: Run) -> bytes:
 
 
 def _time_of(timed: Sequence[Row]) -> tuple[Row, list[float], str] | None:
-    """What stands for the time of a case: its row, nanoseconds of each sample, where they are from.
-
-    None where nothing valid does.
-    """
-    seconds = [row for row in timed if row.unit == "s"]
+    """What is valid as the time of a case: its row, nanoseconds of its samples, what they are."""
     # As seconds_of in harness/cli/bench_command.cpp.
-    chosen = next((row for row in seconds if row.quantity == "grid_time"), None)
-    chosen = chosen or next(iter(seconds), None)
-    if chosen:
-        label = f"{chosen.quantity} by {chosen.method}"
+    seconds = [row for row in timed if row.unit == "s"]
+    if chosen := min(seconds, key=lambda row: row.quantity != "grid_time", default=None):
         nanoseconds = [PER_SECOND["ns"] * sample for sample in chosen.taken]
-        return (chosen, nanoseconds, label) if chosen.valid else None
+        return (
+            (chosen, nanoseconds, f"{chosen.quantity} by {chosen.method}") if chosen.valid else None
+        )
     clock = next((r for r in timed if (r.quantity, r.unit) == ("core_clock", "Hz")), None)
     cycles = next((row for row in timed if row.unit in CYCLES), None)
     if not (cycles and clock and cycles.valid and clock.valid and clock.value > 0):
@@ -130,13 +125,8 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: in
         "mhz_per_cpu": round(clock / 1e6) if isinstance(clock, int | float) else 0,
         "cpu_scaling_enabled": False,
         "caches": [
-            {
-                "type": cache.type.capitalize(),
-                "level": cache.level,
-                "size": cache.bytes,
-                "num_sharing": 0,
-            }
-            for cache in context.host.caches
+            {"type": one.type.capitalize(), "level": one.level, "size": one.bytes, "num_sharing": 0}
+            for one in context.host.caches
         ],
         "load_avg": [],
         "library_build_type": "debug" if context.build.build_type == "Debug" else "release",
@@ -179,31 +169,22 @@ def _entries(
         own: Json = {"repetition_index": place, "threads": 1, "iterations": 1}
         told = {_counter(row): row.taken[place] for row in counters if len(row.taken) == count}
         yield entry(case, own, time, told)
-    for aggregate, function in AGGREGATES.items():
-        if count > 1:  # one repetition has no statistics there either
-            unit = "percentage" if aggregate == "cv" else "time"
-            told = {_counter(row): function(row.taken) for row in counters if len(row.taken) > 1}
-            own = {
-                "threads": 1,
-                "aggregate_name": aggregate,
-                "aggregate_unit": unit,
-                "iterations": count,
-            }
-            yield entry(f"{case}_{aggregate}", own, function(nanoseconds), told)
+    # One repetition has no statistics there either.
+    for kind, function in (AGGREGATES if count > 1 else {}).items():
+        unit = "percentage" if kind == "cv" else "time"
+        told = {_counter(row): function(row.taken) for row in counters if len(row.taken) > 1}
+        own = {"threads": 1, "aggregate_name": kind, "aggregate_unit": unit, "iterations": count}
+        yield entry(f"{case}_{kind}", own, function(nanoseconds), told)
 
 
-def _variation(samples: Sequence[float]) -> float:
+def _cv(samples: Sequence[float]) -> float:
     """Standard deviation over mean; 0 where the mean is, since NaN is no JSON."""
     mean = fmean(samples)
     return stdev(samples) / mean if mean else 0.0
 
 
-AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "mean": fmean,
-    "median": median,
-    "stddev": stdev,
-    "cv": _variation,
-}
+Statistic = Callable[[Sequence[float]], float]
+AGGREGATES: dict[str, Statistic] = {"mean": fmean, "median": median, "stddev": stdev, "cv": _cv}
 
 
 # --- in -------------------------------------------------------------------------------------------
@@ -234,10 +215,7 @@ class _Context(Struct):
 
 
 class _Entry(Struct):
-    """A repetition or an aggregate.
-
-    `numbers` are its members, times in seconds, None for what is no finite number.
-    """
+    """A repetition or an aggregate; `numbers`: times in seconds, None for what is not finite."""
 
     name: str
     numbers: dict[str, float | None]
@@ -296,29 +274,23 @@ def decode(text: str, file: Path) -> Imported:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
     said = data.context
     ours = units if said.strata_version else None
+    cases = [_case(title, group, ours) for title, group in groups.items()]
     caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in said.caches]
     known = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
-    return Imported(
-        tool=TOOL,
-        backend=backends.pop(),
-        cases=[_case(title, group, ours) for title, group in groups.items()],
-        device=said.device or UNKNOWN,
-        started=_utc(said.date),
-        context={
-            "strata": {
-                "version": said.strata_version or UNKNOWN,
-                "commit": said.strata_commit if COMMIT.fullmatch(said.strata_commit) else UNKNOWN,
-                "dirty": said.strata_dirty == "true",
-                "build_type": said.strata_build_type or said.library_build_type or UNKNOWN,
-            },
-            "device": {"uuid": said.device_uuid or None},
-            "host": {
-                "cores": said.num_cpus,
-                "caches": caches,
-                **{key: raw["context"][key] for key in known if key in raw["context"]},
-            },
-        },
-    )
+    told = {key: raw["context"][key] for key in known if key in raw["context"]}
+    build = {
+        "version": said.strata_version or UNKNOWN,
+        "commit": said.strata_commit if COMMIT.fullmatch(said.strata_commit) else UNKNOWN,
+        "dirty": said.strata_dirty == "true",
+        "build_type": said.strata_build_type or said.library_build_type or UNKNOWN,
+    }
+    context: dict[str, Json] = {
+        "strata": build,
+        "device": {"uuid": said.device_uuid or None},
+        "host": {"cores": said.num_cpus, "caches": caches, **told},
+    }
+    device = said.device or UNKNOWN
+    return Imported(TOOL, backends.pop(), cases, context, device, _utc(said.date))
 
 
 def _utc(date: Any) -> str | None:
@@ -337,9 +309,11 @@ def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
         return None
     suite, benchmark, backend, *pairs = words
     params = dict(pair.partition("=")[::2] for pair in pairs)
-    sound = all(map(NAME.fullmatch, (suite, benchmark, *params)))
-    sound = sound and all(map(WORD.fullmatch, params.values()))
-    if not sound or case_id(suite, benchmark, backend, params) != "/".join(words):
+    sound = [
+        *map(NAME.fullmatch, (suite, benchmark, *params)),
+        *map(WORD.fullmatch, params.values()),
+    ]
+    if not all(sound) or case_id(suite, benchmark, backend, params) != "/".join(words):
         return None
     return suite, benchmark, "cuda" if backend == "cuda" else "host", params
 
@@ -355,14 +329,11 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
     if wrong and not good:
         skipped = wrong[0].skipped or said.startswith("skipped")
         return replace(found, reason=said or "it does not say why", skipped=skipped)
-    gates = []
-    if wrong:
-        detail = f"{len(wrong)} of {len(samples)} failed: {said}"
-        gates.append(Gate("repetitions", "failed", detail))
+    some = f"{len(wrong)} of {len(samples)} failed: {said}"
+    gates = [Gate("repetitions", "failed", some)] if wrong else []
     labels = sorted({one.label for one in good} - {""})
-    invalid = next((label for label in labels if label.startswith("INVALID")), None)
-    if invalid and units is not None:
-        gates.append(Gate("label", "failed", invalid))
+    invalid = [label for label in labels if label.startswith("INVALID") and units is not None]
+    gates += [Gate("label", "failed", label) for label in invalid[:1]]
     measurements = [*_measurements(good, aggregates, units or {})]
     if not measurements:
         return replace(found, reason="it has no finite time")
@@ -375,14 +346,11 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
 
 def _named(title: str, *, ours: bool) -> Found:
     """A case by its name: `BM_copy<float>/64/threads:2/real_time`, or an id of ours."""
-    own = _own(title) if ours else None
-    if own:
+    if ours and (own := _own(title)):
         return Found(name=title, suite=own[0], benchmark=own[1], params=own[3])
     first, *parts = title.split("/")
-    params: dict[str, str] = {}
     kind = re.search(r"<.*>", first)
-    if kind:
-        params["type"] = word(kind[0])
+    params = {"type": word(kind[0])} if kind else {}
     place = 0
     for part in parts:
         key, colon, value = part.partition(":")
@@ -417,9 +385,8 @@ def _measurements(
 def _quantity(
     key: str, method: str, samples: Sequence[float | None], units: Units, label: str = ""
 ) -> Iterator[Measurement]:
-    """A time, which `label` names in our own export, or a counter.
+    """A time, which `label` names in our own export, or a counter: ours, a rate, its author's.
 
-    A counter is ours by its own name and method, one of Google Benchmark's rates, or its author's.
     Nothing of what is neither, or is no number in one of the repetitions.
     """
     numbers = tuple(number for number in samples if number is not None)
@@ -440,5 +407,5 @@ def _quantity(
     elif spelt:
         yield Measurement(quantity, UNKNOWN, "published", by, numbers, NOISE)
     else:
-        quantity = key if METRIC.fullmatch(key) else name(key)
-        yield Measurement(quantity, UNKNOWN, "published", method, numbers, NOISE)
+        known = key if METRIC.fullmatch(key) else name(key)
+        yield Measurement(known, UNKNOWN, "published", method, numbers, NOISE)

@@ -96,11 +96,8 @@ def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
     On one device: several have several roofs.
     """
     has = {row.case for row in cases.having(having) if row.value > 0 and ladder.interactions(row)}
-    rates = [
-        row
-        for row in cases.having(ladder.RATE)
-        if row.case in has and row.benchmark != ladder.SEVERAL and ladder.gpus(row) == 1
-    ]
+    alone = (row for row in cases.having(ladder.RATE) if ladder.gpus(row) == 1)
+    rates = [row for row in alone if row.case in has and row.benchmark != ladder.SEVERAL]
     by_rung = ladder.at_size(rates, "galaxies") | ladder.at_size(rates, "single")
     return [ladder.best(rows) for rows in by_rung.values()]
 
@@ -126,10 +123,8 @@ def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) ->
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     value, low, high = (each * one for one in speed)
     valid = all(one.valid for one in (row, *said, *moved[1]))
-    return Point(
-        row.run, name, level, basis, each * _units(row), moved[0], value, low, high,
-        valid, row, arithmetic,
-    )  # fmt: skip
+    head = (row.run, name, level, basis, each * _units(row), moved[0])
+    return Point(*head, value, low, high, valid, row, arithmetic)
 
 
 def _counted(cases: ladder.Cases, row: Row, form: Form) -> list[_Work]:

@@ -20,6 +20,7 @@ agree that well (the timers of a case must)."""
 NO_KERNEL = "no rung of the n-body ladder on one device, and no profiled kernel with its operations"
 
 Entry = Ceiling | Point
+Clocks = Mapping[str, float]
 
 
 def entries(
@@ -67,7 +68,7 @@ def lacking(run: Run, lender: Run | None = None) -> str | None:
 
 
 def _judged(
-    point: Point, ceilings: Sequence[Ceiling], clocks: Mapping[str, float], counted: float | None
+    point: Point, ceilings: Sequence[Ceiling], clocks: Clocks, counted: float | None
 ) -> Point:
     """The point with what the bandwidth of its level and the peak of its arithmetic allow.
 
@@ -91,11 +92,7 @@ def _judged(
 
 
 def _cause(
-    point: Point,
-    roof: Ceiling,
-    ceilings: Sequence[Ceiling],
-    clocks: Mapping[str, float],
-    counted: float | None,
+    point: Point, roof: Ceiling, found: Sequence[Ceiling], clocks: Clocks, counted: float | None
 ) -> str:
     """Why a point may lie above a roof: what the rows can tell, in words."""
     if point.basis == "nominal":
@@ -106,14 +103,13 @@ def _cause(
     theirs, ours = clocks.get(point.row.case), clocks.get(roof.row.case)
     if theirs and ours and theirs > (1 + TOLERANCE) * ours:
         return f"its clock was {100 * (theirs / ours - 1):.1f}{SPACE}% higher than the roof's"
-    for limit in ceilings:
-        if limit.basis == "theoretical" and (limit.name, limit.level) == (roof.name, roof.level):
-            if point.low <= (1 + TOLERANCE) * limit.at(point.intensity):
-                return "no measured launch reached what the chip allows, so the roof is too low"
-            return (
-                "it is above the theoretical limit too, so its time or its counts are wrong, or "
-                "are not of the same work"
-            )
+    wanted = ("theoretical", roof.name, roof.level)
+    limits = (one for one in found if (one.basis, one.name, one.level) == wanted)
+    if limit := next(limits, None):
+        if point.low <= (1 + TOLERANCE) * limit.at(point.intensity):
+            return "no measured launch reached what the chip allows, so the roof is too low"
+        wrong = "it is above the theoretical limit too, so its time or its counts are wrong"
+        return f"{wrong}, or are not of the same work"
     if roof.sloped:
         return "no measured launch reached the level's limit, or not all that was moved was counted"
     return "no measured launch reached the limit, or more operations were counted than timed"
