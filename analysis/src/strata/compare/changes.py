@@ -137,9 +137,8 @@ def compare(
 ) -> Comparison:
     """What changed from `before` to `after`, two runs of a device or of two of its model.
 
-    `same` are more runs of the code of `before`: what moves between them is no change, and the
-    floor is what they say. Raises `RunError` where the runs have no row in common or are of
-    different devices.
+    `same` are more runs of the code of `before`, which say how far medians wander. Raises
+    `RunError` where the runs have no row in common or are of different devices.
     """
     settings = settings or Settings()
     for run in (after, *same):

@@ -56,10 +56,7 @@ class Group(NamedTuple):
 
 
 class Devices(NamedTuple):
-    """Runs of different devices side by side; `names` tell them apart.
-
-    `warnings` say in what harness, build and sweep of the runs differ, beside their devices.
-    """
+    """Runs of devices side by side, by `names`; `warnings` say in what else they differ."""
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
@@ -68,10 +65,7 @@ class Devices(NamedTuple):
 
 
 def side_by_side(runs: Sequence[Run]) -> Devices:
-    """The normalised numbers of two or more runs, one column each.
-
-    Raises `RunError` where no two of them have a number in common.
-    """
+    """Normalised numbers, a column a run; raises `RunError` where no two have one in common."""
     groups = [group for panel in PANELS if (group := _filled(panel, runs)).lines]
     if not any(sum(map(bool, numbers)) > 1 for group in groups for _, numbers in group.lines):
         found = f"no normalised number that {runs[0].context.run} has too"
@@ -109,9 +103,6 @@ def _filled(panel: Panel, runs: Sequence[Run]) -> Group:
         labels = [label for label in labels if labels.count(label) > 1]
     names = ordered(labels, panel.known) if panel.known else dict.fromkeys(labels)
     return Group(panel, tuple((name, tuple(c.get(name) for c in columns)) for name in names))
-
-
-# --- what stands in a panel -----------------------------------------------------------------------
 
 
 def _timed(benchmark: str, *quantities: str, **axes: str) -> Rows:
@@ -197,9 +188,6 @@ PANELS = (
         lambda row: ladder.rung_name(row.benchmark), _cycles,
     ),
 )  # fmt: skip
-
-
-# --- in words and tables --------------------------------------------------------------------------
 
 
 def section(found: Devices) -> Section:

@@ -14,10 +14,7 @@ from strata.run.validate import refuse_repeated
 
 
 def only(run: Run, names: Sequence[str]) -> Run:
-    """The run with the rows of the benchmarks or suites `names` alone, all of it without names.
-
-    Raises `RunError` where it has no row of one of them.
-    """
+    """The run with the rows of the benchmarks or suites `names`, or all; may raise `RunError`."""
     if not names:
         return run
     known = {row.benchmark for row in run.rows}

@@ -9,6 +9,7 @@ from strata.model import Table, plain, tables
 
 SHOWN = 30
 """So many alarms stand on a terminal; the files have them all."""
+Lines = Iterable[Sequence[str]]
 _COLOURS = {"slower": "red", "faster": "green", "changed": "magenta"}
 
 
@@ -26,9 +27,6 @@ class Section:
     details: tuple[Table, ...] = ()
     alarms: Table | None = None
     notes: tuple[str, ...] = ()
-
-
-Lines = Iterable[Sequence[str]]
 
 
 def table_of(

@@ -85,9 +85,6 @@ def median_error(samples: Sequence[float]) -> float:
     return error * math.sqrt((1 + correlation) / (1 - correlation))
 
 
-# --- how far a row moves without a change ---------------------------------------------------------
-
-
 @cache
 def _table(shape: float) -> Vector:
     """How far a law of one sigma reaches, for the chances of `_GRID`."""
@@ -145,9 +142,8 @@ class Laws(NamedTuple):
 class Floor(NamedTuple):
     """The between-run component of a group of rows, as a logarithm.
 
-    `spread` is one sigma of rows within the group and `shape` the exponent of its law; `shift` is
-    one sigma of the group as a whole. `rows` is the number of changes behind it, 0 where it is
-    assumed.
+    `spread` is one sigma of rows within the group, `shape` the exponent of its law, `shift` one
+    sigma of the group as a whole; `rows` changes are behind it, 0 where it is assumed.
     """
 
     group: Group
@@ -165,9 +161,8 @@ class Floor(NamedTuple):
 def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
     """Spread and shape of `changes` around zero beyond their `errors`, all of one group.
 
-    The spread makes half of the changes lie within the law's own middle half, whatever the others
-    do; the shape is the likeliest, where of the changes beyond the share `kept` only the number
-    counts.
+    The spread puts half of the changes within the law's own middle half; the shape is the
+    likeliest, where of the changes beyond the share `kept` only the number counts.
     """
     sizes = np.abs(changes)
     middles = np.array([float(_quantiles(np.array(0.5), shape)) for shape in SHAPES])
@@ -196,10 +191,7 @@ def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
 
 
 class Drift(NamedTuple):
-    """What moved between two runs: logarithms of ratios, their errors, and the groups of each row.
-
-    `groups` has for each row its groups from the finest to the coarsest.
-    """
+    """Logarithms of ratios of two runs, their errors, and each row's groups, the finest first."""
 
     changes: Vector
     errors: Vector
@@ -261,10 +253,7 @@ def caution(count: int) -> float:
 
 
 def holm(chances: Vector, rate: float) -> Mask:
-    """Which `chances` are alarms, by Holm's step-down.
-
-    However the rows depend on each other, even one false alarm has a probability of at most `rate`.
-    """
+    """Holm's alarms: however rows depend on each other, even one is false at most at `rate`."""
     order = np.argsort(chances, kind="stable")
     below = chances[order] <= rate / np.arange(len(chances), 0, -1)
     alarms = np.empty(len(chances), bool)

@@ -122,9 +122,6 @@ def _notes(found: Comparison) -> Iterator[str]:
     yield f"Not compared: {left_out}; {before} rows only before, {after} only after."
 
 
-# --- tables ---------------------------------------------------------------------------------------
-
-
 def _alarms(found: Comparison) -> Table:
     """What is slower, faster or changed."""
     lines = []
@@ -139,10 +136,7 @@ def _alarms(found: Comparison) -> Table:
 
 
 def _benchmarks(found: Comparison) -> Table:
-    """A line for each benchmark: its rows by verdict, its median change, what would be found.
-
-    Changes are as of times: a rate that falls counts as slower, like a time that grows.
-    """
+    """Each benchmark's rows by verdict, its median change as of a time, what would be found."""
     grouped: dict[str, list[Change]] = defaultdict(list)
     for change in found.changes:
         grouped[change.before.benchmark].append(change)
@@ -179,9 +173,6 @@ def _left_out(found: Comparison) -> Table:
     grouped = Counter((one.before.case, one.reason) for one in found.left_out)
     lines = ((case, units.count(rows), reason) for (case, reason), rows in grouped.items())
     return table_of("left_out", "Not compared", ("case", "rows", "reason"), lines, (1,))
-
-
-# --- lines of a CSV file --------------------------------------------------------------------------
 
 
 def data(comparisons: Sequence[Comparison]) -> bytes:

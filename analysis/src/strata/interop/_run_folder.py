@@ -79,10 +79,7 @@ def word(text: str) -> str:
 
 
 def write(imported: Imported, file: Path, text: str, folder: Path, *, force: bool) -> Path:
-    """Write the run below `folder`, whole or not at all; the path of the run folder.
-
-    `text` is what `file` holds: its digest is in the run's name.
-    """
+    """Write the run of the `text` in `file` below `folder`, whole or not at all; its path."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     when = re.sub(r"[-:]|\.\d+", "", imported.started) if imported.started else "undated"
     run = folder / f"{slug(imported.device)}-{when}-{digest[:7]}"
@@ -112,22 +109,13 @@ def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
             number += 1
             params["same_name"] = f"{number}"
         taken.add(made)
-        line = {
-            "schema_version": 2,
-            "kind": "case",
-            "case": made,
-            "suite": found.suite,
-            "benchmark": found.benchmark,
-            "backend": imported.backend,
-            "params": dict(sorted(params.items())),
-            "status": "measured" if measured else "skipped" if found.skipped else "failed",
-            "reason": found.reason,
-            "started": started,
-            "seconds": 0.0,
-            "facts": {"name": found.name, **found.facts},
-            "gates": [seen, *found.gates] if measured else [],
-            "measurements": list(found.measurements) if measured else [],
-        }
+        status = "measured" if measured else "skipped" if found.skipped else "failed"
+        line: Json = {"schema_version": 2, "kind": "case", "case": made, "suite": found.suite}
+        line |= {"benchmark": found.benchmark, "backend": imported.backend}
+        line |= {"params": dict(sorted(params.items())), "status": status, "reason": found.reason}
+        line |= {"started": started, "seconds": 0.0, "facts": {"name": found.name, **found.facts}}
+        line["gates"] = [seen, *found.gates] if measured else []
+        line["measurements"] = list(found.measurements) if measured else []
         yield line
         if found.counted and measured:
             yield line | {"kind": "counts", "measurements": list(found.counted)}

@@ -56,15 +56,13 @@ ROWS = "strata_quantities"
 LABEL = re.compile(r"(?P<quantity>[\w.]+) by (?P<method>[\w.]+)", re.ASCII)
 """How our export says which of our rows `real_time` is."""
 RATES = {"bytes_per_second": "B/s", "items_per_second": "1/s"}
-NO_COUNTER = frozenset(
-    {
-        "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions",
-        "repetition_index", "threads", "iterations", "real_time", "cpu_time", "time_unit", "label",
-        "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
-        "skip_message", "cpu_coefficient", "real_coefficient", "big_o", "rms",
-        "allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth",
-    }
-)  # fmt: skip
+NO_COUNTER = {
+    "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions",
+    "repetition_index", "threads", "iterations", "real_time", "cpu_time", "time_unit", "label",
+    "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
+    "skip_message", "cpu_coefficient", "real_coefficient", "big_o", "rms",
+    "allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth",
+}  # fmt: skip
 """What an entry has that is no counter of its author (`allocs_per_iter` on: its memory manager)."""
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name that say which clock was read."""
@@ -150,20 +148,11 @@ def _entries(
     count = len(nanoseconds)
 
     def entry(name: str, own: Json, time: float, told: Mapping[str, float]) -> Json:
-        return {
-            "name": name,
-            "family_index": family,
-            "per_family_instance_index": 0,
-            "run_name": case,
-            "run_type": "aggregate" if "aggregate_name" in own else "iteration",
-            "repetitions": count,
-            **own,
-            "real_time": time,
-            "cpu_time": 0.0,
-            "time_unit": "ns",
-            **told,
-            "label": label,
-        }
+        kind = "aggregate" if "aggregate_name" in own else "iteration"
+        head = {"name": name, "family_index": family, "per_family_instance_index": 0}
+        head |= {"run_name": case, "run_type": kind, "repetitions": count}
+        times = {"real_time": time, "cpu_time": 0.0, "time_unit": "ns"}
+        return {**head, **own, **times, **told, "label": label}
 
     for place, time in enumerate(nanoseconds):
         own: Json = {"repetition_index": place, "threads": 1, "iterations": 1}
@@ -245,9 +234,9 @@ def decode(text: str, file: Path) -> Imported:
     try:
         raw = json.loads(text)
         data = msgspec.convert(raw, _File)
+        numbers = [{key: finite(value) for key, value in one.items()} for one in data.benchmarks]
         members = [
-            one | {"numbers": {key: finite(value) for key, value in one.items()}}
-            for one in data.benchmarks
+            one | {"numbers": own} for one, own in zip(data.benchmarks, numbers, strict=True)
         ]
         entries = msgspec.convert(members, list[_Entry])
         units = msgspec.json.decode(data.context.strata_quantities, type=Units)
@@ -259,12 +248,11 @@ def decode(text: str, file: Path) -> Imported:
         refuse(f"JSON that cannot be used ({found})", "Google Benchmark's JSON")
     groups: dict[str, list[_Entry]] = {}
     for entry in entries:
-        if entry.time_unit not in PER_SECOND:
-            found = f"the time unit {entry.time_unit!r} of {entry.name}"
-            refuse(found, f"one of {', '.join(PER_SECOND)}")
+        if (unit := entry.time_unit) not in PER_SECOND:
+            refuse(f"the time unit {unit!r} of {entry.name}", f"one of {', '.join(PER_SECOND)}")
         for key in TIMES:
             time = entry.numbers.get(key)
-            entry.numbers[key] = None if time is None else time / PER_SECOND[entry.time_unit]
+            entry.numbers[key] = None if time is None else time / PER_SECOND[unit]
         # Before version 1.5 an aggregate had its benchmark's name and a word more.
         bare = re.sub(r"_(mean|median|stddev|cv|BigO|RMS)$", "", entry.name)
         groups.setdefault(entry.run_name or bare, []).append(entry)
@@ -309,11 +297,9 @@ def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
         return None
     suite, benchmark, backend, *pairs = words
     params = dict(pair.partition("=")[::2] for pair in pairs)
-    sound = [
-        *map(NAME.fullmatch, (suite, benchmark, *params)),
-        *map(WORD.fullmatch, params.values()),
-    ]
-    if not all(sound) or case_id(suite, benchmark, backend, params) != "/".join(words):
+    sound = all(map(NAME.fullmatch, (suite, benchmark, *params)))
+    sound = sound and all(map(WORD.fullmatch, params.values()))
+    if not sound or case_id(suite, benchmark, backend, params) != "/".join(words):
         return None
     return suite, benchmark, "cuda" if backend == "cuda" else "host", params
 
@@ -339,8 +325,7 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
         return replace(found, reason="it has no finite time")
     facts: Json = {"label": "; ".join(labels)} if labels else {}
     threads = {one.threads for one in good} - {0}
-    if len(threads) == 1:
-        facts["threads"] = threads.pop()
+    facts |= {"threads": threads.pop()} if len(threads) == 1 else {}
     return replace(found, measurements=measurements, gates=gates, facts=facts)
 
 
@@ -368,18 +353,16 @@ def _measurements(
     good: Sequence[_Entry], aggregates: Mapping[str, _Entry], units: Units
 ) -> Iterator[Measurement]:
     """Repetitions where there are, else the mean and the median that were all that was kept."""
-    sources = [(METHOD, good)] if good else []
-    if not good:
-        kept = [kind for kind in ("median", "mean") if kind in aggregates]
-        sources = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
-    for method, entries in sources:
+    kept = [kind for kind in ("median", "mean") if kind in aggregates]
+    alone = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
+    for method, entries in [(METHOD, good)] if good else alone:
         for key in dict.fromkeys(key for entry in entries for key in entry.numbers):
             samples = [entry.numbers[key] for entry in entries if key in entry.numbers]
             yield from _quantity(key, method, samples, units, entries[0].label)
     if good and "median" in aggregates:
-        for key, number in aggregates["median"].numbers.items():
-            if key not in good[0].numbers:
-                yield from _quantity(key, f"{METHOD}_median", [number], units)
+        numbers = aggregates["median"].numbers
+        for key in [key for key in numbers if key not in good[0].numbers]:
+            yield from _quantity(key, f"{METHOD}_median", [numbers[key]], units)
 
 
 def _quantity(

@@ -133,10 +133,7 @@ def _part(unit: str) -> tuple[Decimal, str]:
 
 
 def reading_of(text: str, unit: str) -> Reading | None:
-    """A number as ncu prints it, in base units; None of what is no number.
-
-    Raises ValueError for a number with another decimal sign than a point.
-    """
+    """A number of ncu's in base units, None of what is none; ValueError for a decimal comma."""
     bare = text.strip()
     if not NUMBER.fullmatch(bare):
         if NUMBER_LIKE.fullmatch(bare):
@@ -150,15 +147,8 @@ def reading_of(text: str, unit: str) -> Reading | None:
     return Reading(float(scale * number), spelt, float(half))
 
 
-# --- the two pages --------------------------------------------------------------------------------
-
-
 def decode(text: str, file: Path) -> Imported:
-    """What the table (`is_table`) in `text`, which lies in `file`, says.
-
-    Lines of ncu itself (`==PROF== …`) and of the program may stand before and after it. Raises
-    `RunError` where it is damaged.
-    """
+    """What the table in `text`, among lines of ncu and of the program, says; raises `RunError`."""
     launches = _launches(text.splitlines(), file)
     for column, values in (
         ("device", {one.cells.get(DEVICE, "") for one in launches}),
@@ -254,9 +244,6 @@ def _metric(cells: Mapping[str, str]) -> str:
     return next(known, f"{name(cells.get(SECTION, ''))}.{name(label)}")
 
 
-# --- cases ----------------------------------------------------------------------------------------
-
-
 def kernel_words(signature: str) -> tuple[str, str]:
     """Name and template arguments of `void a::triad<float, 4>(const T1 *)`: `a::triad`, `<…>`."""
     text = signature.replace("(anonymous namespace)", "anonymous").replace("<unnamed>", "anonymous")
@@ -292,7 +279,7 @@ def _case(kernel: str, grid: str, block: str, group: Sequence[_Launch]) -> Found
         readings = [reading for reading in found if reading]
         if metric.startswith(LAUNCH) and len(set(found)) == 1:
             value = readings[0].value
-            facts[metric] = round(value) if value == round(value) else value
+            facts[metric] = int(value) if value.is_integer() else value
         if not metric.startswith(NO_METRIC):
             one = _measurement(metric, readings)
             counted.setdefault((one.quantity, one.method), one)
@@ -314,10 +301,8 @@ def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
 
 def _noise(readings: Sequence[Reading]) -> Noise:
     """Whether the digits that ncu printed say enough."""
-    worst = max(
-        one.resolution / abs(one.value) if one.value else math.inf if one.resolution else 0.0
-        for one in readings
-    )
+    coarse = [(one.resolution, abs(one.value)) for one in readings if one.resolution]
+    worst = max((half / value if value else math.inf for half, value in coarse), default=0)
     if worst == 0:
         return Noise("not_applicable", "")
     if worst > COARSE:

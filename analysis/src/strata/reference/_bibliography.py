@@ -109,16 +109,14 @@ class Source(Struct, frozen=True, kw_only=True):
         """An entry of BibTeX; names of organisations and titles keep their capitals."""
         volume, _, issue = self.issue.partition("(")
         numbers = {"chapter" if self.kind in _BOOKS else "number": self.issue}
+        if self.kind == "article":
+            numbers = {"volume": volume, "number": issue.rstrip(")")}
         fields = {
             "author": self.author,
             "title": f"{{{self.title.translate(_ESCAPES)}}}",
             _WHERE[self.kind]: self.where,
             "publisher": self.publisher,
-            **(
-                {"volume": volume, "number": issue.rstrip(")")}
-                if self.kind == "article"
-                else numbers
-            ),
+            **numbers,
             "pages": self.pages,
             "year": self.year,
             "eprint": self.eprint,
@@ -134,10 +132,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 def read_bibliography(path: Path) -> tuple[Source, ...]:
-    """The bibliography in a file with the columns of `sources.csv`, in the order of the alphabet.
-
-    Raises `ReferenceTableError` where the file is not such a table, or has a key twice.
-    """
+    """The sources in a file, in order; `ReferenceTableError` where it is bad or a key is twice."""
     sources: dict[str, Source] = {}
     for one in read(path, Source):
         if one.key in sources:
@@ -149,10 +144,7 @@ def read_bibliography(path: Path) -> tuple[Source, ...]:
 
 @cache
 def bibliography() -> tuple[Source, ...]:
-    """Every source that a report may cite, in the order of the alphabet: numbers 1, 2, 3, …
-
-    Raises `ReferenceTableError` where `results/reference/sources.csv` cannot be used.
-    """
+    """All sources, in the order of their numbers 1, 2, 3, …; may raise `ReferenceTableError`."""
     return read_bibliography(folder() / MARK)
 
 

@@ -18,6 +18,7 @@ GENERATIONS = (
     "Blackwell", "CDNA", "CDNA2", "CDNA3", "RDNA2",
 )  # fmt: skip
 """From the oldest to the newest, NVIDIA's first: the order of every figure."""
+Theirs = Iterable[tuple[str, Published, tuple[float, float]]]
 
 
 class Mark(NamedTuple):
@@ -47,15 +48,8 @@ class Mark(NamedTuple):
         return reference.cite(self.published.origin.keys[0]) if self.published else ""
 
 
-def _marks(
-    panels: Sequence[str],
-    own: Mapping[str, Row],
-    theirs: Iterable[tuple[str, Published, tuple[float, float]]],
-) -> tuple[Mark, ...]:
-    """The marks of those `panels` that the run has a row of, panel by panel.
-
-    The run's own first, then by generation; GPUs and sources in the order of their table.
-    """
+def _marks(panels: Sequence[str], own: Mapping[str, Row], theirs: Theirs) -> tuple[Mark, ...]:
+    """The marks of `panels` that the run has: its own first, then by generation, as tables go."""
     marks = []
     for panel, row in own.items():
         scale = 100 if row.quantity == "share_of_limit" else 1
@@ -76,8 +70,6 @@ def _measured(rows: Iterable[Row], benchmark: str, quantity: str, method: str = 
     found = (r for r in rows if (r.benchmark, r.quantity, r.backend, r.valid) == wanted)
     return [row for row in found if method in ("", row.method)]
 
-
-# --- latency --------------------------------------------------------------------------------------
 
 CHASE = "latency_vs_footprint"
 KIB = 1024
@@ -148,8 +140,6 @@ def latency_marks(rows: Sequence[Row], panels: Sequence[str]) -> tuple[Mark, ...
     return _marks(panels, own_latencies(rows), theirs)
 
 
-# --- bandwidth ------------------------------------------------------------------------------------
-
 BANDWIDTHS = ("shared", "l1", "l2", "dram_read", "dram_copy")
 """Bytes a clock and SM, and per cent of what the memory's pins carry."""
 
@@ -194,10 +184,7 @@ def _comparable(one: PublishedBandwidth) -> tuple[str, float] | None:
 
 
 def own_bandwidths(rows: Sequence[Row]) -> Mapping[str, Row]:
-    """The best valid row of each panel of `BANDWIDTHS`, in B/cycle and SM or as share of the pins.
-
-    Reads, and copies of DRAM; nothing of a run on a CPU.
-    """
+    """The best valid row of each panel: reads, and copies of DRAM; nothing of a run on a CPU."""
     quantities = {
         quantity: _measured(rows, "bandwidth", quantity, "event_slope")
         for quantity in ("bandwidth_per_sm", "share_of_limit")
@@ -222,8 +209,6 @@ def bandwidth_marks(rows: Sequence[Row], panels: Sequence[str] = BANDWIDTHS) -> 
     )
     return _marks(panels, own_bandwidths(rows), theirs)
 
-
-# --- instructions ---------------------------------------------------------------------------------
 
 COST = "instruction_cost"
 INSTRUCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -264,10 +249,7 @@ class Compared(NamedTuple):
 
 
 def own_cost(rows: Iterable[Row], operation: str, *, chain: bool) -> Row | None:
-    """Cycles of an operation: of a chain on one warp, or the best of full SMs, for a warp's.
-
-    A valid row, or None; nothing of a run on a CPU.
-    """
+    """Valid cycles of a chain on one warp, or a warp's best of full SMs; None of a CPU."""
     costs = _measured(rows, COST, "operation_cycles", "clock64_slope")
     mine = [row for row in costs if row.text("operation") == operation and row.value > 0]
     if chain:

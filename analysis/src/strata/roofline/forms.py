@@ -26,8 +26,10 @@ class Form(NamedTuple):
 
 
 FLOP = Form("roofline", "Roofline", "FLOP/s", "B/s", "FLOP/B", 1)
-_NAMES = ("roofline_instructions", "Instruction roofline")
-INSTRUCTION = Form(*_NAMES, "warp instruction/s", "sector/s", "per sector", SECTOR)
+INSTRUCTION = Form(
+    "roofline_instructions", "Instruction roofline", "warp instruction/s", "sector/s", "per sector",
+    SECTOR,
+)  # fmt: skip
 
 
 def level_words(level: str, backend: str = "cuda") -> str:

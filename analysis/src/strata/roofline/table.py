@@ -10,10 +10,7 @@ from strata.roofline.verdicts import Entry, points_of
 
 
 def table(entries: Sequence[Entry], form: Form) -> Table:
-    """Names first, then the rates of each kernel, its intensities and its share of the roof.
-
-    The share is the largest of all levels, of what was counted where anything was.
-    """
+    """A line a kernel: its rates, intensities, largest share of a roof (as counted, if it was)."""
     kernels: dict[tuple[str, str], list[Point]] = {}
     for point in points_of(entries):
         kernels.setdefault((point.run, point.name), []).append(point)

@@ -70,10 +70,7 @@ def lacking(run: Run, lender: Run | None = None) -> str | None:
 def _judged(
     point: Point, ceilings: Sequence[Ceiling], clocks: Clocks, counted: float | None
 ) -> Point:
-    """The point with what the bandwidth of its level and the peak of its arithmetic allow.
-
-    It is above the one that it passes by most, beyond both intervals and the tolerance.
-    """
+    """The point with its share of what its roofs allow, and the roof that it passes by most."""
     at = point.intensity
     level = "l1" if point.level == LOADS else point.level
     slopes = [one for one in ceilings if one.roof and one.level == level]
