@@ -149,11 +149,8 @@ def compare(
             raise RunError(run.folder, found=found, expected=expected, mend=mend)
     common = {row.key for row in before.rows} & {row.key for row in after.rows}
     if not common:
-        found, expected = (
-            f"no row that {before.context.run} has too",
-            "two runs with cases in common",
-        )
-        mend = "run the same sweep with both"
+        found = f"no row that {before.context.run} has too"
+        expected, mend = "two runs with cases in common", "run the same sweep with both"
         raise RunError(after.folder, found=found, expected=expected, mend=mend)
     timed, others = _pairs(before, after)
     moved = _drift(timed)

@@ -16,8 +16,7 @@ def encode(run: Run) -> bytes:
         writer = csv.writer(text)
         writer.writerow(COLUMNS)
         for row in run.rows:
-            cells = {column: getattr(row, column) for column in COLUMNS}
-            cells["params"] = params_text(row.params)
-            cells["valid"] = "true" if row.valid else "false"
-            writer.writerow(cells.values())  # None is written as an empty cell
+            own = {"params": params_text(row.params), "valid": f"{row.valid}".lower()}
+            # None is written as an empty cell.
+            writer.writerow(own.get(column, getattr(row, column)) for column in COLUMNS)
         return text.getvalue().encode()

@@ -73,15 +73,8 @@ def _measured(rows: Iterable[Row], benchmark: str, quantity: str, method: str = 
 
 CHASE = "latency_vs_footprint"
 KIB = 1024
-LATENCIES: Mapping[str, tuple[str, ...]] = {
-    "shared": ("shared",),
-    "l1": ("l1",),
-    "l2": ("l2", "l2_near"),
-    "l2_far": ("l2_far",),
-    "dram": ("dram",),
-    "constant_l1": ("constant_l1",),
-    "constant_l15": ("constant_l15",),
-}
+_PLACES = ("shared", "l1", "l2", "l2_far", "dram", "constant_l1", "constant_l15")
+LATENCIES: dict[str, tuple[str, ...]] = {one: (one,) for one in _PLACES} | {"l2": ("l2", "l2_near")}
 """Panels, and the published levels that stand in each: one L2, or the near part of one of two."""
 
 _OTHER_METRICS = (
@@ -185,14 +178,11 @@ def _comparable(one: PublishedBandwidth) -> tuple[str, float] | None:
 
 def own_bandwidths(rows: Sequence[Row]) -> Mapping[str, Row]:
     """The best valid row of each panel: reads, and copies of DRAM; nothing of a run on a CPU."""
-    quantities = {
-        quantity: _measured(rows, "bandwidth", quantity, "event_slope")
-        for quantity in ("bandwidth_per_sm", "share_of_limit")
-    }
     best = {}
     for panel in BANDWIDTHS:
         level, _, operation = panel.partition("_")
-        rates = quantities["share_of_limit" if operation else "bandwidth_per_sm"]
+        quantity = "share_of_limit" if operation else "bandwidth_per_sm"
+        rates = _measured(rows, "bandwidth", quantity, "event_slope")
         wanted = (level, operation or "read")
         found = [row for row in rates if (row.text("level"), row.text("operation")) == wanted]
         if found:

@@ -67,14 +67,12 @@ def lacking(run: Run, lender: Run | None = None) -> str | None:
     return None if points(run, FLOP, nominal=True) else NO_KERNEL
 
 
-def _judged(
-    point: Point, ceilings: Sequence[Ceiling], clocks: Clocks, counted: float | None
-) -> Point:
+def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: float | None) -> Point:
     """The point with its share of what its roofs allow, and the roof that it passes by most."""
     at = point.intensity
     level = "l1" if point.level == LOADS else point.level
-    slopes = [one for one in ceilings if one.roof and one.level == level]
-    peaks = [one for one in ceilings if one.bounds and one.level == point.arithmetic]
+    slopes = [one for one in found if one.roof and one.level == level]
+    peaks = [one for one in found if one.bounds and one.level == point.arithmetic]
     over = [*slopes, *(one for one in peaks if one.name != WITHOUT_FMA)]
     margin = 1 + TOLERANCE
     passed = [one for one in over if point.low > margin * replace(one, value=one.high).at(at)]
@@ -84,7 +82,7 @@ def _judged(
         share=point.value / min(one.at(at) for one in over) if slopes else None,
         above=roof,
         above_by=point.value / roof.at(at) if roof else None,
-        reason=_cause(point, roof, ceilings, clocks, counted) if roof else "",
+        reason=_cause(point, roof, found, clocks, counted) if roof else "",
     )
 
 
