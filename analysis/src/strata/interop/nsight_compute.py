@@ -133,7 +133,7 @@ def _part(unit: str) -> tuple[Decimal, str]:
 
 
 def reading_of(text: str, unit: str) -> Reading | None:
-    """A number of ncu's in base units, None of what is none; ValueError for a decimal comma."""
+    """A number of ncu's in base units, None of what is none; ValueError for another locale."""
     bare = text.strip()
     if not NUMBER.fullmatch(bare):
         if NUMBER_LIKE.fullmatch(bare):
