@@ -50,7 +50,7 @@ def items(run: Run) -> Sequence[Point]:
         point.row.key: plateau.level
         for curve in curves(drawn).values()
         for plateau in plateaus.find(
-            [float(point.footprint) for point in curve], [point.row.value for point in curve]
+            [float(p.footprint) for p in curve], [p.row.value for p in curve]
         )
         for point in curve[plateau.start : plateau.stop + 1]
     }
@@ -91,8 +91,9 @@ def chart(points: Sequence[Point]) -> c.Chart:
     """Both axes logarithmic: levels are a decade apart in time, and three of them in size."""
     spaces = ordered({point.curve for point in points}, tuple(LOOKS))
     looks = {space: LOOKS.get(space, (space, c.INK)) for space in spaces}
-    layers: list[c.Layer] = []
-    layers += [c.Rule(at=at, of="place", words=name) for name, at in marked(points).items()]
+    layers: list[c.Layer] = [
+        c.Rule(at, of="place", words=name) for name, at in marked(points).items()
+    ]
     valid = [point for point in points if point.row.valid and point.row.value > 0]
     logs = [(point.footprint, log(point.row.value)) for point in valid]
     low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
@@ -104,11 +105,10 @@ def chart(points: Sequence[Point]) -> c.Chart:
         below, broad = under >= min(over, FOOT), last >= BROAD * first
         ends = [c.Mark(first, level), c.Mark(last, level)]
         layers += [
-            c.Series(marks=ends, look=c.Look(line=":", width=0.8), order=3.5),
+            c.Series(ends, c.Look(line=":", width=0.8), order=3.5),
             c.Words(
-                place=(first * last) ** 0.5 if broad else first, value=level, text=words,
-                across="center" if broad else "left", boxed=True,
-                dy=-3 if below else 3, up="top" if below else "bottom",
+                (first * last) ** 0.5 if broad else first, level, words, 0, -3 if below else 3,
+                "center" if broad else "left", "top" if below else "bottom", boxed=True,
             ),
         ]  # fmt: skip
     return chase.chart(points, looks, 3.6, layers)
@@ -158,13 +158,8 @@ def caption(points: Sequence[Point]) -> str:
     return words
 
 
+COLUMNS = chase.COLUMNS | attributes(load_seconds="seconds", plateau="plateau")
+TITLE = "Latency of every level of the hierarchy"
 FIGURE = Figure(
-    name="latency_vs_footprint",
-    title="Latency of every level of the hierarchy",
-    order=5,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=chase.COLUMNS | attributes(load_seconds="seconds", plateau="plateau"),
-    invalid=lambda point: "" if point.row.valid else point.words,
+    "latency_vs_footprint", TITLE, 5, items, chart, caption, COLUMNS, invalid=chase.invalid
 )
