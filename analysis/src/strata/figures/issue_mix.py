@@ -13,13 +13,10 @@ from strata.model.units import short
 from strata.run import Row, Run
 
 LOOKS = {
-    name: (words, c.Look(colour=colour, marker=marker, line="-", size=4.4))
-    for name, words, colour, marker in (
-        ("rsqrt", "reciprocal square root", "#D55E00", "o"),
-        ("shuffle", "shuffle", "#0072B2", "s"),
-        ("shared_load", "load, shared", "#009E73", "^"),
-        ("integer_add", "add, int32", "#CC79A7", "D"),
-    )
+    "rsqrt": ("reciprocal square root", c.Look("#D55E00", "o", "-", 4.4)),
+    "shuffle": ("shuffle", c.Look("#0072B2", "s", "-", 4.4)),
+    "shared_load": ("load, shared", c.Look("#009E73", "^", "-", 4.4)),
+    "integer_add": ("add, int32", c.Look("#CC79A7", "D", "-", 4.4)),
 }
 APART = 1.012
 """From one partner's mark to the next at the same size: ranges would lie on each other."""
@@ -27,12 +24,10 @@ APART = 1.012
 
 def items(run: Run) -> Sequence[CaseRows]:
     """The cases by partner and by multiply-adds."""
-    order = list(LOOKS)
-    cases = by_case(row for row in run.of("issue_mix") if row.text("partner") in order)
-    return sorted(
-        (one for one in cases if one.row("partner_cycles")),
-        key=lambda one: (order.index(one.text("partner")), one.count("multiply_adds")),
-    )
+    rows = [row for row in run.of("issue_mix") if row.text("partner") in LOOKS]
+    cases = [one for one in by_case(rows) if one.row("partner_cycles")]
+    order = list(LOOKS).index
+    return sorted(cases, key=lambda one: (order(one.text("partner")), one.count("multiply_adds")))
 
 
 def cost(one: CaseRows) -> Row:
@@ -49,17 +44,11 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
         return c.mark(one.count("multiply_adds") * shift, cost(one))
 
     lines = c.by_look(cases, lambda one: one.text("partner"), LOOKS, marked, spread="bar")
-    slot = c.Rule(at=1, label="its slot", look=c.Look(colour=c.GREY, line=":", width=1))
-    panel = c.Panel(
-        layers=[*lines, slot],
-        places=c.Axis(
-            label="multiply-adds between two such instructions",
-            scale="log2",
-            ticks=sorted({one.count("multiply_adds") for one in cases}),
-        ),
-        values=c.Axis(label="cycles of a scheduler for one more instruction", zero=True),
-    )
-    return c.one(panel, width=6.4, height=3.6)
+    slot = c.Rule(1, c.Look(c.GREY, line=":", width=1), "its slot")
+    ticks = sorted({one.count("multiply_adds") for one in cases})
+    places = c.Axis("multiply-adds between two such instructions", "log2", ticks=ticks)
+    values = c.Axis("cycles of a scheduler for one more instruction", zero=True)
+    return c.one(c.Panel([*lines, slot], places, values), width=6.4, height=3.6)
 
 
 def caption(cases: Sequence[CaseRows]) -> str:
@@ -81,16 +70,11 @@ def caption(cases: Sequence[CaseRows]) -> str:
     )
 
 
-FIGURE = Figure(
-    name="issue_mix",
-    title="Instructions of other units among multiply-adds",
-    order=92,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=params("partner", "multiply_adds")
+COLUMNS = (
+    params("partner", "multiply_adds")
     | attributes(of=cost, partner_cycles="value", minimum="minimum", maximum="maximum")
     | {"group_cycles": lambda one: one.row("group_cycles", "clock64_slope")}
-    | attributes("valid", "case", of=cost),
-    row=cost,
+    | attributes("valid", "case", of=cost)
 )
+TITLE = "Instructions of other units among multiply-adds"
+FIGURE = Figure("issue_mix", TITLE, 92, items, chart, caption, COLUMNS, row=cost)
