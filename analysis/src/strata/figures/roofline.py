@@ -1,7 +1,4 @@
-"""What bounds each kernel, arithmetic, issue, or the bytes of which level, and how near is it?
-
-Two figures: operations against bytes, and instructions of warps against sectors.
-"""
+"""What bounds each kernel, arithmetic, issue, or the bytes of which level, and how near is it?"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -42,11 +39,13 @@ class Ends:
     top: float
 
 
+Name = tuple[float, str, str]
+
+
 def limits(entries: Sequence[Entry]) -> Ends:
-    """By the measured ceilings alone, rounded outwards to half a decade.
+    """By the measured ceilings alone, of the widest run, rounded outwards to half a decade.
 
     So two figures with the same ceilings, whatever is drawn in them, can be laid over each other.
-    Of several runs as far as the widest of them.
     """
     reach = []
     for mine in c.grouped(ceilings_of(entries), RUN).values():
@@ -60,9 +59,6 @@ def limits(entries: Sequence[Entry]) -> Ends:
     least = [10 ** (math.floor(2 * math.log10(min(each))) / 2) for each in (lefts, bottoms)]
     most = [10 ** (math.ceil(2 * math.log10(max(each))) / 2) for each in (rights, tops)]
     return Ends(least[0], most[0], least[1], most[1])
-
-
-# --- the drawing ----------------------------------------------------------------------------------
 
 
 def chart(form: Form, entries: Sequence[Entry]) -> c.Chart:
@@ -127,9 +123,8 @@ def _ceilings(found: Sequence[Ceiling], ends: Ends, bytes_unit: float | None) ->
             part = 0.02 if not one.lesser else 0.12 if crowded else 0.05
             at = start * (ends.right / ends.left) ** part
             name = one.name.rpartition(", ")[2] if one.lesser else one.name
-            rate = f"{brief(value)}{units.SPACE}Gsector/s"
-            if bytes_unit:
-                rate = units.quantity(value * bytes_unit, "B/s")
+            sectors = f"{brief(value)}{units.SPACE}Gsector/s"
+            rate = units.quantity(value * bytes_unit, "B/s") if bytes_unit else sectors
             yield c.Words(
                 at, value * at, f"{name} {rate}", slope=value, across="left",
                 dx=2 if below else -1, dy=-1 if below else 1, up="top" if below else "bottom",
@@ -157,9 +152,7 @@ def _shown(points: Sequence[Point], ends: Ends) -> list[Point]:
     return [one for one in points if one.level != LOADS or one.value >= ends.bottom]
 
 
-def _kernels(
-    points: Sequence[Point], ends: Ends
-) -> tuple[list[c.Series], list[tuple[float, str, str]]]:
+def _kernels(points: Sequence[Point], ends: Ends) -> tuple[list[c.Series], list[Name]]:
     """The points of each kernel, joined at its rate, a ring about impossible ones; and its name."""
     layers, names = [], []
     for kernel, mine in c.grouped(points, lambda one: one.name).items():
@@ -204,9 +197,6 @@ def _keys(entries: Sequence[Entry]) -> Iterator[c.Key]:
     ):
         if present:
             yield c.Key(label, look)
-
-
-# --- captions -------------------------------------------------------------------------------------
 
 
 def caption(form: Form, entries: Sequence[Entry]) -> str:
@@ -264,10 +254,8 @@ def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> It
         "arithmetic in registers."
     )
     if any(one.basis == "theoretical" for one in ceilings):
-        yield (
-            "Dotted: four instructions a cycle on each SM, and what lanes and pins allow, at the "
-            "clock held."
-        )
+        lanes = "what lanes and pins allow, at the clock held"
+        yield f"Dotted: four instructions a cycle on each SM, and {lanes}."
     if any(one.level == LOADS for one in points):
         yield (
             "Diamonds: global loads alone, against the sectors that they asked L1 for. Uprights: "
