@@ -1,8 +1,7 @@
 """What does it cost to bring bytes to the GPU and back, or to the GPU beside it?
 
-A cost for each transfer and a cost for each byte: a line through some of the sizes, which must
-predict the others. Breitbart packs many small pieces into one copy because a copy costs much to
-start and little for each byte.
+A line through some of the sizes, a cost for each transfer and one for each byte, must predict the
+others. Breitbart packs many small pieces into one copy, as a copy costs much to start.
 """
 
 from collections.abc import Sequence
@@ -59,9 +58,8 @@ def peer_accesses(run: Run) -> Sequence[Point]:
             way, direction = LOADS.get(row.quantity, row.text("by")), row.text("direction")
             moved, rate = row.count("bytes") or 0, rates.get(row.case)
             found.append(Point(way, direction, 1, "none", moved, row, rate))
-    return sorted(
-        found, key=lambda p: (DIRECTIONS.index(p.direction), WAYS.index(p.memory), p.bytes)
-    )
+    directions, ways = DIRECTIONS.index, WAYS.index
+    return sorted(found, key=lambda p: (directions(p.direction), ways(p.memory), p.bytes))
 
 
 def _name(word: str) -> str:
@@ -162,16 +160,10 @@ def _packing(shown: Sequence[Point]) -> str:
 def caption(text: str, shown: Sequence[Point]) -> str:
     """What is drawn, what a load costs, where packing stops paying, the fits and what they say."""
     many, fitted = any(p.pieces > 1 for p in shown), lines(shown)
-    loads = "; ".join(
-        f"{_name(p.memory)} {quantity(p.row.value, 's')}"
-        for p in shown
-        if p.memory in LOADS.values() and p.row.valid
-    )
-    told = "; ".join(
-        f"{_name(way)} {_name(direction)} {_parameters(line)}"
-        for (way, direction, *_), line in fitted.items()
-    )
-    told = "" if many else f", with 95 % intervals: {told}"
+    known = [p for p in shown if p.memory in LOADS.values() and p.row.valid]
+    loads = "; ".join(f"{_name(p.memory)} {quantity(p.row.value, 's')}" for p in known)
+    fits = [f"{_name(at[0])} {_name(at[1])} {_parameters(line)}" for at, line in fitted.items()]
+    told = "" if many else f", with 95 % intervals: {'; '.join(fits)}"
     joined = {p.key for p in shown if p.memory not in LOADS.values()} - fitted.keys()
     worst = worst_prediction(shown)
     return (
