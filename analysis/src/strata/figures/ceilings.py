@@ -1,8 +1,6 @@
 """How much do arithmetic and each level of memory give at the most, and how much should they?
 
-Of arithmetic, rates of multiply-adds. Of memory, the ceilings of the roofline of van den Braak,
-Mesman and Corporaal (2010, Fig. 3): wide accesses are words in groups, lanes in a row are
-coalesced.
+Of memory, the ceilings of van den Braak, Mesman and Corporaal (2010, Fig. 3).
 """
 
 from collections.abc import Sequence
@@ -133,10 +131,10 @@ def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
             limit = (one.limit or 0) / TERA
             end = limit if bar.furthest < limit < 1.6 * bar.furthest else bar.furthest
             words.append(c.Mark(bar.place, end, words=one.words))
-        stroke, dot = c.Look(marker="|", size=16), c.Look(marker="o", size=3.6, hollow=True)
+        dot = c.Look(marker="o", size=3.6, hollow=True)
         layers = (
             c.Bars(bars, c.Look("#0072B2"), "best measured", "bar"),
-            c.Series(limits, stroke, "what lanes or pins allow"),
+            c.Series(limits, c.Look(marker="|", size=16), "what lanes or pins allow"),
             c.Series(others, dot, "other forms and numbers of warps"),
             c.Series(words, c.Look(), words_size=7.5),
         )
