@@ -41,10 +41,9 @@ stars, white, grey and black), and seconds from its section VI-C."""
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A kernel or a roof: additions per byte, and additions in a second.
+    """A kernel or a roof: additions per byte, and additions in a second, here and as `published`.
 
     A roof of arithmetic has no intensity; one of bandwidth has the rate of one addition per byte.
-    `published` is the rate on the GeForce 8800 GT.
     """
 
     name: str
@@ -96,11 +95,8 @@ def _roofs(run: Run) -> Iterator[Item]:
         and (row.count("width") or 0) > 4
         and (row.quantity, *map(row.text, ("operation", "pattern", "stride"))) in reads
     ]
-    sectors = [
-        row.value
-        for row in run.of("cache_geometry")
-        if (row.valid, row.quantity, row.text("property")) == (True, "sector", "l1_sector")
-    ]
+    found = [row for row in run.of("cache_geometry") if row.valid and row.quantity == "sector"]
+    sectors = [row.value for row in found if row.text("property") == "l1_sector"]
     for row in sorted(whole, key=lambda row: -row.value)[:1]:
         yield _item("DRAM", row, SOLID, 1.0)
         for sector in sectors[:1]:
