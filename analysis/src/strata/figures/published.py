@@ -1,7 +1,4 @@
-"""How long is a load under way, and how much does each level give: here, and on other GPUs?
-
-A line for each GPU, a panel for each level.
-"""
+"""How long is a load under way, and how much does each level give: here, and on other GPUs?"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -58,14 +55,14 @@ def _chart(marks: Sequence[Mark], panels: Mapping[str, tuple[str, str]]) -> c.Ch
     """The run's own GPU on top, generations a little apart, their names beside the last panel."""
     generations = c.grouped(marks, attrgetter("generation"))
     lines: dict[str, float] = {}
-    beside, guides, last = [], [], -1 - GAP
+    beside, guides, first = [], [], 0.0
     for generation in sorted(generations, key=("", *GENERATIONS).index):
         gpus = dict.fromkeys(mark.gpu for mark in generations[generation])
-        first = last + 1 + GAP
         lines |= {gpu: first + place for place, gpu in enumerate(gpus)}
         last = first + len(gpus) - 1
         beside.append(((first + last) / 2, generation, c.INK))
         guides.append(c.Rule(last + (1 + GAP) / 2, replace(THIN, colour=DARK), of="place"))
+        first = last + 1 + GAP
     guides += [c.Rule(at, THIN, of="place") for at in lines.values()]
     names, ticks = ["this GPU", *list(lines)[1:]], list(lines.values())
     places = c.Axis(limits=(-0.7, ticks[-1] + 0.7), ticks=ticks, names=names, size=6.5)
