@@ -1,7 +1,6 @@
 """Which half of L2 is whose, and what does crossing cost?
 
-What every SM needs for a line of its own side and for one of the other. An SM's samples stand in
-the record in the order of its number; the record holds none of this where L2 is one cache.
+An SM's samples stand in the order of its number; there are none where L2 is one cache.
 """
 
 from collections import Counter
@@ -106,10 +105,9 @@ def caption(cores: Sequence[Core]) -> str:
         "SM, and over those far from it."
     )
     if crossing := first.sound("crossing_cycles"):
-        words += (
-            f" Crossing costs {quantity(crossing.value, crossing.unit)} in the median, "
-            f"{number(crossing.minimum)} to {number(crossing.maximum)} by SM."
-        )
+        ends = f"{number(crossing.minimum)} to {number(crossing.maximum)}"
+        cost = quantity(crossing.value, crossing.unit)
+        words += f" Crossing costs {cost} in the median, {ends} by SM."
     if (fabric := first.rows.get("fabric_sectors_per_access")) and fabric.valid:
         each = f"{number(fabric.value)} sectors an exchange"
         words += f" Counted between the halves: {each}, near and far together."
@@ -118,10 +116,8 @@ def caption(cores: Sequence[Core]) -> str:
     counts = sorted(Counter(core.near_share for core in cores if core.near_share).items())
     if share and share.valid and len(counts) == 2:
         (near, small), (_, large) = counts
-        words += (
-            f" {small} SMs are on the side with {number(100 * near)}{SPACE}% of the lines near "
-            f"them, {large} on the other."
-        )
+        side = f"the side with {number(100 * near)}{SPACE}% of the lines near them"
+        words += f" {small} SMs are on {side}, {large} on the other."
     return words
 
 
