@@ -1,8 +1,4 @@
-"""How many bytes must be in flight on an SM before a level of memory gives all that it can?
-
-A panel a level: every shape of launch is a point, and the line joins the best of them. What
-Little's law allows at the latency of the level is a line of its own.
-"""
+"""How many bytes must be in flight on an SM before a level of memory gives all that it can?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,8 +28,7 @@ TERA = 1e12
 class Spot(NamedTuple):
     """The bandwidth of one shape of launch; `limit` is in B/s, None where nobody knows one.
 
-    `little` is what its bytes in flight allow of reads at the latency of the level, in B/s; None
-    where the run has no such latency, and of other operations.
+    `little` is what its bytes in flight allow of reads at the latency of the level, in B/s, if any.
     """
 
     level: str
