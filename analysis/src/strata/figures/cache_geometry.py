@@ -100,9 +100,9 @@ def caption(cases: Sequence[CaseRows]) -> str:
     )
     if any(one.text("property") == "l2_size" and found(one).backend == "cuda" for one in cases):
         words += " An L2 of two halves is larger than what one SM finds in it."
-    known = [row.value for one in cases if (row := one.row("confidence"))]
-    sure = f" Every change is there with a confidence of {min(known):.4g} or more." if known else ""
-    return words + sure
+    if known := [row.value for one in cases if (row := one.row("confidence"))]:
+        words += f" Every change is there with a confidence of {min(known):.4g} or more."
+    return words
 
 
 COLUMNS = (
