@@ -1,7 +1,4 @@
-"""What does each layout of a 2009 paper cost and gain at every level of memory?
-
-Figures 10 and 11 of Siegel, Ributzka and Li (2009), redone.
-"""
+"""Figures 10 and 11 of Siegel, Ributzka and Li (2009), redone at every level of memory."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -52,18 +49,15 @@ def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
 
 def gains_caption(gains: Sequence[LayoutGain]) -> str:
     """What bars and marks are, and what the paper prints."""
-    listed = ", ".join(
-        f"{level_name(gain.level)} {LOADS[gain.how][0]} {factor(gain.gain)}"
-        for gain in gains
-        if gain.valid and gain.layout == "soaoas"
-    )
+    best = [gain for gain in gains if gain.valid and gain.layout == "soaoas"]
+    told = [f"{level_name(one.level)} {LOADS[one.how][0]} {factor(one.gain)}" for one in best]
     return (
         f"After Figure 11 of {CITED}, speed of reading all seven fields over the array of "
         "structures (II-A): by the time of one warp at a time, and by the best useful bandwidth "
         "of all block sizes and numbers of warps. Open marks: an 8800 GTX without caches, as the "
         "paper's text says (III-A): soa roughly 10 % and soaoas approximately 50 % faster with "
         "CUDA 1.0, soaoas roughly 30 % with CUDA 2.2; its other values are bars without numbers."
-        + (f" soaoas here: {listed}." if listed else "")
+        + (f" soaoas here: {', '.join(told)}." if told else "")
     )
 
 
