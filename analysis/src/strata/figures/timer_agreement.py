@@ -1,7 +1,6 @@
 """Do two independent clocks see the same time?
 
-The in-kernel clock and the timer outside the kernel share nothing but the kernel. Where they differ
-by more than 2 %, one of them did not time what it was meant to.
+Where they differ by more than 2 %, one of them did not time what it was meant to.
 """
 
 from collections.abc import Sequence
@@ -85,18 +84,15 @@ def caption(pairs: Sequence[Agreement]) -> str:
     )
 
 
-FIGURE = Figure(
-    "timer_agreement",
-    "Agreement of the timers",
-    40,
-    lambda run: agreements(run.rows),
-    chart,
-    caption,
+COLUMNS = (
     attributes(benchmark="reference.benchmark", quantity="reference.quantity")
     | {"level": level}
     | attributes(unit="reference.unit", reference_method="reference.method")
     | attributes(reference_value="reference", other_method="other.method", other_value="other")
-    | attributes("ratio", "valid", case="reference.case"),
-    row=lambda pair: pair.other,
+    | attributes("ratio", "valid", case="reference.case")
+)
+FIGURE = Figure(
+    "timer_agreement", "Agreement of the timers", 40,
+    lambda run: agreements(run.rows), chart, caption, COLUMNS, row=lambda pair: pair.other,
     invalid=lambda pair: "" if pair.valid else f"{pair.reference.case}, {pair.other.method}",
 )  # fmt: skip
