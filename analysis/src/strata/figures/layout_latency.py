@@ -1,7 +1,6 @@
 """What does one warp-read cost in each layout, when nothing else runs?
 
-After Figures 10 and 11 of Siegel et al. 2009, once per level of the hierarchy. The time of the sum
-and of the address arithmetic is inside each bar; it is hatched where it was measured.
+After Figures 10 and 11 of Siegel et al. 2009, once per level of the hierarchy.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,9 +46,8 @@ def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.C
         return c.Mark(place(bar), row.value, low, high, row.valid, short(row.value))
 
     def panel(title: str, here: Sequence[Bar]) -> c.Panel:
-        of = attrgetter("layout")
         style = {"spread": "caps", "thick": 0.86, "words_size": 6}
-        layers = c.by_look(here, of, looks, mark, c.Bars, **style)
+        layers = c.by_look(here, attrgetter("layout"), looks, mark, c.Bars, **style)
         inside = [
             c.Mark(place(bar), min(bar.arithmetic.value, bar.cycles.value))
             for bar in here
