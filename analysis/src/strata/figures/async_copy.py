@@ -1,7 +1,4 @@
-"""What does it cost to bring a tile into shared memory, by each way to do it?
-
-One tile at a time above, as many as the chip takes below.
-"""
+"""What does it cost to bring a tile into shared memory, by each way to do it?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
