@@ -1,7 +1,6 @@
 """Which level of memory served the reads that each case says it times?
 
-Hits and misses were counted, case by case: a case that claims L2 should find nothing in L1 (but for
-what its own layout makes it touch twice) and everything in L2.
+A case that claims L2 should find nothing in L1 (but what its layout touches twice), all in L2.
 """
 
 from collections.abc import Sequence
@@ -33,9 +32,9 @@ def chart(shares: Sequence[Share]) -> c.Chart:
             label, look = looks[layout]
             shift = STRIP * (list(looks).index(layout) - (len(looks) - 1) / 2)
             middle, last = names.index(name) + shift, len(here) - 1
-            aside = [JITTER * (at / last - 0.5 if last else 0) for at in range(len(here))]
             marks = [
-                c.mark(middle + by, one.counted, 0.01) for by, one in zip(aside, here, strict=True)
+                c.mark(middle + JITTER * (at / last - 0.5 if last else 0), share.counted, 0.01)
+                for at, share in enumerate(here)
             ]
             said = {100 * share.predicted.value for share in here if share.predicted}
             layers.append(c.Series(marks, look, label))
