@@ -1,7 +1,6 @@
 """What does an instruction of another unit cost a scheduler among multiply-adds?
 
-Cycles that a group of multiply-adds takes more with one such instruction behind it, against the
-multiply-adds of a group. The slot that any instruction needs is one cycle.
+The slot that any instruction needs is one cycle.
 """
 
 from collections.abc import Sequence
@@ -55,18 +54,16 @@ def caption(cases: Sequence[CaseRows]) -> str:
     """What is drawn, and what of it is no unit's own limit."""
     valid = [one for one in cases if cost(one).valid]
     most = max(valid, key=lambda one: cost(one).value, default=None)
-    largest = (
+    largest = most and (
         f" The most is {short(cost(most).value)} cycles: {LOOKS[most.text('partner')][0]} among "
         f"{most.count('multiply_adds')} multiply-adds."
-        if most
-        else ""
     )
     return (
         "Groups of multiply-adds (fp32) with one instruction of another unit behind each, by eight "
         "warps a scheduler, every SM at work: cycles of a group less those of the same "
         "multiply-adds alone, measured beside it. Marks: medians; lines: range of the samples. "
         "Where groups are small, a unit that takes fewer instructions than a scheduler issues is "
-        f"the limit, and not what the instruction costs among others.{largest}"
+        f"the limit, and not what the instruction costs among others.{largest or ''}"
     )
 
 
