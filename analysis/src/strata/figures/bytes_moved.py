@@ -1,8 +1,7 @@
 """How many bytes move for each byte that is used, in each layout, on each generation of GPU?
 
-What Figures 10 and 11 of Siegel et al. 2009 saw as time, said as traffic: the rules for global
-memory that held on their 8800 GTX (compute capability 1.0), and those that came after. On the
-generation at hand the hardware's own count stands beside the rule.
+What Figures 10 and 11 of Siegel et al. 2009 saw as time, said as traffic: by the rules of their
+8800 GTX (compute capability 1.0) and of those after; here the hardware's count stands beside.
 """
 
 from collections.abc import Sequence
@@ -38,10 +37,10 @@ def chart(items: Sequence[Moved]) -> c.Chart:
             words = "" if at in hidden and not item.counted else ruled.get(at, "")
             return c.Mark(at, item.ratio, item.low, item.high, item.row.valid, words)
 
-        of, small = attrgetter("layout"), 5.8
-        bars = c.by_look(rules, of, looks, mark, c.Bars, thick=0.86, words_size=small)
+        of = attrgetter("layout")
+        bars = c.by_look(rules, of, looks, mark, c.Bars, thick=0.86, words_size=5.8)
         label, marks = "counted here" if counts else "", [mark(item) for item in counts]
-        diamonds = c.Series(marks, COUNTED, label, "caps", words_size=small)
+        diamonds = c.Series(marks, COUNTED, label, "caps", words_size=5.8)
         whole = c.Rule(1, c.Look(c.GREY, line="--", width=0.7), order=0.9)
         places = c.groups_axis(generations, len(layouts), GAP, label="compute capability")
         values = c.Axis("bytes moved ÷ bytes used", zero=True)
