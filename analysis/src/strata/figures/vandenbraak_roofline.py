@@ -84,9 +84,10 @@ def items(run: Run) -> Sequence[Item]:
 def _roofs(run: Run) -> Iterator[Item]:
     """What arithmetic and DRAM allow, and what is left of DRAM for a word of each sector."""
     if best := own_cost(run.of("instruction_cost"), "iadd3", chain=False):
-        for row in run.of("instruction_cost"):
-            if (row.case, row.quantity, row.valid) == (best.case, "operation_rate", True):
-                yield _item("integer additions", row, SOLID, None)
+        of_case = [row for row in run.of("instruction_cost") if row.case == best.case]
+        rates = [row for row in of_case if row.quantity == "operation_rate"]
+        if rates and rates[0].valid:
+            yield _item("integer additions", rates[0], SOLID, None)
     reads = {("bandwidth", "read", "?", "?"), ("useful_bandwidth", "?", "strided", "1")}
     whole = [
         row
