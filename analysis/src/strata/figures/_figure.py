@@ -14,7 +14,7 @@ from strata.run import Context, Row, Run
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Figure(Generic[Item]):
     """What the report must know to show a figure; `Item` is one bar or point of it.
 
