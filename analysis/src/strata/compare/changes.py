@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -76,19 +76,14 @@ class Change:
         return 1 / (1 + share) - 1 if self.better == "higher" else share
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """A row of two runs that is no time: equal to the last digit, or left out for a reason."""
 
     before: Row
     after: Row
     verdict: Literal["same", "changed", "not compared"]
+    better: Literal["neither", ""] = "neither"
     reason: str = ""
-
-    @property
-    def better(self) -> str:
-        """Neither direction; empty where nothing is compared."""
-        return "" if self.reason else "neither"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +117,7 @@ class Comparison:
 
 
 def better(row: Row) -> Better:
-    """Which direction of a quantity is the better one.
-
-    Times, latencies and cycles are better lower, rates of any kind higher; of sizes, shares and
-    clocks neither is.
-    """
+    """Times and cycles are better lower, rates of any kind higher; sizes, shares, clocks no way."""
     if row.unit in ("s", "cycle", "tsc_cycle"):
         return "lower"
     rate = row.unit.endswith(("/s", "/cycle", "/tsc_cycle")) or row.quantity == "share_of_limit"
@@ -137,12 +128,8 @@ def groups(row: Row) -> tuple[Group, ...]:
     """The groups of rows that may wander alike, from the finest to the coarsest."""
     place = next((row.params[name] for name in PLACES if name in row.params), "")
     kind = (row.quantity, row.method)
-    return (
-        (row.suite, row.benchmark, *kind, place),
-        (row.suite, row.benchmark, *kind),
-        (row.suite, *kind),
-        (),
-    )
+    fine = (row.suite, row.benchmark, *kind)
+    return (*fine, place), fine, (row.suite, *kind), ()
 
 
 def compare(
@@ -150,59 +137,42 @@ def compare(
 ) -> Comparison:
     """What changed from `before` to `after`, two runs of a device or of two of its model.
 
-    `same` are more runs of the code of `before`: what moves between them is no change, and the
-    floor is what they say. Raises `RunError` where the runs have no row in common or are of
-    different devices.
+    `same` are more runs of the code of `before`, which say how far medians wander. Raises
+    `RunError` where the runs have no row in common or are of different devices.
     """
     settings = settings or Settings()
     for run in (after, *same):
         if kinship(before.context, run.context) == "other":
-            raise RunError(
-                run.folder,
-                found=f"a run of {run.context.device.name}",
-                expected=f"one of {before.context.device.name}, as the first",
-                mend="compare different devices by their normalised numbers",
-            )
+            found = f"a run of {run.context.device.name}"
+            expected = f"one of {before.context.device.name}, as the first"
+            mend = "compare different devices by their normalised numbers"
+            raise RunError(run.folder, found=found, expected=expected, mend=mend)
     common = {row.key for row in before.rows} & {row.key for row in after.rows}
     if not common:
-        raise RunError(
-            after.folder,
-            found=f"no row that {before.context.run} has too",
-            expected="two runs with cases in common",
-            mend="run the same sweep with both",
-        )
+        found = f"no row that {before.context.run} has too"
+        expected, mend = "two runs with cases in common", "run the same sweep with both"
+        raise RunError(after.folder, found=found, expected=expected, mend=mend)
     timed, others = _pairs(before, after)
     moved = _drift(timed)
     drifts = [_drift(_pairs(*runs)[0]) for runs in itertools.pairwise((before, *same))]
     known = any(drift.groups for drift in drifts)
     assumed = math.log1p(settings.wander)
-    found = floors(drifts if known else [moved], moved.groups, known=known, assumed=assumed)
-    return Comparison(
-        before,
-        after,
-        settings,
-        same=tuple(same),
-        differences=differences(before, after),
-        changes=tuple(_changes(timed, moved, found, settings)),
-        exact=tuple(pair for pair in others if not pair.reason),
-        left_out=tuple(pair for pair in others if pair.reason),
-        alone=(len(before.rows) - len(common), len(after.rows) - len(common)),
-    )
+    held = floors(drifts if known else [moved], moved.groups, known=known, assumed=assumed)
+    changes = tuple(_changes(timed, moved, held, settings))
+    exact = tuple(pair for pair in others if not pair.reason)
+    left_out = tuple(pair for pair in others if pair.reason)
+    alone = (len(before.rows) - len(common), len(after.rows) - len(common))
+    told = differences(before, after)
+    return Comparison(before, after, settings, tuple(same), told, changes, exact, left_out, alone)
 
 
 def _pairs(before: Run, after: Run) -> tuple[list[tuple[Row, Row]], list[Pair]]:
-    """The rows that both runs have: the timed ones that can be compared, and the others.
-
-    The clock under load is a condition, no result.
-    """
+    """The rows of both runs, timed and others; the clock under load is a condition, no result."""
     theirs = {row.key: row for row in after.rows}
     timed, others = [], []
-    for one in before.rows:
-        two = theirs.get(one.key)
-        if two is None:
-            continue
+    for one, two in ((row, theirs[row.key]) for row in before.rows if row.key in theirs):
         if reason := _unfit(one, two):
-            others.append(Pair(one, two, "not compared", reason))
+            others.append(Pair(one, two, "not compared", "", reason))
         elif one.provenance != "timed":
             others.append(Pair(one, two, "same" if one.value == two.value else "changed"))
         elif one.quantity != CLOCK:

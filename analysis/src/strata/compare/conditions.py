@@ -1,9 +1,8 @@
 """What differs between two runs beside what they measured: each difference in one line."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from strata.model.units import fact, quantity
 from strata.run import Context, Run
@@ -29,8 +28,7 @@ _BUILD = (
 _HOST = ("cpu", "cores", "os", "kernel")
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """One thing in which two runs differ: its name, and what each has."""
 
     name: str
@@ -42,10 +40,7 @@ class Difference:
 
 
 def kinship(one: Context, other: Context) -> Kinship:
-    """Whether two runs are of one device, of two of one model, or of different ones.
-
-    A device that has no number of its own (a CPU) is told by its host.
-    """
+    """How the devices of two runs are akin; one without a number (a CPU) is told by its host."""
     if (one.device.slug, one.backend) != (other.device.slug, other.backend):
         return "other"
     hosts = [(run.host.cpu, run.host.cores, run.host.memory_bytes) for run in (one, other)]

@@ -7,7 +7,6 @@ timer counts: of the SM on a GPU, of the time-stamp counter on a CPU.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from strata.compare.changes import Better
@@ -24,8 +23,7 @@ Rows = Callable[[Run], Iterable[Row]]
 Divisor = Callable[[Row], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(NamedTuple):
     """A group of numbers in one unit.
 
     A number is the value of one of the `rows` by its divisor, left out where that is 0; of those
@@ -57,12 +55,8 @@ class Group(NamedTuple):
     lines: tuple[tuple[str, tuple[Number | None, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Devices:
-    """Runs of different devices side by side; `names` tell them apart.
-
-    `warnings` say in what harness, build and sweep of the runs differ, beside their devices.
-    """
+class Devices(NamedTuple):
+    """Runs of devices side by side, by `names`; `warnings` say in what else they differ."""
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
@@ -71,18 +65,12 @@ class Devices:
 
 
 def side_by_side(runs: Sequence[Run]) -> Devices:
-    """The normalised numbers of two or more runs, one column each.
-
-    Raises `RunError` where no two of them have a number in common.
-    """
+    """Normalised numbers, a column a run; raises `RunError` where no two have one in common."""
     groups = [group for panel in PANELS if (group := _filled(panel, runs)).lines]
     if not any(sum(map(bool, numbers)) > 1 for group in groups for _, numbers in group.lines):
-        raise RunError(
-            runs[-1].folder,
-            found=f"no normalised number that {runs[0].context.run} has too",
-            expected="runs with benchmarks in common",
-            mend="run the same sweep on both devices",
-        )
+        found = f"no normalised number that {runs[0].context.run} has too"
+        expected, mend = "runs with benchmarks in common", "run the same sweep on both devices"
+        raise RunError(runs[-1].folder, found=found, expected=expected, mend=mend)
     devices = [run.context.device.name for run in runs]
     names = [
         f"{name} ({run.context.run})" if devices.count(name) > 1 else name
@@ -95,9 +83,8 @@ def _warnings(first: Run, *later: Run) -> Iterator[str]:
     ours = ("strata.", "sweep.", "state")
     for run in later:
         found = [f"{one}" for one in differences(first, run) if one.name.startswith(ours)]
-        if found:
-            names = f"{first.context.run} and {run.context.run}"
-            yield f"conditions of {names} differ, {'; '.join(found)}"
+        names = f"{first.context.run} and {run.context.run}"
+        yield from [f"conditions of {names} differ, {'; '.join(found)}"] if found else []
 
 
 def _filled(panel: Panel, runs: Sequence[Run]) -> Group:
@@ -118,9 +105,6 @@ def _filled(panel: Panel, runs: Sequence[Run]) -> Group:
     return Group(panel, tuple((name, tuple(c.get(name) for c in columns)) for name in names))
 
 
-# --- what stands in a panel -----------------------------------------------------------------------
-
-
 def _timed(benchmark: str, *quantities: str, **axes: str) -> Rows:
     """The valid timed rows with these axes: of each case the first quantity that it has."""
 
@@ -135,26 +119,18 @@ def _timed(benchmark: str, *quantities: str, **axes: str) -> Rows:
 
 def units_of(run: Run) -> int:
     """SMs of a GPU, cores of a CPU; 0 where the run does not say."""
-    facts = run.context.device.facts
-    for name in ("sm_count", "cores"):
-        if isinstance(facts.get(name), int) and facts[name] > 0:
-            return int(facts[name])
-    return run.context.host.cores if run.context.backend == "host" else 0
+    told = (run.context.device.facts.get(name) for name in ("sm_count", "cores"))
+    cores = run.context.host.cores if run.context.backend == "host" else 0
+    return next((units for units in told if isinstance(units, int) and units > 0), cores)
 
 
 def _cycles(run: Run) -> Divisor:
-    """The clock under the load of a case, times the SMs or cores that share its work.
-
-    The serial rung is of one core; all else is of every SM or core of each of its GPUs.
-    """
+    """The clock under a case's load, times the SMs or cores at work: of all GPUs, serially one."""
     clocks = {row.case: row.value for row in run.rows[::-1] if row.quantity == CLOCK and row.valid}
     units = units_of(run)
-
-    def cycles(row: Row) -> float:
-        sharing = 1 if row.benchmark == "serial" else ladder.gpus(row) * units
-        return clocks.get(row.case, 0.0) * sharing
-
-    return cycles
+    return lambda row: (
+        clocks.get(row.case, 0.0) * (1 if row.benchmark == "serial" else ladder.gpus(row) * units)
+    )
 
 
 def _ceiling(run: Run) -> Divisor:
@@ -214,16 +190,10 @@ PANELS = (
 )  # fmt: skip
 
 
-# --- in words and tables --------------------------------------------------------------------------
-
-
 def section(found: Devices) -> Section:
     """All that there is to say of devices side by side, a table for each unit."""
-    return Section(
-        title=f"Side by side:{SPACE}" + ", ".join(found.names),
-        warnings=found.warnings,
-        tables=tuple(_table(found, group) for group in found.groups),
-    )
+    title = f"Side by side:{SPACE}" + ", ".join(found.names)
+    return Section(title, found.warnings, tuple(_table(found, group) for group in found.groups))
 
 
 def _table(found: Devices, group: Group) -> Table:

@@ -14,21 +14,15 @@ from strata.run.validate import refuse_repeated
 
 
 def only(run: Run, names: Sequence[str]) -> Run:
-    """The run with the rows of the benchmarks or suites `names` alone, all of it without names.
-
-    Raises `RunError` where it has no row of one of them.
-    """
+    """The run with the rows of the benchmarks or suites `names`, or all; may raise `RunError`."""
     if not names:
         return run
+    known = {row.benchmark for row in run.rows}
     for name in names:
-        if not any(name in (row.benchmark, row.suite) for row in run.rows):
-            known = ", ".join(sorted({row.benchmark for row in run.rows}))
-            raise RunError(
-                run.folder,
-                found=f"no row of {name}",
-                expected=f"a benchmark of the run ({known}) or a suite",
-                mend="name another",
-            )
+        if name not in known | {row.suite for row in run.rows}:
+            expected = f"a benchmark of the run ({', '.join(sorted(known))}) or a suite"
+            found, mend = f"no row of {name}", "name another"
+            raise RunError(run.folder, found=found, expected=expected, mend=mend)
     kept = tuple(row for row in run.rows if row.benchmark in names or row.suite in names)
     return structs.replace(run, rows=kept)
 

@@ -8,6 +8,7 @@ from strata.run.files import csv_bytes
 
 SHOWN = 30
 """So many alarms stand on a terminal; the files have them all."""
+Lines = Iterable[Sequence[str]]
 _COLOURS = {"slower": "red", "faster": "green", "changed": "magenta"}
 
 
@@ -28,11 +29,7 @@ class Section:
 
 
 def table_of(
-    name: str,
-    title: str,
-    header: Sequence[str],
-    lines: Iterable[Sequence[str]],
-    numeric: Iterable[int],
+    name: str, title: str, header: Sequence[str], lines: Lines, numeric: Iterable[int]
 ) -> Table:
     """A table of plain words; `numeric` are the places of its columns of numbers."""
     rows = tuple(tuple((cell,) for cell in line) for line in lines)
@@ -42,10 +39,8 @@ def table_of(
 def markdown(section: Section) -> str:
     """The section in GitHub's Markdown."""
     warnings = [f"**Warning:** {warning}" for warning in section.warnings]
-    listed = (
-        f"## {table.title}\n\n{tables.markdown(table)}"
-        for table in (*section.tables, *section.details)
-    )
+    shown = (*section.tables, *section.details)
+    listed = (f"## {table.title}\n\n{tables.markdown(table)}" for table in shown)
     lines = (f"# {section.title}", *section.notes[:1], *warnings, *section.notes[1:], *listed)
     return "\n\n".join(lines).rstrip() + "\n"
 
@@ -67,8 +62,8 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
     say(section.title)
     if section.alarms is None:
         for table in section.tables:
-            head = tuple((name,) for name in table.header)
             say(f"\n{table.title}")
+            head = tuple((name,) for name in table.header)
             put(table, replace(table, rows=(head, *table.rows)))
         return
     alarms = replace(section.alarms, rows=section.alarms.rows[:SHOWN])

@@ -26,9 +26,9 @@ below a doubling would ever be found among ten thousand rows.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -67,9 +67,8 @@ def _ranks(count: int) -> tuple[int, float]:
 def median_error(samples: Sequence[float]) -> float:
     """Standard error of the logarithm of the median of positive `samples`, in the order taken.
 
-    By Price and Bonett's order statistics, without a distribution; 0 of fewer than two samples,
-    which have no spread to show. From 20 samples on it is widened by the correlation of neighbours
-    in time, as for a process of first order.
+    By Price and Bonett's order statistics, without a distribution; 0 of fewer than two samples.
+    From 20 on widened by the correlation of neighbours in time, as a process of first order has it.
     """
     count = len(samples)
     if count < 2:
@@ -80,13 +79,10 @@ def median_error(samples: Sequence[float]) -> float:
     if count < SEEN or error == 0:
         return error
     values = np.log(samples)
-    values = values - values.mean()
-    correlation = float((values[1:] * values[:-1]).sum() / (values * values).sum())
-    correlation = min(max(correlation, 0.0), 0.9)
+    values -= values.mean()
+    alike = float((values[1:] * values[:-1]).sum() / (values * values).sum())
+    correlation = min(max(alike, 0.0), 0.9)
     return error * math.sqrt((1 + correlation) / (1 - correlation))
-
-
-# --- how far a row moves without a change ---------------------------------------------------------
 
 
 @cache
@@ -97,10 +93,9 @@ def _table(shape: float) -> Vector:
 
 
 def _quantiles(chances: Vector, shape: float) -> Vector:
-    """How far a law of one sigma reaches: it is beyond with the given chances, to either side.
+    """How far a law of one sigma (68.3 % lie within) reaches, for chances of both sides together.
 
-    One sigma is where 68.3 % lie, whatever the shape. From a table, because the function itself
-    takes microseconds: right to 0.1 %.
+    From a table, because the function itself takes microseconds: right to 0.1 %.
     """
     return np.interp(np.log(chances), _GRID, _table(shape))
 
@@ -114,8 +109,7 @@ def _bisected(low: Vector, high: Vector, halvings: int, below: Callable[[Vector]
     return high
 
 
-@dataclass(frozen=True, slots=True)
-class Laws:
+class Laws(NamedTuple):
     """How rows move without a change, in logarithms: scale and shape of each, shift of all groups.
 
     A scale is one sigma: 68.3 % of such rows move less. The shift is normal, one sigma as well.
@@ -145,13 +139,11 @@ class Laws:
         return np.exp(_bisected(low, high, 28, lambda chance: self.reach(np.exp(chance)) > sizes))
 
 
-@dataclass(frozen=True, slots=True)
-class Floor:
+class Floor(NamedTuple):
     """The between-run component of a group of rows, as a logarithm.
 
-    `spread` is one sigma of rows within the group and `shape` the exponent of its law; `shift` is
-    one sigma of the group as a whole. `rows` is the number of changes behind it, 0 where it is
-    assumed.
+    `spread` is one sigma of rows within the group, `shape` the exponent of its law, `shift` one
+    sigma of the group as a whole; `rows` changes are behind it, 0 where it is assumed.
     """
 
     group: Group
@@ -169,9 +161,8 @@ class Floor:
 def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
     """Spread and shape of `changes` around zero beyond their `errors`, all of one group.
 
-    The spread makes half of the changes lie within the law's own middle half, whatever the others
-    do; the shape is the likeliest, where of the changes beyond the share `kept` only the number
-    counts.
+    The spread puts half of the changes within the law's own middle half; the shape is the
+    likeliest, where of the changes beyond the share `kept` only the number counts.
     """
     sizes = np.abs(changes)
     middles = np.array([float(_quantiles(np.array(0.5), shape)) for shape in SHAPES])
@@ -199,12 +190,8 @@ def fit(changes: Vector, errors: Vector, *, kept: float) -> tuple[float, float]:
     return float(spreads[best]), SHAPES[best]
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """What moved between two runs: logarithms of ratios, their errors, and the groups of each row.
-
-    `groups` has for each row its groups from the finest to the coarsest.
-    """
+class Drift(NamedTuple):
+    """Logarithms of ratios of two runs, their errors, and each row's groups, the finest first."""
 
     changes: Vector
     errors: Vector
@@ -242,16 +229,13 @@ def floors(
         return Floor(group, count, spread * caution(count), shape, shift)
 
     enough = {group for group, places in members.items() if len(places) >= MIN_ROWS}
-    found = (next((group for group in groups if group in enough), None) for groups in rows)
+    found = (next(filter(enough.__contains__, groups), None) for groups in rows)
     unknown = Floor((), 0, assumed, 1.0, shift)
     return [unknown if group is None else estimated(group) for group in found]
 
 
 def _shift(medians: Vector, *, known: bool, assumed: float) -> float:
-    """How far whole groups are shifted, by their medians.
-
-    Where the code may have changed, most groups are supposed to have no change or a common one.
-    """
+    """How far groups are shifted: most by nothing, or alike, where the code may have changed."""
     enough = len(medians) >= SHIFTS
     if known and len(medians):
         spread = math.sqrt(float((medians**2).mean()))
@@ -269,11 +253,7 @@ def caution(count: int) -> float:
 
 
 def holm(chances: Vector, rate: float) -> Mask:
-    """Which of the `chances` are alarms, when in all of them together false ones come at `rate`.
-
-    Holm's step-down: however the rows depend on each other, the probability of even one false alarm
-    is at most `rate`.
-    """
+    """Holm's alarms: however rows depend on each other, even one is false at most at `rate`."""
     order = np.argsort(chances, kind="stable")
     below = chances[order] <= rate / np.arange(len(chances), 0, -1)
     alarms = np.empty(len(chances), bool)

@@ -55,14 +55,10 @@ def name(row: Row) -> str:
 def section(found: Comparison) -> Section:
     """All that there is to say of a comparison."""
     alarms, benchmarks = _alarms(found), _benchmarks(found)
-    return Section(
-        title=title(found),
-        warnings=warnings(found),
-        tables=tuple(table for table in (alarms, benchmarks) if table.rows),
-        details=tuple(table for table in (_counts(found), _left_out(found)) if table.rows),
-        alarms=alarms,
-        notes=(f"{counts(found)}.", *_notes(found)),
-    )
+    tables = tuple(table for table in (alarms, benchmarks) if table.rows)
+    details = tuple(table for table in (_counts(found), _left_out(found)) if table.rows)
+    notes = (f"{counts(found)}.", *_notes(found))
+    return Section(title(found), warnings(found), tables, details, alarms, notes)
 
 
 def title(found: Comparison) -> str:
@@ -121,40 +117,26 @@ def _notes(found: Comparison) -> Iterator[str]:
     )
     reasons = sorted(Counter(one.reason for one in found.left_out).items())
     listed = "; ".join(f"{units.count(count)} {reason}" for reason, count in reasons)
-    yield (
-        f"Not compared: {units.count(len(found.left_out))} rows"
-        + (f" ({listed})" if listed else "")
-        + f"; {units.count(found.alone[0])} rows only before, "
-        f"{units.count(found.alone[1])} only after."
-    )
-
-
-# --- tables ---------------------------------------------------------------------------------------
+    left_out = f"{units.count(len(found.left_out))} rows" + (f" ({listed})" if listed else "")
+    before, after = map(units.count, found.alone)
+    yield f"Not compared: {left_out}; {before} rows only before, {after} only after."
 
 
 def _alarms(found: Comparison) -> Table:
     """What is slower, faster or changed."""
-    lines = (
-        (
-            change.verdict,
-            name(change.before),
-            params_text(change.before.params, " "),
-            units.quantity(change.before.value, change.before.unit),
-            units.quantity(change.after.value, change.after.unit),
-            percent(change.change),
-            f"{percent(change.low)} to {percent(change.high)}",
-        )
-        for change in found.flagged()
-    )
+    lines = []
+    for change in found.flagged():
+        before, after = change.before, change.after
+        values = [units.quantity(row.value, row.unit) for row in (before, after)]
+        moved = (percent(change.change), f"{percent(change.low)} to {percent(change.high)}")
+        words = (change.verdict, name(before), params_text(before.params, " "))
+        lines.append((*words, *values, *moved))
     header = ("verdict", "quantity", "case", "before", "after", "change", "interval")
     return table_of("changes", "What changed", header, lines, (3, 4, 5))
 
 
 def _benchmarks(found: Comparison) -> Table:
-    """A line for each benchmark: its rows by verdict, its median change, what would be found.
-
-    Changes are as of times: a rate that falls counts as slower, like a time that grows.
-    """
+    """Each benchmark's rows by verdict, its median change as of a time, what would be found."""
     grouped: dict[str, list[Change]] = defaultdict(list)
     for change in found.changes:
         grouped[change.before.benchmark].append(change)
@@ -176,11 +158,8 @@ def _counts(found: Comparison) -> Table:
         grouped[one.before.quantity, one.before.method, one.before.provenance].append(one)
     lines = []
     for words, here in sorted(grouped.items()):
-        moved = [
-            abs(one.after.value / one.before.value - 1) if one.before.value else math.inf
-            for one in here
-            if one.verdict == "changed"
-        ]
+        changed = [(one.before.value, one.after.value) for one in here if one.verdict == "changed"]
+        moved = [abs(after / before - 1) if before else math.inf for before, after in changed]
         if moved:
             middle = median_high(moved)
             shown = size(middle) if middle < math.inf else "from 0"
@@ -194,9 +173,6 @@ def _left_out(found: Comparison) -> Table:
     grouped = Counter((one.before.case, one.reason) for one in found.left_out)
     lines = ((case, units.count(rows), reason) for (case, reason), rows in grouped.items())
     return table_of("left_out", "Not compared", ("case", "rows", "reason"), lines, (1,))
-
-
-# --- lines of a CSV file --------------------------------------------------------------------------
 
 
 def data(comparisons: Sequence[Comparison]) -> bytes:

@@ -26,7 +26,7 @@ Scale = Literal["linear", "log", "log2", "symlog2"]
 Spread = Literal["", "band", "bar", "caps"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Look:
     """Colour, marker and line of what is drawn; sizes in points.
 
@@ -70,7 +70,7 @@ def mark(place: float, row: Row, scale: float = 1.0, words: str = "") -> Mark:
     return Mark(place, row.value / scale, low, high, row.valid, words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Series:
     """Marks of one look. A line joins the valid ones; invalid ones are hollow and not joined."""
 
@@ -82,7 +82,7 @@ class Series:
     words_size: float = 6.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Bars:
     """Bars of one look, `thick` of the distance between two places; invalid ones are hollow."""
 
@@ -95,7 +95,7 @@ class Bars:
     words_size: float = 7.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A straight line across the panel at a value, or at a place."""
 
@@ -107,7 +107,7 @@ class Rule:
     order: float = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Shade:
     """The values between `low` and `high`, shaded."""
 
@@ -117,7 +117,7 @@ class Shade:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Words:
     """A text at a place and a value, moved by `dx` and `dy` points.
 
@@ -141,7 +141,7 @@ class Words:
     at: Literal["data", "edge"] = "data"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Arrow:
     """A line with heads from one (place, value) to another; `heads` is matplotlib's style."""
 
@@ -154,7 +154,7 @@ class Arrow:
 Layer = Series | Bars | Rule | Shade | Words | Arrow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Axis:
     """One axis: its scale, what its ticks say, and how far it goes.
 
@@ -176,7 +176,7 @@ class Axis:
     room: float = 0.07
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Panel:
     """One pair of axes and what is drawn between them.
 
@@ -194,7 +194,7 @@ class Panel:
     blank: str = "not measured"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Key:
     """An entry of the legend that no layer gives."""
 
@@ -203,7 +203,7 @@ class Key:
     patch: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Chart:
     """Panels in rows, their size in inches with one legend, and lines of words below all of them.
 

@@ -34,10 +34,10 @@ class Point:
     seconds: float | None
     plateau: float | None = None
 
-    @property
-    def words(self) -> str:
-        """What a caption calls the point."""
-        return f"{self.curve}, {size(self.footprint)}"
+
+def invalid(point: Point) -> str:
+    """What a caption calls a point that does not count."""
+    return "" if point.row.valid else f"{point.curve}, {size(point.footprint)}"
 
 
 def points(run: Run, benchmark: str, curve: Callable[[CaseRows], str]) -> list[Point]:
@@ -48,14 +48,11 @@ def points(run: Run, benchmark: str, curve: Callable[[CaseRows], str]) -> list[P
         if row:
             near = case.row("load_cycles_nearest", *CLOCKS)
             far = case.row("load_cycles_farthest", *CLOCKS)
+            low, high = near.value if near else row.minimum, far.value if far else row.maximum
             time = case.row("load_time")
-            point = Point(
-                case, row, curve(case), case.text("cores", "one"),
-                case.count("stride"), case.count("footprint"),
-                low=near.value if near else row.minimum, high=far.value if far else row.maximum,
-                seconds=time.value if time and time.valid else None,
-            )  # fmt: skip
-            found.append(point)
+            seconds = time.value if time and time.valid else None
+            of = (curve(case), case.text("cores", "one"), case.count("stride"))
+            found.append(Point(case, row, *of, case.count("footprint"), low, high, seconds))
     return sorted(found, key=lambda point: (point.curve, point.cores, point.footprint))
 
 
@@ -68,22 +65,21 @@ def chart(
     """A line for each curve of `looks` (name and colour), dashed where all SMs walk."""
     drawn = [
         c.Series(
-            marks=[
+            [
                 c.Mark(point.footprint, point.row.value, point.low, point.high, point.row.valid)
                 for point in found
                 if (point.curve, point.cores) == (curve, cores)
             ],
-            look=c.Look(colour=colour, line=line, marker="o", size=1.6, width=1.0),
-            label=name if line == "-" else "", spread="band",
+            c.Look(colour, "o", line, size=1.6, width=1.0),
+            name if line == "-" else "",
+            "band",
         )
         for curve, (name, colour) in looks.items()
         for cores, line in (("one", "-"), ("several", "--"))
-    ]  # fmt: skip
-    several = c.Key(label="every SM at once", look=c.Look(line="--"))
-    panel = c.Panel(
-        layers=[*drawn, *layers],
-        places=c.bytes_axis("footprint", [point.footprint for point in found], most=9),
-        values=c.Axis(label=f"{unit_name(found[0].row.unit)} per load", scale="log"),
-    )
-    keys = [several] if any(point.cores == "several" for point in found) else []
-    return c.one(panel, width=8.4, height=height, legend="beside", keys=keys)
+    ]
+    several = [c.Key("every SM at once", c.Look(line="--"))]
+    places = c.bytes_axis("footprint", [point.footprint for point in found], most=9)
+    values = c.Axis(f"{unit_name(found[0].row.unit)} per load", "log")
+    keys = several if any(point.cores == "several" for point in found) else []
+    panel = c.Panel([*drawn, *layers], places, values)
+    return c.Chart([[panel]], 8.4, height, "beside", keys=keys)

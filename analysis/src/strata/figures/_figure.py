@@ -13,7 +13,7 @@ from strata.run.files import csv_bytes
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Figure(Generic[Item]):
     """What the report must know to show a figure; `Item` is one bar or point of it.
 

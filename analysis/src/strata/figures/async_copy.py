@@ -1,10 +1,8 @@
-"""What does it cost to bring a tile into shared memory, by each way to do it?
-
-One tile at a time above, as many as the chip takes below.
-"""
+"""What does it cost to bring a tile into shared memory, by each way to do it?"""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import methodcaller
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params
@@ -31,18 +29,14 @@ LINES = {"4": "--", "8": ":"}
 
 def items(run: Run) -> Sequence[Row]:
     """Every case, by the clock inside the kernel."""
-    found = [
-        row
-        for row in run.of("async_copy")
-        if row.method == "clock64_slope" and row.quantity == MEASURES[row.text("measure")][0]
-    ]
-    return sorted(
-        found,
-        key=lambda row: (
-            row.text("measure") != "latency", row.text("residency"),
-            list(LOOKS).index(row.text("method")), row.count("cluster"), row.count("bytes"),
-        ),
-    )  # fmt: skip
+
+    def rank(row: Row) -> tuple[object, ...]:
+        place = (row.text("measure") != "latency", row.text("residency"))
+        ways = list(LOOKS).index(row.text("method"))
+        return *place, ways, row.count("cluster"), row.count("bytes")
+
+    clocked = [row for row in run.of("async_copy") if row.method == "clock64_slope"]
+    return sorted((r for r in clocked if r.quantity == MEASURES[r.text("measure")][0]), key=rank)
 
 
 def chart(rows: Sequence[Row]) -> c.Chart:
@@ -51,29 +45,22 @@ def chart(rows: Sequence[Row]) -> c.Chart:
     looks = {}
     for row in rows:
         label, look = LOOKS[row.text("method")]
-        blocks = several and row.text("method") == "distributed"
-        looks[_line(row)] = (
-            f"{label}, {row.text('cluster')} blocks" if blocks else label,
-            replace(look, line=LINES.get(row.text("cluster"), "-")),
-        )
+        if several and row.text("method") == "distributed":
+            label += f", {row.text('cluster')} blocks"
+        looks[_line(row)] = (label, replace(look, line=LINES.get(row.text("cluster"), "-")))
 
     def panel(measure: str, residency: str, here: Sequence[Row]) -> c.Panel:
-        scale: c.Scale = "log" if measure == "latency" else "linear"
-        return c.Panel(
-            layers=c.by_look(
-                here, _line, looks, lambda row: c.mark(_size(row), row), spread="band"
-            ),
-            places=c.bytes_axis("bytes of a tile", [_size(row) for row in rows]),
-            values=c.Axis(label=MEASURES[measure][1], scale=scale, zero=True),
-            title=RESIDENCIES[residency],
+        lines = c.by_look(here, _line, looks, lambda row: c.mark(_size(row), row), spread="band")
+        places = c.bytes_axis("bytes of a tile", [_size(row) for row in rows])
+        values = c.Axis(
+            MEASURES[measure][1], "log" if measure == "latency" else "linear", zero=True
         )
+        return c.Panel(lines, places, values, RESIDENCIES[residency])
 
-    panels = c.facets(
-        rows, lambda row: row.text("measure"), lambda row: row.text("residency"), panel,
-        rows=tuple(MEASURES), columns=tuple(RESIDENCIES),
-    )  # fmt: skip
+    by = (methodcaller("text", "measure"), methodcaller("text", "residency"))
+    panels = c.facets(rows, *by, panel, rows=tuple(MEASURES), columns=tuple(RESIDENCIES))
     width, height = 2.2 + 2.4 * len(panels[0]), 0.4 + 2.4 * len(panels)
-    return c.Chart(rows=panels, width=width, height=height, legend="beside", share="row")
+    return c.Chart(panels, width, height, "beside", share="row")
 
 
 def _line(row: Row) -> str:
@@ -90,8 +77,8 @@ def _invalid(row: Row) -> str:
 
 
 FIGURE = Figure(
-    name="async_copy", title="Copies into shared memory", order=85, items=items, chart=chart,
-    caption=lambda _: (
+    "async_copy", "Copies into shared memory", 85, items, chart,
+    lambda _: (
         "A tile on its way into shared memory (medians, bands: range of the samples). Latency: one "
         "block, one tile after the other, from asking for it until all threads may read it. Bytes "
         "per cycle: a block on every SM, four tiles on their way."

@@ -1,12 +1,9 @@
-"""How many bytes must be in flight on an SM before a level of memory gives all that it can?
-
-A panel a level: every shape of launch is a point, and the line joins the best of them. What
-Little's law allows at the latency of the level is a line of its own.
-"""
+"""How many bytes must be in flight on an SM before a level of memory gives all that it can?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,15 +21,14 @@ LOOKS = {
     "update": c.Look(colour="#E69F00", marker="v"),
 }
 LIMIT, LITTLE = c.Look(line="--", width=0.9), c.Look(line=":", width=0.9)
+LEVEL, RATE = attrgetter("level"), attrgetter("row.value")
 TERA = 1e12
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """The bandwidth of one shape of launch; `limit` is in B/s, None where nobody knows one.
 
-    `little` is what its bytes in flight allow of reads at the latency of the level, in B/s; None
-    where the run has no such latency, and of other operations.
+    `little` is what its bytes in flight allow of reads at the latency of the level, in B/s, if any.
     """
 
     level: str
@@ -51,19 +47,14 @@ def items(run: Run) -> Sequence[Spot]:
     spots = []
     for case in by_case(mine):
         row, in_flight = case.row("bandwidth"), case.row("bytes_in_flight_per_sm")
-        if row is None or in_flight is None:
-            continue
-        level, operation = row.text("level"), row.text("operation")
-        share = case.row("share_of_limit")
-        limit = row.value / share.value if share and share.value else None
-        latency = latencies.get(level) if operation == "read" else None
-        law = little.allowed((sms or 0) * in_flight.value, latency) if latency else None
-        spots.append(Spot(level, operation, row, in_flight.value, limit, law))
+        if row and in_flight:
+            level, operation = row.text("level"), row.text("operation")
+            share = case.row("share_of_limit")
+            limit = row.value / share.value if share and share.value else None
+            latency = latencies.get(level) if operation == "read" else None
+            law = little.allowed((sms or 0) * in_flight.value, latency) if latency else None
+            spots.append(Spot(level, operation, row, in_flight.value, limit, law))
     return sorted(spots, key=lambda s: (LEVELS.index(s.level), s.operation, s.in_flight))
-
-
-def _by_level(spots: Sequence[Spot]) -> dict[str, list[Spot]]:
-    return c.grouped(spots, lambda spot: spot.level)
 
 
 def best(spots: Sequence[Spot]) -> list[Spot]:
@@ -85,40 +76,34 @@ def chart(spots: Sequence[Spot]) -> c.Chart:
             marks, line = (
                 [c.mark(s.in_flight, s.row, TERA) for s in of] for of in (some, best(some))
             )
-            layers.append(c.Series(marks=marks, look=look, spread="bar"))
-            layers.append(c.Series(marks=line, look=replace(look, line="-"), label=operation))
+            layers.append(c.Series(marks, look, spread="bar"))
+            layers.append(c.Series(line, replace(look, line="-"), operation))
         if limits:
             limit = limits[len(limits) // 2]
             words = f"limit {units.quantity(limit, 'B/s')}"
-            layers.append(c.Rule(at=limit / TERA, look=LIMIT, label="limit", words=words))
+            layers.append(c.Rule(limit / TERA, LIMIT, "limit", words=words))
         slope = next((spot.little / spot.in_flight for spot in here if spot.little), None)
         if slope and places.limits:
             along = np.geomspace(*places.limits, 400)
             law = [c.Mark(at, slope * at / TERA) for at in along if slope * at / TERA <= top]
-            layers.append(c.Series(marks=law, look=LITTLE, label="Little's law", order=1.5))
-        return c.Panel(
-            layers=layers,
-            places=places,
-            values=c.Axis(label="bandwidth (TB/s)", limits=(0, top)),
-            title=level_name(level),
-        )
+            layers.append(c.Series(law, LITTLE, "Little's law", order=1.5))
+        values = c.Axis("bandwidth (TB/s)", limits=(0, top))
+        return c.Panel(layers, places, values, level_name(level))
 
-    rows = c.wrapped([panel(*group) for group in _by_level(spots).items()], 2)
-    width, height = 1.6 + 3.0 * len(rows[0]), 0.4 + 2.5 * len(rows)
-    return c.Chart(rows=rows, width=width, height=height, legend="beside")
+    rows = c.wrapped([panel(*group) for group in c.grouped(spots, LEVEL).items()], 2)
+    return c.Chart(rows, 1.6 + 3.0 * len(rows[0]), 0.4 + 2.5 * len(rows), "beside")
 
 
 def caption(spots: Sequence[Spot]) -> str:
     """What the points are, and the best of each level."""
     tops, needed = [], []
-    for level, here in _by_level(spots).items():
-        rate = attrgetter("row.value")
-        top = max(best([s for s in here if s.operation == "read"]), key=rate, default=None)
+    for level, here in c.grouped(spots, LEVEL).items():
+        top = max(best([s for s in here if s.operation == "read"]), key=RATE, default=None)
         if top:
-            share = f", {100 * rate(top) / top.limit:.1f} % of its limit" if top.limit else ""
-            tops.append(f"{level_name(level)} {units.quantity(rate(top), 'B/s')}{share}")
+            share = f", {100 * RATE(top) / top.limit:.1f} % of its limit" if top.limit else ""
+            tops.append(f"{level_name(level)} {units.quantity(RATE(top), 'B/s')}{share}")
         if top and top.little:
-            least = top.in_flight * rate(top) / top.little
+            least = top.in_flight * RATE(top) / top.little
             needed.append(f"{level_name(level)} {units.size(round(least))}")
     asks = f", which asks for at least {', '.join(needed)} an SM for the best of each"
     law = (
@@ -136,9 +121,8 @@ def caption(spots: Sequence[Spot]) -> str:
 
 
 FIGURE = Figure(
-    name="bandwidth_surface", title="Bandwidth against bytes in flight", order=90,
-    items=items, chart=chart, caption=caption,
-    columns=attributes("level", "operation")
+    "bandwidth_surface", "Bandwidth against bytes in flight", 90, items, chart, caption,
+    attributes("level", "operation")
     | {"width_bytes": lambda spot: spot.row.text("width")}
     | attributes(bytes_in_flight_per_sm="in_flight", bandwidth_bytes_per_second="row")
     | attributes(minimum="row.minimum", maximum="row.maximum", limit_bytes_per_second="limit")

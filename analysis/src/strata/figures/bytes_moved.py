@@ -1,11 +1,11 @@
 """How many bytes move for each byte that is used, in each layout, on each generation of GPU?
 
-What Figures 10 and 11 of Siegel et al. 2009 saw as time, said as traffic: the rules for global
-memory that held on their 8800 GTX (compute capability 1.0), and those that came after. On the
-generation at hand the hardware's own count stands beside the rule.
+What Figures 10 and 11 of Siegel et al. 2009 saw as time, said as traffic: by the rules of their
+8800 GTX (compute capability 1.0) and of those after; here the hardware's count stands beside.
 """
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
@@ -28,34 +28,28 @@ def chart(items: Sequence[Moved]) -> c.Chart:
         return generations.index(item.generation) * pitch + layouts.index(item.layout)
 
     def panel(fields: str, here: Sequence[Moved]) -> c.Panel:
-        ruled = {place(item): f"{item.ratio:.3g}" for item in here if not item.counted}
-        counts = {place(item) for item in here if item.counted}
+        rules, counts = ([i for i in here if i.counted == one] for one in (False, True))
+        ruled = {place(item): f"{item.ratio:.3g}" for item in rules}
+        hidden = {place(item) for item in counts}
 
         def mark(item: Moved) -> c.Mark:
             at = place(item)
-            words = "" if at in counts and not item.counted else ruled.get(at, "")
+            words = "" if at in hidden and not item.counted else ruled.get(at, "")
             return c.Mark(at, item.ratio, item.low, item.high, item.row.valid, words)
 
-        bars = c.by_look(
-            [item for item in here if not item.counted], lambda item: item.layout, looks, mark,
-            c.Bars, thick=0.86, words_size=5.8,
-        )  # fmt: skip
-        diamonds = c.Series(
-            marks=[mark(item) for item in here if item.counted], look=COUNTED,
-            label="counted here" if counts else "", spread="caps", words_size=5.8,
-        )  # fmt: skip
-        whole = c.Rule(at=1, look=c.Look(colour=c.GREY, line="--", width=0.7), order=0.9)
-        return c.Panel(
-            layers=[*bars, diamonds, whole],
-            places=c.groups_axis(generations, len(layouts), GAP, label="compute capability"),
-            values=c.Axis(label="bytes moved ÷ bytes used", zero=True),
-            title=fields_name(fields),
-        )
+        of = attrgetter("layout")
+        bars = c.by_look(rules, of, looks, mark, c.Bars, thick=0.86, words_size=5.8)
+        label, marks = "counted here" if counts else "", [mark(item) for item in counts]
+        diamonds = c.Series(marks, COUNTED, label, "caps", words_size=5.8)
+        whole = c.Rule(1, c.Look(c.GREY, line="--", width=0.7), order=0.9)
+        places = c.groups_axis(generations, len(layouts), GAP, label="compute capability")
+        values = c.Axis("bytes moved ÷ bytes used", zero=True)
+        return c.Panel([*bars, diamonds, whole], places, values, fields_name(fields))
 
     of = c.grouped(items, lambda item: item.fields)
     rows = [[panel(fields, of[fields])] for fields in ordered(of, FIELDS)]
     width = 0.9 + 0.235 * pitch * len(generations)
-    return c.Chart(rows=rows, width=min(max(width, 5.6), 9.6), height=0.9 + 2.0 * len(rows))
+    return c.Chart(rows, min(max(width, 5.6), 9.6), 0.9 + 2.0 * len(rows))
 
 
 def caption(items: Sequence[Moved]) -> str:
@@ -75,15 +69,11 @@ def caption(items: Sequence[Moved]) -> str:
 
 
 FIGURE = Figure(
-    name="bytes_moved",
-    title="Bytes moved for each byte used",
-    order=50,
-    items=lambda run: moved(run.rows),
-    chart=chart,
-    caption=caption,
-    columns=attributes("fields", "generation", "layout")
+    "bytes_moved", "Bytes moved for each byte used", 50,
+    lambda run: moved(run.rows), chart, caption,
+    attributes("fields", "generation", "layout")
     | attributes("provenance", "method", of="row")
     | attributes(moved_over_used="ratio", low="low", high="high")
     | attributes("valid", "case", of="row"),
     invalid=lambda item: "" if item.row.valid else f"{item.layout}, {fields_name(item.fields)}",
-)
+)  # fmt: skip

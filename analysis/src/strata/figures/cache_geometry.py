@@ -22,9 +22,9 @@ PROPERTIES = {
 }
 """Sizes first, then lines, then what a miss brings in: the order of the figure."""
 LOOKS = {
-    "size": ("size", c.Look(colour="#0072B2", marker="o", size=5)),
-    "line": ("line", c.Look(colour="#009E73", marker="o", size=5)),
-    "sector": ("brought in by a miss", c.Look(colour="#D55E00", marker="o", size=5)),
+    "size": ("size", c.Look("#0072B2", "o", size=5)),
+    "line": ("line", c.Look("#009E73", "o", size=5)),
+    "sector": ("brought in by a miss", c.Look("#D55E00", "o", size=5)),
 }
 STROKE = c.Look(marker="|", size=11)
 REPORTERS = {"cuda_programming_guide": "guide", "operating_system": "system"}
@@ -34,11 +34,9 @@ REPORTERS = {"cuda_programming_guide": "guide", "operating_system": "system"}
 def items(run: Run) -> Sequence[CaseRows]:
     """The cases that found something."""
     cases = by_case(row for row in run.of("cache_geometry") if row.text("property") in PROPERTIES)
-    order = list(PROPERTIES)
-    return sorted(
-        (one for one in cases if any(one.row(kind, provenance="timed") for kind in LOOKS)),
-        key=lambda one: (order.index(one.text("property")), one.count("carveout")),
-    )
+    known = [one for one in cases if any(one.row(kind, provenance="timed") for kind in LOOKS)]
+    order = list(PROPERTIES).index
+    return sorted(known, key=lambda one: (order(one.text("property")), one.count("carveout")))
 
 
 def found(one: CaseRows) -> Row:
@@ -48,9 +46,8 @@ def found(one: CaseRows) -> Row:
 
 def name(one: CaseRows) -> str:
     """The property, and of how much shared memory where that is not the default."""
-    shared = one.count("carveout")
-    words = f", {shared}{SPACE}KiB shared" if shared else ""
-    return PROPERTIES[one.text("property")] + words
+    shared = f", {one.count('carveout')}{SPACE}KiB shared" if one.count("carveout") else ""
+    return PROPERTIES[one.text("property")] + shared
 
 
 def exact(value: float) -> str:
@@ -80,17 +77,15 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
     dots = c.by_look(numbered, lambda at: found(at[1]).quantity, LOOKS, mark, spread="bar")
     strokes = [c.Mark(at, row.value) for at, one in numbered if (row := one.row("reported"))]
     lines = [
-        c.Rule(at=at + 0.5, of="place", look=c.Look(colour=c.PALE, width=0.6))
+        c.Rule(at + 0.5, c.Look(c.PALE, width=0.6), of="place")
         for at, (one, other) in enumerate(pairwise(found(one).quantity for one in cases))
         if one != other
     ]
-    panel = c.Panel(
-        layers=[*lines, *dots, c.Series(marks=strokes, look=STROKE, label="reported", order=1.9)],
-        places=c.names_axis([name(one) for one in cases]),
-        values=c.Axis(label="bytes", scale="log2", text=lambda value: size(round(value))),
-        beside=[(at, words(one), c.INK if found(one).valid else c.GREY) for at, one in numbered],
-        sideways=True,
-    )
+    layers = [*lines, *dots, c.Series(strokes, STROKE, "reported", order=1.9)]
+    places = c.names_axis([name(one) for one in cases])
+    values = c.Axis("bytes", "log2", text=lambda value: size(round(value)))
+    beside = [(at, words(one), c.INK if found(one).valid else c.GREY) for at, one in numbered]
+    panel = c.Panel(layers, places, values, sideways=True, beside=beside)
     return c.one(panel, width=7.6, height=1.3 + 0.27 * len(cases))
 
 
@@ -105,28 +100,22 @@ def caption(cases: Sequence[CaseRows]) -> str:
     )
     if any(one.text("property") == "l2_size" and found(one).backend == "cuda" for one in cases):
         words += " An L2 of two halves is larger than what one SM finds in it."
-    known = [row.value for one in cases if (row := one.row("confidence"))]
-    sure = f" Every change is there with a confidence of {min(known):.4g} or more." if known else ""
-    return words + sure
+    if known := [row.value for one in cases if (row := one.row("confidence"))]:
+        words += f" Every change is there with a confidence of {min(known):.4g} or more."
+    return words
 
 
-FIGURE = Figure(
-    name="cache_geometry",
-    title="Sizes, lines and sectors of the caches",
-    order=7,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=params("property")
+COLUMNS = (
+    params("property")
     | {"carveout_kib": lambda one: one.count("carveout")}
     | attributes("quantity", of=found, bytes="value")
-    | {
-        "interval_low_bytes": lambda one: one.row("interval_low"),
-        "interval_high_bytes": lambda one: one.row("interval_high"),
-        "confidence": lambda one: one.row("confidence"),
-    }
+    | {"interval_low_bytes": lambda one: one.row("interval_low")}
+    | {"interval_high_bytes": lambda one: one.row("interval_high")}
+    | {"confidence": lambda one: one.row("confidence")}
     | attributes(of=lambda one: one.row("reported"), reported_bytes="value", reported_by="method")
-    | attributes("valid", "case", of=found),
-    row=found,
-    invalid=lambda one: "" if found(one).valid else name(one),
+    | attributes("valid", "case", of=found)
 )
+FIGURE = Figure(
+    "cache_geometry", "Sizes, lines and sectors of the caches", 7, items, chart, caption, COLUMNS,
+    row=found, invalid=lambda one: "" if found(one).valid else name(one),
+)  # fmt: skip

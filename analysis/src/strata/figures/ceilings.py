@@ -1,13 +1,12 @@
 """How much do arithmetic and each level of memory give at the most, and how much should they?
 
-Of arithmetic, rates of multiply-adds. Of memory, the ceilings of the roofline of van den Braak,
-Mesman and Corporaal (2010, Fig. 3): wide accesses are words in groups, lanes in a row are
-coalesced.
+Of memory, the ceilings of van den Braak, Mesman and Corporaal (2010, Fig. 3).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import product
 from statistics import median
+from typing import NamedTuple
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
@@ -38,8 +37,7 @@ KINDS = {
 TERA = 1e12
 
 
-@dataclass(frozen=True, slots=True)
-class Ceiling:
+class Ceiling(NamedTuple):
     """The best rate of one kind of arithmetic, or of access to a level.
 
     `limit` is what it cannot exceed, None where nobody knows. `share` is of that, or of grouped and
@@ -56,15 +54,12 @@ class Ceiling:
     @property
     def form(self) -> str:
         """How the operands came, or which launch or pattern was best."""
-        params = self.row.params
         if not self.level:
-            return params.get("form", "")
+            return self.row.text("form", "")
         if self.row.benchmark == "bandwidth":
-            return (
-                f"{params['width']} B, {params['in_flight']} in flight, "
-                f"{params['blocks_per_sm']} × {params['block_size']} threads"
-            )
-        return f"{params['width']} B, stride of {units.count(_stride(self.row))}"
+            form = "{width} B, {in_flight} in flight, {blocks_per_sm} × {block_size} threads"
+            return form.format(**self.row.params)
+        return f"{self.row.text('width')} B, stride of {units.count(_stride(self.row))}"
 
     @property
     def words(self) -> str:
@@ -78,6 +73,10 @@ def _stride(row: Row) -> int:
     return row.count("stride") or 1
 
 
+def _rank(row: Row) -> tuple[float, ...]:
+    return _stride(row), row.valid, row.value
+
+
 def arithmetic(run: Run) -> Sequence[Ceiling]:
     """The best valid row of each kind, which no form exceeds; an invalid one without any."""
     rates = [row for row in run.of("ceilings") if row.quantity in RATES]
@@ -85,7 +84,7 @@ def arithmetic(run: Run) -> Sequence[Ceiling]:
     found = []
     for kind in ARITHMETIC:
         timed = [r for r in rates if (r.text("arithmetic"), r.provenance) == (kind, "timed")]
-        for best in sorted(timed, key=lambda row: (row.valid, row.value))[-1:]:
+        for best in sorted(timed, key=_rank)[-1:]:
             limit = limits.get(best.case) or None
             others = tuple(row for row in timed if row is not best and row.valid)
             found.append(Ceiling("", kind, best, limit, limit and best.value / limit, others))
@@ -100,24 +99,18 @@ def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
     """
     best: dict[tuple[str, str], Row] = {}
     limits: dict[str, list[float]] = {}
-    cases = by_case(
-        row
-        for row in rows
-        if row.benchmark in ("bandwidth", "stride_gather") and row.backend == "cuda"
-    )
-    for case in cases:
+    benchmarks = ("bandwidth", "stride_gather")
+    read = [row for row in rows if row.benchmark in benchmarks and row.backend == "cuda"]
+    for case in by_case(read):
         rate, share = case.row("bandwidth"), case.row("share_of_limit")
         if rate and share and share.value > 0:
             limits.setdefault(case.text("level"), []).append(rate.value / share.value)
         row = case.row("useful_bandwidth") or rate
         if row and (row.text("operation") == "read" or row.text("pattern") == "strided"):
-            kind = KINDS[case.count("width", WORD) > WORD, _stride(row) == 1]
-            best[case.text("level"), kind] = max(
-                best.get((case.text("level"), kind), row), row,
-                key=lambda row: (_stride(row), row.valid, row.value),
-            )  # fmt: skip
+            key = (case.text("level"), KINDS[case.count("width", WORD) > WORD, _stride(row) == 1])
+            best[key] = max(best.get(key, row), row, key=_rank)
     found = []
-    for level, kind in ((level, kind) for level in LEVELS for kind in KINDS.values()):
+    for level, kind in product(LEVELS, KINDS.values()):
         row, whole = best.get((level, kind)), best.get((level, KINDS[True, True]))
         if row:
             part = row.value / whole.value if whole and row.valid and whole.valid else None
@@ -138,31 +131,27 @@ def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
             limit = (one.limit or 0) / TERA
             end = limit if bar.furthest < limit < 1.6 * bar.furthest else bar.furthest
             words.append(c.Mark(bar.place, end, words=one.words))
-        stroke, dot = c.Look(marker="|", size=16), c.Look(marker="o", size=3.6, hollow=True)
+        dot = c.Look(marker="o", size=3.6, hollow=True)
         layers = (
-            c.Bars(marks=bars, look=c.Look(colour="#0072B2"), label="best measured", spread="bar"),
-            c.Series(marks=limits, look=stroke, label="what lanes or pins allow"),
-            c.Series(marks=others, look=dot, label="other forms and numbers of warps"),
-            c.Series(marks=words, look=c.Look(), words_size=7.5),
+            c.Bars(bars, c.Look("#0072B2"), "best measured", "bar"),
+            c.Series(limits, c.Look(marker="|", size=16), "what lanes or pins allow"),
+            c.Series(others, dot, "other forms and numbers of warps"),
+            c.Series(words, c.Look(), words_size=7.5),
         )
         label = "operations (10¹²/s; a multiply-add is two)"
+        values = c.Axis("useful bandwidth (TB/s)" if level else label, zero=True)
         most = f", at most {units.quantity(here[0].limit, 'B/s')}" if here[0].limit else ""
         names = [ARITHMETIC.get(one.kind, f"{one.kind}\n({one.form})") for one in here]
-        return c.Panel(
-            layers=[layer for layer in layers if layer.marks],
-            places=c.names_axis(names),
-            values=c.Axis(label="useful bandwidth (TB/s)" if level else label, zero=True),
-            title=level and level_name(level) + most,
-            sideways=True,
+        shown, title = (
+            [layer for layer in layers if layer.marks],
+            level and level_name(level) + most,
         )
+        return c.Panel(shown, c.names_axis(names), values, title, sideways=True)
 
     levels = c.grouped(ceilings, lambda one: one.level)
-    return c.Chart(
-        rows=[[panel(*group)] for group in levels.items()],
-        width=8.0,
-        height=0.6 + 0.6 * len(levels) + 0.35 * len(ceilings),
-        heights=[len(here) + 0.5 for here in levels.values()],
-    )
+    rows = [[panel(*group)] for group in levels.items()]
+    height = 0.6 + 0.6 * len(levels) + 0.35 * len(ceilings)
+    return c.Chart(rows, 8.0, height, heights=[len(here) + 0.5 for here in levels.values()])
 
 
 def arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
@@ -186,11 +175,9 @@ def arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
 def bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
     """What the four kinds are, and which launch stands for each."""
     dram = next((one.limit for one in ceilings if one.level == "dram" and one.limit), None)
-    pins = (
+    pins = dram and (
         " Strokes: bus width times clock for device memory "
         f"({units.quantity(dram, 'B/s')}), bytes a cycle times the clock held for L1."
-        if dram
-        else ""
     )
     return (
         "Ceilings of reading, after the roofline of van den Braak, Mesman and Corporaal (2010, "
@@ -199,25 +186,24 @@ def bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
         "or as far apart as measured (uncoalesced). Bars: the best launch or pattern of each kind; "
         "under its name the width, what a thread has in flight, and the blocks on an SM × their "
         "threads, or the stride in elements; lines in them: range of the samples; per cent: of the "
-        f"highest ceiling of the level.{pins}"
+        f"highest ceiling of the level.{pins or ''}"
     )
 
 
+RANGE = {"low": "row.minimum", "high": "row.maximum"}
 FIGURES = (
     Figure(
-        name="ceilings", title="Ceilings of arithmetic", order=91,
-        items=arithmetic, chart=chart, caption=arithmetic_caption,
-        columns=attributes(arithmetic="kind", unit="row.unit", measured="row")
-        | attributes(low="row.minimum", high="row.maximum", limit="limit", share_of_limit="share")
-        | attributes(valid="row.valid", form="form", case="row.case"),
+        "ceilings", "Ceilings of arithmetic", 91, arithmetic, chart, arithmetic_caption,
+        attributes(arithmetic="kind", unit="row.unit", measured="row", **RANGE, limit="limit")
+        | attributes(share_of_limit="share", valid="row.valid", form="form", case="row.case"),
         invalid=lambda one: "" if one.row.valid else one.row.case.partition("/")[2],
     ),
     Figure(
-        name="bandwidth_ceilings", title="Ceilings of bandwidth", order=91,
-        items=lambda run: bandwidth(run.rows), chart=chart, caption=bandwidth_caption,
-        columns=attributes(level="level", ceiling="kind", benchmark="row.benchmark")
+        "bandwidth_ceilings", "Ceilings of bandwidth", 91,
+        lambda run: bandwidth(run.rows), chart, bandwidth_caption,
+        attributes(level="level", ceiling="kind", benchmark="row.benchmark")
         | {"width_bytes": lambda one: one.row.text("width")}
-        | attributes(bytes_per_second="row", low="row.minimum", high="row.maximum")
+        | attributes(bytes_per_second="row", **RANGE)
         | attributes(limit_bytes_per_second="limit", share_of_grouped_and_coalesced="share")
         | attributes(valid="row.valid", case="row.case"),
         invalid=lambda one: (

@@ -1,7 +1,6 @@
 """What does an instruction of another unit cost a scheduler among multiply-adds?
 
-Cycles that a group of multiply-adds takes more with one such instruction behind it, against the
-multiply-adds of a group. The slot that any instruction needs is one cycle.
+The slot that any instruction needs is one cycle.
 """
 
 from collections.abc import Sequence
@@ -13,13 +12,10 @@ from strata.model.units import short
 from strata.run import Row, Run
 
 LOOKS = {
-    name: (words, c.Look(colour=colour, marker=marker, line="-", size=4.4))
-    for name, words, colour, marker in (
-        ("rsqrt", "reciprocal square root", "#D55E00", "o"),
-        ("shuffle", "shuffle", "#0072B2", "s"),
-        ("shared_load", "load, shared", "#009E73", "^"),
-        ("integer_add", "add, int32", "#CC79A7", "D"),
-    )
+    "rsqrt": ("reciprocal square root", c.Look("#D55E00", "o", "-", 4.4)),
+    "shuffle": ("shuffle", c.Look("#0072B2", "s", "-", 4.4)),
+    "shared_load": ("load, shared", c.Look("#009E73", "^", "-", 4.4)),
+    "integer_add": ("add, int32", c.Look("#CC79A7", "D", "-", 4.4)),
 }
 APART = 1.012
 """From one partner's mark to the next at the same size: ranges would lie on each other."""
@@ -27,12 +23,10 @@ APART = 1.012
 
 def items(run: Run) -> Sequence[CaseRows]:
     """The cases by partner and by multiply-adds."""
-    order = list(LOOKS)
-    cases = by_case(row for row in run.of("issue_mix") if row.text("partner") in order)
-    return sorted(
-        (one for one in cases if one.row("partner_cycles")),
-        key=lambda one: (order.index(one.text("partner")), one.count("multiply_adds")),
-    )
+    rows = [row for row in run.of("issue_mix") if row.text("partner") in LOOKS]
+    cases = [one for one in by_case(rows) if one.row("partner_cycles")]
+    order = list(LOOKS).index
+    return sorted(cases, key=lambda one: (order(one.text("partner")), one.count("multiply_adds")))
 
 
 def cost(one: CaseRows) -> Row:
@@ -49,48 +43,35 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
         return c.mark(one.count("multiply_adds") * shift, cost(one))
 
     lines = c.by_look(cases, lambda one: one.text("partner"), LOOKS, marked, spread="bar")
-    slot = c.Rule(at=1, label="its slot", look=c.Look(colour=c.GREY, line=":", width=1))
-    panel = c.Panel(
-        layers=[*lines, slot],
-        places=c.Axis(
-            label="multiply-adds between two such instructions",
-            scale="log2",
-            ticks=sorted({one.count("multiply_adds") for one in cases}),
-        ),
-        values=c.Axis(label="cycles of a scheduler for one more instruction", zero=True),
-    )
-    return c.one(panel, width=6.4, height=3.6)
+    slot = c.Rule(1, c.Look(c.GREY, line=":", width=1), "its slot")
+    ticks = sorted({one.count("multiply_adds") for one in cases})
+    places = c.Axis("multiply-adds between two such instructions", "log2", ticks=ticks)
+    values = c.Axis("cycles of a scheduler for one more instruction", zero=True)
+    return c.one(c.Panel([*lines, slot], places, values), width=6.4, height=3.6)
 
 
 def caption(cases: Sequence[CaseRows]) -> str:
     """What is drawn, and what of it is no unit's own limit."""
     valid = [one for one in cases if cost(one).valid]
     most = max(valid, key=lambda one: cost(one).value, default=None)
-    largest = (
+    largest = most and (
         f" The most is {short(cost(most).value)} cycles: {LOOKS[most.text('partner')][0]} among "
         f"{most.count('multiply_adds')} multiply-adds."
-        if most
-        else ""
     )
     return (
         "Groups of multiply-adds (fp32) with one instruction of another unit behind each, by eight "
         "warps a scheduler, every SM at work: cycles of a group less those of the same "
         "multiply-adds alone, measured beside it. Marks: medians; lines: range of the samples. "
         "Where groups are small, a unit that takes fewer instructions than a scheduler issues is "
-        f"the limit, and not what the instruction costs among others.{largest}"
+        f"the limit, and not what the instruction costs among others.{largest or ''}"
     )
 
 
-FIGURE = Figure(
-    name="issue_mix",
-    title="Instructions of other units among multiply-adds",
-    order=92,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=params("partner", "multiply_adds")
+COLUMNS = (
+    params("partner", "multiply_adds")
     | attributes(of=cost, partner_cycles="value", minimum="minimum", maximum="maximum")
     | {"group_cycles": lambda one: one.row("group_cycles", "clock64_slope")}
-    | attributes("valid", "case", of=cost),
-    row=cost,
+    | attributes("valid", "case", of=cost)
 )
+TITLE = "Instructions of other units among multiply-adds"
+FIGURE = Figure("issue_mix", TITLE, 92, items, chart, caption, COLUMNS, row=cost)

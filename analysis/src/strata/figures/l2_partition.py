@@ -1,12 +1,12 @@
 """Which half of L2 is whose, and what does crossing cost?
 
-What every SM needs for a line of its own side and for one of the other. An SM's samples stand in
-the record in the order of its number; the record holds none of this where L2 is one cache.
+An SM's samples stand in the order of its number; there are none where L2 is one cache.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from statistics import fmean
+from typing import NamedTuple
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
@@ -22,8 +22,7 @@ BIN = 4.0
 """Cycles from one step of the histograms to the next."""
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
+class Core(NamedTuple):
     """One SM: cycles of its exchanges, the share of the lines that are near it, and the rows."""
 
     sm: int
@@ -66,45 +65,35 @@ def chart(cores: Sequence[Core]) -> c.Chart:
     for side, (label, colour, marker) in LINES.items():
         row, values = first.rows[f"{side}_cycles"], [getattr(core, side) for core in cores]
         marks = [c.Mark(sm, value, valid=row.valid) for sm, value in enumerate(values)]
-        look = c.Look(colour=colour, marker=marker, size=3.2)
-        each.append(c.Series(marks=marks, look=look, label=label))
+        each.append(c.Series(marks, c.Look(colour, marker, size=3.2), label))
         bins = Counter(BIN * (value // BIN + 0.5) for value in values).items()
         bars = [c.Mark(middle, sms, valid=row.valid) for middle, sms in bins]
-        many.append(c.Bars(marks=bars, look=c.Look(colour=colour), thick=0.85 * BIN))
+        many.append(c.Bars(bars, c.Look(colour), thick=0.85 * BIN))
         if row.valid:
-            each.append(c.Rule(at=row.value, look=MEDIAN))
-            many.append(c.Rule(at=row.value, look=MEDIAN, of="place"))
+            each.append(c.Rule(row.value, MEDIAN))
+            many.append(c.Rule(row.value, MEDIAN, of="place"))
     if crossing := first.sound("crossing_cycles"):
         ends = [((count - 1) / 2, first.rows[f"{side}_cycles"].value) for side in LINES]
         cost = f"crossing: {quantity(crossing.value, crossing.unit)} (median of the SMs)"
-        halfway = (ends[0][1] + ends[1][1]) / 2
-        each += [
-            c.Arrow(start=ends[0], end=ends[1]),
-            c.Words(place=ends[0][0], value=halfway, text=cost, dx=6, across="left", size=8),
-        ]
+        each.append(c.Arrow(ends[0], ends[1]))
+        halfway = fmean(value for _, value in ends)
+        each.append(c.Words((count - 1) / 2, halfway, cost, 6, across="left", size=8))
     cycles = [value for core in cores for value in (core.near, core.far)]
     margin = max(0.06 * (max(cycles) - min(cycles)), BIN)
-    cycle_ends = (min(cycles) - margin, max(cycles) + margin)
-    numbers = c.Axis(
-        label="SM (in the order of their numbers)", limits=(-0.02 * count - 0.5, 1.02 * count - 0.5)
-    )
-    exchanges = c.Axis(label="exchange with a word in L2 (cycles)", limits=cycle_ends)
-    upward = c.Axis(limits=cycle_ends[::-1], text=lambda _: "")
-    sms_axis = c.Axis(label=f"SMs (in {BIN:g} cycles)", zero=True, most=4)
-    rows: list[list[c.Panel | None]] = [[
-        c.Panel(layers=each, places=numbers, values=exchanges, title="each SM"),
-        c.Panel(layers=many, places=upward, values=sms_axis, title="all SMs", sideways=True),
-    ]]  # fmt: skip
+    low, high = min(cycles) - margin, max(cycles) + margin
+    sms_limits = (-0.02 * count - 0.5, 1.02 * count - 0.5)
+    numbers = c.Axis("SM (in the order of their numbers)", limits=sms_limits)
+    exchanges = c.Axis("exchange with a word in L2 (cycles)", limits=(low, high))
+    upward = c.Axis(limits=(high, low), text=lambda _: "")
+    sms_axis = c.Axis(f"SMs (in {BIN:g} cycles)", zero=True, most=4)
+    beside = c.Panel(many, upward, sms_axis, "all SMs", sideways=True)
+    rows: list[list[c.Panel | None]] = [[c.Panel(each, numbers, exchanges, "each SM"), beside]]
     if share := first.rows.get("near_share"):
         shares = [c.Mark(sm, 100 * one, valid=share.valid) for sm, one in enumerate(share.taken)]
-        look = c.Look(colour="#009E73", marker="o", size=2.8)
-        near = c.Axis(label="lines near (%)", room=0.6)
-        beneath = c.Panel(layers=[c.Series(marks=shares, look=look)], places=numbers, values=near)
-        rows.append([beneath, None])
-    return c.Chart(
-        rows=rows, width=8.4, height=2.3 + len(rows), widths=(3, 1), heights=(3.4, 1),
-        keys=[c.Key(label="median of the SMs", look=MEDIAN)],
-    )  # fmt: skip
+        look, near = c.Look("#009E73", "o", size=2.8), c.Axis("lines near (%)", room=0.6)
+        rows.append([c.Panel([c.Series(shares, look)], numbers, near), None])
+    keys, height = [c.Key("median of the SMs", MEDIAN)], 2.3 + len(rows)
+    return c.Chart(rows, 8.4, height, keys=keys, widths=(3, 1), heights=(3.4, 1))
 
 
 def caption(cores: Sequence[Core]) -> str:
@@ -116,10 +105,9 @@ def caption(cores: Sequence[Core]) -> str:
         "SM, and over those far from it."
     )
     if crossing := first.sound("crossing_cycles"):
-        words += (
-            f" Crossing costs {quantity(crossing.value, crossing.unit)} in the median, "
-            f"{number(crossing.minimum)} to {number(crossing.maximum)} by SM."
-        )
+        ends = f"{number(crossing.minimum)} to {number(crossing.maximum)}"
+        cost = quantity(crossing.value, crossing.unit)
+        words += f" Crossing costs {cost} in the median, {ends} by SM."
     if (fabric := first.rows.get("fabric_sectors_per_access")) and fabric.valid:
         each = f"{number(fabric.value)} sectors an exchange"
         words += f" Counted between the halves: {each}, near and far together."
@@ -128,10 +116,8 @@ def caption(cores: Sequence[Core]) -> str:
     counts = sorted(Counter(core.near_share for core in cores if core.near_share).items())
     if share and share.valid and len(counts) == 2:
         (near, small), (_, large) = counts
-        words += (
-            f" {small} SMs are on the side with {number(100 * near)}{SPACE}% of the lines near "
-            f"them, {large} on the other."
-        )
+        side = f"the side with {number(100 * near)}{SPACE}% of the lines near them"
+        words += f" {small} SMs are on {side}, {large} on the other."
     return words
 
 
@@ -142,17 +128,12 @@ def invalid(core: Core) -> str:
     return "; ".join(f"{row.quantity} ({row.reasons})" for row in drawn if not row.valid)
 
 
-FIGURE = Figure(
-    name="l2_partition",
-    title="The halves of L2, and the way between them",
-    order=8,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=attributes(sm="sm", near_cycles="near", far_cycles="far")
+COLUMNS = (
+    attributes(sm="sm", near_cycles="near", far_cycles="far")
     | {"crossing_cycles": lambda core: core.far - core.near}
     | attributes(near_share="near_share")
     | attributes(of=lambda core: core.rows.get("near_share"), near_share_valid="valid")
-    | attributes("valid", case="row.case"),
-    invalid=invalid,
+    | attributes("valid", case="row.case")
 )
+TITLE = "The halves of L2, and the way between them"
+FIGURE = Figure("l2_partition", TITLE, 8, items, chart, caption, COLUMNS, invalid=invalid)

@@ -1,7 +1,6 @@
 """How long does a dependent load take as its data grow from the first cache to all of memory?
 
-Every level of the hierarchy is a step; where the curve bends, the level is full. Plateaus are
-found by `strata.model.plateaus`, and of the curve that has most of them they are labelled.
+Every level of the hierarchy is a step; the plateaus of the curve that has most are labelled.
 """
 
 from collections import Counter
@@ -20,6 +19,7 @@ from strata.model import ordered, plateaus
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
 from strata.run import Run
 
+NAME = "latency_vs_footprint"
 LOOKS = {
     "global_ca": ("global, cached in L1", "#0072B2"),
     "global_cg": ("global, past L1", "#D55E00"),
@@ -43,17 +43,14 @@ BROAD = 2**3.5
 
 def items(run: Run) -> Sequence[Point]:
     """The points of every space, at the stride that most cases have."""
-    found = chase.points(run, "latency_vs_footprint", lambda case: case.text("space"))
+    found = chase.points(run, NAME, lambda case: case.text("space"))
     strides = Counter(sorted(point.stride for point in found))
     drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
-    levels = {
-        point.row.key: plateau.level
-        for curve in curves(drawn).values()
-        for plateau in plateaus.find(
-            [float(point.footprint) for point in curve], [point.row.value for point in curve]
-        )
-        for point in curve[plateau.start : plateau.stop + 1]
-    }
+    levels: dict[object, float] = {}
+    for curve in curves(drawn).values():
+        sizes, loads = [float(p.footprint) for p in curve], [p.row.value for p in curve]
+        for found_at in plateaus.find(sizes, loads):
+            levels |= {p.row.key: found_at.level for p in curve[found_at.start : found_at.stop + 1]}
     return [replace(point, plateau=levels.get(point.row.key)) for point in drawn]
 
 
@@ -69,11 +66,11 @@ def curves(points: Sequence[Point]) -> dict[str, list[Point]]:
 
 def steps(points: Sequence[Point]) -> dict[str, list[tuple[int, int, float, str]]]:
     """The plateaus of each curve that has any: its ends in bytes, its level, and its words."""
-    return {
-        name: found
+    found = {
+        name: [step(list(on), curve) for level, on in groupby(curve, LEVEL) if level]
         for name, curve in curves(points).items()
-        if (found := [step(list(on), curve) for level, on in groupby(curve, LEVEL) if level])
     }
+    return {name: these for name, these in found.items() if these}
 
 
 def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, str]:
@@ -91,8 +88,8 @@ def chart(points: Sequence[Point]) -> c.Chart:
     """Both axes logarithmic: levels are a decade apart in time, and three of them in size."""
     spaces = ordered({point.curve for point in points}, tuple(LOOKS))
     looks = {space: LOOKS.get(space, (space, c.INK)) for space in spaces}
-    layers: list[c.Layer] = []
-    layers += [c.Rule(at=at, of="place", words=name) for name, at in marked(points).items()]
+    names = marked(points).items()
+    layers: list[c.Layer] = [c.Rule(at, of="place", words=name) for name, at in names]
     valid = [point for point in points if point.row.valid and point.row.value > 0]
     logs = [(point.footprint, log(point.row.value)) for point in valid]
     low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
@@ -104,11 +101,10 @@ def chart(points: Sequence[Point]) -> c.Chart:
         below, broad = under >= min(over, FOOT), last >= BROAD * first
         ends = [c.Mark(first, level), c.Mark(last, level)]
         layers += [
-            c.Series(marks=ends, look=c.Look(line=":", width=0.8), order=3.5),
+            c.Series(ends, c.Look(line=":", width=0.8), order=3.5),
             c.Words(
-                place=(first * last) ** 0.5 if broad else first, value=level, text=words,
-                across="center" if broad else "left", boxed=True,
-                dy=-3 if below else 3, up="top" if below else "bottom",
+                (first * last) ** 0.5 if broad else first, level, words, 0, -3 if below else 3,
+                "center" if broad else "left", "top" if below else "bottom", boxed=True,
             ),
         ]  # fmt: skip
     return chase.chart(points, looks, 3.6, layers)
@@ -158,13 +154,6 @@ def caption(points: Sequence[Point]) -> str:
     return words
 
 
-FIGURE = Figure(
-    name="latency_vs_footprint",
-    title="Latency of every level of the hierarchy",
-    order=5,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=chase.COLUMNS | attributes(load_seconds="seconds", plateau="plateau"),
-    invalid=lambda point: "" if point.row.valid else point.words,
-)
+COLUMNS = chase.COLUMNS | attributes(load_seconds="seconds", plateau="plateau")
+TITLE = "Latency of every level of the hierarchy"
+FIGURE = Figure(NAME, TITLE, 5, items, chart, caption, COLUMNS, invalid=chase.invalid)

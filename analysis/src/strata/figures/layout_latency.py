@@ -1,11 +1,11 @@
 """What does one warp-read cost in each layout, when nothing else runs?
 
-After Figures 10 and 11 of Siegel et al. 2009, once per level of the hierarchy. The time of the sum
-and of the address arithmetic is inside each bar; it is hatched where it was measured.
+After Figures 10 and 11 of Siegel et al. 2009, once per level of the hierarchy.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TypeVar
 
 from strata.figures import _chart as c
@@ -14,7 +14,7 @@ from strata.model import FIELDS, LEVELS, Bar, fields_name, latency_bars, level_n
 from strata.model.units import short, unit_name
 
 T = TypeVar("T")
-HATCH = c.Look(colour="white", hollow=True, hatch="/////")
+HATCH = c.Look("white", hollow=True, hatch="/////")
 
 
 def by_level(
@@ -46,27 +46,20 @@ def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.C
         return c.Mark(place(bar), row.value, low, high, row.valid, short(row.value))
 
     def panel(title: str, here: Sequence[Bar]) -> c.Panel:
-        layers = c.by_look(
-            here, lambda bar: bar.layout, looks, mark, c.Bars,
-            spread="caps", thick=0.86, words_size=6,
-        )  # fmt: skip
+        style = {"spread": "caps", "thick": 0.86, "words_size": 6}
+        layers = c.by_look(here, attrgetter("layout"), looks, mark, c.Bars, **style)
         inside = [
             c.Mark(place(bar), min(bar.arithmetic.value, bar.cycles.value))
             for bar in here
             if bar.arithmetic and bar.cycles.valid
         ]
-        return c.Panel(
-            layers=[*layers, c.Bars(marks=inside, look=HATCH, thick=0.86)],
-            places=places,
-            values=c.Axis(label=f"{unit_name(bars[0].cycles.unit)} per warp-read", zero=True),
-            title=title,
-        )
+        return c.Panel([*layers, c.Bars(inside, HATCH, thick=0.86)], places, values, title)
 
-    rows = by_level(c.grouped(bars, lambda bar: bar.level), panel)
-    hatched = c.Key(label="arithmetic", look=replace(HATCH, colour=c.GREY), patch=True)
+    values = c.Axis(f"{unit_name(bars[0].cycles.unit)} per warp-read", zero=True)
+    rows = by_level(c.grouped(bars, attrgetter("level")), panel)
+    hatched = c.Key("arithmetic", replace(HATCH, colour=c.GREY), patch=True)
     keys = [hatched] if any(bar.arithmetic for bar in bars) else []
-    width, height = max(3.2 * len(rows[0]), 4.8), 0.5 + 2.5 * len(rows)
-    return c.Chart(rows=rows, width=width, height=height, keys=keys)
+    return c.Chart(rows, max(3.2 * len(rows[0]), 4.8), 0.5 + 2.5 * len(rows), keys=keys)
 
 
 def caption(bars: Sequence[Bar]) -> str:
@@ -85,19 +78,16 @@ def caption(bars: Sequence[Bar]) -> str:
     return words
 
 
+def invalid(bar: Bar) -> str:
+    """What a caption calls a bar that does not count."""
+    name = f"{level_name(bar.level)} {bar.layout}, {fields_name(bar.fields)}"
+    return "" if bar.cycles.valid else name
+
+
 FIGURE = Figure(
-    name="layout_latency",
-    title="Latency of a warp-read by memory layout",
-    order=10,
-    items=lambda run: latency_bars(run.of("layout_read")),
-    chart=chart,
-    caption=caption,
-    columns=attributes("level", "fields", "layout", unit="cycles.unit", median="cycles")
+    "layout_latency", "Latency of a warp-read by memory layout", 10,
+    lambda run: latency_bars(run.of("layout_read")), chart, caption,
+    attributes("level", "fields", "layout", unit="cycles.unit", median="cycles")
     | attributes("p5", "p95", "arithmetic", valid="cycles.valid", case="cycles.case"),
-    row=lambda bar: bar.cycles,
-    invalid=lambda bar: (
-        ""
-        if bar.cycles.valid
-        else f"{level_name(bar.level)} {bar.layout}, {fields_name(bar.fields)}"
-    ),
-)
+    row=attrgetter("cycles"), invalid=invalid,
+)  # fmt: skip

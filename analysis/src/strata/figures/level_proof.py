@@ -1,7 +1,6 @@
 """Which level of memory served the reads that each case says it times?
 
-Hits and misses were counted, case by case: a case that claims L2 should find nothing in L1 (but for
-what its own layout makes it touch twice) and everything in L2.
+A case that claims L2 should find nothing in L1 (but what its layout touches twice), all in L2.
 """
 
 from collections.abc import Sequence
@@ -38,31 +37,23 @@ def chart(shares: Sequence[Share]) -> c.Chart:
                 for at, share in enumerate(here)
             ]
             said = {100 * share.predicted.value for share in here if share.predicted}
+            layers.append(c.Series(marks, look, label))
             dashes = [c.Mark(middle, value) for value in sorted(said)]
-            layers.append(c.Series(marks=marks, look=look, label=label))
-            layers.append(c.Series(marks=dashes, look=PREDICTED, order=2.5))
+            layers.append(c.Series(dashes, PREDICTED, order=2.5))
         missing = set(names) - {share.name for share in levels[level]}
         layers += [
-            c.Words(
-                place=names.index(name), value=50, text="not counted", turned=90, size=7,
-                colour=c.GREY,
-            )
+            c.Words(names.index(name), 50, "not counted", turned=90, size=7, colour=c.GREY)
             for name in sorted(missing)
-        ]  # fmt: skip
-        return c.Panel(
-            layers=layers,
-            places=c.names_axis([NAMES[name] for name in names], grid=True),
-            values=c.Axis(
-                label="share of the sectors (%)", limits=(-0.04 * top, 1.04 * top),
-                ticks=range(0, int(top) + 1, 25),
-            ),
-            title=f"cases that claim {level_name(level)}",
-        )  # fmt: skip
+        ]
+        places = c.names_axis([NAMES[name] for name in names], grid=True)
+        return c.Panel(layers, places, values, f"cases that claim {level_name(level)}")
 
+    ends, ticks = (-0.04 * top, 1.04 * top), range(0, int(top) + 1, 25)
+    values = c.Axis("share of the sectors (%)", limits=ends, ticks=ticks)
     row = [panel(level) for level in ordered(levels, LEVELS)]
     predicted = any(share.predicted for share in shares)
-    keys = [c.Key(label="predicted", look=PREDICTED)] if predicted else []
-    return c.Chart(rows=[row], width=max(0.5 + 3.0 * len(row), 5.6), height=3.3, keys=keys)
+    keys = [c.Key("predicted", PREDICTED)] if predicted else []
+    return c.Chart([row], max(0.5 + 3.0 * len(row), 5.6), 3.3, keys=keys)
 
 
 def caption(shares: Sequence[Share]) -> str:
@@ -85,14 +76,9 @@ def invalid(share: Share) -> str:
 
 
 FIGURE = Figure(
-    name="level_proof",
-    title="Proof of the level",
-    order=45,
-    items=lambda run: level_shares(run.of("layout_read")),
-    chart=chart,
-    caption=caption,
-    columns=attributes("level", "fields", "layout", share="name")
+    "level_proof", "Proof of the level", 45,
+    lambda run: level_shares(run.of("layout_read")), chart, caption,
+    attributes("level", "fields", "layout", share="name")
     | attributes("counted", "predicted", valid="counted.valid", case="counted.case"),
-    row=lambda share: share.counted,
-    invalid=invalid,
-)
+    row=lambda share: share.counted, invalid=invalid,
+)  # fmt: skip

@@ -1,7 +1,4 @@
-"""How long is a load under way, and how much does each level give: here, and on other GPUs?
-
-A line for each GPU, a panel for each level.
-"""
+"""How long is a load under way, and how much does each level give: here, and on other GPUs?"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -34,12 +31,12 @@ CONSTANTS = {
     "constant_l15": ("constant cache behind it (L1.5)", "cycles"),
 }
 KINDS = {
-    "own": ("this GPU", c.Look(colour="#D55E00", marker="D", size=4.4)),
-    "sound": ("published", c.Look(colour="#0072B2", marker="o", size=3.8, hollow=True)),
-    "doubtful": ("published, in doubt", c.Look(colour=c.GREY, marker="v", size=3.8, hollow=True)),
+    "own": ("this GPU", c.Look("#D55E00", "D", size=4.4)),
+    "sound": ("published", c.Look("#0072B2", "o", size=3.8, hollow=True)),
+    "doubtful": ("published, in doubt", c.Look(c.GREY, "v", size=3.8, hollow=True)),
 }
-OWN = c.Look(colour="#D55E00", line="-", width=0.8, alpha=0.5)
-THIN, DARK = c.Look(colour=c.PALE, line="-", width=0.5), "#b8b8b8"
+OWN = c.Look("#D55E00", line="-", width=0.8, alpha=0.5)
+THIN, DARK = c.Look(c.PALE, line="-", width=0.5), "#b8b8b8"
 GAP = 0.45
 """Between two generations, in lines."""
 
@@ -58,49 +55,42 @@ def _chart(marks: Sequence[Mark], panels: Mapping[str, tuple[str, str]]) -> c.Ch
     """The run's own GPU on top, generations a little apart, their names beside the last panel."""
     generations = c.grouped(marks, attrgetter("generation"))
     lines: dict[str, float] = {}
-    beside, guides = [], []
+    beside, guides, first = [], [], 0.0
     for generation in sorted(generations, key=("", *GENERATIONS).index):
-        first = max(lines.values()) + 1 + GAP if lines else 0.0
         gpus = dict.fromkeys(mark.gpu for mark in generations[generation])
         lines |= {gpu: first + place for place, gpu in enumerate(gpus)}
         last = first + len(gpus) - 1
         beside.append(((first + last) / 2, generation, c.INK))
-        guides.append(c.Rule(at=last + (1 + GAP) / 2, of="place", look=replace(THIN, colour=DARK)))
-    guides += [c.Rule(at=at, of="place", look=THIN) for at in lines.values()]
+        guides.append(c.Rule(last + (1 + GAP) / 2, replace(THIN, colour=DARK), of="place"))
+        first = last + 1 + GAP
+    guides += [c.Rule(at, THIN, of="place") for at in lines.values()]
     names, ticks = ["this GPU", *list(lines)[1:]], list(lines.values())
     places = c.Axis(limits=(-0.7, ticks[-1] + 0.7), ticks=ticks, names=names, size=6.5)
 
     def panel(name: str, here: Sequence[Mark]) -> c.Panel:
         words = [
             c.Mark(
-                lines[gpu],
-                max(mark.high for mark in some),
-                words=_cited(some) or short(some[0].value),
+                lines[gpu], max(m.high for m in some), words=_cited(some) or short(some[0].value)
             )
             for gpu, some in c.grouped(here, attrgetter("gpu")).items()
         ]
         title, unit = panels[name]
+        layers = [
+            *guides,
+            *(c.Rule(mark.value, OWN) for mark in here if not mark.published),
+            *c.by_look(here, _kind, KINDS, shown, spread="bar"),
+            c.Series(words, c.Look(), words_size=5.6),
+        ]
         shares = range(0, 101, 25) if unit.startswith("%") else None
-        return c.Panel(
-            layers=[
-                *guides,
-                *(c.Rule(at=mark.value, look=OWN) for mark in here if not mark.published),
-                *c.by_look(
-                    here, _kind, KINDS,
-                    lambda mark: c.Mark(lines[mark.gpu], mark.value, mark.low, mark.high),
-                    spread="bar",
-                ),
-                c.Series(marks=words, look=c.Look(), words_size=5.6),
-            ],
-            places=places,
-            values=c.Axis(label=unit, zero=True, most=4, size=6.5, ticks=shares),
-            title=title,
-            sideways=True,
-            beside=beside if name == marks[-1].panel else (),
-        )  # fmt: skip
+        values = c.Axis(unit, zero=True, most=4, size=6.5, ticks=shares)
+        outer = beside if name == marks[-1].panel else ()
+        return c.Panel(layers, places, values, title, sideways=True, beside=outer)
+
+    def shown(mark: Mark) -> c.Mark:
+        return c.Mark(lines[mark.gpu], mark.value, mark.low, mark.high)
 
     row = [panel(*group) for group in c.grouped(marks, attrgetter("panel")).items()]
-    return c.Chart(rows=[row], width=8.4, height=1.25 + 0.185 * (1 + ticks[-1]))
+    return c.Chart([row], 8.4, 1.25 + 0.185 * (1 + ticks[-1]))
 
 
 def _sources(marks: Sequence[Mark]) -> str:

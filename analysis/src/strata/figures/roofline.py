@@ -1,12 +1,10 @@
-"""What bounds each kernel, arithmetic, issue, or the bytes of which level, and how near is it?
-
-Two figures: operations against bytes, and instructions of warps against sectors.
-"""
+"""What bounds each kernel, arithmetic, issue, or the bytes of which level, and how near is it?"""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from statistics import geometric_mean
 
 from strata.figures import _chart as c
@@ -20,13 +18,13 @@ from strata.roofline.points import Point
 from strata.roofline.verdicts import Entry, ceilings_of, entries, points_of, problems
 
 MARKERS = {"l1": "o", "l2": "s", "l3": "v", "dram": "^", ONCE: "D", LOADS: "d"}
-LESSER = c.Look(line="--", width=0.8)
-THEORETICAL = c.Look(line=":", width=0.8)
+LESSER, THEORETICAL = c.Look(line="--", width=0.8), c.Look(line=":", width=0.8)
 JOINED = c.Look(line="-", width=0.6, alpha=0.75)
 LEADER = c.Look(colour=c.GREY, line="-", width=0.4, alpha=0.6)
 RING = c.Look(marker="o", size=11, width=1.4, hollow=True)
 NOMINAL = c.Look(colour=c.GREY, marker="o", hollow=True)
 INVALID = c.Look(colour=c.GREY, marker="X", hollow=True)
+RUN = attrgetter("run")
 WALLS = {1.0: "stride 0", 1 / 4: "stride 1", 1 / 32: "stride ≥ 8"}
 """Loads of a word of 4 bytes by each lane against sectors (Ding and Williams 2019)."""
 
@@ -41,71 +39,59 @@ class Ends:
     top: float
 
 
+Name = tuple[float, str, str]
+
+
 def limits(entries: Sequence[Entry]) -> Ends:
-    """By the measured ceilings alone, rounded outwards to half a decade.
+    """By the measured ceilings alone, of the widest run, rounded outwards to half a decade.
 
     So two figures with the same ceilings, whatever is drawn in them, can be laid over each other.
-    Of several runs as far as the widest of them.
     """
     reach = []
-    for mine in c.grouped(ceilings_of(entries), lambda one: one.run).values():
+    for mine in c.grouped(ceilings_of(entries), RUN).values():
         flat = [one.value for one in mine if one.roof and not one.sloped]
         slopes = [one.value for one in mine if one.roof and one.sloped]
         peaks = [one.value for one in mine if one.bounds and not one.sloped]
         # Room for words at all sides; beneath the lowest roof for an operation for three words.
-        low = min(min(flat) / 60, min(slopes) / 12)
-        reach.append((
-            min(flat) / max(slopes) / 100, max(flat) / min(slopes) * 5000, low, max(peaks) * 1.6
-        ))  # fmt: skip
+        left, right = min(flat) / max(slopes) / 100, max(flat) / min(slopes) * 5000
+        reach.append((left, right, min(min(flat) / 60, min(slopes) / 12), max(peaks) * 1.6))
     lefts, rights, bottoms, tops = zip(*reach, strict=True)
     least = [10 ** (math.floor(2 * math.log10(min(each))) / 2) for each in (lefts, bottoms)]
     most = [10 ** (math.ceil(2 * math.log10(max(each))) / 2) for each in (rights, tops)]
     return Ends(least[0], most[0], least[1], most[1])
 
 
-# --- the drawing ----------------------------------------------------------------------------------
-
-
 def chart(form: Form, entries: Sequence[Entry]) -> c.Chart:
     """A panel for each run, one above the other, all on the same axes."""
     ends = limits(entries)
-    unit, name = (1e9, "10⁹/s") if form is INSTRUCTION else c.scaled(ends.top / 3, "FLOP/s")
-    axes = {
-        FLOP: ("operations for each byte moved (FLOP/B)", f"operations ({name})"),
-        INSTRUCTION: (
-            "instructions of a warp for each sector of 32 bytes", f"instructions of warps ({name})"
-        ),
-    }  # fmt: skip
-    across, up = axes[form]
-    panel = c.Panel(
-        layers=(),
-        places=c.Axis(label=across, scale="log", limits=(ends.left, ends.right), grid=True),
-        values=c.Axis(label=up, scale="log", limits=(ends.bottom / unit, ends.top / unit)),
-        leaders=True,
-    )
+    unit, name = c.scaled(ends.top / 3, "FLOP/s")
+    across, up = "operations for each byte moved (FLOP/B)", "operations"
+    if form is INSTRUCTION:
+        unit, name = 1e9, "10⁹/s"
+        across, up = "instructions of a warp for each sector of 32 bytes", "instructions of warps"
     ends = replace(ends, bottom=ends.bottom / unit, top=ends.top / unit)
+    places = c.Axis(across, "log", (ends.left, ends.right), grid=True)
+    values = c.Axis(f"{up} ({name})", "log", (ends.bottom, ends.top))
     rows = []
-    drawn = (replace(one, value=one.value / unit) for one in entries)
-    by_run = c.grouped(drawn, lambda one: one.run)
+    by_run = c.grouped((replace(one, value=one.value / unit) for one in entries), RUN)
     for run, mine in by_run.items():
         points, ceilings = points_of(mine), [one for one in ceilings_of(mine) if one.valid]
         walls = WALLS if any(one.level == LOADS for one in points) else {}
         kernels, names = _kernels(points, ends)
         layers = [
-            *(c.Rule(at=at, of="place", words=words) for at, words in walls.items()),
+            *(c.Rule(at, of="place", words=words) for at, words in walls.items()),
             *_ceilings(ceilings, ends, unit if form is FLOP else None),
             *kernels,
         ]
         title = run if len(by_run) > 1 else ""
-        rows.append([replace(panel, layers=layers, beside=names, title=title)])
-    height = 0.3 + 4.75 * len(rows)
-    return c.Chart(rows=rows, width=8.4, height=height, keys=list(_keys(entries)))
+        rows.append([c.Panel(layers, places, values, title, beside=names, leaders=True)])
+    return c.Chart(rows, 8.4, 0.3 + 4.75 * len(rows), keys=list(_keys(entries)))
 
 
 def roof(height: float, start: float, end: float, look: c.Look, *, sloped: bool) -> c.Series:
     """A roof from one intensity to another; where `sloped`, the height is that at 1."""
     marks = [c.Mark(at, height * at if sloped else height) for at in (start, end)]
-    return c.Series(marks=marks, look=look, order=1.6)
+    return c.Series(marks, look, order=1.6)
 
 
 def _ceilings(found: Sequence[Ceiling], ends: Ends, bytes_unit: float | None) -> Iterator[c.Layer]:
@@ -137,21 +123,17 @@ def _ceilings(found: Sequence[Ceiling], ends: Ends, bytes_unit: float | None) ->
             part = 0.02 if not one.lesser else 0.12 if crowded else 0.05
             at = start * (ends.right / ends.left) ** part
             name = one.name.rpartition(", ")[2] if one.lesser else one.name
-            rate = f"{brief(value)}{units.SPACE}Gsector/s"
-            if bytes_unit:
-                rate = units.quantity(value * bytes_unit, "B/s")
+            sectors = f"{brief(value)}{units.SPACE}Gsector/s"
+            rate = units.quantity(value * bytes_unit, "B/s") if bytes_unit else sectors
             yield c.Words(
-                place=at, value=value * at, text=f"{name} {rate}", slope=value,
-                dx=2 if below else -1, dy=-1 if below else 1, across="left",
-                up="top" if below else "bottom", size=6.2 if one.lesser else 7,
-                colour=c.level_ink(one.level),
+                at, value * at, f"{name} {rate}", slope=value, across="left",
+                dx=2 if below else -1, dy=-1 if below else 1, up="top" if below else "bottom",
+                size=6.2 if one.lesser else 7, colour=c.level_ink(one.level),
             )  # fmt: skip
     for group in groups:
         words = ", ".join(f"{one.name} {brief(one.value)}" for one in group)
-        yield c.Words(
-            place=group[-1].value / max(slopes), value=geometric_mean(one.value for one in group),
-            text=words, dx=-4, across="right", size=7, boxed=True,
-        )  # fmt: skip
+        at, middle = group[-1].value / max(slopes), geometric_mean(one.value for one in group)
+        yield c.Words(at, middle, words, dx=-4, across="right", size=7, boxed=True)
 
 
 def _place(point: Point, ends: Ends) -> tuple[float, float, str]:
@@ -170,31 +152,31 @@ def _shown(points: Sequence[Point], ends: Ends) -> list[Point]:
     return [one for one in points if one.level != LOADS or one.value >= ends.bottom]
 
 
-def _kernels(
-    points: Sequence[Point], ends: Ends
-) -> tuple[list[c.Series], list[tuple[float, str, str]]]:
+def _kernels(points: Sequence[Point], ends: Ends) -> tuple[list[c.Series], list[Name]]:
     """The points of each kernel, joined at its rate, a ring about impossible ones; and its name."""
     layers, names = [], []
     for kernel, mine in c.grouped(points, lambda one: one.name).items():
-        counted = [one for one in mine if one.basis == "counted" and one.level != LOADS]
-        xs = [_place(one, ends)[0] for one in counted or mine]
-        shown = (counted or mine)[0]
-        y, rate = _place(shown, ends)[1], brief(shown.value)
+        shown = [one for one in mine if _filled(one)] or mine
+        xs = [_place(one, ends)[0] for one in shown]
+        y, rate = _place(shown[0], ends)[1], brief(shown[0].value)
         layers.append(roof(y, min(xs), max(xs), JOINED, sloped=False))
         layers.append(roof(y, max(xs), ends.right, LEADER, sloped=False))
-        words = f"{kernel} {rate}" if shown.basis == "counted" else f"{kernel} ({rate})"
-        names.append((y, words, c.INK))
+        rate = rate if shown[0].basis == "counted" else f"({rate})"
+        names.append((y, f"{kernel} {rate}", c.INK))
     for one in _shown(points, ends):
         x, y, marker = _place(one, ends)
-        filled = one.basis == "counted" and one.level != LOADS
-        look = c.Look(
-            colour=_colour(one.level), marker=marker if one.valid else "X",
-            size=4.6 if filled else 3.8, hollow=not (filled and one.valid),
-        )  # fmt: skip
-        layers.append(c.Series(marks=[c.Mark(x, y)], look=look, order=4 if filled else 3))
+        size, order = (4.6, 4) if _filled(one) else (3.8, 3)
+        hollow = not (_filled(one) and one.valid)
+        marker = marker if one.valid else "X"
+        look = c.Look(colour=_colour(one.level), marker=marker, size=size, hollow=hollow)
+        layers.append(c.Series([c.Mark(x, y)], look, order=order))
         if one.above:
-            layers.append(c.Series(marks=[c.Mark(x, y)], look=RING, order=2.5))
+            layers.append(c.Series([c.Mark(x, y)], RING, order=2.5))
     return layers, names
+
+
+def _filled(point: Point) -> bool:
+    return point.basis == "counted" and point.level != LOADS
 
 
 def _colour(level: str) -> str:
@@ -205,7 +187,7 @@ def _keys(entries: Sequence[Entry]) -> Iterator[c.Key]:
     points, ceilings = points_of(entries), ceilings_of(entries)
     for level in ordered((one.level for one in points), (*LEVELS, ONCE, LOADS)):
         look = c.Look(colour=_colour(level), marker=MARKERS[level], hollow=level in (ONCE, LOADS))
-        yield c.Key(label=level_words(level, points[0].row.backend), look=look)
+        yield c.Key(level_words(level, points[0].row.backend), look)
     for label, look, present in (
         ("nominal", NOMINAL, any(one.basis == "nominal" and one.level != ONCE for one in points)),
         ("lesser ceiling", LESSER, any(one.lesser for one in ceilings)),
@@ -214,10 +196,7 @@ def _keys(entries: Sequence[Entry]) -> Iterator[c.Key]:
         ("invalid", INVALID, any(not one.valid for one in points)),
     ):
         if present:
-            yield c.Key(label=label, look=look)
-
-
-# --- captions -------------------------------------------------------------------------------------
+            yield c.Key(label, look)
 
 
 def caption(form: Form, entries: Sequence[Entry]) -> str:
@@ -275,10 +254,8 @@ def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> It
         "arithmetic in registers."
     )
     if any(one.basis == "theoretical" for one in ceilings):
-        yield (
-            "Dotted: four instructions a cycle on each SM, and what lanes and pins allow, at the "
-            "clock held."
-        )
+        lanes = "what lanes and pins allow, at the clock held"
+        yield f"Dotted: four instructions a cycle on each SM, and {lanes}."
     if any(one.level == LOADS for one in points):
         yield (
             "Diamonds: global loads alone, against the sectors that they asked L1 for. Uprights: "
@@ -331,9 +308,9 @@ COLUMNS = (
 NAMES = {"share": "share_of_roof", "above.name": "above", "row.case": "case"}
 FIGURES = [
     Figure(
-        name=form.name,
-        title=form.title,
-        order=order,
+        form.name,
+        form.title,
+        order,
         items=partial(lambda form, run: entries([run], form), form),
         chart=partial(chart, form),
         caption=partial(caption, form),

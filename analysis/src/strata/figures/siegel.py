@@ -1,7 +1,4 @@
-"""What does each layout of a 2009 paper cost and gain at every level of memory?
-
-Figures 10 and 11 of Siegel, Ributzka and Li (2009), redone.
-"""
+"""Figures 10 and 11 of Siegel, Ributzka and Li (2009), redone at every level of memory."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,52 +32,47 @@ def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
 
     def panel(title: str, here: Sequence[LayoutGain]) -> c.Panel:
         bars = c.by_look(here, lambda gain: gain.how, LOADS, mark, c.Bars, thick=0.28, words_size=6)
-        theirs = [
-            c.Series(
-                marks=[
-                    c.Mark(GAINING.index(layout) + BESIDE["theirs"], value)
-                    for layout, value in SIEGEL_GAINS[version].items()
-                    if layout in GAINING
-                ],
-                look=replace(c.THEIRS, marker=marker), label=f"8800 GTX, {version}",
-            )
-            for version, marker in MARKERS.items()
-        ]  # fmt: skip
-        return c.Panel(
-            layers=[*bars, *theirs, c.Rule(at=1, look=c.Look(width=0.8), order=1.5)],
-            places=c.names_axis([f"{one}\n{SIEGEL_LAYOUTS[one]}" for one in GAINING], size=7),
-            values=c.Axis(label="speed over aos (×)", zero=True),
-            title=title,
-        )
+        places = c.names_axis([f"{one}\n{SIEGEL_LAYOUTS[one]}" for one in GAINING], size=7)
+        layers = [*bars, *theirs, c.Rule(1, c.Look(width=0.8), order=1.5)]
+        return c.Panel(layers, places, c.Axis("speed over aos (×)", zero=True), title)
 
+    theirs = []
+    for version, marker in MARKERS.items():
+        printed = [
+            (GAINING.index(of), x) for of, x in SIEGEL_GAINS[version].items() if of in GAINING
+        ]
+        marks = [c.Mark(place + BESIDE["theirs"], value) for place, value in printed]
+        theirs.append(c.Series(marks, replace(c.THEIRS, marker=marker), f"8800 GTX, {version}"))
     rows = layout_latency.by_level(c.grouped(gains, lambda gain: gain.level), panel)
-    width, height = max(2.6 * len(rows[0]), 5.4), 0.6 + 2.2 * len(rows)
-    return c.Chart(rows=rows, width=width, height=height)
+    return c.Chart(rows, max(2.6 * len(rows[0]), 5.4), 0.6 + 2.2 * len(rows))
 
 
 def gains_caption(gains: Sequence[LayoutGain]) -> str:
     """What bars and marks are, and what the paper prints."""
-    listed = ", ".join(
-        f"{level_name(gain.level)} {LOADS[gain.how][0]} {factor(gain.gain)}"
-        for gain in gains
-        if gain.valid and gain.layout == "soaoas"
-    )
+    best = [gain for gain in gains if gain.valid and gain.layout == "soaoas"]
+    told = [f"{level_name(one.level)} {LOADS[one.how][0]} {factor(one.gain)}" for one in best]
     return (
         f"After Figure 11 of {CITED}, speed of reading all seven fields over the array of "
         "structures (II-A): by the time of one warp at a time, and by the best useful bandwidth "
         "of all block sizes and numbers of warps. Open marks: an 8800 GTX without caches, as the "
         "paper's text says (III-A): soa roughly 10 % and soaoas approximately 50 % faster with "
         "CUDA 1.0, soaoas roughly 30 % with CUDA 2.2; its other values are bars without numbers."
-        + (f" soaoas here: {listed}." if listed else "")
+        + (f" soaoas here: {', '.join(told)}." if told else "")
     )
+
+
+def gains_invalid(gain: LayoutGain) -> str:
+    """What a caption calls a bar that does not count."""
+    name = f"{level_name(gain.level)} {gain.layout}, {LOADS[gain.how][0]}"
+    return "" if gain.valid else name
 
 
 FIGURES = (
     Figure(
-        name="siegel_10",
-        title="Reads of a particle by layout (Siegel et al. 2009, Figure 10)",
-        order=11,
-        items=lambda run: seeds.layout_times(run.of("layout_read")),
+        "siegel_10",
+        "Reads of a particle by layout (Siegel et al. 2009, Figure 10)",
+        11,
+        lambda run: seeds.layout_times(run.of("layout_read")),
         chart=lambda bars: layout_latency.chart(bars, SIEGEL_LAYOUTS),
         caption=lambda _: (
             f"After Figure 10 of {CITED}, run times of their reading benchmarks (sections II-A to "
@@ -92,28 +84,22 @@ FIGURES = (
         ),
         columns=attributes("level", "layout")
         | {"section": lambda bar: SIEGEL_LAYOUTS[bar.layout]}
-        | attributes(unit="cycles.unit", median="cycles")
-        | attributes("p5", "p95", valid="cycles.valid", case="cycles.case"),
+        | attributes(unit="cycles.unit", median="cycles", p5="p5", p95="p95")
+        | attributes(valid="cycles.valid", case="cycles.case"),
         row=lambda bar: bar.cycles,
         invalid=lambda bar: "" if bar.cycles.valid else f"{level_name(bar.level)} {bar.layout}",
     ),
     Figure(
-        name="siegel_11",
-        title="Speed of reads by layout over aos (Siegel et al. 2009, Figure 11)",
-        order=12,
-        items=lambda run: [
-            gain for gain in seeds.layout_gains(run.of("layout_read")) if gain.layout != "aos"
-        ],
-        chart=gains_chart,
-        caption=gains_caption,
-        columns=attributes("level", "layout", load="how", speed_over_aos="gain")
-        | {
-            "theirs_cuda_1_0": lambda gain: SIEGEL_GAINS["CUDA 1.0"].get(gain.layout),
-            "theirs_cuda_2_2": lambda gain: SIEGEL_GAINS["CUDA 2.2"].get(gain.layout),
-        }
+        "siegel_11",
+        "Speed of reads by layout over aos (Siegel et al. 2009, Figure 11)",
+        12,
+        lambda run: [g for g in seeds.layout_gains(run.of("layout_read")) if g.layout != "aos"],
+        gains_chart,
+        gains_caption,
+        attributes("level", "layout", load="how", speed_over_aos="gain")
+        | {"theirs_cuda_1_0": lambda gain: SIEGEL_GAINS["CUDA 1.0"].get(gain.layout)}
+        | {"theirs_cuda_2_2": lambda gain: SIEGEL_GAINS["CUDA 2.2"].get(gain.layout)}
         | attributes("valid", case="row.case"),
-        invalid=lambda gain: (
-            "" if gain.valid else f"{level_name(gain.level)} {gain.layout}, {LOADS[gain.how][0]}"
-        ),
+        invalid=gains_invalid,
     ),
 )

@@ -1,7 +1,6 @@
 """Do two independent clocks see the same time?
 
-The in-kernel clock and the timer outside the kernel share nothing but the kernel. Where they differ
-by more than 2 %, one of them did not time what it was meant to.
+Where they differ by more than 2 %, one of them did not time what it was meant to.
 """
 
 from collections.abc import Sequence
@@ -41,7 +40,7 @@ def chart(pairs: Sequence[Agreement]) -> c.Chart:
         marker, size = markers[pair.other.method], 3.4
         if abs(pair.ratio - 1) > limit:
             marker, size = "^" if pair.ratio > 1 else "v", 5.0
-        return c.Look(colour=c.level_colour(level(pair)), marker=marker, size=size, alpha=0.8)
+        return c.Look(c.level_colour(level(pair)), marker, size=size, alpha=0.8)
 
     def mark(pair: Agreement) -> c.Mark:
         ratio = min(max(pair.ratio, 1 - limit), 1 + limit)
@@ -50,35 +49,26 @@ def chart(pairs: Sequence[Agreement]) -> c.Chart:
     def panel(row: Row, here: Sequence[Agreement]) -> c.Panel:
         name = row.quantity.replace("_cycles", "").replace("_per_sm", "_per_SM").replace("_", " ")
         clock = f", {row.method}" if several else ""
-        return c.Panel(
-            layers=[
-                c.Shade(low=1 - TIMER_TOLERANCE, high=1 + TIMER_TOLERANCE, colour=GREEN),
-                c.Rule(at=1, look=c.Look(colour=c.GREY, width=0.7)),
-                *(
-                    c.Series(marks=[mark(pair) for pair in alike], look=one)
-                    for one, alike in c.grouped(here, look).items()
-                ),
-            ],
-            places=c.Axis(label=f"{name} ({unit_name(row.unit)}{clock})", scale="log", most=4),
-            values=c.Axis(
-                label="other method ÷ in-kernel", limits=(1 - limit, 1 + limit),
-                text="{:.2f}".format,
-            ),
-            title=row.benchmark,
-        )  # fmt: skip
+        alike = c.grouped(here, look).items()
+        layers: list[c.Layer] = [
+            c.Shade(1 - TIMER_TOLERANCE, 1 + TIMER_TOLERANCE, GREEN),
+            c.Rule(1, c.Look(c.GREY, width=0.7)),
+            *(c.Series([mark(pair) for pair in marked], one) for one, marked in alike),
+        ]
+        places = c.Axis(f"{name} ({unit_name(row.unit)}{clock})", "log", most=4)
+        return c.Panel(layers, places, ratios, row.benchmark)
 
+    ends = (1 - limit, 1 + limit)
+    ratios = c.Axis("other method ÷ in-kernel", limits=ends, text="{:.2f}".format)
     of = c.grouped(pairs, lambda pair: (pair.reference.benchmark, pair.reference.quantity))
     rows = c.wrapped([panel(of[name][0].reference, of[name]) for name in sorted(of)], 4)
     patches = [(level_name(one) or "level not varied", c.level_colour(one)) for one in levels]
-    found = [
-        *((label, c.Look(colour=colour), True) for label, colour in patches),
-        *((label, c.Look(marker=marker), False) for label, marker in markers.items()),
-        (f"within {WITHIN}", c.Look(colour=GREEN), True),
+    keys = [
+        *(c.Key(label, c.Look(colour), patch=True) for label, colour in patches),
+        *(c.Key(label, c.Look(marker=marker)) for label, marker in markers.items()),
+        c.Key(f"within {WITHIN}", c.Look(GREEN), patch=True),
     ]
-    return c.Chart(
-        rows=rows, width=1.8 + 2.5 * len(rows[0]), height=0.5 + 2.1 * len(rows), legend="beside",
-        keys=[c.Key(label=label, look=look, patch=patch) for label, look, patch in found],
-    )  # fmt: skip
+    return c.Chart(rows, 1.8 + 2.5 * len(rows[0]), 0.5 + 2.1 * len(rows), "beside", keys=keys)
 
 
 def caption(pairs: Sequence[Agreement]) -> str:
@@ -94,18 +84,15 @@ def caption(pairs: Sequence[Agreement]) -> str:
     )
 
 
-FIGURE = Figure(
-    name="timer_agreement",
-    title="Agreement of the timers",
-    order=40,
-    items=lambda run: agreements(run.rows),
-    chart=chart,
-    caption=caption,
-    columns=attributes(benchmark="reference.benchmark", quantity="reference.quantity")
+COLUMNS = (
+    attributes(benchmark="reference.benchmark", quantity="reference.quantity")
     | {"level": level}
     | attributes(unit="reference.unit", reference_method="reference.method")
     | attributes(reference_value="reference", other_method="other.method", other_value="other")
-    | attributes("ratio", "valid", case="reference.case"),
-    row=lambda pair: pair.other,
-    invalid=lambda pair: "" if pair.valid else f"{pair.reference.case}, {pair.other.method}",
+    | attributes("ratio", "valid", case="reference.case")
 )
+FIGURE = Figure(
+    "timer_agreement", "Agreement of the timers", 40,
+    lambda run: agreements(run.rows), chart, caption, COLUMNS, row=lambda pair: pair.other,
+    invalid=lambda pair: "" if pair.valid else f"{pair.reference.case}, {pair.other.method}",
+)  # fmt: skip

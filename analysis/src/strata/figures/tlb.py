@@ -54,13 +54,5 @@ def caption(points: Sequence[Point]) -> str:
     )
 
 
-FIGURE = Figure(
-    name="tlb",
-    title="Reach of the address translations",
-    order=6,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=chase.COLUMNS,
-    invalid=lambda point: "" if point.row.valid else point.words,
-)
+TITLE = "Reach of the address translations"
+FIGURE = Figure("tlb", TITLE, 6, items, chart, caption, chase.COLUMNS, invalid=chase.invalid)

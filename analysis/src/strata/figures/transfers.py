@@ -1,14 +1,14 @@
 """What does it cost to bring bytes to the GPU and back, or to the GPU beside it?
 
-A cost for each transfer and a cost for each byte: a line through some of the sizes, which must
-predict the others. Breitbart packs many small pieces into one copy because a copy costs much to
-start and little for each byte.
+A line through some of the sizes, a cost for each transfer and one for each byte, must predict the
+others. Breitbart packs many small pieces into one copy, as a copy costs much to start.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
+from operator import itemgetter
 
 import numpy as np
 
@@ -42,10 +42,10 @@ NAMES = {
 LOADS = {"load_time_cached": "load_cached", "load_time_uncached": "load_uncached"}
 WAYS, DIRECTIONS = tuple(LOOKS), tuple(NAMES)
 ALPHA, BETA = "\u03b1", "\u03b2"
-FIT = c.Key(label=f"{ALPHA} + {BETA} · bytes", look=c.Look(line="-", width=0.9))
-EACH = c.Key(label="a copy each", look=FIT.look)
-PACKED = c.Key(label="packed into one", look=replace(FIT.look, line="--"))
-HELD_OUT = c.Key(label="held out of the fit", look=c.Look(marker="X", size=4.6))
+FIT = c.Key(f"{ALPHA} + {BETA} · bytes", c.Look(line="-", width=0.9))
+EACH = c.Key("a copy each", FIT.look)
+PACKED = c.Key("packed into one", replace(FIT.look, line="--"))
+HELD_OUT = c.Key("held out of the fit", c.Look(marker="X", size=4.6))
 
 
 def peer_accesses(run: Run) -> Sequence[Point]:
@@ -58,9 +58,8 @@ def peer_accesses(run: Run) -> Sequence[Point]:
             way, direction = LOADS.get(row.quantity, row.text("by")), row.text("direction")
             moved, rate = row.count("bytes") or 0, rates.get(row.case)
             found.append(Point(way, direction, 1, "none", moved, row, rate))
-    return sorted(
-        found, key=lambda p: (DIRECTIONS.index(p.direction), WAYS.index(p.memory), p.bytes)
-    )
+    directions, ways = DIRECTIONS.index, WAYS.index
+    return sorted(found, key=lambda p: (directions(p.direction), ways(p.memory), p.bytes))
 
 
 def _name(word: str) -> str:
@@ -83,20 +82,19 @@ def _times(here: Sequence[Point], pieces: Sequence[int]) -> list[c.Layer]:
             along = np.geomspace(min(line.sizes), max(line.sizes), 200)
             curve = [c.Mark(size, line.at(size)) for size in along if line.at(size) > 0]
         layers += [
-            c.Series(marks=curve, look=drawn if line else replace(drawn, width=0.6)),
-            c.Series(marks=at, look=replace(look, line=""), label=label, spread="bar"),
-            c.Series(marks=held, look=replace(HELD_OUT.look, colour=look.colour), spread="bar"),
+            c.Series(curve, drawn if line else replace(drawn, width=0.6)),
+            c.Series(at, replace(look, line=""), label, spread="bar"),
+            c.Series(held, replace(HELD_OUT.look, colour=look.colour), spread="bar"),
         ]
         crossing = crossings.get((memory, direction, count))
         if line and crossing and packing == "none":
-            ends = (crossing.interval.low, crossing.interval.high)
-            height = line.at(crossing.size)
+            ends, height = (crossing.interval.low, crossing.interval.high), line.at(crossing.size)
             span = [c.Mark(end, height) for end in ends if 0 < end < inf]
-            thick = replace(drawn, width=2.2, alpha=0.45)
-            layers.append(c.Series(marks=span, look=thick, order=4))
             star = c.Look(colour=look.colour, marker="*", size=9)
-            mark = c.Mark(crossing.size, height)
-            layers.append(c.Series(marks=[mark], look=star, label="break-even", order=5))
+            layers += [
+                c.Series(span, replace(drawn, width=2.2, alpha=0.45), order=4),
+                c.Series([c.Mark(crossing.size, height)], star, "break-even", order=5),
+            ]
     return layers
 
 
@@ -105,41 +103,32 @@ def chart(shown: Sequence[Point]) -> c.Chart:
     pieces, sizes = sorted({p.pieces for p in shown}), [p.bytes for p in shown]
     rates = [p.bandwidth.value for p in shown if p.bandwidth and p.bandwidth.valid]
     scale, unit = c.scaled(max(rates, default=1.0), "B/s")
-    rate = c.Axis(label=f"bandwidth ({unit})", zero=True)
-    time = c.Axis(label="time", scale="log", text=c.seconds)
+    rate = c.Axis(f"bandwidth ({unit})", zero=True)
+    time = c.Axis("time", "log", text=c.seconds)
     directions = ordered((p.direction for p in shown), DIRECTIONS)
     looks = {way: ("", replace(look, line="-")) for way, look in LOOKS.items()}
 
-    def bandwidths(here: Sequence[Point]) -> Sequence[c.Layer]:
-        known = [(p, p.bandwidth) for p in here if p.bandwidth and p.bandwidth.valid]
-        return c.by_look(
-            known, lambda one: one[0].memory, looks,
-            lambda one: c.Mark(one[0].bytes, one[1].value / scale),
-        )  # fmt: skip
-
     def panel(direction: str, memory: str = "", *, rates: bool = False) -> c.Panel:
         here = [p for p in shown if p.direction == direction and memory in ("", p.memory)]
-        return c.Panel(
-            layers=bandwidths(here) if rates else _times(here, pieces),
-            places=c.bytes_axis("bytes, each way" if direction == "both" else "bytes", sizes),
-            values=rate if rates else time,
-            title="" if rates else f"{memory}, {_name(direction)}".removeprefix(", "),
-        )
+        places = c.bytes_axis("bytes, each way" if direction == "both" else "bytes", sizes)
+        if not rates:
+            title = f"{memory}, {_name(direction)}".removeprefix(", ")
+            return c.Panel(_times(here, pieces), places, time, title)
+        valid = [(p, p.bandwidth) for p in here if p.bandwidth and p.bandwidth.valid]
+        marks = [(p.memory, c.Mark(p.bytes, row.value / scale)) for p, row in valid]
+        return c.Panel(c.by_look(marks, itemgetter(0), looks, itemgetter(1)), places, rate)
 
     rows = [[panel(one, rates=rates) for one in directions] for rates in (False, True)]
     keys = [FIT] if lines(shown) else []
-    if pieces[-1] > 1:
+    many = pieces[-1] > 1
+    if many:
         memories = ordered((p.memory for p in shown), WAYS)
         rows = [[panel(one, memory) for one in directions] for memory in memories]
         keys = [EACH, PACKED]
-    return c.Chart(
-        rows=rows,
-        width=2.1 + 2.6 * len(directions),
-        height=0.5 + 2.3 * len(rows),
-        legend="beside",
-        keys=[*keys, *([HELD_OUT] if any(p.held_out for p in shown) else [])],
-        share="all" if pieces[-1] > 1 else "row",
-    )
+    if any(p.held_out for p in shown):
+        keys.append(HELD_OUT)
+    width, height = 2.1 + 2.6 * len(directions), 0.5 + 2.3 * len(rows)
+    return c.Chart(rows, width, height, "beside", keys=keys, share="all" if many else "row")
 
 
 def _parameters(line: Line) -> str:
@@ -171,16 +160,10 @@ def _packing(shown: Sequence[Point]) -> str:
 def caption(text: str, shown: Sequence[Point]) -> str:
     """What is drawn, what a load costs, where packing stops paying, the fits and what they say."""
     many, fitted = any(p.pieces > 1 for p in shown), lines(shown)
-    loads = "; ".join(
-        f"{_name(p.memory)} {quantity(p.row.value, 's')}"
-        for p in shown
-        if p.memory in LOADS.values() and p.row.valid
-    )
-    told = "; ".join(
-        f"{_name(way)} {_name(direction)} {_parameters(line)}"
-        for (way, direction, *_), line in fitted.items()
-    )
-    told = "" if many else f", with 95 % intervals: {told}"
+    known = [p for p in shown if p.memory in LOADS.values() and p.row.valid]
+    loads = "; ".join(f"{_name(p.memory)} {quantity(p.row.value, 's')}" for p in known)
+    fits = [f"{_name(at[0])} {_name(at[1])} {_parameters(line)}" for at, line in fitted.items()]
+    told = "" if many else f", with 95 % intervals: {'; '.join(fits)}"
     joined = {p.key for p in shown if p.memory not in LOADS.values()} - fitted.keys()
     worst = worst_prediction(shown)
     return (
@@ -202,17 +185,13 @@ def _invalid(p: Point) -> str:
 
 SECONDS = attributes(seconds="row.value", seconds_low="row.minimum", seconds_high="row.maximum")
 RATE = attributes(bytes_per_second="bandwidth", valid="row.valid", case="row.case")
-COLUMNS = (
-    attributes("memory", "direction", "pieces", "packing", "bytes")
-    | SECONDS
-    | attributes(seconds_predicted="predicted", held_out="held_out")
-    | RATE
-)
+POINT = attributes("memory", "direction", "pieces", "packing", "bytes")
+COLUMNS = POINT | SECONDS | attributes(seconds_predicted="predicted", held_out="held_out") | RATE
 FIGURES = (
     Figure(
-        name="transfers", title="Transfers between host and device", order=90,
-        items=lambda run: [point for point in points(run.of("transfers")) if point.pieces == 1],
-        chart=chart, columns=COLUMNS, invalid=_invalid,
+        "transfers", "Transfers between host and device", 90,
+        lambda run: [point for point in points(run.of("transfers")) if point.pieces == 1],
+        chart, columns=COLUMNS, invalid=_invalid,
         caption=partial(
             caption,
             "Time of one transfer by its caller's clock, from the first call to the end of the "
@@ -222,9 +201,9 @@ FIGURES = (
         ),
     ),
     Figure(
-        name="small_copies", title="Many small copies against one packed copy", order=91,
-        items=lambda run: [point for point in points(run.of("transfers")) if point.pieces > 1],
-        chart=chart, columns=COLUMNS, invalid=_invalid,
+        "small_copies", "Many small copies against one packed copy", 91,
+        lambda run: [point for point in points(run.of("transfers")) if point.pieces > 1],
+        chart, columns=COLUMNS, invalid=_invalid,
         caption=partial(
             caption,
             "Time to transfer a payload that lies in host memory in many pieces, by its caller's "
@@ -233,8 +212,7 @@ FIGURES = (
         ),
     ),
     Figure(
-        name="peer_copy", title="Copies between two GPUs", order=92, items=peer_accesses,
-        chart=chart, invalid=_invalid,
+        "peer_copy", "Copies between two GPUs", 92, peer_accesses, chart, invalid=_invalid,
         columns=attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
         caption=partial(
             caption,

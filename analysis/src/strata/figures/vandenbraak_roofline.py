@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
 from strata.figures.roofline import roof
-from strata.model.cases import by_case
 from strata.model.units import short
 from strata.reference import cite
 from strata.reference.published import own_cost
@@ -27,9 +26,7 @@ LEFT, RIGHT = 1 / 20, 1
 NAME = 0.26
 """Where the name of a slope ends: between the two columns of marks."""
 SOLID, DASHED, DOTTED = (c.Look(line=line, width=1.1) for line in ("-", "--", ":"))
-_CIRCLE, _STAR, _CROSS = (
-    c.Look(marker=marker, size=size) for marker, size in (("o", 6.5), ("*", 10), ("P", 6.5))
-)
+_CIRCLE, _STAR, _CROSS = (c.Look(marker=one, size=10 if one == "*" else 6.5) for one in "o*P")
 KERNELS = (
     ("32 bits, uncoalesced", 4, "uncoalesced", 4, replace(_CIRCLE, hollow=True), 2.06e-3),
     ("32 bits, coalesced", 4, "coalesced", 4, _CIRCLE, 0.067e-3),
@@ -44,10 +41,9 @@ stars, white, grey and black), and seconds from its section VI-C."""
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A kernel or a roof: additions per byte, and additions in a second.
+    """A kernel or a roof: additions per byte, and additions in a second, here and as `published`.
 
     A roof of arithmetic has no intensity; one of bandwidth has the rate of one addition per byte.
-    `published` is the rate on the GeForce 8800 GT.
     """
 
     name: str
@@ -79,8 +75,8 @@ def items(run: Run) -> Sequence[Item]:
     for name, element, order, group, look, seconds in KERNELS:
         if row := timed.get((element, order, group)):
             per_byte = 1 / (MATRICES * element)
-            published = PUBLISHED_ELEMENTS / seconds if seconds else None
             one = _item(name, row, look, per_byte, per_byte)
+            published = PUBLISHED_ELEMENTS / seconds if seconds else None
             kernels.append(replace(one, published=published))
     return [*kernels, *_roofs(run)] if kernels else ()
 
@@ -88,10 +84,10 @@ def items(run: Run) -> Sequence[Item]:
 def _roofs(run: Run) -> Iterator[Item]:
     """What arithmetic and DRAM allow, and what is left of DRAM for a word of each sector."""
     if best := own_cost(run.of("instruction_cost"), "iadd3", chain=False):
-        (case,) = by_case(row for row in run.of("instruction_cost") if row.case == best.case)
-        rate = case.row("operation_rate")
-        if rate and rate.valid:
-            yield _item("integer additions", rate, SOLID, None)
+        of_case = [row for row in run.of("instruction_cost") if row.case == best.case]
+        rates = [row for row in of_case if row.quantity == "operation_rate"]
+        if rates and rates[0].valid:
+            yield _item("integer additions", rates[0], SOLID, None)
     reads = {("bandwidth", "read", "?", "?"), ("useful_bandwidth", "?", "strided", "1")}
     whole = [
         row
@@ -100,13 +96,9 @@ def _roofs(run: Run) -> Iterator[Item]:
         and (row.count("width") or 0) > 4
         and (row.quantity, *map(row.text, ("operation", "pattern", "stride"))) in reads
     ]
-    sectors = [
-        row.value
-        for row in run.of("cache_geometry")
-        if (row.valid, row.quantity, row.text("property")) == (True, "sector", "l1_sector")
-    ]
-    if whole:
-        row = max(whole, key=lambda row: row.value)
+    found = [row for row in run.of("cache_geometry") if row.valid and row.quantity == "sector"]
+    sectors = [row.value for row in found if row.text("property") == "l1_sector"]
+    for row in sorted(whole, key=lambda row: -row.value)[:1]:
         yield _item("DRAM", row, SOLID, 1.0)
         for sector in sectors[:1]:
             yield _item("DRAM, 4 B of each sector", row, DASHED, 1.0, 4 / sector)
@@ -125,38 +117,21 @@ def chart(items: Sequence[Item]) -> c.Chart:
         if one.is_roof:
             sloped = one.intensity is not None
             end = min(RIGHT, top / one.rate) if sloped else RIGHT
-            at = NAME if sloped else LEFT * 1.06
-            layers += [
-                roof(one.rate / GIGA, LEFT, end, one.look, sloped=sloped),
-                c.Words(
-                    place=at, value=one.rate / GIGA * (at if sloped else 1), text=one.name, dy=4,
-                    across="right" if sloped else "left", up="bottom", size=7,
-                ),
-            ]  # fmt: skip
+            at, height = NAME if sloped else LEFT * 1.06, one.rate / GIGA
+            layers.append(roof(height, LEFT, end, one.look, sloped=sloped))
+            height *= at if sloped else 1
+            words = c.Words(at, height, one.name, 0, 4, "right" if sloped else "left", "bottom", 7)
+            layers.append(words)
         else:
             layers += _marks(one, one.rate, one.look, valid=one.row.valid)
             layers += _marks(one, one.published, replace(one.look, colour=PUBLISHED))
-    paper = c.Look(colour=PUBLISHED, marker="s", size=6)
-    return c.one(
-        c.Panel(
-            layers=layers,
-            places=c.Axis(
-                label="additions per byte of DRAM (32-bit elements 1/12, 8-bit elements 1/3)",
-                scale="log",
-                limits=(LEFT, RIGHT),
-                ticks=(1 / 12, 1 / 3, 1),
-                names=("1/12", "1/3", "1"),
-            ),
-            values=c.Axis(label="additions (10⁹/s)", scale="log", limits=ends),
-        ),
-        width=8.4,
-        height=4.4,
-        legend_columns=3,
-        keys=[
-            *(c.Key(label=one.name, look=one.look) for one in kernels),
-            c.Key(label=f"GeForce 8800 GT {cite(KEY)}", look=paper),
-        ],
-    )
+    keys = [c.Key(one.name, one.look) for one in kernels]
+    keys.append(c.Key(f"GeForce 8800 GT {cite(KEY)}", c.Look(PUBLISHED, "s", size=6)))
+    label = "additions per byte of DRAM (32-bit elements 1/12, 8-bit elements 1/3)"
+    ticks, names = (1 / 12, 1 / 3, 1), ("1/12", "1/3", "1")
+    places = c.Axis(label, "log", (LEFT, RIGHT), ticks=ticks, names=names)
+    panel = c.Panel(layers, places, c.Axis("additions (10⁹/s)", "log", ends))
+    return c.one(panel, width=8.4, height=4.4, legend_columns=3, keys=keys)
 
 
 def _marks(one: Item, rate: float | None, look: c.Look, *, valid: bool = True) -> Iterator[c.Layer]:
@@ -164,10 +139,8 @@ def _marks(one: Item, rate: float | None, look: c.Look, *, valid: bool = True) -
     if rate and one.intensity:
         place, value = one.intensity, rate / GIGA
         colour = look.colour if look.colour == PUBLISHED else c.INK
-        yield c.Series(marks=[c.Mark(place, value, valid=valid)], look=look, order=4)
-        yield c.Words(
-            place=place, value=value, text=short(value), dx=9, across="left", size=7, colour=colour
-        )
+        yield c.Series([c.Mark(place, value, valid=valid)], look, order=4)
+        yield c.Words(place, value, short(value), 9, across="left", size=7, colour=colour)
 
 
 def caption(items: Sequence[Item]) -> str:
@@ -188,17 +161,13 @@ def caption(items: Sequence[Item]) -> str:
     )
 
 
-FIGURE = Figure(
-    name="vandenbraak_roofline",
-    title="Figure 3 of van den Braak, Mesman and Corporaal (2010), redone",
-    order=65,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=attributes(
-        "name", "is_roof", additions_per_byte="intensity", additions_per_second="rate"
-    )
+COLUMNS = (
+    attributes("name", "is_roof", additions_per_byte="intensity", additions_per_second="rate")
     | attributes("low", "high", published_additions_per_second="published")
-    | attributes("valid", "case", of="row"),
-    invalid=lambda one: "" if one.is_roof or one.row.valid else one.name,
+    | attributes("valid", "case", of="row")
 )
+TITLE = "Figure 3 of van den Braak, Mesman and Corporaal (2010), redone"
+FIGURE = Figure(
+    "vandenbraak_roofline", TITLE, 65, items, chart, caption, COLUMNS,
+    invalid=lambda one: "" if one.is_roof or one.row.valid else one.name,
+)  # fmt: skip

@@ -6,11 +6,13 @@ the time begins to grow in proportion to the warps, the layout has saturated the
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import attrgetter
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes
 from strata.model import FIELDS, LEVELS, Point, curves, fields_name, level_name
 from strata.model.units import unit_name
+from strata.run import Run
 
 DODGE = 0.06
 """Octaves between the markers of neighbouring layouts, so that equal values stay visible."""
@@ -23,37 +25,30 @@ def chart(points: Sequence[Point]) -> c.Chart:
     that saturation is a slope of one.
     """
     first, scale = points[0].row, 1.0
-    values = c.Axis(label=f"{unit_name(first.unit)} per warp-read", scale="log")
+    values = c.Axis(f"{unit_name(first.unit)} per warp-read", "log")
     if first.quantity == "useful_bandwidth":
         scale, unit = c.scaled(max(point.row.value for point in points), "B/s")
-        values = c.Axis(label=f"useful bandwidth ({unit})", zero=True)
+        values = c.Axis(f"useful bandwidth ({unit})", zero=True)
     looks = c.layout_looks(point.layout for point in points)
     places = list(looks)
     warps = sorted({point.warps for point in points})
+    label, ends = "warps per SM", (warps[0] / 1.25, warps[-1] * 1.25)
+    label = "chains per core" if first.backend == "host" else label
+    across = c.Axis(label, "log2", ends, ticks=warps, size=7)
 
     def mark(point: Point) -> c.Mark:
         shift = 2 ** (DODGE * (places.index(point.layout) - (len(places) - 1) / 2))
-        low, high = point.low / scale, point.high / scale
-        value = point.row.value / scale
+        value, low, high = (one / scale for one in (point.row.value, point.low, point.high))
         return c.Mark(point.warps * shift, value, low, high, point.row.valid)
 
     def panel(fields: str, level: str, here: Sequence[Point]) -> c.Panel:
-        return c.Panel(
-            layers=c.by_look(here, lambda point: point.layout, looks, mark, spread="band"),
-            places=c.Axis(
-                label="chains per core" if first.backend == "host" else "warps per SM",
-                scale="log2", limits=(warps[0] / 1.25, warps[-1] * 1.25), ticks=warps, size=7,
-            ),
-            values=values,
-            title=f"{level_name(level)}, {fields_name(fields)}",
-        )  # fmt: skip
+        layers = c.by_look(here, attrgetter("layout"), looks, mark, spread="band")
+        return c.Panel(layers, across, values, f"{level_name(level)}, {fields_name(fields)}")
 
-    rows = c.facets(
-        points, lambda point: point.fields, lambda point: point.level, panel,
-        rows=FIELDS, columns=LEVELS,
-    )  # fmt: skip
+    by = (attrgetter("fields"), attrgetter("level"))
+    rows = c.facets(points, *by, panel, rows=FIELDS, columns=LEVELS)
     width, height = max(0.4 + 2.75 * len(rows[0]), 4.8), 0.7 + 2.1 * len(rows)
-    return c.Chart(rows=rows, width=width, height=height, share="column")
+    return c.Chart(rows, width, height, share="column")
 
 
 def caption(points: Sequence[Point]) -> str:
@@ -87,18 +82,16 @@ def invalid(point: Point) -> str:
 
 def against_warps(name: str, title: str, order: int, quantity: str) -> Figure[Point]:
     """The figure of one quantity."""
-    return Figure(
-        name=name,
-        title=title,
-        order=order,
-        items=lambda run: curves(run.of("layout_read"), quantity),
-        chart=chart,
-        caption=caption,
-        columns=attributes("level", "fields", "layout", warps_per_sm="warps")
+    columns = (
+        attributes("level", "fields", "layout", warps_per_sm="warps")
         | attributes("block_size", unit="row.unit", value="row", low="low", high="high")
-        | attributes("valid", "case", of="row"),
-        invalid=invalid,
+        | attributes("valid", "case", of="row")
     )
+
+    def items(run: Run) -> Sequence[Point]:
+        return curves(run.of("layout_read"), quantity)
+
+    return Figure(name, title, order, items, chart, caption, columns, invalid=invalid)
 
 
 FIGURES = (

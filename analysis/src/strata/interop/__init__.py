@@ -19,11 +19,7 @@ Target = Literal["google-benchmark", "parquet", "csv"]
 
 
 def export(run: Run, file: Path, *, to: Target, force: bool = False) -> Path:
-    """Write `run` to `file` in the format `to`; the path of the file.
-
-    `file` appears whole or not at all. Raises `RunError` where it is there and not `force`, and
-    OSError where it cannot be written.
-    """
+    """Write `run` to `file`, whole or not at all; raises `RunError` if it is there, or OSError."""
     from strata.interop import google_benchmark, parquet, plain_csv
 
     formats = {"google-benchmark": google_benchmark, "parquet": parquet, "csv": plain_csv}
@@ -33,24 +29,19 @@ def export(run: Run, file: Path, *, to: Target, force: bool = False) -> Path:
 def bring_in(file: Path, folder: Path, *, force: bool = False) -> Path:
     """Make a run folder below `folder` of another tool's file; the path of the run folder.
 
-    The format is told by what is in the file. The run's name has the first digits of the file's
-    digest, so that a file makes the same run wherever it is read. Raises `RunError` where the file
-    is of no known format, is damaged, or where the run is there and not `force`; OSError where the
-    folder cannot be written.
+    Its name has the first digits of the file's digest: a file makes the same run everywhere. Raises
+    `RunError` where the file is of no known format or damaged, or the run is there; or OSError.
     """
     from strata.interop import google_benchmark, nsight_compute
     from strata.interop._run_folder import write
 
     text = read_text(file)
-    if text.lstrip().startswith("{"):
-        return write(google_benchmark.decode(text, file), file, text, folder, force=force)
-    if nsight_compute.is_table(text):
-        return write(nsight_compute.decode(text, file), file, text, folder, force=force)
+    theirs = text.lstrip().startswith("{")
+    if theirs or nsight_compute.is_table(text):
+        decode = google_benchmark.decode if theirs else nsight_compute.decode
+        return write(decode(text, file), file, text, folder, force=force)
     said = next((line for line in text.splitlines() if line.startswith("==ERROR==")), "")
     first = next((line for line in text.splitlines() if line.strip()), "")[:60]
-    raise RunError(
-        file,
-        found=said or (f"a file that begins {first!r}" if first else "an empty file"),
-        expected="Google Benchmark's JSON (--benchmark_out_format=json) or the CSV of ncu --csv",
-        mend="write one of the two",
-    )
+    found = said or (f"a file that begins {first!r}" if first else "an empty file")
+    expected = "Google Benchmark's JSON (--benchmark_out_format=json) or the CSV of ncu --csv"
+    raise RunError(file, found=found, expected=expected, mend="write one of the two")

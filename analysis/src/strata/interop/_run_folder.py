@@ -4,11 +4,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from strata.interop.plain_csv import encode
 from strata.run import (
@@ -29,8 +28,7 @@ Json = dict[str, Any]
 UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """One case as a file has it, before it has an id of its own.
 
     `name` tells cases apart; `measurements` were timed, `counted` were counted. `reason` says why
@@ -44,13 +42,12 @@ class Found:
     measurements: Sequence[Measurement] = ()
     counted: Sequence[Measurement] = ()
     gates: Sequence[Gate] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = {}
     reason: str = ""
     skipped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """What a file says of itself, its device and its cases.
 
     `started` is UTC as records have it, None where the file does not tell; `context` holds what
@@ -82,21 +79,15 @@ def word(text: str) -> str:
 
 
 def write(imported: Imported, file: Path, text: str, folder: Path, *, force: bool) -> Path:
-    """Write the run below `folder`, whole or not at all; the path of the run folder.
-
-    `text` is what `file` holds: its digest is in the run's name.
-    """
+    """Write the run of the `text` in `file` below `folder`, whole or not at all; its path."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     when = re.sub(r"[-:]|\.\d+", "", imported.started) if imported.started else "undated"
     run = folder / f"{slug(imported.device)}-{when}-{digest[:7]}"
     is_run = (run / CONTEXT_FILE).is_file()
     if run.exists() and not (force and is_run):
-        raise RunError(
-            run,
-            found="a run that is there already" if is_run else "something that is no run folder",
-            expected="a name that is free",
-            mend="name another folder, or say --force" if run.is_dir() else "name another folder",
-        )
+        found = "a run that is there already" if is_run else "something that is no run folder"
+        mend = "name another folder" + (", or say --force" if run.is_dir() else "")
+        raise RunError(run, found=found, expected="a name that is free", mend=mend)
     context = _context(imported, file, run.name, digest)
     lines = [*_lines(imported, file, context["started"])]
     context["sweep"]["cases"] = [line["case"] for line in lines if line["kind"] == "case"]
@@ -113,29 +104,18 @@ def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:
     seen = Gate("import", "unverified", detail)
     taken: set[str] = set()
     for found in imported.cases:
-        params = dict(found.params)
-        number = 1
+        params, number, measured = dict(found.params), 1, not found.reason
         while (made := case_id(found.suite, found.benchmark, imported.backend, params)) in taken:
             number += 1
             params["same_name"] = f"{number}"
         taken.add(made)
-        measured = not found.reason
-        line = {
-            "schema_version": 2,
-            "kind": "case",
-            "case": made,
-            "suite": found.suite,
-            "benchmark": found.benchmark,
-            "backend": imported.backend,
-            "params": dict(sorted(params.items())),
-            "status": "measured" if measured else "skipped" if found.skipped else "failed",
-            "reason": found.reason,
-            "started": started,
-            "seconds": 0.0,
-            "facts": {"name": found.name, **found.facts},
-            "gates": [seen, *found.gates] if measured else [],
-            "measurements": list(found.measurements) if measured else [],
-        }
+        status = "measured" if measured else "skipped" if found.skipped else "failed"
+        line: Json = {"schema_version": 2, "kind": "case", "case": made, "suite": found.suite}
+        line |= {"benchmark": found.benchmark, "backend": imported.backend}
+        line |= {"params": dict(sorted(params.items())), "status": status, "reason": found.reason}
+        line |= {"started": started, "seconds": 0.0, "facts": {"name": found.name, **found.facts}}
+        line["gates"] = [seen, *found.gates] if measured else []
+        line["measurements"] = list(found.measurements) if measured else []
         yield line
         if found.counted and measured:
             yield line | {"kind": "counts", "measurements": list(found.counted)}
@@ -152,8 +132,7 @@ def _context(imported: Imported, file: Path, run: str, digest: str) -> Json:
     context["device"] |= {"slug": slug(imported.device), "name": imported.device}
     of_file = {"file": file.name, "digest": f"sha256:{digest}"}
     context["sweep"] |= of_file
-    dated = imported.started is not None
-    context["imported"] = {"tool": imported.tool, **of_file, "dated": dated}
+    context["imported"] = {"tool": imported.tool, **of_file, "dated": bool(imported.started)}
     for part, told in imported.context.items():
         context[part] |= told
     return context

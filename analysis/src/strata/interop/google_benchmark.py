@@ -16,7 +16,6 @@ its cases, quantities and units.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, name, word
 from strata.run import (
@@ -56,15 +56,13 @@ ROWS = "strata_quantities"
 LABEL = re.compile(r"(?P<quantity>[\w.]+) by (?P<method>[\w.]+)", re.ASCII)
 """How our export says which of our rows `real_time` is."""
 RATES = {"bytes_per_second": "B/s", "items_per_second": "1/s"}
-NO_COUNTER = frozenset(
-    {
-        "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions",
-        "repetition_index", "threads", "iterations", "real_time", "cpu_time", "time_unit", "label",
-        "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
-        "skip_message", "cpu_coefficient", "real_coefficient", "big_o", "rms",
-        "allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth",
-    }
-)  # fmt: skip
+NO_COUNTER = {
+    "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions",
+    "repetition_index", "threads", "iterations", "real_time", "cpu_time", "time_unit", "label",
+    "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
+    "skip_message", "cpu_coefficient", "real_coefficient", "big_o", "rms",
+    "allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth",
+}  # fmt: skip
 """What an entry has that is no counter of its author (`allocs_per_iter` on: its memory manager)."""
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name that say which clock was read."""
@@ -82,8 +80,7 @@ def encode(run: Run) -> bytes:
     family = 0
     for case, group in groupby(run.rows, key=lambda row: row.case):
         timed = [row for row in group if row.provenance == "timed" and row.taken]
-        time = _time_of(timed)
-        if time is None:
+        if not (time := _time_of(timed)):
             continue
         row, nanoseconds, label = time
         counters = [one for one in timed if one.valid and (one is not row or one.unit != "s")]
@@ -95,18 +92,14 @@ def encode(run: Run) -> bytes:
 
 
 def _time_of(timed: Sequence[Row]) -> tuple[Row, list[float], str] | None:
-    """What stands for the time of a case: its row, nanoseconds of each sample, where they are from.
-
-    None where nothing valid does.
-    """
-    seconds = [row for row in timed if row.unit == "s"]
+    """What is valid as the time of a case: its row, nanoseconds of its samples, what they are."""
     # As seconds_of in harness/cli/bench_command.cpp.
-    chosen = next((row for row in seconds if row.quantity == "grid_time"), None)
-    chosen = chosen or next(iter(seconds), None)
-    if chosen:
-        label = f"{chosen.quantity} by {chosen.method}"
+    seconds = [row for row in timed if row.unit == "s"]
+    if chosen := min(seconds, key=lambda row: row.quantity != "grid_time", default=None):
         nanoseconds = [PER_SECOND["ns"] * sample for sample in chosen.taken]
-        return (chosen, nanoseconds, label) if chosen.valid else None
+        return (
+            (chosen, nanoseconds, f"{chosen.quantity} by {chosen.method}") if chosen.valid else None
+        )
     clock = next((r for r in timed if (r.quantity, r.unit) == ("core_clock", "Hz")), None)
     cycles = next((row for row in timed if row.unit in CYCLES), None)
     if not (cycles and clock and cycles.valid and clock.valid and clock.value > 0):
@@ -130,13 +123,8 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: in
         "mhz_per_cpu": round(clock / 1e6) if isinstance(clock, int | float) else 0,
         "cpu_scaling_enabled": False,
         "caches": [
-            {
-                "type": cache.type.capitalize(),
-                "level": cache.level,
-                "size": cache.bytes,
-                "num_sharing": 0,
-            }
-            for cache in context.host.caches
+            {"type": one.type.capitalize(), "level": one.level, "size": one.bytes, "num_sharing": 0}
+            for one in context.host.caches
         ],
         "load_avg": [],
         "library_build_type": "debug" if context.build.build_type == "Debug" else "release",
@@ -160,50 +148,32 @@ def _entries(
     count = len(nanoseconds)
 
     def entry(name: str, own: Json, time: float, told: Mapping[str, float]) -> Json:
-        return {
-            "name": name,
-            "family_index": family,
-            "per_family_instance_index": 0,
-            "run_name": case,
-            "run_type": "aggregate" if "aggregate_name" in own else "iteration",
-            "repetitions": count,
-            **own,
-            "real_time": time,
-            "cpu_time": 0.0,
-            "time_unit": "ns",
-            **told,
-            "label": label,
-        }
+        kind = "aggregate" if "aggregate_name" in own else "iteration"
+        head = {"name": name, "family_index": family, "per_family_instance_index": 0}
+        head |= {"run_name": case, "run_type": kind, "repetitions": count}
+        times = {"real_time": time, "cpu_time": 0.0, "time_unit": "ns"}
+        return {**head, **own, **times, **told, "label": label}
 
     for place, time in enumerate(nanoseconds):
         own: Json = {"repetition_index": place, "threads": 1, "iterations": 1}
         told = {_counter(row): row.taken[place] for row in counters if len(row.taken) == count}
         yield entry(case, own, time, told)
-    for aggregate, function in AGGREGATES.items():
-        if count > 1:  # one repetition has no statistics there either
-            unit = "percentage" if aggregate == "cv" else "time"
-            told = {_counter(row): function(row.taken) for row in counters if len(row.taken) > 1}
-            own = {
-                "threads": 1,
-                "aggregate_name": aggregate,
-                "aggregate_unit": unit,
-                "iterations": count,
-            }
-            yield entry(f"{case}_{aggregate}", own, function(nanoseconds), told)
+    # One repetition has no statistics there either.
+    for kind, function in (AGGREGATES if count > 1 else {}).items():
+        unit = "percentage" if kind == "cv" else "time"
+        told = {_counter(row): function(row.taken) for row in counters if len(row.taken) > 1}
+        own = {"threads": 1, "aggregate_name": kind, "aggregate_unit": unit, "iterations": count}
+        yield entry(f"{case}_{kind}", own, function(nanoseconds), told)
 
 
-def _variation(samples: Sequence[float]) -> float:
+def _cv(samples: Sequence[float]) -> float:
     """Standard deviation over mean; 0 where the mean is, since NaN is no JSON."""
     mean = fmean(samples)
     return stdev(samples) / mean if mean else 0.0
 
 
-AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "mean": fmean,
-    "median": median,
-    "stddev": stdev,
-    "cv": _variation,
-}
+Statistic = Callable[[Sequence[float]], float]
+AGGREGATES: dict[str, Statistic] = {"mean": fmean, "median": median, "stddev": stdev, "cv": _cv}
 
 
 # --- in -------------------------------------------------------------------------------------------
@@ -234,10 +204,7 @@ class _Context(Struct):
 
 
 class _Entry(Struct):
-    """A repetition or an aggregate.
-
-    `numbers` are its members, times in seconds, None for what is no finite number.
-    """
+    """A repetition or an aggregate; `numbers`: times in seconds, None for what is not finite."""
 
     name: str
     numbers: dict[str, float | None]
@@ -267,9 +234,9 @@ def decode(text: str, file: Path) -> Imported:
     try:
         raw = json.loads(text)
         data = msgspec.convert(raw, _File)
+        numbers = [{key: finite(value) for key, value in one.items()} for one in data.benchmarks]
         members = [
-            one | {"numbers": {key: finite(value) for key, value in one.items()}}
-            for one in data.benchmarks
+            one | {"numbers": own} for one, own in zip(data.benchmarks, numbers, strict=True)
         ]
         entries = msgspec.convert(members, list[_Entry])
         units = msgspec.json.decode(data.context.strata_quantities, type=Units)
@@ -281,12 +248,11 @@ def decode(text: str, file: Path) -> Imported:
         refuse(f"JSON that cannot be used ({found})", "Google Benchmark's JSON")
     groups: dict[str, list[_Entry]] = {}
     for entry in entries:
-        if entry.time_unit not in PER_SECOND:
-            found = f"the time unit {entry.time_unit!r} of {entry.name}"
-            refuse(found, f"one of {', '.join(PER_SECOND)}")
+        if (unit := entry.time_unit) not in PER_SECOND:
+            refuse(f"the time unit {unit!r} of {entry.name}", f"one of {', '.join(PER_SECOND)}")
         for key in TIMES:
             time = entry.numbers.get(key)
-            entry.numbers[key] = None if time is None else time / PER_SECOND[entry.time_unit]
+            entry.numbers[key] = None if time is None else time / PER_SECOND[unit]
         # Before version 1.5 an aggregate had its benchmark's name and a word more.
         bare = re.sub(r"_(mean|median|stddev|cv|BigO|RMS)$", "", entry.name)
         groups.setdefault(entry.run_name or bare, []).append(entry)
@@ -296,29 +262,23 @@ def decode(text: str, file: Path) -> Imported:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
     said = data.context
     ours = units if said.strata_version else None
+    cases = [_case(title, group, ours) for title, group in groups.items()]
     caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in said.caches]
     known = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
-    return Imported(
-        tool=TOOL,
-        backend=backends.pop(),
-        cases=[_case(title, group, ours) for title, group in groups.items()],
-        device=said.device or UNKNOWN,
-        started=_utc(said.date),
-        context={
-            "strata": {
-                "version": said.strata_version or UNKNOWN,
-                "commit": said.strata_commit if COMMIT.fullmatch(said.strata_commit) else UNKNOWN,
-                "dirty": said.strata_dirty == "true",
-                "build_type": said.strata_build_type or said.library_build_type or UNKNOWN,
-            },
-            "device": {"uuid": said.device_uuid or None},
-            "host": {
-                "cores": said.num_cpus,
-                "caches": caches,
-                **{key: raw["context"][key] for key in known if key in raw["context"]},
-            },
-        },
-    )
+    told = {key: raw["context"][key] for key in known if key in raw["context"]}
+    build = {
+        "version": said.strata_version or UNKNOWN,
+        "commit": said.strata_commit if COMMIT.fullmatch(said.strata_commit) else UNKNOWN,
+        "dirty": said.strata_dirty == "true",
+        "build_type": said.strata_build_type or said.library_build_type or UNKNOWN,
+    }
+    context: dict[str, Json] = {
+        "strata": build,
+        "device": {"uuid": said.device_uuid or None},
+        "host": {"cores": said.num_cpus, "caches": caches, **told},
+    }
+    device = said.device or UNKNOWN
+    return Imported(TOOL, backends.pop(), cases, context, device, _utc(said.date))
 
 
 def _utc(date: Any) -> str | None:
@@ -355,34 +315,27 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
     if wrong and not good:
         skipped = wrong[0].skipped or said.startswith("skipped")
         return replace(found, reason=said or "it does not say why", skipped=skipped)
-    gates = []
-    if wrong:
-        detail = f"{len(wrong)} of {len(samples)} failed: {said}"
-        gates.append(Gate("repetitions", "failed", detail))
+    some = f"{len(wrong)} of {len(samples)} failed: {said}"
+    gates = [Gate("repetitions", "failed", some)] if wrong else []
     labels = sorted({one.label for one in good} - {""})
-    invalid = next((label for label in labels if label.startswith("INVALID")), None)
-    if invalid and units is not None:
-        gates.append(Gate("label", "failed", invalid))
+    invalid = [label for label in labels if label.startswith("INVALID") and units is not None]
+    gates += [Gate("label", "failed", label) for label in invalid[:1]]
     measurements = [*_measurements(good, aggregates, units or {})]
     if not measurements:
         return replace(found, reason="it has no finite time")
     facts: Json = {"label": "; ".join(labels)} if labels else {}
     threads = {one.threads for one in good} - {0}
-    if len(threads) == 1:
-        facts["threads"] = threads.pop()
+    facts |= {"threads": threads.pop()} if len(threads) == 1 else {}
     return replace(found, measurements=measurements, gates=gates, facts=facts)
 
 
 def _named(title: str, *, ours: bool) -> Found:
     """A case by its name: `BM_copy<float>/64/threads:2/real_time`, or an id of ours."""
-    own = _own(title) if ours else None
-    if own:
+    if ours and (own := _own(title)):
         return Found(name=title, suite=own[0], benchmark=own[1], params=own[3])
     first, *parts = title.split("/")
-    params: dict[str, str] = {}
     kind = re.search(r"<.*>", first)
-    if kind:
-        params["type"] = word(kind[0])
+    params = {"type": word(kind[0])} if kind else {}
     place = 0
     for part in parts:
         key, colon, value = part.partition(":")
@@ -400,26 +353,23 @@ def _measurements(
     good: Sequence[_Entry], aggregates: Mapping[str, _Entry], units: Units
 ) -> Iterator[Measurement]:
     """Repetitions where there are, else the mean and the median that were all that was kept."""
-    sources = [(METHOD, good)] if good else []
-    if not good:
-        kept = [kind for kind in ("median", "mean") if kind in aggregates]
-        sources = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
-    for method, entries in sources:
+    kept = [kind for kind in ("median", "mean") if kind in aggregates]
+    alone = [(f"{METHOD}_{kind}", [aggregates[kind]]) for kind in kept]
+    for method, entries in [(METHOD, good)] if good else alone:
         for key in dict.fromkeys(key for entry in entries for key in entry.numbers):
             samples = [entry.numbers[key] for entry in entries if key in entry.numbers]
             yield from _quantity(key, method, samples, units, entries[0].label)
     if good and "median" in aggregates:
-        for key, number in aggregates["median"].numbers.items():
-            if key not in good[0].numbers:
-                yield from _quantity(key, f"{METHOD}_median", [number], units)
+        numbers = aggregates["median"].numbers
+        for key in [key for key in numbers if key not in good[0].numbers]:
+            yield from _quantity(key, f"{METHOD}_median", [numbers[key]], units)
 
 
 def _quantity(
     key: str, method: str, samples: Sequence[float | None], units: Units, label: str = ""
 ) -> Iterator[Measurement]:
-    """A time, which `label` names in our own export, or a counter.
+    """A time, which `label` names in our own export, or a counter: ours, a rate, its author's.
 
-    A counter is ours by its own name and method, one of Google Benchmark's rates, or its author's.
     Nothing of what is neither, or is no number in one of the repetitions.
     """
     numbers = tuple(number for number in samples if number is not None)
@@ -440,5 +390,5 @@ def _quantity(
     elif spelt:
         yield Measurement(quantity, UNKNOWN, "published", by, numbers, NOISE)
     else:
-        quantity = key if METRIC.fullmatch(key) else name(key)
-        yield Measurement(quantity, UNKNOWN, "published", method, numbers, NOISE)
+        known = key if METRIC.fullmatch(key) else name(key)
+        yield Measurement(known, UNKNOWN, "published", method, numbers, NOISE)

@@ -20,12 +20,13 @@ import csv
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
+
+from msgspec import Struct
 
 from strata.interop._run_folder import Found, Imported, Json, name, word
 from strata.run import METRIC, Measurement, Noise, RunError
@@ -64,22 +65,12 @@ PHYSICAL = {"B", "s", "Hz", "%", "B/s"}
 
 _POWERS = {"n": -9, "u": -6, "m": -3, "K": 3, "M": 6, "G": 9, "T": 12}
 """Of a thousand each: ncu prints 32768 byte as 32.77 Kbyte."""
-_NAMES = {
-    "second": "s",
-    "byte": "B",
-    "hz": "Hz",
-    "inst": "instruction",
-    "insts": "instruction",
-    "bytes": "B",
-    "sectors": "sector",
-    "requests": "request",
-    "cycles": "cycle",
-    "branches": "branch",
-}
+_NAMES = {f"{one}s": one for one in ("sector", "request", "cycle")} | {"branches": "branch"}
+_NAMES |= {"second": "s", "byte": "B", "bytes": "B", "hz": "Hz"}
+_NAMES |= dict.fromkeys(("inst", "insts"), "instruction")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A number in base units; `resolution` is half of its last digit printed, 0 where exact."""
 
     value: float
@@ -87,13 +78,12 @@ class Reading:
     resolution: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Launch:
+class _Launch(Struct, frozen=True):
     """One row of the raw page, or all rows of a launch of the details page (`cells`: the first)."""
 
     cells: Mapping[str, str]
-    printed: dict[str, str] = field(default_factory=dict)  # by metric or section.label
-    readings: dict[str, Reading] = field(default_factory=dict)  # those that are numbers
+    printed: dict[str, str] = {}  # by metric or section.label
+    readings: dict[str, Reading] = {}  # those that are numbers
 
     def read(self, printed: Mapping[str, tuple[str, str]]) -> None:
         """Keep numbers and units by metric; raises ValueError for a number of another locale."""
@@ -110,10 +100,7 @@ class _Launch:
 
 @cache
 def known_metrics() -> Mapping[str, Mapping[str, str]]:
-    """The rows of ncu_metrics.csv by metric: our name, unit, meaning and set, the details' label.
-
-    Several metrics may have one name.
-    """
+    """ncu_metrics.csv by metric: our name (of one or several), unit, meaning, set, ncu's label."""
     table = csv.DictReader(StringIO(resource("strata.interop", "ncu_metrics.csv")))
     return {row["metric"]: row for row in table}
 
@@ -146,10 +133,7 @@ def _part(unit: str) -> tuple[Decimal, str]:
 
 
 def reading_of(text: str, unit: str) -> Reading | None:
-    """A number as ncu prints it, in base units; None of what is no number.
-
-    Raises ValueError for a number with another decimal sign than a point.
-    """
+    """A number of ncu's in base units, None of what is none; ValueError for another locale."""
     bare = text.strip()
     if not NUMBER.fullmatch(bare):
         if NUMBER_LIKE.fullmatch(bare):
@@ -163,15 +147,8 @@ def reading_of(text: str, unit: str) -> Reading | None:
     return Reading(float(scale * number), spelt, float(half))
 
 
-# --- the two pages --------------------------------------------------------------------------------
-
-
 def decode(text: str, file: Path) -> Imported:
-    """What the table (`is_table`) in `text`, which lies in `file`, says.
-
-    Lines of ncu itself (`==PROF== …`) and of the program may stand before and after it. Raises
-    `RunError` where it is damaged.
-    """
+    """What the table in `text`, among lines of ncu and of the program, says; raises `RunError`."""
     launches = _launches(text.splitlines(), file)
     for column, values in (
         ("device", {one.cells.get(DEVICE, "") for one in launches}),
@@ -190,13 +167,8 @@ def decode(text: str, file: Path) -> Imported:
         if attribute in first.readings:
             number = scale * first.readings[attribute].value
             facts[fact] = number if fact.endswith("_hz") else round(number)
-    return Imported(
-        tool=TOOL,
-        backend="cuda",
-        cases=_cases(launches),
-        device=device,
-        context={"device": facts, "counters": _counters(launches, device)},
-    )
+    context = {"device": facts, "counters": _counters(launches, device)}
+    return Imported(TOOL, "cuda", _cases(launches), context, device)
 
 
 def _refuse(
@@ -224,10 +196,9 @@ def _rows(lines: Sequence[str], file: Path) -> Iterator[tuple[int, dict[str, str
     least = header.index(VALUE) + 1 if VALUE in header else len(header)
     for number, line in enumerate(lines[start:], start + 1):
         if line.startswith('"') and line != lines[start - 1]:
-            cells = _cells(line, file, number)
+            cells, wanted = _cells(line, file, number), f"{len(header)}, as the header has"
             if not least <= len(cells) <= len(header):
-                found = f"a row of {len(cells)} fields"
-                _refuse(file, found, f"{len(header)}, as the header has", number)
+                _refuse(file, f"a row of {len(cells)} fields", wanted, number)
             yield number, dict(zip(header, cells, strict=False))
 
 
@@ -273,9 +244,6 @@ def _metric(cells: Mapping[str, str]) -> str:
     return next(known, f"{name(cells.get(SECTION, ''))}.{name(label)}")
 
 
-# --- cases ----------------------------------------------------------------------------------------
-
-
 def kernel_words(signature: str) -> tuple[str, str]:
     """Name and template arguments of `void a::triad<float, 4>(const T1 *)`: `a::triad`, `<…>`."""
     text = signature.replace("(anonymous namespace)", "anonymous").replace("<unnamed>", "anonymous")
@@ -311,19 +279,13 @@ def _case(kernel: str, grid: str, block: str, group: Sequence[_Launch]) -> Found
         readings = [reading for reading in found if reading]
         if metric.startswith(LAUNCH) and len(set(found)) == 1:
             value = readings[0].value
-            facts[metric] = round(value) if value == round(value) else value
+            facts[metric] = int(value) if value.is_integer() else value
         if not metric.startswith(NO_METRIC):
             one = _measurement(metric, readings)
             counted.setdefault((one.quantity, one.method), one)
-    return Found(
-        name=kernel,
-        suite=SUITE,
-        benchmark=name(bare),
-        params=params,
-        counted=[*counted.values()],
-        facts=facts,
-        reason="" if counted else "ncu gave no number for it",
-    )
+    reason = "" if counted else "ncu gave no number for it"
+    made = [*counted.values()]
+    return Found(kernel, SUITE, name(bare), params, counted=made, facts=facts, reason=reason)
 
 
 def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
@@ -339,10 +301,8 @@ def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
 
 def _noise(readings: Sequence[Reading]) -> Noise:
     """Whether the digits that ncu printed say enough."""
-    worst = max(
-        one.resolution / abs(one.value) if one.value else math.inf if one.resolution else 0.0
-        for one in readings
-    )
+    coarse = [(one.resolution, abs(one.value)) for one in readings if one.resolution]
+    worst = max((half / value if value else math.inf for half, value in coarse), default=0)
     if worst == 0:
         return Noise("not_applicable", "")
     if worst > COARSE:
@@ -356,13 +316,13 @@ def _counters(launches: Sequence[_Launch], device: str) -> Json:
     known = known_metrics()
     metrics = {metric for launch in launches for metric in launch.readings}
     passes = [launch.readings[PASSES].value for launch in launches if PASSES in launch.readings]
+    told = ("name", "metric", "unit", "meaning", "set")
     return {
         "asked": [SUITE],
         "state": "counted",
         "chip": f"{device}, by {TOOL}",
         "passes": round(max(passes, default=0)),
         "quantities": [
-            {key: known[metric][key] for key in ("name", "metric", "unit", "meaning", "set")}
-            for metric in sorted(metrics & known.keys())
+            {key: known[one][key] for key in told} for one in sorted(metrics & {*known})
         ],
     }

@@ -4,13 +4,7 @@ The tables are those of `results/reference`; its README says how each row was re
 the source does not say. `bibliography()` are the sources, `cite` what stands for one in a text.
 """
 
-from strata.reference._bibliography import (
-    Source,
-    bibliography,
-    cite,
-    read_bibliography,
-    source,
-)
+from strata.reference._bibliography import Source, bibliography, cite, read_bibliography, source
 from strata.reference._files import ReferenceTableError, Span, folder, read
 from strata.reference._tables import (
     Gpu,

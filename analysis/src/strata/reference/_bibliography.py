@@ -23,6 +23,8 @@ _WHERE = {
     "techreport": "institution",
 }
 """Kinds of entries, and the field of BibTeX that says where each appeared."""
+_BOOKS = ("book", "incollection")
+"""Their numbers are those of chapters."""
 _AND = re.compile(r" and (?![^{]*\})")
 """Between two authors, and not within the braces of an organisation's name."""
 _ESCAPES = str.maketrans(
@@ -63,11 +65,6 @@ class Source(Struct, frozen=True, kw_only=True):
         return _by_key()[self.key][0]
 
     @property
-    def _is_of_a_book(self) -> bool:
-        """Whether its number is one of a chapter."""
-        return self.kind in ("book", "incollection")
-
-    @property
     def surnames(self) -> tuple[str, ...]:
         """Of persons; organisations whole."""
         authors = filter(None, _AND.split(self.author))
@@ -97,35 +94,29 @@ class Source(Struct, frozen=True, kw_only=True):
             "Master's thesis" if self.kind == "mastersthesis" else "",
             "" if self.kind == "techreport" and self.where in names else self.where,
             self.publisher,
-            f"chapter {self.issue}" if self.issue and self._is_of_a_book else self.issue,
+            f"chapter {self.issue}" if self.issue and self.kind in _BOOKS else self.issue,
             f"pp. {self.pages.replace('--', '–')}" if self.pages else "",
             "" if self.year in self.where.split() else self.year,
         )
-        parts = (
-            authors,
-            self.title,
-            ", ".join(filter(None, place)),
-            f"arXiv:{self.eprint}" if self.eprint else "",
-            f"doi:{self.doi}" if self.doi else "",
-            self.link,
-            self.note,
-        )
+        eprint = f"arXiv:{self.eprint}" if self.eprint else ""
+        doi = f"doi:{self.doi}" if self.doi else ""
+        where = ", ".join(filter(None, place))
+        parts = (authors, self.title, where, eprint, doi, self.link, self.note)
         return " ".join(f"{part}." for part in parts if part)
 
     @property
     def bibtex(self) -> str:
         """An entry of BibTeX; names of organisations and titles keep their capitals."""
         volume, _, issue = self.issue.partition("(")
+        numbers = {"chapter" if self.kind in _BOOKS else "number": self.issue}
+        if self.kind == "article":
+            numbers = {"volume": volume, "number": issue.rstrip(")")}
         fields = {
             "author": self.author,
             "title": f"{{{self.title.translate(_ESCAPES)}}}",
             _WHERE[self.kind]: self.where,
             "publisher": self.publisher,
-            **(
-                {"volume": volume, "number": issue.rstrip(")")}
-                if self.kind == "article"
-                else {"chapter" if self._is_of_a_book else "number": self.issue}
-            ),
+            **numbers,
             "pages": self.pages,
             "year": self.year,
             "eprint": self.eprint,
@@ -134,20 +125,14 @@ class Source(Struct, frozen=True, kw_only=True):
             "url": self.link,
             "note": self.note,
         }
-        as_they_are = ("author", "title", "doi", "url")
-        told = [
-            f"  {name} = {{{text if name in as_they_are else text.translate(_ESCAPES)}}},"
-            for name, text in fields.items()
-            if text
-        ]
+        for name in fields.keys() - {"author", "title", "doi", "url"}:
+            fields[name] = fields[name].translate(_ESCAPES)
+        told = [f"  {name} = {{{text}}}," for name, text in fields.items() if text]
         return "\n".join([f"@{self.kind}{{{self.key},", *told, "}"])
 
 
 def read_bibliography(path: Path) -> tuple[Source, ...]:
-    """The bibliography in a file with the columns of `sources.csv`, in the order of the alphabet.
-
-    Raises `ReferenceTableError` where the file is not such a table, or has a key twice.
-    """
+    """The sources in a file, in order; `ReferenceTableError` where it is bad or a key is twice."""
     sources: dict[str, Source] = {}
     for one in read(path, Source):
         if one.key in sources:
@@ -159,10 +144,7 @@ def read_bibliography(path: Path) -> tuple[Source, ...]:
 
 @cache
 def bibliography() -> tuple[Source, ...]:
-    """Every source that a report may cite, in the order of the alphabet: numbers 1, 2, 3, …
-
-    Raises `ReferenceTableError` where `results/reference/sources.csv` cannot be used.
-    """
+    """All sources, in the order of their numbers 1, 2, 3, …; may raise `ReferenceTableError`."""
     return read_bibliography(folder() / MARK)
 
 
@@ -177,8 +159,5 @@ def source(key: str) -> Source:
 
 
 def cite(*keys: str) -> str:
-    """What stands for sources in a text: `[12]`, or `[3, 12]` of several, by number.
-
-    Raises KeyError for a key that the bibliography lacks.
-    """
+    """`[12]`, or `[3, 12]` of several, by number. Raises KeyError where one is not listed."""
     return f"[{', '.join(map(str, sorted({source(key).number for key in keys})))}]"

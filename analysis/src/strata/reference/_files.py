@@ -38,8 +38,7 @@ class Span:
     """A published number as it is printed: a value, a range, a bound, or nothing.
 
     Made of `28`, `400-600`, `16 or 32`, `32..128 KiB` (then in bytes), `>=4`, `4 + wait` or a
-    blank; raises ValueError for anything else. `low` and `high` are equal for a value; `high` is
-    None for a bound, both are None for a blank.
+    blank; raises ValueError for anything else. `high` is None for a bound, both for a blank.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -47,10 +46,8 @@ class Span:
         least, waited, low, high, kib = found.groups() if found else (None,) * 5
         scale = 1024 if kib else 1
         self.text = text
-        self.low, self.high = (
-            float(number) * scale if number else None
-            for number in (least or waited or low, high or low)
-        )
+        ends = (least or waited or low, high or low)
+        self.low, self.high = (float(number) * scale if number else None for number in ends)
         if not found or (self.bounds and self.bounds[0] > self.bounds[1]):
             raise ValueError(f"Expected a number, a range (400-600) or a bound (>=4), got '{text}'")
 
@@ -72,12 +69,8 @@ def folder() -> Path:
     for place in (packaged, CHECKOUT):
         if (place / MARK).is_file():
             return place
-    raise ReferenceTableError(
-        CHECKOUT,
-        found="no folder of published figures",
-        expected=f"{MARK} there or in {packaged}",
-        mend=MEND,
-    )
+    found, expected = "no folder of published figures", f"{MARK} there or in {packaged}"
+    raise ReferenceTableError(CHECKOUT, found=found, expected=expected, mend=MEND)
 
 
 def read(path: Path, kind: type[Record]) -> Iterator[Record]:
@@ -106,10 +99,9 @@ def read(path: Path, kind: type[Record]) -> Iterator[Record]:
         for name, field in columns.items():
             if field.required and name not in cells:
                 raise refused(reader.line_num, f"nothing under {name}", "a word or a number")
+        row = cells | {"origin": cells}
         try:
-            yield msgspec.convert(
-                cells | {"origin": cells}, kind, strict=False, dec_hook=lambda of, text: of(text)
-            )
+            yield msgspec.convert(row, kind, strict=False, dec_hook=lambda of, text: of(text))
         except msgspec.ValidationError as error:
             said, _, place = f"{error}".partition(" - at ")
             name = place.strip("`").rpartition(".")[2]
@@ -117,12 +109,10 @@ def read(path: Path, kind: type[Record]) -> Iterator[Record]:
                 raise refused(reader.line_num, said, "a row as README.md has it") from error
             # What its type allows in so many words, or else what msgspec says of it.
             allowed = [getattr(one, "description", one) for one in get_args(columns[name].type)]
-            raise refused(
-                reader.line_num,
-                f"'{cells[name]}' under {name}",
-                " or ".join(word for word in allowed if isinstance(word, str))
-                or said.removeprefix("Expected ").partition(", got ")[0],
-            ) from error
+            expected = " or ".join(word for word in allowed if isinstance(word, str))
+            expected = expected or said.removeprefix("Expected ").partition(", got ")[0]
+            found = f"'{cells[name]}' under {name}"
+            raise refused(reader.line_num, found, expected) from error
 
 
 def _columns(kind: Any) -> dict[str, msgspec.structs.FieldInfo]:

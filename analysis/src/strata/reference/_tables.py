@@ -91,10 +91,7 @@ class PublishedGeometry(Published, frozen=True, kw_only=True):
 
 
 class PublishedInstruction(Published, frozen=True, kw_only=True):
-    """The latency of an instruction in cycles, and operations of threads per clock and SM.
-
-    `instruction` is as the source calls it: SASS, PTX and what it became, or words.
-    """
+    """Cycles of an instruction, as the source calls it; threads' operations per clock and SM."""
 
     instruction: str
     latency_cycles: Span

@@ -7,7 +7,7 @@ that the run has no valid row of is left out as well.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from strata import reference
 from strata.reference import Published, PublishedBandwidth, PublishedInstruction
@@ -18,10 +18,10 @@ GENERATIONS = (
     "Blackwell", "CDNA", "CDNA2", "CDNA3", "RDNA2",
 )  # fmt: skip
 """From the oldest to the newest, NVIDIA's first: the order of every figure."""
+Theirs = Iterable[tuple[str, Published, tuple[float, float]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A published number, or (`published` None) the run's own, at its place in a figure.
 
     `low` and `high` are the ends of a published range or of the samples; equal for a single number.
@@ -48,15 +48,8 @@ class Mark:
         return reference.cite(self.published.origin.keys[0]) if self.published else ""
 
 
-def _marks(
-    panels: Sequence[str],
-    own: Mapping[str, Row],
-    theirs: Iterable[tuple[str, Published, tuple[float, float]]],
-) -> tuple[Mark, ...]:
-    """The marks of those `panels` that the run has a row of, panel by panel.
-
-    The run's own first, then by generation; GPUs and sources in the order of their table.
-    """
+def _marks(panels: Sequence[str], own: Mapping[str, Row], theirs: Theirs) -> tuple[Mark, ...]:
+    """The marks of `panels` that the run has: its own first, then by generation, as tables go."""
     marks = []
     for panel, row in own.items():
         scale = 100 if row.quantity == "share_of_limit" else 1
@@ -67,38 +60,21 @@ def _marks(
             middle = (low + high) / 2
             marks.append(Mark(panel, one.gpu, one.architecture, middle, low, high, one, own[panel]))
     order = ("", *GENERATIONS)
-    return tuple(
-        sorted(
-            (mark for mark in marks if mark.panel in panels),
-            key=lambda mark: (panels.index(mark.panel), order.index(mark.generation)),
-        )
-    )
+    marks.sort(key=lambda mark: order.index(mark.generation))
+    return tuple(mark for panel in panels for mark in marks if mark.panel == panel)
 
 
 def _measured(rows: Iterable[Row], benchmark: str, quantity: str, method: str = "") -> list[Row]:
     """The valid rows of one quantity by one method, or by any; none of a run on a CPU."""
-    return [
-        row
-        for row in rows
-        if (row.benchmark, row.quantity, row.backend) == (benchmark, quantity, "cuda")
-        and method in ("", row.method)
-        and row.valid
-    ]
+    wanted = (benchmark, quantity, "cuda", True)
+    found = (r for r in rows if (r.benchmark, r.quantity, r.backend, r.valid) == wanted)
+    return [row for row in found if method in ("", row.method)]
 
-
-# --- latency --------------------------------------------------------------------------------------
 
 CHASE = "latency_vs_footprint"
 KIB = 1024
-LATENCIES: Mapping[str, tuple[str, ...]] = {
-    "shared": ("shared",),
-    "l1": ("l1",),
-    "l2": ("l2", "l2_near"),
-    "l2_far": ("l2_far",),
-    "dram": ("dram",),
-    "constant_l1": ("constant_l1",),
-    "constant_l15": ("constant_l15",),
-}
+_PLACES = ("shared", "l1", "l2", "l2_far", "dram", "constant_l1", "constant_l15")
+LATENCIES: dict[str, tuple[str, ...]] = {one: (one,) for one in _PLACES} | {"l2": ("l2", "l2_near")}
 """Panels, and the published levels that stand in each: one L2, or the near part of one of two."""
 
 _OTHER_METRICS = (
@@ -122,27 +98,23 @@ def own_latencies(rows: Sequence[Row]) -> Mapping[str, Row]:
     L2 for that; the smallest of four times the L2 or more for DRAM. The far part of the L2 from
     `l2_partition`, which alone tells it from the near one. Nothing of a run on a CPU.
     """
-    over_l2 = {
-        row.case: row.value
-        for row in rows
-        if (row.benchmark, row.quantity) == (CHASE, "footprint_over_l2")
-    }
+    shares = (row for row in rows if (row.benchmark, row.quantity) == (CHASE, "footprint_over_l2"))
+    over_l2 = {row.case: row.value for row in shares}
     chase = [
         (row.text("space"), row.count("footprint") or 0, over_l2.get(row.case, math.nan), row)
         for row in _measured(rows, CHASE, "load_cycles", "clock64_slope")
         if row.text("cores") == "one"
     ]
     chase.sort(key=lambda point: (point[1], point[3].case))
+    constant = [(size, row) for at, size, _, row in chase if at == "constant"]
     found = {
         "shared": [row for at, size, _, row in chase if at == "shared" and size <= 16 * KIB][-1:],
         "l1": [row for at, size, _, row in chase if at == "global_ca" and size <= 16 * KIB][-1:],
         "l2": [row for at, _, share, row in chase if at == "global_cg" and share <= 1 / 8][-1:],
         "l2_far": _measured(rows, "l2_partition", "far_cycles")[:1],
         "dram": [row for at, _, share, row in chase if at == "global_cg" and share >= 4][:1],
-        "constant_l1": [row for at, size, _, row in chase if at == "constant" and size <= KIB][-1:],
-        "constant_l15": [
-            row for at, size, _, row in chase if at == "constant" and 8 * KIB < size <= 24 * KIB
-        ][-1:],
+        "constant_l1": [row for size, row in constant if size <= KIB][-1:],
+        "constant_l15": [row for size, row in constant if 8 * KIB < size <= 24 * KIB][-1:],
     }
     return {panel: some[0] for panel, some in found.items() if some}
 
@@ -160,8 +132,6 @@ def latency_marks(rows: Sequence[Row], panels: Sequence[str]) -> tuple[Mark, ...
     )
     return _marks(panels, own_latencies(rows), theirs)
 
-
-# --- bandwidth ------------------------------------------------------------------------------------
 
 BANDWIDTHS = ("shared", "l1", "l2", "dram_read", "dram_copy")
 """Bytes a clock and SM, and per cent of what the memory's pins carry."""
@@ -207,22 +177,14 @@ def _comparable(one: PublishedBandwidth) -> tuple[str, float] | None:
 
 
 def own_bandwidths(rows: Sequence[Row]) -> Mapping[str, Row]:
-    """The best valid row of each panel of `BANDWIDTHS`, in B/cycle and SM or as share of the pins.
-
-    Reads, and copies of DRAM; nothing of a run on a CPU.
-    """
-    quantities = {
-        quantity: _measured(rows, "bandwidth", quantity, "event_slope")
-        for quantity in ("bandwidth_per_sm", "share_of_limit")
-    }
+    """The best valid row of each panel: reads, and copies of DRAM; nothing of a run on a CPU."""
     best = {}
     for panel in BANDWIDTHS:
         level, _, operation = panel.partition("_")
-        found = [
-            row
-            for row in quantities["share_of_limit" if operation else "bandwidth_per_sm"]
-            if (row.text("level"), row.text("operation")) == (level, operation or "read")
-        ]
+        quantity = "share_of_limit" if operation else "bandwidth_per_sm"
+        rates = _measured(rows, "bandwidth", quantity, "event_slope")
+        wanted = (level, operation or "read")
+        found = [row for row in rates if (row.text("level"), row.text("operation")) == wanted]
         if found:
             best[panel] = max(found, key=lambda row: (row.value, row.case))
     return best
@@ -237,8 +199,6 @@ def bandwidth_marks(rows: Sequence[Row], panels: Sequence[str] = BANDWIDTHS) -> 
     )
     return _marks(panels, own_bandwidths(rows), theirs)
 
-
-# --- instructions ---------------------------------------------------------------------------------
 
 COST = "instruction_cost"
 INSTRUCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -270,8 +230,7 @@ _ISSUE_COST = "breitbart2008structures"
 """Its cycles are those of issuing a warp, and no latency."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(NamedTuple):
     """An instruction: the run's own latency in cycles, and others', by GPU and source."""
 
     name: str
@@ -280,15 +239,9 @@ class Compared:
 
 
 def own_cost(rows: Iterable[Row], operation: str, *, chain: bool) -> Row | None:
-    """Cycles of an operation: of a chain on one warp, or the best of full SMs, for a warp's.
-
-    A valid row, or None; nothing of a run on a CPU.
-    """
-    mine = [
-        row
-        for row in _measured(rows, COST, "operation_cycles", "clock64_slope")
-        if row.text("operation") == operation and row.value > 0
-    ]
+    """Valid cycles of a chain on one warp, or a warp's best of full SMs; None of a CPU."""
+    costs = _measured(rows, COST, "operation_cycles", "clock64_slope")
+    mine = [row for row in costs if row.text("operation") == operation and row.value > 0]
     if chain:
         alone = (row for row in mine if (row.text("ilp"), row.text("warps_per_sm")) == ("1", "1"))
         return next(alone, None)
@@ -299,17 +252,17 @@ def own_cost(rows: Iterable[Row], operation: str, *, chain: bool) -> Row | None:
 def instructions(rows: Sequence[Row]) -> tuple[Compared, ...]:
     """Instructions that the run and others measured, in the order of `INSTRUCTIONS`."""
     mine = [row for row in rows if row.benchmark == COST]
+    known = [
+        one
+        for one in reference.instructions()
+        if one.latency_cycles.value is not None
+        and _EMULATED not in one.origin.locator
+        and _ISSUE_COST not in one.origin.keys
+    ]
     result = []
     for operation, (name, theirs) in INSTRUCTIONS.items():
         own = own_cost(mine, operation, chain=True)
-        others = tuple(
-            one
-            for one in reference.instructions()
-            if one.instruction in theirs
-            and one.latency_cycles.value is not None
-            and _EMULATED not in one.origin.locator
-            and _ISSUE_COST not in one.origin.keys
-        )
+        others = tuple(one for one in known if one.instruction in theirs)
         if own and others:
             result.append(Compared(name, own, others))
     return tuple(result)

@@ -97,12 +97,8 @@ def _ceiling(
 
 def peaks(run: Run, form: Form) -> list[Ceiling]:
     """Of the benchmarks `ceilings` and, for multiply-adds left out, `instruction_cost`."""
-    rates = [
-        row
-        for row in run.of("ceilings")
-        if row.quantity in ("flops_per_second", "operations_per_second")
-        and row.text("arithmetic") in _KINDS
-    ]
+    known = (row for row in run.of("ceilings") if row.text("arithmetic") in _KINDS)
+    rates = [r for r in known if r.quantity in ("flops_per_second", "operations_per_second")]
     timed = [row for row in rates if row.provenance == "timed"]
     if form is INSTRUCTION:
         return _issue(run, [row for row in timed if row.backend == "cuda" and row.valid])
@@ -116,13 +112,9 @@ def peaks(run: Run, form: Form) -> list[Ceiling]:
                 lesser=kind != MAIN, most=limit.value if limit else 0,
                 why="lanes × SMs × clock under this load", said=limit,
             )  # fmt: skip
-    alone = _best(
-        row
-        for row in run.of("instruction_cost")
-        if row.backend == "cuda"  # a CPU's were taken on one core
-        and row.quantity == "operation_rate"
-        and row.text("operation") in ("fadd", "fmul")
-    )
+    wanted = ("operation_rate", "cuda")  # a CPU's were taken on one core
+    costs = [row for row in run.of("instruction_cost") if (row.quantity, row.backend) == wanted]
+    alone = _best(row for row in costs if row.text("operation") in ("fadd", "fmul"))
     if alone and alone.valid:
         how = "additions or multiplications alone"
         result += _ceiling(alone, WITHOUT_FMA, MAIN, how, lesser=True)
@@ -182,12 +174,9 @@ def _lesser(roof: Ceiling, rows: Sequence[Row], others: Sequence[Row]) -> list[C
     After van den Braak, Mesman and Corporaal (2010, Fig. 3), so the bytes are those that were
     wanted. Of the strides only the widest is uncoalesced for certain.
     """
-    wanted = ("useful_bandwidth", "B/s", "strided", roof.level)
-    strided = [
-        row
-        for row in others
-        if (row.quantity, row.unit, row.text("pattern"), row.text("level")) == wanted
-    ]
+    useful = [row for row in others if (row.quantity, row.unit) == ("useful_bandwidth", "B/s")]
+    wanted = ("strided", roof.level)
+    strided = [row for row in useful if (row.text("pattern"), row.text("level")) == wanted]
     words = [row for row in rows if (row.text("operation"), row.text("width")) == ("read", "4")]
     words += [row for row in strided if (row.text("width"), row.text("stride")) == ("4", "1")]
     wide = [row for row in strided if (row.count("width") or 0) > 4 and row.valid]

@@ -1,6 +1,6 @@
 """The two forms of a roofline: what they count, and how levels and numbers are written."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from strata.model import level_name
 
@@ -14,8 +14,7 @@ LOADS = "loads"
 """The level of a point that is the global loads of a kernel alone, against its sectors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """What is counted: the units of rate, bandwidth and intensity; bytes in what is `moved`."""
 
     name: str

@@ -73,7 +73,10 @@ def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
     cases = ladder.Cases(run, (ladder.SUITE, _PROFILED))
     peers: list[_Work] = [("nominal", NOMINAL, (), MAIN)] if form is FLOP and nominal else []
     result = []
-    for row in (*_rungs(cases, _COUNTED[form]), *_launched(cases)):
+    # The time of every profiled kernel is that of the launch shape that took longest.
+    times = sorted(cases.having("gpu_time"), key=lambda row: row.value)
+    launched = {row.benchmark: row for row in times if row.minimum > 0}
+    for row in (*_rungs(cases, _COUNTED[form]), *launched.values()):
         works = _counted(cases, row, form) + (peers if row.suite == ladder.SUITE else [])
         for level, moved in _moved(cases, row, form).items():
             result += [_point(row, work, level, moved) for work in works]
@@ -91,24 +94,12 @@ def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
 
 
 def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
-    """The rate of every rung in its fastest case that has the quantity, of one system if it can.
-
-    On one device: several have several roofs.
-    """
+    """Each rung's fastest case on one device that has the quantity, of one system if it can."""
     has = {row.case for row in cases.having(having) if row.value > 0 and ladder.interactions(row)}
-    rates = [
-        row
-        for row in cases.having(ladder.RATE)
-        if row.case in has and row.benchmark != ladder.SEVERAL and ladder.gpus(row) == 1
-    ]
+    alone = (row for row in cases.having(ladder.RATE) if ladder.gpus(row) == 1)
+    rates = [row for row in alone if row.case in has and row.benchmark != ladder.SEVERAL]
     by_rung = ladder.at_size(rates, "galaxies") | ladder.at_size(rates, "single")
     return [ladder.best(rows) for rows in by_rung.values()]
-
-
-def _launched(cases: ladder.Cases) -> list[Row]:
-    """The time of every profiled kernel, by the launch shape that took longest."""
-    times = sorted(cases.having("gpu_time"), key=lambda row: row.value)
-    return list({row.benchmark: row for row in times if row.minimum > 0}.values())
 
 
 def _units(row: Row) -> int:
@@ -126,10 +117,8 @@ def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) ->
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     value, low, high = (each * one for one in speed)
     valid = all(one.valid for one in (row, *said, *moved[1]))
-    return Point(
-        row.run, name, level, basis, each * _units(row), moved[0], value, low, high,
-        valid, row, arithmetic,
-    )  # fmt: skip
+    head = (row.run, name, level, basis, each * _units(row), moved[0])
+    return Point(*head, value, low, high, valid, row, arithmetic)
 
 
 def _counted(cases: ladder.Cases, row: Row, form: Form) -> list[_Work]:

@@ -10,10 +10,7 @@ from strata.roofline.verdicts import Entry, points_of
 
 
 def table(entries: Sequence[Entry], form: Form) -> Table:
-    """Names first, then the rates of each kernel, its intensities and its share of the roof.
-
-    The share is the largest of all levels, of what was counted where anything was.
-    """
+    """A line a kernel: its rates, intensities, largest share of a roof (as counted, if it was)."""
     kernels: dict[tuple[str, str], list[Point]] = {}
     for point in points_of(entries):
         kernels.setdefault((point.run, point.name), []).append(point)
@@ -31,7 +28,10 @@ def table(entries: Sequence[Entry], form: Form) -> Table:
         for one in mine:
             cells.setdefault(one.level, (Cited(brief(one.intensity), one.row),))
             if one.level != LOADS:
-                cells.setdefault(one.basis, (Cited(_rate(one.value, form), one.row),))
+                # GIPS: 10⁹ instructions of warps a second.
+                gips = f"{brief(one.value / 1e9)}{SPACE}GIPS"
+                rate = quantity(one.value, form.rate) if form is FLOP else gips
+                cells.setdefault(one.basis, (Cited(rate, one.row),))
         shares = [(one.basis, one.share) for one in mine if one.share]
         share = max((share for basis, share in shares if basis == shares[0][0]), default=None)
         lines.append([
@@ -43,8 +43,3 @@ def table(entries: Sequence[Entry], form: Form) -> Table:
         ])  # fmt: skip
     numeric = frozenset(range(header.index("counted"), len(header) - 1))
     return Table(form.name, form.title, tuple(header), tuple(map(tuple, lines)), numeric)
-
-
-def _rate(value: float, form: Form) -> str:
-    """A rate with its unit; instructions of warps in 10⁹ a second, GIPS."""
-    return quantity(value, "FLOP/s") if form is FLOP else f"{brief(value / 1e9)}{SPACE}GIPS"

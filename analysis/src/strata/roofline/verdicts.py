@@ -20,6 +20,7 @@ agree that well (the timers of a case must)."""
 NO_KERNEL = "no rung of the n-body ladder on one device, and no profiled kernel with its operations"
 
 Entry = Ceiling | Point
+Clocks = Mapping[str, float]
 
 
 def entries(
@@ -66,17 +67,12 @@ def lacking(run: Run, lender: Run | None = None) -> str | None:
     return None if points(run, FLOP, nominal=True) else NO_KERNEL
 
 
-def _judged(
-    point: Point, ceilings: Sequence[Ceiling], clocks: Mapping[str, float], counted: float | None
-) -> Point:
-    """The point with what the bandwidth of its level and the peak of its arithmetic allow.
-
-    It is above the one that it passes by most, beyond both intervals and the tolerance.
-    """
+def _judged(point: Point, found: Sequence[Ceiling], clocks: Clocks, counted: float | None) -> Point:
+    """The point with its share of what its roofs allow, and the roof that it passes by most."""
     at = point.intensity
     level = "l1" if point.level == LOADS else point.level
-    slopes = [one for one in ceilings if one.roof and one.level == level]
-    peaks = [one for one in ceilings if one.bounds and one.level == point.arithmetic]
+    slopes = [one for one in found if one.roof and one.level == level]
+    peaks = [one for one in found if one.bounds and one.level == point.arithmetic]
     over = [*slopes, *(one for one in peaks if one.name != WITHOUT_FMA)]
     margin = 1 + TOLERANCE
     passed = [one for one in over if point.low > margin * replace(one, value=one.high).at(at)]
@@ -86,16 +82,12 @@ def _judged(
         share=point.value / min(one.at(at) for one in over) if slopes else None,
         above=roof,
         above_by=point.value / roof.at(at) if roof else None,
-        reason=_cause(point, roof, ceilings, clocks, counted) if roof else "",
+        reason=_cause(point, roof, found, clocks, counted) if roof else "",
     )
 
 
 def _cause(
-    point: Point,
-    roof: Ceiling,
-    ceilings: Sequence[Ceiling],
-    clocks: Mapping[str, float],
-    counted: float | None,
+    point: Point, roof: Ceiling, found: Sequence[Ceiling], clocks: Clocks, counted: float | None
 ) -> str:
     """Why a point may lie above a roof: what the rows can tell, in words."""
     if point.basis == "nominal":
@@ -106,14 +98,13 @@ def _cause(
     theirs, ours = clocks.get(point.row.case), clocks.get(roof.row.case)
     if theirs and ours and theirs > (1 + TOLERANCE) * ours:
         return f"its clock was {100 * (theirs / ours - 1):.1f}{SPACE}% higher than the roof's"
-    for limit in ceilings:
-        if limit.basis == "theoretical" and (limit.name, limit.level) == (roof.name, roof.level):
-            if point.low <= (1 + TOLERANCE) * limit.at(point.intensity):
-                return "no measured launch reached what the chip allows, so the roof is too low"
-            return (
-                "it is above the theoretical limit too, so its time or its counts are wrong, or "
-                "are not of the same work"
-            )
+    wanted = ("theoretical", roof.name, roof.level)
+    limits = (one for one in found if (one.basis, one.name, one.level) == wanted)
+    if limit := next(limits, None):
+        if point.low <= (1 + TOLERANCE) * limit.at(point.intensity):
+            return "no measured launch reached what the chip allows, so the roof is too low"
+        wrong = "it is above the theoretical limit too, so its time or its counts are wrong"
+        return f"{wrong}, or are not of the same work"
     if roof.sloped:
         return "no measured launch reached the level's limit, or not all that was moved was counted"
     return "no measured launch reached the limit, or more operations were counted than timed"
