@@ -2,12 +2,12 @@
 
 import pytest
 
-from strata.report import citations
+from strata import reference
 from strata.report.citations import Citations
 
 
 def number(key: str) -> int:
-    return next(one.number for one in citations.sources().values() if one.key == key)
+    return reference.source(key).number
 
 
 def test_a_citation_of_a_known_source_is_a_link() -> None:
@@ -39,9 +39,9 @@ def test_methods_cite_by_key() -> None:
 
 
 def test_numbers_and_keys_are_of_one_source_each() -> None:
-    sources = citations.sources()
-    assert [one.number for one in sources.values()] == list(range(1, len(sources) + 1))
-    assert len({one.key for one in sources.values()}) == len(sources)
+    sources = reference.bibliography()
+    assert [one.number for one in sources] == list(range(1, len(sources) + 1))
+    assert len({one.key for one in sources}) == len(sources)
 
 
 def test_bibtex_has_an_entry_for_each_source_cited() -> None:

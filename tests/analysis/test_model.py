@@ -7,7 +7,9 @@ import pytest
 
 from builders import case, context, layout_case, load, measurement, write_run
 from strata import model
-from strata.model import layouts, trust
+from strata.model import layouts
+from strata.report.page import gate_counts
+from strata.report.tables import layout_read
 from strata.run import Run, load_run
 
 
@@ -116,7 +118,7 @@ def test_nothing_measured_gives_nothing_to_show(tmp_path: Path) -> None:
     assert layouts.curves(run.rows, "useful_bandwidth") == ()
     assert model.agreements(run.rows) == ()
     assert layouts.sentences(run.rows) == ()
-    assert layouts.layout_table(run.rows) is None
+    assert layout_read.make(run) is None
 
 
 def test_factors_compare_with_aos(run: Run) -> None:
@@ -208,7 +210,7 @@ def test_gates_are_counted_by_case_and_noise_by_row(tmp_path: Path) -> None:
     run = load(
         tmp_path, [layout_case("aos", gates=gates, extra=[noisy]), layout_case("soa", gates=gates)]
     )
-    counts = trust.gate_counts(run)
+    counts = gate_counts(run)
     assert dict(counts["level"]) == {"unverified": 2}
     assert dict(counts["noise"]) == {"passed": 2, "failed": 1}
     assert list(counts) == ["level", "noise", "timer"]

@@ -37,10 +37,10 @@ from strata.run import Row, Run
 
 LATENCY, BANDWIDTH, CONSTANT = FIGURES
 TABLES = {
-    "vandenbraak_matrix": vandenbraak_matrix.TABLE,
-    "breitbart_costs": breitbart_costs.TABLE,
-    "published_instructions": published_instructions.TABLE,
-    "published_geometry": published_geometry.TABLE,
+    "vandenbraak_matrix": vandenbraak_matrix.make,
+    "breitbart_costs": breitbart_costs.make,
+    "published_instructions": published_instructions.make,
+    "published_geometry": published_geometry.make,
 }
 MIB = 2**20
 L2 = 40 * MIB
@@ -230,8 +230,8 @@ def test_without_its_rows_there_is_no_figure(figure: Figure[Any]) -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_without_its_rows_there_is_no_table(name: str) -> None:
     assert TABLES[name] in report_tables.discover()
-    assert TABLES[name].make(run([])) is None
-    assert TABLES[name].make(run([replace(one, backend="host") for one in every()])) is None
+    assert TABLES[name](run([])) is None
+    assert TABLES[name](run([replace(one, backend="host") for one in every()])) is None
 
 
 @pytest.mark.parametrize("figure", FIGURES)
@@ -473,7 +473,7 @@ def test_caches_stand_with_their_sources() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_become_text_and_their_numbers_know_their_rows(name: str) -> None:
-    table = TABLES[name].make(run(every()))
+    table = TABLES[name](run(every()))
     assert table is not None
     assert {len(line) for line in table.rows} == {len(table.header)}
     assert tables.markdown(table).count("\n") == len(table.rows) + 2

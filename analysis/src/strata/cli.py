@@ -158,14 +158,13 @@ def validate(runs: Runs) -> None:
     broken = False
     for folder in runs:
         run = _load(folder)
-        found = findings(run)
-        for line in found:
-            typer.echo(f"{folder}: {line}", err=True)
-        if not found:
+        if found := findings(run):
+            broken = True
+            typer.echo("\n".join(f"{folder}: {line}" for line in found), err=True)
+        else:
             unfinished = "" if run.context.state == "complete" else f", {run.context.state}"
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
             typer.echo(f"{folder}: sound ({counts})")
-        broken = broken or bool(found)
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 
@@ -226,18 +225,11 @@ def _print_table(run: Run) -> None:
     """The headlines: drawn on a terminal, plain columns elsewhere."""
     table = headlines.table(run)
     title = f"{run.context.device.name} ({run.context.run})"
-    if not sys.stdout.isatty():
-        typer.echo(f"{title}\n{tables.terminal(table)}", nl=False)
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    drawn = Table(title=title, title_justify="left", show_header=False)
-    for place in range(len(table.header)):
-        drawn.add_column(justify="right" if place in table.numeric else "left")
-    for row in table.rows:
-        drawn.add_row(*(plain(cell) for cell in row))
-    Console().print(drawn)
+    if sys.stdout.isatty():
+        text = tables.drawn(table, title=title, head=False)
+    else:
+        text = f"{title}\n{tables.terminal(table)}"
+    typer.echo(text, nl=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

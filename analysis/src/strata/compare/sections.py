@@ -1,11 +1,10 @@
 """A comparison in words and tables, whatever it is of: on a terminal and as text for files."""
 
-import csv
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
 
-from strata.model import Table, plain, tables
+from strata.model import Table, tables
+from strata.run.files import csv_bytes
 
 SHOWN = 30
 """So many alarms stand on a terminal; the files have them all."""
@@ -55,43 +54,30 @@ def latex(section: Section) -> str:
 
 def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
     """The section on a terminal, with `drawn` tables or in plain lines."""
+
+    def put(table: Table, plain: Table) -> None:
+        text = tables.drawn(table, colours=_COLOURS) if drawn else tables.terminal(plain)
+        say(text.rstrip("\n"))
+
     say(section.title)
     if section.alarms is None:
         for table in section.tables:
             say(f"\n{table.title}")
             headed = replace(table, rows=(tuple((name,) for name in table.header), *table.rows))
-            say(_drawn(table) if drawn else tables.terminal(headed).rstrip("\n"))
+            put(table, headed)
         return
     alarms = replace(section.alarms, rows=section.alarms.rows[:SHOWN])
     if alarms.rows:
-        say(_drawn(alarms) if drawn else tables.terminal(alarms).rstrip("\n"))
+        put(alarms, alarms)
     if more := len(section.alarms.rows) - len(alarms.rows):
         say(f"and {more} more")
     for note in section.notes:
         say(note)
 
 
-def _drawn(table: Table) -> str:
-    from rich.console import Console
-    from rich.table import Table as Drawn
-
-    drawn = Drawn()
-    for place, name in enumerate(table.header):
-        drawn.add_column(name, justify="right" if place in table.numeric else "left")
-    for row in table.rows:
-        cells = [plain(cell) for cell in row]
-        drawn.add_row(*cells, style=_COLOURS.get(cells[0]))
-    console = Console()
-    with console.capture() as text:
-        console.print(drawn)
-    return text.get().rstrip("\n")
-
-
 def as_csv(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:
     """The lines below their header, by RFC 4180; numbers with six digits."""
-    buffer = StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(columns)
-    for line in lines:
-        writer.writerow([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line])
-    return buffer.getvalue().encode()
+    rounded = (
+        [f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line] for line in lines
+    )
+    return csv_bytes(columns, rounded)

@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any, Literal, TypeVar
 
 from strata.model import ordered
+from strata.model.cases import grouped
 from strata.model.units import SPACE, quantity, size, tick
 from strata.run import Row
 
@@ -231,14 +232,6 @@ def wrapped(panels: Sequence[Panel], columns: int) -> list[list[Panel | None]]:
     rows = [list[Panel | None](panels[at : at + columns]) for at in range(0, len(panels), columns)]
     rows[-1] += [None] * (len(rows[0]) - len(rows[-1]))
     return rows
-
-
-def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Items by a key, keys and items in the order in which they come."""
-    found: dict[K, list[T]] = {}
-    for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
 
 
 def facets(

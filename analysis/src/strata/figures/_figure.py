@@ -1,15 +1,14 @@
 """A figure as data and a declaration: which items of a run it shows, how, and in which words."""
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from io import StringIO
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from strata.figures._chart import Chart, listed_invalid
 from strata.run import Context, Row, Run
+from strata.run.files import csv_bytes
 
 Item = TypeVar("Item")
 
@@ -37,11 +36,8 @@ class Figure(Generic[Item]):
 
     def data(self, items: Sequence[Item]) -> bytes:
         """The data file: a line an item."""
-        buffer = StringIO(newline="")
-        writer = csv.writer(buffer)
-        writer.writerow(self.columns)
-        writer.writerows([_cell(get(item)) for get in self.columns.values()] for item in items)
-        return buffer.getvalue().encode()
+        lines = ([_cell(get(item)) for get in self.columns.values()] for item in items)
+        return csv_bytes(self.columns, lines)
 
     def full_caption(self, items: Sequence[Item], context: Context) -> str:
         """The caption, what is invalid, and what was measured by which commit."""

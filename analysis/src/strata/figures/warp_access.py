@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params
-from strata.model.cases import CaseRows, by_case
-from strata.model.counted import NET
+from strata.model.cases import NET, CaseRows, by_case
 from strata.run import Row, Run
 
 QUANTITIES = {

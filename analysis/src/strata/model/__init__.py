@@ -7,23 +7,3 @@ from strata.model.layouts import Bar, Point, curves, latency_bars
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, plain
 from strata.model.timers import TIMER_TOLERANCE, Agreement, agreements
-
-__all__ = [
-    "FIELDS",
-    "LAYOUTS",
-    "LEVELS",
-    "TIMER_TOLERANCE",
-    "Agreement",
-    "Bar",
-    "Cited",
-    "Point",
-    "Sentence",
-    "Table",
-    "agreements",
-    "curves",
-    "fields_name",
-    "latency_bars",
-    "level_name",
-    "ordered",
-    "plain",
-]

@@ -4,14 +4,14 @@ A figure may show a curve; here one valid row stands for each level, so that a s
 and a table say the same. What a run lacks is simply not there.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from strata.model.cases import CLOCKS, by_case
+from strata.model.cases import CLOCKS, by_case, grouped
 from strata.model.names import LEVELS, ordered, rank
 from strata.run import Row, Run
 
-Place = TypeVar("Place")
+Place = TypeVar("Place", bound=Hashable)
 
 KIB = 2**10
 
@@ -43,10 +43,8 @@ def middle(rows: Sequence[Row]) -> Row:
 
 def _best(rows: Iterable[Row], place: Callable[[Row], Place]) -> dict[Place, Row]:
     """The row of the highest value at each place, the first of equal ones."""
-    found: dict[Place, Row] = {}
-    for row in rows:
-        found[place(row)] = max(found.get(place(row), row), row, key=lambda one: one.value)
-    return found
+    groups = grouped(rows, place).items()
+    return {at: max(here, key=lambda row: row.value) for at, here in groups}
 
 
 def _valid(run: Run, benchmark: str) -> list[Row]:
@@ -98,11 +96,8 @@ def inside(rows: Iterable[Row], windows: Windows) -> Mapping[str, list[Row]]:
 
 def latencies(run: Run) -> Mapping[str, Row]:
     """The median row of cycles of a dependent load inside each level, nearest level first."""
-    rows = [
-        row
-        for row in _valid(run, "latency_vs_footprint")
-        if row.quantity == "load_cycles" and row.method in CLOCKS
-    ]
+    valid = _valid(run, "latency_vs_footprint")
+    rows = (row for row in valid if row.quantity == "load_cycles" and row.method in CLOCKS)
     found = {level: middle(here) for level, here in inside(rows, _windows(run)).items()}
     return dict(sorted(found.items(), key=lambda item: item[1].value))
 

@@ -1,12 +1,19 @@
 """The rows of one case beside each other: what a benchmark measured at one point of its axes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-from strata.run import Row
+from strata.run import Provenance, Row
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 CLOCKS = ("clock64_slope", "tsc_slope")
 """The methods that read a clock on the core that works."""
+
+NET = "cupti_net"
+"""The method of counts without the kernel's own other loads; a chip's metric by itself has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +42,27 @@ class CaseRows:
             row for row in self.rows
             if row.quantity == quantity and provenance in ("", row.provenance)
         ]  # fmt: skip
-        if not methods:
-            return found[0] if found else None
-        by_method = {row.method: row for row in reversed(found)}
-        return next((by_method[method] for method in methods if method in by_method), None)
+        by_method = [row for method in methods for row in found if row.method == method]
+        return next(iter(by_method if methods else found), None)
+
+    def of(self, quantity: str, provenance: Provenance) -> Row | None:
+        """The first row of a quantity, by a clock on the core or net of other loads if one is."""
+        preferred = self.row(quantity, *CLOCKS, NET, provenance=provenance)
+        return preferred or self.row(quantity, provenance=provenance)
 
     def timed(self, quantity: str) -> Row | None:
         """What was timed, by a clock on the core if there is one, else by whatever timed it."""
-        return self.row(quantity, *CLOCKS, provenance="timed") or self.row(
-            quantity, provenance="timed"
-        )
+        return self.of(quantity, "timed")
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by a key, keys and items in the order in which they come."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:
     """The cases of `rows`, in the order in which they come."""
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row.case, []).append(row)
-    return [CaseRows(tuple(of_case)) for of_case in found.values()]
+    return [CaseRows(tuple(found)) for found in grouped(rows, lambda row: row.case).values()]

@@ -1,14 +1,16 @@
 """What was counted beside what was predicted; neither corrects the other."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from strata.model.cases import CaseRows, by_case, grouped
+from strata.model.layouts import place_of
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
-from strata.model.text import NONE, Cited, Sentence, Table, table
+from strata.model.text import NONE, Cited, Sentence, Table, table, told
 from strata.model.units import count, quantity
-from strata.run import Counters, Provenance, Row, Run, Verdict
+from strata.run import Counters, Row, Run, Verdict
 
 GENERATIONS = ("1.0-1.1", "1.2-1.3", "2.x", "3.x", "5.x-6.x", "7.x")
 """Compute capabilities that share their rules, as the axis of `layout_traffic` names them."""
@@ -18,29 +20,10 @@ COUNTING = "7.x"
 
 SECTOR_BYTES = 32
 
-NET = "cupti_net"
-"""The method of counts without the kernel's own other loads; a chip's metric by itself has them."""
-
 SHARES = ("l1_hit_share", "l2_hit_share", "dram_share")
 
 SAME = 1e-9
 """Two ratios of the same whole numbers may round differently; anything more is another count."""
-
-Known = Mapping[tuple[str, str, Provenance], Row]
-"""Rows by case, quantity and provenance; of several methods the net one stands."""
-
-
-def _known(rows: Iterable[Row]) -> Known:
-    found: dict[tuple[str, str, Provenance], Row] = {}
-    for row in rows:
-        key = (row.case, row.quantity, row.provenance)
-        if key not in found or row.method == NET:
-            found[key] = row
-    return found
-
-
-def _having(known: Known, name: str, provenance: Provenance) -> list[Row]:
-    return [row for (_, found, how), row in known.items() if (found, how) == (name, provenance)]
 
 
 class Moved(NamedTuple):
@@ -68,19 +51,15 @@ def moved(rows: Iterable[Row]) -> tuple[Moved, ...]:
 
     Nothing without the former, which knows the bytes used. A valid count beats invalid ones.
     """
-    rows = [row for row in rows if row.benchmark in ("layout_traffic", "layout_read")]
-    return _moved(_known(rows))
-
-
-def _moved(known: Known) -> tuple[Moved, ...]:
+    cases = by_case(row for row in rows if row.benchmark in ("layout_traffic", "layout_read"))
     result, used = [], {}
-    for row in _having(known, "moved_over_used", "modelled"):
-        fields, layout, ratio = row.text("fields"), row.text("layout"), row.value
-        result.append(Moved(fields, row.text("generation"), layout, ratio, ratio, ratio, row))
-        bytes_used = known.get((row.case, "bytes_used_per_read", "modelled"))
-        if bytes_used and bytes_used.value > 0:
-            used[fields, layout] = bytes_used.value
-    for (fields, layout), counts in _in_l2(known, "sectors_per_read").items():
+    for case in cases:
+        if row := case.of("moved_over_used", "modelled"):
+            fields, layout, ratio = row.text("fields"), row.text("layout"), row.value
+            result.append(Moved(fields, row.text("generation"), layout, ratio, ratio, ratio, row))
+            if bytes_used := case.of("bytes_used_per_read", "modelled"):
+                used[fields, layout] = bytes_used.value
+    for (fields, layout), counts in _in_l2(cases, "sectors_per_read").items():
         if bytes_ := used.get((fields, layout)):
             row = counts[len(counts) // 2]
             ratio, low, high = (
@@ -95,12 +74,15 @@ def _moved(known: Known) -> tuple[Moved, ...]:
     return tuple(sorted(result, key=place))
 
 
-def _in_l2(known: Known, name: str) -> dict[tuple[str, str], list[Row]]:
+def _in_l2(cases: Iterable[CaseRows], name: str) -> dict[tuple[str, str], list[Row]]:
     """Counts of `name` in the L2 cases of `layout_read`, smallest first, by fields and layout."""
-    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    rows = (row for row in _having(known, name, "counted") if row.text("residency") == "l2")
-    for row in sorted(rows, key=lambda row: (row.value, row.case)):
-        found[row.text("fields"), row.text("layout")].append(row)
+    rows = [
+        row
+        for case in cases
+        if case.text("residency") == "l2" and (row := case.of(name, "counted"))
+    ]
+    rows.sort(key=lambda row: (row.value, row.case))
+    found = grouped(rows, lambda row: (row.text("fields"), row.text("layout")))
     return {place: [row for row in here if row.valid] or here for place, here in found.items()}
 
 
@@ -117,21 +99,18 @@ class Share(NamedTuple):
 
 def level_shares(rows: Iterable[Row]) -> tuple[Share, ...]:
     """Every share that `layout_read` counted, by level, share, layout and case."""
-    known = _known(row for row in rows if row.benchmark == "layout_read")
-    found = [row for name in SHARES for row in _having(known, name, "counted")]
+    found = [
+        Share(*place_of(case), name, row, case.of(name, "modelled"))
+        for case in by_case(row for row in rows if row.benchmark == "layout_read")
+        for name in SHARES
+        if (row := case.of(name, "counted"))
+    ]
 
-    def place(row: Row) -> tuple[object, ...]:
-        level, name = rank(row.text("residency"), LEVELS), SHARES.index(row.quantity)
-        layout, fields = rank(row.text("layout"), LAYOUTS), rank(row.text("fields"), FIELDS)
-        return level, name, layout, fields, row.case
+    def place(one: Share) -> tuple[object, ...]:
+        level, layout = rank(one.level, LEVELS), rank(one.layout, LAYOUTS)
+        return level, SHARES.index(one.name), layout, rank(one.fields, FIELDS), one.counted.case
 
-    return tuple(
-        Share(
-            row.text("residency"), row.text("fields"), row.text("layout"), row.quantity, row,
-            known.get((row.case, row.quantity, "modelled")),
-        )
-        for row in sorted(found, key=place)
-    )  # fmt: skip
+    return tuple(sorted(found, key=place))
 
 
 class ModelCheck(NamedTuple):
@@ -147,12 +126,13 @@ class ModelCheck(NamedTuple):
 
 def model_check(run: Run) -> ModelCheck:
     """How the model did; shares are left to the level gate, which bounds them."""
-    known = _known(row for row in run.rows if row.provenance in ("counted", "modelled"))
     differences = tuple(
         (predicted, counted)
-        for (case, name, provenance), counted in known.items()
-        if provenance == "counted" and name not in SHARES
-        if (predicted := known.get((case, name, "modelled")))
+        for case in by_case(row for row in run.rows if row.provenance in ("counted", "modelled"))
+        for name in dict.fromkeys(row.quantity for row in case.rows)
+        if name not in SHARES
+        and (counted := case.of(name, "counted"))
+        and (predicted := case.of(name, "modelled"))
         and not math.isclose(counted.value, predicted.value, rel_tol=SAME)
     )
     named = {counted.case for _, counted in differences}
@@ -171,10 +151,10 @@ def proof(run: Run) -> str:
     for case in run.cases:
         for gate in case.gates:
             rows[gate.verdict] += len(case.measurements) if gate.name == "level" else 0
-    told = rows.total() - rows["not_applicable"]
-    if not told:
+    every = rows.total() - rows["not_applicable"]
+    if not every:
         return "Level: no row says which level of memory served it."
-    parts = [f"{rows['passed']} of {told} rows proved by counters"]
+    parts = [f"{rows['passed']} of {every} rows proved by counters"]
     if rows["unverified"]:
         parts.append(f"{rows['unverified']} level unverified")
     if rows["failed"]:
@@ -211,17 +191,12 @@ def model_words(check: ModelCheck) -> str:
     )
     if not cases:
         return "Model: no case has both a prediction and a count."
-    parts = [f"; {failed} not equal"] if failed else []
-    if cases > passed + failed:
-        parts.append(f"{', ' if failed else '; '}{cases - passed - failed} not compared")
-    return f"Model: predicted equals counted in {passed} of {cases} cases{''.join(parts)}."
+    others = {"not equal": failed, "not compared": cases - passed - failed}
+    rest = ", ".join(f"{number} {what}" for what, number in others.items() if number)
+    return f"Model: predicted equals counted in {passed} of {cases} cases{rest and f'; {rest}'}."
 
 
 # --- tables ---------------------------------------------------------------------------------------
-
-
-def _cell(value: float, row: Row) -> Sentence:
-    return (Cited(count(value), row),)
 
 
 def difference_table(run: Run) -> Table | None:
@@ -230,8 +205,8 @@ def difference_table(run: Run) -> Table | None:
         {
             "case": (one.case,),
             "quantity": (one.quantity.replace("_", " "),),
-            "predicted": _cell(one.value, one),
-            "counted": _cell(two.value, two),
+            "predicted": told(one, count),
+            "counted": told(two, count),
         }
         for one, two in model_check(run).differences
     ]
@@ -244,9 +219,10 @@ def traffic_table(run: Run) -> Table | None:
 
     Counts are a range where they differ. None without a prediction or a count.
     """
-    known = _known((*run.of("layout_traffic"), *run.of("layout_read")))
-    ratios = {(m.fields, m.layout, "" if m.counted else m.generation): m for m in _moved(known)}
-    requests = _in_l2(known, "sectors_per_request")
+    rows = (*run.of("layout_traffic"), *run.of("layout_read"))
+    ratios = {(m.fields, m.layout, "" if m.counted else m.generation): m for m in moved(rows)}
+    cases = {case.rows[0].case: case for case in by_case(rows)}
+    requests = _in_l2(cases.values(), "sectors_per_request")
     places = {(fields, layout) for fields, layout, _ in ratios} | requests.keys()
     present = {generation for _, _, generation in ratios}
     lines = []
@@ -256,7 +232,7 @@ def traffic_table(run: Run) -> Table | None:
         line: dict[str, Sentence] = {
             "fields": (fields_name(fields),),
             "layout": (layout,),
-            "sectors per request: predicted": _predicted_sectors(known, found, by_rule),
+            "sectors per request: predicted": _predicted_sectors(cases, found, by_rule),
             "sectors per request: counted": _range(found),
         }
         for column in (*ordered(present - {""}, GENERATIONS), *present & {""}):
@@ -267,16 +243,19 @@ def traffic_table(run: Run) -> Table | None:
     return table("traffic", title, lines, words=("fields", "layout"))
 
 
-def _predicted_sectors(known: Known, found: Sequence[Row], traffic: Moved | None) -> Sentence:
+def _predicted_sectors(
+    cases: Mapping[str, CaseRows], found: Sequence[Row], traffic: Moved | None
+) -> Sentence:
     """Sectors per request: what stands beside the counts, else what `layout_traffic` says."""
     for row in found:
-        if beside := known.get((row.case, "sectors_per_request", "modelled")):
-            return _cell(beside.value, beside)
-    case = traffic.row.case if traffic else ""
-    sectors = known.get((case, "sectors_per_read", "modelled"))
-    requests = known.get((case, "requests_per_read", "modelled"))
-    if sectors and requests and requests.value > 0:
-        return _cell(sectors.value / requests.value, sectors)
+        if beside := cases[row.case].of("sectors_per_request", "modelled"):
+            return told(beside, count)
+    if traffic:
+        case = cases[traffic.row.case]
+        sectors = case.of("sectors_per_read", "modelled")
+        requests = case.of("requests_per_read", "modelled")
+        if sectors and requests:
+            return told(sectors, lambda value: count(value / requests.value))
     return NONE
 
 
@@ -297,19 +276,21 @@ def _moved_cell(one: Moved | None) -> Sentence:
 
 def level_table(run: Run) -> Table | None:
     """Cases by the level that they claim (or by benchmark) and its gate; None without one."""
-    counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
-    for case in run.cases:
-        for gate in case.gates:
-            if gate.name == "level" and gate.verdict != "not_applicable":
-                counts[case.params.get("residency", case.benchmark)][gate.verdict] += 1
-    verdicts: Mapping[str, Verdict] = {
-        "proved": "passed", "refuted": "failed", "unverified": "unverified"
-    }  # fmt: skip
-    lines = []
-    for level in ordered(counts, LEVELS):
-        line: dict[str, Sentence] = {"level": (level_name(level),)}
-        line |= {head: (f"{counts[level][verdict]}",) for head, verdict in verdicts.items()}
-        lines.append(line)
+    counts = Counter(
+        (case.params.get("residency", case.benchmark), gate.verdict)
+        for case in run.cases
+        for gate in case.gates
+        if gate.name == "level" and gate.verdict != "not_applicable"
+    )
+    lines: list[dict[str, Sentence]] = [
+        {
+            "level": (level_name(level),),
+            "proved": (f"{counts[level, 'passed']}",),
+            "refuted": (f"{counts[level, 'failed']}",),
+            "unverified": (f"{counts[level, 'unverified']}",),
+        }
+        for level in ordered((level for level, _ in counts), LEVELS)
+    ]
     title = "Cases by the level that they claim, and what the counters say of it"
     return table("levels", title, lines, words=("level",))
 

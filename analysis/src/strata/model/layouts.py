@@ -6,15 +6,13 @@ Invalid rows are carried to the figures, which draw them hollow, and never enter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from strata.model.cases import CaseRows, by_case
-from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
-from strata.model.text import NONE, Cited, Sentence, Table, cited
-from strata.model.units import factor, number
+from strata.model.cases import CaseRows, by_case, grouped
+from strata.model.names import FIELDS, LAYOUTS, LEVELS, level_name, ordered, rank
+from strata.model.text import Cited, Sentence, cited
+from strata.model.units import factor
 from strata.run import Row
 
 BASELINE = "aos"
-PAPER_SPEEDUP = {"aos": "1.0× / 1.0×", "soa": "≈ 1.1× / –", "soaoas": "≈ 1.5× / ≈ 1.3×"}
-"""Speed against aos on an 8800 GTX with CUDA 1.0 and 2.2: the text of Siegel et al. 2009, III-A."""
 
 Place = tuple[str, str, str]
 """Level, set of fields, layout."""
@@ -73,19 +71,14 @@ def _cases(rows: Iterable[Row], quantity: str) -> list[tuple[CaseRows, Row]]:
     return sorted(found, key=lambda item: item[0].count("block_size"))
 
 
-def _place(case: CaseRows) -> Place:
+def place_of(case: CaseRows) -> Place:
+    """Where a case of `layout_read` stands."""
     return case.text("residency"), case.text("fields"), case.text("layout")
 
 
 def _rank(place: Place) -> tuple[tuple[int, str], ...]:
     level, fields, layout = place
     return rank(fields, FIELDS), rank(level, LEVELS), rank(layout, LAYOUTS)
-
-
-def _on_cores(found: Sequence[tuple[CaseRows, Row]], preferred: str) -> list[tuple[CaseRows, Row]]:
-    """Those with the preferred value of `cores`, or, without any, with another."""
-    present = ordered((case.text("cores") for case, _ in found), (preferred, "all", "one"))
-    return [(case, row) for case, row in found if case.text("cores") == present[0]]
 
 
 def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
@@ -95,15 +88,14 @@ def latency_bars(rows: Iterable[Row]) -> tuple[Bar, ...]:
     """
     found = _cases(rows, "warp_read_cycles")
     single = [(case, row) for case, row in found if case.count("warps_per_sm") == 1]
-    places: dict[str, set[Place]] = {"all": set()}
-    for case, _ in single:
-        places.setdefault(case.text("cores"), set()).add(_place(case))
-    widest = max(places, key=lambda cores: (len(places[cores]), cores == "all"))
+    by_cores = grouped(single, lambda item: item[0].text("cores"))
+    places = {cores: {place_of(case) for case, _ in here} for cores, here in by_cores.items()}
+    widest = max(places, key=lambda cores: (len(places[cores]), cores == "all"), default="all")
     beside = ("warp_read_cycles_p5", "warp_read_cycles_p95", "arithmetic_cycles")
     bars: dict[Place, Bar] = {}
-    for case, row in _on_cores(single, widest):
-        place = _place(case)
-        bars.setdefault(place, Bar(*place, row, *(case.row(name) for name in beside)))
+    for case, row in by_cores.get(widest, ()):
+        place = place_of(case)
+        bars.setdefault(place, Bar(*place, row, *map(case.row, beside)))
     return tuple(bars[place] for place in sorted(bars, key=_rank))
 
 
@@ -113,24 +105,29 @@ def curves(rows: Iterable[Row], name: str) -> tuple[Point, ...]:
     A valid case beats an invalid one, then a small block a large one. The spread is the 5th to 95th
     percentile over warps, else the range of the samples.
     """
-    best: dict[tuple[Place, int], tuple[tuple[bool, float], Point]] = {}
-    for case, row in _on_cores(_cases(rows, name), "all"):
-        place, warps, block = _place(case), case.count("warps_per_sm"), case.count("block_size")
-        p5, p95, bandwidth = map(case.row, (f"{name}_p5", f"{name}_p95", "useful_bandwidth"))
+
+    def merit(item: tuple[CaseRows, Row]) -> tuple[bool, float]:
+        bandwidth = item[0].row("useful_bandwidth")
+        return item[1].valid, bandwidth.value if bandwidth else 0.0
+
+    by_cores = grouped(_cases(rows, name), lambda item: item[0].text("cores"))
+    found = by_cores[ordered(by_cores, ("all", "one"))[0]] if by_cores else []
+    spots = grouped(found, lambda item: (place_of(item[0]), item[0].count("warps_per_sm")))
+    points = []
+    for (place, warps), here in spots.items():
+        case, row = max(here, key=merit)
+        p5, p95 = case.row(f"{name}_p5"), case.row(f"{name}_p95")
         low, high = p5.value if p5 else row.minimum, p95.value if p95 else row.maximum
-        merit = (row.valid, bandwidth.value if bandwidth else 0.0)
-        if warps and ((place, warps) not in best or merit > best[place, warps][0]):
-            best[place, warps] = merit, Point(*place, warps, block, row, low, high)
-    return tuple(best[spot][1] for spot in sorted(best, key=lambda spot: (_rank(spot[0]), spot[1])))
+        points.append(Point(*place, warps, case.count("block_size"), row, low, high))
+    return tuple(sorted(points, key=lambda point: (_rank(point[:3]), point.warps)))
 
 
 def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
     """One result per level, set of fields and layout that has a valid row."""
     cycles = {bar[:3]: bar for bar in latency_bars(rows) if bar.cycles.valid}
-    best: dict[Place, Point] = {}
-    for point in sorted(curves(rows, "useful_bandwidth"), key=lambda one: -one.row.value):
-        if point.row.valid:
-            best.setdefault(point[:3], point)
+    valid = [point for point in curves(rows, "useful_bandwidth") if point.row.valid]
+    at_place = grouped(valid, lambda point: point[:3])
+    best = {place: max(here, key=lambda one: one.row.value) for place, here in at_place.items()}
     result = []
     for place in sorted(cycles.keys() | best.keys(), key=_rank):
         bar, base_bar = (cycles.get(key) for key in (place, (*place[:2], BASELINE)))
@@ -163,11 +160,10 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
             ("alone", alone, {one.layout for one in here if one.latency}),
             ("under load", loaded, {one.layout for one in here if one.bandwidth}),
         ):
-            missing = ordered(
-                {place[2] for place in measured if place[0] == level} - valid, LAYOUTS
-            )
+            missing = {place[2] for place in measured if place[0] == level} - valid
             if missing:
-                invalid.append(f"{', '.join(missing) if valid else 'every layout'} {setting}")
+                names = ", ".join(ordered(missing, LAYOUTS)) if valid else "every layout"
+                invalid.append(f"{names} {setting}")
         left_out = f" Left out, invalid: {'; '.join(invalid)}." if invalid else ""
         told.append((f"{level_name(level)}:", *_alone(here), *_under_load(here), left_out))
     return tuple(told)
@@ -175,10 +171,8 @@ def sentences(rows: Sequence[Row]) -> tuple[Sentence, ...]:
 
 def _alone(results: Sequence[LayoutResult]) -> Sentence:
     """The cheapest and the dearest layout with one warp, and the speed of each against `aos`."""
-    timed = sorted(
-        ((result.latency.cycles, result) for result in results if result.latency),
-        key=lambda item: item[0].value,
-    )
+    found = ((result.latency.cycles, result) for result in results if result.latency)
+    timed = sorted(found, key=lambda item: item[0].value)
     if not timed:
         return ()
     (cheap, cheapest), (dear, dearest) = timed[0], timed[-1]
@@ -200,12 +194,7 @@ def _alone(results: Sequence[LayoutResult]) -> Sentence:
 
 def _overlap(one: Row, two: Row) -> bool:
     """Whether the 95 % intervals of two rows (ranges, where there is none) have a common point."""
-    (low, high), (other_low, other_high) = (
-        (row.minimum, row.maximum)
-        if row.ci_low is None or row.ci_high is None
-        else (row.ci_low, row.ci_high)
-        for row in (one, two)
-    )
+    (low, high), (other_low, other_high) = one.interval, two.interval
     return low <= other_high and other_low <= high
 
 
@@ -220,39 +209,4 @@ def _under_load(results: Sequence[LayoutResult]) -> Sentence:
     return (
         f" Under load, {best.layout} delivers the most useful data, ", cited(best.row),
         f", and {worst.layout} the least, ", cited(worst.row), ".",
-    )  # fmt: skip
-
-
-def layout_table(rows: Sequence[Row]) -> Table | None:
-    """Latency and best bandwidth of every layout at every level; None without `layout_read`."""
-    lines = []
-    for result in layout_results(rows):
-        latency = spread = speed = bandwidth = where = gain = NONE
-        if bar := result.latency:
-            latency = (cited(bar.cycles),)
-            if bar.p5 and bar.p95:
-                ends = (Cited(number(row.value), row) for row in (bar.p5, bar.p95))
-                spread = (next(ends), "–", next(ends))
-            if result.latency_factor:
-                speed = (Cited(factor(result.latency_factor), bar.cycles),)
-        if point := result.bandwidth:
-            bandwidth = (cited(point.row),)
-            where = (Cited(f"{point.warps} × {point.block_size}", point.row),)
-            if result.bandwidth_factor:
-                gain = (Cited(factor(result.bandwidth_factor), point.row),)
-        paper = PAPER_SPEEDUP.get(result.layout, "–") if result.fields == "all" else "–"
-        names = (level_name(result.level), fields_name(result.fields), result.layout)
-        numbers = (latency, spread, speed, bandwidth, where, gain)
-        lines.append((*((name,) for name in names), *numbers, (paper,)))
-    if not lines:
-        return None
-    return Table(
-        name="layout_read",
-        title="Latency alone and best useful bandwidth by layout",
-        header=(
-            "level", "fields", "layout", "latency", "p5–p95", "vs aos", "useful bandwidth",
-            "warps × block", "vs aos", "paper: CUDA 1.0 / 2.2",
-        ),
-        rows=tuple(lines),
-        numeric=frozenset(range(3, 9)),
     )  # fmt: skip

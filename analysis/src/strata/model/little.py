@@ -6,8 +6,8 @@ load a request waits for others, and the bandwidth stays below it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 from strata.model.atlas import gpu_windows, inside, middle
 from strata.model.cases import by_case
@@ -17,8 +17,7 @@ CLOSE = 0.02
 """How far the number of cores may be from a whole one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Latency:
+class Latency(NamedTuple):
     """The unloaded latency of a level in seconds; `row` is the median of the loads behind it."""
 
     level: str
@@ -33,17 +32,12 @@ def latencies(rows: Sequence[Row]) -> Mapping[str, Latency]:
     """
     walks = [row for row in rows if row.benchmark == "latency_vs_footprint"]
     l2 = [
-        footprint / row.value
+        (row.count("footprint") or 0) / row.value
         for row in walks
-        if row.quantity == "footprint_over_l2"
-        and row.value > 0
-        and (footprint := row.count("footprint")) is not None
+        if row.quantity == "footprint_over_l2" and row.value
     ]
-    timed = [
-        row
-        for row in walks
-        if (row.quantity, row.unit, row.backend) == ("load_time", "s", "cuda") and row.valid
-    ]
+    of_gpu = ("load_time", "s", "cuda", True)
+    timed = [row for row in walks if (row.quantity, row.unit, row.backend, row.valid) == of_gpu]
     return {
         level: Latency(level, median([row.value for row in here]), middle(here))
         for level, here in inside(timed, gpu_windows(median(l2) if l2 else 0)).items()

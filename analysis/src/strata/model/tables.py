@@ -1,6 +1,6 @@
 """Tables as text: Markdown for a page, LaTeX (booktabs) for a paper, columns for a terminal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from strata.model.text import Table, plain
 from strata.model.units import SPACE, THIN
@@ -54,6 +54,24 @@ def terminal(table: Table) -> str:
     """The table in plain aligned columns, without rules: for pipes and logs."""
     lines = _aligned(_plain(table), table.numeric)
     return "".join("  ".join(line).rstrip() + "\n" for line in lines)
+
+
+def drawn(
+    table: Table, *, title: str = "", head: bool = True, colours: Mapping[str, str] | None = None
+) -> str:
+    """The table with rules, for people at a terminal; `colours` of rows are by their first cell."""
+    from rich.console import Console
+    from rich.table import Table as Drawn
+
+    grid = Drawn(title=title or None, title_justify="left", show_header=head)
+    for place, name in enumerate(table.header):
+        grid.add_column(name, justify="right" if place in table.numeric else "left")
+    for cells in _plain(table):
+        grid.add_row(*cells, style=(colours or {}).get(cells[0]))
+    console = Console()
+    with console.capture() as text:
+        console.print(grid)
+    return text.get()
 
 
 def _plain(table: Table) -> list[list[str]]:

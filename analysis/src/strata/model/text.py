@@ -1,6 +1,6 @@
 """Sentences and tables whose numbers know the rows that they come from."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from strata.model.units import quantity
@@ -33,13 +33,27 @@ class Table:
 
 
 def table(
-    name: str, title: str, lines: Sequence[Mapping[str, Sentence]], *, words: Collection[str]
+    name: str,
+    title: str,
+    lines: Sequence[Mapping[str, Sentence]],
+    *,
+    words: Collection[str],
+    blank: Collection[str] | None = None,
 ) -> Table | None:
-    """A table of lines, each its cells by their heads; `words` hold no numbers. None of no line."""
+    """A table of lines, each its cells by their heads; None of no line.
+
+    The columns `words` hold no numbers. Of those without any cell only `blank` are kept, if told.
+    """
     if not lines:
         return None
-    numeric = frozenset(at for at, head in enumerate(lines[0]) if head not in words)
-    return Table(name, title, tuple(lines[0]), tuple(tuple(one.values()) for one in lines), numeric)
+    heads = [
+        head
+        for head in lines[0]
+        if blank is None or head in blank or any(line[head] != NONE for line in lines)
+    ]
+    rows = tuple(tuple(line[head] for head in heads) for line in lines)
+    numeric = frozenset(at for at, head in enumerate(heads) if head not in words)
+    return Table(name, title, tuple(heads), rows, numeric)
 
 
 def plain(sentence: Sentence) -> str:
@@ -50,6 +64,11 @@ def plain(sentence: Sentence) -> str:
 def cited(row: Row) -> Cited:
     """The value of a row with its unit, linked to the row."""
     return Cited(quantity(row.value, row.unit), row)
+
+
+def told(row: Row | None, write: Callable[[float], str]) -> Sentence:
+    """The cell of a row: its value, as `write` writes it."""
+    return (Cited(write(row.value), row),) if row else NONE
 
 
 def joined(parts: Sequence[Sequence[str | Cited]]) -> Sentence:

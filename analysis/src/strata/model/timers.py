@@ -32,10 +32,8 @@ def agreements(rows: Sequence[Row]) -> tuple[Agreement, ...]:
 
     In the order of the rows.
     """
-    clocks: dict[tuple[str, str], Row] = {}
-    for row in rows:
-        if row.method in CLOCKS and row.value > 0:
-            clocks.setdefault((row.case, row.quantity), row)
+    in_kernel = [row for row in rows if row.method in CLOCKS and row.value > 0]
+    clocks = {(row.case, row.quantity): row for row in reversed(in_kernel)}
     return tuple(
         Agreement(row.params.get("residency"), clock, row)
         for row in rows

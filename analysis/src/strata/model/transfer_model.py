@@ -5,14 +5,13 @@ counts as much as a second that is as many per cent off. The other sizes are hel
 says of them is a prediction, and its error is known.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from strata.model.cases import by_case, grouped
 from strata.model.names import rank
 from strata.run import Row
 from strata.run.statistics import Interval
@@ -32,8 +31,7 @@ Key = tuple[str, str, int, str]
 """Memory, direction, pieces, packing: what a line is fitted for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """Seconds and seconds a byte, each with its 95 % interval; and what the line was fitted to."""
 
     alpha: float
@@ -72,14 +70,9 @@ def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Line | None:
     covariance = np.linalg.inv(matrix.T @ matrix) * float(left @ left) / freedom
     reach = stdtrit(freedom, (1 + CONFIDENCE) / 2) * np.sqrt(np.diag(covariance))
     alpha_reach, beta_reach = float(reach[0]), float(reach[1] / x.max())
-    return Line(
-        alpha,
-        beta,
-        Interval(alpha - alpha_reach, alpha + alpha_reach),
-        Interval(beta - beta_reach, beta + beta_reach),
-        sizes=tuple(x.tolist()),
-        seconds=tuple(t.tolist()),
-    )
+    alpha_interval = Interval(alpha - alpha_reach, alpha + alpha_reach)
+    beta_interval = Interval(beta - beta_reach, beta + beta_reach)
+    return Line(alpha, beta, alpha_interval, beta_interval, tuple(x.tolist()), tuple(t.tolist()))
 
 
 def held_out(sizes: Iterable[int]) -> frozenset[int]:
@@ -156,22 +149,21 @@ class Point(NamedTuple):
     @property
     def key(self) -> Key:
         """What its line is fitted for."""
-        return (self.memory, self.direction, self.pieces, self.packing)
+        return self[:4]
 
 
 def points(rows: Iterable[Row]) -> tuple[Point, ...]:
     """The transfers of a run, with what the fits say of them."""
-    timed = [row for row in rows if (row.benchmark, row.method) == ("transfers", "wall")]
-    bandwidths = {row.case: row for row in timed if row.quantity == "bandwidth"}
-    found = []
-    for row in timed:
-        pieces, size = row.count("pieces"), row.count("bytes")
-        if row.quantity == "transfer_time" and pieces is not None and size is not None:
-            memory, direction, packing = map(row.text, ("memory", "direction", "packing"))
-            rate = bandwidths.get(row.case)
-            found.append(Point(memory, direction, pieces, packing, size, row, rate))
+    found = [
+        Point(
+            row.text("memory"), row.text("direction"), case.count("pieces"), row.text("packing"),
+            case.count("bytes"), row, case.row("bandwidth", "wall"),
+        )
+        for case in by_case(row for row in rows if row.benchmark == "transfers")
+        if (row := case.row("transfer_time", "wall")) and case.count("bytes")
+    ]  # fmt: skip
     result = []
-    for group in _by_key(found).values():
+    for group in grouped(found, lambda point: point.key).values():
         out = held_out(point.bytes for point in group if point.row.valid)
         marked = [point._replace(held_out=point.bytes in out) for point in group]
         line = line_of(marked)
@@ -184,13 +176,6 @@ def points(rows: Iterable[Row]) -> tuple[Point, ...]:
     return tuple(sorted(result, key=place))
 
 
-def _by_key(found: Iterable[Point]) -> Mapping[Key, list[Point]]:
-    groups: dict[Key, list[Point]] = defaultdict(list)
-    for point in found:
-        groups[point.key].append(point)
-    return groups
-
-
 def line_of(group: Iterable[Point]) -> Line | None:
     """The line through the valid points of one key that are not held out."""
     used = [point for point in group if point.row.valid and not point.held_out]
@@ -199,7 +184,11 @@ def line_of(group: Iterable[Point]) -> Line | None:
 
 def lines(found: Iterable[Point]) -> Mapping[Key, Line]:
     """The fitted line of each key that has one."""
-    return {key: line for key, group in _by_key(found).items() if (line := line_of(group))}
+    return {
+        key: line
+        for key, group in grouped(found, lambda point: point.key).items()
+        if (line := line_of(group))
+    }
 
 
 def worst_prediction(found: Iterable[Point]) -> float | None:

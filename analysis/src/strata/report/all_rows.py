@@ -38,10 +38,8 @@ def pack(rows: Sequence[Row], shown: Callable[[str], str] = str) -> str:
     """
     heads, head = _numbered((row.quantity, row.unit, row.provenance, row.method) for row in rows)
     notes, note = _numbered((row.valid, row.reasons) for row in rows)
-    cases = []
-    for _, group in groupby(rows, key=lambda row: row.case):
-        first, *others = group
-        cases.append((first.benchmark, params_text(first.params, " "), 1 + len(others)))
+    groups = [list(group) for _, group in groupby(rows, key=lambda row: row.case)]
+    cases = [(one[0].benchmark, params_text(one[0].params, " "), len(one)) for one in groups]
     words = {"cases": cases, "heads": heads, "notes": [(sound, shown(why)) for sound, why in notes]}
     several = [row for row in rows if row.samples > 1]
     columns = {

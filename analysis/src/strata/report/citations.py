@@ -5,21 +5,14 @@ gives it). A page lists the sources that it cites, and no others.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from strata import reference
-from strata.reference import Source
 
 _MARK = re.compile(r"(?<![\w\])])\[(\d+(?:, ?\d+)*)\]")
-
-
-@cache
-def sources() -> Mapping[int, Source]:
-    """Every source that a page can cite, by its number."""
-    return {one.number: one for one in reference.bibliography()}
+_LINK = Markup('<a href="#source-{0}">{0}</a>')
 
 
 class Citations:
@@ -34,22 +27,19 @@ class Citations:
 
     def _mark(self, mark: re.Match[str]) -> str:
         numbers = [int(word) for word in mark[1].split(",")]
-        return self._linked(numbers) if all(one in sources() for one in numbers) else mark[0]
+        if not {one.number for one in reference.bibliography()}.issuperset(numbers):
+            return mark[0]
+        self._used.update(numbers)
+        return f"[{', '.join(map(_LINK.format, numbers))}]"
 
     def cite(self, *keys: str) -> Markup:
         """The citation of sources by their keys. Raises KeyError for a key that none has."""
-        numbers = {one.key: one.number for one in sources().values()}
-        return self._linked(sorted(numbers[key] for key in keys))
+        return self.link(reference.cite(*keys))
 
-    def used(self) -> Sequence[Source]:
+    def used(self) -> Sequence[reference.Source]:
         """The sources cited so far, by number."""
-        return [sources()[number] for number in sorted(self._used)]
+        return [one for one in reference.bibliography() if one.number in self._used]
 
     def bibtex(self) -> str:
         """The sources cited so far, for BibTeX: an entry each, a blank line between two."""
         return "\n\n".join(one.bibtex.strip() for one in self.used()) + "\n"
-
-    def _linked(self, numbers: Sequence[int]) -> Markup:
-        self._used.update(numbers)
-        link = Markup('<a href="#source-{0}">{0}</a>').format
-        return Markup("[{}]").format(Markup(", ").join(map(link, numbers)))

@@ -49,13 +49,8 @@ def headlines(run: Run, notices: list[str] | None = None) -> tuple[Headline, ...
 
 def table(run: Run, notices: list[str] | None = None) -> Table:
     """The headlines of a run as a table."""
-    return Table(
-        name="headlines",
-        title="First numbers",
-        header=("what", "value", "remark"),
-        rows=tuple(((one.what,), one.value, one.remark) for one in headlines(run, notices)),
-        numeric=frozenset({1}),
-    )
+    rows = tuple(((one.what,), one.value, one.remark) for one in headlines(run, notices))
+    return Table("headlines", "First numbers", ("what", "value", "remark"), rows, frozenset({1}))
 
 
 def latencies(run: Run) -> Iterator[Headline]:
@@ -91,9 +86,8 @@ def fp32_ceiling(run: Run) -> Iterator[Headline]:
 
 def nbody(run: Run) -> Iterator[Headline]:
     """The fastest rung of the n-body ladder on one device."""
-    steps = [step for step in best_cases(run) if step.row.valid and rungs.gpus(step.row) == 1]
-    if steps:
-        top = max(steps, key=lambda step: step.row.value)
+    steps = (step for step in best_cases(run) if step.row.valid and rungs.gpus(step.row) == 1)
+    if top := max(steps, key=lambda step: step.row.value, default=None):
         rate = top.row.value / rungs.GIGA
         words = f"{number(rate) if rate >= 1 else f'{rate:.3f}'} × 10⁹/s"
         remark = f"{rungs.rung_name(top.rung)}, {rungs.size_words(top.row)}"
@@ -105,20 +99,16 @@ def best_layouts(run: Run) -> Iterator[Headline]:
     whole = [one for one in layouts.layout_results(run.rows) if one.fields == "all"]
     for level in ordered((one.level for one in whole), LEVELS):
         here = [one for one in whole if one.level == level]
-        timed = [
-            (one.latency.cycles, one.layout, one.latency_factor) for one in here if one.latency
-        ]
-        loaded = [
-            (one.bandwidth.row, one.layout, one.bandwidth_factor) for one in here if one.bandwidth
-        ]
+        timed = [(one.latency.cycles, one, one.latency_factor) for one in here if one.latency]
+        loaded = [(one.bandwidth.row, one, one.bandwidth_factor) for one in here if one.bandwidth]
         for what, found, pick in (
             ("latency, cheapest layout", timed, min),
             ("useful bandwidth, best layout", loaded, max),
         ):
             if found:
-                row, layout, against = pick(found, key=lambda item: item[0].value)
-                remark = layout
-                if against is not None and layout != layouts.BASELINE:
+                row, best, against = pick(found, key=lambda item: item[0].value)
+                remark = best.layout
+                if against and best.layout != layouts.BASELINE:
                     remark += f", {factor(against)} {layouts.BASELINE}"
                 yield Headline(f"{level_name(level)} {what}", (cited(row),), (remark,))
 
@@ -126,16 +116,14 @@ def best_layouts(run: Run) -> Iterator[Headline]:
 def core_clock(run: Run) -> Iterator[Headline]:
     """The clock that the cores held, and its range over all cases."""
     found = (row for row in run.rows if row.quantity == "core_clock" and row.valid)
-    clocks = sorted(found, key=lambda row: row.value)
-    if clocks:
+    if clocks := sorted(found, key=lambda row: row.value):
         ends = " to ".join(quantity(row.value, row.unit) for row in (clocks[0], clocks[-1]))
         yield Headline("core clock", (cited(clocks[len(clocks) // 2]),), (ends,))
 
 
 def timers(run: Run) -> Iterator[Headline]:
     """How far two independent timers of one thing lie apart at the most."""
-    pairs = agreements(run.rows)
-    if pairs:
+    if pairs := agreements(run.rows):
         worst = max(pairs, key=lambda pair: abs(pair.ratio - 1))
         apart = sum(abs(pair.ratio - 1) > TIMER_TOLERANCE for pair in pairs)
         beyond = f"{apart} of {len(pairs)} pairs beyond {100 * TIMER_TOLERANCE:g} %"

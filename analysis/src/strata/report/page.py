@@ -12,6 +12,7 @@ same bytes. Nothing is written before everything is made.
 
 import re
 import shlex
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,14 +21,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
-from strata.model import counted, tables, trust, units
+from strata.model import counted, tables, units
+from strata.model.cases import grouped
 from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
 from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
-from strata.run import VERDICTS, Run, params_text
+from strata.run import VERDICTS, Run, Verdict, params_text
 from strata.run.files import write_files
 from strata.run.rows import Places
 from strata.run.schema import Host
@@ -122,12 +124,10 @@ class Section:
         self.linked: set[int] = set()
         self.figures: list[Mapping[str, Any]] = []
         self.notices = _notices(run)
-        self.gates = trust.gate_counts(run)
-        self.unmeasured = trust.unmeasured(run)
-        self.invalid: dict[tuple[str, str], list[int]] = {}
-        for place, row in enumerate(run.rows):
-            if not row.valid:
-                self.invalid.setdefault((row.case, row.reasons), []).append(place)
+        self.gates = gate_counts(run)
+        self.unmeasured = [case for case in run.cases if case.status != "measured"]
+        invalid = [place for place, row in enumerate(run.rows) if not row.valid]
+        self.invalid = grouped(invalid, lambda at: (run.rows[at].case, run.rows[at].reasons))
         self.first = self._each(self._table, [headlines.table(run, self.notices)])
         self.sentences = self._each(self.sentence, sentences(run, self.notices))
         self.tables = self._each(self._table, tables_of(run, self.notices))
@@ -137,9 +137,8 @@ class Section:
         self.counted = self._each(self._table, made(counted.TABLES, run, self.notices))
         self.packed = all_rows.pack(run.rows, without_paths)
         # What is told of each benchmark; what all of a suite share, under the suite's name.
-        names = sorted({case.benchmark for case in run.cases})
-        names += sorted({case.suite for case in run.cases})
-        methods = (f"methods/{name}.html.j2" for name in names)
+        told = ({case.benchmark for case in run.cases}, {case.suite for case in run.cases})
+        methods = (f"methods/{name}.html.j2" for names in told for name in sorted(names))
         self.methods = tuple(name for name in methods if (TEMPLATES / name).is_file())
 
     def show(self, drawings: Sequence[Drawing]) -> None:
@@ -192,6 +191,17 @@ class Section:
         return {"drawing": drawing, "stem": stem, "svg": svg, "caption": caption}
 
 
+def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
+    """How often each gate gave each verdict: cases for case gates, rows for the noise gate."""
+    counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
+    for case in run.cases:
+        for gate in case.gates:
+            counts[gate.name][gate.verdict] += 1
+        for one in case.measurements:
+            counts[one.noise.name][one.noise.verdict] += 1
+    return dict(sorted(counts.items()))
+
+
 def _sort_key(cell: Sentence) -> str:
     """The value behind a cell that shows a row's value: 3.35 TB/s comes after 900 GB/s."""
     cited = [part for part in cell if isinstance(part, Cited)]
@@ -203,15 +213,14 @@ def _sort_key(cell: Sentence) -> str:
 def _notices(run: Run) -> list[str]:
     """What a reader must know before believing anything on the page."""
     build, state, broken = run.context.build, run.context.state, findings(run)
+    kind = build.build_type or "an unnamed build type"
     shown = "; ".join(without_paths(line) for line in broken[:3])
     more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""
     told = {
         "Built from a source tree with uncommitted changes: the commit alone does not reproduce "
         "these numbers.": build.dirty,
         "The commit of the harness is unknown.": build.commit == "unknown",
-        f"Built as {build.build_type or 'an unnamed build type'}, not as Release.": (
-            build.build_type not in ("Release", "RelWithDebInfo")
-        ),
+        f"Built as {kind}, not as Release.": kind not in ("Release", "RelWithDebInfo"),
         f"The run is {state}: what is missing here was not measured.": state != "complete",
         "measurements.csv is missing; this page was computed from samples.jsonl.": (
             run.table is None

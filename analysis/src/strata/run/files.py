@@ -1,13 +1,15 @@
 """The files that the package reads and writes: all of them, by these functions alone."""
 
+import csv
 import gzip
 import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
+from io import StringIO
 from pathlib import Path
 from typing import IO, cast
 
@@ -76,6 +78,13 @@ def read_text(file: Path) -> str:
     except UnicodeDecodeError as error:
         found, mend = f"byte 0x{error.object[error.start]:02x}", "write the file again"
         raise RunError(file, found=found, expected="UTF-8 text", mend=mend) from None
+
+
+def csv_bytes(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:
+    """The lines below their header as a CSV file, by RFC 4180; None is an empty cell."""
+    buffer = StringIO(newline="")
+    csv.writer(buffer).writerows([columns, *lines])
+    return buffer.getvalue().encode()
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -1,38 +1,10 @@
-"""Cells of tables of n-body, and tables whose empty columns are left out."""
-
-from collections.abc import Callable, Collection, Mapping, Sequence
+"""Cells of tables of n-body."""
 
 from strata.ladder.rungs import GIGA, Cases, interactions, speedup
-from strata.model import Cited, Sentence, Table, text, units
+from strata.model import units
+from strata.model.text import NONE, Sentence, told
 from strata.model.units import factor, number
 from strata.run import Row
-
-NONE = text.NONE
-
-
-def table(
-    name: str,
-    title: str,
-    lines: Sequence[Mapping[str, Sentence]],
-    words: Collection[str],
-    blank: Collection[str] = (),
-) -> Table | None:
-    """A table of lines, each its cells by their heads; None without any.
-
-    The columns `words` hold no numbers. Of columns without any cell only those of `blank` are kept.
-    """
-    heads = [
-        head
-        for head in (lines[0] if lines else ())
-        if head in blank or any(line[head] != NONE for line in lines)
-    ]
-    kept = [{head: line[head] for head in heads} for line in lines]
-    return text.table(name, title, kept, words=words)
-
-
-def told(row: Row | None, write: Callable[[float], str]) -> Sentence:
-    """The value of a row, as it is written."""
-    return (Cited(write(row.value), row),) if row else NONE
 
 
 def over(row: Row | None, base: Row | None) -> Sentence:

@@ -5,10 +5,12 @@ Table 2.2 of Breitbart (2008), row by row.
 
 from strata import reference
 from strata.model import Sentence, Table
+from strata.model.text import NONE, table, told
 from strata.model.units import short
 from strata.reference import published
-from strata.report.tables import ReportTable, _cells
 from strata.run import Row, Run
+
+ORDER = 13
 
 SUM = "FADD, FMUL, FMAD, IADD"
 SIMPLE = "bitwise operations, compare, min, max"
@@ -38,7 +40,7 @@ ISSUE = "cycles of an SM for a warp"
 
 
 def _cell(row: Row | None, each: int) -> Sentence:
-    return _cells.told(row, lambda value: short(value / each))
+    return told(row, lambda value: short(value / each))
 
 
 def make(run: Run) -> Table | None:
@@ -61,9 +63,6 @@ def make(run: Run) -> Table | None:
         f"Table 2.2 of Breitbart (2008) {reference.cite('breitbart2008structures')}: instruction "
         "costs on the G80, stated there without a measurement, and on this GPU"
     )
-    timed = any(line[ISSUE] != _cells.NONE for line in lines)
+    timed = any(line[ISSUE] != NONE for line in lines)
     words = ("instruction", "here")
-    return _cells.table("breitbart_costs", title, lines, words, lines[0]) if timed else None
-
-
-TABLE = ReportTable(order=13, make=make)
+    return table("breitbart_costs", title, lines, words=words) if timed else None

@@ -1,6 +1,40 @@
 """What does a layout of particles cost, alone and under load?"""
 
-from strata.model.layouts import layout_table
-from strata.report.tables import ReportTable
+from strata.model.layouts import layout_results
+from strata.model.names import fields_name, level_name
+from strata.model.text import NONE, Cited, Table, cited, told
+from strata.model.units import factor, number
+from strata.run import Run
 
-TABLE = ReportTable(order=10, make=lambda run: layout_table(run.rows))
+ORDER = 10
+PAPER_SPEEDUP = {"aos": "1.0× / 1.0×", "soa": "≈ 1.1× / –", "soaoas": "≈ 1.5× / ≈ 1.3×"}
+"""Speed against aos on an 8800 GTX with CUDA 1.0 and 2.2: the text of Siegel et al. 2009, III-A."""
+
+
+def make(run: Run) -> Table | None:
+    """Latency and best bandwidth of every layout at every level; None without `layout_read`."""
+    lines = []
+    for result in layout_results(run.rows):
+        latency = spread = speed = bandwidth = where = gain = NONE
+        if bar := result.latency:
+            latency = (cited(bar.cycles),)
+            if bar.p5 and bar.p95:
+                spread = (*told(bar.p5, number), "–", *told(bar.p95, number))
+            if result.latency_factor:
+                speed = (Cited(factor(result.latency_factor), bar.cycles),)
+        if point := result.bandwidth:
+            bandwidth = (cited(point.row),)
+            where = (Cited(f"{point.warps} × {point.block_size}", point.row),)
+            if result.bandwidth_factor:
+                gain = (Cited(factor(result.bandwidth_factor), point.row),)
+        paper = PAPER_SPEEDUP.get(result.layout, "–") if result.fields == "all" else "–"
+        names = (level_name(result.level), fields_name(result.fields), result.layout)
+        numbers = (latency, spread, speed, bandwidth, where, gain)
+        lines.append((*((name,) for name in names), *numbers, (paper,)))
+    title = "Latency alone and best useful bandwidth by layout"
+    header = (
+        "level", "fields", "layout", "latency", "p5–p95", "vs aos", "useful bandwidth",
+        "warps × block", "vs aos", "paper: CUDA 1.0 / 2.2",
+    )  # fmt: skip
+    numeric = frozenset(range(3, 9))
+    return Table("layout_read", title, header, tuple(lines), numeric) if lines else None

@@ -4,11 +4,13 @@ from collections import Counter
 
 from strata.ladder.best import Best, best_cases
 from strata.ladder.rungs import PROBLEM_WORDS, Cases, case_words, rung_name, size_words
-from strata.model import Sentence, Table
+from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import number
-from strata.report.tables import ReportTable, _cells
-from strata.report.tables._cells import NONE, percent, scientific, told
+from strata.report.tables import _cells
+from strata.report.tables._cells import percent, scientific
 from strata.run import Run
+
+ORDER = 20
 
 
 def _line(one: Best, other: str, cases: Cases) -> dict[str, Sentence]:
@@ -48,7 +50,4 @@ def make(run: Run) -> Table | None:
     lines = [_line(one, other, cases) for one in found]
     over = "over the rung before"
     words = ("rung", "change", "best case", over)
-    return _cells.table("nbody_ladder", "The n-body ladder", lines, words, (over,))
-
-
-TABLE = ReportTable(order=20, make=make)
+    return table("nbody_ladder", "The n-body ladder", lines, words=words, blank=(over,))

@@ -6,11 +6,13 @@ from strata.ladder import rungs as ladder
 from strata.ladder.best import best_cases
 from strata.ladder.launch import bytes_used_per_sector
 from strata.ladder.rungs import Cases, case_words, rung_name
-from strata.model import Sentence, Table
+from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import number
-from strata.report.tables import ReportTable, _cells
-from strata.report.tables._cells import NONE, percent, small, told
+from strata.report.tables import _cells
+from strata.report.tables._cells import percent, small
 from strata.run import Row, Run
+
+ORDER = 23
 
 TERA = 1e12
 
@@ -26,7 +28,7 @@ def make(run: Run) -> Table | None:
     bases = {one.rung: one.row for one in found}
     lines = [_line(one.row, cases, bases) for one in found]
     title = "What each rung of n-body uses, and how right it is"
-    return _cells.table("nbody_rungs", title, lines, ("rung", "best case"))
+    return table("nbody_rungs", title, lines, words=("rung", "best case"), blank=())
 
 
 def _line(row: Row, cases: Cases, bases: Mapping[str, Row]) -> dict[str, Sentence]:
@@ -78,6 +80,3 @@ def _line(row: Row, cases: Cases, bases: Mapping[str, Row]) -> dict[str, Sentenc
         "energy drift": drift("energy_drift"),
         "momentum drift": drift("momentum_drift"),
     }
-
-
-TABLE = ReportTable(order=23, make=make)

@@ -2,11 +2,11 @@
 
 from strata.ladder.rungs import case_words, rung_name
 from strata.ladder.steps import FACTORS, MEASURED, RULES, Change, changes
-from strata.model import Cited, Sentence, Table
+from strata.model.text import NONE, Cited, Sentence, Table, table
 from strata.model.units import factor
-from strata.report.tables import ReportTable, _cells
-from strata.report.tables._cells import NONE
 from strata.run import Run
+
+ORDER = 22
 
 
 def _factor(change: Change, name: str) -> Sentence:
@@ -48,7 +48,5 @@ def make(run: Run) -> Table | None:
     """
     title = "The steps of n-body: measured, predicted, and what is left unexplained"
     words = ("rung", "over", "where", "counters that moved")
-    return _cells.table("nbody_steps", title, [_line(change) for change in changes(run)], words)
-
-
-TABLE = ReportTable(order=22, make=make)
+    lines = [_line(change) for change in changes(run)]
+    return table("nbody_steps", title, lines, words=words, blank=())

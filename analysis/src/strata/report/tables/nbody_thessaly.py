@@ -7,11 +7,12 @@ from itertools import pairwise
 
 from strata.ladder import rungs as ladder
 from strata.ladder.seeds import FOUR, THESSALY, ThessalyStep, thessaly
-from strata.model import Sentence, Table
+from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import factor, number
-from strata.report.tables import ReportTable, _cells
-from strata.report.tables._cells import NONE
+from strata.report.tables import _cells
 from strata.run import Run
+
+ORDER = 21
 
 
 def _line(one: ThessalyStep, before: ThessalyStep | None) -> dict[str, Sentence]:
@@ -21,7 +22,7 @@ def _line(one: ThessalyStep, before: ThessalyStep | None) -> dict[str, Sentence]
         shared = f", {many} GPU{'s' if many > 1 else ''}" if one.hardware == FOUR else ""
         words = f"{ladder.rung_name(row.benchmark)}, {row.text('layout')}{shared}"
         here = (f"{words}; {ladder.size_words(row)}",)
-        over = _cells.told(row, lambda value: factor(value / one.rate)) if row.valid else NONE
+        over = told(row, lambda value: factor(value / one.rate)) if row.valid else NONE
     same = row and one.before and ladder.size(row) == ladder.size(one.before)
     return {
         "step": (one.name,),
@@ -39,7 +40,4 @@ def make(run: Run) -> Table | None:
     """The report's rows with this run's galaxies beside them; None where it has none of them."""
     lines = [_line(one, before) for before, one in pairwise((None, *thessaly(run))) if one]
     words, title = ("step", "on two K80 and their host", "here"), f"The table of {THESSALY}, redone"
-    return _cells.table("nbody_thessaly", title, lines, words, lines[0] if lines else ())
-
-
-TABLE = ReportTable(order=21, make=make)
+    return table("nbody_thessaly", title, lines, words=words)

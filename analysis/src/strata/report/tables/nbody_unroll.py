@@ -6,10 +6,12 @@ Table 14.2 of the CUDA Handbook, redone; with Siegel, Ributzka and Li (2009, IV-
 from strata.ladder.best import along
 from strata.ladder.rungs import size_words
 from strata.ladder.seeds import UNROLL_GAINS
-from strata.model import Sentence, Table
+from strata.model.text import NONE, Sentence, Table
 from strata.model.units import factor
-from strata.report.tables import ReportTable, _cells
+from strata.report.tables import _cells
 from strata.run import Run
+
+ORDER = 24
 
 WHOLE = 256
 """Bodies of a tile: the factor that leaves no loop."""
@@ -33,11 +35,8 @@ def make(run: Run) -> Table | None:
             row, one = rows.get((problem, value)), rows.get((problem, 1))
             line += [_cells.rate(row), _cells.over(row, one)]
         gain = UNROLL_GAINS.get(value)
-        line += [(factor(gain[0]),), (gain[1],)] if gain else [_cells.NONE, _cells.NONE]
+        line += [(factor(gain[0]),), (gain[1],)] if gain else [NONE, NONE]
         lines.append(tuple(line))
     title = "Unrolling the inner loop of n-body (CUDA Handbook, Table 14.2, redone)"
     numeric = frozenset(range(len(header) - 1))
     return Table("nbody_unroll", title, tuple(header), tuple(lines), numeric)
-
-
-TABLE = ReportTable(order=24, make=make)

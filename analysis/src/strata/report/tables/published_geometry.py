@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 from strata import reference
-from strata.model.text import NONE, Cited, Sentence, Table
+from strata.model.cases import grouped
+from strata.model.text import NONE, Sentence, Table, told
 from strata.model.units import SPACE, size
 from strata.reference import PublishedGeometry, Span
 from strata.reference.published import GENERATIONS
-from strata.report.tables import ReportTable
 from strata.run import Row, Run
+
+ORDER = 41
 
 KIB = 1024
 COLUMNS = {
@@ -30,11 +32,12 @@ property that `cache_geometry` measures; the L2 is told by the driver."""
 def _own(rows: Iterable[Row], what: str, sought: str) -> Sentence:
     """What the run found with the whole cache for data; of the L2 what the driver reports."""
     wanted = (sought, what, "0") if sought else ("l2_size", "reported", "0")
-    for row in rows:
-        place = (row.text("property"), row.quantity, row.text("carveout", "0"))
-        if place == wanted and row.valid:
-            return (Cited(_bytes(row.value), row),)
-    return NONE
+    found = (
+        row
+        for row in rows
+        if (row.text("property"), row.quantity, row.text("carveout", "0")) == wanted and row.valid
+    )
+    return told(next(found, None), _bytes)
 
 
 def _bytes(count: float) -> str:
@@ -71,21 +74,14 @@ def make(run: Run) -> Table | None:
     found = [_own(own, what, sought) for (_, what), (_, sought) in COLUMNS.items()]
     if all(cell == NONE for cell in found):
         return None
-    by_source: dict[tuple[str, str], list[PublishedGeometry]] = {}
-    for one in sorted(reference.geometries(), key=lambda one: GENERATIONS.index(one.architecture)):
-        by_source.setdefault((one.gpu, one.origin.keys[0]), []).append(one)
+    by_age = sorted(reference.geometries(), key=lambda one: GENERATIONS.index(one.architecture))
+    by_source = grouped(by_age, lambda one: (one.gpu, one.origin.keys[0]))
     lines: list[tuple[Sentence, ...]] = [(("here",), *found)]
     for (gpu, key), rows in by_source.items():
         cells = [_theirs(rows, level, what) for level, what in COLUMNS]
         if any(cell != NONE for cell in cells):
             lines.append(((f"{gpu} {reference.cite(key)}",), *cells))
-    return Table(
-        name="published_geometry",
-        title="Caches of this GPU and of others, as published",
-        header=("GPU", *(head for head, _ in COLUMNS.values())),
-        rows=tuple(lines),
-        numeric=frozenset(range(1, len(COLUMNS) + 1)),
-    )
-
-
-TABLE = ReportTable(order=41, make=make)
+    title = "Caches of this GPU and of others, as published"
+    header = ("GPU", *(head for head, _ in COLUMNS.values()))
+    numeric = frozenset(range(1, len(header)))
+    return Table("published_geometry", title, header, tuple(lines), numeric)

@@ -1,29 +1,26 @@
 """How long does an instruction take on this GPU, and how long did others find it to take?"""
 
 from strata import reference
-from strata.model.text import NONE, Cited, Sentence, Table, table
+from strata.model.text import NONE, Sentence, Table, table, told
 from strata.model.units import number
 from strata.reference import published
-from strata.report.tables import ReportTable
 from strata.run import Run
+
+ORDER = 40
 
 
 def make(run: Run) -> Table | None:
     """A line for each instruction, a column for each GPU of a source; None without own rows."""
     compared = published.instructions(run.rows)
     # From the oldest generation to the newest.
-    columns = sorted(
-        {
-            (published.GENERATIONS.index(one.architecture), one.gpu, one.origin.keys[0])
-            for line in compared
-            for one in line.others
-        }
-    )
+    others = [one for line in compared for one in line.others]
+    age = published.GENERATIONS.index
+    columns = sorted({(age(one.architecture), one.gpu, one.origin.keys[0]) for one in others})
     lines = []
     for line in compared:
         cells: dict[str, Sentence] = {
             "instruction": (line.name,),
-            "here": (Cited(number(line.own.value), line.own),),
+            "here": told(line.own, number),
         }
         cells |= {f"{gpu} {reference.cite(key)}": NONE for _, gpu, key in columns}
         for one in reversed(line.others):
@@ -34,6 +31,3 @@ def make(run: Run) -> Table | None:
         lines.append({**cells, "sources": (sources,)})
     title = "Cycles until the result of an instruction is there, here and as published"
     return table("published_instructions", title, lines, words=("instruction", "sources"))
-
-
-TABLE = ReportTable(order=40, make=make)

@@ -5,10 +5,11 @@ their section VI-C.
 """
 
 from strata import reference
-from strata.model.text import NONE, Cited, Sentence, Table, cited, table
+from strata.model.text import NONE, Sentence, Table, cited, table, told
 from strata.model.units import factor
-from strata.report.tables import ReportTable
 from strata.run import Row, Run
+
+ORDER = 12
 
 KEY = "vandenbraak2010access"
 WIDEST = 16
@@ -31,9 +32,9 @@ ROWS = (
 
 def _over(slow: Row | None, fast: Row | None) -> Sentence:
     """The ratio of two times; nothing of an invalid one."""
-    if slow is None or fast is None or not (slow.valid and fast.valid) or fast.value <= 0:
-        return NONE
-    return (Cited(factor(slow.value / fast.value), fast),)
+    if slow and fast and slow.valid and fast.valid:
+        return told(fast, lambda value: factor(slow.value / value))
+    return NONE
 
 
 def make(run: Run) -> Table | None:
@@ -62,6 +63,3 @@ def make(run: Run) -> Table | None:
         f"8800 GT {reference.cite(KEY)} and this GPU, with matrices of 128 MiB"
     )
     return table("vandenbraak_matrix", title, lines, words=HEADS[:1])
-
-
-TABLE = ReportTable(order=12, make=make)
