@@ -63,8 +63,8 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
     if section.alarms is None:
         for table in section.tables:
             say(f"\n{table.title}")
-            head = tuple((name,) for name in table.header)
-            put(table, replace(table, rows=(head, *table.rows)))
+            headed = replace(table, rows=(tuple((name,) for name in table.header), *table.rows))
+            put(table, headed)
         return
     alarms = replace(section.alarms, rows=section.alarms.rows[:SHOWN])
     if alarms.rows:

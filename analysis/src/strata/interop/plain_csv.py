@@ -4,14 +4,17 @@ RFC 4180, the columns of `results/schema`: numbers in the row's unit with a poin
 a row does not have is empty, parameters are one column `k=v;k=v`.
 """
 
+from operator import attrgetter
+
 from strata.run import COLUMNS, Run, params_text
 from strata.run.files import csv_bytes
 
 
 def encode(run: Run) -> bytes:
     """The rows of `run` as the bytes of a CSV file, derived from the samples."""
-    lines = []
-    for row in run.rows:
-        own = {"params": params_text(row.params), "valid": f"{row.valid}".lower()}
-        lines.append([own.get(column, getattr(row, column)) for column in COLUMNS])
-    return csv_bytes(COLUMNS, lines)
+    words = {
+        "params": lambda row: params_text(row.params),
+        "valid": lambda row: "true" if row.valid else "false",
+    }
+    columns = [words.get(column, attrgetter(column)) for column in COLUMNS]
+    return csv_bytes(COLUMNS, ([cell(row) for cell in columns] for row in run.rows))
