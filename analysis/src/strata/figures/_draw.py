@@ -130,7 +130,7 @@ def _panel(axes: Axes, panel: Panel, values: Limits, places: Limits) -> None:
         _axis(axes, "y", panel.places, places[::-1])
     else:
         _axis(axes, "x", panel.places, places)
-    axes.set_title(panel.title)
+    axes.set_title(panel.title, y=1.0)  # said, it is not sought again at each drawing
     if not panel.layers:
         axes.text(0.5, 0.5, panel.blank, transform=axes.transAxes, ha="center", color=GREY)
     for layer in panel.layers:
@@ -394,6 +394,7 @@ def _lay_out(
     above, below = [0.0] * rows, [0.0] * rows
     for (row, column), panel in axes.items():
         sides = _sides(panel, renderer)
+        _fix_labels(panel)
         left[column] = max(left[column], sides[0])
         right[column] = max(right[column], sides[1])
         above[row] = max(above[row], sides[2])
@@ -424,6 +425,16 @@ def _lay_out(
         box = legend.get_window_extent(renderer)
         at = width - edge - box.width * WIDER if wide else max(edge, (width - box.width) / 2)
         legend.set_bbox_to_anchor((at / width, top), canvas.transFigure)
+
+
+def _fix_labels(axes: Axes) -> None:
+    """Keeps the labels of both axes where they stand, or each drawing measures all ticks again."""
+    inches = axes.get_figure(root=True).dpi_scale_trans  # type: ignore[union-attr]
+    inner, dpi = axes.bbox, axes.get_figure(root=True).dpi  # type: ignore[union-attr]
+    down = ScaledTranslation(0, (axes.xaxis.label.get_window_extent().y1 - inner.y0) / dpi, inches)
+    left = ScaledTranslation((axes.yaxis.label.get_window_extent().x1 - inner.x0) / dpi, 0, inches)
+    axes.xaxis.set_label_coords(0.5, 0, transform=axes.transAxes + down)
+    axes.yaxis.set_label_coords(0, 0.5, transform=axes.transAxes + left)
 
 
 def _shares(weights: Sequence[float], count: int, room: float) -> list[float]:
