@@ -12,20 +12,11 @@ from strata import reference
 from strata.figures._chart import Mark, Series
 from strata.figures.vandenbraak_roofline import FIGURE, PUBLISHED, Item
 from strata.run import Run
+from test_published_figures import ADDITIONS
 
 MIB = 2**20
 BYTES = 3 * 128 * MIB
 """Of three matrices."""
-ADDITIONS = {
-    (4, "uncoalesced", 4): 1000e-6,
-    (4, "coalesced", 4): 120e-6,
-    (4, "coalesced", 16): 100e-6,
-    (1, "uncoalesced", 1): 4800e-6,
-    (1, "uncoalesced", 4): 1050e-6,
-    (1, "coalesced", 1): 360e-6,
-    (1, "coalesced", 4): 120e-6,
-}
-"""Seconds of a launch by element, order and group."""
 Line = dict[str, Any]
 
 
