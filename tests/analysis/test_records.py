@@ -571,6 +571,7 @@ def test_clocks_may_be_null(tmp_path: Path) -> None:
         (",100.0,", ',"100,0",', "invalid value '100,0'"),
         (",true,", ",yes,", "invalid value 'yes'"),
         (",1,true", ",one,true", "invalid value 'one'"),
+        (",1,true", ",1.0,true", "invalid value '1.0'"),
         (",timed,", ",", "Expected 19 columns, got 18"),
         ("layout=soa", "layout=aos", "of micro/layout_read"),
         ("test-device,cuda", '"test-device,cuda', "found Expected 19 columns"),

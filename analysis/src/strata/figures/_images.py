@@ -33,9 +33,8 @@ def images(chart: Chart) -> dict[str, bytes]:
     with style():
         canvas = draw(chart)
         recording = record(canvas)
-        if recording is None:  # something that lives in pixels: each format draws it by itself
-            return written(canvas)
-        canvas.draw = lambda renderer: recording.play(renderer, canvas.dpi)  # type: ignore[method-assign]
+        if recording:  # else something lives in pixels, and each format draws it by itself
+            canvas.draw = lambda renderer: recording.play(renderer, canvas.dpi)  # type: ignore[method-assign]
         return written(canvas)
 
 

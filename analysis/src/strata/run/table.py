@@ -42,10 +42,13 @@ def _same(lines: Iterator[list[str]], rows: Sequence[Row]) -> bool:
             head.append(params_text(params))
         cells = next(lines, [])
         what = [row.quantity, row.unit, row.provenance, row.method]
-        if cells[:11] != head + what or cells[17:] != [f"{row.valid}".lower(), row.reasons]:
+        rest = [f"{row.samples}", f"{row.valid}".lower(), row.reasons]
+        if cells[:11] != head + what or cells[16:] != rest:
             return False
-        said = [float(cell) if cell and "_" not in cell else None for cell in cells[11:17]]
-        if said != [row.value, row.ci_low, row.ci_high, row.minimum, row.maximum, row.samples]:
+        # Python reads more as numbers than the format has: spaces, underscores, words.
+        plain = [cell and not cell.strip("0123456789.eE+-") for cell in cells[11:16]]
+        said = [float(cell) if ok else None for cell, ok in zip(cells[11:16], plain, strict=True)]
+        if said != [row.value, row.ci_low, row.ci_high, row.minimum, row.maximum]:
             return False
     return next(lines, None) is None
 
