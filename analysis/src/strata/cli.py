@@ -228,7 +228,7 @@ def _print_table(run: Run) -> None:
     if sys.stdout.isatty():
         text = tables.drawn(table, title=title, head=False)
     else:
-        text = f"{title}\n{tables.terminal(table)}"
+        text = f"{title}\n{tables.terminal(table, head=False)}"
     typer.echo(text, nl=False)
 
 

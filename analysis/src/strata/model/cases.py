@@ -1,13 +1,9 @@
 """The rows of one case beside each other: what a benchmark measured at one point of its axes."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
-from strata.run import Provenance, Row
-
-T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
+from strata.run import Provenance, Row, grouped
 
 CLOCKS = ("clock64_slope", "tsc_slope")
 """The methods that read a clock on the core that works."""
@@ -53,14 +49,6 @@ class CaseRows:
     def timed(self, quantity: str) -> Row | None:
         """What was timed, by a clock on the core if there is one, else by whatever timed it."""
         return self.of(quantity, "timed")
-
-
-def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Items by a key, keys and items in the order in which they come."""
-    found: dict[K, list[T]] = {}
-    for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
 
 
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:

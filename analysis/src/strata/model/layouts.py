@@ -6,11 +6,11 @@ Invalid rows are carried to the figures, which draw them hollow, and never enter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from strata.model.cases import CaseRows, by_case, grouped
+from strata.model.cases import CaseRows, by_case
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, level_name, ordered, rank
 from strata.model.text import Cited, Sentence, cited
 from strata.model.units import factor
-from strata.run import Row
+from strata.run import Row, grouped
 
 BASELINE = "aos"
 

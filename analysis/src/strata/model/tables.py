@@ -50,9 +50,10 @@ def latex(table: Table, source: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def terminal(table: Table) -> str:
+def terminal(table: Table, *, head: bool = True) -> str:
     """The table in plain aligned columns, without rules: for pipes and logs."""
-    lines = _aligned(_plain(table), table.numeric)
+    rows = [table.header, *_plain(table)] if head else _plain(table)
+    lines = _aligned(rows, table.numeric)
     return "".join("  ".join(line).rstrip() + "\n" for line in lines)
 
 

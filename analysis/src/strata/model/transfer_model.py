@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from strata.model.cases import by_case, grouped
+from strata.model.cases import by_case
 from strata.model.names import rank
-from strata.run import Row
+from strata.run import Row, grouped
 from strata.run.statistics import Interval
 
 MEMORIES = ("pageable", "pinned", "mapped")

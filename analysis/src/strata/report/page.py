@@ -22,14 +22,13 @@ from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
 from strata.model import counted, tables, units
-from strata.model.cases import grouped
 from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
 from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
-from strata.run import VERDICTS, Run, Verdict, params_text
+from strata.run import VERDICTS, Run, Verdict, grouped, params_text
 from strata.run.files import write_files
 from strata.run.rows import Places
 from strata.run.schema import Host
