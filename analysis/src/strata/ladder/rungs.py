@@ -166,13 +166,6 @@ def at_size(rows: Sequence[Row], problem: str) -> dict[str, list[Row]]:
     }
 
 
-def speedup(row: Row | None, base: Row | None) -> float | None:
-    """How many times as fast as another case; None where one of both is missing or not valid."""
-    if row is None or base is None or base.value <= 0 or not (row.valid and base.valid):
-        return None
-    return row.value / base.value
-
-
 def best(rows: Iterable[Row]) -> Row:
     """The fastest; a valid one before an invalid one."""
     return max(rows, key=lambda row: (row.valid, row.value))

@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 from strata.ladder import launch
@@ -247,15 +248,11 @@ def _steps(rates: Sequence[Row], cases: Cases) -> Iterator[Change]:
 
     for rung, after in fastest.items():
         before = fastest.get(cases.below(rung, fastest), {})
-        pairs = [
-            (old, new)
-            for old in before.values()
-            for new in after.values()
-            if ladder.place_of(old) == ladder.place_of(new)
-        ]
-        same = [(old, new) for old, new in pairs if old.text("layout") == new.text("layout")]
-        if pairs:
-            yield max((Change(*pair, cases) for pair in same or pairs), key=rank)
+        every = (Change(*pair, cases) for pair in product(before.values(), after.values()))
+        alike = [c for c in every if ladder.place_of(c.before) == ladder.place_of(c.after)]
+        same = [c for c in alike if c.before.text("layout") == c.after.text("layout")]
+        if alike:
+            yield max(same or alike, key=rank)
 
 
 NOTHING = 0.03

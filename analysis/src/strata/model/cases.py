@@ -51,6 +51,13 @@ class CaseRows:
         return self.of(quantity, "timed")
 
 
+def ratio(row: Row | None, base: Row | None) -> float | None:
+    """One value over another; None where one of both is missing or not valid, or the base is 0."""
+    if row is None or base is None or base.value <= 0 or not (row.valid and base.valid):
+        return None
+    return row.value / base.value
+
+
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:
     """The cases of `rows`, in the order in which they come."""
     return [CaseRows(tuple(found)) for found in grouped(rows, lambda row: row.case).values()]

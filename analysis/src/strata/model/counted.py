@@ -184,13 +184,10 @@ def state(counters: Counters | None) -> str:
 
 def model_words(check: ModelCheck) -> str:
     """How many cases the model predicted exactly, in one sentence."""
-    cases, passed, failed = (
-        check.verdicts.total(),
-        check.verdicts["passed"],
-        check.verdicts["failed"],
-    )
+    verdicts, cases = check.verdicts, check.verdicts.total()
     if not cases:
         return "Model: no case has both a prediction and a count."
+    passed, failed = verdicts["passed"], verdicts["failed"]
     others = {"not equal": failed, "not compared": cases - passed - failed}
     rest = ", ".join(f"{number} {what}" for what, number in others.items() if number)
     return f"Model: predicted equals counted in {passed} of {cases} cases{rest and f'; {rest}'}."
