@@ -1,11 +1,8 @@
 """What a comparison prints, writes and draws, and how the command ends."""
 
 import csv
-import os
 import re
 import shutil
-import subprocess
-import sys
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, context2, measurement, write_run
+from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, context2, measurement, strata, write_run
 from charts import labels, marks, panels
 from compare_runs import World, row, run_of, sampled
 from strata import cli
@@ -25,18 +22,7 @@ from strata.figures._images import images, style
 from strata.report import comparison as comparison_files
 from strata.run import Row, Run, RunError, load_run
 
-SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 SMALL = World(benchmarks=6, cases=30, samples=15, spread=0.002, between=0.0005)
-
-
-def strata(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "strata", "compare", *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": f"{SOURCES}"},
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-    )
 
 
 def written(folder: Path, name: str, factor: float = 1.0, **changes: object) -> Path:
@@ -71,7 +57,7 @@ def found(seed: int = 22) -> Comparison:
 
 def test_something_slower_is_exit_1_and_named(tmp_path: Path) -> None:
     before, after = written(tmp_path, "before"), written(tmp_path, "after", 1.2)
-    done = strata(before, after)
+    done = strata("compare", before, after)
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "Test Device: after against before"
@@ -83,14 +69,14 @@ def test_something_slower_is_exit_1_and_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("factor", [1.0, 0.8])
 def test_nothing_slower_is_exit_0(factor: float, tmp_path: Path) -> None:
-    done = strata(written(tmp_path, "before"), written(tmp_path, "after", factor))
+    done = strata("compare", written(tmp_path, "before"), written(tmp_path, "after", factor))
     assert done.returncode == 0, done.stderr
 
 
 def test_conditions_that_differ_are_a_warning_each_on_the_standard_error(tmp_path: Path) -> None:
     before = written(tmp_path, "before")
     after = written(tmp_path, "after", strata__flags="-O2", device__uuid="GPU-2")
-    done = strata(before, after, "-o", tmp_path / "out")
+    done = strata("compare", before, after, "-o", tmp_path / "out")
     lines = done.stderr.splitlines()
     expected = [
         "strata: warning: conditions differ, device.uuid: GPU-1 against GPU-2",
@@ -106,13 +92,13 @@ def test_conditions_that_differ_are_a_warning_each_on_the_standard_error(tmp_pat
 def test_runs_of_the_same_code_are_asked_for_and_taken(tmp_path: Path) -> None:
     runs = [written(tmp_path, name) for name in ("before", "after", "again")]
     assert "no runs of the same code" in strata(*runs[:2]).stderr
-    done = strata(*runs[:2], "--same", runs[2])
+    done = strata("compare", *runs[:2], "--same", runs[2])
     assert (done.returncode, done.stderr) == (0, "")
     assert "from runs of the same code (again)" in done.stdout
 
 
 def test_different_devices_stand_side_by_side(tmp_path: Path) -> None:
-    done = strata(COUNTED_RUN, HOST_RUN, "-o", tmp_path)
+    done = strata("compare", COUNTED_RUN, HOST_RUN, "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "A warp reads 32 particles" in done.stdout
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -122,7 +108,7 @@ def test_different_devices_stand_side_by_side(tmp_path: Path) -> None:
 
 
 def test_only_the_named_benchmarks_are_compared(tmp_path: Path) -> None:
-    done = strata(GPU_RUN, COUNTED_RUN, "--only", "timer_check", "-o", tmp_path)
+    done = strata("compare", GPU_RUN, COUNTED_RUN, "--only", "timer_check", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     lines = list(csv.DictReader(StringIO((tmp_path / "compare.csv").read_text())))
     assert {line["benchmark"] for line in lines} == {"timer_check"}

@@ -1,10 +1,7 @@
 """The roofline: known intensities on the roof, nothing above it in silence, axes that stay."""
 
 import csv
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from itertools import pairwise
@@ -14,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from matplotlib.text import Text
 
-from builders import case, context2, count, counts, load2, measurement, write_run
+from builders import case, context2, count, counts, load2, measurement, strata, write_run
 from charts import labels, panels
 from strata import figures
 from strata.figures import roofline as drawing
@@ -39,8 +36,6 @@ from strata.roofline.verdicts import (
     problems,
 )
 from strata.run import Run, RunError
-
-SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 
 PEAK = 60e12
 BANDWIDTHS = {"l1": 30e12, "l2": 10e12, "dram": 4e12}
@@ -663,16 +658,6 @@ def test_what_lies_beyond_the_axis_is_an_arrowhead_at_its_edge(tmp_path: Path) -
 
 
 # --- the command ----------------------------------------------------------------------------------
-
-
-def strata(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "strata", *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": f"{SOURCES}"},
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-    )
 
 
 def run_folder(folder: Path, *lines: Line) -> Path:
