@@ -144,8 +144,9 @@ def rung_case(
 
 
 def rung_counts(
-    line: Mapping[str, Any], occupancy: float, utilisation: float, instructions: float = 14.3
-) -> dict[str, Any]:
+    line: Mapping[str, Any], occupancy: float, utilisation: float, instructions: float = 14.3,
+    *more: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
     """What was counted in a step of a case."""
     rung = line["benchmark"]
     states = STALLS.get(rung, USUAL_STALLS)
@@ -162,6 +163,7 @@ def rung_counts(
         count("instructions_per_interaction", instructions, unit="instruction"),
         count("executed_per_cycle", utilisation / 25, unit="instruction/cycle"),
         count("dram_read_bytes", 2.1e7, unit="B", method="dram__bytes_read.sum"),
+        *more,
     ]
     return counts(line, found)
 
