@@ -91,7 +91,7 @@ def test_conditions_that_differ_are_a_warning_each_on_the_standard_error(tmp_pat
 
 def test_runs_of_the_same_code_are_asked_for_and_taken(tmp_path: Path) -> None:
     runs = [written(tmp_path, name) for name in ("before", "after", "again")]
-    assert "no runs of the same code" in strata(*runs[:2]).stderr
+    assert "no runs of the same code" in strata("compare", *runs[:2]).stderr
     done = strata("compare", *runs[:2], "--same", runs[2])
     assert (done.returncode, done.stderr) == (0, "")
     assert "from runs of the same code (again)" in done.stdout

@@ -109,11 +109,10 @@ class LayoutGain(NamedTuple):
 def layout_gains(rows: Sequence[Row]) -> tuple[LayoutGain, ...]:
     """Figure 11 redone: speed of each layout over aos, alone and under load."""
     alone = {(bar.level, bar.layout): bar.cycles for bar in layout_times(rows)}
-    loaded: dict[tuple[str, str], Row] = {}
-    for point in curves(rows, "useful_bandwidth"):
-        if point.fields == "all" and point.layout in SIEGEL_LAYOUTS:
-            here = point.level, point.layout
-            loaded[here] = ladder.best([loaded.get(here, point.row), point.row])
+    points = (one for one in curves(rows, "useful_bandwidth") if one.fields == "all")
+    known = (one for one in points if one.layout in SIEGEL_LAYOUTS)
+    at = grouped(known, lambda one: (one.level, one.layout))
+    loaded = {place: ladder.best(one.row for one in here) for place, here in at.items()}
     result = []
     for how, found in (("alone", alone), ("loaded", loaded)):
         for (level, layout), row in found.items():
