@@ -150,12 +150,8 @@ def test_others_rates_are_those_of_the_chip() -> None:
     assert not best.published("test-cpu")
 
 
-def test_every_published_rate_has_a_source() -> None:
-    rates = reference.nbody()
-    assert len(rates) > 10
-    assert all(one.gpu and one.origin.text and one.origin.locator for one in rates)
-    assert min(one.rate for one in rates) > 1e8
-    h200 = rates[0]
+def test_a_published_rate_is_of_its_chip_alone() -> None:
+    h200 = reference.nbody()[0]
     assert reference.is_of(h200, "nvidia-h200")
     assert not reference.is_of(h200, "nvidia-h200-nvl")
     assert not reference.is_of(h200, "nvidia-gh200")

@@ -12,8 +12,9 @@ same bytes. Nothing is written before everything is made.
 
 import re
 import shlex
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -192,13 +193,10 @@ class Section:
 
 def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
     """How often each gate gave each verdict: cases for case gates, rows for the noise gate."""
-    counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
-    for case in run.cases:
-        for gate in case.gates:
-            counts[gate.name][gate.verdict] += 1
-        for one in case.measurements:
-            counts[one.noise.name][one.noise.verdict] += 1
-    return dict(sorted(counts.items()))
+    gates = [(gate.name, gate.verdict) for case in run.cases for gate in case.gates]
+    noises = (one.noise for case in run.cases for one in case.measurements)
+    by_name = grouped([*gates, *((one.name, one.verdict) for one in noises)], itemgetter(0))
+    return {name: Counter(verdict for _, verdict in by_name[name]) for name in sorted(by_name)}
 
 
 def _sort_key(cell: Sentence) -> str:
