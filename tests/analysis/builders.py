@@ -10,7 +10,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from strata.run import COLUMNS, Run, load_run, params_text
+from strata.run import COLUMNS, Backend, Provenance, Row, Run, case_id, load_run, params_text
 
 DATA = Path(__file__).parents[1] / "data"
 GPU_RUN = DATA / "synthetic-gpu-20260101T000000Z-0000000"
@@ -256,6 +256,29 @@ def write_table(folder: Path, run: Run) -> None:
             cells["params"] = params_text(row.params)
             cells["valid"] = "true" if row.valid else "false"
             writer.writerow(["" if cells[name] is None else cells[name] for name in COLUMNS])
+
+
+def row(
+    benchmark: str,
+    quantity: str,
+    value: float,
+    *,
+    unit: str = "cycle",
+    method: str = "clock64_slope",
+    provenance: Provenance = "timed",
+    backend: Backend = "cuda",
+    valid: bool = True,
+    **params: Any,
+) -> Row:
+    """One row of a device that nobody has published anything of."""
+    words = {key: f"{value}" for key, value in sorted(params.items())}
+    return Row(
+        run="r", device="test-device", backend=backend, suite="micro", benchmark=benchmark,
+        case=case_id("micro", benchmark, backend, words), params=words, quantity=quantity,
+        unit=unit, provenance=provenance, method=method, value=value, ci_low=None, ci_high=None,
+        minimum=0.99 * value, maximum=1.01 * value, samples=7, valid=valid,
+        reasons="" if valid else "noise",
+    )  # fmt: skip
 
 
 def strata(

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
+from builders import row
 from charts import (
     beside,
     caption_of,
@@ -51,38 +52,10 @@ BYTES = 3 * 128 * MIB
 # --- a made-up run --------------------------------------------------------------------------------
 
 
-def row(
-    benchmark: str,
-    quantity: str,
-    value: float,
-    *,
-    unit: str = "cycle",
-    method: str = "clock64_slope",
-    provenance: str = "timed",
-    backend: str = "cuda",
-    valid: bool = True,
-    **params: Any,
-) -> Row:
-    """One row of a device that nobody has published anything of."""
-    words = {key: f"{value}" for key, value in sorted(params.items())}
-    case = "/".join(["micro", benchmark, backend, *(f"{k}={v}" for k, v in words.items())])
-    return Row(
-        run="r", device="test-device", backend=cast("Any", backend), suite="micro",
-        benchmark=benchmark, case=case, params=words, quantity=quantity, unit=unit,
-        provenance=cast("Any", provenance), method=method, value=value, ci_low=None, ci_high=None,
-        minimum=0.99 * value, maximum=1.01 * value, samples=7, valid=valid,
-        reasons="" if valid else "noise",
-    )  # fmt: skip
-
-
 def chase(space: str, footprint: int, cycles: float, **changes: Any) -> list[Row]:
     """One point of the chase, and its footprint over the L2."""
-    place: dict[str, Any] = {
-        "space": space,
-        "footprint": footprint,
-        "cores": "one",
-        "stride": 128,
-    } | changes
+    place: dict[str, Any] = {"space": space, "footprint": footprint, "cores": "one", "stride": 128}
+    place |= changes
     return [
         row("latency_vs_footprint", "load_cycles", cycles, **place),
         row("latency_vs_footprint", "load_cycles", 9 * cycles, method="event_slope", **place),
@@ -121,12 +94,8 @@ def bandwidths() -> list[Row]:
                     method="event_slope", level=level, operation="read", width=16, launch=launch)
             )  # fmt: skip
         for operation, share in {"read": 0.96, "copy": 0.88}.items():
-            place: dict[str, Any] = {
-                "level": "dram",
-                "operation": operation,
-                "width": 16,
-                "launch": launch,
-            }
+            place: dict[str, Any] = {"level": "dram", "operation": operation, "launch": launch}
+            place["width"] = 16
             rows += [
                 row("bandwidth", "share_of_limit", share * factor, unit="1", method="event_slope",
                     **place),
