@@ -123,6 +123,7 @@ def measurement(
 def case(
     measurements: Sequence[dict[str, Any]] = (),
     *,
+    suite: str = "micro",
     benchmark: str = "layout_read",
     backend: str = "cuda",
     gates: Sequence[tuple[str, str, str]] = (),
@@ -131,12 +132,11 @@ def case(
 ) -> dict[str, Any]:
     """One line of samples.jsonl."""
     words = {key: f"{value}" for key, value in sorted((params or {}).items())}
-    parts = ["micro", benchmark, backend, *(f"{key}={value}" for key, value in words.items())]
     line = {
         "schema_version": 1,
         "kind": "case",
-        "case": "/".join(parts),
-        "suite": "micro",
+        "case": case_id(suite, benchmark, backend, words),
+        "suite": suite,
         "benchmark": benchmark,
         "backend": backend,
         "params": words,

@@ -135,11 +135,9 @@ def rung_case(
             count("issue_limit", ISSUED / slots, unit="1/s", method="issue_slots",
                   provenance="modelled")
         )  # fmt: skip
-    params = {key: f"{value}" for key, value in sorted({**place, **axes}.items())}
-    name = "/".join(["nbody", rung, backend, *(f"{k}={v}" for k, v in params.items())])
     return case(
-        found, benchmark=rung, backend=backend, params=params, gates=gates, suite="nbody",
-        case=name, facts=dict(facts or {}),
+        found, suite="nbody", benchmark=rung, backend=backend, params={**place, **axes},
+        gates=gates, facts=dict(facts or {}),
     )  # fmt: skip
 
 

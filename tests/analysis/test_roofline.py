@@ -113,21 +113,14 @@ def rung(
     **place: Any,
 ) -> list[Line]:
     """A rung that attains `rate` FLOP/s; `moved`: its bytes of a step, by level, where counted."""
-    params = {"problem": "single", "systems": 1, "bodies": BODIES, "layout": "soaoas"} | place
-    words = {key: f"{value}" for key, value in sorted(params.items())}
-    pairs = int(words["systems"]) * int(words["bodies"]) ** 2
-    each = rate / flops
-    line = case(
-        [
-            timed("interactions_per_second", each, "1/s", "event", noise),
-            timed("step_time", pairs / each, "s", "event"),
-            timed("core_clock", clock, "Hz", "clock64_over_globaltimer"),
-        ],
-        benchmark=name,
-        params=words,
-        suite="nbody",
-        case="/".join(["nbody", name, "cuda", *(f"{k}={v}" for k, v in words.items())]),
-    )
+    params: Line = {"problem": "single", "systems": 1, "bodies": BODIES, "layout": "soaoas"} | place
+    pairs, each = params["systems"] * params["bodies"] ** 2, rate / flops
+    rows = [
+        timed("interactions_per_second", each, "1/s", "event", noise),
+        timed("step_time", pairs / each, "s", "event"),
+        timed("core_clock", clock, "Hz", "clock64_over_globaltimer"),
+    ]
+    line = case(rows, suite="nbody", benchmark=name, params=params)
     if moved is None:
         return [line]
     found = [
@@ -458,8 +451,7 @@ def profiled(
     time: float, quantities: Mapping[str, float], kernel: str = "triad", grid: int = 64
 ) -> list[Line]:
     """A launch as `strata import` leaves it."""
-    line = case([], benchmark=kernel, suite="ncu", params={"grid": grid, "block": 256})
-    line["case"] = line["case"].replace("micro/", "ncu/")
+    line = case([], suite="ncu", benchmark=kernel, params={"grid": grid, "block": 256})
     found = [count("gpu_time", time, unit="s", method="gpu__time_duration.sum")]
     found += [
         count(name, value, unit="1", method=f"{name}.sum") for name, value in quantities.items()
