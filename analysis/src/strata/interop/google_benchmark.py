@@ -96,20 +96,16 @@ def encode(run: Run) -> bytes:
 def _time_of(timed: Sequence[Row]) -> tuple[Row, list[float], str] | None:
     """What is valid as the time of a case: its row, nanoseconds of its samples, what they are."""
     # As seconds_of in harness/cli/bench_command.cpp.
-    seconds = [row for row in timed if row.unit == "s"]
-    row, hertz, label = (
-        min(seconds, key=lambda row: row.quantity != "grid_time", default=None),
-        1.0,
-        "",
-    )
-    if not row:
-        row = next((row for row in timed if row.unit in CYCLES), None)
-        clocks = (r for r in timed if (r.quantity, r.unit, r.valid) == ("core_clock", "Hz", True))
-        hertz, label = next((clock.value for clock in clocks), 0.0), ", by core_clock"
-    if not row or not row.valid or hertz <= 0:
+    seconds, hertz, clocked = [row for row in timed if row.unit == "s"], 1.0, ""
+    found = min(seconds, key=lambda row: row.quantity != "grid_time", default=None)
+    if not found:
+        found = next((row for row in timed if row.unit in CYCLES), None)
+        clock = next((r for r in timed if (r.quantity, r.unit) == ("core_clock", "Hz")), None)
+        hertz, clocked = clock.value if clock and clock.valid else 0.0, ", by core_clock"
+    if not found or not found.valid or hertz <= 0:
         return None
-    nanoseconds = [PER_SECOND["ns"] * (sample / hertz) for sample in row.taken]
-    return row, nanoseconds, f"{row.quantity} by {row.method}{label}"
+    nanoseconds = [PER_SECOND["ns"] * (sample / hertz) for sample in found.taken]
+    return found, nanoseconds, f"{found.quantity} by {found.method}{clocked}"
 
 
 def _counter(row: Row) -> str:
@@ -255,8 +251,8 @@ def decode(text: str, file: Path) -> Imported:
             time = entry.numbers.get(key)
             entry.numbers[key] = None if time is None else time / PER_SECOND[unit]
     # Before version 1.5 an aggregate had its benchmark's name and a word more.
-    word_more = re.compile(r"_(mean|median|stddev|cv|BigO|RMS)$")
-    groups = grouped(entries, lambda one: one.run_name or word_more.sub("", one.name))
+    last = r"_(mean|median|stddev|cv|BigO|RMS)$"
+    groups = grouped(entries, lambda one: one.run_name or re.sub(last, "", one.name))
     backends: set[Backend] = {own[2] if own else "host" for own in map(_own, groups)}
     if len(backends) > 1:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
