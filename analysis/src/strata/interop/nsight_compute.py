@@ -123,7 +123,7 @@ def _part(unit: str) -> tuple[Decimal, str]:
     return Decimal(1), _NAMES.get(unit, unit)
 
 
-def reading_of(text: str, unit: str, metric: str = "a number") -> Reading | None:
+def reading_of(text: str, unit: str, metric: str) -> Reading | None:
     """A number of ncu's in base units, None of what is none; ValueError for another locale."""
     bare = text.strip()
     if not NUMBER.fullmatch(bare):
@@ -255,8 +255,8 @@ def _cases(launches: Sequence[_Launch]) -> list[Found]:
 
 def _case(kernel: str, block: str, grid: str, group: Sequence[_Launch]) -> Found:
     bare, arguments = kernel_words(kernel)
-    sizes = (("block", block), ("grid", grid))
-    params = {axis: "x".join(re.findall(r"\d+", size)) for axis, size in sizes if size}
+    sizes = {"block": re.findall(r"\d+", block), "grid": re.findall(r"\d+", grid)}
+    params = {axis: "x".join(size) for axis, size in sizes.items() if size}
     params |= {"template": word(arguments)} if arguments else {}
     counted: list[Measurement] = []
     facts: Json = {"launches": len(group)}

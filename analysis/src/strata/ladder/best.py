@@ -81,11 +81,9 @@ def common_size(found: Sequence[Best]) -> str:
 
 def published(device: str) -> tuple[reference.PublishedRate, ...]:
     """Others' rates of one system on the chip, each implementation at its largest N."""
-    single = (
-        one for one in reference.nbody() if (one.problem, one.precision) == ("single", "fp32")
-    )
-    theirs = (one for one in single if reference.is_of(one, device))
-    by_code = grouped(theirs, lambda one: one.implementation)
+    theirs = (one for one in reference.nbody() if reference.is_of(one, device))
+    single = (one for one in theirs if (one.problem, one.precision) == ("single", "fp32"))
+    by_code = grouped(single, lambda one: one.implementation)
     return tuple(max(rates, key=lambda one: one.bodies or 0) for rates in by_code.values())
 
 
@@ -126,13 +124,9 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
     problem that was measured at one value alone.
     """
     cases = ladder.Cases(run)
-    rates = [
-        row for row in cases.having(RATE) if row.benchmark == rung and row.count(axis) is not None
-    ]
-    places = {
-        place: grouped(here, lambda row: row.count(axis) or 0)
-        for place, here in grouped(rates, ladder.place_of).items()
-    }
+    of_rung = (row for row in cases.having(RATE) if row.benchmark == rung)
+    by_place = grouped((row for row in of_rung if row.count(axis) is not None), ladder.place_of)
+    places = {at: grouped(by_place[at], lambda row: int(row.params[axis])) for at in by_place}
     ranked = sorted(places.items(), key=lambda item: (len(item[1]), place_rank(item[0])))
     chosen = {place[0]: by_value for place, by_value in ranked if len(by_value) > 1}
     return tuple(

@@ -238,9 +238,7 @@ def _steps(rates: Sequence[Row], cases: Cases) -> Iterator[Change]:
     alike = grouped(rates, lambda row: (row.benchmark, ladder.place_of(row), row.text("layout")))
     best = [max(rows, key=lambda row: row.value) for rows in alike.values()]
     fastest = grouped(best, lambda row: row.benchmark)
-    rungs_in = Counter(
-        layout for _, layout in {(row.benchmark, row.text("layout")) for row in best}
-    )
+    rungs_in = Counter(at[1] for at in {(row.benchmark, row.text("layout")) for row in best})
 
     def rank(step: Change) -> tuple[object, ...]:
         old, new = step.before, step.after
