@@ -20,8 +20,9 @@ from strata.figures._chart import (
     names_axis,
     one,
 )
-from strata.figures._draw import MANY, draw
+from strata.figures._draw import draw
 from strata.figures._images import DPI, images
+from strata.figures._panel import MANY
 from strata.figures._sheet import Dots, Shape, Sheet, Text
 
 LINE, DOT = Look("#111111", line="-"), Look("#222222", marker="o")
