@@ -8,17 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.text import Text
 
 from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, context2, measurement, strata, write_run
-from charts import labels, marks, panels
+from charts import check_drawing, labels, marks, panels
 from compare_runs import World, row, run_of, sampled
 from strata import cli
 from strata.compare import Comparison, Settings, compare, devices, output, sections, words
 from strata.compare.sections import Section, show
-from strata.figures import _compare_changes, _compare_devices, _draw
-from strata.figures._chart import Chart, Series, Words
-from strata.figures._images import images, style
+from strata.figures import _compare_changes, _compare_devices
+from strata.figures._chart import Series, Words
+from strata.figures._images import images
 from strata.report import comparison as comparison_files
 from strata.run import Row, Run, RunError, load_run
 
@@ -239,26 +238,10 @@ def test_a_terminal_has_the_first_alarms_and_all_of_devices(
 # --- figures --------------------------------------------------------------------------------------
 
 
-def cut(chart: Chart) -> list[str]:
-    """The texts that reach beyond the edge of the drawing, drawn at another resolution."""
-    with style():
-        canvas = _draw.draw(chart)
-        canvas.set_dpi(200)
-        canvas.canvas.draw()
-        page = canvas.bbox.padded(1)
-        shown = [one for one in canvas.findobj(Text) if one.get_text() and one.get_visible()]
-        boxes = {one.get_text(): one.get_window_extent() for one in shown}
-    return [
-        text
-        for text, box in boxes.items()
-        if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1
-    ]
-
-
 def test_every_row_is_a_dot_and_every_alarm_is_named() -> None:
     comparison = found()
     chart = _compare_changes.chart([comparison])
-    assert cut(chart) == []
+    check_drawing(chart)
     (panel,) = panels(chart)
     dots = {layer.look: len(layer.marks) for layer in panel.layers if isinstance(layer, Series)}
     assert {verdict: dots[look] for verdict, look in _compare_changes.LOOKS.items()} == {
@@ -278,7 +261,7 @@ def test_two_comparisons_stand_beside_each_other_and_name_what_differs() -> None
     assert beside is None
     assert [one.settings.false_alarm for one in comparisons] == [0.005, 0.005]
     chart = _compare_changes.chart(comparisons)
-    assert cut(chart) == []
+    check_drawing(chart)
     assert [panel.title for panel in panels(chart)] == ["b", "c"]
     assert any(line.startswith("WARNING, conditions differ: strata.flags") for line in chart.below)
 
@@ -286,7 +269,7 @@ def test_two_comparisons_stand_beside_each_other_and_name_what_differs() -> None
 def test_runs_in_which_nothing_moved_are_drawn() -> None:
     runs = [run_of([row(case=place) for place in range(3)], name) for name in ("a", "b")]
     chart = _compare_changes.chart([compare(runs[0], runs[1], Settings(min_change=0.0))])
-    assert cut(chart) == []
+    check_drawing(chart)
 
 
 def test_ten_thousand_rows_stay_a_small_drawing() -> None:
@@ -342,6 +325,6 @@ def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:
 def test_devices_are_drawn_with_all_their_words_inside() -> None:
     side = devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)])
     chart = _compare_devices.chart(side)
-    assert cut(chart) == []
+    check_drawing(chart)
     assert [panel.title for panel in panels(chart)] == [group.panel.title for group in side.groups]
     assert labels(chart) == list(side.names)

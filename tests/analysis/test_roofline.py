@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from matplotlib.text import Text
 
 from builders import case, context2, count, counts, load2, measurement, strata, write_run
-from charts import labels, panels
+from charts import check_drawing, labels, panels
 from strata import figures
 from strata.figures import roofline as drawing
 from strata.figures._chart import Panel, Series, Words, apart
-from strata.figures._draw import draw
 from strata.figures._figure import Figure
-from strata.figures._images import style
 from strata.ladder import rungs as ladder
 from strata.model import plain
 from strata.report.roofline import write
@@ -594,25 +591,9 @@ def test_every_kernel_is_named_once_and_no_name_lies_on_another(
 ) -> None:
     assert figure in figures.discover()
     found = figure.items(whole(tmp_path))
-    with style():
-        canvas = draw(figure.chart(found))
-        canvas.draw_without_rendering()
-    (panel,) = canvas.axes
-    texts = [text for text in panel.texts if text.get_text()]
+    sheet = check_drawing(figure.chart(found))
     for kernel in dict.fromkeys(point.name for point in points_of(found)):
-        words = [text.get_text() for text in texts if text.get_text().startswith(f"{kernel} ")]
-        assert len(words) == 1, kernel
-    # Of the words alone: a name has a leader.
-    extents = {text: Text.get_window_extent(text) for text in texts}
-    for extent in (*extents.values(), panel.yaxis.label.get_window_extent()):
-        assert canvas.bbox.x0 - 1 <= extent.x0 <= extent.x1 <= canvas.bbox.x1 + 1
-        assert canvas.bbox.y0 - 1 <= extent.y0 <= extent.y1 <= canvas.bbox.y1 + 1
-    # The box of a slanted text is larger than the text.
-    level = [extent for text, extent in extents.items() if not text.get_rotation()]
-    for place, one in enumerate(level):
-        assert not any(one.overlaps(two) for two in level[place + 1 :])
-    (legend,) = canvas.legends
-    assert not legend.get_window_extent().overlaps(panel.get_window_extent())
+        assert len([text for text in sheet.texts if text.text.startswith(f"{kernel} ")]) == 1
 
 
 def test_the_points_of_a_kernel_are_joined_at_its_rate(tmp_path: Path) -> None:
