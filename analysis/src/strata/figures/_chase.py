@@ -35,9 +35,9 @@ class Point:
     plateau: float | None = None
 
 
-def invalid(point: Point) -> str:
-    """What a caption calls a point that does not count."""
-    return "" if point.row.valid else f"{point.curve}, {size(point.footprint)}"
+def label(point: Point) -> str:
+    """What a caption calls a point."""
+    return f"{point.curve}, {size(point.footprint)}"
 
 
 def points(run: Run, benchmark: str, curve: Callable[[CaseRows], str]) -> list[Point]:

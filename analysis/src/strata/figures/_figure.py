@@ -13,15 +13,21 @@ from strata.run.files import csv_bytes
 Item = TypeVar("Item")
 
 
+def _row(item: Any) -> Row:
+    found: Row = item if isinstance(item, Row) else item.row
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Figure(Generic[Item]):
     """What the report must know to show a figure; `Item` is one bar or point of it.
 
     `items` takes them from a run, none where it has nothing to show; `chart` draws them; `caption`
     says what is drawn. `columns` are those of the data file, with units in their names: a cell is a
-    row (then its value), a number, a word, or None; `params` and `attributes` make the usual ones.
-    `row` is the row that an item shows; `invalid` names an item that does not count, and is empty
-    for one that does.
+    row (then its value), a number, a word, or None; `params` and `attributes` make the usual ones,
+    and `valid` and `case` follow where no column is the case. `row` is the row that an item shows:
+    an item counts if its row is valid, or as its own `valid` says. `label` names one that does not
+    in the caption, where none is empty.
     """
 
     name: str
@@ -31,18 +37,26 @@ class Figure(Generic[Item]):
     chart: Callable[[Sequence[Item]], Chart]
     caption: Callable[[Sequence[Item]], str]
     columns: Mapping[str, Callable[[Item], object]]
-    row: Callable[[Item], Row] = attrgetter("row")
-    invalid: Callable[[Item], str] | None = None
+    row: Callable[[Item], Row] = _row
+    label: Callable[[Item], str] | None = None
+
+    def valid(self, item: Item) -> bool:
+        """Whether an item counts."""
+        return bool(getattr(item, "valid", self.row(item).valid))
 
     def data(self, items: Sequence[Item]) -> bytes:
         """The data file: a line an item."""
-        lines = ([_cell(get(item)) for get in self.columns.values()] for item in items)
-        return csv_bytes(self.columns, lines)
+        columns = dict(self.columns)
+        if "case" not in columns:
+            columns |= {"valid": self.valid, "case": lambda item: self.row(item).case}
+        lines = ([_cell(get(item)) for get in columns.values()] for item in items)
+        return csv_bytes(columns, lines)
 
     def full_caption(self, items: Sequence[Item], context: Context) -> str:
         """The caption, what is invalid, and what was measured by which commit."""
-        told = self.invalid or (lambda item: "" if self.row(item).valid else self.row(item).case)
-        invalid = listed_invalid([label for label in map(told, items) if label])
+        label = self.label or (lambda item: self.row(item).case)
+        labels = [label(item) for item in items if not self.valid(item)]
+        invalid = listed_invalid([name for name in labels if name])
         build = context.build
         commit = build.commit[:12] + (" with uncommitted changes" if build.dirty else "")
         return f"{self.caption(items)}{invalid} {context.device.name}, commit {commit}."
@@ -72,12 +86,7 @@ def _from(
     if not of:
         return get
     row = attrgetter(of) if isinstance(of, str) else of
-
-    def one(item: Any) -> object:
-        found = row(item)
-        return None if found is None else get(found)
-
-    return one
+    return lambda item: None if (found := row(item)) is None else get(found)
 
 
 def _cell(value: object) -> object:

@@ -71,9 +71,9 @@ def _size(row: Row) -> int:
     return row.count("bytes") or 0
 
 
-def _invalid(row: Row) -> str:
+def _label(row: Row) -> str:
     where = f"{row.text('measure')} {RESIDENCIES[row.text('residency')]}"
-    return "" if row.valid else f"{where}, {row.text('method')}, {size(_size(row))}"
+    return f"{where}, {row.text('method')}, {size(_size(row))}"
 
 
 FIGURE = Figure(
@@ -84,7 +84,6 @@ FIGURE = Figure(
         "per cycle: a block on every SM, four tiles on their way."
     ),
     columns=params("residency", "measure", "method", "bytes", "cluster")
-    | attributes("unit", "value", low="minimum", high="maximum")
-    | attributes("valid", "case"),
-    row=lambda row: row, invalid=_invalid,
+    | attributes("unit", "value", low="minimum", high="maximum"),
+    label=_label,
 )  # fmt: skip

@@ -115,17 +115,8 @@ def caption(rows: Sequence[Row]) -> str:
 
 
 FIGURE = Figure(
-    name="atomics",
-    title="Atomic operations by contention",
-    order=68,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=params("space", "operation", "returns", "target")
-    | attributes("quantity", median="value", low="minimum", high="maximum")
-    | attributes("unit", "valid", "case"),
-    row=lambda row: row,
-    invalid=lambda row: (
-        "" if row.valid else f"{row.text('space')}, {_line(row)}, {row.text('target')}"
-    ),
-)
+    "atomics", "Atomic operations by contention", 68, items, chart, caption,
+    params("space", "operation", "returns", "target")
+    | attributes(quantity="quantity", median="value", low="minimum", high="maximum", unit="unit"),
+    label=lambda row: f"{row.text('space')}, {_line(row)}, {row.text('target')}",
+)  # fmt: skip

@@ -126,5 +126,5 @@ FIGURE = Figure(
     | {"width_bytes": lambda spot: spot.row.text("width")}
     | attributes(bytes_in_flight_per_sm="in_flight", bandwidth_bytes_per_second="row")
     | attributes(minimum="row.minimum", maximum="row.maximum", limit_bytes_per_second="limit")
-    | attributes(little_bytes_per_second="little", valid="row.valid", case="row.case"),
+    | attributes(little_bytes_per_second="little"),
 )  # fmt: skip

@@ -73,7 +73,6 @@ FIGURE = Figure(
     lambda run: moved(run.rows), chart, caption,
     attributes("fields", "generation", "layout")
     | attributes("provenance", "method", of="row")
-    | attributes(moved_over_used="ratio", low="low", high="high")
-    | attributes("valid", "case", of="row"),
-    invalid=lambda item: "" if item.row.valid else f"{item.layout}, {fields_name(item.fields)}",
+    | attributes(moved_over_used="ratio", low="low", high="high"),
+    label=lambda item: f"{item.layout}, {fields_name(item.fields)}",
 )  # fmt: skip

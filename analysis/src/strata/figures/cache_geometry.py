@@ -113,9 +113,8 @@ COLUMNS = (
     | {"interval_high_bytes": lambda one: one.row("interval_high")}
     | {"confidence": lambda one: one.row("confidence")}
     | attributes(of=lambda one: one.row("reported"), reported_bytes="value", reported_by="method")
-    | attributes("valid", "case", of=found)
 )
 FIGURE = Figure(
     "cache_geometry", "Sizes, lines and sectors of the caches", 7, items, chart, caption, COLUMNS,
-    row=found, invalid=lambda one: "" if found(one).valid else name(one),
+    row=found, label=name,
 )  # fmt: skip

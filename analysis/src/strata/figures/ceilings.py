@@ -196,7 +196,7 @@ FIGURES = (
         "ceilings", "Ceilings of arithmetic", 91, arithmetic, chart, arithmetic_caption,
         attributes(arithmetic="kind", unit="row.unit", measured="row", **RANGE, limit="limit")
         | attributes(share_of_limit="share", valid="row.valid", form="form", case="row.case"),
-        invalid=lambda one: "" if one.row.valid else one.row.case.partition("/")[2],
+        label=lambda one: one.row.case.partition("/")[2],
     ),
     Figure(
         "bandwidth_ceilings", "Ceilings of bandwidth", 91,
@@ -204,10 +204,7 @@ FIGURES = (
         attributes(level="level", ceiling="kind", benchmark="row.benchmark")
         | {"width_bytes": lambda one: one.row.text("width")}
         | attributes(bytes_per_second="row", **RANGE)
-        | attributes(limit_bytes_per_second="limit", share_of_grouped_and_coalesced="share")
-        | attributes(valid="row.valid", case="row.case"),
-        invalid=lambda one: (
-            "" if one.row.valid else f"{level_name(one.level)}, {one.kind} ({one.form})"
-        ),
+        | attributes(limit_bytes_per_second="limit", share_of_grouped_and_coalesced="share"),
+        label=lambda one: f"{level_name(one.level)}, {one.kind} ({one.form})",
     ),
 )  # fmt: skip

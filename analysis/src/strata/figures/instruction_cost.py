@@ -133,22 +133,11 @@ def caption(costs: Sequence[Cost]) -> str:
 
 
 FIGURE = Figure(
-    name="instruction_cost",
-    title="Cost of operations",
-    order=90,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=attributes(
-        operation="operation", latency_cycles="latency", cycles_per_warp_operation="full",
-        thread_operations_per_cycle="per_cycle",
-    )
-    | {
-        "best_ilp": lambda cost: cost.full and cost.full.text("ilp", ""),
-        "best_warps_per_sm": lambda cost: cost.full and cost.full.text("warps_per_sm", ""),
-    }
-    | attributes(g80_cycles_per_warp="g80", valid="valid", case="row.case"),
-    invalid=lambda cost: "; ".join(
-        row.case.partition("/")[2] for row in cost.shown if not row.valid
-    ),
+    "instruction_cost", "Cost of operations", 90, items, chart, caption,
+    attributes("operation", latency_cycles="latency", cycles_per_warp_operation="full")
+    | attributes(thread_operations_per_cycle="per_cycle")
+    | {"best_ilp": lambda cost: cost.full and cost.full.text("ilp", "")}
+    | {"best_warps_per_sm": lambda cost: cost.full and cost.full.text("warps_per_sm", "")}
+    | attributes(g80_cycles_per_warp="g80"),
+    label=lambda cost: "; ".join(row.case.partition("/")[2] for row in cost.shown if not row.valid),
 )  # fmt: skip

@@ -71,7 +71,6 @@ COLUMNS = (
     params("partner", "multiply_adds")
     | attributes(of=cost, partner_cycles="value", minimum="minimum", maximum="maximum")
     | {"group_cycles": lambda one: one.row("group_cycles", "clock64_slope")}
-    | attributes("valid", "case", of=cost)
 )
 TITLE = "Instructions of other units among multiply-adds"
 FIGURE = Figure("issue_mix", TITLE, 92, items, chart, caption, COLUMNS, row=cost)

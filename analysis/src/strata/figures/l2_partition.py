@@ -37,14 +37,21 @@ class Core(NamedTuple):
         return self.rows["far_cycles"]
 
     @property
-    def valid(self) -> bool:
-        """Whether both that are compared are."""
-        return self.rows["near_cycles"].valid and self.row.valid
+    def drawn(self) -> list[Row]:
+        """The rows of the case that are drawn."""
+        names = ("near_cycles", "far_cycles", "near_share")
+        return [self.rows[name] for name in names if name in self.rows]
 
-    def sound(self, name: str) -> Row | None:
-        """A row beside these, where it and what is compared are valid."""
-        row = self.rows.get(name)
-        return row if row and row.valid and self.valid else None
+    @property
+    def valid(self) -> bool:
+        """Whether all that is drawn is."""
+        return not c.any_invalid(*self.drawn)
+
+    @property
+    def crossing(self) -> Row | None:
+        """What crossing costs, where it and the two that are compared are valid."""
+        rows = [self.rows.get(f"{way}_cycles") for way in ("crossing", "near", "far")]
+        return rows[0] if all(row and row.valid for row in rows) else None
 
 
 def items(run: Run) -> Sequence[Core]:
@@ -72,7 +79,7 @@ def chart(cores: Sequence[Core]) -> c.Chart:
         if row.valid:
             each.append(c.Rule(row.value, MEDIAN))
             many.append(c.Rule(row.value, MEDIAN, of="place"))
-    if crossing := first.sound("crossing_cycles"):
+    if crossing := first.crossing:
         ends = [((count - 1) / 2, first.rows[f"{side}_cycles"].value) for side in LINES]
         cost = f"crossing: {quantity(crossing.value, crossing.unit)} (median of the SMs)"
         each.append(c.Arrow(ends[0], ends[1]))
@@ -104,7 +111,7 @@ def caption(cores: Sequence[Core]) -> str:
         f"before; one thread on each of {len(cores)} SMs. Points: medians over the lines near an "
         "SM, and over those far from it."
     )
-    if crossing := first.sound("crossing_cycles"):
+    if crossing := first.crossing:
         ends = f"{number(crossing.minimum)} to {number(crossing.maximum)}"
         cost = quantity(crossing.value, crossing.unit)
         words += f" Crossing costs {cost} in the median, {ends} by SM."
@@ -121,10 +128,9 @@ def caption(cores: Sequence[Core]) -> str:
     return words
 
 
-def invalid(core: Core) -> str:
+def label(core: Core) -> str:
     """What of the case is not valid, said once, of the first SM."""
-    names = ("near_cycles", "far_cycles", "near_share") if core.sm == 0 else ()
-    drawn = [core.rows[name] for name in names if name in core.rows]
+    drawn = [] if core.sm else core.drawn
     return "; ".join(f"{row.quantity} ({row.reasons})" for row in drawn if not row.valid)
 
 
@@ -133,7 +139,6 @@ COLUMNS = (
     | {"crossing_cycles": lambda core: core.far - core.near}
     | attributes(near_share="near_share")
     | attributes(of=lambda core: core.rows.get("near_share"), near_share_valid="valid")
-    | attributes("valid", case="row.case")
 )
 TITLE = "The halves of L2, and the way between them"
-FIGURE = Figure("l2_partition", TITLE, 8, items, chart, caption, COLUMNS, invalid=invalid)
+FIGURE = Figure("l2_partition", TITLE, 8, items, chart, caption, COLUMNS, label=label)

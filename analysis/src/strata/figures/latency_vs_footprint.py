@@ -156,4 +156,4 @@ def caption(points: Sequence[Point]) -> str:
 
 COLUMNS = chase.COLUMNS | attributes(load_seconds="seconds", plateau="plateau")
 TITLE = "Latency of every level of the hierarchy"
-FIGURE = Figure(NAME, TITLE, 5, items, chart, caption, COLUMNS, invalid=chase.invalid)
+FIGURE = Figure(NAME, TITLE, 5, items, chart, caption, COLUMNS, label=chase.label)

@@ -78,16 +78,11 @@ def caption(bars: Sequence[Bar]) -> str:
     return words
 
 
-def invalid(bar: Bar) -> str:
-    """What a caption calls a bar that does not count."""
-    name = f"{level_name(bar.level)} {bar.layout}, {fields_name(bar.fields)}"
-    return "" if bar.cycles.valid else name
-
-
 FIGURE = Figure(
     "layout_latency", "Latency of a warp-read by memory layout", 10,
     lambda run: latency_bars(run.of("layout_read")), chart, caption,
     attributes("level", "fields", "layout", unit="cycles.unit", median="cycles")
-    | attributes("p5", "p95", "arithmetic", valid="cycles.valid", case="cycles.case"),
-    row=attrgetter("cycles"), invalid=invalid,
+    | attributes("p5", "p95", "arithmetic"),
+    row=attrgetter("cycles"),
+    label=lambda bar: f"{level_name(bar.level)} {bar.layout}, {fields_name(bar.fields)}",
 )  # fmt: skip

@@ -68,17 +68,16 @@ def caption(shares: Sequence[Share]) -> str:
     )
 
 
-def invalid(share: Share) -> str:
+def label(share: Share) -> str:
     """What a caption calls a case that is not where it says."""
     place = f"{level_name(share.level)} {share.layout}, {fields_name(share.fields)}"
-    warps = share.counted.text("warps_per_sm")
-    return "" if share.counted.valid else f"{place}, {warps} warps, {NAMES[share.name]}"
+    return f"{place}, {share.counted.text('warps_per_sm')} warps, {NAMES[share.name]}"
 
 
 FIGURE = Figure(
     "level_proof", "Proof of the level", 45,
     lambda run: level_shares(run.of("layout_read")), chart, caption,
     attributes("level", "fields", "layout", share="name")
-    | attributes("counted", "predicted", valid="counted.valid", case="counted.case"),
-    row=lambda share: share.counted, invalid=invalid,
+    | attributes("counted", "predicted"),
+    row=lambda share: share.counted, label=label,
 )  # fmt: skip

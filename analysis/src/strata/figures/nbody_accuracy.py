@@ -39,20 +39,16 @@ def chart(points: Sequence[Accuracy]) -> c.Chart:
 
 
 FIGURE = Figure(
-    name="nbody_accuracy",
-    title="n-body: error against double precision",
-    order=205,
-    items=accuracies,
-    chart=chart,
-    caption=lambda _: (
+    "nbody_accuracy", "n-body: error against double precision", 205, accuracies, chart,
+    lambda _: (
         "Accelerations of every case of a rung, at the largest size that it computed, against "
         "double precision, over the root mean square of them all. Strokes: the bound, from the "
         "roundings of 2⁻²⁴ of a term (8) and of its sum: √n in one running sum, √256 + √(n/256) in "
         "blocks; twice that with an approximate reciprocal square root (Higham 2002, 2.8 and 4.2). "
         "A case beyond it is invalid."
     ),
-    columns=attributes("rung", "problem")
+    attributes("rung", "problem")
     | params("systems", "bodies", of="row")
-    | attributes(relative_rms_error="row", bound="bound", valid="row.valid", case="row.case"),
-    invalid=lambda one: "" if one.row.valid else f"{rung_name(one.rung)} ({one.problem})",
-)
+    | attributes(relative_rms_error="row", bound="bound"),
+    label=lambda one: f"{rung_name(one.rung)} ({one.problem})",
+)  # fmt: skip

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from msgspec import structs
+
 from strata.figures import _chart as c
 from strata.figures._figure import Columns, Figure, attributes, params
 from strata.ladder.best import along
@@ -20,7 +22,7 @@ GAINS = ((4, "CUDA Handbook, 14.3", "P"), (128, "Siegel et al. 2009", "D"))
 """Factor, who published a speed-up over the loop as it was, marker. The Handbook's 4 is its best
 of Table 14.2; Siegel's 128 is the whole of the tile."""
 IDEAL = c.Look(line=":", width=0.9, colour=c.GREY)
-RATES = c.Axis(label="interactions (10¹²/s)", zero=True)
+RATES = c.Axis("interactions (10¹²/s)", zero=True)
 
 
 class Point(NamedTuple):
@@ -37,17 +39,12 @@ class Point(NamedTuple):
         return self.row.value / self.first.value
 
     @property
-    def valid(self) -> bool:
-        """Whether both rates are."""
-        return self.row.valid and self.first.valid
-
-    @property
     def efficiency(self) -> float | None:
         """Of what so many times one GPU would do; None where one of both is invalid."""
-        return self.gain / self.value if self.valid else None
+        return self.gain / self.value if self.row.valid and self.first.valid else None
 
 
-def points(run: Run, rung: str, axis: str, least: int | None = None) -> Sequence[Point]:
+def points(run: Run, rung: str, axis: str, least: int | None = None) -> list[Point]:
     """One item per problem and value; with `least`, of problems whose least value it is alone."""
     found = along(run, rung, axis)
     first = {one.problem: one.row for one in reversed(found)}
@@ -58,82 +55,81 @@ def points(run: Run, rung: str, axis: str, least: int | None = None) -> Sequence
     ]
 
 
+def unrolled(run: Run) -> list[Point]:
+    """The gains of unrolling, which are valid where both rates are."""
+    found = points(run, "unrolled", "unroll", 1)
+    rows = [structs.replace(one.row, valid=one.row.valid and one.first.valid) for one in found]
+    return [one._replace(row=row) for one, row in zip(found, rows, strict=True)]
+
+
 def _lines(
     found: Sequence[Point],
     mark: Callable[[Point], c.Mark | None],
     words: Callable[[Point], str] = lambda one: size_words(one.row),
 ) -> list[c.Layer]:
     """A line in its band for each problem, of the points that have a mark."""
+    by_problem = c.grouped(found, lambda one: one.row.text("problem")).items()
+    marked = [(problem, here, [mark(one) for one in here]) for problem, here in by_problem]
     return [
-        c.Series(
-            marks=[shown for one in here if (shown := mark(one))],
-            look=c.PROBLEM_LOOK[problem], label=words(here[0]), spread="band",
-        )
-        for problem, here in c.grouped(found, lambda one: one.row.text("problem")).items()
-    ]  # fmt: skip
-
-
-def _rates(found: Sequence[Point]) -> list[c.Layer]:
-    return _lines(found, lambda one: c.mark(one.value, one.row, 1e12))
+        c.Series([one for one in marks if one], c.PROBLEM_LOOK[problem], words(here[0]), "band")
+        for problem, here, marks in marked
+    ]
 
 
 def unroll_chart(found: Sequence[Point]) -> c.Chart:
     """A line for each problem; open marks for what was published."""
     layers = _lines(
         found,
-        lambda one: replace(c.mark(one.value, one.row, one.first.value), valid=one.valid),
+        lambda one: c.mark(one.value, one.row, one.first.value),
         lambda one: f"{size_words(one.row)}\n(1 is {one.first.value / 1e12:.3g} × 10¹²/s)",
     )
     for factor, who, marker in GAINS:
-        look, gain = replace(c.THEIRS, marker=marker, size=6.5), UNROLL_GAINS[factor][0]
-        layers.append(c.Series(marks=[c.Mark(factor, gain)], look=look, label=who))
-    layers.append(c.Rule(at=1, look=c.Look(line="-", width=0.7)))
+        look = c.look_of({who: c.THEIRS}, who, marker=marker, size=6.5)
+        layers.append(c.Series([c.Mark(factor, UNROLL_GAINS[factor][0])], look, who))
+    layers.append(c.Rule(1, c.Look(line="-", width=0.7)))
     factors = sorted({one.value for one in found} | {factor for factor, *_ in GAINS})
     names = [f"{factor}\n(all)" if factor == WHOLE else f"{factor}" for factor in factors]
-    label = "bodies in a turn of the inner loop"
-    places = c.Axis(label=label, scale="log2", ticks=factors, names=names)
-    values = c.Axis(label="rate over that of one body in a turn (×)")
-    panel = c.Panel(layers=layers, places=places, values=values)
-    return c.one(panel, width=7.2, height=3.2, legend="beside")
+    places = c.Axis("bodies in a turn of the inner loop", "log2", ticks=factors, names=names)
+    values = c.Axis("rate over that of one body in a turn (×)")
+    return c.Chart([[c.Panel(layers, places, values)]], 7.2, 3.2, "beside")
+
+
+def _rates(found: Sequence[Point]) -> list[c.Layer]:
+    return _lines(found, lambda one: c.mark(one.value, one.row, 1e12))
 
 
 def block_chart(found: Sequence[Point]) -> c.Chart:
     """The rate, and beneath it the occupancy where it was counted: a line for each problem."""
     sizes = sorted({one.value for one in found})
-    places = c.Axis(label="threads of a block, and bodies of a tile", scale="log2", ticks=sizes)
-    rows = [[c.Panel(layers=_rates(found), places=places, values=RATES)]]
+    places = c.Axis("threads of a block, and bodies of a tile", "log2", ticks=sizes)
+    rows = [[c.Panel(_rates(found), places, RATES)]]
     if any(one.occupancy for one in found):
-        counted = _lines(
+        shares = _lines(
             found, lambda one: c.mark(one.value, one.occupancy) if one.occupancy else None
         )
-        share = c.Axis(label="occupancy (%)", limits=(0, 105))
-        rows.append([c.Panel(layers=counted, places=places, values=share)])
-    return c.Chart(rows=rows, width=7.2, height=1.0 + 1.9 * len(rows), legend="beside")
+        rows.append([c.Panel(shares, places, c.Axis("occupancy (%)", limits=(0, 105)))])
+    return c.Chart(rows, 7.2, 1.0 + 1.9 * len(rows), "beside")
 
 
 def block_caption(found: Sequence[Point]) -> str:
     """What the lines are."""
-    occupancy = (
-        " Beneath: counted warps in flight as a share of all that an SM can hold."
-        if any(one.occupancy for one in found)
-        else ""
-    )
+    beneath = " Beneath: counted warps in flight as a share of all that an SM can hold."
     return (
         "The rung block size: a block is as many threads as a tile has bodies. Lines: medians; "
-        f"bands: range of the samples.{occupancy} On an 8800 GTX blocks of 128 threads and a "
-        "register less brought 67 % of occupancy in place of 50 %, and 6 % (Siegel, Ributzka and "
-        "Li 2009, IV)."
+        f"bands: range of the samples.{beneath if any(one.occupancy for one in found) else ''} On "
+        "an 8800 GTX blocks of 128 threads and a register less brought 67 % of occupancy in place "
+        "of 50 %, and 6 % (Siegel, Ributzka and Li 2009, IV)."
     )
 
 
 def gpu_chart(found: Sequence[Point]) -> c.Chart:
     """The rate, and beneath it the efficiency: a line for each problem; dotted: the ideal."""
     counts = sorted({one.value for one in found})
-    places = c.Axis(label="GPUs", limits=(counts[0] - 0.3, counts[-1] + 0.3), ticks=counts)
-    ideals: list[c.Layer] = [
+    places = c.Axis("GPUs", limits=(counts[0] - 0.3, counts[-1] + 0.3), ticks=counts)
+    ideals = [
         c.Series(
-            marks=[c.Mark(count, count * one.first.value / 1e12) for count in counts],
-            look=replace(IDEAL, colour=c.PROBLEM_LOOK[one.row.text("problem")].colour),
+            [c.Mark(count, count * one.first.value / 1e12) for count in counts],
+            replace(IDEAL, colour=c.PROBLEM_LOOK[one.row.text("problem")].colour),
         )
         for one in found
         if one.row is one.first
@@ -141,74 +137,57 @@ def gpu_chart(found: Sequence[Point]) -> c.Chart:
     shares = _lines(
         found, lambda one: c.Mark(one.value, 100 * one.efficiency) if one.efficiency else None
     )
-    whole = c.Rule(at=100, look=c.Look(line="-", width=0.7))
-    efficiency = c.Axis(label="efficiency (%)", limits=(0, 112))
-    upper = c.Panel(layers=ideals + _rates(found), places=places, values=RATES)
-    lower = c.Panel(layers=[whole, *shares], places=places, values=efficiency)
-    keys = [c.Key(label="so many times one GPU", look=IDEAL)]
-    return c.Chart(rows=[[upper], [lower]], width=7.2, height=4.8, legend="beside", keys=keys)
+    whole = c.Rule(100, c.Look(line="-", width=0.7))
+    upper = c.Panel([*ideals, *_rates(found)], places, RATES)
+    lower = c.Panel([whole, *shares], places, c.Axis("efficiency (%)", limits=(0, 112)))
+    keys = [c.Key("so many times one GPU", IDEAL)]
+    return c.Chart([[upper], [lower]], 7.2, 4.8, "beside", keys=keys)
 
 
 def gpu_caption(found: Sequence[Point]) -> str:
     """What the lines are, and the efficiency with most GPUs."""
-    most = {one.row.text("problem"): one for one in found}
-    told = [
+    most = {one.row.text("problem"): one for one in found}.values()
+    told = "; ".join(
         f"{100 * one.efficiency:.1f} % with {one.value} ({size_words(one.row)})"
-        for one in most.values()
+        for one in most
         if one.efficiency is not None and one.value > 1
-    ]
-    efficiency = f" Efficiency: {'; '.join(told)}." if told else ""
+    )
     return (
         "The rung several GPUs: systems, or the bodies of a single one, shared out among GPUs. "
         "Lines: medians of the best case; bands: range of the samples. Efficiency is the rate over "
-        f"so many times that of one GPU by the same code.{efficiency}"
+        f"so many times that of one GPU by the same code.{told and f' Efficiency: {told}.'}"
     )
 
 
 def _columns(axis: str, **more: str) -> Columns:
     return params("problem", "systems", "bodies", axis, of="row") | attributes(
-        interactions_per_second="row.value", low="row.minimum", high="row.maximum", **more,
-        case="row.case",
-    )  # fmt: skip
+        interactions_per_second="row", low="row.minimum", high="row.maximum", **more
+    )
 
 
 FIGURES = (
     Figure(
-        name="nbody_unroll",
-        title="n-body: unrolling the inner loop",
-        order=203,
-        items=lambda run: points(run, "unrolled", "unroll", 1),
-        chart=unroll_chart,
-        caption=lambda _: (
+        "nbody_unroll", "n-body: unrolling the inner loop", 203, unrolled, unroll_chart,
+        lambda _: (
             "The rung unrolled: interactions in a second by the unroll factor, over those of a "
             "loop that takes one body in a turn; 256 bodies are the whole tile. Lines: medians; "
             "bands: range of the samples. Open marks, on GPUs of their time: the best of Table "
             "14.2 of the CUDA Handbook (factor 4: 18 % more) and the full unroll of Siegel, "
             "Ributzka and Li (2009, IV-A: a tile of 128, 18 % more)."
         ),
-        columns=_columns("unroll", over_unroll_1="gain", valid="valid"),
-        invalid=lambda one: "" if one.valid else f"{size_words(one.row)}, unroll {one.value}",
+        _columns("unroll", over_unroll_1="gain"),
+        label=lambda one: f"{size_words(one.row)}, unroll {one.value}",
     ),
     Figure(
-        name="nbody_block_size",
-        title="n-body: the size of blocks, and occupancy",
-        order=204,
-        items=lambda run: points(run, "block_size", "block_size"),
-        chart=block_chart,
-        caption=block_caption,
-        columns=_columns("block_size", occupancy_percent="occupancy", valid="row.valid"),
-        invalid=lambda one: (
-            "" if one.row.valid else f"{size_words(one.row)}, blocks of {one.value}"
-        ),
+        "nbody_block_size", "n-body: the size of blocks, and occupancy", 204,
+        lambda run: points(run, "block_size", "block_size"), block_chart, block_caption,
+        _columns("block_size", occupancy_percent="occupancy"),
+        label=lambda one: f"{size_words(one.row)}, blocks of {one.value}",
     ),
     Figure(
-        name="nbody_gpus",
-        title="n-body: several GPUs",
-        order=207,
-        items=lambda run: points(run, SEVERAL, "gpus", 1),
-        chart=gpu_chart,
-        caption=gpu_caption,
-        columns=_columns("gpus", efficiency="efficiency", valid="row.valid"),
-        invalid=lambda one: "" if one.row.valid else f"{size_words(one.row)}, {one.value}",
+        "nbody_gpus", "n-body: several GPUs", 207,
+        lambda run: points(run, SEVERAL, "gpus", 1), gpu_chart, gpu_caption,
+        _columns("gpus", efficiency="efficiency"),
+        label=lambda one: f"{size_words(one.row)}, {one.value}",
     ),
-)
+)  # fmt: skip

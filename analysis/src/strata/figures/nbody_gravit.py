@@ -14,15 +14,18 @@ from strata.ladder.rungs import rung_name
 from strata.ladder.seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
 from strata.model.units import count, short
 
-LOOKS: Mapping[str, c.Look] = {
-    "naive": c.Look(colour="#D55E00", marker="o", line="-", size=4.5),
-    "tiled": c.Look(colour="#E69F00", marker="s", line="-", size=4.5),
-    "fast_math": c.Look(colour="#56B4E9", marker="^", line="-", size=4.5),
-    "unrolled": c.Look(colour="#0072B2", marker="D", line="-", size=4.5),
-    "invariants": c.Look(colour="#7a7a7a", marker="v", line="-", size=4.5),
-    "block_size": c.Look(colour="#009E73", marker="P", line="-", size=4.5),
-    "register_banks": c.Look(colour="#CC79A7", marker="X", line="-", size=4.5),
-    "pair_once": c.Look(colour="#262626", marker="*", line="-", size=4.5),
+LOOKS = {
+    name: c.Look(colour=colour, marker=marker, line="-", size=4.5)
+    for name, colour, marker in (
+        ("naive", "#D55E00", "o"),
+        ("tiled", "#E69F00", "s"),
+        ("fast_math", "#56B4E9", "^"),
+        ("unrolled", "#0072B2", "D"),
+        ("invariants", "#7a7a7a", "v"),
+        ("block_size", "#009E73", "P"),
+        ("register_banks", "#CC79A7", "X"),
+        ("pair_once", "#262626", "*"),
+    )
 }
 """Of the rungs that are drawn: those of the paper, and what came after it."""
 OPEN = (replace(c.THEIRS, marker="P"), replace(c.THEIRS, marker="D"))
@@ -102,15 +105,9 @@ def caption(points: Sequence[Copied]) -> str:
 
 
 FIGURE = Figure(
-    name="nbody_gravit",
-    title="n-body: Gravit's step, copies included (Siegel et al. 2009, Figure 12)",
-    order=206,
-    items=lambda run: [one for one in copied(run) if one.rung in LOOKS],
-    chart=chart,
-    caption=caption,
-    columns=attributes(
-        rung="rung", particles="bodies", copied_step_time_seconds="row.value", low="row.minimum",
-        high="row.maximum", kernel_seconds="kernel", valid="row.valid", case="row.case",
-    ),
-    invalid=lambda one: "" if one.row.valid else f"{rung_name(one.rung)}, {count(one.bodies)}",
+    "nbody_gravit", "n-body: Gravit's step, copies included (Siegel et al. 2009, Figure 12)", 206,
+    lambda run: [one for one in copied(run) if one.rung in LOOKS], chart, caption,
+    attributes(rung="rung", particles="bodies", copied_step_time_seconds="row")
+    | attributes(low="row.minimum", high="row.maximum", kernel_seconds="kernel"),
+    label=lambda one: f"{rung_name(one.rung)}, {count(one.bodies)}",
 )  # fmt: skip

@@ -109,23 +109,18 @@ def caption(steps: Sequence[Best]) -> str:
 
 
 FIGURE = Figure(
-    name="nbody_ladder",
-    title="The n-body ladder",
-    order=200,
+    "nbody_ladder", "The n-body ladder", 200,
     # Several GPUs have a figure of their own.
-    items=lambda run: [step for step in best_cases(run) if gpus(step.row) == 1],
-    chart=chart,
-    caption=caption,
-    columns=attributes("rung")
+    lambda run: [step for step in best_cases(run) if gpus(step.row) == 1],
+    chart, caption,
+    attributes("rung")
     | params("systems", "bodies", of="row")
-    | attributes(
-        interactions_per_second="row.value", low="row.minimum", high="row.maximum",
-        valid="row.valid",
-    )
+    | attributes(of="row", interactions_per_second="value", low="minimum", high="maximum")
+    | attributes(valid="row.valid")
     | attributes(of="before", rung_before="benchmark")
     | attributes(
         speedup_over_it="speedup", issue_limit="limit",
         other_problem_interactions_per_second="other", case="row.case",
     ),
-    invalid=lambda step: "" if step.row.valid else rung_name(step.rung),
+    label=lambda step: rung_name(step.rung),
 )  # fmt: skip

@@ -58,12 +58,8 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
 
 
 FIGURE = Figure(
-    name="nbody_stalls",
-    title="n-body: what warps wait for",
-    order=202,
-    items=stalls,
-    chart=chart,
-    caption=lambda rungs: (
+    "nbody_stalls", "n-body: what warps wait for", 202, stalls, chart,
+    lambda rungs: (
         "Counted in one step of the fastest case of each rung "
         f"({', '.join(dict.fromkeys(size_words(one.all_states) for one in rungs))}): of the time "
         "of all warps in flight, how much they spent issuing, ready while another issued, or "
@@ -71,12 +67,9 @@ FIGURE = Figure(
         "cycles in which a scheduler issued, and warps that a scheduler had for each instruction "
         "issued."
     ),
-    columns=attributes("rung")
+    attributes("rung")
     | {state: lambda one, state=state: one.shares.get(state) for state in (*STATES, "other")}
-    | attributes(
-        warps_per_instruction="all_states", issue_utilisation_percent="utilisation",
-        valid="all_states.valid", case="all_states.case",
-    ),
+    | attributes(warps_per_instruction="all_states", issue_utilisation_percent="utilisation"),
     row=lambda one: one.all_states,
-    invalid=lambda one: "" if one.all_states.valid else rung_name(one.rung),
+    label=lambda one: rung_name(one.rung),
 )  # fmt: skip

@@ -113,8 +113,8 @@ def _figure(
         caption=lambda pairs: caption(pairs, what),
         columns=attributes(step="step.name", their_hardware="step.hardware", rung="row.benchmark")
         | attributes(**{f"their_{unit}": "theirs", unit: "own"})
-        | attributes(low="own.minimum", high="own.maximum", valid="row.valid", case="row.case"),
-        invalid=lambda pair: "" if pair.row.valid else pair.step.name,
+        | attributes(low="own.minimum", high="own.maximum"),
+        label=lambda pair: pair.step.name,
     )
 
 

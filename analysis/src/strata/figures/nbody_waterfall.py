@@ -142,13 +142,8 @@ def caption(steps: Sequence[Change]) -> str:
 
 
 FIGURE = Figure(
-    name="nbody_waterfall",
-    title="The steps of the n-body ladder",
-    order=201,
-    items=changes,
-    chart=chart,
-    caption=caption,
-    columns=attributes("problem")
+    "nbody_waterfall", "The steps of the n-body ladder", 201, changes, chart, caption,
+    attributes("problem")
     | params("systems", "bodies", of="after")
     | attributes(
         rung="rung", over="before.benchmark", interactions_per_second_before="before",
@@ -158,5 +153,4 @@ FIGURE = Figure(
     | {f"factor_{name}": lambda one, name=name: one.factors.get(name) for name in FACTORS}
     | attributes("unexplained", case_before="before.case", case="after.case"),
     row=lambda one: one.after,
-    invalid=lambda _: "",
 )  # fmt: skip

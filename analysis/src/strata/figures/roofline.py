@@ -315,7 +315,7 @@ FIGURES = [
         chart=partial(chart, form),
         caption=partial(caption, form),
         columns={NAMES.get(path, path): partial(_get, form, path) for path in COLUMNS},
-        invalid=lambda _: "",
+        label=lambda _: "",
     )
     for form, order in ((FLOP, 206), (INSTRUCTION, 207))
 ]

@@ -176,19 +176,10 @@ def caption(kernels: Sequence[Kernel]) -> str:
 
 
 FIGURE = Figure(
-    name="short_words",
-    title="Short words and uncoalesced accesses",
-    order=64,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=attributes(
-        element_bytes="element", order="order", group_bytes="group", access="access",
-        kernel_seconds="time.value", seconds_low="time.minimum", seconds_high="time.maximum",
-        useful_bandwidth="bandwidth", valid="valid", case="time.case",
-    ),
+    "short_words", "Short words and uncoalesced accesses", 64, items, chart, caption,
+    attributes(element_bytes="element", order="order", group_bytes="group", access="access")
+    | attributes(of="time", kernel_seconds="value", seconds_low="minimum", seconds_high="maximum")
+    | attributes(useful_bandwidth="bandwidth"),
     row=lambda one: one.time,
-    invalid=lambda one: "" if one.valid else (
-        f"{one.element} B elements, {one.order}, {one.group} B {one.access}"
-    ),
+    label=lambda one: f"{one.element} B elements, {one.order}, {one.group} B {one.access}",
 )  # fmt: skip

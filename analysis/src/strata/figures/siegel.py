@@ -61,12 +61,6 @@ def gains_caption(gains: Sequence[LayoutGain]) -> str:
     )
 
 
-def gains_invalid(gain: LayoutGain) -> str:
-    """What a caption calls a bar that does not count."""
-    name = f"{level_name(gain.level)} {gain.layout}, {LOADS[gain.how][0]}"
-    return "" if gain.valid else name
-
-
 FIGURES = (
     Figure(
         "siegel_10",
@@ -84,10 +78,9 @@ FIGURES = (
         ),
         columns=attributes("level", "layout")
         | {"section": lambda bar: SIEGEL_LAYOUTS[bar.layout]}
-        | attributes(unit="cycles.unit", median="cycles", p5="p5", p95="p95")
-        | attributes(valid="cycles.valid", case="cycles.case"),
+        | attributes(unit="cycles.unit", median="cycles", p5="p5", p95="p95"),
         row=lambda bar: bar.cycles,
-        invalid=lambda bar: "" if bar.cycles.valid else f"{level_name(bar.level)} {bar.layout}",
+        label=lambda bar: f"{level_name(bar.level)} {bar.layout}",
     ),
     Figure(
         "siegel_11",
@@ -98,8 +91,7 @@ FIGURES = (
         gains_caption,
         attributes("level", "layout", load="how", speed_over_aos="gain")
         | {"theirs_cuda_1_0": lambda gain: SIEGEL_GAINS["CUDA 1.0"].get(gain.layout)}
-        | {"theirs_cuda_2_2": lambda gain: SIEGEL_GAINS["CUDA 2.2"].get(gain.layout)}
-        | attributes("valid", case="row.case"),
-        invalid=gains_invalid,
+        | {"theirs_cuda_2_2": lambda gain: SIEGEL_GAINS["CUDA 2.2"].get(gain.layout)},
+        label=lambda gain: f"{level_name(gain.level)} {gain.layout}, {LOADS[gain.how][0]}",
     ),
 )

@@ -153,23 +153,17 @@ def caption(points: Sequence[Point]) -> str:
 
 
 FIGURE = Figure(
-    name="stride_gather",
-    title="Strides, misalignments and gathers",
-    order=62,
-    items=items,
-    chart=chart,
-    caption=caption,
-    columns=attributes(
+    "stride_gather", "Strides, misalignments and gathers", 62, items, chart, caption,
+    attributes(
         "level", "pattern", width_bytes="width", stride_misalignment_or_window_bytes="setting"
     )
     | attributes(of="useful", useful_bytes_per_second="value", low="minimum", high="maximum")
     | attributes(
         sector_bytes_per_second="sectors", counted_sectors_per_request="counted",
         modelled_useful_bytes_per_second="modelled", share_of_sectors_at_stride_1="share",
-    )
-    | attributes("valid", "case", of="useful"),
+    ),
     row=lambda one: one.useful,
-    invalid=lambda one: "" if one.useful.valid else (
+    label=lambda one: (
         f"{level_name(one.level)}, {PATTERNS[one.pattern][1]}, {one.setting}, {one.width} B"
     ),
 )  # fmt: skip

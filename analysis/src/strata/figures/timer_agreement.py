@@ -89,10 +89,10 @@ COLUMNS = (
     | {"level": level}
     | attributes(unit="reference.unit", reference_method="reference.method")
     | attributes(reference_value="reference", other_method="other.method", other_value="other")
-    | attributes("ratio", "valid", case="reference.case")
+    | attributes("ratio")
 )
 FIGURE = Figure(
     "timer_agreement", "Agreement of the timers", 40,
     lambda run: agreements(run.rows), chart, caption, COLUMNS, row=lambda pair: pair.other,
-    invalid=lambda pair: "" if pair.valid else f"{pair.reference.case}, {pair.other.method}",
+    label=lambda pair: f"{pair.other.case}, {pair.other.method}",
 )  # fmt: skip

@@ -55,4 +55,4 @@ def caption(points: Sequence[Point]) -> str:
 
 
 TITLE = "Reach of the address translations"
-FIGURE = Figure("tlb", TITLE, 6, items, chart, caption, chase.COLUMNS, invalid=chase.invalid)
+FIGURE = Figure("tlb", TITLE, 6, items, chart, caption, chase.COLUMNS, label=chase.label)

@@ -176,22 +176,21 @@ def caption(text: str, shown: Sequence[Point]) -> str:
     )
 
 
-def _invalid(p: Point) -> str:
+def _label(p: Point) -> str:
     pieces = f" in {p.pieces} pieces" if p.pieces > 1 else ""
     packed = ", packed" if p.packing == "packed" else ""
-    label = f"{_name(p.memory)} {_name(p.direction)}, {size(p.bytes)}{pieces}{packed}"
-    return "" if p.row.valid else label
+    return f"{_name(p.memory)} {_name(p.direction)}, {size(p.bytes)}{pieces}{packed}"
 
 
 SECONDS = attributes(seconds="row.value", seconds_low="row.minimum", seconds_high="row.maximum")
-RATE = attributes(bytes_per_second="bandwidth", valid="row.valid", case="row.case")
+RATE = attributes(bytes_per_second="bandwidth")
 POINT = attributes("memory", "direction", "pieces", "packing", "bytes")
 COLUMNS = POINT | SECONDS | attributes(seconds_predicted="predicted", held_out="held_out") | RATE
 FIGURES = (
     Figure(
         "transfers", "Transfers between host and device", 90,
         lambda run: [point for point in points(run.of("transfers")) if point.pieces == 1],
-        chart, columns=COLUMNS, invalid=_invalid,
+        chart, columns=COLUMNS, label=_label,
         caption=partial(
             caption,
             "Time of one transfer by its caller's clock, from the first call to the end of the "
@@ -203,7 +202,7 @@ FIGURES = (
     Figure(
         "small_copies", "Many small copies against one packed copy", 91,
         lambda run: [point for point in points(run.of("transfers")) if point.pieces > 1],
-        chart, columns=COLUMNS, invalid=_invalid,
+        chart, columns=COLUMNS, label=_label,
         caption=partial(
             caption,
             "Time to transfer a payload that lies in host memory in many pieces, by its caller's "
@@ -212,7 +211,7 @@ FIGURES = (
         ),
     ),
     Figure(
-        "peer_copy", "Copies between two GPUs", 92, peer_accesses, chart, invalid=_invalid,
+        "peer_copy", "Copies between two GPUs", 92, peer_accesses, chart, label=_label,
         columns=attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
         caption=partial(
             caption,

@@ -161,13 +161,14 @@ def caption(items: Sequence[Item]) -> str:
     )
 
 
-COLUMNS = (
-    attributes("name", "is_roof", additions_per_byte="intensity", additions_per_second="rate")
-    | attributes("low", "high", published_additions_per_second="published")
-    | attributes("valid", "case", of="row")
-)
+COLUMNS = attributes(
+    "name",
+    "is_roof",
+    additions_per_byte="intensity",
+    additions_per_second="rate",
+) | attributes("low", "high", published_additions_per_second="published")
 TITLE = "Figure 3 of van den Braak, Mesman and Corporaal (2010), redone"
 FIGURE = Figure(
     "vandenbraak_roofline", TITLE, 65, items, chart, caption, COLUMNS,
-    invalid=lambda one: "" if one.is_roof or one.row.valid else one.name,
+    label=lambda one: one.name,
 )  # fmt: skip

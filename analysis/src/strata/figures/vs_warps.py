@@ -74,24 +74,23 @@ def caption(points: Sequence[Point]) -> str:
     )
 
 
-def invalid(point: Point) -> str:
-    """What a caption calls a point that does not count."""
+def label(point: Point) -> str:
+    """What a caption calls a point."""
     place = f"{level_name(point.level)} {point.layout}, {fields_name(point.fields)}"
-    return "" if point.row.valid else f"{place}, {point.warps} warps"
+    return f"{place}, {point.warps} warps"
 
 
 def against_warps(name: str, title: str, order: int, quantity: str) -> Figure[Point]:
     """The figure of one quantity."""
-    columns = (
-        attributes("level", "fields", "layout", warps_per_sm="warps")
-        | attributes("block_size", unit="row.unit", value="row", low="low", high="high")
-        | attributes("valid", "case", of="row")
-    )
+    columns = attributes(
+        "level", "fields", "layout", warps_per_sm="warps", block_size="block_size",
+        unit="row.unit", value="row", low="low", high="high",
+    )  # fmt: skip
 
     def items(run: Run) -> Sequence[Point]:
         return curves(run.of("layout_read"), quantity)
 
-    return Figure(name, title, order, items, chart, caption, columns, invalid=invalid)
+    return Figure(name, title, order, items, chart, caption, columns, label=label)
 
 
 FIGURES = (

@@ -223,7 +223,7 @@ FIGURES = (
             "samples.",
         ),
         columns=LOAD_COLUMNS,
-        invalid=lambda one: _name(one) if c.any_invalid(one.counted, one.cycles) else "",
+        label=_name,
     ),
     Figure(
         name="misalignment",
@@ -238,7 +238,7 @@ FIGURES = (
             "width of each lane's read. Lines: predicted (compute capability 7.x and later).",
         ),
         columns=LOAD_COLUMNS,
-        invalid=lambda one: _name(one) if c.any_invalid(one.counted) else "",
+        label=lambda one: _name(one) if c.any_invalid(one.counted) else "",
     ),
     Figure(
         name="bank_conflicts",
@@ -264,9 +264,7 @@ FIGURES = (
         | attributes(
             of="cycles", access_cycles="value", access_low="minimum", access_high="maximum"
         )
-        | attributes("valid", case="row.case"),
-        invalid=lambda one: (
-            "" if one.valid else f"{one.operation}, {one.width} bytes, stride {one.stride}"
-        ),
+,
+        label=lambda one: f"{one.operation}, {one.width} bytes, stride {one.stride}",
     ),
 )  # fmt: skip
