@@ -254,19 +254,19 @@ def facets(
 
 def by_look(
     items: Iterable[T],
-    key: Callable[[T], str],
-    looks: Mapping[str, tuple[str, Look]],
-    of: Callable[[T], Mark],
+    key: Callable[[T], K],
+    looks: Mapping[K, tuple[str, Look]],
+    of: Callable[[T], Mark | None],
     make: Callable[..., Layer] = Series,
     **options: object,
 ) -> list[Any]:
     """A layer for each of `looks` (label and look by key) that has items, in their order.
 
-    `of` makes the mark of an item, `make` the layer of marks.
+    `of` makes the mark of an item, if it has one, `make` the layer of marks.
     """
     found = grouped(items, key)
     return [
-        make(marks=[of(item) for item in found[name]], look=look, label=label, **options)
+        make(list(filter(None, map(of, found[name]))), look, label, **options)
         for name, (label, look) in looks.items()
         if name in found
     ]

@@ -62,6 +62,11 @@ class Figure(Generic[Item]):
         return f"{self.caption(items)}{invalid} {context.device.name}, commit {commit}."
 
 
+def told(*sentences: object) -> str:
+    """The sentences of a caption that hold, where one may be `any(…) and "Dashed: …"`."""
+    return " ".join(f"{sentence}" for sentence in sentences if sentence)
+
+
 Columns = dict[str, Callable[[Any], object]]
 
 

@@ -5,10 +5,11 @@ The model says it from the addresses alone and the hardware counts it; beneath, 
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params
+from strata.figures._figure import Figure, attributes, params, told
 from strata.model.cases import NET, CaseRows, by_case
 from strata.run import Row, Run
 
@@ -74,16 +75,9 @@ def accesses(run: Run, benchmark: str) -> list[Access]:
 
 def by_misalignment(run: Run) -> Sequence[Access]:
     """The loads of neighbouring elements; nothing without any that is misaligned."""
-    shown = [
-        one
-        for one in accesses(run, "coalescing")
-        if one.stride == 1 and (one.predicted or one.counted)
-    ]
+    loads = [one for one in accesses(run, "coalescing") if one.stride == 1]
+    shown = [one for one in loads if one.predicted or one.counted]
     return shown if any(one.misalignment for one in shown) else ()
-
-
-def _by_width(found: Sequence[Access]) -> list[tuple[int, list[Access]]]:
-    return sorted(c.grouped(found, lambda one: one.width).items())
 
 
 def _traffic(
@@ -91,23 +85,21 @@ def _traffic(
 ) -> c.Panel:
     """Lines for what is predicted, a mark for what was counted: a dot inside for stores."""
     layers: list[c.Layer] = []
-    for width, here in _by_width(found):
+    for width, here in sorted(c.grouped(found, lambda one: one.width).items()):
         load = c.look_of(c.WIDTH_LOOK, width, **look)
         store = replace(load, colour=c.INK, marker="o", size=1.7)
         predicted = sorted({getattr(one, axis): one.predicted for one in here}.items())
         line = [c.Mark(at, row.value) for at, row in predicted if row]
-        words = f"{width} byte{'s' if width > 1 else ''} a lane"
-        layers.append(c.Series(marks=line, look=replace(load, marker=""), order=1.5))
-        layers.append(c.Series(marks=[], look=load, label=words))
+        layers.append(c.Series(line, replace(load, marker=""), order=1.5))
+        layers.append(c.Series([], load, f"{width} byte{'s' if width > 1 else ''} a lane"))
         for operation, of in (("load", load), ("store", store)):
             known = [one for one in here if one.operation == operation]
             marks = [c.mark(getattr(one, axis), one.counted) for one in known if one.counted]
-            layers.append(c.Series(marks=marks, look=replace(of, line=""), order=3))
-    return c.Panel(
-        layers=layers if any(one.predicted or one.counted for one in found) else [],
-        places=places, values=c.Axis(label=label, zero=True), title=title,
-        blank="neither predicted nor counted",
-    )  # fmt: skip
+            layers.append(c.Series(marks, replace(of, line=""), order=3))
+    if not any(one.predicted or one.counted for one in found):
+        layers = []
+    values, blank = c.Axis(label, zero=True), "neither predicted nor counted"
+    return c.Panel(layers, places, values, title, blank=blank)
 
 
 def _times(
@@ -115,15 +107,12 @@ def _times(
     title: str = "", **look: object,
 ) -> list[c.Panel]:  # fmt: skip
     """A panel of what was timed, a curve per width; none where nothing was."""
-    layers = [
-        c.Series(
-            marks=[c.mark(one.stride, row) for one in here if (row := pick(one))],
-            look=c.look_of(c.WIDTH_LOOK, width, **look), spread="band",
-        )
-        for width, here in _by_width([one for one in found if pick(one)])
-    ]  # fmt: skip
-    values = c.Axis(label=label, zero=True)
-    return [c.Panel(layers=layers, places=places, values=values, title=title)] if layers else []
+    timed = [(one, row) for one in found if (row := pick(one))]
+    looks = {width: ("", c.look_of(c.WIDTH_LOOK, width, **look)) for width in sorted(c.WIDTH_LOOK)}
+    layers = c.by_look(
+        timed, lambda at: at[0].width, looks, lambda at: c.mark(at[0].stride, at[1]), spread="band"
+    )
+    return [c.Panel(layers, places, c.Axis(label, zero=True), title)] if layers else []
 
 
 def _chart(
@@ -131,46 +120,49 @@ def _chart(
     counted: Sequence[tuple[str, str, float]],
 ) -> c.Chart:  # fmt: skip
     """Panels beneath each other; `counted` has label, operation and size of each kind of mark."""
-    told = [("predicted", c.Look(line="-"), [one.predicted for one in found])]
-    for label, operation, size in counted:
-        rows = [one.counted for one in found if one.operation == operation]
-        told.append((label, c.Look(marker="o", size=size), rows))
-    keys = [c.Key(label=label, look=look) for label, look, rows in told if any(rows)]
-    stacked = [[panel] for panel in panels]
-    return c.Chart(rows=stacked, width=7.6, height=height, legend="beside", keys=keys)
+    keys = [c.Key("predicted", c.Look(line="-"))] if any(one.predicted for one in found) else []
+    keys += [
+        c.Key(label, c.Look(marker="o", size=size))
+        for label, operation, size in counted
+        if any(one.counted for one in found if one.operation == operation)
+    ]
+    return c.Chart([[panel] for panel in panels], 7.6, height, "beside", keys=keys)
 
 
-def load_chart(loads: Sequence[Access], axis: str) -> c.Chart:
+def stride_chart(loads: Sequence[Access]) -> c.Chart:
     """Sectors, and beneath them cycles where any were timed, a curve per width."""
-    settings = [getattr(one, axis) for one in loads]
-    least, most = max(min(settings), 1), max(settings)
-    title, times = "", []
-    if axis == "stride":
-        title, ends = "Traffic", (least / 1.12, most * 1.12)
-        places = c.Axis(label="stride from lane to lane (elements)", scale="log2", limits=ends)
-        label = "cycles per warp-load"
-        times = _times(loads, lambda one: one.cycles, places, label, "Time", size=3.4)
-    else:
-        ticks = list(range(0, most + 1, 4 if most >= 8 else 1))
-        label = "misalignment of the first lane (elements)"
-        places = c.Axis(label=label, limits=(-0.5, most + 0.5), ticks=ticks)
-    panels = [_traffic(loads, axis, places, "sectors per request", title, size=3.4), *times]
+    strides = [one.stride for one in loads]
+    ends = (max(min(strides), 1) / 1.12, max(strides) * 1.12)
+    places = c.Axis("stride from lane to lane (elements)", "log2", ends)
+    panels = [_traffic(loads, "stride", places, "sectors per request", "Traffic", size=3.4)]
+    label = "cycles per warp-load"
+    panels += _times(loads, lambda one: one.cycles, places, label, "Time", size=3.4)
     return _chart(loads, panels, 0.6 + 2.3 * len(panels), [("counted", "load", 4.0)])
+
+
+def misalignment_chart(loads: Sequence[Access]) -> c.Chart:
+    """Sectors, a curve per width."""
+    most = max(one.misalignment for one in loads)
+    ticks = range(0, most + 1, 4 if most >= 8 else 1)
+    label = "misalignment of the first lane (elements)"
+    places = c.Axis(label, limits=(-0.5, most + 0.5), ticks=ticks)
+    panel = _traffic(loads, "misalignment", places, "sectors per request", size=3.4)
+    return _chart(loads, [panel], 2.9, [("counted", "load", 4.0)])
 
 
 def conflict_chart(found: Sequence[Access]) -> c.Chart:
     """Wavefronts above, times beneath; a curve per width, a dot inside for stores."""
     last = max(one.stride for one in found)
     label, ticks = "stride from lane to lane (elements)", [1, *range(4, last + 1, 4)]
-    places = c.Axis(label=label, limits=(0, last + 1), ticks=ticks)
-    label = "wavefronts per access"
-    panels = [_traffic(found, "stride", places, label, size=4.6, width=0.9)]
-    for operation in ("load", "store"):
-        here = [one for one in found if one.operation == operation]
-        label = f"SM cycles per {operation}"
-        panels += _times(here, lambda one: one.cycles, places, label, size=3.2, width=0.9)
-    label = "latency of a load\n(cycles)"
-    panels += _times(found, lambda one: one.latency, places, label, size=3.2, width=0.9)
+    places = c.Axis(label, limits=(0, last + 1), ticks=ticks)
+    panels = [_traffic(found, "stride", places, "wavefronts per access", size=4.6, width=0.9)]
+    loads, stores = ([one for one in found if one.operation == of] for of in ("load", "store"))
+    for here, pick, label in (
+        (loads, attrgetter("cycles"), "SM cycles per load"),
+        (stores, attrgetter("cycles"), "SM cycles per store"),
+        (found, attrgetter("latency"), "latency of a load\n(cycles)"),
+    ):
+        panels += _times(here, pick, places, label, size=3.2, width=0.9)
     counted = [("counted, loads", "load", 5.0), ("counted, stores", "store", 2.0)]
     return _chart(found, panels, 0.7 + 1.9 * len(panels), counted)
 
@@ -184,18 +176,16 @@ def _caption(found: Sequence[Access], what: str, times: str = "") -> str:
         agreement = "In this run they were neither predicted nor counted."
     elif not both:
         agreement = "Nothing was counted to stand beside the prediction."
-    timed = times if any(one.cycles or one.latency for one in found) else " Nothing was timed."
-    return f"{what} Marks: counted. {agreement}{timed if times else ''}"
+    timed = any(one.cycles or one.latency for one in found)
+    return told(
+        what, "Marks: counted.", agreement, times and (times if timed else "Nothing was timed.")
+    )
 
 
 LOAD_COLUMNS = (
-    attributes(
-        width_bytes="width", stride_elements="stride", misalignment_elements="misalignment",
-    )
+    attributes(width_bytes="width", stride_elements="stride", misalignment_elements="misalignment")
     | params("permutation", of="case")
-    | attributes(
-        sectors_per_request_predicted="predicted", sectors_per_request_counted="counted",
-    )
+    | attributes(sectors_per_request_predicted="predicted", sectors_per_request_counted="counted")
     | attributes(of="cycles", warp_load_cycles="value", cycles_low="minimum", cycles_high="maximum")
     | {"useful_bandwidth": lambda one: one.case.row("useful_bandwidth", provenance="timed")}
     | attributes(valid="row.valid", case="row.case")
@@ -208,63 +198,49 @@ def _name(one: Access) -> str:
 
 FIGURES = (
     Figure(
-        name="coalescing",
-        title="Sectors of a warp-load by stride",
-        order=60,
-        items=lambda run: [one for one in accesses(run, "coalescing") if not one.misalignment],
-        chart=lambda loads: load_chart(loads, "stride"),
-        caption=lambda loads: _caption(
+        "coalescing", "Sectors of a warp-load by stride", 60,
+        lambda run: [one for one in accesses(run, "coalescing") if not one.misalignment],
+        stride_chart,
+        lambda loads: _caption(
             loads,
             "Sectors of 32 bytes that one load of a warp asks for, against the distance between "
             "neighbouring lanes, by the width of each lane's read; curves meet where every lane "
             "has a sector of its own (32). Lines: predicted from the addresses (compute capability "
             "7.x and later).",
-            " Below: cycles of one warp-load, every SM at work; medians, bands: range of the "
+            "Below: cycles of one warp-load, every SM at work; medians, bands: range of the "
             "samples.",
         ),
-        columns=LOAD_COLUMNS,
-        label=_name,
+        LOAD_COLUMNS, label=_name,
     ),
     Figure(
-        name="misalignment",
-        title="Sectors of a warp-load by misalignment",
-        order=61,
-        items=by_misalignment,
-        chart=lambda loads: load_chart(loads, "misalignment"),
-        caption=lambda loads: _caption(
+        "misalignment", "Sectors of a warp-load by misalignment", 61,
+        by_misalignment, misalignment_chart,
+        lambda loads: _caption(
             loads,
             "Sectors of 32 bytes that one load of a warp asks for when lanes read neighbouring "
             "elements and the first of them stands behind the start of a 128-byte line, by the "
             "width of each lane's read. Lines: predicted (compute capability 7.x and later).",
         ),
-        columns=LOAD_COLUMNS,
-        label=lambda one: _name(one) if c.any_invalid(one.counted) else "",
+        LOAD_COLUMNS, label=lambda one: _name(one) if c.any_invalid(one.counted) else "",
     ),
     Figure(
-        name="bank_conflicts",
-        title="Bank conflicts by stride",
-        order=66,
-        items=lambda run: [one for one in accesses(run, "bank_conflicts") if one.stride],
-        chart=conflict_chart,
-        caption=lambda found: _caption(
+        "bank_conflicts", "Bank conflicts by stride", 66,
+        lambda run: [one for one in accesses(run, "bank_conflicts") if one.stride],
+        conflict_chart,
+        lambda found: _caption(
             found,
             "Wavefronts that one access of a warp to shared memory takes, against the distance "
             "between neighbouring lanes, by the width of each lane's element: as many as any of "
             "the 32 banks has words to give. Lines: predicted from the addresses.",
-            " Beneath: SM cycles of one access where 32 warps of each SM have eight in flight, "
+            "Beneath: SM cycles of one access where 32 warps of each SM have eight in flight, "
             "and the latency of a load alone; medians, bands: range of the samples.",
         ),
-        columns=attributes(
-            operation="operation", width_bytes="width", stride_elements="stride",
-            wavefronts_predicted="predicted", wavefronts_counted="counted",
-        )
-        | attributes(
-            of="latency", latency_cycles="value", latency_low="minimum", latency_high="maximum"
-        )
-        | attributes(
-            of="cycles", access_cycles="value", access_low="minimum", access_high="maximum"
-        )
-,
+        attributes("operation", width_bytes="width", stride_elements="stride")
+        | attributes(wavefronts_predicted="predicted", wavefronts_counted="counted")
+        | attributes(of="latency", latency_cycles="value")
+        | attributes(of="latency", latency_low="minimum", latency_high="maximum")
+        | attributes(of="cycles", access_cycles="value")
+        | attributes(of="cycles", access_low="minimum", access_high="maximum"),
         label=lambda one: f"{one.operation}, {one.width} bytes, stride {one.stride}",
     ),
 )  # fmt: skip
