@@ -315,6 +315,11 @@ def scaled(most: float, unit: str, least: float = 1.0) -> tuple[float, str]:
     return scale, prefix + unit
 
 
+def per_second(rates: Iterable[float]) -> tuple[float, str]:
+    """The scale and the name of the unit that suit interactions of a GPU, or of a CPU."""
+    return (1e12, "10¹²/s") if max(rates) >= 0.1e12 else (1e9, "10⁹/s")
+
+
 # --- limits and ticks -----------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model import level_name, units
 from strata.model.cases import by_case
 from strata.reference import cite
@@ -119,37 +119,36 @@ def bandwidth(rows: Sequence[Row]) -> Sequence[Ceiling]:
     return found
 
 
-def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
+def _panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
     """Bars from zero, an upright stroke for the limit."""
+    bars = [c.mark(place, one.row, TERA) for place, one in enumerate(here)]
+    limits = [c.Mark(at, one.limit / TERA) for at, one in enumerate(here) if one.limit]
+    others = [c.Mark(at, row.value / TERA) for at, one in enumerate(here) for row in one.others]
+    words = []
+    for bar, one in zip(bars, here, strict=True):
+        limit = (one.limit or 0) / TERA
+        end = limit if bar.furthest < limit < 1.6 * bar.furthest else bar.furthest
+        words.append(c.Mark(bar.place, end, words=one.words))
+    dot = c.Look(marker="o", size=3.6, hollow=True)
+    layers = (
+        c.Bars(bars, c.Look("#0072B2"), "best measured", "bar"),
+        c.Series(limits, c.Look(marker="|", size=16), "what lanes or pins allow"),
+        c.Series(others, dot, "other forms and numbers of warps"),
+        c.Series(words, c.Look(), words_size=7.5),
+    )
+    label = "operations (10¹²/s; a multiply-add is two)"
+    values = c.Axis("useful bandwidth (TB/s)" if level else label, zero=True)
+    names = [ARITHMETIC.get(one.kind, f"{one.kind}\n({one.form})") for one in here]
+    most = f", at most {units.quantity(here[0].limit, 'B/s')}" if here[0].limit else ""
+    title = level and level_name(level) + most
+    shown = [layer for layer in layers if layer.marks]
+    return c.Panel(shown, c.names_axis(names), values, title, sideways=True)
 
-    def panel(level: str, here: Sequence[Ceiling]) -> c.Panel:
-        bars = [c.mark(place, one.row, TERA) for place, one in enumerate(here)]
-        limits = [c.Mark(at, one.limit / TERA) for at, one in enumerate(here) if one.limit]
-        others = [c.Mark(at, row.value / TERA) for at, one in enumerate(here) for row in one.others]
-        words = []
-        for bar, one in zip(bars, here, strict=True):
-            limit = (one.limit or 0) / TERA
-            end = limit if bar.furthest < limit < 1.6 * bar.furthest else bar.furthest
-            words.append(c.Mark(bar.place, end, words=one.words))
-        dot = c.Look(marker="o", size=3.6, hollow=True)
-        layers = (
-            c.Bars(bars, c.Look("#0072B2"), "best measured", "bar"),
-            c.Series(limits, c.Look(marker="|", size=16), "what lanes or pins allow"),
-            c.Series(others, dot, "other forms and numbers of warps"),
-            c.Series(words, c.Look(), words_size=7.5),
-        )
-        label = "operations (10¹²/s; a multiply-add is two)"
-        values = c.Axis("useful bandwidth (TB/s)" if level else label, zero=True)
-        most = f", at most {units.quantity(here[0].limit, 'B/s')}" if here[0].limit else ""
-        names = [ARITHMETIC.get(one.kind, f"{one.kind}\n({one.form})") for one in here]
-        shown, title = (
-            [layer for layer in layers if layer.marks],
-            level and level_name(level) + most,
-        )
-        return c.Panel(shown, c.names_axis(names), values, title, sideways=True)
 
+def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
+    """A panel for each level, or one of arithmetic."""
     levels = c.grouped(ceilings, lambda one: one.level)
-    rows = [[panel(*group)] for group in levels.items()]
+    rows = [[_panel(*group)] for group in levels.items()]
     height = 0.6 + 0.6 * len(levels) + 0.35 * len(ceilings)
     return c.Chart(rows, 8.0, height, heights=[len(here) + 0.5 for here in levels.values()])
 
@@ -163,30 +162,29 @@ def arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
             "of a CPU that is found at run time."
         )
     silent = ", ".join(ARITHMETIC[one.kind] for one in ceilings if one.limit is None)
-    return (
+    return told(
         "Multiply-adds in registers, every SM at work, tensor cores not; in brackets the share of "
         "the limit, then how the operands came in the form that was fastest. Bars: medians; lines "
         "in them: range of the samples. Strokes: results per cycle of the CUDA C++ Best Practices "
-        "Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock under this load."
-        + (f" No limit is published for {silent}." if silent else "")
+        "Guide (Throughput of Native Arithmetic Instructions) × SMs × the clock under this load.",
+        silent and f"No limit is published for {silent}.",
     )
 
 
 def bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
     """What the four kinds are, and which launch stands for each."""
     dram = next((one.limit for one in ceilings if one.level == "dram" and one.limit), None)
-    pins = dram and (
-        " Strokes: bus width times clock for device memory "
-        f"({units.quantity(dram, 'B/s')}), bytes a cycle times the clock held for L1."
-    )
-    return (
+    return told(
         "Ceilings of reading, after the roofline of van den Braak, Mesman and Corporaal (2010, "
         f"Fig. 3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or "
         "16 bytes (words of 4 bytes in groups) or of 4 (ungrouped), by lanes in a row (coalesced) "
         "or as far apart as measured (uncoalesced). Bars: the best launch or pattern of each kind; "
         "under its name the width, what a thread has in flight, and the blocks on an SM × their "
         "threads, or the stride in elements; lines in them: range of the samples; per cent: of the "
-        f"highest ceiling of the level.{pins or ''}"
+        "highest ceiling of the level.",
+        dram
+        and f"Strokes: bus width times clock for device memory ({units.quantity(dram, 'B/s')}), "
+        "bytes a cycle times the clock held for L1.",
     )
 
 

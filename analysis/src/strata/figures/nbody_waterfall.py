@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params
+from strata.figures._figure import Figure, attributes, params, told
 from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes
 from strata.model.units import factor
@@ -37,71 +37,59 @@ def segments(change: Change) -> list[tuple[str, float, float]]:
 
 def _rates(title: str, steps: Sequence[Change], thick: float) -> c.Panel:
     """From the rate before to the rate after."""
-    scale, unit = (
-        (1e12, "10¹²/s") if max(one.after.value for one in steps) >= 0.1e12 else (1e9, "10⁹/s")
-    )
+    scale, unit = c.per_second(one.after.value for one in steps)
     bars: dict[bool, list[c.Mark]] = {True: [], False: []}
     strokes, predicted, words = [], [], []
     for place, one in enumerate(steps):
-        old, gain, told = one.before.value / scale, one.measured, factor(one.measured)
+        old, gain, said = one.before.value / scale, one.measured, factor(one.measured)
         bars[gain >= 1].append(c.Mark(place, old * gain, old * one.low, old * one.high, start=old))
         strokes.append(c.Mark(place, old))
         right = old * max(1, gain)
         if one.prediction:
             predicted.append(c.Mark(place, old * one.prediction.value))
             right = max(right, old * one.prediction.value)
-            told += f" ({factor(one.prediction.value)})"
-        words.append(c.Mark(place, right, words=told))
+            said += f" ({factor(one.prediction.value)})"
+        words.append(c.Mark(place, right, words=said))
     layers: list[c.Layer] = [
-        c.Bars(
-            marks=bars[faster], look=c.Look(colour=colour), label=label, spread="bar", thick=thick
-        )
+        c.Bars(bars[faster], c.Look(colour), label, "bar", thick)
         for faster, label, colour in ((True, "faster", "#009E73"), (False, "slower", "#D55E00"))
     ]
-    layers.append(c.Series(marks=strokes, look=c.Look(marker="|", size=11)))
+    layers.append(c.Series(strokes, c.Look(marker="|", size=11)))
     if predicted:
         diamond = c.Look(marker="D", size=4.2, hollow=True)
-        layers.append(c.Series(marks=predicted, look=diamond, label="predicted", order=3))
-    layers.append(c.Series(marks=words, look=c.Look(), words_size=7))
+        layers.append(c.Series(predicted, diamond, "predicted", order=3))
+    layers.append(c.Series(words, c.Look(), words_size=7))
     names = [f"{rung_name(one.rung)}\nover {rung_name(one.before.benchmark)}" for one in steps]
-    return c.Panel(
-        layers=layers, title=title, sideways=True, places=c.names_axis(names, size=6.3),
-        values=c.Axis(label=f"interactions ({unit})", scale="log"),
-    )  # fmt: skip
+    places, values = c.names_axis(names, size=6.3), c.Axis(f"interactions ({unit})", "log")
+    return c.Panel(layers, places, values, title, sideways=True)
 
 
 def _factors(steps: Sequence[Change], thick: float) -> c.Panel:
     """The measured factor of each step as a product of known ones."""
     bars: dict[str, list[c.Mark]] = {}
-    strokes, beside = [], []
+    beside: list[tuple[float, str, str]] = []
     for place, one in enumerate(steps):
         for name, start, end in segments(one):
             if max(end / start, start / end) >= LEAST:
                 bars.setdefault(name, []).append(c.Mark(place, end, start=start))
-        strokes.append(c.Mark(place, one.measured))
-        beside.append(
-            (float(place), factor(one.unexplained), c.INK)
-            if one.counted and one.unexplained is not None
-            else (float(place), "not counted", c.GREY)
-        )
+        if one.counted and one.unexplained is not None:
+            beside.append((place, factor(one.unexplained), c.INK))
+        else:
+            beside.append((place, "not counted", c.GREY))
     known = zip(FACTORS.items(), COLOURS, strict=True)
-    looks = {name: (words, c.Look(colour=colour)) for (name, words), colour in known} | REST
-    return c.Panel(
-        layers=[
-            c.Rule(at=1, look=c.Look(line="-", width=0.7)),
-            *(
-                c.Bars(marks=bars[name], look=look, label=words, thick=thick)
-                for name, (words, look) in looks.items()
-                if name in bars
-            ),
-            c.Series(
-                marks=strokes, look=c.Look(marker="|", size=12), label="measured factor", order=3
-            ),
-        ],
-        sideways=True, beside=[*beside, (-0.85, "unexplained", c.INK)],
-        places=c.names_axis([""] * len(steps)),
-        values=c.Axis(label="factors of the step (×)", scale="log"),
-    )  # fmt: skip
+    looks = {name: (words, c.Look(colour)) for (name, words), colour in known} | REST
+    drawn = [
+        c.Bars(bars[name], look, words, thick=thick)
+        for name, (words, look) in looks.items()
+        if name in bars
+    ]
+    strokes = [c.Mark(place, one.measured) for place, one in enumerate(steps)]
+    stroke = c.Series(strokes, c.Look(marker="|", size=12), "measured factor", order=3)
+    layers: list[c.Layer] = [c.Rule(1, c.Look(line="-", width=0.7)), *drawn, stroke]
+    places = c.names_axis([""] * len(steps))
+    values = c.Axis("factors of the step (×)", "log")
+    head = (-0.85, "unexplained", c.INK)
+    return c.Panel(layers, places, values, sideways=True, beside=[*beside, head])
 
 
 def chart(steps: Sequence[Change]) -> c.Chart:
@@ -120,25 +108,21 @@ def chart(steps: Sequence[Change]) -> c.Chart:
 
 def caption(steps: Sequence[Change]) -> str:
     """What bars, marks and factors are, and by which rules steps were predicted."""
-    words = (
+    rules = dict.fromkeys(one.prediction.rule for one in steps if one.prediction)
+    by_rules = "; ".join(RULE_WORDS[rule] for rule in rules)
+    predicted = f", and in brackets the predicted one (diamonds). Predicted: {by_rules}"
+    return told(
         "Each bar runs from the rate of the rung that is changed (stroke) to that of the rung, "
         "both of one problem and size and, where they share one, of one layout; lines in the ends: "
         "what the 95 % intervals of both rates allow. Figures: the measured factor"
+        f"{predicted if rules else ''}.",
+        any(one.factors for one in steps)
+        and "Right: the measured factor as a product: fewer instructions for an interaction and "
+        "more of them in a cycle of an SM at work (both counted), more SMs at work (by the "
+        "blocks of a launch), the clock (timed); what is left is unexplained. What speeds up "
+        "goes to the right, what slows down to the left.",
+        f"Sizes: {', '.join(dict.fromkeys(size_words(one.after) for one in steps))}.",
     )
-    rules = dict.fromkeys(one.prediction.rule for one in steps if one.prediction)
-    if rules:
-        told = "; ".join(RULE_WORDS[rule] for rule in rules)
-        words += f", and in brackets the predicted one (diamonds). Predicted: {told}"
-    words += "."
-    if any(one.factors for one in steps):
-        words += (
-            " Right: the measured factor as a product: fewer instructions for an interaction and "
-            "more of them in a cycle of an SM at work (both counted), more SMs at work (by the "
-            "blocks of a launch), the clock (timed); what is left is unexplained. What speeds up "
-            "goes to the right, what slows down to the left."
-        )
-    places = dict.fromkeys(size_words(one.after) for one in steps)
-    return f"{words} Sizes: {', '.join(places)}."
 
 
 FIGURE = Figure(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model.cases import by_case
 from strata.reference import cite
 from strata.run import Row, Run
@@ -47,22 +47,19 @@ class Kernel(NamedTuple):
     @property
     def valid(self) -> bool:
         """Whether all that is known of it is."""
-        return not c.any_invalid(self.time, self.bandwidth)
+        return self.time.valid and self.bandwidth.valid
 
 
 def items(run: Run) -> Sequence[Kernel]:
     """Times by events, or by a CPU's clock, in the order of the panels."""
-    found = [
-        Kernel(
-            case.count("element"), case.text("order"), case.count("group"), case.text("access"),
-            time, bandwidth,
-        )
-        for case in by_case(run.of("short_words"))
-        if (time := case.row("kernel_time", *METHODS, provenance="timed"))
-        and (bandwidth := case.row("useful_bandwidth", *METHODS, provenance="timed"))
-        and case.text("order") in ORDERS
-        and case.text("access") in FORMS
-    ]  # fmt: skip
+    found = []
+    for case in by_case(run.of("short_words")):
+        time = case.row("kernel_time", *METHODS, provenance="timed")
+        rate = case.row("useful_bandwidth", *METHODS, provenance="timed")
+        order, access = case.text("order"), case.text("access")
+        if time and rate and order in ORDERS and access in FORMS:
+            element, group = case.count("element"), case.count("group")
+            found.append(Kernel(element, order, group, access, time, rate))
     return sorted(found, key=lambda one: (one.element, one.order, one.access, one.group))
 
 
@@ -83,95 +80,85 @@ def chart(kernels: Sequence[Kernel]) -> c.Chart:
     """A panel for each width of element, and one for the ratios."""
     host = kernels[0].time.backend == "host"
     scale, unit = c.scaled(max(one.bandwidth.maximum for one in kernels), "B/s", least=1e9)
-    values = c.Axis(label=f"useful bandwidth ({unit})", scale="log")
+    values = c.Axis(f"useful bandwidth ({unit})", "log")
     label = f"group that {'a turn of the loop' if host else 'a thread'} takes (bytes)"
-    groups = c.Axis(label=label, scale="log2", limits=(0.85, 19), ticks=[1, 2, 4, 8, 16])
-
+    groups = c.Axis(label, "log2", limits=(0.85, 19), ticks=[1, 2, 4, 8, 16])
     looks = {
-        f"{order}, {form}": ("", replace(look, colour=colour))
+        (order, form): ("", replace(look, colour=colour))
         for order, (_, colour) in ORDERS.items()
         for form, (_, look) in FORMS.items()
     }
 
-    def panel(element: int, here: Sequence[Kernel]) -> c.Panel:
-        layers = c.by_look(
-            here, lambda one: f"{one.order}, {one.access}", looks,
-            lambda one: c.mark(one.group, one.bandwidth, scale), spread="bar",
-        )  # fmt: skip
-        title = f"{8 * element}-bit elements"
-        return c.Panel(layers=layers, places=groups, values=values, title=title)
+    def mark(one: Kernel) -> c.Mark:
+        return c.mark(one.group, one.bandwidth, scale)
 
-    by_element = sorted(c.grouped(kernels, lambda one: one.element).items())
-    panels = [panel(element, here) for element, here in by_element]
+    panels = []
+    for element, here in sorted(c.grouped(kernels, lambda one: one.element).items()):
+        layers = c.by_look(here, lambda one: (one.order, one.access), looks, mark, spread="bar")
+        panels.append(c.Panel(layers, groups, values, f"{8 * element}-bit elements"))
     rows = c.wrapped([*panels, _ratios(kernels, "this CPU" if host else "this GPU")], 2)
     orders, forms = {one.order for one in kernels}, {one.access for one in kernels}
     keys = [
-        c.Key(label=words if host else order, look=c.Look(colour=colour, line="-"))
+        c.Key(words if host else order, c.Look(colour, line="-"))
         for order, (words, colour) in ORDERS.items()
         if order in orders
     ]
     keys += [
-        c.Key(label=label, look=replace(look, colour=c.GREY))
+        c.Key(label, replace(look, colour=c.GREY))
         for form, (label, look) in FORMS.items()
         if form in forms
     ]
-    return c.Chart(rows=rows, width=7.6, height=0.9 + 2.3 * len(rows), keys=keys, share="all")
+    return c.Chart(rows, 7.6, 0.9 + 2.3 * len(rows), keys=keys, share="all")
 
 
 def _ratios(kernels: Sequence[Kernel], here: str) -> c.Panel:
     """Published speed-ups, and beneath each the same ratio here."""
-    published, own, layers = [], [], []
-    for place, (_, value, *_) in enumerate(SPEED_UPS):
-        published.append(c.Mark(place - 0.12, value, words=f"{value}×"))
-        mark = ratio(kernels, place)
-        if mark:
-            own.append(mark)
-        else:
-            layers.append(c.Words(place=place + 0.12, value=1.1, text="not timed", across="left",
-                                  colour=c.GREY, size=7))  # fmt: skip
-    theirs = c.Look(marker="D", size=5.5, colour="#b5a800")
-    return c.Panel(
-        layers=[
-            c.Series(marks=published, look=theirs, label="published, GeForce 8800 GT"),
-            c.Series(marks=own, look=c.Look(marker="o", size=5), label=here, spread="bar"),
-            *layers,
-        ],
-        places=c.names_axis([name for name, *_ in SPEED_UPS]),
-        values=c.Axis(label="time of the slow kernel ÷ time of the fast one", scale="log",
-                      limits=(1, 100), ticks=[1, 2, 5, 10, 20, 50, 100]),
-        title="Speed-ups, then and now", sideways=True,
-    )  # fmt: skip
+    places = range(len(SPEED_UPS))
+    published = [c.Mark(at - 0.12, by, words=f"{by}×") for at, (_, by, *_) in enumerate(SPEED_UPS)]
+    own = [ratio(kernels, place) for place in places]
+    theirs, ours = c.Look("#b5a800", "D", size=5.5), c.Look(marker="o", size=5)
+    layers: list[c.Layer] = [
+        c.Series(published, theirs, "published, GeForce 8800 GT"),
+        c.Series([one for one in own if one], ours, here, "bar"),
+    ]
+    layers += [
+        c.Words(place + 0.12, 1.1, "not timed", across="left", colour=c.GREY, size=7)
+        for place in places
+        if not own[place]
+    ]
+    ticks, label = [1, 2, 5, 10, 20, 50, 100], "time of the slow kernel ÷ time of the fast one"
+    values = c.Axis(label, "log", (1, 100), ticks=ticks)
+    names = c.names_axis([name for name, *_ in SPEED_UPS])
+    return c.Panel(layers, names, values, "Speed-ups, then and now", sideways=True)
 
 
 def caption(kernels: Sequence[Kernel]) -> str:
     """What is drawn, where the published numbers are from, and what 16-byte groups would give."""
-    wider = ratio(kernels, 1, 16)
-    more = (
-        f" Groups of 16 bytes make the second {wider.value:.3g}×." if wider and wider.valid else ""
+    what = (
+        "Addition of two matrices: bytes of the three matrices over the time of one launch; "
+        "medians, with the range of the samples. Coalesced: neighbouring threads take neighbouring "
+        "groups."
     )
+    size = "matrices of 128 MiB, which no cache holds"
     if kernels[0].time.backend == "host":
         what = (
             "Additions of two matrices by every core, each its own: bytes of all matrices over the "
             "time of one addition more; medians, with the range of the samples. Coalesced: row by "
-            "row; uncoalesced: column by column, where alone a group can be taken apart. "
+            "row; uncoalesced: column by column, where alone a group can be taken apart."
         )
         size = "matrices of 2 MiB, three for each core, which is more than most L2 hold"
-    else:
-        what = (
-            "Addition of two matrices: bytes of the three matrices over the time of one launch; "
-            "medians, with the range of the samples. Coalesced: neighbouring threads take "
-            "neighbouring groups. "
-        )
-        size = "matrices of 128 MiB, which no cache holds"
-    return (
-        f"{what}Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), "
-        f"section VI-C and Table II {cite('vandenbraak2010access')} (the last in the text only), "
-        "for matrices of 512 × 512 elements (section III) on a GeForce 8800 GT of compute "
-        f"capability 1.1, and the same ratios here, for {size}. They are: 32-bit elements from "
-        "uncoalesced to coalesced (31×); 8-bit elements from uncoalesced and ungrouped to "
-        "coalesced and grouped (43×); 8-bit elements coalesced, from ungrouped to grouped (26×). "
-        "The paper does not say how many elements a group of these had; here it is four, the "
-        f"larger of the two vectors that its section V-B allows.{more}"
+    wider = ratio(kernels, 1, 16)
+    return told(
+        what,
+        "Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), section "
+        f"VI-C and Table II {cite('vandenbraak2010access')} (the last in the text only), for "
+        "matrices of 512 × 512 elements (section III) on a GeForce 8800 GT of compute capability "
+        f"1.1, and the same ratios here, for {size}. They are: 32-bit elements from uncoalesced to "
+        "coalesced (31×); 8-bit elements from uncoalesced and ungrouped to coalesced and grouped "
+        "(43×); 8-bit elements coalesced, from ungrouped to grouped (26×). The paper does not say "
+        "how many elements a group of these had; here it is four, the larger of the two vectors "
+        "that its section V-B allows.",
+        wider and wider.valid and f"Groups of 16 bytes make the second {wider.value:.3g}×.",
     )
 
 

@@ -7,10 +7,11 @@ left if a sector cost the same whatever the pattern.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model.cases import by_case
 from strata.model.names import LEVELS, level_name, rank
 from strata.model.units import number
@@ -71,19 +72,24 @@ def items(run: Run) -> Sequence[Point]:
             counted = case.row("sectors_per_request", provenance="counted")
             level = case.text("level")
             points.append(Point(level, pattern, width, setting, useful, sectors, counted, None))
-    strided = [one for one in points if (one.pattern, one.setting) == ("strided", 1)]
-    neighbours = {(one.level, one.width): one for one in strided}
-    sound = [(at, one) for at, one in neighbours.items() if one.useful.valid]
-    whole = {at: one.sectors.value for at, one in sound if one.sectors}
+    neighbours = [one for one in points if (one.pattern, one.setting) == ("strided", 1)]
     off = {(one.level, one.width) for one in points if one.pattern == "misaligned"}
-    aligned = [one for at, one in neighbours.items() if at in off]
-    points += [one._replace(pattern="misaligned", setting=0) for one in aligned]
-    order = list(PATTERNS)
-    return sorted(
-        [one._replace(whole=whole.get((one.level, one.width))) for one in points],
-        key=lambda one: (rank(one.level, LEVELS), order.index(one.pattern), one.width,
-                         one.setting),
-    )  # fmt: skip
+    points += [
+        one._replace(pattern="misaligned", setting=0)
+        for one in neighbours
+        if (one.level, one.width) in off
+    ]
+    whole = {
+        (one.level, one.width): one.sectors.value
+        for one in neighbours
+        if one.useful.valid and one.sectors
+    }
+
+    def place(one: Point) -> tuple[object, ...]:
+        return rank(one.level, LEVELS), list(PATTERNS).index(one.pattern), one.width, one.setting
+
+    points = [one._replace(whole=whole.get((one.level, one.width))) for one in points]
+    return sorted(points, key=place)
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
@@ -97,59 +103,53 @@ def chart(points: Sequence[Point]) -> c.Chart:
             look = c.look_of(c.WIDTH_LOOK, width, size=3.6, width=1.1)
             model = [c.Mark(one.setting, one.modelled / scale) for one in of if one.modelled]
             marks = [c.mark(one.setting, one.useful, scale) for one in of]
-            layers += [
-                c.Series(marks=model, look=replace(dashed, colour=look.colour), order=1.5),
-                c.Series(marks=marks, look=look, label=f"{width} B elements", spread="bar"),
-            ]
+            layers.append(c.Series(model, replace(dashed, colour=look.colour), order=1.5))
+            layers.append(c.Series(marks, look, f"{width} B elements", "bar"))
         settings = sorted({one.setting for one in points if one.pattern == pattern})
         _, name, label = PATTERNS[pattern]
         ends = (-0.35, max(settings[-1], 1) * 1.35)
         places = {
-            "strided": c.Axis(label=label, scale="log2", ticks=settings),
-            "misaligned": c.Axis(label=label, scale="symlog2", limits=ends, ticks=settings),
-            "gather": c.Axis(label=label, scale="log2", text=_bytes, most=8),
+            "strided": c.Axis(label, "log2", ticks=settings),
+            "misaligned": c.Axis(label, "symlog2", ends, ticks=settings),
+            "gather": c.Axis(label, "log2", text=_bytes, most=8),
         }[pattern]
-        values = c.Axis(label=f"useful bandwidth ({unit})", scale="log")
-        title = f"{level_name(level)}, {name}"
-        return c.Panel(layers=layers, places=places, values=values, title=title) if here else None
+        values = c.Axis(f"useful bandwidth ({unit})", "log")
+        return c.Panel(layers, places, values, f"{level_name(level)}, {name}") if here else None
 
-    rows = c.facets(
-        points, lambda one: one.level, lambda one: one.pattern, panel,
-        rows=LEVELS, columns=tuple(PATTERNS),
-    )  # fmt: skip
+    by = (attrgetter("level"), attrgetter("pattern"))
+    rows = c.facets(points, *by, panel, rows=LEVELS, columns=tuple(PATTERNS))
     modelled = any(one.modelled for one in points)
-    keys = [c.Key(label="sectors at the rate of stride 1", look=dashed)] if modelled else []
+    keys = [c.Key("sectors at the rate of stride 1", dashed)] if modelled else []
     width, height = 0.7 + 2.6 * len(rows[0]), 0.8 + 2.1 * len(rows)
-    return c.Chart(rows=rows, width=width, height=height, keys=keys, share="row")
+    return c.Chart(rows, width, height, keys=keys, share="row")
 
 
 def caption(points: Sequence[Point]) -> str:
     """What is drawn, what the dashed lines say, and which case is furthest below them."""
-    words = (
-        "Bytes that were wanted, a second, by all cores together; medians, with the range of the "
-        "samples. Strided: each element lies that many elements behind the last. Misaligned: "
-        "neighbours, read from that many elements behind the start of a line. Gathered: each "
-        "element of a window once, in an order that looks random and is computed in registers, so "
-        "that no index is loaded."
-    )
-    if any(one.modelled for one in points):
-        words += (
-            " Dashed: what would be left if every sector that the loads ask for, by the coalescing "
-            "model, took as long as those of a stride of 1; more is left where L2 holds a sector "
-            "of memory until another load wants it."
-        )
-    known = [(one.share, one) for one in points if one.useful.valid and one.share is not None]
-    if known:
-        share, one = min(known, key=lambda pair: pair[0])
+    shares = [(one.share, one) for one in points if one.useful.valid and one.share is not None]
+    furthest = ""
+    if shares:
+        share, one = min(shares, key=itemgetter(0))
         setting, name, _ = PATTERNS[one.pattern]
         where = f"{setting} {one.setting}"
         if one.pattern == "gather":
             where = f"window of {_bytes(one.setting)}"
-        words += (
-            f" Furthest from that: {level_name(one.level)}, {name}, {where}, {one.width} B "
+        furthest = (
+            f"Furthest from that: {level_name(one.level)}, {name}, {where}, {one.width} B "
             f"elements, with {number(100 * share)} % of the sectors a second of stride 1."
         )
-    return words
+    return told(
+        "Bytes that were wanted, a second, by all cores together; medians, with the range of the "
+        "samples. Strided: each element lies that many elements behind the last. Misaligned: "
+        "neighbours, read from that many elements behind the start of a line. Gathered: each "
+        "element of a window once, in an order that looks random and is computed in registers, so "
+        "that no index is loaded.",
+        any(one.modelled for one in points)
+        and "Dashed: what would be left if every sector that the loads ask for, by the coalescing "
+        "model, took as long as those of a stride of 1; more is left where L2 holds a sector "
+        "of memory until another load wants it.",
+        furthest,
+    )
 
 
 FIGURE = Figure(

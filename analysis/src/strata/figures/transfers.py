@@ -13,7 +13,7 @@ from operator import itemgetter
 import numpy as np
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model import ordered
 from strata.model.transfer_model import Line, Point, break_evens, lines, points, worst_prediction
 from strata.model.units import interval, quantity, size
@@ -153,8 +153,8 @@ def _packing(shown: Sequence[Point]) -> str:
         for (memory, direction, pieces), found in break_evens(shown).items()
     )
     if crossings:
-        return f" Packing pays below, with 95 % intervals: {crossings}."
-    return " No payload was found from which on packing costs more than it saves."
+        return f"Packing pays below, with 95 % intervals: {crossings}."
+    return "No payload was found from which on packing costs more than it saves."
 
 
 def caption(text: str, shown: Sequence[Point]) -> str:
@@ -163,16 +163,16 @@ def caption(text: str, shown: Sequence[Point]) -> str:
     known = [p for p in shown if p.memory in LOADS.values() and p.row.valid]
     loads = "; ".join(f"{_name(p.memory)} {quantity(p.row.value, 's')}" for p in known)
     fits = [f"{_name(at[0])} {_name(at[1])} {_parameters(line)}" for at, line in fitted.items()]
-    told = "" if many else f", with 95 % intervals: {'; '.join(fits)}"
+    each = "" if many else f", with 95 % intervals: {'; '.join(fits)}"
     joined = {p.key for p in shown if p.memory not in LOADS.values()} - fitted.keys()
     worst = worst_prediction(shown)
-    return (
-        text
-        + (f" Dependent loads: {loads}." if loads else "")
-        + (_packing(shown) if many else "")
-        + (f" Lines: {FIT.label}, fitted by relative errors{told}." if fitted else "")
-        + (" Thin lines join sizes that are too few for a fit." if joined else "")
-        + (f" Sizes held out are predicted within {100 * worst:.0f} %." if worst else "")
+    return told(
+        text,
+        loads and f"Dependent loads: {loads}.",
+        many and _packing(shown),
+        fitted and f"Lines: {FIT.label}, fitted by relative errors{each}.",
+        joined and "Thin lines join sizes that are too few for a fit.",
+        worst and f"Sizes held out are predicted within {100 * worst:.0f} %.",
     )
 
 
@@ -182,7 +182,7 @@ def _label(p: Point) -> str:
     return f"{_name(p.memory)} {_name(p.direction)}, {size(p.bytes)}{pieces}{packed}"
 
 
-SECONDS = attributes(seconds="row.value", seconds_low="row.minimum", seconds_high="row.maximum")
+SECONDS = attributes(of="row", seconds="value", seconds_low="minimum", seconds_high="maximum")
 RATE = attributes(bytes_per_second="bandwidth")
 POINT = attributes("memory", "direction", "pieces", "packing", "bytes")
 COLUMNS = POINT | SECONDS | attributes(seconds_predicted="predicted", held_out="held_out") | RATE
@@ -190,34 +190,37 @@ FIGURES = (
     Figure(
         "transfers", "Transfers between host and device", 90,
         lambda run: [point for point in points(run.of("transfers")) if point.pieces == 1],
-        chart, columns=COLUMNS, label=_label,
-        caption=partial(
+        chart,
+        partial(
             caption,
             "Time of one transfer by its caller's clock, from the first call to the end of the "
             "wait (medians, bars: range of the samples), and the bandwidth that it makes. Pageable "
             "and pinned: copies by the runtime; mapped: a kernel reads or writes host memory "
             "itself.",
         ),
+        COLUMNS, label=_label,
     ),
     Figure(
         "small_copies", "Many small copies against one packed copy", 91,
         lambda run: [point for point in points(run.of("transfers")) if point.pieces > 1],
-        chart, columns=COLUMNS, label=_label,
-        caption=partial(
+        chart,
+        partial(
             caption,
             "Time to transfer a payload that lies in host memory in many pieces, by its caller's "
             "clock (medians, bars: range of the samples): a copy for each piece, or one copy of "
             "what the host packs before it (unpacks after it), which is inside the time.",
         ),
+        COLUMNS, label=_label,
     ),
     Figure(
-        "peer_copy", "Copies between two GPUs", 92, peer_accesses, chart, label=_label,
-        columns=attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
-        caption=partial(
+        "peer_copy", "Copies between two GPUs", 92, peer_accesses, chart,
+        partial(
             caption,
             "Time on the device of one copy between the memories of two GPUs, alone and queued "
             "before it began (medians, bars: range of the samples), and the bytes a second that it "
             "makes, those of both ways together.",
         ),
+        attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
+        label=_label,
     ),
 )  # fmt: skip
