@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model import LEVELS, level_name, little, ordered, units
 from strata.model.cases import by_case
 from strata.run import Row, Run
@@ -106,17 +106,15 @@ def caption(spots: Sequence[Spot]) -> str:
             least = top.in_flight * RATE(top) / top.little
             needed.append(f"{level_name(level)} {units.size(round(least))}")
     asks = f", which asks for at least {', '.join(needed)} an SM for the best of each"
-    law = (
-        " Little's law: bytes in flight over the latency of a lone dependent load out of the "
-        f"level{asks if needed else ''}."
-    )
-    return (
+    return told(
         "Bandwidth of the whole chip against the bytes that each SM has in flight at the most, by "
         "the shape of the launch (threads, accesses of a thread, their width). Points: medians of "
         "launches of one shape, bars: range of the samples; lines join the best. Limits: bus width "
-        "times clock for device memory, bytes a cycle for L1 and shared memory."
-        + (law if any(spot.little for spot in spots) else "")
-        + (f" Best reads: {'; '.join(tops)}." if tops else "")
+        "times clock for device memory, bytes a cycle for L1 and shared memory.",
+        any(spot.little for spot in spots)
+        and "Little's law: bytes in flight over the latency of a lone dependent load out of the "
+        f"level{asks if needed else ''}.",
+        tops and f"Best reads: {'; '.join(tops)}.",
     )
 
 

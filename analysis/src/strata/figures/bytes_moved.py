@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model import FIELDS, fields_name, ordered
 from strata.model.counted import COUNTING, GENERATIONS, Moved, moved
 
@@ -54,17 +54,16 @@ def chart(items: Sequence[Moved]) -> c.Chart:
 
 def caption(items: Sequence[Moved]) -> str:
     """What moves, what is used, and what was counted."""
-    told = (
-        "Diamonds: 32 bytes for each sector that the loads of layout_read asked of L1, counted "
-        "on this device in its L2 cases (median; whiskers: range over cases) and drawn at "
-        f"{COUNTING}."
-        if any(item.counted for item in items)
-        else "Nothing was counted to stand beside them."
-    )
-    return (
+    counted = any(item.counted for item in items)
+    return told(
         "Bytes moved for each byte used by a warp that reads 32 particles, by memory layout. Bars: "
         "by the published rules of each generation; 1.0-1.1 is that of the 8800 GTX of Siegel et "
-        f"al. 2009 (Figures 10 and 11). Dashed: nothing moves in vain. {told}"
+        "al. 2009 (Figures 10 and 11). Dashed: nothing moves in vain.",
+        counted
+        and "Diamonds: 32 bytes for each sector that the loads of layout_read asked of L1, counted "
+        "on this device in its L2 cases (median; whiskers: range over cases) and drawn at "
+        f"{COUNTING}.",
+        not counted and "Nothing was counted to stand beside them.",
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params
+from strata.figures._figure import Figure, attributes, params, told
 from strata.model.cases import CaseRows, by_case
 from strata.model.units import SPACE, size
 from strata.run import Row, Run
@@ -91,18 +91,17 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
 
 def caption(cases: Sequence[CaseRows]) -> str:
     """How a property is found, and how sure it is."""
-    words = (
+    known = [row.value for one in cases if (row := one.row("confidence"))]
+    return told(
         "Sizes: the largest footprint all of whose loads hit. Lines: the longest stride that "
         "touches every line. Brought in by a miss: the distance at which a neighbour's load "
         "misses too. Dots: medians of the repetitions; bars: 95 % interval of the place of the "
         "change (bootstrap), one step of the scan at the least; strokes: what the programming "
-        "guide, the driver or the operating system says."
+        "guide, the driver or the operating system says.",
+        any(one.text("property") == "l2_size" and found(one).backend == "cuda" for one in cases)
+        and "An L2 of two halves is larger than what one SM finds in it.",
+        known and f"Every change is there with a confidence of {min(known):.4g} or more.",
     )
-    if any(one.text("property") == "l2_size" and found(one).backend == "cuda" for one in cases):
-        words += " An L2 of two halves is larger than what one SM finds in it."
-    if known := [row.value for one in cases if (row := one.row("confidence"))]:
-        words += f" Every change is there with a confidence of {min(known):.4g} or more."
-    return words
 
 
 COLUMNS = (

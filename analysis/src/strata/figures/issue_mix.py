@@ -6,7 +6,7 @@ The slot that any instruction needs is one cycle.
 from collections.abc import Sequence
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params
+from strata.figures._figure import Figure, attributes, params, told
 from strata.model.cases import CaseRows, by_case
 from strata.model.units import short
 from strata.run import Row, Run
@@ -54,16 +54,15 @@ def caption(cases: Sequence[CaseRows]) -> str:
     """What is drawn, and what of it is no unit's own limit."""
     valid = [one for one in cases if cost(one).valid]
     most = max(valid, key=lambda one: cost(one).value, default=None)
-    largest = most and (
-        f" The most is {short(cost(most).value)} cycles: {LOOKS[most.text('partner')][0]} among "
-        f"{most.count('multiply_adds')} multiply-adds."
-    )
-    return (
+    return told(
         "Groups of multiply-adds (fp32) with one instruction of another unit behind each, by eight "
         "warps a scheduler, every SM at work: cycles of a group less those of the same "
         "multiply-adds alone, measured beside it. Marks: medians; lines: range of the samples. "
         "Where groups are small, a unit that takes fewer instructions than a scheduler issues is "
-        f"the limit, and not what the instruction costs among others.{largest or ''}"
+        "the limit, and not what the instruction costs among others.",
+        most
+        and f"The most is {short(cost(most).value)} cycles: {LOOKS[most.text('partner')][0]} among "
+        f"{most.count('multiply_adds')} multiply-adds.",
     )
 
 

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model.units import SPACE, number, quantity
 from strata.run import Row, Run
 
@@ -105,27 +105,28 @@ def chart(cores: Sequence[Core]) -> c.Chart:
 
 def caption(cores: Sequence[Core]) -> str:
     """What is exchanged, what crossing costs, and the witness that counts."""
-    first, share = cores[0], cores[0].rows.get("near_share")
-    words = (
-        "Atomic exchanges, which are done where a line has its home, each waiting for the one "
-        f"before; one thread on each of {len(cores)} SMs. Points: medians over the lines near an "
-        "SM, and over those far from it."
-    )
-    if crossing := first.crossing:
-        ends = f"{number(crossing.minimum)} to {number(crossing.maximum)}"
-        cost = quantity(crossing.value, crossing.unit)
-        words += f" Crossing costs {cost} in the median, {ends} by SM."
-    if (fabric := first.rows.get("fabric_sectors_per_access")) and fabric.valid:
-        each = f"{number(fabric.value)} sectors an exchange"
-        words += f" Counted between the halves: {each}, near and far together."
-    if share:
-        words += " Beneath: share of the lines that are near; SMs with one share are on one side."
+    rows, crossing = cores[0].rows, cores[0].crossing
+    share, fabric = rows.get("near_share"), rows.get("fabric_sectors_per_access")
     counts = sorted(Counter(core.near_share for core in cores if core.near_share).items())
+    sides = ""
     if share and share.valid and len(counts) == 2:
         (near, small), (_, large) = counts
         side = f"the side with {number(100 * near)}{SPACE}% of the lines near them"
-        words += f" {small} SMs are on {side}, {large} on the other."
-    return words
+        sides = f"{small} SMs are on {side}, {large} on the other."
+    return told(
+        "Atomic exchanges, which are done where a line has its home, each waiting for the one "
+        f"before; one thread on each of {len(cores)} SMs. Points: medians over the lines near an "
+        "SM, and over those far from it.",
+        crossing
+        and f"Crossing costs {quantity(crossing.value, crossing.unit)} in the median, "
+        f"{number(crossing.minimum)} to {number(crossing.maximum)} by SM.",
+        fabric
+        and fabric.valid
+        and f"Counted between the halves: {number(fabric.value)} sectors an exchange, near and far "
+        "together.",
+        share and "Beneath: share of the lines that are near; SMs with one share are on one side.",
+        sides,
+    )
 
 
 def label(core: Core) -> str:

@@ -14,7 +14,7 @@ from statistics import median
 from strata.figures import _chart as c
 from strata.figures import _chase as chase
 from strata.figures._chase import Point
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model import ordered, plateaus
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
 from strata.run import Run
@@ -131,27 +131,22 @@ def marked(points: Sequence[Point]) -> dict[str, float]:
 
 def caption(points: Sequence[Point]) -> str:
     """What is walked, what bands are, and the plateaus of every curve."""
-    bands, names = "range of the samples", marked(points)
-    if any(point.cores == "several" for point in points):
-        bands += ", or nearest to farthest SM where every SM walks, each with one load in flight"
-    words = (
-        "Time of one load whose address the load before it gave, in random order over slots of "
-        f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; "
-        f"bands: {bands}."
-    )
+    marks = marked(points).keys()
+    several = ", or nearest to farthest SM where every SM walks, each with one load in flight"
     found = {LOOKS.get(name, (name,))[0]: these for name, these in steps(points).items()}
-    if found:
-        told = [f"{of} {', '.join(text for *_, text in found[of])}" for of in found]
-        most = max(found, key=lambda name: len(found[name]))
-        words += f" Plateaus (labelled: {most}): {'; '.join(told)}.".replace("\n", " ")
-    if names.keys() - {EVICTED}:
-        words += " Dotted: sizes as the driver reports them."
-    if EVICTED in names:
-        words += (
-            " A walk starts from what two laps left in the caches; right of the mark (several "
-            "times the L2) all was evicted instead, and every page visited."
-        )
-    return words
+    each = "; ".join(f"{of} {', '.join(text for *_, text in found[of])}" for of in found)
+    most = max(found, key=lambda name: len(found[name]), default="")
+    return told(
+        "Time of one load whose address the load before it gave, in random order over slots of "
+        f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; bands: "
+        "range of the samples"
+        f"{several if any(point.cores == 'several' for point in points) else ''}.",
+        found and f"Plateaus (labelled: {most}): {each}.".replace("\n", " "),
+        marks - {EVICTED} and "Dotted: sizes as the driver reports them.",
+        EVICTED in marks
+        and "A walk starts from what two laps left in the caches; right of the mark (several "
+        "times the L2) all was evicted instead, and every page visited.",
+    )
 
 
 COLUMNS = chase.COLUMNS | attributes(load_seconds="seconds", plateau="plateau")

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model import FIELDS, LEVELS, Bar, fields_name, latency_bars, level_name, ordered
 from strata.model.units import short, unit_name
 
@@ -67,15 +67,13 @@ def caption(bars: Sequence[Bar]) -> str:
     row = bars[0].cycles
     core = "core" if row.backend == "host" else "SM"
     where = {"one": f" on one {core}", "all": f" on every {core}"}.get(row.text("cores"), "")
-    words = (
+    return told(
         "Time of one warp-read (32 particles, one per lane) by memory layout, one warp at a time"
-        f"{where}. Bars: median over warps."
+        f"{where}. Bars: median over warps.",
+        any(bar.p5 for bar in bars) and "Whiskers: 5th to 95th percentile over warps.",
+        any(bar.arithmetic for bar in bars)
+        and "Hatched: the part that is sum and address arithmetic, not load.",
     )
-    if any(bar.p5 for bar in bars):
-        words += " Whiskers: 5th to 95th percentile over warps."
-    if any(bar.arithmetic for bar in bars):
-        words += " Hatched: the part that is sum and address arithmetic, not load."
-    return words
 
 
 FIGURE = Figure(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from strata import reference
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.ladder.best import Copied, copied
 from strata.ladder.rungs import rung_name
 from strata.ladder.seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
@@ -53,54 +53,48 @@ def chart(points: Sequence[Copied]) -> c.Chart:
         time = [c.mark(point.bodies, point.row, 1e-3) for point in here]
         outside = [(point.bodies, point.outside) for point in here]
         share = [c.Mark(size, 100 * part) for size, part in outside if part is not None]
-        look, label = LOOKS[rung], rung_name(rung)
-        times.append(c.Series(marks=time, look=look, label=label, spread="band"))
-        shares.append(c.Series(marks=share, look=look))
+        times.append(c.Series(time, LOOKS[rung], rung_name(rung), "band"))
+        shares.append(c.Series(share, LOOKS[rung]))
     sizes: list[int] = []
     for size in sorted({point.bodies for point in points}):
         if not sizes or size >= 1.4 * sizes[-1]:  # apart enough for their labels
             sizes.append(size)
-    places = c.Axis(label="particles", scale="log", ticks=sizes, text=short, room=0.12)
-    layered: list[tuple[Sequence[c.Layer], c.Axis]] = [
-        (times, c.Axis(label="a step, copies included (ms)", scale="log")),
-        (shares, c.Axis(label="of it not the kernel (%)", zero=True)),
+    places = c.Axis("particles", "log", ticks=sizes, text=short, room=0.12)
+    panels = [
+        c.Panel(times, places, c.Axis("a step, copies included (ms)", "log")),
+        c.Panel(shares, places, c.Axis("of it not the kernel (%)", zero=True)),
     ]
-    faster = gains(points)
-    if faster:
+    if faster := gains(points):
         edge = 0.91 * min(point.bodies for point in points)
         ours = [
-            c.Series(marks=[c.Mark(*one) for one in line], look=LOOKS[rung])
-            for rung, line in faster.items()
+            c.Series([c.Mark(*one) for one in line], LOOKS[rung]) for rung, line in faster.items()
         ]
         theirs = [
-            c.Series(marks=[c.Mark(edge, gain)], label=f"8800 GTX: {what}", look=look)
+            c.Series([c.Mark(edge, gain)], look, f"8800 GTX: {what}")
             for (what, gain), look in zip(GRAVIT_GAINS, OPEN, strict=True)
         ]
-        rule = c.Rule(at=1, look=c.Look(line="-", width=0.8, colour=c.GREY))
-        label = f"speed over {rung_name(GRAVIT_BASE)} (×)"
-        layered.append(([*ours, *theirs, rule], c.Axis(label=label, zero=True)))
-    rows = [[c.Panel(layers=layers, places=places, values=axis)] for layers, axis in layered]
-    return c.Chart(rows=rows, width=7.2, height=2.7 * len(rows), legend="beside")
+        rule = c.Rule(1, c.Look(line="-", width=0.8, colour=c.GREY))
+        values = c.Axis(f"speed over {rung_name(GRAVIT_BASE)} (×)", zero=True)
+        panels.append(c.Panel([*ours, *theirs, rule], places, values))
+    return c.Chart([[panel] for panel in panels], 7.2, 2.7 * len(panels), "beside")
 
 
 def caption(points: Sequence[Copied]) -> str:
     """What the lines are."""
     listed = ", ".join(f"{gain:.2f} times ({what})" for what, gain in GRAVIT_GAINS)
-    lowest = (
-        f" Lowest: speed over {rung_name(GRAVIT_BASE)}, which is their first GPU code, at "
-        "the same number of particles; open marks: theirs."
-        if gains(points)
-        else ""
-    )
-    return (
+    return told(
         f"After Figure 12 of Siegel et al. 2009 {reference.cite('siegel2009gravit')}, "
         "levels of optimisation at several problem sizes: "
         "the far-field force of Gravit once, by the best case of some rungs, from the copy of all "
         "particles to the GPU to that of their accelerations back, by the host's clock. Lines: "
         "medians; bands: range of the samples. Beneath: what is left of that time without the "
-        f"kernel's own.{lowest} On an 8800 GTX they came from their first GPU code to {listed} its "
-        f"speed, and to {GRAVIT_SERIAL} times that of a serial CPU; other values of theirs are "
-        "drawn without numbers."
+        "kernel's own.",
+        gains(points)
+        and f"Lowest: speed over {rung_name(GRAVIT_BASE)}, which is their first GPU code, at the "
+        "same number of particles; open marks: theirs.",
+        f"On an 8800 GTX they came from their first GPU code to {listed} its speed, and to "
+        f"{GRAVIT_SERIAL} times that of a serial CPU; other values of theirs are drawn without "
+        "numbers.",
     )
 
 

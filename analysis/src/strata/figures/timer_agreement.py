@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import cycle
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model import LEVELS, TIMER_TOLERANCE, Agreement, agreements, level_name, ordered
 from strata.model.units import unit_name
 from strata.run import Row
@@ -73,14 +73,14 @@ def chart(pairs: Sequence[Agreement]) -> c.Chart:
 
 def caption(pairs: Sequence[Agreement]) -> str:
     """How many pairs agree, and how many are beyond the panel."""
-    within = sum(abs(pair.ratio - 1) <= TIMER_TOLERANCE for pair in pairs)
-    limit = widest(pairs)
-    beyond = sum(abs(pair.ratio - 1) > limit for pair in pairs)
-    edge = f" Triangles on the edge: {beyond} beyond the panel." if beyond else ""
+    gaps, limit = [abs(pair.ratio - 1) for pair in pairs], widest(pairs)
+    within = sum(gap <= TIMER_TOLERANCE for gap in gaps)
+    beyond = sum(gap > limit for gap in gaps)
     reference = " and ".join(sorted({pair.reference.method for pair in pairs}))
-    return (
+    return told(
         f"Time by an outer method over time by the in-kernel clock ({reference}), one point per "
-        f"case: {within} of {len(pairs)} pairs within {WITHIN}.{edge}"
+        f"case: {within} of {len(pairs)} pairs within {WITHIN}.",
+        beyond and f"Triangles on the edge: {beyond} beyond the panel.",
     )
 
 

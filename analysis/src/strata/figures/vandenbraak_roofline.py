@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.figures.roofline import roof
 from strata.model.units import short
 from strata.reference import cite
@@ -145,19 +145,19 @@ def _marks(one: Item, rate: float | None, look: c.Look, *, valid: bool = True) -
 
 def caption(items: Sequence[Item]) -> str:
     """What is counted, what the roofs are, and where the paper's numbers are from."""
-    roofs = (
-        " Lines: the best rate of integer additions, and the best bandwidth of DRAM; dashed and "
-        "dotted: what is left of it if of every sector that moves one 32-bit or one 8-bit word is "
-        "used, which caches can mend."
-    )
-    return (
+    return told(
         "Additions of two matrices in a second against additions for each byte that must move, one "
         "addition an element (the paper counts operations, which may be those of the index as "
-        f"well).{roofs if any(one.is_roof for one in items) else ''} Black, grey and white: this "
-        "GPU, matrices of 128 MiB, groups of four elements. Orange: a GeForce 8800 GT as printed "
-        f"in {cite(KEY)}, section VI-C and Table II (2.06 and 0.067 ms of 32-bit elements, 1.020, "
-        "0.634 and 0.024 ms of 8-bit ones), over the 512 × 512 elements of its section III; values "
-        "that its Figure 3 shows and the text does not print are not drawn."
+        "well).",
+        any(one.is_roof for one in items)
+        and "Lines: the best rate of integer additions, and the best bandwidth of DRAM; dashed and "
+        "dotted: what is left of it if of every sector that moves one 32-bit or one 8-bit word is "
+        "used, which caches can mend.",
+        "Black, grey and white: this GPU, matrices of 128 MiB, groups of four elements. Orange: a "
+        f"GeForce 8800 GT as printed in {cite(KEY)}, section VI-C and Table II (2.06 and 0.067 ms "
+        "of 32-bit elements, 1.020, 0.634 and 0.024 ms of 8-bit ones), over the 512 × 512 elements "
+        "of its section III; values that its Figure 3 shows and the text does not print are not "
+        "drawn.",
     )
 
 
