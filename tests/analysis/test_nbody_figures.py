@@ -275,7 +275,7 @@ def test_the_k80_stand_beside_what_redoes_them(tmp_path: Path) -> None:
     assert values(panel, theirs) == [2.1149, 0.493, 0.148, 0.1358, 0.11]
     both = (time.items(run_of("gpu")), throughput.items(run_of("gpu")))
     for pair, rate in zip(*both, strict=True):
-        assert pair.own.value == pytest.approx(80 * 32 * 4096**2 / rate.own.value)
+        assert pair.row.value == pytest.approx(80 * 32 * 4096**2 / rate.row.value)
         assert pair.better == pytest.approx(rate.better, rel=0.03)
     words = caption_of(throughput, run_of("gpu"))
     assert "Not redone in this run: serial, OpenMP." in words

@@ -69,9 +69,9 @@ def test_kernels_stand_at_their_additions(tmp_path: Path) -> None:
     found = items(load2(tmp_path, additions()))
     one = found["32 bits, coalesced"]
     assert one.intensity == pytest.approx(1 / 12)
-    assert one.rate == pytest.approx(32 * MIB / 120e-6)
+    assert one.row.value == pytest.approx(32 * MIB / 120e-6)
     assert one.published == pytest.approx(512 * 512 / 0.067e-3)
-    assert found["8 bits, coalesced, grouped"].rate == pytest.approx(128 * MIB / 120e-6)
+    assert found["8 bits, coalesced, grouped"].row.value == pytest.approx(128 * MIB / 120e-6)
     assert found["8 bits, uncoalesced, grouped"].published is None  # not printed
 
 
@@ -86,7 +86,7 @@ def test_the_published_ratios_are_those_of_the_paper(tmp_path: Path) -> None:
 
 def test_roofs_are_arithmetic_and_what_is_left_of_dram(tmp_path: Path) -> None:
     run = load2(tmp_path, [*additions(), *roofs()])
-    found = {name: one.rate for name, one in items(run).items() if one.is_roof}
+    found = {name: one.row.value for name, one in items(run).items() if one.is_roof}
     assert found == {
         "integer additions": 8e12,
         "DRAM": 3.9e12,  # of words in a row or in groups, read alone
@@ -95,7 +95,7 @@ def test_roofs_are_arithmetic_and_what_is_left_of_dram(tmp_path: Path) -> None:
     }
     for kernel in items(run).values():
         if not kernel.is_roof and kernel.intensity:
-            assert kernel.rate <= found["DRAM"] * kernel.intensity
+            assert kernel.row.value <= found["DRAM"] * kernel.intensity
     assert [line["is_roof"] for line in data_of(FIGURE, run)] == ["false"] * 6 + ["true"] * 4
 
 

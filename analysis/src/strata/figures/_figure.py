@@ -6,6 +6,8 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
+from msgspec.structs import replace
+
 from strata.figures._chart import Chart, listed_invalid
 from strata.run import Context, Row, Run
 from strata.run.files import csv_bytes
@@ -60,6 +62,12 @@ class Figure(Generic[Item]):
         build = context.build
         commit = build.commit[:12] + (" with uncommitted changes" if build.dirty else "")
         return f"{self.caption(items)}{invalid} {context.device.name}, commit {commit}."
+
+
+def times(row: Row, factor: float) -> Row:
+    """A row in another unit."""
+    low, high = factor * row.minimum, factor * row.maximum
+    return replace(row, value=factor * row.value, minimum=low, maximum=high)
 
 
 def told(*sentences: object) -> str:

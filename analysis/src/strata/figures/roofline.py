@@ -8,7 +8,7 @@ from operator import attrgetter
 from statistics import geometric_mean
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure
+from strata.figures._figure import Figure, told
 from strata.ladder import rungs as ladder
 from strata.model import ordered, units
 from strata.reference import cite
@@ -201,67 +201,63 @@ def _keys(entries: Sequence[Entry]) -> Iterator[c.Key]:
 
 def caption(form: Form, entries: Sequence[Entry]) -> str:
     """What lines and points are, what was counted, and what cannot be."""
-    lines = _of_operations if form is FLOP else _of_instructions
     points, ceilings = points_of(entries), ceilings_of(entries)
-    words = [*lines(points, ceilings), _sizes(points), *_beyond(points, limits(entries))]
-    if told := problems(entries):
-        words.append(f"Above a roof, which cannot be ({len(told)}): {'; '.join(told)}.")
-    if lost := list(dict.fromkeys(one.name for one in ceilings if not one.row.valid)):
-        words.append(f"Not drawn, as no row of them is valid: {', '.join(lost)}.")
+    above = problems(entries)
+    lost = dict.fromkeys(one.name for one in ceilings if not one.row.valid)
     invalid = c.listed_invalid(list(dict.fromkeys(one.name for one in points if not one.valid)))
-    return " ".join(words) + invalid.replace("drawn hollow", "crossed out")
+    return told(
+        (_of_operations if form is FLOP else _of_instructions)(points, ceilings),
+        _sizes(points),
+        *_beyond(points, limits(entries)),
+        above and f"Above a roof, which cannot be ({len(above)}): {'; '.join(above)}.",
+        lost and f"Not drawn, as no row of them is valid: {', '.join(lost)}.",
+        invalid.strip().replace("drawn hollow", "crossed out"),
+    )
 
 
-def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> Iterator[str]:
-    yield (
+def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
+    lesser = [one for one in ceilings if one.lesser]
+    sloped = any(one.sloped for one in lesser)
+    counted = any(one.basis == "counted" for one in points)
+    return told(
         f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. Thick: the "
         "best that was measured, slopes the bandwidth of a level, the flat one multiply-adds of 32 "
-        "bits."
+        "bits.",
+        sloped
+        and "Dashed: lesser ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far apart, "
+        f"of bytes that were wanted; after van den Braak et al. {cite('vandenbraak2010access')}).",
+        lesser and not sloped and "Dashed: lesser ceilings.",
+        any(one.basis == "theoretical" for one in ceilings)
+        and "Dotted: what lanes, pins and the clock held allow.",
+        counted
+        and "Filled: the additions, multiplications and multiply-adds (two) that were counted, "
+        "against the bytes counted on their way through a level, a row for each kernel: L1 and "
+        "shared memory 32 B a sector and 128 B a wavefront (shuffles take the same way; "
+        "constant caches do not), L2 32 B a sector, device memory read and written.",
+        counted
+        and any(one.basis == "nominal" and one.level != ONCE for one in points)
+        and "Hollow: the same bytes with the nominal 20 operations of an interaction.",
+        any(one.level == ONCE for one in points)
+        and "Touched once: no bytes were counted; hollow, 20 operations of an interaction against "
+        "the bytes that a step cannot do without (each body read once, each result written "
+        "once): no intensity at the level that holds the bodies can be higher.",
     )
-    lesser = [one for one in ceilings if one.lesser]
-    if any(one.sloped for one in lesser):
-        yield (
-            "Dashed: lesser ceilings (ungrouped: words of 4 bytes; uncoalesced: lanes far apart, "
-            "of bytes that were wanted; after van den Braak et al. "
-            f"{cite('vandenbraak2010access')})."
-        )
-    elif lesser:
-        yield "Dashed: lesser ceilings."
-    if any(one.basis == "theoretical" for one in ceilings):
-        yield "Dotted: what lanes, pins and the clock held allow."
-    if any(one.basis == "counted" for one in points):
-        yield (
-            "Filled: the additions, multiplications and multiply-adds (two) that were counted, "
-            "against the bytes counted on their way through a level, a row for each kernel: L1 and "
-            "shared memory 32 B a sector and 128 B a wavefront (shuffles take the same way; "
-            "constant caches do not), L2 32 B a sector, device memory read and written."
-        )
-        if any(one.basis == "nominal" and one.level != ONCE for one in points):
-            yield "Hollow: the same bytes with the nominal 20 operations of an interaction."
-    if any(one.level == ONCE for one in points):
-        yield (
-            "Touched once: no bytes were counted; hollow, 20 operations of an interaction against "
-            "the bytes that a step cannot do without (each body read once, each result written "
-            "once): no intensity at the level that holds the bodies can be higher."
-        )
 
 
-def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> Iterator[str]:
-    yield (
+def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
+    return told(
         f"Instruction roofline {cite('ding2019instruction')}: instructions of warps that were "
         "executed, of any kind, against sectors of 32 bytes; a wavefront of shared memory has "
         "four. Thick: the best that was measured, slopes the bandwidth of a level, the flat one "
-        "arithmetic in registers."
+        "arithmetic in registers.",
+        any(one.basis == "theoretical" for one in ceilings)
+        and "Dotted: four instructions a cycle on each SM, and what lanes and pins allow, at the "
+        "clock held.",
+        any(one.level == LOADS for one in points)
+        and "Diamonds: global loads alone, against the sectors that they asked L1 for. Uprights: "
+        "where loads of a 4-byte word by each lane lie, if all lanes want one word (stride 0), "
+        "words in a row (1), or a sector each (8 and more).",
     )
-    if any(one.basis == "theoretical" for one in ceilings):
-        lanes = "what lanes and pins allow, at the clock held"
-        yield f"Dotted: four instructions a cycle on each SM, and {lanes}."
-    if any(one.level == LOADS for one in points):
-        yield (
-            "Diamonds: global loads alone, against the sectors that they asked L1 for. Uprights: "
-            "where loads of a 4-byte word by each lane lie, if all lanes want one word (stride 0), "
-            "words in a row (1), or a sector each (8 and more)."
-        )
 
 
 def _sizes(points: Sequence[Point]) -> str:
@@ -308,14 +304,11 @@ COLUMNS = (
 NAMES = {"share": "share_of_roof", "above.name": "above", "row.case": "case"}
 FIGURES = [
     Figure(
-        form.name,
-        form.title,
-        order,
-        items=partial(lambda form, run: entries([run], form), form),
-        chart=partial(chart, form),
-        caption=partial(caption, form),
-        columns={NAMES.get(path, path): partial(_get, form, path) for path in COLUMNS},
+        form.name, form.title, order,
+        partial(lambda form, run: entries([run], form), form),
+        partial(chart, form), partial(caption, form),
+        {NAMES.get(path, path): partial(_get, form, path) for path in COLUMNS},
         label=lambda _: "",
     )
     for form, order in ((FLOP, 206), (INSTRUCTION, 207))
-]
+]  # fmt: skip

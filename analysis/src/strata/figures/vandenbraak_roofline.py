@@ -5,10 +5,11 @@ kernels; beside them what the paper's Table II and section VI-C print for a GeFo
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, times, told
 from strata.figures.roofline import roof
 from strata.model.units import short
 from strata.reference import cite
@@ -39,28 +40,22 @@ KERNELS = (
 stars, white, grey and black), and seconds from its section VI-C."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A kernel or a roof: additions per byte, and additions in a second, here and as `published`.
 
     A roof of arithmetic has no intensity; one of bandwidth has the rate of one addition per byte.
     """
 
     name: str
-    is_roof: bool
-    intensity: float | None
-    rate: float
-    low: float
-    high: float
     row: Row
     look: c.Look
+    intensity: float | None
     published: float | None = None
 
-
-def _item(name: str, row: Row, look: c.Look, intensity: float | None, share: float = 1) -> Item:
-    """With `share` additions for each unit of the row."""
-    value, low, high = (share * one for one in (row.value, row.minimum, row.maximum))
-    return Item(name, not look.marker, intensity, value, low, high, row, look)
+    @property
+    def is_roof(self) -> bool:
+        """Whether it bounds the others."""
+        return not self.look.marker
 
 
 def items(run: Run) -> Sequence[Item]:
@@ -75,9 +70,8 @@ def items(run: Run) -> Sequence[Item]:
     for name, element, order, group, look, seconds in KERNELS:
         if row := timed.get((element, order, group)):
             per_byte = 1 / (MATRICES * element)
-            one = _item(name, row, look, per_byte, per_byte)
             published = PUBLISHED_ELEMENTS / seconds if seconds else None
-            kernels.append(replace(one, published=published))
+            kernels.append(Item(name, times(row, per_byte), look, per_byte, published))
     return [*kernels, *_roofs(run)] if kernels else ()
 
 
@@ -87,7 +81,7 @@ def _roofs(run: Run) -> Iterator[Item]:
         of_case = [row for row in run.of("instruction_cost") if row.case == best.case]
         rates = [row for row in of_case if row.quantity == "operation_rate"]
         if rates and rates[0].valid:
-            yield _item("integer additions", rates[0], SOLID, None)
+            yield Item("integer additions", rates[0], SOLID, None)
     reads = {("bandwidth", "read", "?", "?"), ("useful_bandwidth", "?", "strided", "1")}
     whole = [
         row
@@ -99,48 +93,46 @@ def _roofs(run: Run) -> Iterator[Item]:
     found = [row for row in run.of("cache_geometry") if row.valid and row.quantity == "sector"]
     sectors = [row.value for row in found if row.text("property") == "l1_sector"]
     for row in sorted(whole, key=lambda row: -row.value)[:1]:
-        yield _item("DRAM", row, SOLID, 1.0)
+        yield Item("DRAM", row, SOLID, 1.0)
         for sector in sectors[:1]:
-            yield _item("DRAM, 4 B of each sector", row, DASHED, 1.0, 4 / sector)
-            yield _item("DRAM, 1 B of each sector", row, DOTTED, 1.0, 1 / sector)
+            yield Item("DRAM, 4 B of each sector", times(row, 4 / sector), DASHED, 1.0)
+            yield Item("DRAM, 1 B of each sector", times(row, 1 / sector), DOTTED, 1.0)
 
 
 def chart(items: Sequence[Item]) -> c.Chart:
     """Roofs as lines, kernels as the paper's marks; orange: the paper's own."""
     kernels = [one for one in items if not one.is_roof]
-    flat = [one.rate for one in items if one.is_roof and one.intensity is None]
-    rates = [end for one in kernels for end in (one.low, one.high, one.published) if end]
-    ends = (min(rates) / GIGA / 2.5, max([*rates, *flat]) / GIGA * 2.5)
-    top = min(flat, default=ends[1] * GIGA)
+    roofs = [one for one in items if one.is_roof]
+    flat = [one.row.value for one in roofs if one.intensity is None]
+    ends = [(one.row.minimum, one.row.maximum, one.published) for one in kernels]
+    rates = [rate for each in ends for rate in each if rate]
+    low, high = min(rates) / GIGA / 2.5, max([*rates, *flat]) / GIGA * 2.5
+    top = min(flat, default=high * GIGA)
     layers: list[c.Layer] = []
-    for one in items:
-        if one.is_roof:
-            sloped = one.intensity is not None
-            end = min(RIGHT, top / one.rate) if sloped else RIGHT
-            at, height = NAME if sloped else LEFT * 1.06, one.rate / GIGA
-            layers.append(roof(height, LEFT, end, one.look, sloped=sloped))
-            height *= at if sloped else 1
-            words = c.Words(at, height, one.name, 0, 4, "right" if sloped else "left", "bottom", 7)
-            layers.append(words)
-        else:
-            layers += _marks(one, one.rate, one.look, valid=one.row.valid)
-            layers += _marks(one, one.published, replace(one.look, colour=PUBLISHED))
+    for one in kernels:
+        own = one.row.value, one.row.valid, one.look, c.INK
+        theirs = one.published, True, replace(one.look, colour=PUBLISHED), PUBLISHED
+        for rate, valid, look, ink in (own, theirs):
+            if rate and one.intensity:
+                place, value = one.intensity, rate / GIGA
+                layers.append(c.Series([c.Mark(place, value, valid=valid)], look, order=4))
+                words = c.Words(place, value, short(value), 9, across="left", size=7, colour=ink)
+                layers.append(words)
+    for one in roofs:
+        sloped, height = one.intensity is not None, one.row.value / GIGA
+        end = min(RIGHT, top / one.row.value) if sloped else RIGHT
+        layers.append(roof(height, LEFT, end, one.look, sloped=sloped))
+        at = NAME if sloped else LEFT * 1.06
+        height *= at if sloped else 1
+        words = c.Words(at, height, one.name, 0, 4, "right" if sloped else "left", "bottom", 7)
+        layers.append(words)
     keys = [c.Key(one.name, one.look) for one in kernels]
     keys.append(c.Key(f"GeForce 8800 GT {cite(KEY)}", c.Look(PUBLISHED, "s", size=6)))
     label = "additions per byte of DRAM (32-bit elements 1/12, 8-bit elements 1/3)"
     ticks, names = (1 / 12, 1 / 3, 1), ("1/12", "1/3", "1")
     places = c.Axis(label, "log", (LEFT, RIGHT), ticks=ticks, names=names)
-    panel = c.Panel(layers, places, c.Axis("additions (10⁹/s)", "log", ends))
+    panel = c.Panel(layers, places, c.Axis("additions (10⁹/s)", "log", (low, high)))
     return c.one(panel, width=8.4, height=4.4, legend_columns=3, keys=keys)
-
-
-def _marks(one: Item, rate: float | None, look: c.Look, *, valid: bool = True) -> Iterator[c.Layer]:
-    """A mark, with its rate beside it."""
-    if rate and one.intensity:
-        place, value = one.intensity, rate / GIGA
-        colour = look.colour if look.colour == PUBLISHED else c.INK
-        yield c.Series([c.Mark(place, value, valid=valid)], look, order=4)
-        yield c.Words(place, value, short(value), 9, across="left", size=7, colour=colour)
 
 
 def caption(items: Sequence[Item]) -> str:
@@ -161,12 +153,11 @@ def caption(items: Sequence[Item]) -> str:
     )
 
 
-COLUMNS = attributes(
-    "name",
-    "is_roof",
-    additions_per_byte="intensity",
-    additions_per_second="rate",
-) | attributes("low", "high", published_additions_per_second="published")
+COLUMNS = (
+    attributes("name", "is_roof", additions_per_byte="intensity", additions_per_second="row")
+    | attributes(low="row.minimum", high="row.maximum")
+    | attributes(published_additions_per_second="published")
+)
 TITLE = "Figure 3 of van den Braak, Mesman and Corporaal (2010), redone"
 FIGURE = Figure(
     "vandenbraak_roofline", TITLE, 65, items, chart, caption, COLUMNS,
