@@ -1,6 +1,7 @@
 """What do lanes pay for wanting the same word? Latency and rate of every atomic operation."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter, methodcaller
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params
@@ -41,20 +42,14 @@ TARGETS = {
 
 def items(run: Run) -> Sequence[Row]:
     """Latencies and rates by the clock inside, by space and operation."""
-    found = [
-        row
-        for row in run.of("atomics")
-        if (row.backend, row.quantity) in LABELS
-        and row.method in CLOCKS
-        and row.text("target") in TARGETS[row.backend]
-    ]
-    return sorted(
-        found,
-        key=lambda row: (
-            row.text("space"), row.text("operation"), row.text("returns", "yes") != "yes",
-            row.text("target"), row.quantity, row.case,
-        ),
-    )  # fmt: skip
+
+    def place(row: Row) -> tuple[object, ...]:
+        silent = row.text("returns", "yes") != "yes"
+        return *map(row.text, ("space", "operation")), silent, row.text("target"), row.quantity
+
+    clocked = [row for row in run.of("atomics") if row.method in CLOCKS]
+    known = [row for row in clocked if (row.backend, row.quantity) in LABELS]
+    return sorted((row for row in known if row.text("target") in TARGETS[row.backend]), key=place)
 
 
 def _line(row: Row) -> str:
@@ -69,6 +64,7 @@ def chart(rows: Sequence[Row]) -> c.Chart:
     backend = rows[0].backend
     by_operation = sorted(rows, key=lambda row: rank(row.text("operation"), tuple(OPERATIONS)))
     lines, looks = list(dict.fromkeys(map(_line, by_operation))), TARGETS[backend]
+    places = c.names_axis(lines, grid=True)
 
     def mark(row: Row) -> c.Mark:
         nth = list(looks).index(row.text("target"))
@@ -76,46 +72,39 @@ def chart(rows: Sequence[Row]) -> c.Chart:
 
     def panel(space: str, quantity: str, here: Sequence[Row]) -> c.Panel:
         title = "memory" if backend == "host" else f"{space} memory"
-        return c.Panel(
-            layers=c.by_look(here, lambda row: row.text("target"), looks, mark, spread="bar"),
-            places=c.names_axis(lines, grid=True),
-            values=c.Axis(label=LABELS[backend, quantity], scale="log"),
-            title=title if quantity == "atomic_latency" else "",
-            sideways=True,
-            blank="not timed",
-        )
+        title = title if quantity == "atomic_latency" else ""
+        layers = c.by_look(here, lambda row: row.text("target"), looks, mark, spread="bar")
+        values = c.Axis(LABELS[backend, quantity], "log")
+        return c.Panel(layers, places, values, title, sideways=True, blank="not timed")
 
-    panels = c.facets(
-        rows, lambda row: row.text("space"), lambda row: row.quantity, panel, rows=("shared",)
-    )
+    by = (methodcaller("text", "space"), attrgetter("quantity"))
+    panels = c.facets(rows, *by, panel, rows=("shared",))
     height = 1.0 + len(panels) * (0.6 + 0.24 * len(lines))
-    return c.Chart(rows=panels, width=7.6, height=height, share="column")
+    return c.Chart(panels, 7.6, height, share="column")
 
 
-def caption(rows: Sequence[Row]) -> str:
-    """What is timed, and what is not an instruction."""
-    if rows[0].backend == "host":
-        return (
-            "Atomic operations of a CPU. Left: latency where each operation needs the result of "
-            "the one before, in one core alone, whose word nobody else wants whatever the target. "
-            "Right: how many operations a core finishes in a cycle while all cores are at work, "
-            "each on a line of its own, on a word of its own beside those of others, or all on one "
-            "word. Cycles are those of the time-stamp counter. Operations that return nothing have "
-            "no latency. Marks: medians; lines: range of the samples. Additions of floats are a "
-            "loop of compare and swap."
-        )
-    return (
+CAPTIONS = {
+    "host": (
+        "Atomic operations of a CPU. Left: latency where each operation needs the result of "
+        "the one before, in one core alone, whose word nobody else wants whatever the target. "
+        "Right: how many operations a core finishes in a cycle while all cores are at work, "
+        "each on a line of its own, on a word of its own beside those of others, or all on one "
+        "word. Cycles are those of the time-stamp counter. Operations that return nothing have "
+        "no latency. Marks: medians; lines: range of the samples. Additions of floats are a "
+        "loop of compare and swap."
+    ),
+    "cuda": (
         "Atomic operations of a warp. Left: latency where each operation needs the result of the "
         "one before, in a warp that has the chip to itself. Right: how many operations of lanes an "
         "SM finishes in a cycle, 32 warps on every SM; one word for all is one of the block in "
         "shared memory, one of the whole chip in global memory. Red returns nothing, so it has "
         "no latency. Marks: medians; lines: range of the samples. "
         "Additions of floats and of 64 bits in shared memory are a loop of compare and swap."
-    )
-
-
+    ),
+}
 FIGURE = Figure(
-    "atomics", "Atomic operations by contention", 68, items, chart, caption,
+    "atomics", "Atomic operations by contention", 68, items, chart,
+    lambda rows: CAPTIONS[rows[0].backend],
     params("space", "operation", "returns", "target")
     | attributes(quantity="quantity", median="value", low="minimum", high="maximum", unit="unit"),
     label=lambda row: f"{row.text('space')}, {_line(row)}, {row.text('target')}",

@@ -89,28 +89,25 @@ def items(run: Run) -> Sequence[Cost]:
 def chart(costs: Sequence[Cost]) -> c.Chart:
     """Latency left, the rate right: a dot with its number for each operation, the first on top."""
     host = costs[0].row.backend == "host"
-    look = c.Look(colour="#0072B2", marker="o", size=4.4)
-    g80 = c.Look(colour="#D55E00", marker="D", size=4.2, hollow=True)
+    look = c.Look("#0072B2", "o", size=4.4)
+    g80 = c.Look("#D55E00", "D", size=4.2, hollow=True)
     names = c.names_axis([cost.words for cost in costs], grid=True)
     published = [c.Mark(place, cost.g80) for place, cost in enumerate(costs) if cost.g80]
 
     def panel(attribute: str, title: str, label: str, theirs: Sequence[c.Mark] = ()) -> c.Panel:
         found = [(place, getattr(cost, attribute)) for place, cost in enumerate(costs)]
         marks = [c.mark(place, row, words=short(row.value)) for place, row in found if row]
-        return c.Panel(
-            layers=[
-                c.Series(marks=marks, look=look, label="measured", spread="bar", order=3),
-                c.Series(marks=theirs, look=g80, label="" if host else "G80, published"),
-            ],
-            places=names, values=c.Axis(label=label, scale="log"), title=title, sideways=True,
-        )  # fmt: skip
+        layers = (
+            c.Series(marks, look, "measured", "bar", order=3),
+            c.Series(theirs, g80, "" if host else "G80, published"),
+        )
+        return c.Panel(layers, names, c.Axis(label, "log"), title, sideways=True)
 
     shapes = ("Many warps", "cycles of an SM for a warp's operation")
     if host:
         shapes = ("Many chains", "cycles of a core for an operation")
     left = panel("latency", "Latency", "cycles until the result is there")
-    right = panel("full", *shapes, published)
-    return c.Chart(rows=[[left, right]], width=8.4, height=1.1 + 0.225 * len(costs))
+    return c.Chart([[left, panel("full", *shapes, published)]], 8.4, 1.1 + 0.225 * len(costs))
 
 
 def caption(costs: Sequence[Cost]) -> str:

@@ -26,16 +26,14 @@ def chart(points: Sequence[Accuracy]) -> c.Chart:
         look = replace(c.PROBLEM_LOOK[problem], line="", size=4)
         errors = [c.Mark(at, max(one.row.value, LEAST), valid=one.row.valid) for at, one in placed]
         bounds = [c.Mark(at, one.bound) for at, one in placed]
-        layers.append(c.Series(marks=errors, look=look, label=label))
-        layers.append(c.Series(marks=bounds, look=replace(look, marker="|", size=6)))
-    panel = c.Panel(
-        layers=layers, sideways=True,
-        places=c.names_axis([rung_name(rung) for rung in rungs], grid=True),
-        values=c.Axis(label="relative root mean square error (ratio)", scale="log",
-                      text=lambda value: f"{value:.0e}".replace("e-0", "e-")),
-    )  # fmt: skip
-    keys = [c.Key(label="bound", look=c.Look(marker="|", size=9))]
-    return c.one(panel, width=7.2, height=1.3 + 0.3 * len(rungs), keys=keys)
+        layers.append(c.Series(errors, look, label))
+        layers.append(c.Series(bounds, replace(look, marker="|", size=6)))
+    places = c.names_axis([rung_name(rung) for rung in rungs], grid=True)
+    label = "relative root mean square error (ratio)"
+    values = c.Axis(label, "log", text=lambda value: f"{value:.0e}".replace("e-0", "e-"))
+    keys = [c.Key("bound", c.Look(marker="|", size=9))]
+    panel = c.Panel(layers, places, values, sideways=True)
+    return c.Chart([[panel]], 7.2, 1.3 + 0.3 * len(rungs), keys=keys)
 
 
 FIGURE = Figure(

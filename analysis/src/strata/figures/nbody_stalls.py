@@ -41,20 +41,18 @@ def chart(rungs: Sequence[Stalls]) -> c.Chart:
             c.Mark(place, ends[place], start=starts[place], valid=one.all_states.valid)
             for place, one in enumerate(rungs)
         ]
-        look, label = c.Look(colour=COLOURS[state]), STATES.get(state, "other")
-        layers.append(c.Bars(marks=marks, look=look, label=label, thick=0.68))
+        look, label = c.Look(COLOURS[state]), STATES.get(state, "other")
+        layers.append(c.Bars(marks, look, label, thick=0.68))
     busy = [f"{one.utilisation.value:.0f} %, " if one.utilisation else "" for one in rungs]
     beside = [
         (place, f"{busy[place]}{one.all_states.value:.3g}", c.INK)
         for place, one in enumerate(rungs)
     ]
-    head = "issue slots used, warps" if any(busy) else "warps"
-    panel = c.Panel(
-        layers=layers, sideways=True, beside=[*beside, (-0.75, head, c.INK)],
-        places=c.names_axis([rung_name(one.rung) for one in rungs]),
-        values=c.Axis(label="time of the warps in flight (%)", limits=(0, 100)),
-    )  # fmt: skip
-    return c.one(panel, width=8.4, height=max(3.4, 0.9 + 0.3 * len(rungs)), legend="beside")
+    head = (-0.75, "issue slots used, warps" if any(busy) else "warps", c.INK)
+    places = c.names_axis([rung_name(one.rung) for one in rungs])
+    values = c.Axis("time of the warps in flight (%)", limits=(0, 100))
+    panel = c.Panel(layers, places, values, sideways=True, beside=[*beside, head])
+    return c.Chart([[panel]], 8.4, max(3.4, 0.9 + 0.3 * len(rungs)), "beside")
 
 
 FIGURE = Figure(

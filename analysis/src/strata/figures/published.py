@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, told
 from strata.model.units import short
 from strata.reference import cite, published
 from strata.reference.published import GENERATIONS, Mark
@@ -93,63 +92,62 @@ def _chart(marks: Sequence[Mark], panels: Mapping[str, tuple[str, str]]) -> c.Ch
     return c.Chart([row], 8.4, 1.25 + 0.185 * (1 + ticks[-1]))
 
 
-def _sources(marks: Sequence[Mark]) -> str:
-    """The sentences of a caption that list the sources, and tell why marks are grey."""
-    doubted = c.grouped((mark for mark in marks if mark.doubt), attrgetter("doubt"))
-    doubts = "; ".join(f"{reason} {_cited(found)}" for reason, found in doubted.items())
-    sources = f" Sources: {_cited(marks)}." if _cited(marks) else ""
-    return sources + (f" In doubt: {doubts}." if doubts else "")
-
-
 def _figure(
+    name: str, title: str, order: int,
     panels: Mapping[str, tuple[str, str]],
     marks: Callable[[Sequence[Row], Sequence[str]], Sequence[Mark]],
-    caption: str,
-    **known: Any,
-) -> Figure[Mark]:
+    *, caption: str,
+) -> Figure[Mark]:  # fmt: skip
     """The figure of these panels; its sources and their doubts come behind the caption."""
+
+    def full_caption(marks: Sequence[Mark]) -> str:
+        doubted = c.grouped((mark for mark in marks if mark.doubt), attrgetter("doubt"))
+        doubts = "; ".join(f"{reason} {_cited(found)}" for reason, found in doubted.items())
+        sources = _cited(marks)
+        return told(caption, sources and f"Sources: {sources}.", doubts and f"In doubt: {doubts}.")
+
     return Figure(
-        items=lambda run: marks(run.rows, tuple(panels)),
-        chart=lambda marks: _chart(marks, panels),
-        caption=lambda marks: caption + _sources(marks),
-        columns=attributes("panel", "gpu", "generation", "value", "low", "high")
+        name, title, order,
+        lambda run: marks(run.rows, tuple(panels)),
+        lambda marks: _chart(marks, panels),
+        full_caption,
+        attributes("panel", "gpu", "generation", "value", "low", "high")
         | {"unit": lambda mark: panels[mark.panel][1], "ours": lambda mark: not mark.published}
         | attributes("citation")
         | attributes(of="published", source="origin.text", locator="origin.locator")
         | attributes(of="published", tier="origin.tier")
         | attributes(doubt="doubt", case="own.case"),
-        row=attrgetter("own"),
-        **known,
-    )
+        attrgetter("own"),
+    )  # fmt: skip
 
 
 FIGURES = (
     _figure(
+        "published_latency", "Latencies beside those of other GPUs", 300,
         LATENCIES, published.latency_marks,
-        "Cycles of one dependent load. Filled, with the line through all GPUs: this run (largest "
+        caption="Cycles of one dependent load. Filled, with the line through all GPUs: this run (largest "
         "footprint of 16 KiB for shared memory and L1, of an eighth of the L2 for it, four times "
         "the L2 for DRAM; of the far part of an L2 of two parts the mean over SMs and lines). "
         "Open: as published, with numbers of the bibliography; lines are printed ranges. Each "
         "cycle is one of the clock of its own GPU; latencies that are published in nanoseconds "
         "alone are left out.",
-        name="published_latency", title="Latencies beside those of other GPUs", order=300,
     ),
     _figure(
+        "published_bandwidth", "Bandwidths beside those of other GPUs", 301,
         BANDWIDTHS, published.bandwidth_marks,
-        "Bytes in a clock for each SM, and of DRAM the share of what its pins carry. Filled, with "
+        caption="Bytes in a clock for each SM, and of DRAM the share of what its pins carry. Filled, with "
         "the line through all GPUs: the best launch of this run. Open: as published, with numbers "
         "of the bibliography. Rates of a whole GPU per clock are divided by its number of SMs, "
         "operations of 32 bits count 4 B, and GB/s are shares of the peak that data sheets or the "
         "devices themselves give; a rate whose clock, SMs or peak are not known, or whose unit is "
         "not certain, is left out.",
-        name="published_bandwidth", title="Bandwidths beside those of other GPUs", order=301,
     ),
     _figure(
+        "published_constant", "Constant caches beside those of other GPUs", 302,
         CONSTANTS, published.latency_marks,
-        "Cycles of one dependent load of a constant whose address is in a register. Filled, with "
+        caption="Cycles of one dependent load of a constant whose address is in a register. Filled, with "
         "the line through all GPUs: this run (largest footprint of 1 KiB, and between 8 and "
         "24 KiB). Open: as published, with numbers of the bibliography; each cycle is one of the "
         "clock of its own GPU.",
-        name="published_constant", title="Constant caches beside those of other GPUs", order=302,
     ),
 )  # fmt: skip
