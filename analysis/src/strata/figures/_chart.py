@@ -221,11 +221,6 @@ class Chart:
     below: Sequence[str] = ()
 
 
-def one(panel: Panel, *, width: float, height: float, **more: object) -> Chart:
-    """A chart of one panel."""
-    return Chart(rows=[[panel]], width=width, height=height, **more)  # type: ignore[arg-type]
-
-
 def wrapped(panels: Sequence[Panel], columns: int) -> list[list[Panel | None]]:
     """Panels in rows of so many; the last row may be shorter."""
     rows = [list[Panel | None](panels[at : at + columns]) for at in range(0, len(panels), columns)]
@@ -270,11 +265,6 @@ def by_look(
         for name, (label, look) in looks.items()
         if name in found
     ]
-
-
-def any_invalid(*rows: Row | None) -> bool:
-    """Whether one of the rows that are there is not valid."""
-    return any(row is not None and not row.valid for row in rows)
 
 
 def names_axis(names: Sequence[str], **more: object) -> Axis:

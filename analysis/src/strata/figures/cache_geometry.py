@@ -86,7 +86,7 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
     values = c.Axis("bytes", "log2", text=lambda value: size(round(value)))
     beside = [(at, words(one), c.INK if found(one).valid else c.GREY) for at, one in numbered]
     panel = c.Panel(layers, places, values, sideways=True, beside=beside)
-    return c.one(panel, width=7.6, height=1.3 + 0.27 * len(cases))
+    return c.Chart([[panel]], 7.6, 1.3 + 0.27 * len(cases))
 
 
 def caption(cases: Sequence[CaseRows]) -> str:

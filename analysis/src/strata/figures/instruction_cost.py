@@ -69,7 +69,7 @@ class Cost:
         others = [row for row in rows if row.text("ilp" if host else "warps_per_sm") != "1"]
         self.full = min(others, key=lambda row: (not row.valid, row.value), default=None)
         self.shown = [row for row in (self.latency, self.full) if row]
-        self.valid = not c.any_invalid(*self.shown)
+        self.valid = all(row.valid for row in self.shown)
         self.per_cycle = (1 if host else WARP) / self.full.value if self.full else None
 
     @property

@@ -47,7 +47,7 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
     ticks = sorted({one.count("multiply_adds") for one in cases})
     places = c.Axis("multiply-adds between two such instructions", "log2", ticks=ticks)
     values = c.Axis("cycles of a scheduler for one more instruction", zero=True)
-    return c.one(c.Panel([*lines, slot], places, values), width=6.4, height=3.6)
+    return c.Chart([[c.Panel([*lines, slot], places, values)]], 6.4, 3.6)
 
 
 def caption(cases: Sequence[CaseRows]) -> str:

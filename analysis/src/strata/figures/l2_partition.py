@@ -45,7 +45,7 @@ class Core(NamedTuple):
     @property
     def valid(self) -> bool:
         """Whether all that is drawn is."""
-        return not c.any_invalid(*self.drawn)
+        return all(row.valid for row in self.drawn)
 
     @property
     def crossing(self) -> Row | None:

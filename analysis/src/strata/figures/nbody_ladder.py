@@ -66,7 +66,7 @@ def chart(steps: Sequence[Best]) -> c.Chart:
     names = [rung_name(step.rung) for step in steps] + [one.label for one in others]
     values = c.Axis(f"interactions ({unit})", zero=True)
     panel = c.Panel(layers, c.names_axis(names), values, sideways=True)
-    return c.one(panel, width=8.4, height=1.5 + 0.3 * len(names))
+    return c.Chart([[panel]], 8.4, 1.5 + 0.3 * len(names))
 
 
 def _cited(one: reference.PublishedRate) -> str:

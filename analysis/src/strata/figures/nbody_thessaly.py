@@ -62,7 +62,7 @@ def chart(pairs: Sequence[Pair], label: str, scale: float) -> c.Chart:
     ]
     places = c.names_axis([_name(pair) for pair in pairs], size=7)
     panel = c.Panel(layers, places, c.Axis(label, "log"), sideways=True, beside=beside)
-    return c.one(panel, width=7.6, height=1.35 + 0.42 * len(pairs))
+    return c.Chart([[panel]], 7.6, 1.35 + 0.42 * len(pairs))
 
 
 def _name(pair: Pair) -> str:

@@ -93,10 +93,10 @@ def _chart(marks: Sequence[Mark], panels: Mapping[str, tuple[str, str]]) -> c.Ch
 
 
 def _figure(
-    name: str, title: str, order: int,
+    name: str, title: str,
     panels: Mapping[str, tuple[str, str]],
     marks: Callable[[Sequence[Row], Sequence[str]], Sequence[Mark]],
-    *, caption: str,
+    caption: str, *, order: int,
 ) -> Figure[Mark]:  # fmt: skip
     """The figure of these panels; its sources and their doubts come behind the caption."""
 
@@ -123,31 +123,34 @@ def _figure(
 
 FIGURES = (
     _figure(
-        "published_latency", "Latencies beside those of other GPUs", 300,
+        "published_latency", "Latencies beside those of other GPUs",
         LATENCIES, published.latency_marks,
-        caption="Cycles of one dependent load. Filled, with the line through all GPUs: this run (largest "
+        "Cycles of one dependent load. Filled, with the line through all GPUs: this run (largest "
         "footprint of 16 KiB for shared memory and L1, of an eighth of the L2 for it, four times "
         "the L2 for DRAM; of the far part of an L2 of two parts the mean over SMs and lines). "
         "Open: as published, with numbers of the bibliography; lines are printed ranges. Each "
         "cycle is one of the clock of its own GPU; latencies that are published in nanoseconds "
         "alone are left out.",
+        order=300,
     ),
     _figure(
-        "published_bandwidth", "Bandwidths beside those of other GPUs", 301,
+        "published_bandwidth", "Bandwidths beside those of other GPUs",
         BANDWIDTHS, published.bandwidth_marks,
-        caption="Bytes in a clock for each SM, and of DRAM the share of what its pins carry. Filled, with "
+        "Bytes in a clock for each SM, and of DRAM the share of what its pins carry. Filled, with "
         "the line through all GPUs: the best launch of this run. Open: as published, with numbers "
         "of the bibliography. Rates of a whole GPU per clock are divided by its number of SMs, "
         "operations of 32 bits count 4 B, and GB/s are shares of the peak that data sheets or the "
         "devices themselves give; a rate whose clock, SMs or peak are not known, or whose unit is "
         "not certain, is left out.",
+        order=301,
     ),
     _figure(
-        "published_constant", "Constant caches beside those of other GPUs", 302,
+        "published_constant", "Constant caches beside those of other GPUs",
         CONSTANTS, published.latency_marks,
-        caption="Cycles of one dependent load of a constant whose address is in a register. Filled, with "
+        "Cycles of one dependent load of a constant whose address is in a register. Filled, with "
         "the line through all GPUs: this run (largest footprint of 1 KiB, and between 8 and "
         "24 KiB). Open: as published, with numbers of the bibliography; each cycle is one of the "
         "clock of its own GPU.",
+        order=302,
     ),
 )  # fmt: skip

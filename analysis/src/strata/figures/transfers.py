@@ -190,37 +190,34 @@ FIGURES = (
     Figure(
         "transfers", "Transfers between host and device", 90,
         lambda run: [point for point in points(run.of("transfers")) if point.pieces == 1],
-        chart,
-        partial(
+        chart, columns=COLUMNS, label=_label,
+        caption=partial(
             caption,
             "Time of one transfer by its caller's clock, from the first call to the end of the "
             "wait (medians, bars: range of the samples), and the bandwidth that it makes. Pageable "
             "and pinned: copies by the runtime; mapped: a kernel reads or writes host memory "
             "itself.",
         ),
-        COLUMNS, label=_label,
     ),
     Figure(
         "small_copies", "Many small copies against one packed copy", 91,
         lambda run: [point for point in points(run.of("transfers")) if point.pieces > 1],
-        chart,
-        partial(
+        chart, columns=COLUMNS, label=_label,
+        caption=partial(
             caption,
             "Time to transfer a payload that lies in host memory in many pieces, by its caller's "
             "clock (medians, bars: range of the samples): a copy for each piece, or one copy of "
             "what the host packs before it (unpacks after it), which is inside the time.",
         ),
-        COLUMNS, label=_label,
     ),
     Figure(
-        "peer_copy", "Copies between two GPUs", 92, peer_accesses, chart,
-        partial(
+        "peer_copy", "Copies between two GPUs", 92, peer_accesses, chart, label=_label,
+        columns=attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
+        caption=partial(
             caption,
             "Time on the device of one copy between the memories of two GPUs, alone and queued "
             "before it began (medians, bars: range of the samples), and the bytes a second that it "
             "makes, those of both ways together.",
         ),
-        attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
-        label=_label,
     ),
 )  # fmt: skip

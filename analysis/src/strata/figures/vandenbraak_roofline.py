@@ -132,7 +132,7 @@ def chart(items: Sequence[Item]) -> c.Chart:
     ticks, names = (1 / 12, 1 / 3, 1), ("1/12", "1/3", "1")
     places = c.Axis(label, "log", (LEFT, RIGHT), ticks=ticks, names=names)
     panel = c.Panel(layers, places, c.Axis("additions (10⁹/s)", "log", (low, high)))
-    return c.one(panel, width=8.4, height=4.4, legend_columns=3, keys=keys)
+    return c.Chart([[panel]], 8.4, 4.4, legend_columns=3, keys=keys)
 
 
 def caption(items: Sequence[Item]) -> str:

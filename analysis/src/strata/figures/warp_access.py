@@ -52,7 +52,7 @@ class Access(NamedTuple):
     @property
     def valid(self) -> bool:
         """Whether all that is drawn of it is."""
-        return not c.any_invalid(*self.shown)
+        return all(row.valid for row in self.shown)
 
 
 def accesses(run: Run, benchmark: str) -> list[Access]:
@@ -221,7 +221,7 @@ FIGURES = (
             "elements and the first of them stands behind the start of a 128-byte line, by the "
             "width of each lane's read. Lines: predicted (compute capability 7.x and later).",
         ),
-        LOAD_COLUMNS, label=lambda one: _name(one) if c.any_invalid(one.counted) else "",
+        LOAD_COLUMNS, label=lambda one: _name(one) if one.counted and not one.counted.valid else "",
     ),
     Figure(
         "bank_conflicts", "Bank conflicts by stride", 66,
