@@ -70,38 +70,27 @@ def _panel(found: Comparison, benchmarks: Sequence[str], *, titled: bool) -> c.P
         else:
             marks[each.verdict].append(c.Mark(place, value))
     middles = [(k, median_high(here)) for k, here in enumerate(smallest.values()) if here]
-    ticks = [s * tick for s in (-1, 1) for tick in TICKS if left <= s * tick <= reach]
-    shown = [
-        (0.0, "0"),
-        *((tick, f"{100 * tick:+.3g}".replace("-", words.MINUS)) for tick in ticks),
-    ]
-    return c.Panel(
-        title=found.after.context.run if titled else "",
-        sideways=True,
-        places=c.names_axis([f"{name} ({len(here)})" for name, here in smallest.items()]),
-        values=c.Axis(
-            label="change, as of a time (%): left faster, right slower",
-            limits=(at(left), at(reach)),
-            ticks=[at(tick) for tick, _ in shown],
-            names=[text for _, text in shown],
-        ),
-        layers=[
-            c.Shade(
-                low=at(-least / (1 + least)), high=at(least), colour="#ededed",
-                label=f"below {words.size(least)}",
-            ),
-            c.Rule(at=0, look=c.Look(line="-", width=0.7, colour=c.GREY)),
-            *(
-                c.Series(marks=marks[verdict], look=LOOKS[verdict], spread="bar", order=order)
-                for order, verdict in enumerate(reversed(VERDICTS), start=2)
-            ),
-            c.Series(
-                marks=[c.Mark(strip, at(middle)) for strip, middle in middles if middle <= reach],
-                look=c.Look(marker="|", size=14), label="found from (median row)", order=8,
-            ),
-            *_numbers(close, at(left), at(reach)),
-        ],
+    shown = [s * tick for s in (-1, 1) for tick in TICKS if left <= s * tick <= reach]
+    texts = [f"{100 * tick:+.3g}".replace("-", words.MINUS) for tick in shown]
+    places = c.names_axis([f"{name} ({len(here)})" for name, here in smallest.items()])
+    values = c.Axis(
+        "change, as of a time (%): left faster, right slower",
+        limits=(at(left), at(reach)), ticks=[at(tick) for tick in (0.0, *shown)],
+        names=["0", *texts],
     )  # fmt: skip
+    low, high = at(-least / (1 + least)), at(least)
+    medians = [c.Mark(strip, at(middle)) for strip, middle in middles if middle <= reach]
+    layers: list[c.Layer] = [
+        c.Shade(low, high, "#ededed", f"below {words.size(least)}"),
+        c.Rule(0, c.Look(c.GREY, line="-", width=0.7)),
+        *(
+            c.Series(marks[verdict], LOOKS[verdict], spread="bar", order=order)
+            for order, verdict in enumerate(reversed(VERDICTS), start=2)
+        ),
+        c.Series(medians, c.Look(marker="|", size=14), "found from (median row)", order=8),
+        *_numbers(close, at(left), at(reach)),
+    ]
+    return c.Panel(layers, places, values, found.after.context.run if titled else "", sideways=True)
 
 
 def _named(found: Comparison) -> Iterator[tuple[int, Change]]:

@@ -37,18 +37,10 @@ def _panel(group: Group, names: Sequence[str]) -> c.Panel:
     least, most = min(m.low or 0 for m in reaches), max(m.high or 0 for m in reaches)
     wide = 0 < 20 * least < most
     better = "← better" if group.panel.better == "lower" else "better →"
-    return c.Panel(
-        title=group.panel.title,
-        sideways=True,
-        places=c.names_axis([label for label, _ in group.lines]),
-        values=c.Axis(
-            label=f"{group.panel.unit}   ({better})", scale="log" if wide else "linear", zero=True
-        ),
-        layers=[
-            c.Series(marks=reaches, look=c.Look(colour="#c8c8c8"), spread="bar", order=1),
-            *(
-                c.Series(marks=marks[run], look=LOOKS[run % len(LOOKS)], label=name)
-                for run, name in enumerate(names)
-            ),
-        ],
-    )
+    places = c.names_axis([label for label, _ in group.lines])
+    scale = c.Axis(f"{group.panel.unit}   ({better})", "log" if wide else "linear", zero=True)
+    layers = [
+        c.Series(reaches, c.Look("#c8c8c8"), spread="bar", order=1),
+        *(c.Series(marks[run], LOOKS[run % len(LOOKS)], name) for run, name in enumerate(names)),
+    ]
+    return c.Panel(layers, places, scale, group.panel.title, sideways=True)
