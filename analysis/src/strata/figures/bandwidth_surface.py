@@ -94,8 +94,7 @@ def chart(spots: Sequence[Spot]) -> c.Chart:
     return c.Chart(rows, 1.6 + 3.0 * len(rows[0]), 0.4 + 2.5 * len(rows), "beside")
 
 
-def caption(spots: Sequence[Spot]) -> str:
-    """What the points are, and the best of each level."""
+def _caption(spots: Sequence[Spot]) -> str:
     tops, needed = [], []
     for level, here in c.grouped(spots, LEVEL).items():
         top = max(best([s for s in here if s.operation == "read"]), key=RATE, default=None)
@@ -119,7 +118,7 @@ def caption(spots: Sequence[Spot]) -> str:
 
 
 FIGURE = Figure(
-    "bandwidth_surface", "Bandwidth against bytes in flight", 90, items, chart, caption,
+    "bandwidth_surface", "Bandwidth against bytes in flight", 90, items, chart, _caption,
     attributes("level", "operation")
     | {"width_bytes": lambda spot: spot.row.text("width")}
     | attributes(bytes_in_flight_per_sm="in_flight", bandwidth_bytes_per_second="row")

@@ -52,8 +52,7 @@ def chart(items: Sequence[Moved]) -> c.Chart:
     return c.Chart(rows, min(max(width, 5.6), 9.6), 0.9 + 2.0 * len(rows))
 
 
-def caption(items: Sequence[Moved]) -> str:
-    """What moves, what is used, and what was counted."""
+def _caption(items: Sequence[Moved]) -> str:
     counted = any(item.counted for item in items)
     return told(
         "Bytes moved for each byte used by a warp that reads 32 particles, by memory layout. Bars: "
@@ -69,7 +68,7 @@ def caption(items: Sequence[Moved]) -> str:
 
 FIGURE = Figure(
     "bytes_moved", "Bytes moved for each byte used", 50,
-    lambda run: moved(run.rows), chart, caption,
+    lambda run: moved(run.rows), chart, _caption,
     attributes("fields", "generation", "layout")
     | attributes("provenance", "method", of="row")
     | attributes(moved_over_used="ratio", low="low", high="high"),

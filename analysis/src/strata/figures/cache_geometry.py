@@ -89,8 +89,7 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
     return c.Chart([[panel]], 7.6, 1.3 + 0.27 * len(cases))
 
 
-def caption(cases: Sequence[CaseRows]) -> str:
-    """How a property is found, and how sure it is."""
+def _caption(cases: Sequence[CaseRows]) -> str:
     known = [row.value for one in cases if (row := one.row("confidence"))]
     return told(
         "Sizes: the largest footprint all of whose loads hit. Lines: the longest stride that "
@@ -114,6 +113,6 @@ COLUMNS = (
     | attributes(of=lambda one: one.row("reported"), reported_bytes="value", reported_by="method")
 )
 FIGURE = Figure(
-    "cache_geometry", "Sizes, lines and sectors of the caches", 7, items, chart, caption, COLUMNS,
+    "cache_geometry", "Sizes, lines and sectors of the caches", 7, items, chart, _caption, COLUMNS,
     row=found, label=name,
 )  # fmt: skip

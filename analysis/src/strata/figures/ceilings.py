@@ -153,8 +153,7 @@ def chart(ceilings: Sequence[Ceiling]) -> c.Chart:
     return c.Chart(rows, 8.0, height, heights=[len(here) + 0.5 for here in levels.values()])
 
 
-def arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
-    """What bars and strokes are, and which limits nobody publishes."""
+def _arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
     if ceilings[0].row.backend == "host":
         return (
             "Fused multiply-adds in registers, by the widest vectors of the CPU, every core at "
@@ -171,8 +170,7 @@ def arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
     )
 
 
-def bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
-    """What the four kinds are, and which launch stands for each."""
+def _bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
     dram = next((one.limit for one in ceilings if one.level == "dram" and one.limit), None)
     return told(
         "Ceilings of reading, after the roofline of van den Braak, Mesman and Corporaal (2010, "
@@ -191,14 +189,14 @@ def bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
 RANGE = {"low": "row.minimum", "high": "row.maximum"}
 FIGURES = (
     Figure(
-        "ceilings", "Ceilings of arithmetic", 91, arithmetic, chart, arithmetic_caption,
+        "ceilings", "Ceilings of arithmetic", 91, arithmetic, chart, _arithmetic_caption,
         attributes(arithmetic="kind", unit="row.unit", measured="row", **RANGE, limit="limit")
         | attributes(share_of_limit="share", valid="row.valid", form="form", case="row.case"),
         label=lambda one: one.row.case.partition("/")[2],
     ),
     Figure(
         "bandwidth_ceilings", "Ceilings of bandwidth", 91,
-        lambda run: bandwidth(run.rows), chart, bandwidth_caption,
+        lambda run: bandwidth(run.rows), chart, _bandwidth_caption,
         attributes(level="level", ceiling="kind", benchmark="row.benchmark")
         | {"width_bytes": lambda one: one.row.text("width")}
         | attributes(bytes_per_second="row", **RANGE)

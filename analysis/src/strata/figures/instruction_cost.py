@@ -110,8 +110,7 @@ def chart(costs: Sequence[Cost]) -> c.Chart:
     return c.Chart([[left, panel("full", *shapes, published)]], 8.4, 1.1 + 0.225 * len(costs))
 
 
-def caption(costs: Sequence[Cost]) -> str:
-    """What the columns are, and where the published marks come from."""
+def _caption(costs: Sequence[Cost]) -> str:
     if costs[0].row.backend == "host":
         return (
             "Left: one dependent chain of scalar instructions. Right: the best of several chains "
@@ -130,7 +129,7 @@ def caption(costs: Sequence[Cost]) -> str:
 
 
 FIGURE = Figure(
-    "instruction_cost", "Cost of operations", 90, items, chart, caption,
+    "instruction_cost", "Cost of operations", 90, items, chart, _caption,
     attributes("operation", latency_cycles="latency", cycles_per_warp_operation="full")
     | attributes(thread_operations_per_cycle="per_cycle")
     | {"best_ilp": lambda cost: cost.full and cost.full.text("ilp", "")}

@@ -50,8 +50,7 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
     return c.Chart([[c.Panel([*lines, slot], places, values)]], 6.4, 3.6)
 
 
-def caption(cases: Sequence[CaseRows]) -> str:
-    """What is drawn, and what of it is no unit's own limit."""
+def _caption(cases: Sequence[CaseRows]) -> str:
     valid = [one for one in cases if cost(one).valid]
     most = max(valid, key=lambda one: cost(one).value, default=None)
     return told(
@@ -72,4 +71,4 @@ COLUMNS = (
     | {"group_cycles": lambda one: one.row("group_cycles", "clock64_slope")}
 )
 TITLE = "Instructions of other units among multiply-adds"
-FIGURE = Figure("issue_mix", TITLE, 92, items, chart, caption, COLUMNS, row=cost)
+FIGURE = Figure("issue_mix", TITLE, 92, items, chart, _caption, COLUMNS, row=cost)

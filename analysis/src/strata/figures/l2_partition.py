@@ -103,8 +103,7 @@ def chart(cores: Sequence[Core]) -> c.Chart:
     return c.Chart(rows, 8.4, height, keys=keys, widths=(3, 1), heights=(3.4, 1))
 
 
-def caption(cores: Sequence[Core]) -> str:
-    """What is exchanged, what crossing costs, and the witness that counts."""
+def _caption(cores: Sequence[Core]) -> str:
     rows, crossing = cores[0].rows, cores[0].crossing
     share, fabric = rows.get("near_share"), rows.get("fabric_sectors_per_access")
     counts = sorted(Counter(core.near_share for core in cores if core.near_share).items())
@@ -142,4 +141,4 @@ COLUMNS = (
     | attributes(of=lambda core: core.rows.get("near_share"), near_share_valid="valid")
 )
 TITLE = "The halves of L2, and the way between them"
-FIGURE = Figure("l2_partition", TITLE, 8, items, chart, caption, COLUMNS, label=label)
+FIGURE = Figure("l2_partition", TITLE, 8, items, chart, _caption, COLUMNS, label=label)

@@ -129,8 +129,7 @@ def marked(points: Sequence[Point]) -> dict[str, float]:
     return {name: at for name, at in found.items() if low < at < high}
 
 
-def caption(points: Sequence[Point]) -> str:
-    """What is walked, what bands are, and the plateaus of every curve."""
+def _caption(points: Sequence[Point]) -> str:
     marks = marked(points).keys()
     several = ", or nearest to farthest SM where every SM walks, each with one load in flight"
     found = {LOOKS.get(name, (name,))[0]: these for name, these in steps(points).items()}
@@ -151,4 +150,4 @@ def caption(points: Sequence[Point]) -> str:
 
 COLUMNS = chase.COLUMNS | attributes(load_seconds="seconds", plateau="plateau")
 TITLE = "Latency of every level of the hierarchy"
-FIGURE = Figure(NAME, TITLE, 5, items, chart, caption, COLUMNS, label=chase.label)
+FIGURE = Figure(NAME, TITLE, 5, items, chart, _caption, COLUMNS, label=chase.label)

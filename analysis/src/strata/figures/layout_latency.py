@@ -62,8 +62,7 @@ def chart(bars: Sequence[Bar], sections: Mapping[str, str] | None = None) -> c.C
     return c.Chart(rows, max(3.2 * len(rows[0]), 4.8), 0.5 + 2.5 * len(rows), keys=keys)
 
 
-def caption(bars: Sequence[Bar]) -> str:
-    """What the bars are."""
+def _caption(bars: Sequence[Bar]) -> str:
     row = bars[0].cycles
     core = "core" if row.backend == "host" else "SM"
     where = {"one": f" on one {core}", "all": f" on every {core}"}.get(row.text("cores"), "")
@@ -78,7 +77,7 @@ def caption(bars: Sequence[Bar]) -> str:
 
 FIGURE = Figure(
     "layout_latency", "Latency of a warp-read by memory layout", 10,
-    lambda run: latency_bars(run.of("layout_read")), chart, caption,
+    lambda run: latency_bars(run.of("layout_read")), chart, _caption,
     attributes("level", "fields", "layout", unit="cycles.unit", median="cycles")
     | attributes("p5", "p95", "arithmetic"),
     row=attrgetter("cycles"),

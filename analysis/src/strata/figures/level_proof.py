@@ -56,8 +56,7 @@ def chart(shares: Sequence[Share]) -> c.Chart:
     return c.Chart([row], max(0.5 + 3.0 * len(row), 5.6), 3.3, keys=keys)
 
 
-def caption(shares: Sequence[Share]) -> str:
-    """What the shares are of."""
+def _caption(shares: Sequence[Share]) -> str:
     cases = len({share.counted.case for share in shares})
     return (
         f"Where the reads of layout_read were served, as counted: one mark a case ({cases} cases), "
@@ -68,16 +67,15 @@ def caption(shares: Sequence[Share]) -> str:
     )
 
 
-def label(share: Share) -> str:
-    """What a caption calls a case that is not where it says."""
+def _label(share: Share) -> str:
     place = f"{level_name(share.level)} {share.layout}, {fields_name(share.fields)}"
     return f"{place}, {share.counted.text('warps_per_sm')} warps, {NAMES[share.name]}"
 
 
 FIGURE = Figure(
     "level_proof", "Proof of the level", 45,
-    lambda run: level_shares(run.of("layout_read")), chart, caption,
+    lambda run: level_shares(run.of("layout_read")), chart, _caption,
     attributes("level", "fields", "layout", share="name")
     | attributes("counted", "predicted"),
-    row=lambda share: share.counted, label=label,
+    row=lambda share: share.counted, label=_label,
 )  # fmt: skip

@@ -111,8 +111,7 @@ def block_chart(found: Sequence[Point]) -> c.Chart:
     return c.Chart(rows, 7.2, 1.0 + 1.9 * len(rows), "beside")
 
 
-def block_caption(found: Sequence[Point]) -> str:
-    """What the lines are."""
+def _block_caption(found: Sequence[Point]) -> str:
     beneath = " Beneath: counted warps in flight as a share of all that an SM can hold."
     return (
         "The rung block size: a block is as many threads as a tile has bodies. Lines: medians; "
@@ -144,8 +143,7 @@ def gpu_chart(found: Sequence[Point]) -> c.Chart:
     return c.Chart([[upper], [lower]], 7.2, 4.8, "beside", keys=keys)
 
 
-def gpu_caption(found: Sequence[Point]) -> str:
-    """What the lines are, and the efficiency with most GPUs."""
+def _gpu_caption(found: Sequence[Point]) -> str:
     most = {one.row.text("problem"): one for one in found}.values()
     told = "; ".join(
         f"{100 * one.efficiency:.1f} % with {one.value} ({size_words(one.row)})"
@@ -180,13 +178,13 @@ FIGURES = (
     ),
     Figure(
         "nbody_block_size", "n-body: the size of blocks, and occupancy", 204,
-        lambda run: points(run, "block_size", "block_size"), block_chart, block_caption,
+        lambda run: points(run, "block_size", "block_size"), block_chart, _block_caption,
         _columns("block_size", occupancy_percent="occupancy"),
         label=lambda one: f"{size_words(one.row)}, blocks of {one.value}",
     ),
     Figure(
         "nbody_gpus", "n-body: several GPUs", 207,
-        lambda run: points(run, SEVERAL, "gpus", 1), gpu_chart, gpu_caption,
+        lambda run: points(run, SEVERAL, "gpus", 1), gpu_chart, _gpu_caption,
         _columns("gpus", efficiency="efficiency"),
         label=lambda one: f"{size_words(one.row)}, {one.value}",
     ),

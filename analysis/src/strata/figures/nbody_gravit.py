@@ -79,8 +79,7 @@ def chart(points: Sequence[Copied]) -> c.Chart:
     return c.Chart([[panel] for panel in panels], 7.2, 2.7 * len(panels), "beside")
 
 
-def caption(points: Sequence[Copied]) -> str:
-    """What the lines are."""
+def _caption(points: Sequence[Copied]) -> str:
     listed = ", ".join(f"{gain:.2f} times ({what})" for what, gain in GRAVIT_GAINS)
     return told(
         f"After Figure 12 of Siegel et al. 2009 {reference.cite('siegel2009gravit')}, "
@@ -100,7 +99,7 @@ def caption(points: Sequence[Copied]) -> str:
 
 FIGURE = Figure(
     "nbody_gravit", "n-body: Gravit's step, copies included (Siegel et al. 2009, Figure 12)", 206,
-    lambda run: [one for one in copied(run) if one.rung in LOOKS], chart, caption,
+    lambda run: [one for one in copied(run) if one.rung in LOOKS], chart, _caption,
     attributes(rung="rung", particles="bodies", copied_step_time_seconds="row")
     | attributes(low="row.minimum", high="row.maximum", kernel_seconds="kernel"),
     label=lambda one: f"{rung_name(one.rung)}, {count(one.bodies)}",

@@ -76,8 +76,7 @@ def _cited(one: reference.PublishedRate) -> str:
     return f"{one.label} ({one.implementation}{bodies}{doubt}; {source}"
 
 
-def caption(steps: Sequence[Best]) -> str:
-    """What bars, marks and words are, and where the published rates come from."""
+def _caption(steps: Sequence[Best]) -> str:
     common = common_size(steps)
     known = {step.rung: size_words(step.row) for step in steps}
     odd = "; ".join(f"{rung_name(rung)} {here}" for rung, here in known.items() if here != common)
@@ -103,7 +102,7 @@ FIGURE = Figure(
     "nbody_ladder", "The n-body ladder", 200,
     # Several GPUs have a figure of their own.
     lambda run: [step for step in best_cases(run) if gpus(step.row) == 1],
-    chart, caption,
+    chart, _caption,
     attributes("rung")
     | params("systems", "bodies", of="row")
     | attributes(of="row", interactions_per_second="value", low="minimum", high="maximum")

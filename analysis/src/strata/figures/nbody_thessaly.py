@@ -73,8 +73,7 @@ def _name(pair: Pair) -> str:
     return f"{pair.step.name}\n{rung}, {pair.row.text('layout')}{shared}"
 
 
-def caption(pairs: Sequence[Pair], what: str) -> str:
-    """What the marks are, and which steps the report has besides."""
+def _caption(pairs: Sequence[Pair], what: str) -> str:
     shown = {pair.step.name for pair in pairs}
     missing = [name for name, *_ in seeds.THESSALY_STEPS if name not in shown]
     sizes = ", ".join(dict.fromkeys(size_words(pair.row) for pair in pairs))
@@ -95,7 +94,7 @@ def _figure(
     return Figure(
         f"nbody_thessaly_{name}", f"n-body on two K80, redone: {title}", order, items,
         lambda pairs: chart(pairs, label, scale),
-        lambda pairs: caption(pairs, what),
+        lambda pairs: _caption(pairs, what),
         attributes(step="step.name", their_hardware="step.hardware", rung="row.benchmark")
         | attributes(**{f"their_{unit}": "theirs", unit: "row"})
         | attributes(low="row.minimum", high="row.maximum"),

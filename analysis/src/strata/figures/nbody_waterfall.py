@@ -106,8 +106,7 @@ def chart(steps: Sequence[Change]) -> c.Chart:
     return c.Chart(rows=rows, width=8.6 if apart else 6.4, height=height, legend_columns=5)
 
 
-def caption(steps: Sequence[Change]) -> str:
-    """What bars, marks and factors are, and by which rules steps were predicted."""
+def _caption(steps: Sequence[Change]) -> str:
     rules = dict.fromkeys(one.prediction.rule for one in steps if one.prediction)
     by_rules = "; ".join(RULE_WORDS[rule] for rule in rules)
     predicted = f", and in brackets the predicted one (diamonds). Predicted: {by_rules}"
@@ -126,7 +125,7 @@ def caption(steps: Sequence[Change]) -> str:
 
 
 FIGURE = Figure(
-    "nbody_waterfall", "The steps of the n-body ladder", 201, changes, chart, caption,
+    "nbody_waterfall", "The steps of the n-body ladder", 201, changes, chart, _caption,
     attributes("problem")
     | params("systems", "bodies", of="after")
     | attributes(

@@ -16,10 +16,7 @@ from strata.run import Row, Run
 
 METHODS = ("event_slope", "monotonic_slope")
 """Of what is drawn: on a GPU, and on a CPU."""
-ORDERS = {
-    "coalesced": ("row by row", "#0072B2"),
-    "uncoalesced": ("column by column", "#D55E00"),
-}
+ORDERS = {"coalesced": ("row by row", "#0072B2"), "uncoalesced": ("column by column", "#D55E00")}
 """Orders of threads, what they are called of a loop on a CPU, and their colours."""
 FORMS = {
     "together": ("one access a group", c.Look(line="-", marker="o", size=4.2)),
@@ -132,8 +129,7 @@ def _ratios(kernels: Sequence[Kernel], here: str) -> c.Panel:
     return c.Panel(layers, names, values, "Speed-ups, then and now", sideways=True)
 
 
-def caption(kernels: Sequence[Kernel]) -> str:
-    """What is drawn, where the published numbers are from, and what 16-byte groups would give."""
+def _caption(kernels: Sequence[Kernel]) -> str:
     what = (
         "Addition of two matrices: bytes of the three matrices over the time of one launch; "
         "medians, with the range of the samples. Coalesced: neighbouring threads take neighbouring "
@@ -163,7 +159,7 @@ def caption(kernels: Sequence[Kernel]) -> str:
 
 
 FIGURE = Figure(
-    "short_words", "Short words and uncoalesced accesses", 64, items, chart, caption,
+    "short_words", "Short words and uncoalesced accesses", 64, items, chart, _caption,
     attributes(element_bytes="element", order="order", group_bytes="group", access="access")
     | attributes(of="time", kernel_seconds="value", seconds_low="minimum", seconds_high="maximum")
     | attributes(useful_bandwidth="bandwidth"),

@@ -47,8 +47,7 @@ def gains_chart(gains: Sequence[LayoutGain]) -> c.Chart:
     return c.Chart(rows, max(2.6 * len(rows[0]), 5.4), 0.6 + 2.2 * len(rows))
 
 
-def gains_caption(gains: Sequence[LayoutGain]) -> str:
-    """What bars and marks are, and what the paper prints."""
+def _gains_caption(gains: Sequence[LayoutGain]) -> str:
     best = [gain for gain in gains if gain.valid and gain.layout == "soaoas"]
     told = [f"{level_name(one.level)} {LOADS[one.how][0]} {factor(one.gain)}" for one in best]
     return (
@@ -88,7 +87,7 @@ FIGURES = (
         12,
         lambda run: [g for g in seeds.layout_gains(run.of("layout_read")) if g.layout != "aos"],
         gains_chart,
-        gains_caption,
+        _gains_caption,
         attributes("level", "layout", load="how", speed_over_aos="gain")
         | {"theirs_cuda_1_0": lambda gain: SIEGEL_GAINS["CUDA 1.0"].get(gain.layout)}
         | {"theirs_cuda_2_2": lambda gain: SIEGEL_GAINS["CUDA 2.2"].get(gain.layout)},

@@ -124,8 +124,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
     return c.Chart(rows, width, height, keys=keys, share="row")
 
 
-def caption(points: Sequence[Point]) -> str:
-    """What is drawn, what the dashed lines say, and which case is furthest below them."""
+def _caption(points: Sequence[Point]) -> str:
     shares = [(one.share, one) for one in points if one.useful.valid and one.share is not None]
     furthest = ""
     if shares:
@@ -153,7 +152,7 @@ def caption(points: Sequence[Point]) -> str:
 
 
 FIGURE = Figure(
-    "stride_gather", "Strides, misalignments and gathers", 62, items, chart, caption,
+    "stride_gather", "Strides, misalignments and gathers", 62, items, chart, _caption,
     attributes(
         "level", "pattern", width_bytes="width", stride_misalignment_or_window_bytes="setting"
     )

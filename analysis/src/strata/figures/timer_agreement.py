@@ -71,8 +71,7 @@ def chart(pairs: Sequence[Agreement]) -> c.Chart:
     return c.Chart(rows, 1.8 + 2.5 * len(rows[0]), 0.5 + 2.1 * len(rows), "beside", keys=keys)
 
 
-def caption(pairs: Sequence[Agreement]) -> str:
-    """How many pairs agree, and how many are beyond the panel."""
+def _caption(pairs: Sequence[Agreement]) -> str:
     gaps, limit = [abs(pair.ratio - 1) for pair in pairs], widest(pairs)
     within = sum(gap <= TIMER_TOLERANCE for gap in gaps)
     beyond = sum(gap > limit for gap in gaps)
@@ -93,6 +92,6 @@ COLUMNS = (
 )
 FIGURE = Figure(
     "timer_agreement", "Agreement of the timers", 40,
-    lambda run: agreements(run.rows), chart, caption, COLUMNS, row=lambda pair: pair.other,
+    lambda run: agreements(run.rows), chart, _caption, COLUMNS, row=lambda pair: pair.other,
     label=lambda pair: f"{pair.other.case}, {pair.other.method}",
 )  # fmt: skip

@@ -39,8 +39,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
     return chase.chart(points, looks, height=3.0)
 
 
-def caption(points: Sequence[Point]) -> str:
-    """What is loaded, and from where."""
+def _caption(points: Sequence[Point]) -> str:
     what = (
         "Curves of one distance touch the same lines, so that caches answer alike: where they "
         "part, translations do."
@@ -55,4 +54,4 @@ def caption(points: Sequence[Point]) -> str:
 
 
 TITLE = "Reach of the address translations"
-FIGURE = Figure("tlb", TITLE, 6, items, chart, caption, chase.COLUMNS, label=chase.label)
+FIGURE = Figure("tlb", TITLE, 6, items, chart, _caption, chase.COLUMNS, label=chase.label)

@@ -157,8 +157,7 @@ def _packing(shown: Sequence[Point]) -> str:
     return "No payload was found from which on packing costs more than it saves."
 
 
-def caption(text: str, shown: Sequence[Point]) -> str:
-    """What is drawn, what a load costs, where packing stops paying, the fits and what they say."""
+def _caption(text: str, shown: Sequence[Point]) -> str:
     many, fitted = any(p.pieces > 1 for p in shown), lines(shown)
     known = [p for p in shown if p.memory in LOADS.values() and p.row.valid]
     loads = "; ".join(f"{_name(p.memory)} {quantity(p.row.value, 's')}" for p in known)
@@ -192,7 +191,7 @@ FIGURES = (
         lambda run: [point for point in points(run.of("transfers")) if point.pieces == 1],
         chart, columns=COLUMNS, label=_label,
         caption=partial(
-            caption,
+            _caption,
             "Time of one transfer by its caller's clock, from the first call to the end of the "
             "wait (medians, bars: range of the samples), and the bandwidth that it makes. Pageable "
             "and pinned: copies by the runtime; mapped: a kernel reads or writes host memory "
@@ -204,7 +203,7 @@ FIGURES = (
         lambda run: [point for point in points(run.of("transfers")) if point.pieces > 1],
         chart, columns=COLUMNS, label=_label,
         caption=partial(
-            caption,
+            _caption,
             "Time to transfer a payload that lies in host memory in many pieces, by its caller's "
             "clock (medians, bars: range of the samples): a copy for each piece, or one copy of "
             "what the host packs before it (unpacks after it), which is inside the time.",
@@ -214,7 +213,7 @@ FIGURES = (
         "peer_copy", "Copies between two GPUs", 92, peer_accesses, chart, label=_label,
         columns=attributes(way="memory", direction="direction", bytes="bytes") | SECONDS | RATE,
         caption=partial(
-            caption,
+            _caption,
             "Time on the device of one copy between the memories of two GPUs, alone and queued "
             "before it began (medians, bars: range of the samples), and the bytes a second that it "
             "makes, those of both ways together.",

@@ -135,8 +135,7 @@ def chart(items: Sequence[Item]) -> c.Chart:
     return c.Chart([[panel]], 8.4, 4.4, legend_columns=3, keys=keys)
 
 
-def caption(items: Sequence[Item]) -> str:
-    """What is counted, what the roofs are, and where the paper's numbers are from."""
+def _caption(items: Sequence[Item]) -> str:
     return told(
         "Additions of two matrices in a second against additions for each byte that must move, one "
         "addition an element (the paper counts operations, which may be those of the index as "
@@ -160,6 +159,6 @@ COLUMNS = (
 )
 TITLE = "Figure 3 of van den Braak, Mesman and Corporaal (2010), redone"
 FIGURE = Figure(
-    "vandenbraak_roofline", TITLE, 65, items, chart, caption, COLUMNS,
+    "vandenbraak_roofline", TITLE, 65, items, chart, _caption, COLUMNS,
     label=lambda one: one.name,
 )  # fmt: skip

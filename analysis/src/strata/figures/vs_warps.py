@@ -51,8 +51,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
     return c.Chart(rows, width, height, share="column")
 
 
-def caption(points: Sequence[Point]) -> str:
-    """What the lines are, who takes part, and which block sizes were the best ones, how often."""
+def _caption(points: Sequence[Point]) -> str:
     row = points[0].row
     core, counted = "SM", "warps on each SM"
     if row.backend == "host":
@@ -74,8 +73,7 @@ def caption(points: Sequence[Point]) -> str:
     )
 
 
-def label(point: Point) -> str:
-    """What a caption calls a point."""
+def _label(point: Point) -> str:
     place = f"{level_name(point.level)} {point.layout}, {fields_name(point.fields)}"
     return f"{place}, {point.warps} warps"
 
@@ -90,7 +88,7 @@ def against_warps(name: str, title: str, order: int, quantity: str) -> Figure[Po
     def items(run: Run) -> Sequence[Point]:
         return curves(run.of("layout_read"), quantity)
 
-    return Figure(name, title, order, items, chart, caption, columns, label=label)
+    return Figure(name, title, order, items, chart, _caption, columns, label=_label)
 
 
 FIGURES = (
