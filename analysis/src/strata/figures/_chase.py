@@ -63,20 +63,17 @@ def chart(
     layers: Sequence[c.Layer] = (),
 ) -> c.Chart:
     """A line for each curve of `looks` (name and colour), dashed where all SMs walk."""
-    drawn = [
-        c.Series(
-            [
-                c.Mark(point.footprint, point.row.value, point.low, point.high, point.row.valid)
-                for point in found
-                if (point.curve, point.cores) == (curve, cores)
-            ],
-            c.Look(colour, "o", line, size=1.6, width=1.0),
-            name if line == "-" else "",
-            "band",
-        )
-        for curve, (name, colour) in looks.items()
-        for cores, line in (("one", "-"), ("several", "--"))
-    ]
+    drawn = c.by_look(
+        found,
+        lambda point: (point.curve, point.cores),
+        {
+            (curve, cores): (name, c.Look(colour, "o", line, size=1.6, width=1.0))
+            for curve, (name, colour) in looks.items()
+            for cores, line in (("one", "-"), ("several", "--"))
+        },
+        lambda at: c.Mark(at.footprint, at.row.value, at.low, at.high, at.row.valid),
+        spread="band",
+    )
     several = [c.Key("every SM at once", c.Look(line="--"))]
     places = c.bytes_axis("footprint", [point.footprint for point in found], most=9)
     values = c.Axis(f"{unit_name(found[0].row.unit)} per load", "log")

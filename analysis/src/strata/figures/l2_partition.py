@@ -80,16 +80,15 @@ def chart(cores: Sequence[Core]) -> c.Chart:
             each.append(c.Rule(row.value, MEDIAN))
             many.append(c.Rule(row.value, MEDIAN, of="place"))
     if crossing := first.crossing:
-        ends = [((count - 1) / 2, first.rows[f"{side}_cycles"].value) for side in LINES]
+        at, (near, far) = (count - 1) / 2, [first.rows[f"{side}_cycles"].value for side in LINES]
         cost = f"crossing: {quantity(crossing.value, crossing.unit)} (median of the SMs)"
-        each.append(c.Arrow(ends[0], ends[1]))
-        halfway = fmean(value for _, value in ends)
-        each.append(c.Words((count - 1) / 2, halfway, cost, 6, across="left", size=8))
+        each.append(c.Arrow((at, near), (at, far)))
+        each.append(c.Words(at, fmean((near, far)), cost, 6, across="left", size=8))
     cycles = [value for core in cores for value in (core.near, core.far)]
     margin = max(0.06 * (max(cycles) - min(cycles)), BIN)
     low, high = min(cycles) - margin, max(cycles) + margin
-    sms_limits = (-0.02 * count - 0.5, 1.02 * count - 0.5)
-    numbers = c.Axis("SM (in the order of their numbers)", limits=sms_limits)
+    ends = (-0.02 * count - 0.5, 1.02 * count - 0.5)
+    numbers = c.Axis("SM (in the order of their numbers)", limits=ends)
     exchanges = c.Axis("exchange with a word in L2 (cycles)", limits=(low, high))
     upward = c.Axis(limits=(high, low), text=lambda _: "")
     sms_axis = c.Axis(f"SMs (in {BIN:g} cycles)", zero=True, most=4)
@@ -97,8 +96,8 @@ def chart(cores: Sequence[Core]) -> c.Chart:
     rows: list[list[c.Panel | None]] = [[c.Panel(each, numbers, exchanges, "each SM"), beside]]
     if share := first.rows.get("near_share"):
         shares = [c.Mark(sm, 100 * one, valid=share.valid) for sm, one in enumerate(share.taken)]
-        look, near = c.Look("#009E73", "o", size=2.8), c.Axis("lines near (%)", room=0.6)
-        rows.append([c.Panel([c.Series(shares, look)], numbers, near), None])
+        look, near_axis = c.Look("#009E73", "o", size=2.8), c.Axis("lines near (%)", room=0.6)
+        rows.append([c.Panel([c.Series(shares, look)], numbers, near_axis), None])
     keys, height = [c.Key("median of the SMs", MEDIAN)], 2.3 + len(rows)
     return c.Chart(rows, 8.4, height, keys=keys, widths=(3, 1), heights=(3.4, 1))
 

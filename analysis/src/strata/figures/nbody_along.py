@@ -5,16 +5,15 @@ Siegel, Ributzka and Li (2009, IV) and Table 14.2 of the CUDA Handbook, redone.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from msgspec import structs
 
 from strata.figures import _chart as c
 from strata.figures._figure import Columns, Figure, attributes, params
-from strata.ladder.best import along
+from strata.ladder.best import AxisPoint, along
 from strata.ladder.rungs import SEVERAL, size_words
 from strata.ladder.seeds import UNROLL_GAINS
-from strata.run import Row, Run
+from strata.run import Run
 
 WHOLE = 256
 """Bodies of a tile: the factor that leaves no loop."""
@@ -25,50 +24,25 @@ IDEAL = c.Look(line=":", width=0.9, colour=c.GREY)
 RATES = c.Axis("interactions (10¹²/s)", zero=True)
 
 
-class Point(NamedTuple):
-    """The rate of a rung at a value of an axis, and at the least; `occupancy` is in per cent."""
-
-    value: int
-    row: Row
-    first: Row
-    occupancy: Row | None
-
-    @property
-    def gain(self) -> float:
-        """The rate over that at the least value."""
-        return self.row.value / self.first.value
-
-    @property
-    def efficiency(self) -> float | None:
-        """Of what so many times one GPU would do; None where one of both is invalid."""
-        return self.gain / self.value if self.row.valid and self.first.valid else None
+def _from_one(run: Run, rung: str, axis: str) -> list[AxisPoint]:
+    """Of problems whose least value of the axis is 1."""
+    return [one for one in along(run, rung, axis) if one.first.count(axis) == 1]
 
 
-def points(run: Run, rung: str, axis: str, least: int | None = None) -> list[Point]:
-    """One item per problem and value; with `least`, of problems whose least value it is alone."""
-    found = along(run, rung, axis)
-    first = {one.problem: one.row for one in reversed(found)}
-    return [
-        Point(one.value, one.row, base, one.occupancy)
-        for one in found
-        if (base := first[one.problem]).value > 0 and least in (None, base.count(axis))
-    ]
-
-
-def unrolled(run: Run) -> list[Point]:
+def unrolled(run: Run) -> list[AxisPoint]:
     """The gains of unrolling, which are valid where both rates are."""
-    found = points(run, "unrolled", "unroll", 1)
+    found = _from_one(run, "unrolled", "unroll")
     rows = [structs.replace(one.row, valid=one.row.valid and one.first.valid) for one in found]
     return [one._replace(row=row) for one, row in zip(found, rows, strict=True)]
 
 
 def _lines(
-    found: Sequence[Point],
-    mark: Callable[[Point], c.Mark | None],
-    words: Callable[[Point], str] = lambda one: size_words(one.row),
+    found: Sequence[AxisPoint],
+    mark: Callable[[AxisPoint], c.Mark | None],
+    words: Callable[[AxisPoint], str] = lambda one: size_words(one.row),
 ) -> list[c.Layer]:
     """A line in its band for each problem, of the points that have a mark."""
-    by_problem = c.grouped(found, lambda one: one.row.text("problem")).items()
+    by_problem = c.grouped(found, lambda one: one.problem).items()
     marked = [(problem, here, [mark(one) for one in here]) for problem, here in by_problem]
     return [
         c.Series([one for one in marks if one], c.PROBLEM_LOOK[problem], words(here[0]), "band")
@@ -76,7 +50,7 @@ def _lines(
     ]
 
 
-def unroll_chart(found: Sequence[Point]) -> c.Chart:
+def unroll_chart(found: Sequence[AxisPoint]) -> c.Chart:
     """A line for each problem; open marks for what was published."""
     layers = _lines(
         found,
@@ -94,11 +68,11 @@ def unroll_chart(found: Sequence[Point]) -> c.Chart:
     return c.Chart([[c.Panel(layers, places, values)]], 7.2, 3.2, "beside")
 
 
-def _rates(found: Sequence[Point]) -> list[c.Layer]:
+def _rates(found: Sequence[AxisPoint]) -> list[c.Layer]:
     return _lines(found, lambda one: c.mark(one.value, one.row, 1e12))
 
 
-def block_chart(found: Sequence[Point]) -> c.Chart:
+def block_chart(found: Sequence[AxisPoint]) -> c.Chart:
     """The rate, and beneath it the occupancy where it was counted: a line for each problem."""
     sizes = sorted({one.value for one in found})
     places = c.Axis("threads of a block, and bodies of a tile", "log2", ticks=sizes)
@@ -111,7 +85,7 @@ def block_chart(found: Sequence[Point]) -> c.Chart:
     return c.Chart(rows, 7.2, 1.0 + 1.9 * len(rows), "beside")
 
 
-def _block_caption(found: Sequence[Point]) -> str:
+def _block_caption(found: Sequence[AxisPoint]) -> str:
     beneath = " Beneath: counted warps in flight as a share of all that an SM can hold."
     return (
         "The rung block size: a block is as many threads as a tile has bodies. Lines: medians; "
@@ -121,14 +95,14 @@ def _block_caption(found: Sequence[Point]) -> str:
     )
 
 
-def gpu_chart(found: Sequence[Point]) -> c.Chart:
+def gpu_chart(found: Sequence[AxisPoint]) -> c.Chart:
     """The rate, and beneath it the efficiency: a line for each problem; dotted: the ideal."""
     counts = sorted({one.value for one in found})
     places = c.Axis("GPUs", limits=(counts[0] - 0.3, counts[-1] + 0.3), ticks=counts)
     ideals = [
         c.Series(
             [c.Mark(count, count * one.first.value / 1e12) for count in counts],
-            replace(IDEAL, colour=c.PROBLEM_LOOK[one.row.text("problem")].colour),
+            replace(IDEAL, colour=c.PROBLEM_LOOK[one.problem].colour),
         )
         for one in found
         if one.row is one.first
@@ -143,8 +117,8 @@ def gpu_chart(found: Sequence[Point]) -> c.Chart:
     return c.Chart([[upper], [lower]], 7.2, 4.8, "beside", keys=keys)
 
 
-def _gpu_caption(found: Sequence[Point]) -> str:
-    most = {one.row.text("problem"): one for one in found}.values()
+def _gpu_caption(found: Sequence[AxisPoint]) -> str:
+    most = {one.problem: one for one in found}.values()
     told = "; ".join(
         f"{100 * one.efficiency:.1f} % with {one.value} ({size_words(one.row)})"
         for one in most
@@ -178,13 +152,13 @@ FIGURES = (
     ),
     Figure(
         "nbody_block_size", "n-body: the size of blocks, and occupancy", 204,
-        lambda run: points(run, "block_size", "block_size"), block_chart, _block_caption,
+        lambda run: along(run, "block_size", "block_size"), block_chart, _block_caption,
         _columns("block_size", occupancy_percent="occupancy"),
         label=lambda one: f"{size_words(one.row)}, blocks of {one.value}",
     ),
     Figure(
         "nbody_gpus", "n-body: several GPUs", 207,
-        lambda run: points(run, SEVERAL, "gpus", 1), gpu_chart, _gpu_caption,
+        lambda run: _from_one(run, SEVERAL, "gpus"), gpu_chart, _gpu_caption,
         _columns("gpus", efficiency="efficiency"),
         label=lambda one: f"{size_words(one.row)}, {one.value}",
     ),

@@ -6,6 +6,7 @@ the time begins to grow in proportion to the warps, the layout has saturated the
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from operator import attrgetter
 
 from strata.figures import _chart as c
@@ -78,20 +79,21 @@ def _label(point: Point) -> str:
     return f"{place}, {point.warps} warps"
 
 
-def against_warps(name: str, title: str, order: int, quantity: str) -> Figure[Point]:
-    """The figure of one quantity."""
-    columns = attributes(
-        "level", "fields", "layout", warps_per_sm="warps", block_size="block_size",
-        unit="row.unit", value="row", low="low", high="high",
-    )  # fmt: skip
-
-    def items(run: Run) -> Sequence[Point]:
-        return curves(run.of("layout_read"), quantity)
-
-    return Figure(name, title, order, items, chart, _caption, columns, label=_label)
+def _items(quantity: str, run: Run) -> Sequence[Point]:
+    return curves(run.of("layout_read"), quantity)
 
 
-FIGURES = (
-    against_warps("latency_vs_warps", "Latency under load", 20, "warp_read_cycles"),
-    against_warps("bandwidth_vs_warps", "Useful bandwidth", 30, "useful_bandwidth"),
-)
+COLUMNS = attributes(
+    "level", "fields", "layout", warps_per_sm="warps", block_size="block_size",
+    unit="row.unit", value="row", low="low", high="high",
+)  # fmt: skip
+FIGURES = tuple(
+    Figure(
+        name, title, order,
+        partial(_items, quantity), chart, _caption, COLUMNS, label=_label,
+    )
+    for name, title, order, quantity in (
+        ("latency_vs_warps", "Latency under load", 20, "warp_read_cycles"),
+        ("bandwidth_vs_warps", "Useful bandwidth", 30, "useful_bandwidth"),
+    )
+)  # fmt: skip

@@ -109,12 +109,23 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
 
 
 class AxisPoint(NamedTuple):
-    """A rung at one value of one of its axes; `occupancy` is in per cent, where counted."""
+    """A rung at one value of one of its axes, and at the least; `occupancy` is in per cent."""
 
     problem: str
     value: int
     row: Row
+    first: Row
     occupancy: Row | None
+
+    @property
+    def gain(self) -> float:
+        """The rate over that at the least value."""
+        return self.row.value / self.first.value
+
+    @property
+    def efficiency(self) -> float | None:
+        """Of so many times the rate of one; None where one of both is invalid."""
+        return self.gain / self.value if self.row.valid and self.first.valid else None
 
 
 def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
@@ -129,12 +140,14 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
     places = {at: grouped(by_place[at], lambda row: int(row.params[axis])) for at in by_place}
     ranked = sorted(places.items(), key=lambda item: (len(item[1]), place_rank(item[0])))
     chosen = {place[0]: by_value for place, by_value in ranked if len(by_value) > 1}
-    return tuple(
-        AxisPoint(problem, value, row, cases.get(row, "achieved_occupancy"))
-        for problem in PROBLEMS
-        for value, found in sorted(chosen.get(problem, {}).items())
-        for row in [ladder.best(found)]
-    )
+    points = []
+    for problem in PROBLEMS:
+        best = {value: ladder.best(rows) for value, rows in sorted(chosen.get(problem, {}).items())}
+        for value, row in best.items():
+            first, occupancy = best[min(best)], cases.get(row, "achieved_occupancy")
+            if first.value > 0:
+                points.append(AxisPoint(problem, value, row, first, occupancy))
+    return tuple(points)
 
 
 class Copied(NamedTuple):
