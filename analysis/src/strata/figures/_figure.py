@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
@@ -80,11 +79,7 @@ Columns = dict[str, Callable[[Any], object]]
 
 def params(*axes: str, of: str = "") -> Columns:
     """A column for each axis; the attribute `of` of an item is the row that has them."""
-    return {axis: _from(of, partial(_param, axis)) for axis in axes}
-
-
-def _param(axis: str, row: Row) -> str:
-    return row.params.get(axis, "")
+    return {axis: _from(of, methodcaller("text", axis, "")) for axis in axes}
 
 
 def attributes(*names: str, of: str | Callable[[Any], object] = "", **renamed: str) -> Columns:

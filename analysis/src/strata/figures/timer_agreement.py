@@ -18,11 +18,6 @@ WITHIN = f"{100 * TIMER_TOLERANCE:g} %"
 GREEN = "#e8f3ec"
 
 
-def level(pair: Agreement) -> str:
-    """The level of what was timed, under either of its two names; empty without one."""
-    return pair.level or pair.reference.text("level", "")
-
-
 def widest(pairs: Sequence[Agreement]) -> float:
     """How far from 1 the panels reach."""
     return min(max(1.25 * max(abs(pair.ratio - 1) for pair in pairs), 0.03), WIDEST)
@@ -31,7 +26,7 @@ def widest(pairs: Sequence[Agreement]) -> float:
 def chart(pairs: Sequence[Agreement]) -> c.Chart:
     """A panel for each quantity, a point for each case: the other method over the clock inside."""
     limit = widest(pairs)
-    levels = ordered({level(pair) for pair in pairs}, (*LEVELS, ""))
+    levels = ordered({pair.level for pair in pairs}, (*LEVELS, ""))
     methods = sorted({pair.other.method for pair in pairs})
     markers = dict(zip(methods, cycle("osDP"), strict=False))
     several = len({pair.reference.method for pair in pairs}) > 1
@@ -40,7 +35,7 @@ def chart(pairs: Sequence[Agreement]) -> c.Chart:
         marker, size = markers[pair.other.method], 3.4
         if abs(pair.ratio - 1) > limit:
             marker, size = "^" if pair.ratio > 1 else "v", 5.0
-        return c.Look(c.level_colour(level(pair)), marker, size=size, alpha=0.8)
+        return c.Look(c.level_colour(pair.level), marker, size=size, alpha=0.8)
 
     def mark(pair: Agreement) -> c.Mark:
         ratio = min(max(pair.ratio, 1 - limit), 1 + limit)
@@ -84,8 +79,7 @@ def _caption(pairs: Sequence[Agreement]) -> str:
 
 
 COLUMNS = (
-    attributes(benchmark="reference.benchmark", quantity="reference.quantity")
-    | {"level": level}
+    attributes(benchmark="reference.benchmark", quantity="reference.quantity", level="level")
     | attributes(unit="reference.unit", reference_method="reference.method")
     | attributes(reference_value="reference", other_method="other.method", other_value="other")
     | attributes("ratio")

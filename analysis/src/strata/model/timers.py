@@ -10,9 +10,12 @@ TIMER_TOLERANCE = 0.02
 
 
 class Agreement(NamedTuple):
-    """One quantity of one case by a clock in the kernel (`reference`) and by another method."""
+    """One quantity of one case by a clock in the kernel (`reference`) and by another method.
 
-    level: str | None
+    `level` is that of what was timed, empty without one.
+    """
+
+    level: str
     reference: Row
     other: Row
 
@@ -35,7 +38,7 @@ def agreements(rows: Sequence[Row]) -> tuple[Agreement, ...]:
     in_kernel = [row for row in rows if row.method in CLOCKS and row.value > 0]
     clocks = {(row.case, row.quantity): row for row in reversed(in_kernel)}
     return tuple(
-        Agreement(row.params.get("residency"), clock, row)
+        Agreement(row.text("residency", row.text("level", "")), clock, row)
         for row in rows
         if (clock := clocks.get((row.case, row.quantity)))
         if row is not clock and row.unit == clock.unit
