@@ -255,15 +255,15 @@ def by_look(
     make: Callable[..., Layer] = Series,
     **options: object,
 ) -> list[Any]:
-    """A layer for each of `looks` (label and look by key) that has items, in their order.
+    """A layer for each of `looks` (label and look by key) that has marks, in their order.
 
     `of` makes the mark of an item, if it has one, `make` the layer of marks.
     """
-    found = grouped(items, key)
+    found = {name: [of(item) for item in here] for name, here in grouped(items, key).items()}
     return [
-        make(list(filter(None, map(of, found[name]))), look, label, **options)
+        make([mark for mark in found[name] if mark], look, label, **options)
         for name, (label, look) in looks.items()
-        if name in found
+        if any(found.get(name, ()))
     ]
 
 

@@ -5,6 +5,7 @@ Siegel, Ributzka and Li (2009, IV) and Table 14.2 of the CUDA Handbook, redone.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from msgspec import structs
 
@@ -42,12 +43,10 @@ def _lines(
     words: Callable[[AxisPoint], str] = lambda one: size_words(one.row),
 ) -> list[c.Layer]:
     """A line in its band for each problem, of the points that have a mark."""
-    by_problem = c.grouped(found, lambda one: one.problem).items()
-    marked = [(problem, here, [mark(one) for one in here]) for problem, here in by_problem]
-    return [
-        c.Series([one for one in marks if one], c.PROBLEM_LOOK[problem], words(here[0]), "band")
-        for problem, here, marks in marked
-    ]
+    firsts = {one.problem: one for one in reversed(found)}
+    known = [(problem, look) for problem, look in c.PROBLEM_LOOK.items() if problem in firsts]
+    looks = {problem: (words(firsts[problem]), look) for problem, look in known}
+    return c.by_look(found, attrgetter("problem"), looks, mark, spread="band")
 
 
 def unroll_chart(found: Sequence[AxisPoint]) -> c.Chart:
