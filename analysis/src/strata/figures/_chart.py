@@ -6,8 +6,10 @@ right and places go down, as in a list of names. `strata.figures._draw` draws a 
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from statistics import fmean
 from typing import Any, Literal, TypeVar
 
@@ -284,12 +286,9 @@ def groups_axis(names: Sequence[str], members: int, gap: float = 1.0, **more: ob
 
 def bytes_axis(label: str, sizes: Sequence[float], most: int = 6) -> Axis:
     """The axis of some sizes in bytes, by powers of two, each unit beneath its number."""
+    ends = (min(sizes) / 1.4, max(sizes) * 1.4)
     return Axis(
-        label=label,
-        scale="log2",
-        limits=(min(sizes) / 1.4, max(sizes) * 1.4),
-        text=lambda at: size(round(at)).replace(SPACE, "\n"),
-        most=most,
+        label, "log2", ends, text=lambda at: size(round(at)).replace(SPACE, "\n"), most=most
     )
 
 
@@ -326,15 +325,13 @@ def invalid_in(chart: Chart) -> bool:
 def _values(panel: Panel) -> list[float]:
     found: list[float] = []
     for layer in panel.layers:
-        if isinstance(layer, Series | Bars):
-            for m in layer.marks:
-                found.append(m.value)
-                if isinstance(layer, Bars):
-                    found.append(m.start)
-                if layer.spread and m.valid:
-                    found += [end for end in (m.low, m.high) if end is not None]
-        elif isinstance(layer, Arrow):
+        if isinstance(layer, Arrow):
             found += [layer.start[1], layer.end[1]]
+        elif isinstance(layer, Series | Bars):
+            found += [m.value for m in layer.marks]
+            found += [m.start for m in layer.marks] if isinstance(layer, Bars) else []
+            ends = [(m.low, m.high) for m in layer.marks if layer.spread and m.valid]
+            found += [end for both in ends for end in both if end is not None]
     return found
 
 
@@ -364,19 +361,15 @@ def value_limits(chart: Chart) -> dict[tuple[int, int], tuple[float, float]]:
 
     Panels with limits of their own are left out.
     """
-    shown = {
-        (r, c): panel for r, row in enumerate(chart.rows) for c, panel in enumerate(row) if panel
-    }
-    groups: dict[object, list[float]] = {}
-    group_of: Callable[[tuple[int, int]], object] = {
-        "row": lambda at: at[0],
-        "column": lambda at: at[1],
-        "all": lambda _: 0,
-        "": lambda at: at,
-    }[chart.share]
+    shown = {(r, c): one for r, row in enumerate(chart.rows) for c, one in enumerate(row) if one}
+    groups: Mapping[str, Callable[[tuple[int, int]], object]] = {
+        "row": itemgetter(0), "column": itemgetter(1), "all": lambda _: 0, "": lambda at: at,
+    }  # fmt: skip
+    group_of = groups[chart.share]
+    found: dict[object, list[float]] = defaultdict(list)
     for at, panel in shown.items():
-        groups.setdefault(group_of(at), []).extend([] if panel.values.limits else _values(panel))
-    return {at: limits(panel.values, groups[group_of(at)]) for at, panel in shown.items()}
+        found[group_of(at)] += [] if panel.values.limits else _values(panel)
+    return {at: limits(panel.values, found[group_of(at)]) for at, panel in shown.items()}
 
 
 def place_limits(panel: Panel) -> tuple[float, float]:
