@@ -18,7 +18,6 @@ from strata.figures._chart import (
     Series,
     Words,
     names_axis,
-    one,
 )
 from strata.figures._draw import draw
 from strata.figures._images import DPI, images
@@ -26,6 +25,11 @@ from strata.figures._panel import MANY
 from strata.figures._sheet import Dots, Shape, Sheet, Text
 
 LINE, DOT = Look("#111111", line="-"), Look("#222222", marker="o")
+
+
+def one(panel: Panel, width: float, height: float) -> Chart:
+    """A chart of one panel."""
+    return Chart([[panel]], width, height)
 
 
 def dots(sheet: Sheet) -> list[tuple[float, float]]:
