@@ -147,10 +147,10 @@ def model_check(run: Run) -> ModelCheck:
 
 def proof(run: Run) -> str:
     """How many rows have proof of the level that served them, in one sentence."""
-    rows = Counter[Verdict]()
+    of_case, rows = Counter(row.case for row in run.rows), Counter[Verdict]()
     for case in run.cases:
         for gate in case.gates:
-            rows[gate.verdict] += len(case.measurements) if gate.name == "level" else 0
+            rows[gate.verdict] += of_case[case.id] if gate.name == "level" else 0
     every = rows.total() - rows["not_applicable"]
     if not every:
         return "Level: no row says which level of memory served it."

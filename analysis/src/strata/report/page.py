@@ -193,12 +193,10 @@ class Section:
 
 def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
     """How often each gate gave each verdict: cases for case gates, rows for the noise gate."""
-    counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
+    counts = defaultdict(Counter[Verdict], noise=Counter(row.noise for row in run.rows))
     for case in run.cases:
         for gate in case.gates:
             counts[gate.name][gate.verdict] += 1
-        for one in case.measurements:
-            counts[one.noise.name][one.noise.verdict] += 1
     return dict(sorted(counts.items()))
 
 

@@ -7,7 +7,7 @@ anywhere stays readable.
 import gc
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from strata.run.files import CONTEXT_FILE, MEASUREMENTS_FILE, RESUME, SAMPLES_FILE, RunError, opened
-from strata.run.rows import case_id, derive
+from strata.run.rows import Row, case_id, derive
 from strata.run.run import Run
 from strata.run.schema import (
     COUNTABLE,
@@ -51,27 +51,27 @@ def load_run(folder: Path) -> Run:
     gc.disable()  # records hold no cycles, and a walk over them all takes as long as reading them
     try:
         context = _context(folder / CONTEXT_FILE)
-        latest = _latest(folder / SAMPLES_FILE)
+        latest = _latest(folder / SAMPLES_FILE, context)
         planned = {case: place for place, case in enumerate(context.sweep.cases)}
-        cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
-        rows = tuple(row for case in cases for row in derive(context, case))
+        whole = sorted(latest, key=lambda item: planned.get(item[0].id, len(planned)))
     finally:
         if collecting:
             gc.enable()
-    return Run(folder, context, tuple(cases), rows)
+    rows = tuple(row for _, of_case in whole for row in of_case)
+    return Run(folder, context, tuple(case for case, _ in whole), rows)
 
 
 # --- samples.jsonl --------------------------------------------------------------------------------
 
 
-def _latest(path: Path) -> dict[str, Case]:
-    """The last record of each case, with the last counts that stand after it.
+def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]]:
+    """The last record of each case, with the last counts that stand after it, and its rows.
 
     A case that is measured again thus has none until it is counted again; counts of a case that no
     line before them measured are ignored. A torn last line, which has no line end, is left out.
     """
-    timed: dict[str, Case] = {}
-    whole: dict[str, Case] = {}
+    timed: dict[str, Line] = {}
+    whole: dict[str, tuple[Case, Sequence[Row]]] = {}
     known = _Known()
     with opened(path) as file:
         for number, raw in enumerate(file, start=1):
@@ -83,10 +83,11 @@ def _latest(path: Path) -> dict[str, Case]:
             except (ValueError, RecursionError) as error:
                 raise refusal(path, number, error, f"delete that line and {RESUME}") from None
             if line.kind == "case":
-                timed[line.id] = whole[line.id] = line
+                timed[line.id] = line
+                whole.pop(line.id, None)
             elif line.id in timed:
-                whole[line.id] = merged(timed[line.id], line)
-    return whole
+                whole[line.id] = derive(context, merged(timed[line.id], line))
+    return (whole.get(case) or derive(context, line) for case, line in timed.items())
 
 
 _LINE = msgspec.json.Decoder(Line)
@@ -158,7 +159,7 @@ class _Known:
         return replace(line, **what, gates=gates, measurements=tuple(measurements))
 
 
-def _check(line: Line, timed: Case | None) -> None:
+def _check(line: Line, timed: Line | None) -> None:
     """Raises what takes more than one member of a line to see, or the line of the timing too."""
     if line.status != "measured":
         if line.measurements:
@@ -181,7 +182,7 @@ def _check(line: Line, timed: Case | None) -> None:
         raise WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
 
 
-def merged(timed: Case, counted: Case) -> Case:
+def merged(timed: Line, counted: Line) -> Line:
     """One record of a case that was timed and then counted.
 
     A gate that only counters can decide takes the place of the unverified one of its name, and a

@@ -1,10 +1,10 @@
 """Rows: what the samples of a run give, a row a quantity of a case."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from strata.run.schema import Backend, Case, Context, Gate, Noise, Provenance
+from strata.run.schema import Backend, Case, Context, Gate, Line, Noise, Provenance, Verdict
 from strata.run.statistics import spread
 
 
@@ -12,7 +12,8 @@ class Row(Struct, frozen=True, gc=False):
     """One quantity of one case by one method: a row of `measurements.csv`.
 
     `value`, `ci_low`, `ci_high`, `minimum` and `maximum` are in `unit`; the interval is None with
-    fewer than six samples. `taken` are the samples themselves, in the order of the record.
+    fewer than six samples. `noise` is the verdict of the noise gate; `taken` are the samples
+    themselves, in the order of the record.
     """
 
     run: str
@@ -34,6 +35,7 @@ class Row(Struct, frozen=True, gc=False):
     samples: int
     valid: bool
     reasons: str
+    noise: Verdict = "not_applicable"
     taken: tuple[float, ...] = ()
 
     def text(self, axis: str, default: str = "?") -> str:
@@ -58,12 +60,13 @@ class Row(Struct, frozen=True, gc=False):
         return (self.case, self.quantity, self.method)
 
 
-COLUMNS = Row.__struct_fields__[:-1]
+COLUMNS = Row.__struct_fields__[:-2]
 """The columns of `measurements.csv`."""
 
 
-def derive(context: Context, case: Case) -> Iterator[Row]:
-    """The rows of one case, in the order of its measurements."""
+def derive(context: Context, case: Line) -> tuple[Case, Sequence[Row]]:
+    """A case, and its rows in the order of its measurements."""
+    rows = []
     run = (context.run, context.device.slug)
     head = (*run, case.backend, case.suite, case.benchmark, case.id, case.params)
     told = [_reason(gate) for gate in case.gates if gate.verdict in ("failed", "unverified")]
@@ -75,7 +78,9 @@ def derive(context: Context, case: Case) -> Iterator[Row]:
             valid = valid and noise.verdict != "failed"
             why = "; ".join([*told, _reason(noise)])
         what = (*head, one.quantity, one.unit, one.provenance, one.method)
-        yield Row(*what, *spread(samples), len(samples), valid, why, samples)
+        spreads = spread(samples)
+        rows.append(Row(*what, *spreads, len(samples), valid, why, noise.verdict, samples))
+    return Case(*(getattr(case, name) for name in Case.__struct_fields__)), rows
 
 
 def _reason(gate: Gate | Noise) -> str:
