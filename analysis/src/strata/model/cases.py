@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import TypeVar
 
 from strata.run import Provenance, Row
@@ -64,5 +66,5 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:
-    """The cases of `rows`, in the order in which they come."""
-    return [CaseRows(tuple(found)) for found in grouped(rows, lambda row: row.case).values()]
+    """The cases of `rows`, in the order in which they come: the rows of a case follow each other."""
+    return [CaseRows(tuple(found)) for _, found in groupby(rows, attrgetter("case"))]

@@ -83,12 +83,12 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
 
     Raises `RunError` as `write` does.
     """
-    for run in runs:
-        refuse_unusable(run)
     refuse_repeated(runs)
     places = [Places(run.rows) for run in runs]
     cites, files, sections = Citations(), dict[str, bytes](), list[Section]()
     with drawn(runs, places) as drawings:
+        for run in runs:
+            refuse_unusable(run)
         for number, (run, known) in enumerate(zip(runs, places, strict=True), start=1):
             folder = f"{run.context.run}/" if len(runs) > 1 else ""
             key = f"r{number}"
