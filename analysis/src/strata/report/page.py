@@ -14,6 +14,7 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -100,12 +101,13 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
     templates.filters["without_paths"] = without_paths
     templates.globals |= {name: getattr(units, name) for name in ("quantity", "interval", "size")}
     templates.globals |= {"free": _free, "caches": _caches, "params_text": params_text}
-    page = templates.get_template("report.html.j2").render(
+    page = BytesIO()
+    templates.get_template("report.html.j2").stream(
         sections=sections, title=f"Strata: {', '.join(devices)}", verdicts=VERDICTS, cites=cites,
         cite=cites.cite, command=shlex.join, spans=all_rows.spans, few=FEW,
-    )  # fmt: skip
+    ).dump(page, "utf-8")  # fmt: skip
     files["references.bib"] = cites.bibtex().encode()
-    files["report.html"] = page.encode()
+    files["report.html"] = page.getvalue()
     return files
 
 
