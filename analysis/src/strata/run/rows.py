@@ -66,20 +66,25 @@ COLUMNS = Row.__struct_fields__[:-2]
 
 def derive(context: Context, case: Line) -> tuple[Case, Sequence[Row]]:
     """A case, and its rows in the order of its measurements."""
-    rows = []
-    run = (context.run, context.device.slug)
-    head = (*run, case.backend, case.suite, case.benchmark, case.id, case.params)
+    run, device, params, rows = context.run, context.device.slug, case.params, []
+    backend, suite, benchmark = case.backend, case.suite, case.benchmark
     told = [_reason(gate) for gate in case.gates if gate.verdict in ("failed", "unverified")]
     sound = all(gate.verdict != "failed" for gate in case.gates)
     reasons = "; ".join(told)
     for one in case.measurements:
-        valid, why, noise, samples = sound, reasons, one.noise, one.samples
-        if noise.verdict in ("failed", "unverified"):
-            valid = valid and noise.verdict != "failed"
-            why = "; ".join([*told, _reason(noise)])
-        what = (*head, one.quantity, one.unit, one.provenance, one.method)
-        spreads = spread(samples)
-        rows.append(Row(*what, *spreads, len(samples), valid, why, noise.verdict, samples))
+        valid, why, verdict, samples = sound, reasons, one.noise.verdict, one.samples
+        if verdict in ("failed", "unverified"):
+            valid = valid and verdict != "failed"
+            why = "; ".join([*told, _reason(one.noise)])
+        value, low, high, least, most = spread(samples)
+        # One by one, in their order: a list in between would take as long as the row itself.
+        rows.append(
+            Row(
+                run, device, backend, suite, benchmark, case.id, params, one.quantity, one.unit,
+                one.provenance, one.method, value, low, high, least, most, len(samples), valid,
+                why, verdict, samples,
+            )
+        )  # fmt: skip
     return Case(*(getattr(case, name) for name in Case.__struct_fields__)), rows
 
 
