@@ -66,5 +66,5 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:
-    """The cases of `rows`, in the order in which they come: the rows of a case follow each other."""
+    """The cases of `rows`, in their order; the rows of a case follow each other."""
     return [CaseRows(tuple(found)) for _, found in groupby(rows, attrgetter("case"))]

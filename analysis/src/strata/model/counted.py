@@ -202,7 +202,7 @@ def model_words(check: ModelCheck) -> str:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def difference_table(run: Run) -> Table | None:
+def difference_table(check: ModelCheck) -> Table | None:
     """Every count that is not what the model predicted; None when all are."""
     lines: list[dict[str, Sentence]] = [
         {
@@ -211,7 +211,7 @@ def difference_table(run: Run) -> Table | None:
             "predicted": told(one, count),
             "counted": told(two, count),
         }
-        for one, two in model_check(run).differences
+        for one, two in check.differences
     ]
     title = "Counts that the model did not predict"
     return table("model_differences", title, lines, words=("case", "quantity"))
@@ -298,5 +298,5 @@ def level_table(run: Run) -> Table | None:
     return table("levels", title, lines, words=("level",))
 
 
-TABLES = (level_table, traffic_table, difference_table)
-"""Of a run, in the order in which a page shows them."""
+TABLES = (level_table, traffic_table)
+"""Of a run, in the order in which a page shows them; then come the differences."""

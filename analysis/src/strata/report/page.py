@@ -136,7 +136,8 @@ class Section:
         self.check = counted.model_check(run)
         said = (counted.state(run.context.counters), counted.proof(run))
         self.said = (*said, counted.model_words(self.check))
-        self.counted = self._each(self._table, made(counted.TABLES, run, self.notices))
+        makers = (*counted.TABLES, lambda _: counted.difference_table(self.check))
+        self.counted = self._each(self._table, made(makers, run, self.notices))
         self.packed = all_rows.pack(run.rows, without_paths)
         # What is told of each benchmark; what all of a suite share, under the suite's name.
         told = ({case.benchmark for case in run.cases}, {case.suite for case in run.cases})

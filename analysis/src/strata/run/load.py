@@ -7,7 +7,7 @@ anywhere stays readable.
 import gc
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,20 +91,21 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
 
 
 _LINE = msgspec.json.Decoder(Line)
+_WORDS = len(Line.__struct_fields__) + 8
+"""The keys of a line, and those of its members that are text."""
 
 
 def _line(raw: bytes) -> Line:
     """A line as it is typed; the slow way where it is not plainly right, which says what is not.
 
     The decoder takes a key twice, and lines with keys that are not known here: then there are more
-    keys in the text than in the record. A gap before a colon may hide one.
+    quotes around what is in the line than the keys and words of the record need.
     """
     try:
         line = _LINE.decode(raw)
-        keys = len(Line.__struct_fields__) + len(line.params) + _keys(line.facts)
-        keys += 3 * len(line.gates) + 8 * len(line.measurements)
-        gap = b" :" in raw or b"\t" in raw or b"\r" in raw
-        if raw.count(b'":') == keys and not gap:
+        words = _WORDS + 2 * len(line.params) + _words(line.facts)
+        words += 6 * len(line.gates) + 14 * len(line.measurements)
+        if raw.count(b'"') == 2 * words:
             return line
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
@@ -114,8 +115,15 @@ def _line(raw: bytes) -> Line:
     return typed(data, Line)
 
 
-def _keys(facts: Mapping[str, Any]) -> int:
-    return len(facts) + sum(_keys(value) for value in facts.values() if isinstance(value, dict))
+def _words(value: object) -> int:
+    """How many texts a value of JSON holds, its keys among them."""
+    match value:
+        case dict():
+            return len(value) + sum(map(_words, value.values()))
+        case list():
+            return sum(map(_words, value))
+        case _:
+            return int(isinstance(value, str))
 
 
 class _Words(dict[str, str]):

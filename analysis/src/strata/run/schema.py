@@ -69,7 +69,7 @@ class Measurement(Struct, frozen=True, gc=False):
 
 
 class Case(Struct, frozen=True, gc=False):
-    """One benchmark at one point of its axes, timed and counted; the rows hold what was measured."""
+    """One benchmark at one point of its axes, timed and counted; its numbers are in the rows."""
 
     id: str = field(name="case")
     suite: Name
