@@ -2,17 +2,21 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from strata.run import COLUMNS, Run, load_run, params_text
+from strata.run import COLUMNS, Backend, Provenance, Row, Run, case_id, load_run, params_text
 
 DATA = Path(__file__).parents[1] / "data"
 GPU_RUN = DATA / "synthetic-gpu-20260101T000000Z-0000000"
 HOST_RUN = DATA / "synthetic-cpu-20260101T000000Z-0000000"
 COUNTED_RUN = DATA / "synthetic-gpu-20260202T000000Z-0000000"
+SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 SCHEMAS = Path(__file__).parents[2] / "results" / "schema"
 
 NAME = "test-device-20260102T030405Z-abcdef0"
@@ -60,13 +64,16 @@ CONTEXT: Mapping[str, Any] = {
 
 def context(**changes: Any) -> dict[str, Any]:
     """A sound context; `device__name="X"` reaches into `device`."""
-    result = deepcopy(dict(CONTEXT))
+    return changed(CONTEXT, changes)
+
+
+def changed(header: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `header` with the changes; those to `a__b` reach into its part `a`."""
+    result = deepcopy(dict(header))
     for key, value in changes.items():
         outer, _, inner = key.partition("__")
-        if inner:
-            result[outer][inner] = value
-        else:
-            result[outer] = value
+        part = result[outer] if inner else result
+        part[inner or outer] = value
     return result
 
 
@@ -95,14 +102,7 @@ COUNTERS: Mapping[str, Any] = {
 
 def context2(**changes: Any) -> dict[str, Any]:
     """A sound context of schema version 2; `counters__state="x"` reaches into `counters`."""
-    result = context() | {"schema_version": 2, "counters": deepcopy(dict(COUNTERS))}
-    for key, value in changes.items():
-        outer, _, inner = key.partition("__")
-        if inner:
-            result[outer][inner] = value
-        else:
-            result[outer] = value
-    return result
+    return changed({**CONTEXT, "schema_version": 2, "counters": COUNTERS}, changes)
 
 
 def measurement(
@@ -112,21 +112,18 @@ def measurement(
     unit: str = "cycle",
     method: str = "clock64_slope",
     noise: str = "passed",
+    provenance: str = "timed",
+    detail: str = "half-width 0.1 %",
 ) -> dict[str, Any]:
     """One quantity of a case."""
-    return {
-        "quantity": quantity,
-        "unit": unit,
-        "provenance": "timed",
-        "method": method,
-        "samples": list(samples),
-        "noise": {"verdict": noise, "detail": "half-width 0.1 %"},
-    }
+    said = {"quantity": quantity, "unit": unit, "provenance": provenance, "method": method}
+    return said | {"samples": list(samples), "noise": {"verdict": noise, "detail": detail}}
 
 
 def case(
     measurements: Sequence[dict[str, Any]] = (),
     *,
+    suite: str = "micro",
     benchmark: str = "layout_read",
     backend: str = "cuda",
     gates: Sequence[tuple[str, str, str]] = (),
@@ -135,12 +132,11 @@ def case(
 ) -> dict[str, Any]:
     """One line of samples.jsonl."""
     words = {key: f"{value}" for key, value in sorted((params or {}).items())}
-    parts = ["micro", benchmark, backend, *(f"{key}={value}" for key, value in words.items())]
     line = {
         "schema_version": 1,
         "kind": "case",
-        "case": "/".join(parts),
-        "suite": "micro",
+        "case": case_id(suite, benchmark, backend, words),
+        "suite": suite,
         "benchmark": benchmark,
         "backend": backend,
         "params": words,
@@ -164,14 +160,10 @@ def count(
     provenance: str = "counted",
 ) -> dict[str, Any]:
     """A quantity that was counted; `predicted` is the same from the model."""
-    return {
-        "quantity": quantity,
-        "unit": unit,
-        "provenance": provenance,
-        "method": method,
-        "samples": [value],
-        "noise": {"verdict": "not_applicable", "detail": ""},
-    }
+    return measurement(
+        quantity, [value], unit=unit, method=method, noise="not_applicable",
+        provenance=provenance, detail="",
+    )  # fmt: skip
 
 
 def predicted(
@@ -214,14 +206,8 @@ def layout_case(
     **params: Any,
 ) -> dict[str, Any]:
     """One case of layout_read: L1, all fields, one warp on one SM unless said otherwise."""
-    place = {
-        "layout": layout,
-        "fields": "all",
-        "residency": "l1",
-        "warps_per_sm": 1,
-        "block_size": 32,
-        "cores": "one",
-    }
+    place: dict[str, Any] = {"layout": layout, "fields": "all", "residency": "l1"}
+    place |= {"warps_per_sm": 1, "block_size": 32, "cores": "one"}
     samples = [cycles] if isinstance(cycles, int | float) else cycles
     measurements = [measurement(samples=samples), *extra]
     if bandwidth is not None:
@@ -270,6 +256,40 @@ def write_table(folder: Path, run: Run) -> None:
             cells["params"] = params_text(row.params)
             cells["valid"] = "true" if row.valid else "false"
             writer.writerow(["" if cells[name] is None else cells[name] for name in COLUMNS])
+
+
+def row(
+    benchmark: str,
+    quantity: str,
+    value: float,
+    *,
+    unit: str = "cycle",
+    method: str = "clock64_slope",
+    provenance: Provenance = "timed",
+    backend: Backend = "cuda",
+    valid: bool = True,
+    **params: Any,
+) -> Row:
+    """One row of a device that nobody has published anything of."""
+    words = {key: f"{value}" for key, value in sorted(params.items())}
+    return Row(
+        run="r", device="test-device", backend=backend, suite="micro", benchmark=benchmark,
+        case=case_id("micro", benchmark, backend, words), params=words, quantity=quantity,
+        unit=unit, provenance=provenance, method=method, value=value, ci_low=None, ci_high=None,
+        minimum=0.99 * value, maximum=1.01 * value, samples=7, valid=valid,
+        reasons="" if valid else "noise",
+    )  # fmt: skip
+
+
+def strata(
+    *arguments: str | Path, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """What the command did, warnings being errors."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "strata", *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": f"{SOURCES}"} | environment, cwd=cwd,
+        capture_output=True, check=False, encoding="utf-8",
+    )  # fmt: skip
 
 
 def edit(path: Path, old: str, new: str) -> None:

@@ -3,16 +3,16 @@
 import csv
 from collections.abc import Mapping, Sequence
 from io import StringIO
+from itertools import combinations
 from typing import Any
 
-from matplotlib.text import Text
 from msgspec.structs import replace
 
 from builders import GPU_RUN
 from strata.figures._chart import Bars, Chart, Mark, Panel, Series, legend
 from strata.figures._draw import draw
 from strata.figures._figure import Figure
-from strata.figures._images import style
+from strata.figures._sheet import Box, Shape, Sheet
 from strata.run import Row, Run, load_run
 
 
@@ -100,19 +100,27 @@ def beside(panel: Panel) -> list[str]:
     return [text for _, text, _ in panel.beside]
 
 
-def check_drawing(chart: Chart) -> None:
-    """Draws the chart: all texts lie on the canvas, and no words of a panel on others."""
-    with style():
-        canvas = draw(chart)
-        canvas.draw_without_rendering()
-    for axes in canvas.axes:
-        texts = [text for text in axes.findobj(Text) if text.get_text() and text.get_visible()]
-        for box in (text.get_window_extent() for text in texts):
-            assert canvas.bbox.padded(1).containsx(box.x0)
-            assert canvas.bbox.padded(1).containsx(box.x1)
-        boxes = [text.get_window_extent() for text in axes.texts]
-        for place, box in enumerate(boxes):
-            assert not any(box.overlaps(other) for other in boxes[place + 1 :])
+def check_drawing(chart: Chart) -> Sheet:
+    """Draws the chart: all texts lie on the sheet, none on another, and the legend in no panel."""
+    sheet = draw(chart)
+    for x, y in (corner for text in sheet.texts for corner in text.outline):
+        assert -1 <= x <= sheet.width + 1
+        assert -1 <= y <= sheet.height + 1
+    # The box of a slanted text is larger than the text.
+    level = [(text.box, text.text) for text in sheet.texts if text.turned % 90 == 0]
+    for (one, words), (two, others) in combinations(level, 2):
+        assert not overlap(one, two), (words, others)
+    keys = {key.label for key in legend(chart)}
+    inner = {thing.clip for thing in sheet.things if isinstance(thing, Shape) and thing.clip}
+    for box, words in level:
+        assert words not in keys or not any(overlap(box, panel) for panel in inner), words
+    return sheet
+
+
+def overlap(one: Box, two: Box, least: float = 0.2) -> bool:
+    """Whether two boxes share more than `least` points in both directions."""
+    across = min(one.x1, two.x1) - max(one.x0, two.x0)
+    return across > least and min(one.y1, two.y1) - max(one.y0, two.y0) > least
 
 
 def timed(

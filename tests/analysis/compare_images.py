@@ -7,19 +7,16 @@ draws them anew into tests/data/compare; look at them before they are committed.
 
 import sys
 from collections.abc import Callable, Mapping
-from io import BytesIO
 from pathlib import Path
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from msgspec.structs import replace
 
 from builders import DATA
 from figure_images import DPI, difference, pixels
 from strata.compare import compare, devices
-from strata.figures import _compare_changes, _compare_devices
+from strata.figures import _compare_changes, _compare_devices, _images
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
-from strata.figures._images import style
 from strata.run import Row, Run, load_run
 
 IMAGES = DATA / "compare"
@@ -71,11 +68,7 @@ def path_of(name: str) -> Path:
 
 def png(name: str) -> bytes:
     """The image, drawn."""
-    with style(), BytesIO() as buffer:
-        canvas = draw(CHARTS[name]())
-        canvas.set_dpi(DPI)
-        FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})
-        return buffer.getvalue()
+    return _images.png(draw(CHARTS[name]()), DPI)
 
 
 def main() -> int:

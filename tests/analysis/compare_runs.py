@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
+import builders
 from builders import GPU_RUN
-from strata.run import Context, Provenance, Row, Run, load_run
+from strata.run import Context, Row, Run, load_run
 
 QUANTITIES = (("load_cycles", "cycle"), ("bandwidth", "B/s"), ("step_time", "s"))
 
@@ -47,36 +47,22 @@ def row(
     taken: Sequence[float] = (10.0, 10.1, 9.9, 10.0, 10.2, 9.8, 10.0),
     *,
     quantity: str = "load_cycles",
-    unit: str = "cycle",
-    provenance: Provenance = "timed",
-    method: str = "clock64_slope",
-    valid: bool = True,
     run: str = "run",
-    **params: str,
+    **changes: Any,
 ) -> Row:
     """One row with the samples `taken`."""
-    words: Mapping[str, str] = MappingProxyType({"size": f"{case}"} | params)
-    listed = "/".join(f"{key}={words[key]}" for key in sorted(words))
-    return Row(
-        run=run, device="synthetic-gpu", backend="cuda", suite="micro", benchmark=benchmark,
-        case=f"micro/{benchmark}/cuda/{listed}", params=words, quantity=quantity, unit=unit,
-        provenance=provenance, method=method, value=median(taken), ci_low=None, ci_high=None,
-        minimum=min(taken), maximum=max(taken), samples=len(taken), valid=valid,
-        reasons="" if valid else "result: wrong", taken=tuple(taken),
-    )  # fmt: skip
+    made = builders.row(benchmark, quantity, median(taken), size=case, **changes)
+    ends = {"minimum": min(taken), "maximum": max(taken)}
+    return replace(made, run=run, samples=len(taken), taken=tuple(taken), **ends)
 
 
 def run_of(rows: Sequence[Row], name: str = "run", **changes: Any) -> Run:
     """A run with `rows`; `device__uuid="X"` reaches into the context."""
-    context = replace(base(), run=name)
+    context: Any = replace(base(), run=name)
     for key, value in changes.items():
         outer, _, inner = key.partition("__")
-        if inner:
-            part: Any = getattr(context, outer)
-            context = replace(context, **{outer: replace(part, **{inner: value})})
-        else:
-            plain: dict[str, Any] = {outer: value}
-            context = replace(context, **plain)
+        part = replace(getattr(context, outer), **{inner: value}) if inner else value
+        context = replace(context, **{outer: part})
     return Run(folder=Path(name), context=context, cases=(), rows=tuple(rows))
 
 

@@ -18,13 +18,12 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 
 from builders import DATA
 from strata import figures
+from strata.figures import _images
 from strata.figures._draw import draw
-from strata.figures._images import style
 from strata.run import Run, load_run
 
 RUNS = {
@@ -88,11 +87,7 @@ def stored() -> list[Drawing]:
 def png(drawing: Drawing) -> bytes:
     """The image, drawn."""
     (figure,) = (one for one in figures.discover() if one.name == drawing.figure)
-    with style(), BytesIO() as buffer:
-        canvas = draw(figure.chart(items_of(drawing)))
-        canvas.set_dpi(DPI)
-        FigureCanvasAgg(canvas).print_png(buffer, metadata={"Software": None})
-        return buffer.getvalue()
+    return _images.png(draw(figure.chart(items_of(drawing))), DPI)
 
 
 def pixels(image: bytes) -> Pixels:

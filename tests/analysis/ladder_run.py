@@ -135,17 +135,16 @@ def rung_case(
             count("issue_limit", ISSUED / slots, unit="1/s", method="issue_slots",
                   provenance="modelled")
         )  # fmt: skip
-    params = {key: f"{value}" for key, value in sorted({**place, **axes}.items())}
-    name = "/".join(["nbody", rung, backend, *(f"{k}={v}" for k, v in params.items())])
     return case(
-        found, benchmark=rung, backend=backend, params=params, gates=gates, suite="nbody",
-        case=name, facts=dict(facts or {}),
+        found, suite="nbody", benchmark=rung, backend=backend, params={**place, **axes},
+        gates=gates, facts=dict(facts or {}),
     )  # fmt: skip
 
 
 def rung_counts(
-    line: Mapping[str, Any], occupancy: float, utilisation: float, instructions: float = 14.3
-) -> dict[str, Any]:
+    line: Mapping[str, Any], occupancy: float, utilisation: float, instructions: float = 14.3,
+    *more: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
     """What was counted in a step of a case."""
     rung = line["benchmark"]
     states = STALLS.get(rung, USUAL_STALLS)
@@ -162,6 +161,7 @@ def rung_counts(
         count("instructions_per_interaction", instructions, unit="instruction"),
         count("executed_per_cycle", utilisation / 25, unit="instruction/cycle"),
         count("dram_read_bytes", 2.1e7, unit="B", method="dram__bytes_read.sum"),
+        *more,
     ]
     return counts(line, found)
 

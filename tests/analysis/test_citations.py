@@ -38,12 +38,6 @@ def test_methods_cite_by_key() -> None:
         cites.cite("nobody1900nothing")
 
 
-def test_numbers_and_keys_are_of_one_source_each() -> None:
-    sources = reference.bibliography()
-    assert [one.number for one in sources] == list(range(1, len(sources) + 1))
-    assert len({one.key for one in sources}) == len(sources)
-
-
 def test_bibtex_has_an_entry_for_each_source_cited() -> None:
     cites = Citations()
     cites.cite("david2003order", "okabe2008color")

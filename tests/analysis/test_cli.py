@@ -8,20 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, context, layout_case, write_run
-
-SOURCES = Path(__file__).parents[2] / "analysis" / "src"
-
-
-def strata(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "strata", *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": f"{SOURCES}"},
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        cwd=cwd,
-    )
+from builders import (
+    COUNTED_RUN,
+    GPU_RUN,
+    HOST_RUN,
+    SOURCES,
+    context,
+    layout_case,
+    strata,
+    write_run,
+)
 
 
 def test_report_ends_with_ten_numbers_and_the_path_of_the_page(tmp_path: Path) -> None:

@@ -1,42 +1,27 @@
 """What a comparison prints, writes and draws, and how the command ends."""
 
 import csv
-import os
 import re
 import shutil
-import subprocess
-import sys
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.text import Text
 
-from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, context2, measurement, write_run
-from charts import labels, marks, panels
+from builders import COUNTED_RUN, GPU_RUN, HOST_RUN, case, context2, measurement, strata, write_run
+from charts import check_drawing, labels, marks, panels
 from compare_runs import World, row, run_of, sampled
 from strata import cli
 from strata.compare import Comparison, Settings, compare, devices, output, sections, words
 from strata.compare.sections import Section, show
-from strata.figures import _compare_changes, _compare_devices, _draw
-from strata.figures._chart import Chart, Series, Words
-from strata.figures._images import images, style
+from strata.figures import _compare_changes, _compare_devices
+from strata.figures._chart import Series, Words
+from strata.figures._images import images
 from strata.report import comparison as comparison_files
 from strata.run import Row, Run, RunError, load_run
 
-SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 SMALL = World(benchmarks=6, cases=30, samples=15, spread=0.002, between=0.0005)
-
-
-def strata(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "strata", "compare", *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": f"{SOURCES}"},
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-    )
 
 
 def written(folder: Path, name: str, factor: float = 1.0, **changes: object) -> Path:
@@ -71,7 +56,7 @@ def found(seed: int = 22) -> Comparison:
 
 def test_something_slower_is_exit_1_and_named(tmp_path: Path) -> None:
     before, after = written(tmp_path, "before"), written(tmp_path, "after", 1.2)
-    done = strata(before, after)
+    done = strata("compare", before, after)
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "Test Device: after against before"
@@ -83,14 +68,14 @@ def test_something_slower_is_exit_1_and_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("factor", [1.0, 0.8])
 def test_nothing_slower_is_exit_0(factor: float, tmp_path: Path) -> None:
-    done = strata(written(tmp_path, "before"), written(tmp_path, "after", factor))
+    done = strata("compare", written(tmp_path, "before"), written(tmp_path, "after", factor))
     assert done.returncode == 0, done.stderr
 
 
 def test_conditions_that_differ_are_a_warning_each_on_the_standard_error(tmp_path: Path) -> None:
     before = written(tmp_path, "before")
     after = written(tmp_path, "after", strata__flags="-O2", device__uuid="GPU-2")
-    done = strata(before, after, "-o", tmp_path / "out")
+    done = strata("compare", before, after, "-o", tmp_path / "out")
     lines = done.stderr.splitlines()
     expected = [
         "strata: warning: conditions differ, device.uuid: GPU-1 against GPU-2",
@@ -105,14 +90,14 @@ def test_conditions_that_differ_are_a_warning_each_on_the_standard_error(tmp_pat
 
 def test_runs_of_the_same_code_are_asked_for_and_taken(tmp_path: Path) -> None:
     runs = [written(tmp_path, name) for name in ("before", "after", "again")]
-    assert "no runs of the same code" in strata(*runs[:2]).stderr
-    done = strata(*runs[:2], "--same", runs[2])
+    assert "no runs of the same code" in strata("compare", *runs[:2]).stderr
+    done = strata("compare", *runs[:2], "--same", runs[2])
     assert (done.returncode, done.stderr) == (0, "")
     assert "from runs of the same code (again)" in done.stdout
 
 
 def test_different_devices_stand_side_by_side(tmp_path: Path) -> None:
-    done = strata(COUNTED_RUN, HOST_RUN, "-o", tmp_path)
+    done = strata("compare", COUNTED_RUN, HOST_RUN, "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "A warp reads 32 particles" in done.stdout
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -122,7 +107,7 @@ def test_different_devices_stand_side_by_side(tmp_path: Path) -> None:
 
 
 def test_only_the_named_benchmarks_are_compared(tmp_path: Path) -> None:
-    done = strata(GPU_RUN, COUNTED_RUN, "--only", "timer_check", "-o", tmp_path)
+    done = strata("compare", GPU_RUN, COUNTED_RUN, "--only", "timer_check", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     lines = list(csv.DictReader(StringIO((tmp_path / "compare.csv").read_text())))
     assert {line["benchmark"] for line in lines} == {"timer_check"}
@@ -253,26 +238,10 @@ def test_a_terminal_has_the_first_alarms_and_all_of_devices(
 # --- figures --------------------------------------------------------------------------------------
 
 
-def cut(chart: Chart) -> list[str]:
-    """The texts that reach beyond the edge of the drawing, drawn at another resolution."""
-    with style():
-        canvas = _draw.draw(chart)
-        canvas.set_dpi(200)
-        canvas.canvas.draw()
-        page = canvas.bbox.padded(1)
-        shown = [one for one in canvas.findobj(Text) if one.get_text() and one.get_visible()]
-        boxes = {one.get_text(): one.get_window_extent() for one in shown}
-    return [
-        text
-        for text, box in boxes.items()
-        if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1
-    ]
-
-
 def test_every_row_is_a_dot_and_every_alarm_is_named() -> None:
     comparison = found()
     chart = _compare_changes.chart([comparison])
-    assert cut(chart) == []
+    check_drawing(chart)
     (panel,) = panels(chart)
     dots = {layer.look: len(layer.marks) for layer in panel.layers if isinstance(layer, Series)}
     assert {verdict: dots[look] for verdict, look in _compare_changes.LOOKS.items()} == {
@@ -292,7 +261,7 @@ def test_two_comparisons_stand_beside_each_other_and_name_what_differs() -> None
     assert beside is None
     assert [one.settings.false_alarm for one in comparisons] == [0.005, 0.005]
     chart = _compare_changes.chart(comparisons)
-    assert cut(chart) == []
+    check_drawing(chart)
     assert [panel.title for panel in panels(chart)] == ["b", "c"]
     assert any(line.startswith("WARNING, conditions differ: strata.flags") for line in chart.below)
 
@@ -300,7 +269,7 @@ def test_two_comparisons_stand_beside_each_other_and_name_what_differs() -> None
 def test_runs_in_which_nothing_moved_are_drawn() -> None:
     runs = [run_of([row(case=place) for place in range(3)], name) for name in ("a", "b")]
     chart = _compare_changes.chart([compare(runs[0], runs[1], Settings(min_change=0.0))])
-    assert cut(chart) == []
+    check_drawing(chart)
 
 
 def test_ten_thousand_rows_stay_a_small_drawing() -> None:
@@ -356,6 +325,6 @@ def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:
 def test_devices_are_drawn_with_all_their_words_inside() -> None:
     side = devices.side_by_side([load_run(COUNTED_RUN), load_run(HOST_RUN)])
     chart = _compare_devices.chart(side)
-    assert cut(chart) == []
+    check_drawing(chart)
     assert [panel.title for panel in panels(chart)] == [group.panel.title for group in side.groups]
     assert labels(chart) == list(side.names)

@@ -2,18 +2,11 @@
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.patches import Rectangle
-from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 from msgspec.structs import replace
 
 from builders import (
@@ -29,10 +22,9 @@ from builders import (
     measurement,
     predicted,
 )
-from charts import data_of
+from charts import chart_of, check_drawing, data_of, panels
 from strata import figures
-from strata.figures._draw import draw
-from strata.figures._images import images, style
+from strata.figures._images import images
 from strata.run import Run, load_run
 from test_coalescing import warp_load
 
@@ -58,60 +50,6 @@ STORED = sorted({name for name, _ in DRAWN})
 each_drawn = pytest.mark.parametrize(("name", "run"), DRAWN)
 
 
-def drawn(name: str, run: Run) -> Canvas:
-    """The figure with every tick where it will stand on paper."""
-    figure, items = FIGURES[name], items_of(name, run)
-    with style():
-        canvas = draw(figure.chart(items))
-        canvas.draw_without_rendering()
-    return canvas
-
-
-@cache
-def stored(name: str, run: str) -> Canvas:
-    """The figure of a stored run, drawn once: tests only look at it."""
-    return drawn(name, run_of(run))
-
-
-def box(artist: Any) -> Bbox:
-    return artist.get_window_extent()  # type: ignore[no-any-return]
-
-
-def shown(canvas: Canvas) -> list[Text]:
-    """Every text that a reader sees."""
-    result = [text for legend in canvas.legends for text in legend.get_texts()]
-    for panel in canvas.axes:
-        if panel.get_visible():
-            title = panel._left_title  # type: ignore[attr-defined]
-            result += labels(panel, "x") + labels(panel, "y")
-            result += [*panel.texts, title, panel.xaxis.label, panel.yaxis.label]
-    return [text for text in result if text.get_text()]
-
-
-def labels(panel: Axes, axis: str) -> list[Text]:
-    """The tick labels that stand within the limits of the axis."""
-    which = panel.xaxis if axis == "x" else panel.yaxis
-    low, high = sorted(which.get_view_interval())
-    return [
-        tick.label1
-        for tick in which.get_major_ticks()
-        if low <= tick.get_loc() <= high and tick.label1.get_text()
-    ]
-
-
-def bars(panel: Axes) -> list[Rectangle]:
-    return [p for p in panel.patches if isinstance(p, Rectangle) and p.get_linewidth() > 0]
-
-
-def hollow(canvas: Canvas) -> int:
-    """Points drawn as invalid."""
-    lines = [
-        line for panel in canvas.axes for line in panel.lines if line.get_label() == "_invalid"
-    ]
-    assert all(line.get_markerfacecolor() == "white" for line in lines)
-    return sum(len(np.atleast_1d(line.get_xdata())) for line in lines)
-
-
 def test_every_module_is_a_figure_and_names_are_unique() -> None:
     folder = Path(figures.__file__).parent
     assert {path.stem for path in folder.glob("[a-z]*.py")} == figures.by_module().keys()
@@ -135,26 +73,8 @@ def test_every_figure_is_drawn_by_some_test() -> None:
 
 
 @each_drawn
-def test_every_text_lies_on_the_canvas(name: str, run: str) -> None:
-    canvas = stored(name, run)
-    room = canvas.bbox.padded(1)
-    for text in shown(canvas):
-        extent = box(text)
-        assert room.x0 <= extent.x0, text
-        assert extent.x1 <= room.x1, text
-        assert room.y0 <= extent.y0, text
-        assert extent.y1 <= room.y1, text
-
-
-@each_drawn
-def test_tick_labels_do_not_overlap(name: str, run: str) -> None:
-    canvas = stored(name, run)
-    for panel in canvas.axes:
-        for axis in ("x", "y"):
-            extents = [box(text) for text in labels(panel, axis)]
-            assert len(extents) >= 1
-            for one, two in pairwise(extents):
-                assert not one.overlaps(two)
+def test_no_text_is_cut_or_lies_on_another(name: str, run: str) -> None:
+    check_drawing(chart_of(FIGURES[name], run_of(run)))
 
 
 def test_labels_of_a_full_sweep_of_warps_do_not_overlap(tmp_path: Path) -> None:
@@ -164,27 +84,15 @@ def test_labels_of_a_full_sweep_of_warps_do_not_overlap(tmp_path: Path) -> None:
         for level in ("l1", "l2", "l3", "dram")
         for warps in (1, 2, 4, 8, 16, 32, 48, 64)
     ]
-    canvas = drawn("latency_vs_warps", load(tmp_path, lines))
-    for panel in canvas.axes:
-        ticks = labels(panel, "x")
-        assert [text.get_text() for text in ticks] == ["1", "2", "4", "8", "16", "32", "48", "64"]
-        for one, two in pairwise(map(box, ticks)):
-            assert not one.overlaps(two)
-
-
-@each_drawn
-def test_the_legend_lies_outside_the_panels(name: str, run: str) -> None:
-    canvas = stored(name, run)
-    (legend,) = canvas.legends
-    for panel in canvas.axes:
-        if panel.get_visible():
-            assert not box(legend).overlaps(panel.get_window_extent())
+    sheet = check_drawing(chart_of(FIGURES["latency_vs_warps"], load(tmp_path, lines)))
+    below = " ".join(text.text for text in sheet.texts if text.up == "top")
+    assert below.count("1 2 4 8 16 32 48 64") == 4
 
 
 @each_drawn
 def test_axis_labels_carry_units(name: str, run: str) -> None:
-    canvas = stored(name, run)
-    words = [panel.get_ylabel() + panel.get_xlabel() for panel in canvas.axes]
+    shown = panels(chart_of(FIGURES[name], run_of(run)))
+    words = [panel.values.label + panel.places.label for panel in shown]
     units = ("cycles", "B/s", "(%)", "(×)", "bytes", "sectors")
     assert any(unit in word for word in words for unit in units)
 
@@ -206,8 +114,9 @@ def test_any_single_case_can_be_drawn(name: str, tmp_path: Path) -> None:
     ]
     line = layout_case("zebra", 5, extra=slowest, bandwidth=7, residency="moon", fields="few")
     run = load(tmp_path, [line])
-    canvas = drawn(name, run)
-    assert len(canvas.axes) == 1
+    chart = chart_of(FIGURES[name], run)
+    assert len(panels(chart)) == 1
+    assert images(chart)["png"]
 
 
 @each_drawn
@@ -249,13 +158,12 @@ def test_any_single_count_can_be_drawn(name: str, tmp_path: Path) -> None:
         *warp_load(32, 1, 5, model_says=33),
         *warp_load(32, 1, model_says=33),
     ]
-    canvas = drawn(name, load2(tmp_path, lines))
-    assert canvas.axes
+    assert images(chart_of(FIGURES[name], load2(tmp_path, lines)))["png"]
 
 
 def test_drawing_changes_no_global_state() -> None:
     before = dict(mpl.rcParams)
-    drawn("layout_latency", load_run(GPU_RUN))
+    images(chart_of(FIGURES["layout_latency"], run_of("gpu")))
     assert dict(mpl.rcParams) == before
 
 
@@ -263,6 +171,5 @@ def test_the_style_of_a_user_does_not_show(monkeypatch: pytest.MonkeyPatch) -> N
     pictures = []
     for size in (8.0, 20.0):
         monkeypatch.setitem(mpl.rcParams, "font.size", size)
-        chart = FIGURES["layout_latency"].chart(items_of("layout_latency", run_of("gpu")))
-        pictures.append(images(chart)["png"])
+        pictures.append(images(chart_of(FIGURES["layout_latency"], run_of("gpu"))))
     assert pictures[0] == pictures[1]

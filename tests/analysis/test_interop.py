@@ -505,7 +505,7 @@ def test_the_details_page_says_what_its_labels_mean(tmp_path: Path) -> None:
 def test_numbers_come_in_base_units(
     text: str, unit: str, value: float, spelt: str, half: float
 ) -> None:
-    reading = nsight_compute.reading_of(text, unit)
+    reading = nsight_compute.reading_of(text, unit, "m")
     assert reading is not None
     assert reading.value == pytest.approx(value, rel=1e-15)
     assert reading.unit == spelt
@@ -514,7 +514,7 @@ def test_numbers_come_in_base_units(
 
 @pytest.mark.parametrize("text", ["", "n/a", "nan", "no data", "PolicySpread", "7 (1; 2)", "inf"])
 def test_what_is_no_number_is_no_row(text: str) -> None:
-    assert nsight_compute.reading_of(text, "byte") is None
+    assert nsight_compute.reading_of(text, "byte", "m") is None
 
 
 @pytest.mark.parametrize(

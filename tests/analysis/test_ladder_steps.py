@@ -107,9 +107,9 @@ def test_a_launch_is_cut_into_blocks(
 
 def test_blocks_of_each_pair_once_are_counted(tmp_path: Path) -> None:
     line = rung_case("pair_once", 3e12, SMALL, layout="soaoas", per_thread=16)
-    counted = rung_counts(line, 17, 84)
-    counted["measurements"].append(count("launched_blocks", 897, unit="block", method="sm__ctas"))
-    assert launch.blocks_at_once(*only(some(tmp_path, line, counted))) == 897 - 1 - 2 * 256
+    blocks = count("launched_blocks", 897, unit="block", method="sm__ctas")
+    run = some(tmp_path, line, rung_counts(line, 17, 84, 14.3, blocks))
+    assert launch.blocks_at_once(*only(run)) == 897 - 1 - 2 * 256
 
 
 # --- a step taken apart ---------------------------------------------------------------------------
@@ -200,10 +200,9 @@ def test_time_stamps_of_a_cpu_are_no_clock(tmp_path: Path) -> None:
         rung_case(rung, rate, HOST_GALAXIES, backend="host", layout="aos")
         for rung, rate in (("serial", 1e9), ("openmp", 2e9))
     ]
+    clock = measurement("core_clock", [2.6e9] * 7, unit="Hz", method="tsc_over_monotonic")
     for line in lines:
-        line["measurements"].append(
-            measurement("core_clock", [2.6e9] * 7, unit="Hz", method="tsc_over_monotonic")
-        )
+        line["measurements"].append(clock)
     assert not step(load2(tmp_path, lines, backend="host"), "openmp", "galaxies").factors
 
 
@@ -325,21 +324,17 @@ def test_the_counters_that_moved_most_are_told(tmp_path: Path) -> None:
 
 def test_nothing_of_nothing_has_not_moved(tmp_path: Path) -> None:
     lines = pair()
-    for place, line in enumerate(lines[1::2]):
-        line["measurements"].append(
-            count("dram_bytes_per_interaction", (1e-6, 9e-4)[place], unit="B", method="cupti_net")
-        )
+    for line, value in zip(lines[1::2], (1e-6, 9e-4), strict=True):
+        line["measurements"].append(count("dram_bytes_per_interaction", value, unit="B"))
     one = step(some(tmp_path, *lines), "unrolled")
     assert "DRAM bytes/interaction" not in plain(one.moved)
 
 
 def test_loads_are_told_for_each_interaction(tmp_path: Path) -> None:
     lines = pair()
-    for place, line in enumerate(lines[1::2]):
-        requests = (4 * 65536**2 / 32, 4 * 65536**2 / 32 / 256)[place]
-        line["measurements"].append(
-            count("l1_load_requests", requests, unit="request", method="l1tex__t_requests.sum")
-        )
+    for line, share in zip(lines[1::2], (1, 256), strict=True):
+        requests = 4 * 65536**2 / 32 / share
+        line["measurements"].append(count("l1_load_requests", requests, unit="request"))
     told = plain(step(some(tmp_path, *lines), "unrolled").moved)
     assert told.startswith("global loads/interaction 4 → 0.016; ")
 
@@ -363,11 +358,9 @@ def test_bytes_used_of_a_sector(
 ) -> None:
     own = 65536 * 12 / 32  # each thread its own position
     line = rung_case(rung, 1e12, SMALL, layout="soaoas")
-    counted = rung_counts(line, 50, 50)
-    counted["measurements"].append(
-        count("l1_load_sectors", sectors + own, unit="sector", method="l1tex__t_sectors.sum")
-    )
-    found = launch.bytes_used_per_sector(*only(some(tmp_path, line, counted)))
+    asked = count("l1_load_sectors", sectors + own, method="l1tex__t_sectors.sum")
+    run = some(tmp_path, line, rung_counts(line, 50, 50, 14.3, asked))
+    found = launch.bytes_used_per_sector(*only(run))
     assert found == (None if used is None else pytest.approx(used, rel=1e-3))
 
 

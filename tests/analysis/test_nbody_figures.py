@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,6 +14,7 @@ from charts import (
     beside,
     caption_of,
     chart_of,
+    check_drawing,
     labels,
     marks,
     panels,
@@ -26,9 +26,7 @@ from ladder_run import GALAXIES, SINGLE, SMALL, rung_case, rung_counts, some
 from strata import figures
 from strata.figures import nbody_accuracy, nbody_gravit, nbody_waterfall
 from strata.figures._chart import Panel, Rule
-from strata.figures._draw import draw
 from strata.figures._figure import Figure
-from strata.figures._images import style
 from strata.ladder.best import common_size
 from strata.run import Run
 
@@ -65,25 +63,7 @@ def test_without_its_rows_there_is_no_figure(name: str, tmp_path: Path) -> None:
 
 @each_drawn
 def test_every_text_lies_on_the_canvas_and_none_on_another(name: str, which: str) -> None:
-    with style():
-        canvas = draw(chart_of(FIGURES[name], run_of(which)))
-        canvas.draw_without_rendering()
-    (legend,) = canvas.legends
-    for panel in canvas.axes:
-        low, high = sorted(panel.get_ylim())
-        ticks = [
-            tick.label1 for tick in panel.yaxis.get_major_ticks() if low <= tick.get_loc() <= high
-        ]
-        ticks += [panel.xaxis.label, panel.yaxis.label]
-        texts = [text for text in (*ticks, *panel.texts, *legend.get_texts()) if text.get_text()]
-        for extent in (text.get_window_extent() for text in texts):
-            assert canvas.bbox.x0 - 1 <= extent.x0 <= extent.x1 <= canvas.bbox.x1 + 1
-            assert canvas.bbox.y0 - 1 <= extent.y0 <= extent.y1 <= canvas.bbox.y1 + 1
-        beside = [text.get_window_extent() for text in (*panel.texts, *legend.get_texts())]
-        for place, one in enumerate(beside):
-            assert not any(one.overlaps(two) for two in beside[place + 1 :])
-        lines = [text.get_window_extent() for text in panel.get_yticklabels()]
-        assert not any(one.overlaps(two) for one, two in pairwise(lines))
+    check_drawing(chart_of(FIGURES[name], run_of(which)))
 
 
 # --- the ladder -----------------------------------------------------------------------------------
@@ -148,13 +128,8 @@ def test_long_words_find_room(tmp_path: Path) -> None:
             for place in (SMALL, SINGLE)
         ),
     ]
-    with style():
-        canvas = draw(chart_of(FIGURES["nbody_ladder"], some(tmp_path, *lines)))
-        canvas.draw_without_rendering()
-    (panel,) = canvas.axes
-    assert any("(16 a thread; 524\u202f288 bodies)" in text.get_text() for text in panel.texts)
-    for text in panel.texts:
-        assert text.get_window_extent().x1 <= canvas.bbox.x1
+    sheet = check_drawing(chart_of(FIGURES["nbody_ladder"], some(tmp_path, *lines)))
+    assert any("(16 a thread; 524\u202f288 bodies)" in text.text for text in sheet.texts)
 
 
 def test_the_caption_names_who_published_what() -> None:

@@ -1,13 +1,12 @@
 """Own numbers beside published ones: what is compared, what is left out, how it is drawn."""
 
-from collections.abc import Sequence
 from functools import cache
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from builders import row
 from charts import (
     beside,
     caption_of,
@@ -33,7 +32,7 @@ from strata.report.tables import (
     published_instructions,
     vandenbraak_matrix,
 )
-from strata.run import Row, Run
+from strata.run import Row
 
 LATENCY, BANDWIDTH, CONSTANT = FIGURES
 TABLES = {
@@ -51,38 +50,10 @@ BYTES = 3 * 128 * MIB
 # --- a made-up run --------------------------------------------------------------------------------
 
 
-def row(
-    benchmark: str,
-    quantity: str,
-    value: float,
-    *,
-    unit: str = "cycle",
-    method: str = "clock64_slope",
-    provenance: str = "timed",
-    backend: str = "cuda",
-    valid: bool = True,
-    **params: Any,
-) -> Row:
-    """One row of a device that nobody has published anything of."""
-    words = {key: f"{value}" for key, value in sorted(params.items())}
-    case = "/".join(["micro", benchmark, backend, *(f"{k}={v}" for k, v in words.items())])
-    return Row(
-        run="r", device="test-device", backend=cast("Any", backend), suite="micro",
-        benchmark=benchmark, case=case, params=words, quantity=quantity, unit=unit,
-        provenance=cast("Any", provenance), method=method, value=value, ci_low=None, ci_high=None,
-        minimum=0.99 * value, maximum=1.01 * value, samples=7, valid=valid,
-        reasons="" if valid else "noise",
-    )  # fmt: skip
-
-
 def chase(space: str, footprint: int, cycles: float, **changes: Any) -> list[Row]:
     """One point of the chase, and its footprint over the L2."""
-    place: dict[str, Any] = {
-        "space": space,
-        "footprint": footprint,
-        "cores": "one",
-        "stride": 128,
-    } | changes
+    place: dict[str, Any] = {"space": space, "footprint": footprint, "cores": "one", "stride": 128}
+    place |= changes
     return [
         row("latency_vs_footprint", "load_cycles", cycles, **place),
         row("latency_vs_footprint", "load_cycles", 9 * cycles, method="event_slope", **place),
@@ -121,12 +92,8 @@ def bandwidths() -> list[Row]:
                     method="event_slope", level=level, operation="read", width=16, launch=launch)
             )  # fmt: skip
         for operation, share in {"read": 0.96, "copy": 0.88}.items():
-            place: dict[str, Any] = {
-                "level": "dram",
-                "operation": operation,
-                "width": 16,
-                "launch": launch,
-            }
+            place: dict[str, Any] = {"level": "dram", "operation": operation, "launch": launch}
+            place["width"] = 16
             rows += [
                 row("bandwidth", "share_of_limit", share * factor, unit="1", method="event_slope",
                     **place),
@@ -191,32 +158,19 @@ ADDITIONS = {
 def additions(*, invalid: tuple[int, str, int] | None = None) -> list[Row]:
     rows = []
     for (element, order, group), seconds in ADDITIONS.items():
-        place: dict[str, Any] = {
-            "element": element,
-            "order": order,
-            "group": group,
-            "access": "together",
-        }
-        for quantity, value, unit in (
-            ("kernel_time", seconds, "s"),
-            ("useful_bandwidth", BYTES / seconds, "B/s"),
-        ):
-            rows.append(
-                row("short_words", quantity, value, unit=unit, method="event_slope",
-                    valid=(element, order, group) != invalid, **place)
-            )  # fmt: skip
+        place: dict[str, Any] = {"element": element, "order": order, "group": group}
+        place |= {"access": "together", "valid": (element, order, group) != invalid}
+        place["method"] = "event_slope"
+        rows += [
+            row("short_words", "kernel_time", seconds, unit="s", **place),
+            row("short_words", "useful_bandwidth", BYTES / seconds, unit="B/s", **place),
+        ]
     return rows
 
 
 @cache
 def every() -> tuple[Row, ...]:
     return (*latencies(), *bandwidths(), *costs(), *geometry(), *additions())
-
-
-def run(rows: Sequence[Row]) -> Run:
-    """What a table asks of a run."""
-    of = lambda name: tuple(row for row in rows if row.benchmark == name)  # noqa: E731
-    return cast("Run", SimpleNamespace(rows=tuple(rows), of=of))
 
 
 # --- every figure and table -----------------------------------------------------------------------
@@ -230,8 +184,8 @@ def test_without_its_rows_there_is_no_figure(figure: Figure[Any]) -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_without_its_rows_there_is_no_table(name: str) -> None:
     assert TABLES[name] in report_tables.discover()
-    assert TABLES[name](run([])) is None
-    assert TABLES[name](run([replace(one, backend="host") for one in every()])) is None
+    assert TABLES[name](run_with([])) is None
+    assert TABLES[name](run_with([replace(one, backend="host") for one in every()])) is None
 
 
 @pytest.mark.parametrize("figure", FIGURES)
@@ -269,9 +223,7 @@ def test_an_invalid_row_stands_for_nothing() -> None:
 
 
 def marks_of(panel: str) -> list[Mark]:
-    return [
-        mark for mark in published.latency_marks(every(), (panel,)) if mark.published is not None
-    ]
+    return [mark for mark in published.latency_marks(every(), (panel,)) if mark.published]
 
 
 def test_published_latencies_stand_as_they_are_printed() -> None:
@@ -402,7 +354,7 @@ def cited(table: Table) -> list[Cited]:
 
 
 def test_instructions_are_compared_with_the_same_ones() -> None:
-    table = published_instructions.make(run(every()))
+    table = published_instructions.make(run_with(every()))
     volta = columns_of(table, f"V100 {reference.cite('jia2018volta')}")
     assert (volta["FADD"], volta["IMAD"], volta["DFMA"], volta["MUFU.RSQ"]) == ("4", "5", "8", "–")
     pascal = columns_of(table, f"P100 {reference.cite('jia2018volta')}")
@@ -421,7 +373,7 @@ def test_others_names_of_instructions_are_in_the_table() -> None:
 
 
 def test_the_costs_of_the_g80_stand_beside_ours() -> None:
-    table = breitbart_costs.make(run(every()))
+    table = breitbart_costs.make(run_with(every()))
     assert table is not None
     assert len(table.rows) == 15
     printed = [plain(line[1]) for line in table.rows]
@@ -455,7 +407,7 @@ def test_printed_costs_are_those_of_the_tables() -> None:
 
 
 def test_caches_stand_with_their_sources() -> None:
-    table = published_geometry.make(run(every()))
+    table = published_geometry.make(run_with(every()))
     assert table is not None
     size = columns_of(table, "L1")
     assert size["here"] == "217 KiB".replace(" ", "\u00a0")
@@ -473,7 +425,7 @@ def test_caches_stand_with_their_sources() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_become_text_and_their_numbers_know_their_rows(name: str) -> None:
-    table = TABLES[name](run(every()))
+    table = TABLES[name](run_with(every()))
     assert table is not None
     assert {len(line) for line in table.rows} == {len(table.header)}
     assert tables.markdown(table).count("\n") == len(table.rows) + 2
@@ -486,7 +438,7 @@ def test_tables_become_text_and_their_numbers_know_their_rows(name: str) -> None
 
 
 def test_the_matrix_rows_of_table_ii() -> None:
-    table = vandenbraak_matrix.make(run(every()))
+    table = vandenbraak_matrix.make(run_with(every()))
     assert table is not None
     assert [plain(line[1]) for line in table.rows] == ["2.06 ms", "1.02 ms", "0.634 ms"]
     assert [plain(line[3]) for line in table.rows] == ["31×", "43×", "26×"]
@@ -495,7 +447,7 @@ def test_the_matrix_rows_of_table_ii() -> None:
 
 
 def test_a_ratio_of_an_invalid_kernel_is_not_told() -> None:
-    table = vandenbraak_matrix.make(run(additions(invalid=(1, "coalesced", 4))))
+    table = vandenbraak_matrix.make(run_with(additions(invalid=(1, "coalesced", 4))))
     assert table is not None
     assert [plain(line[6]) for line in table.rows] == ["8.33×", "–", "–"]
     assert plain(table.rows[1][5]).endswith("(invalid)")

@@ -10,6 +10,7 @@ import pytest
 
 from strata import reference
 from strata.reference import Gpu, Published, PublishedLatency, ReferenceTableError, Span, read
+from strata.report.citations import bibtex
 
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT / "results" / "reference"
@@ -264,7 +265,7 @@ def fields(entry: str) -> tuple[str, str, dict[str, str]]:
 
 @pytest.mark.parametrize("one", reference.bibliography(), ids=lambda one: one.key)
 def test_entries_of_bibtex_are_whole(one: reference.Source) -> None:
-    kind, key, found = fields(one.bibtex)
+    kind, key, found = fields(bibtex(one))
     assert key == one.key
     assert REQUIRED[kind] <= found.keys()
     assert all(found.values())

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import re
 import subprocess
 import sys
@@ -28,14 +27,13 @@ from builders import (
     load2,
     measurement,
     predicted,
+    strata,
 )
 from strata import figures
 from strata.figures import _drawing as drawing
 from strata.report import page as report
 from strata.report import sentences, tables
 from strata.run import Run, RunError, load_run
-
-SOURCES = Path(__file__).parents[2] / "analysis" / "src"
 
 
 class Page(HTMLParser):
@@ -376,20 +374,9 @@ def test_unknown_benchmark_still_gets_its_rows(tmp_path: Path) -> None:
 
 def test_same_input_gives_the_same_bytes(one: Path, tmp_path: Path) -> None:
     # In another process, with another hash seed, another time zone and another working folder.
-    environment = os.environ | {
-        "PYTHONHASHSEED": "12345",
-        "TZ": "Asia/Tokyo",
-        "PYTHONPATH": f"{SOURCES}",
-    }
-    subprocess.run(
-        [sys.executable, "-m", "strata", "report", f"{GPU_RUN}", "-o", f"{tmp_path}/again"],
-        env=environment,
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
+    again, there = tmp_path / "again", {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo"}
+    assert strata("report", GPU_RUN, "-o", again, cwd=tmp_path, **there).returncode == 0
     first = {path.relative_to(one): path.read_bytes() for path in one.rglob("*.*")}
-    again = tmp_path / "again"
     second = {path.relative_to(again): path.read_bytes() for path in again.rglob("*.*")}
     assert first.keys() == second.keys()
     assert [f"{name}" for name in first if first[name] != second[name]] == []

@@ -5,8 +5,7 @@ usage, with one line on the standard error that says why.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -52,12 +51,11 @@ def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
 @app.command()
 def report(runs: Runs, out: Annotated[Path | None, _out("report")] = None) -> None:
     """Write report.html, and every figure and table as files beside it."""
-    loaded = [_load(run) for run in runs]
+    loaded = [load_run(run) for run in runs]
     folder = _folder(out, runs, "report")
     from strata.report import page  # brings matplotlib: half a second that only this needs
 
-    with _told(folder):
-        path = page.write(loaded, folder)
+    path = page.write(loaded, folder)
     for run in loaded:
         _print_table(run)
     typer.echo(f"{path}")
@@ -76,13 +74,12 @@ def draw_roofline(
     ] = True,
 ) -> None:
     """Draw kernels under the ceilings of their run; exit code 1 if one lies above its roof."""
-    loaded = [_load(run) for run in runs]
-    lender = _load(ceilings) if ceilings else None
+    loaded = [load_run(run) for run in runs]
+    lender = load_run(ceilings) if ceilings else None
     folder = _folder(out, runs, "roofline")
     from strata.report.roofline import write  # brings matplotlib
 
-    with _told(folder):
-        shown = write(loaded, folder, ceilings=lender, nominal=nominal)
+    shown = write(loaded, folder, ceilings=lender, nominal=nominal)
     for form, found in shown.items():
         typer.echo(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
@@ -97,7 +94,7 @@ def summary(
     brief: Annotated[bool, _option("The ten numbers alone.", None, "--brief")] = False,
 ) -> None:
     """Say what a run found, in a few sentences and ten numbers."""
-    loaded = _load(run)
+    loaded = load_run(run)
     if not brief:
         for sentence in sentences(loaded):
             typer.echo(plain(sentence))
@@ -136,14 +133,13 @@ def compare(
         settings = Settings(false_alarm=false_alarm, min_change=min_change, wander=wander)
     except ValueError as error:
         _fail(f"{error}")
-    with _told(out):
-        loaded = [output.only(_load(run), only or []) for run in runs]
-        repeats = [output.only(_load(run), only or []) for run in same or []]
-        found, beside = output.compared(loaded, settings, same=repeats)
-        if out:
-            from strata.report.comparison import write  # brings matplotlib
+    loaded = [output.only(load_run(run), only or []) for run in runs]
+    repeats = [output.only(load_run(run), only or []) for run in same or []]
+    found, beside = output.compared(loaded, settings, same=repeats)
+    if out:
+        from strata.report.comparison import write  # brings matplotlib
 
-            write(found, beside, out)
+        write(found, beside, out)
     parts = output.sections(found, beside)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
         typer.echo(f"strata: warning: {one_line(warning)}", err=True)
@@ -157,7 +153,7 @@ def validate(runs: Runs) -> None:
     """Check run folders against their contract."""
     broken = False
     for folder in runs:
-        run = _load(folder)
+        run = load_run(folder)
         if found := findings(run):
             broken = True
             typer.echo("\n".join(f"{folder}: {line}" for line in found), err=True)
@@ -179,9 +175,7 @@ def write_as(
     force: Annotated[bool, _option("Write over FILE.", None, "--force")] = False,
 ) -> None:
     """Write a run as a file for other tools."""
-    loaded = _load(run)
-    with _told(file):
-        typer.echo(f"{interop.export(loaded, file, to=to, force=force)}")
+    typer.echo(f"{interop.export(load_run(run), file, to=to, force=force)}")
 
 
 @app.command(name="import")
@@ -194,31 +188,12 @@ def bring_in(
     force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
 ) -> None:
     """Make a run folder of another tool's file, and print its path."""
-    with _told(to):
-        typer.echo(f"{interop.bring_in(file, to, force=force)}")
-
-
-def _load(folder: Path) -> Run:
-    try:
-        return load_run(folder)
-    except RunError as error:
-        _fail(f"{error}")
-
-
-@contextmanager
-def _told(place: Path | None) -> Iterator[None]:
-    """Ends the command with one line for what cannot be used, or not written below `place`."""
-    try:
-        yield
-    except RunError as error:
-        _fail(f"{error}")
-    except OSError as error:
-        _fail(f"cannot write {error.filename or place}: {error.strerror}")
+    typer.echo(f"{interop.bring_in(file, to, force=force)}")
 
 
 def _fail(message: str) -> NoReturn:
     typer.echo(f"strata: {one_line(message)}", err=True)
-    raise typer.Exit(BAD_INPUT)
+    sys.exit(BAD_INPUT)
 
 
 def _print_table(run: Run) -> None:
@@ -228,10 +203,15 @@ def _print_table(run: Run) -> None:
     if sys.stdout.isatty():
         text = tables.drawn(table, title=title, head=False)
     else:
-        text = f"{title}\n{tables.terminal(table)}"
+        text = f"{title}\n{tables.terminal(table, head=False)}"
     typer.echo(text, nl=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; leaves through SystemExit."""
-    app(args=arguments, prog_name="python -m strata")
+    """Run the command; leaves through SystemExit, with one line for what cannot be used."""
+    try:
+        app(args=arguments, prog_name="python -m strata")
+    except RunError as error:
+        _fail(f"{error}")
+    except OSError as error:
+        _fail(f"cannot write {error.filename or 'the files'}: {error.strerror}")

@@ -17,7 +17,7 @@ from strata.ladder.best import best_cases
 from strata.model import LEVELS, Table, level_name, ordered
 from strata.model.cases import by_case
 from strata.model.units import SPACE, number
-from strata.run import Row, Run, RunError
+from strata.run import Row, Run, RunError, grouped
 
 Rows = Callable[[Run], Iterable[Row]]
 Divisor = Callable[[Row], float]
@@ -92,12 +92,9 @@ def _filled(panel: Panel, runs: Sequence[Run]) -> Group:
     best = min if panel.better == "lower" else max
     for run in runs:
         divisor = panel.divisor(run)
-        column: dict[str, Number] = {}
-        for row in panel.rows(run):
-            if (by := divisor(row)) > 0:
-                label, one = panel.label(row), Number(row.value / by, row)
-                column[label] = best(column.get(label, one), one, key=lambda each: each.value)
-        columns.append(column)
+        found = (Number(row.value / by, row) for row in panel.rows(run) if (by := divisor(row)) > 0)
+        by_label = grouped(found, lambda one: panel.label(one.row)).items()
+        columns.append({label: best(here, key=lambda one: one.value) for label, here in by_label})
     labels = [label for column in columns for label in column]
     if panel.common:
         labels = [label for label in labels if labels.count(label) > 1]

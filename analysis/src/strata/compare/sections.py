@@ -55,21 +55,19 @@ def latex(section: Section) -> str:
 def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
     """The section on a terminal, with `drawn` tables or in plain lines."""
 
-    def put(table: Table, plain: Table) -> None:
-        text = tables.drawn(table, colours=_COLOURS) if drawn else tables.terminal(plain)
-        say(text.rstrip("\n"))
+    def put(table: Table, *, head: bool) -> None:
+        plain = tables.terminal(table, head=head)
+        say((tables.drawn(table, colours=_COLOURS) if drawn else plain).rstrip("\n"))
 
     say(section.title)
     if section.alarms is None:
         for table in section.tables:
             say(f"\n{table.title}")
-            headed = replace(table, rows=(tuple((name,) for name in table.header), *table.rows))
-            put(table, headed)
+            put(table, head=True)
         return
-    alarms = replace(section.alarms, rows=section.alarms.rows[:SHOWN])
-    if alarms.rows:
-        put(alarms, alarms)
-    if more := len(section.alarms.rows) - len(alarms.rows):
+    if section.alarms.rows:
+        put(replace(section.alarms, rows=section.alarms.rows[:SHOWN]), head=False)
+    if (more := len(section.alarms.rows) - SHOWN) > 0:
         say(f"and {more} more")
     for note in section.notes:
         say(note)

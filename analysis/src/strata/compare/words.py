@@ -1,15 +1,16 @@
 """What changed between two runs in words and tables, and as lines of a CSV file."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from statistics import median, median_high
 
 from strata.compare.changes import ALARMS, POWER, VERDICTS, Change, Comparison, Pair
 from strata.compare.conditions import differences, kinship
 from strata.compare.sections import Section, as_csv, table_of
 from strata.model import Table, units
-from strata.run import Row, params_text
+from strata.run import Row, grouped, params_text
 
 MINUS = "−"
 COLUMNS = {
@@ -58,7 +59,7 @@ def section(found: Comparison) -> Section:
     tables = tuple(table for table in (alarms, benchmarks) if table.rows)
     details = tuple(table for table in (_counts(found), _left_out(found)) if table.rows)
     notes = (f"{counts(found)}.", *_notes(found))
-    return Section(title(found), warnings(found), tables, details, alarms, notes)
+    return Section(title(found), tuple(warnings(found)), tables, details, alarms, notes)
 
 
 def title(found: Comparison) -> str:
@@ -74,21 +75,20 @@ def counts(found: Comparison) -> str:
     return f"{units.count(len(found.changes))} timed rows: {listed}"
 
 
-def warnings(found: Comparison) -> tuple[str, ...]:
+def warnings(found: Comparison) -> Iterator[str]:
     """What a reader must know before believing a verdict: one line each."""
-    result = [f"conditions differ, {difference}" for difference in found.differences]
     if kinship(found.before.context, found.after.context) == "model":
-        what = "what differs between the chips is inside every change"
-        result.insert(0, f"two devices of one model: {what}")
+        yield "two devices of one model: what differs between the chips is inside every change"
+    for difference in found.differences:
+        yield f"conditions differ, {difference}"
     for run in found.same:
         told = f"{run.context.run} is given as a run of the same code, yet differs in"
-        result += [f"{told} {difference}" for difference in differences(found.before, run)]
+        yield from [f"{told} {difference}" for difference in differences(found.before, run)]
     if not found.same:
-        result.append(
+        yield (
             "no runs of the same code are given (--same): how far medians wander is taken from "
             "the changes themselves, of which most are then supposed to be none"
         )
-    return tuple(result)
 
 
 def _notes(found: Comparison) -> Iterator[str]:
@@ -137,11 +137,9 @@ def _alarms(found: Comparison) -> Table:
 
 def _benchmarks(found: Comparison) -> Table:
     """Each benchmark's rows by verdict, its median change as of a time, what would be found."""
-    grouped: dict[str, list[Change]] = defaultdict(list)
-    for change in found.changes:
-        grouped[change.before.benchmark].append(change)
     lines = []
-    for benchmark, here in sorted(grouped.items()):
+    by_benchmark = grouped(found.changes, lambda one: one.before.benchmark)
+    for benchmark, here in sorted(by_benchmark.items()):
         verdicts = Counter(change.verdict for change in here)
         numbers = (len(here), *(verdicts[verdict] for verdict in VERDICTS))
         middle = median(change.as_time(change.change) for change in here)
@@ -153,25 +151,22 @@ def _benchmarks(found: Comparison) -> Table:
 
 def _counts(found: Comparison) -> Table:
     """The counted, modelled and published quantities of which a row changed."""
-    grouped: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
-    for one in found.exact:
-        grouped[one.before.quantity, one.before.method, one.before.provenance].append(one)
     lines = []
-    for words, here in sorted(grouped.items()):
+    kind = attrgetter("quantity", "method", "provenance")
+    for words, here in sorted(grouped(found.exact, lambda one: kind(one.before)).items()):
         changed = [(one.before.value, one.after.value) for one in here if one.verdict == "changed"]
-        moved = [abs(after / before - 1) if before else math.inf for before, after in changed]
-        if moved:
-            middle = median_high(moved)
+        if changed:
+            middle = median_high(abs(two / one - 1) if one else math.inf for one, two in changed)
             shown = size(middle) if middle < math.inf else "from 0"
-            lines.append((*words, units.count(len(here)), units.count(len(moved)), shown))
+            lines.append((*words, units.count(len(here)), units.count(len(changed)), shown))
     header = ("quantity", "method", "provenance", "rows", "changed", "median size of a change")
     return table_of("counts", "Counts that are not the same", header, lines, (3, 4, 5))
 
 
 def _left_out(found: Comparison) -> Table:
     """The rows that both runs have and that were not compared, by case and reason."""
-    grouped = Counter((one.before.case, one.reason) for one in found.left_out)
-    lines = ((case, units.count(rows), reason) for (case, reason), rows in grouped.items())
+    counted = Counter((one.before.case, one.reason) for one in found.left_out)
+    lines = ((case, units.count(rows), reason) for (case, reason), rows in counted.items())
     return table_of("left_out", "Not compared", ("case", "rows", "reason"), lines, (1,))
 
 

@@ -2,7 +2,7 @@
 
 A module of this package that defines `FIGURE`, or several as `FIGURES`, is a figure: adding one
 takes one file. Names with a leading underscore are helpers: `_figure` says what a figure is,
-`_chart` what it shows, `_draw` draws that, `_images` writes it, `_drawing` does all of a run's.
+`_chart` what it shows, `_draw` lays that out, `_images` writes it, `_drawing` does all of a run's.
 """
 
 import importlib

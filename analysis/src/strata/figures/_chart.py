@@ -12,9 +12,8 @@ from statistics import fmean
 from typing import Any, Literal, TypeVar
 
 from strata.model import ordered
-from strata.model.cases import grouped
 from strata.model.units import SPACE, quantity, size, tick
-from strata.run import Row
+from strata.run import Row, grouped
 
 INK = "#262626"
 GREY = "#7a7a7a"

@@ -43,7 +43,9 @@ from strata.run import (
     RunError,
     case_id,
     finite,
+    grouped,
 )
+from strata.run.strict import refusal
 
 TOOL = "Google Benchmark"
 METHOD = "google_benchmark"
@@ -94,18 +96,16 @@ def encode(run: Run) -> bytes:
 def _time_of(timed: Sequence[Row]) -> tuple[Row, list[float], str] | None:
     """What is valid as the time of a case: its row, nanoseconds of its samples, what they are."""
     # As seconds_of in harness/cli/bench_command.cpp.
-    seconds = [row for row in timed if row.unit == "s"]
-    if chosen := min(seconds, key=lambda row: row.quantity != "grid_time", default=None):
-        nanoseconds = [PER_SECOND["ns"] * sample for sample in chosen.taken]
-        return (
-            (chosen, nanoseconds, f"{chosen.quantity} by {chosen.method}") if chosen.valid else None
-        )
-    clock = next((r for r in timed if (r.quantity, r.unit) == ("core_clock", "Hz")), None)
-    cycles = next((row for row in timed if row.unit in CYCLES), None)
-    if not (cycles and clock and cycles.valid and clock.valid and clock.value > 0):
+    seconds, hertz, clocked = [row for row in timed if row.unit == "s"], 1.0, ""
+    found = min(seconds, key=lambda row: row.quantity != "grid_time", default=None)
+    if not found:
+        found = next((row for row in timed if row.unit in CYCLES), None)
+        clock = next((r for r in timed if (r.quantity, r.unit) == ("core_clock", "Hz")), None)
+        hertz, clocked = clock.value if clock and clock.valid else 0.0, ", by core_clock"
+    if not found or not found.valid or hertz <= 0:
         return None
-    nanoseconds = [PER_SECOND["ns"] * (sample / clock.value) for sample in cycles.taken]
-    return cycles, nanoseconds, f"{cycles.quantity} by {cycles.method}, by core_clock"
+    nanoseconds = [PER_SECOND["ns"] * (sample / hertz) for sample in found.taken]
+    return found, nanoseconds, f"{found.quantity} by {found.method}{clocked}"
 
 
 def _counter(row: Row) -> str:
@@ -228,36 +228,32 @@ class _File(Struct):
 def decode(text: str, file: Path) -> Imported:
     """What `text`, which lies in `file`, says; raises `RunError` where it is damaged."""
 
-    def refuse(found: str, expected: str, line: int | None = None) -> NoReturn:
-        raise RunError(file, line, found=found, expected=expected, mend=MEND)
+    def refuse(found: str, expected: str) -> NoReturn:
+        raise RunError(file, found=found, expected=expected, mend=MEND)
 
     try:
         raw = json.loads(text)
         data = msgspec.convert(raw, _File)
-        numbers = [{key: finite(value) for key, value in one.items()} for one in data.benchmarks]
         members = [
-            one | {"numbers": own} for one, own in zip(data.benchmarks, numbers, strict=True)
+            one | {"numbers": {key: finite(one[key]) for key in one}} for one in data.benchmarks
         ]
         entries = msgspec.convert(members, list[_Entry])
         units = msgspec.json.decode(data.context.strata_quantities, type=Units)
     except json.JSONDecodeError as error:
-        found = f"broken JSON ({error.msg} at column {error.colno})"
-        refuse(found, "one whole JSON object", error.lineno)
+        raise refusal(file, None, error, MEND) from error
     except (ValueError, RecursionError) as error:
         found = f"{error}".replace("`$[", "`benchmarks[").replace("`$.", "`")
         refuse(f"JSON that cannot be used ({found})", "Google Benchmark's JSON")
-    groups: dict[str, list[_Entry]] = {}
     for entry in entries:
         if (unit := entry.time_unit) not in PER_SECOND:
             refuse(f"the time unit {unit!r} of {entry.name}", f"one of {', '.join(PER_SECOND)}")
         for key in TIMES:
             time = entry.numbers.get(key)
             entry.numbers[key] = None if time is None else time / PER_SECOND[unit]
-        # Before version 1.5 an aggregate had its benchmark's name and a word more.
-        bare = re.sub(r"_(mean|median|stddev|cv|BigO|RMS)$", "", entry.name)
-        groups.setdefault(entry.run_name or bare, []).append(entry)
-    owns = map(_own, groups)
-    backends: set[Backend] = {own[2] if own else "host" for own in owns}
+    # Before version 1.5 an aggregate had its benchmark's name and a word more.
+    last = r"_(mean|median|stddev|cv|BigO|RMS)$"
+    groups = grouped(entries, lambda one: one.run_name or re.sub(last, "", one.name))
+    backends: set[Backend] = {own[2] if own else "host" for own in map(_own, groups)}
     if len(backends) > 1:
         refuse("benchmarks of the GPU and of the CPU", "those of one of the two")
     said = data.context
@@ -266,14 +262,13 @@ def decode(text: str, file: Path) -> Imported:
     caches = [CpuCache(one.level, one.type.lower(), one.size, 0) for one in said.caches]
     known = ("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg", "executable")
     told = {key: raw["context"][key] for key in known if key in raw["context"]}
-    build = {
-        "version": said.strata_version or UNKNOWN,
-        "commit": said.strata_commit if COMMIT.fullmatch(said.strata_commit) else UNKNOWN,
-        "dirty": said.strata_dirty == "true",
-        "build_type": said.strata_build_type or said.library_build_type or UNKNOWN,
-    }
     context: dict[str, Json] = {
-        "strata": build,
+        "strata": {
+            "version": said.strata_version or UNKNOWN,
+            "commit": said.strata_commit if COMMIT.fullmatch(said.strata_commit) else UNKNOWN,
+            "dirty": said.strata_dirty == "true",
+            "build_type": said.strata_build_type or said.library_build_type or UNKNOWN,
+        },
         "device": {"uuid": said.device_uuid or None},
         "host": {"cores": said.num_cpus, "caches": caches, **told},
     }
@@ -297,8 +292,8 @@ def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:
         return None
     suite, benchmark, backend, *pairs = words
     params = dict(pair.partition("=")[::2] for pair in pairs)
-    sound = all(map(NAME.fullmatch, (suite, benchmark, *params)))
-    sound = sound and all(map(WORD.fullmatch, params.values()))
+    named = all(map(NAME.fullmatch, (suite, benchmark, *params)))
+    sound = named and all(map(WORD.fullmatch, params.values()))
     if not sound or case_id(suite, benchmark, backend, params) != "/".join(words):
         return None
     return suite, benchmark, "cuda" if backend == "cuda" else "host", params
@@ -310,7 +305,7 @@ def _case(title: str, group: Sequence[_Entry], units: Units | None) -> Found:
     aggregates = {one.aggregate_name: one for one in group if one.run_type == "aggregate"}
     samples = [one for one in group if one.run_type != "aggregate"]
     wrong = [one for one in samples if one.error_occurred or one.skipped]
-    good = [one for one in samples if not (one.error_occurred or one.skipped)]
+    good = [one for one in samples if one not in wrong]
     said = next((one.error_message or one.skip_message for one in wrong), "")
     if wrong and not good:
         skipped = wrong[0].skipped or said.startswith("skipped")
@@ -373,22 +368,20 @@ def _quantity(
     Nothing of what is neither, or is no number in one of the repetitions.
     """
     numbers = tuple(number for number in samples if number is not None)
-    quantity, _, by = key.partition(":")
-    spelt = METRIC.fullmatch(quantity) and METRIC.fullmatch(by)
-    if len(numbers) < len(samples):
-        return
+    own, _, by = key.partition(":")
+    spelt = METRIC.fullmatch(own) and METRIC.fullmatch(by)
+    what: tuple[str, str, Provenance, str]
     if key in TIMES and not units:
-        yield Measurement(key, "s", "timed", method, numbers, NOISE)
+        what = key, "s", "timed", method
     elif key == "real_time" and (said := LABEL.fullmatch(label)):
-        yield Measurement(said["quantity"], "s", "timed", said["method"], numbers, NOISE)
+        what = said["quantity"], "s", "timed", said["method"]
     elif key in NO_COUNTER:  # nor did anybody measure the time of the CPU of our own cases
         return
-    elif key in units and spelt:
-        yield Measurement(quantity, *units[key], by, numbers, NOISE)
-    elif key in RATES:
-        yield Measurement(key, RATES[key], "timed", method, numbers, NOISE)
     elif spelt:
-        yield Measurement(quantity, UNKNOWN, "published", by, numbers, NOISE)
+        what = own, *units.get(key, (UNKNOWN, "published")), by
+    elif key in RATES:
+        what = key, RATES[key], "timed", method
     else:
-        known = key if METRIC.fullmatch(key) else name(key)
-        yield Measurement(known, UNKNOWN, "published", method, numbers, NOISE)
+        what = key if METRIC.fullmatch(key) else name(key), UNKNOWN, "published", method
+    if len(numbers) == len(samples):
+        yield Measurement(*what, numbers, NOISE)

@@ -28,8 +28,8 @@ from typing import NamedTuple, NoReturn
 
 from msgspec import Struct
 
-from strata.interop._run_folder import Found, Imported, Json, name, word
-from strata.run import METRIC, Measurement, Noise, RunError
+from strata.interop._run_folder import UNKNOWN, Found, Imported, Json, name, word
+from strata.run import METRIC, Measurement, Noise, RunError, grouped
 from strata.run.files import resource
 
 TOOL = "Nsight Compute"
@@ -87,15 +87,10 @@ class _Launch(Struct, frozen=True):
 
     def read(self, printed: Mapping[str, tuple[str, str]]) -> None:
         """Keep numbers and units by metric; raises ValueError for a number of another locale."""
-        for metric, (text, unit) in printed.items():
-            if METRIC.fullmatch(metric):
-                self.printed[metric] = text
-                try:
-                    reading = reading_of(text, unit)
-                except ValueError as error:
-                    raise ValueError(f"{error} as {metric}") from None
-                if reading:
-                    self.readings[metric] = reading
+        for metric in filter(METRIC.fullmatch, printed):
+            self.printed[metric], unit = printed[metric]
+            if reading := reading_of(self.printed[metric], unit, metric):
+                self.readings[metric] = reading
 
 
 @cache
@@ -116,12 +111,8 @@ def _is_header(line: str) -> bool:
 
 def scale_of(unit: str) -> tuple[Decimal, str]:
     """What makes base units of a number in ncu's `unit`, and our name for the unit."""
-    top, slash, below = unit.partition("/")
-    scale, spelt = _part(top)
-    if not slash:
-        return scale, spelt or "1"
-    under, spelt_below = _part(below)
-    whole = f"{spelt or '1'}/{spelt_below}"
+    (scale, top), (under, below) = map(_part, unit.partition("/")[::2])
+    whole = f"{top or '1'}/{below}".rstrip("/")
     return scale / under, "Hz" if whole == "cycle/s" else whole
 
 
@@ -132,12 +123,12 @@ def _part(unit: str) -> tuple[Decimal, str]:
     return Decimal(1), _NAMES.get(unit, unit)
 
 
-def reading_of(text: str, unit: str) -> Reading | None:
+def reading_of(text: str, unit: str, metric: str) -> Reading | None:
     """A number of ncu's in base units, None of what is none; ValueError for another locale."""
     bare = text.strip()
     if not NUMBER.fullmatch(bare):
         if NUMBER_LIKE.fullmatch(bare):
-            raise ValueError(bare)
+            raise ValueError(f"{bare} as {metric}")
         return None
     scale, spelt = scale_of(unit)
     number = Decimal(bare.replace(",", ""))
@@ -147,20 +138,24 @@ def reading_of(text: str, unit: str) -> Reading | None:
     return Reading(float(scale * number), spelt, float(half))
 
 
+def _refuse(
+    file: Path, found: str, expected: str, line: int | None = None, mend: str = MEND
+) -> NoReturn:
+    raise RunError(file, line, found=found, expected=expected, mend=mend)
+
+
 def decode(text: str, file: Path) -> Imported:
     """What the table in `text`, among lines of ncu and of the program, says; raises `RunError`."""
     launches = _launches(text.splitlines(), file)
-    for column, values in (
-        ("device", {one.cells.get(DEVICE, "") for one in launches}),
-        ("compute capability", {one.cells.get(CAPABILITY, "") for one in launches}),
-        ("device's name", {one.printed.get(DEVICE_NAME, "") for one in launches}),
-    ):
+    keys = {DEVICE: "device", CAPABILITY: "compute capability", DEVICE_NAME: "device's name"}
+    for key, words in keys.items():
+        values = {one.printed.get(key) or one.cells.get(key, "") for one in launches}
         if len(values) > 1:
-            found = f"more than one {column}: {', '.join(sorted(values))}"
+            found = f"more than one {words}: {', '.join(sorted(values))}"
             mend = "let ncu profile one of them (--devices)"
             _refuse(file, found, "the launches of one device", mend=mend)
     first = launches[0]
-    device = first.printed.get(DEVICE_NAME) or "unknown"
+    device = first.printed.get(DEVICE_NAME) or UNKNOWN
     capability = first.cells.get(CAPABILITY)
     facts: Json = {"compute_capability": capability} if capability else {}
     for attribute, (fact, scale) in DEVICE_FACTS.items():
@@ -169,12 +164,6 @@ def decode(text: str, file: Path) -> Imported:
             facts[fact] = number if fact.endswith("_hz") else round(number)
     context = {"device": facts, "counters": _counters(launches, device)}
     return Imported(TOOL, "cuda", _cases(launches), context, device)
-
-
-def _refuse(
-    file: Path, found: str, expected: str, line: int | None = None, mend: str = MEND
-) -> NoReturn:
-    raise RunError(file, line, found=found, expected=expected, mend=mend)
 
 
 def _cells(line: str, file: Path, number: int) -> list[str]:
@@ -259,20 +248,17 @@ def kernel_words(signature: str) -> tuple[str, str]:
 
 def _cases(launches: Sequence[_Launch]) -> list[Found]:
     """Launches of one kernel with one grid and block are the samples of one case."""
-    groups: dict[tuple[str, str, str], list[_Launch]] = {}
-    for launch in launches:
-        kernel, grid, block = (launch.cells.get(column, "") for column in (KERNEL, GRID, BLOCK))
-        groups.setdefault((kernel, grid, block), []).append(launch)
-    return [_case(kernel, grid, block, group) for (kernel, grid, block), group in groups.items()]
+    columns = (KERNEL, BLOCK, GRID)
+    alike = grouped(launches, lambda one: tuple(one.cells.get(name, "") for name in columns))
+    return [_case(kernel, block, grid, group) for (kernel, block, grid), group in alike.items()]
 
 
-def _case(kernel: str, grid: str, block: str, group: Sequence[_Launch]) -> Found:
+def _case(kernel: str, block: str, grid: str, group: Sequence[_Launch]) -> Found:
     bare, arguments = kernel_words(kernel)
     sizes = {"block": re.findall(r"\d+", block), "grid": re.findall(r"\d+", grid)}
     params = {axis: "x".join(size) for axis, size in sizes.items() if size}
-    if arguments:
-        params["template"] = word(arguments)
-    counted: dict[tuple[str, str], Measurement] = {}
+    params |= {"template": word(arguments)} if arguments else {}
+    counted: list[Measurement] = []
     facts: Json = {"launches": len(group)}
     for metric in dict.fromkeys(metric for launch in group for metric in launch.readings):
         found = [launch.readings.get(metric) for launch in group]
@@ -281,11 +267,9 @@ def _case(kernel: str, grid: str, block: str, group: Sequence[_Launch]) -> Found
             value = readings[0].value
             facts[metric] = int(value) if value.is_integer() else value
         if not metric.startswith(NO_METRIC):
-            one = _measurement(metric, readings)
-            counted.setdefault((one.quantity, one.method), one)
+            counted.append(_measurement(metric, readings))
     reason = "" if counted else "ncu gave no number for it"
-    made = [*counted.values()]
-    return Found(kernel, SUITE, name(bare), params, counted=made, facts=facts, reason=reason)
+    return Found(kernel, SUITE, name(bare), params, counted=counted, facts=facts, reason=reason)
 
 
 def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
@@ -301,8 +285,9 @@ def _measurement(metric: str, readings: Sequence[Reading]) -> Measurement:
 
 def _noise(readings: Sequence[Reading]) -> Noise:
     """Whether the digits that ncu printed say enough."""
-    coarse = [(one.resolution, abs(one.value)) for one in readings if one.resolution]
-    worst = max((half / value if value else math.inf for half, value in coarse), default=0)
+    coarse = [one for one in readings if one.resolution]
+    shares = (one.resolution / abs(one.value) if one.value else math.inf for one in coarse)
+    worst = max(shares, default=0)
     if worst == 0:
         return Noise("not_applicable", "")
     if worst > COARSE:
@@ -317,12 +302,8 @@ def _counters(launches: Sequence[_Launch], device: str) -> Json:
     metrics = {metric for launch in launches for metric in launch.readings}
     passes = [launch.readings[PASSES].value for launch in launches if PASSES in launch.readings]
     told = ("name", "metric", "unit", "meaning", "set")
+    counted = [{key: known[one][key] for key in told} for one in sorted(metrics & known.keys())]
     return {
-        "asked": [SUITE],
-        "state": "counted",
-        "chip": f"{device}, by {TOOL}",
-        "passes": round(max(passes, default=0)),
-        "quantities": [
-            {key: known[one][key] for key in told} for one in sorted(metrics & {*known})
-        ],
-    }
+        "asked": [SUITE], "state": "counted", "chip": f"{device}, by {TOOL}",
+        "passes": round(max(passes, default=0)), "quantities": counted,
+    }  # fmt: skip

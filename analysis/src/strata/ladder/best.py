@@ -1,6 +1,6 @@
 """The n-body ladder as it was measured: each rung by its best case."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -8,8 +8,9 @@ from strata import reference
 from strata.ladder import rungs as ladder
 from strata.ladder.rungs import GIGA, PROBLEMS, RATE, Place, place_rank, rung_name, size, size_words
 from strata.model import Cited, Sentence
+from strata.model.cases import ratio
 from strata.model.units import factor, number
-from strata.run import Row, Run
+from strata.run import Row, Run, grouped
 
 
 class Best(NamedTuple):
@@ -36,7 +37,7 @@ class Best(NamedTuple):
     @property
     def speedup(self) -> float | None:
         """Over the rung before; None where one of both is not valid."""
-        return ladder.speedup(self.after, self.before)
+        return ratio(self.after, self.before)
 
 
 def best_cases(run: Run) -> tuple[Best, ...]:
@@ -80,11 +81,10 @@ def common_size(found: Sequence[Best]) -> str:
 
 def published(device: str) -> tuple[reference.PublishedRate, ...]:
     """Others' rates of one system on the chip, each implementation at its largest N."""
-    theirs: dict[str, list[reference.PublishedRate]] = defaultdict(list)
-    for one in reference.nbody():
-        if (one.problem, one.precision) == ("single", "fp32") and reference.is_of(one, device):
-            theirs[one.implementation].append(one)
-    return tuple(max(rates, key=lambda one: one.bodies or 0) for rates in theirs.values())
+    theirs = (one for one in reference.nbody() if reference.is_of(one, device))
+    single = (one for one in theirs if (one.problem, one.precision) == ("single", "fp32"))
+    by_code = grouped(single, lambda one: one.implementation)
+    return tuple(max(rates, key=lambda one: one.bodies or 0) for rates in by_code.values())
 
 
 def sentences(run: Run) -> tuple[Sentence, ...]:
@@ -124,11 +124,9 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
     problem that was measured at one value alone.
     """
     cases = ladder.Cases(run)
-    places: dict[Place, dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for row in cases.having(RATE):
-        value = row.count(axis)
-        if row.benchmark == rung and value is not None:
-            places[ladder.place_of(row)][value].append(row)
+    of_rung = (row for row in cases.having(RATE) if row.benchmark == rung)
+    by_place = grouped((row for row in of_rung if row.count(axis) is not None), ladder.place_of)
+    places = {at: grouped(by_place[at], lambda row: int(row.params[axis])) for at in by_place}
     ranked = sorted(places.items(), key=lambda item: (len(item[1]), place_rank(item[0])))
     chosen = {place[0]: by_value for place, by_value in ranked if len(by_value) > 1}
     return tuple(
@@ -150,9 +148,8 @@ class Copied(NamedTuple):
     @property
     def outside(self) -> float | None:
         """Share of the time that is not the kernel's; None where one of both is not valid."""
-        if self.kernel and self.kernel.valid and self.row.valid and self.row.value > 0:
-            return 1 - self.kernel.value / self.row.value
-        return None
+        inside = ratio(self.kernel, self.row)
+        return None if inside is None else 1 - inside
 
 
 def copied(run: Run) -> tuple[Copied, ...]:

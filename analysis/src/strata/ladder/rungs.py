@@ -4,13 +4,12 @@ What a rung is, the run itself says (`Context.rungs`).
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
 from strata.model import Cited, Sentence, ordered
 from strata.model.units import count
-from strata.run import Row, Run, Rung
+from strata.run import Row, Run, Rung, grouped
 
 SUITE = "nbody"
 GIGA = 1e9
@@ -145,10 +144,8 @@ class Cases:
 
 def by_place(rows: Iterable[Row]) -> Mapping[str, Mapping[Place, list[Row]]]:
     """Rows by rung, and of each by place."""
-    found: dict[str, dict[Place, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        found[row.benchmark][place_of(row)].append(row)
-    return {rung: dict(places) for rung, places in found.items()}
+    by_rung = grouped(rows, lambda row: row.benchmark)
+    return {rung: grouped(here, place_of) for rung, here in by_rung.items()}
 
 
 def at_size(rows: Sequence[Row], problem: str) -> dict[str, list[Row]]:
@@ -164,13 +161,6 @@ def at_size(rows: Sequence[Row], problem: str) -> dict[str, list[Row]]:
         rung: places[largest if largest in places else max(places, key=place_rank)]
         for rung, places in by_rung.items()
     }
-
-
-def speedup(row: Row | None, base: Row | None) -> float | None:
-    """How many times as fast as another case; None where one of both is missing or not valid."""
-    if row is None or base is None or base.value <= 0 or not (row.valid and base.valid):
-        return None
-    return row.value / base.value
 
 
 def best(rows: Iterable[Row]) -> Row:

@@ -10,7 +10,7 @@ from strata import reference
 from strata.ladder import rungs as ladder
 from strata.model import Bar, Cited, Sentence, curves, latency_bars, level_name
 from strata.model.units import count, factor
-from strata.run import Row, Run
+from strata.run import Row, Run, grouped
 
 # --- Papadouli, Markovitsis, Sanchez Cabrera (2026): Table 1, Figures 1 and 2 ---------------------
 
@@ -58,8 +58,8 @@ def thessaly(run: Run) -> tuple[ThessalyStep, ...]:
     last: Row | None = None
     for name, hardware, seconds, rung, layouts in THESSALY_STEPS:
         here = rates.get(rung, [])
-        known = [layout for layout in layouts if any(one.text("layout") == layout for one in here)]
-        row = ladder.best(one for one in here if one.text("layout") == known[0]) if known else None
+        by_layout = grouped(here, lambda one: one.text("layout"))
+        row = next((ladder.best(by_layout[one]) for one in layouts if one in by_layout), None)
         before = last
         if rung == ladder.SEVERAL:
             alone = [one for one in here if ladder.gpus(one) == 1]
@@ -109,11 +109,10 @@ class LayoutGain(NamedTuple):
 def layout_gains(rows: Sequence[Row]) -> tuple[LayoutGain, ...]:
     """Figure 11 redone: speed of each layout over aos, alone and under load."""
     alone = {(bar.level, bar.layout): bar.cycles for bar in layout_times(rows)}
-    loaded: dict[tuple[str, str], Row] = {}
-    for point in curves(rows, "useful_bandwidth"):
-        if point.fields == "all" and point.layout in SIEGEL_LAYOUTS:
-            here = point.level, point.layout
-            loaded[here] = ladder.best([loaded.get(here, point.row), point.row])
+    points = (one for one in curves(rows, "useful_bandwidth") if one.fields == "all")
+    known = (one for one in points if one.layout in SIEGEL_LAYOUTS)
+    at = grouped(known, lambda one: (one.level, one.layout))
+    loaded = {place: ladder.best(one.row for one in here) for place, here in at.items()}
     result = []
     for how, found in (("alone", alone), ("loaded", loaded)):
         for (level, layout), row in found.items():

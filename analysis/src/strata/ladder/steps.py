@@ -13,20 +13,21 @@ each cycle, so its clock does not enter. Invalid rows never enter.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 from strata.ladder import launch
 from strata.ladder import rungs as ladder
 from strata.ladder.launch import LANES
-from strata.ladder.rungs import Cases, Place, interactions, rung_name, size_words
+from strata.ladder.rungs import Cases, interactions, rung_name, size_words
 from strata.ladder.stalls import STATES, stalls_of
 from strata.model import Cited, Sentence
 from strata.model.units import factor, number
-from strata.run import Row, Run
+from strata.run import Row, Run, grouped
 
 PROBLEMS = ("single", "galaxies")
 """Whose steps are told; `gravit` has copies in its time."""
@@ -234,11 +235,10 @@ def changes(run: Run) -> tuple[Change, ...]:
 
 
 def _steps(rates: Sequence[Row], cases: Cases) -> Iterator[Change]:
-    fastest: dict[str, dict[tuple[Place, str], Row]] = defaultdict(dict)
-    for row in rates:
-        cells, here = fastest[row.benchmark], (ladder.place_of(row), row.text("layout"))
-        cells[here] = max(cells.get(here, row), row, key=lambda one: one.value)
-    rungs_in = Counter(layout for cells in fastest.values() for layout in {one[1] for one in cells})
+    alike = grouped(rates, lambda row: (row.benchmark, ladder.place_of(row), row.text("layout")))
+    best = [max(rows, key=lambda row: row.value) for rows in alike.values()]
+    fastest = grouped(best, lambda row: row.benchmark)
+    rungs_in = Counter(at[1] for at in {(row.benchmark, row.text("layout")) for row in best})
 
     def rank(step: Change) -> tuple[object, ...]:
         old, new = step.before, step.after
@@ -246,16 +246,12 @@ def _steps(rates: Sequence[Row], cases: Cases) -> Iterator[Change]:
         return step.counted, place, rungs_in[new.text("layout")], new.value, old.value
 
     for rung, after in fastest.items():
-        before = fastest.get(cases.below(rung, fastest), {})
-        pairs = [
-            (old, new)
-            for old in before.values()
-            for new in after.values()
-            if ladder.place_of(old) == ladder.place_of(new)
-        ]
-        same = [(old, new) for old, new in pairs if old.text("layout") == new.text("layout")]
-        if pairs:
-            yield max((Change(*pair, cases) for pair in same or pairs), key=rank)
+        before = fastest.get(cases.below(rung, fastest), [])
+        every = (Change(*pair, cases) for pair in product(before, after))
+        here = [one for one in every if ladder.place_of(one.before) == ladder.place_of(one.after)]
+        same = [one for one in here if one.before.text("layout") == one.after.text("layout")]
+        if here:
+            yield max(same or here, key=rank)
 
 
 NOTHING = 0.03

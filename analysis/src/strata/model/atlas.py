@@ -7,9 +7,9 @@ and a table say the same. What a run lacks is simply not there.
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from strata.model.cases import CLOCKS, by_case, grouped
+from strata.model.cases import CLOCKS, by_case
 from strata.model.names import LEVELS, ordered, rank
-from strata.run import Row, Run
+from strata.run import Row, Run, grouped
 
 Place = TypeVar("Place", bound=Hashable)
 

@@ -1,15 +1,11 @@
 """The rows of one case beside each other: what a benchmark measured at one point of its axes."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import TypeVar
 
-from strata.run import Provenance, Row
-
-T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
+from strata.run import Provenance, Row, grouped
 
 CLOCKS = ("clock64_slope", "tsc_slope")
 """The methods that read a clock on the core that works."""
@@ -57,12 +53,11 @@ class CaseRows:
         return self.of(quantity, "timed")
 
 
-def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Items by a key, keys and items in the order in which they come."""
-    found: dict[K, list[T]] = {}
-    for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
+def ratio(row: Row | None, base: Row | None) -> float | None:
+    """One value over another; None where one of both is missing or not valid, or the base is 0."""
+    if row is None or base is None or base.value <= 0 or not (row.valid and base.valid):
+        return None
+    return row.value / base.value
 
 
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from strata.model.cases import CaseRows, by_case, grouped
+from strata.model.cases import CaseRows, by_case
 from strata.model.layouts import place_of
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, fields_name, level_name, ordered, rank
 from strata.model.text import NONE, Cited, Sentence, Table, table, told
 from strata.model.units import count, quantity
-from strata.run import Counters, Row, Run, Verdict
+from strata.run import Counters, Row, Run, Verdict, grouped
 
 GENERATIONS = ("1.0-1.1", "1.2-1.3", "2.x", "3.x", "5.x-6.x", "7.x")
 """Compute capabilities that share their rules, as the axis of `layout_traffic` names them."""
@@ -187,13 +187,10 @@ def state(counters: Counters | None) -> str:
 
 def model_words(check: ModelCheck) -> str:
     """How many cases the model predicted exactly, in one sentence."""
-    cases, passed, failed = (
-        check.verdicts.total(),
-        check.verdicts["passed"],
-        check.verdicts["failed"],
-    )
+    verdicts, cases = check.verdicts, check.verdicts.total()
     if not cases:
         return "Model: no case has both a prediction and a count."
+    passed, failed = verdicts["passed"], verdicts["failed"]
     others = {"not equal": failed, "not compared": cases - passed - failed}
     rest = ", ".join(f"{number} {what}" for what, number in others.items() if number)
     return f"Model: predicted equals counted in {passed} of {cases} cases{rest and f'; {rest}'}."

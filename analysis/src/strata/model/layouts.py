@@ -6,11 +6,11 @@ Invalid rows are carried to the figures, which draw them hollow, and never enter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from strata.model.cases import CaseRows, by_case, grouped
+from strata.model.cases import CaseRows, by_case, ratio
 from strata.model.names import FIELDS, LAYOUTS, LEVELS, level_name, ordered, rank
 from strata.model.text import Cited, Sentence, cited
 from strata.model.units import factor
-from strata.run import Row
+from strata.run import Row, grouped
 
 BASELINE = "aos"
 
@@ -132,11 +132,8 @@ def layout_results(rows: Sequence[Row]) -> tuple[LayoutResult, ...]:
     for place in sorted(cycles.keys() | best.keys(), key=_rank):
         bar, base_bar = (cycles.get(key) for key in (place, (*place[:2], BASELINE)))
         load, base_load = (best.get(key) for key in (place, (*place[:2], BASELINE)))
-        speed = gain = None
-        if bar and base_bar and bar.cycles.value > 0:
-            speed = base_bar.cycles.value / bar.cycles.value
-        if load and base_load and base_load.row.value > 0:
-            gain = load.row.value / base_load.row.value
+        speed = ratio(base_bar and base_bar.cycles, bar and bar.cycles)
+        gain = ratio(load and load.row, base_load and base_load.row)
         result.append(LayoutResult(*place, bar, speed, load, gain))
     return tuple(result)
 

@@ -50,12 +50,9 @@ def noise(ys: Sequence[float]) -> float:
     return NORMAL * median([abs(step - middle) for step in steps]) / sqrt(2)
 
 
-def find(
-    xs: Sequence[float], ys: Sequence[float], *, tolerance: float | None = None
-) -> tuple[Plateau, ...]:
+def find(xs: Sequence[float], ys: Sequence[float]) -> tuple[Plateau, ...]:
     """The plateaus of the curve `ys` over `xs`, left to right.
 
-    `tolerance` is relative, unless told the larger of TOLERANCE and NOISE times the curve's noise.
     Raises ValueError unless `xs` and `ys` are positive and as many, and `xs` ascend.
     """
     if len(xs) != len(ys):
@@ -64,9 +61,8 @@ def find(
         raise ValueError("a place or a point that is not positive; logarithms need positive ones")
     if not all(after > before for before, after in pairwise(xs)):
         raise ValueError("places that do not ascend; sort the points and keep one of each place")
-    if tolerance is None:
-        tolerance = max(TOLERANCE, NOISE * noise(ys))
-    places, logs, width = [log2(x) for x in xs], [log(y) for y in ys], log(1 + tolerance)
+    places, logs = [log2(x) for x in xs], [log(y) for y in ys]
+    width = log(1 + max(TOLERANCE, NOISE * noise(ys)))
     found: list[Plateau] = []
     free = 0
     for flat in _merged(sorted(_stretches(places, logs, 0, len(xs), width)), logs):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from strata.model.text import Table, plain
 from strata.model.units import SPACE, THIN
 
-_LATEX = str.maketrans(
+LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {
         "\\": r"\textbackslash{}",
@@ -22,7 +22,9 @@ _LATEX = str.maketrans(
         SPACE: "~",
         THIN: r"\,",
     }
+    | {"ä": r"{\"a}", "ö": r"{\"o}", "ü": r"{\"u}", "é": r"{\'e}"}
 )
+"""What stands for letters that LaTeX and BibTeX do not take as they are."""
 
 
 def markdown(table: Table) -> str:
@@ -40,7 +42,7 @@ def latex(table: Table, source: str) -> str:
     """The table for LaTeX with the booktabs package; `source` says where the numbers come from."""
     columns = "".join("r" if place in table.numeric else "l" for place in range(len(table.header)))
     header, *rows = (
-        " & ".join(cell.translate(_LATEX) for cell in row) + r" \\"
+        " & ".join(cell.translate(LATEX) for cell in row) + r" \\"
         for row in (table.header, *_plain(table))
     )
     lines = [
@@ -50,9 +52,10 @@ def latex(table: Table, source: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def terminal(table: Table) -> str:
+def terminal(table: Table, *, head: bool = True) -> str:
     """The table in plain aligned columns, without rules: for pipes and logs."""
-    lines = _aligned(_plain(table), table.numeric)
+    rows = [table.header, *_plain(table)] if head else _plain(table)
+    lines = _aligned(rows, table.numeric)
     return "".join("  ".join(line).rstrip() + "\n" for line in lines)
 
 

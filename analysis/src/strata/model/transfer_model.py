@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from strata.model.cases import by_case, grouped
+from strata.model.cases import by_case
 from strata.model.names import rank
-from strata.run import Row
+from strata.run import Row, grouped
 from strata.run.statistics import Interval
 
 MEMORIES = ("pageable", "pinned", "mapped")
@@ -111,7 +111,7 @@ def _resampled(line: Line, generator: np.random.Generator) -> list[tuple[float, 
     return list(zip(*_solve(x, dealt, 1 / np.abs(fitted)), strict=True))
 
 
-def break_even(many: Line, packed: Line, *, seed: int = 1) -> BreakEven | None:
+def break_even(many: Line, packed: Line) -> BreakEven | None:
     """From how many bytes on many small copies are cheaper than packing; None if they never are.
 
     Packing costs less for nothing and more a byte. The interval is of resampled lines.
@@ -119,7 +119,7 @@ def break_even(many: Line, packed: Line, *, seed: int = 1) -> BreakEven | None:
     size = _crossing((many.alpha, many.beta), (packed.alpha, packed.beta))
     if not 0 < size < float("inf"):
         return None
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(1)
     lines = zip(_resampled(many, generator), _resampled(packed, generator), strict=True)
     sizes = [found for one, two in lines if not np.isnan(found := _crossing(one, two))]
     if not sizes:
@@ -166,7 +166,7 @@ def points(rows: Iterable[Row]) -> tuple[Point, ...]:
     for group in grouped(found, lambda point: point.key).values():
         out = held_out(point.bytes for point in group if point.row.valid)
         marked = [point._replace(held_out=point.bytes in out) for point in group]
-        line = line_of(marked)
+        line = lines(marked).get(group[0].key)
         result += [one._replace(predicted=line.at(one.bytes) if line else None) for one in marked]
 
     def place(one: Point) -> tuple[object, ...]:
@@ -176,19 +176,14 @@ def points(rows: Iterable[Row]) -> tuple[Point, ...]:
     return tuple(sorted(result, key=place))
 
 
-def line_of(group: Iterable[Point]) -> Line | None:
-    """The line through the valid points of one key that are not held out."""
-    used = [point for point in group if point.row.valid and not point.held_out]
-    return fit([point.bytes for point in used], [point.row.value for point in used])
-
-
 def lines(found: Iterable[Point]) -> Mapping[Key, Line]:
-    """The fitted line of each key that has one."""
-    return {
-        key: line
-        for key, group in grouped(found, lambda point: point.key).items()
-        if (line := line_of(group))
+    """The line of each key through its valid points that are not held out, where one can be."""
+    used = (point for point in found if point.row.valid and not point.held_out)
+    fitted = {
+        key: fit([one.bytes for one in here], [one.row.value for one in here])
+        for key, here in grouped(used, lambda point: point.key).items()
     }
+    return {key: line for key, line in fitted.items() if line}
 
 
 def worst_prediction(found: Iterable[Point]) -> float | None:

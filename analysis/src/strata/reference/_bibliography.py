@@ -13,25 +13,8 @@ from msgspec import Meta, Struct, field
 
 from strata.reference._files import MARK, MEND, ReferenceTableError, folder, read
 
-_WHERE = {
-    "article": "journal",
-    "book": "howpublished",
-    "incollection": "booktitle",
-    "inproceedings": "booktitle",
-    "mastersthesis": "school",
-    "misc": "howpublished",
-    "techreport": "institution",
-}
-"""Kinds of entries, and the field of BibTeX that says where each appeared."""
-_BOOKS = ("book", "incollection")
-"""Their numbers are those of chapters."""
 _AND = re.compile(r" and (?![^{]*\})")
 """Between two authors, and not within the braces of an organisation's name."""
-_ESCAPES = str.maketrans(
-    {letter: f"\\{letter}" for letter in "&%$#_"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"ä": r"{\"a}", "ö": r"{\"o}", "ü": r"{\"u}", "é": r"{\'e}", "–": "--"}
-)
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -65,6 +48,11 @@ class Source(Struct, frozen=True, kw_only=True):
         return _by_key()[self.key][0]
 
     @property
+    def in_book(self) -> bool:
+        """Whether its `issue` is the number of a chapter."""
+        return self.kind in ("book", "incollection")
+
+    @property
     def surnames(self) -> tuple[str, ...]:
         """Of persons; organisations whole."""
         authors = filter(None, _AND.split(self.author))
@@ -94,7 +82,7 @@ class Source(Struct, frozen=True, kw_only=True):
             "Master's thesis" if self.kind == "mastersthesis" else "",
             "" if self.kind == "techreport" and self.where in names else self.where,
             self.publisher,
-            f"chapter {self.issue}" if self.issue and self.kind in _BOOKS else self.issue,
+            f"chapter {self.issue}" if self.issue and self.in_book else self.issue,
             f"pp. {self.pages.replace('--', '–')}" if self.pages else "",
             "" if self.year in self.where.split() else self.year,
         )
@@ -103,32 +91,6 @@ class Source(Struct, frozen=True, kw_only=True):
         where = ", ".join(filter(None, place))
         parts = (authors, self.title, where, eprint, doi, self.link, self.note)
         return " ".join(f"{part}." for part in parts if part)
-
-    @property
-    def bibtex(self) -> str:
-        """An entry of BibTeX; names of organisations and titles keep their capitals."""
-        volume, _, issue = self.issue.partition("(")
-        numbers = {"chapter" if self.kind in _BOOKS else "number": self.issue}
-        if self.kind == "article":
-            numbers = {"volume": volume, "number": issue.rstrip(")")}
-        fields = {
-            "author": self.author,
-            "title": f"{{{self.title.translate(_ESCAPES)}}}",
-            _WHERE[self.kind]: self.where,
-            "publisher": self.publisher,
-            **numbers,
-            "pages": self.pages,
-            "year": self.year,
-            "eprint": self.eprint,
-            "archiveprefix": "arXiv" if self.eprint else "",
-            "doi": self.doi,
-            "url": self.link,
-            "note": self.note,
-        }
-        for name in fields.keys() - {"author", "title", "doi", "url"}:
-            fields[name] = fields[name].translate(_ESCAPES)
-        told = [f"  {name} = {{{text}}}," for name, text in fields.items() if text]
-        return "\n".join([f"@{self.kind}{{{self.key},", *told, "}"])
 
 
 def read_bibliography(path: Path) -> tuple[Source, ...]:

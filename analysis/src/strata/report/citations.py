@@ -10,8 +10,19 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from strata import reference
+from strata.model.tables import LATEX
 
 _MARK = re.compile(r"(?<![\w\])])\[(\d+(?:, ?\d+)*)\]")
+_WHERE = {
+    "article": "journal",
+    "book": "howpublished",
+    "incollection": "booktitle",
+    "inproceedings": "booktitle",
+    "mastersthesis": "school",
+    "misc": "howpublished",
+    "techreport": "institution",
+}
+"""Kinds of entries, and the field of BibTeX that says where each appeared."""
 _LINK = Markup('<a href="#source-{0}">{0}</a>')
 
 
@@ -42,4 +53,26 @@ class Citations:
 
     def bibtex(self) -> str:
         """The sources cited so far, for BibTeX: an entry each, a blank line between two."""
-        return "\n\n".join(one.bibtex.strip() for one in self.used()) + "\n"
+        return "\n\n".join(bibtex(one) for one in self.used()) + "\n"
+
+
+def bibtex(one: reference.Source) -> str:
+    """An entry of BibTeX; names of organisations and titles keep their capitals."""
+    volume, _, issue = one.issue.partition("(")
+    numbers = {"chapter" if one.in_book else "number": one.issue}
+    if one.kind == "article":
+        numbers = {"volume": volume, "number": issue.rstrip(")")}
+    words = {
+        _WHERE[one.kind]: one.where,
+        "publisher": one.publisher,
+        **numbers,
+        "pages": one.pages,
+        "year": one.year,
+        "eprint": one.eprint,
+        "archiveprefix": "arXiv" if one.eprint else "",
+    }
+    escaped = {name: text.translate(LATEX) for name, text in words.items()}
+    names = {"author": one.author, "title": f"{{{one.title.translate(LATEX)}}}"}
+    fields = names | escaped | {"doi": one.doi, "url": one.link, "note": one.note.translate(LATEX)}
+    told = [f"  {name} = {{{text}}}," for name, text in fields.items() if text]
+    return "\n".join([f"@{one.kind}{{{one.key},", *told, "}"])

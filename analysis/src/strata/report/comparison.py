@@ -29,10 +29,6 @@ def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path
 
     Everything is made before anything is written. OSError where that fails.
     """
-    write_files(out, _files(found, beside))
-
-
-def _files(found: Sequence[Comparison], beside: devices.Devices | None) -> dict[str, bytes]:
     parts = sections(found, beside)
     files: dict[str, bytes] = {}
 
@@ -55,4 +51,4 @@ def _files(found: Sequence[Comparison], beside: devices.Devices | None) -> dict[
     templates.filters["plain"] = plain
     page = templates.get_template("compare.html.j2")
     text = page.render(title="Strata: comparison", parts=parts, drawings=drawings)
-    return files | {"compare.html": text.encode()}
+    write_files(out, files | {"compare.html": text.encode()})

@@ -23,14 +23,13 @@ from markupsafe import Markup
 
 from strata.figures._drawing import Drawing, drawn
 from strata.model import counted, tables, units
-from strata.model.cases import grouped
 from strata.model.text import Cited, Sentence, Table
 from strata.report import all_rows, headlines
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
 from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
-from strata.run import VERDICTS, Run, Verdict, params_text
+from strata.run import VERDICTS, Run, Verdict, grouped, params_text
 from strata.run.files import write_files
 from strata.run.rows import Places
 from strata.run.schema import Host
@@ -213,22 +212,18 @@ def _sort_key(cell: Sentence) -> str:
 
 def _notices(run: Run) -> list[str]:
     """What a reader must know before believing anything on the page."""
-    build, state, broken = run.context.build, run.context.state, findings(run)
+    build, state, found, table = run.context.build, run.context.state, findings(run), run.table
     kind = build.build_type or "an unnamed build type"
-    shown = "; ".join(without_paths(line) for line in broken[:3])
-    more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""
+    shown = "; ".join(without_paths(line) for line in found[:3])
+    broken = f"{shown}; and {len(found) - 3} more" if len(found) > 3 else shown
     told = {
         "Built from a source tree with uncommitted changes: the commit alone does not reproduce "
         "these numbers.": build.dirty,
         "The commit of the harness is unknown.": build.commit == "unknown",
         f"Built as {kind}, not as Release.": kind not in ("Release", "RelWithDebInfo"),
         f"The run is {state}: what is missing here was not measured.": state != "complete",
-        "measurements.csv is missing; this page was computed from samples.jsonl.": (
-            run.table is None
-        ),
-        f"The run folder breaks its contract ({shown}{more}). This page is from the samples.": (
-            bool(broken)
-        ),
+        "measurements.csv is missing; this page was computed from samples.jsonl.": table is None,
+        f"The run folder breaks its contract ({broken}). This page is from the samples.": found,
     }
     return [words for words, applies in told.items() if applies]
 

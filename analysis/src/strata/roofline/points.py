@@ -97,9 +97,7 @@ def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
     """Each rung's fastest case on one device that has the quantity, of one system if it can."""
     has = {row.case for row in cases.having(having) if row.value > 0 and ladder.interactions(row)}
     alone = (row for row in cases.having(ladder.RATE) if ladder.gpus(row) == 1)
-    rates = [row for row in alone if row.case in has and row.benchmark != ladder.SEVERAL]
-    by_rung = ladder.at_size(rates, "galaxies") | ladder.at_size(rates, "single")
-    return [ladder.best(rows) for rows in by_rung.values()]
+    return cases.fastest([r for r in alone if r.case in has and r.benchmark != ladder.SEVERAL])
 
 
 def _units(row: Row) -> int:

@@ -3,25 +3,23 @@
 from collections.abc import Sequence
 
 from strata.model import Cited, Sentence, Table, ordered
+from strata.model.text import NONE
 from strata.model.units import SPACE, quantity
 from strata.roofline.forms import FLOP, LEVELS, LOADS, ONCE, Form, brief, level_words
-from strata.roofline.points import Point
 from strata.roofline.verdicts import Entry, points_of
+from strata.run import grouped
 
 
 def table(entries: Sequence[Entry], form: Form) -> Table:
     """A line a kernel: its rates, intensities, largest share of a roof (as counted, if it was)."""
-    kernels: dict[tuple[str, str], list[Point]] = {}
-    for point in points_of(entries):
-        kernels.setdefault((point.run, point.name), []).append(point)
-    every = [point for mine in kernels.values() for point in mine]
+    every = points_of(entries)
     levels = ordered((point.level for point in every), (*LEVELS, ONCE, LOADS))
     bases = ordered(["counted", *(point.basis for point in every)], ("counted",))
-    several = len({run for run, _ in kernels}) > 1
     named = [f"{level_words(level, every[0].row.backend)} ({form.intensity})" for level in levels]
-    header = [*(["run"] if several else ()), "kernel", *bases, *named, "of its roof", "doubt"]
-    lines: list[list[Sentence]] = [[(name,) for name in header]]
-    for (run, kernel), mine in kernels.items():
+    of = ("run", "kernel") if len({point.run for point in every}) > 1 else ("kernel",)
+    header = (*of, *bases, *named, "of its roof", "doubt")
+    lines = []
+    for names, mine in grouped(every, lambda one: (one.run, one.name)[-len(of) :]).items():
         # What was counted comes first.
         mine.sort(key=lambda one: one.basis != "counted")
         cells: dict[str, Sentence] = {}
@@ -34,12 +32,9 @@ def table(entries: Sequence[Entry], form: Form) -> Table:
                 cells.setdefault(one.basis, (Cited(rate, one.row),))
         shares = [(one.basis, one.share) for one in mine if one.share]
         share = max((share for basis, share in shares if basis == shares[0][0]), default=None)
-        lines.append([
-            *([(run,)] if several else ()),
-            (kernel,),
-            *(cells.get(column, ("–",)) for column in (*bases, *levels)),
-            (f"{100 * share:.1f}{SPACE}%" if share else "–",),
-            ("above a roof" if any(one.above for one in mine) else "–",),
-        ])  # fmt: skip
-    numeric = frozenset(range(header.index("counted"), len(header) - 1))
-    return Table(form.name, form.title, tuple(header), tuple(map(tuple, lines)), numeric)
+        told = (f"{100 * share:.1f}{SPACE}%",) if share else NONE
+        doubt = ("above a roof",) if any(one.above for one in mine) else NONE
+        numbers = (cells.get(column, NONE) for column in (*bases, *levels))
+        lines.append((*((name,) for name in names), *numbers, told, doubt))
+    numeric = frozenset(range(len(of), len(header) - 1))
+    return Table(form.name, form.title, header, tuple(lines), numeric)

@@ -11,7 +11,7 @@ from strata.run.files import (
     write_whole,
 )
 from strata.run.load import load_run
-from strata.run.rows import COLUMNS, Row, case_id, params_text
+from strata.run.rows import COLUMNS, Row, case_id, grouped, params_text
 from strata.run.run import Run, frame
 from strata.run.schema import (
     COMMIT,

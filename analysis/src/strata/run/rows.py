@@ -1,11 +1,15 @@
 """Rows: what the samples of a run give, a row a quantity of a case."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 
 from strata.run.schema import Backend, Case, Context, Gate, Line, Noise, Provenance, Verdict
 from strata.run.statistics import spread
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class Row(Struct, frozen=True, gc=False):
@@ -101,6 +105,14 @@ def case_id(suite: str, benchmark: str, backend: str, params: Mapping[str, str])
     """The canonical id of a case: suite/benchmark/backend/k=v/..."""
     words = params_text(params, "/")
     return f"{suite}/{benchmark}/{backend}" + (f"/{words}" if words else "")
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by a key, keys and items in the order in which they come."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 class Places:

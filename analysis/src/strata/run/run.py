@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from strata.run.files import MEASUREMENTS_FILE, packed
-from strata.run.rows import COLUMNS, Row
+from strata.run.rows import COLUMNS, Row, grouped
 from strata.run.schema import Case, Context
 from strata.run.table import read_table
 
@@ -30,10 +30,8 @@ class Run(Struct, frozen=True, dict=True):
 
     @cached_property
     def _of(self) -> Mapping[str, tuple[Row, ...]]:
-        found: dict[str, list[Row]] = {}
-        for row in self.rows:
-            found.setdefault(row.benchmark, []).append(row)
-        return {name: tuple(rows) for name, rows in found.items()}
+        by_name = grouped(self.rows, lambda row: row.benchmark)
+        return {name: tuple(rows) for name, rows in by_name.items()}
 
     @cached_property
     def pending(self) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Cells of tables of n-body."""
 
-from strata.ladder.rungs import GIGA, Cases, interactions, speedup
+from strata.ladder.rungs import GIGA, Cases, interactions
 from strata.model import units
+from strata.model.cases import ratio
 from strata.model.text import NONE, Sentence, told
 from strata.model.units import factor, number
 from strata.run import Row
@@ -9,8 +10,8 @@ from strata.run import Row
 
 def over(row: Row | None, base: Row | None) -> Sentence:
     """How many times as fast as another case; nothing where one of both is not valid."""
-    ratio = speedup(row, base)
-    return told(row, lambda _: factor(ratio)) if ratio is not None else NONE
+    faster = ratio(row, base)
+    return NONE if faster is None else told(row, lambda _: factor(faster))
 
 
 def rate(row: Row | None) -> Sentence:

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from strata import reference
-from strata.model.cases import grouped
 from strata.model.text import NONE, Sentence, Table, told
 from strata.model.units import SPACE, size
 from strata.reference import PublishedGeometry, Span
 from strata.reference.published import GENERATIONS
-from strata.run import Row, Run
+from strata.run import Row, Run, grouped
 
 ORDER = 41
 

@@ -5,6 +5,7 @@ their section VI-C.
 """
 
 from strata import reference
+from strata.model.cases import ratio
 from strata.model.text import NONE, Sentence, Table, cited, table, told
 from strata.model.units import factor
 from strata.run import Row, Run
@@ -32,9 +33,8 @@ ROWS = (
 
 def _over(slow: Row | None, fast: Row | None) -> Sentence:
     """The ratio of two times; nothing of an invalid one."""
-    if slow and fast and slow.valid and fast.valid:
-        return told(fast, lambda value: factor(slow.value / value))
-    return NONE
+    faster = ratio(slow, fast)
+    return NONE if faster is None else told(fast, lambda _: factor(faster))
 
 
 def make(run: Run) -> Table | None:

@@ -1,0 +1,179 @@
+"""What a drawing is made of: shapes, markers and texts, in points from the lower left corner."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
+from strata.figures._chart import INK
+
+FAMILY = "DejaVu Sans"
+ASCENT, DESCENT = 0.76, 0.24
+"""Of the size of a font: how far its letters reach above and below the line they stand on."""
+
+Point = tuple[float, float]
+
+
+class Box(NamedTuple):
+    """A rectangle."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def width(self) -> float:
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        return self.y1 - self.y0
+
+    @property
+    def outline(self) -> list[Point]:
+        """Its corners, the first one again last."""
+        x0, y0, x1, y1 = self
+        return [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Lines through points, drawn `width` wide; with `fill` or `hatch` what they enclose.
+
+    `line` is matplotlib's style. Nothing is drawn outside of `clip`; `pixels` become an image.
+    """
+
+    lines: Sequence[Sequence[Point]]
+    colour: str
+    width: float = 0.0
+    line: str = "-"
+    fill: str = ""
+    hatch: str = ""
+    alpha: float = 1.0
+    clip: Box | None = None
+    pixels: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """The same marker at many points: its edge is `width` wide, and `fill` is inside."""
+
+    points: Sequence[Point]
+    marker: str
+    size: float
+    colour: str
+    fill: str
+    width: float
+    alpha: float = 1.0
+    pixels: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words at a point, which lies in them where `across` and `up` say, `turned` by degrees.
+
+    "middle" is "center" without what hangs below the last line. A white box with `pad` points of
+    room is behind the words, if there is a `pad`. Lines are `spacing` times the size apart.
+    """
+
+    x: float
+    y: float
+    text: str
+    size: float
+    colour: str = INK
+    across: Literal["left", "center", "right"] = "center"
+    up: Literal["top", "center", "middle", "bottom"] = "bottom"
+    turned: float = 0.0
+    bold: bool = False
+    pad: float | None = None
+    spacing: float = 1.2
+
+    @property
+    def width(self) -> float:
+        """Of the longest line."""
+        return max(width_of(line, self.size, self.bold) for line in self.text.split("\n"))
+
+    @property
+    def height(self) -> float:
+        """Of all lines."""
+        return self.size * (ASCENT + DESCENT + self.spacing * self.text.count("\n"))
+
+    @property
+    def outline(self) -> list[Point]:
+        """The corners of what the words cover, with the box behind them."""
+        left, top, pad = self._left, self._top, self.pad or 0.0
+        box = Box(left - pad, top - self.height - pad, left + self.width + pad, top + pad)
+        return [self._turn(x, y) for x, y in box.outline]
+
+    @property
+    def box(self) -> Box:
+        """What holds the words."""
+        xs, ys = zip(*self.outline, strict=True)
+        return Box(min(xs), min(ys), max(xs), max(ys))
+
+    @property
+    def lines(self) -> Iterator[tuple[float, float, str]]:
+        """Each line that has letters, and the point from where they stand on it."""
+        left, baseline = self._left, self._top - self.size * ASCENT
+        for at, line in enumerate(self.text.split("\n")):
+            spare = self.width - width_of(line, self.size, self.bold)
+            right = left + spare * _BEFORE[self.across]
+            if line.strip():
+                yield *self._turn(right, baseline - at * self.spacing * self.size), line
+
+    @property
+    def _left(self) -> float:
+        """Where the longest line begins, right of the point before it is turned."""
+        return -self.width * _BEFORE[self.across]
+
+    @property
+    def _top(self) -> float:
+        """How far the top lies above the point before it is turned."""
+        share = {"top": 0.0, "center": 0.5, "middle": 0.5, "bottom": 1.0}[self.up]
+        return share * (self.height - (self.size * DESCENT if self.up == "middle" else 0.0))
+
+    def _turn(self, right: float, up: float) -> Point:
+        """Where something is that was so far from the point before it was turned."""
+        if not self.turned:
+            return self.x + right, self.y + up
+        cos, sin = math.cos(math.radians(self.turned)), math.sin(math.radians(self.turned))
+        return self.x + right * cos - up * sin, self.y + right * sin + up * cos
+
+
+_BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}
+"""How much of a line lies before its point."""
+
+Thing = Shape | Dots | Text
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A drawing: its size in points and what is on it, the last on top."""
+
+    width: float
+    height: float
+    things: Sequence[Thing]
+
+    @property
+    def texts(self) -> list[Text]:
+        """All words."""
+        return [thing for thing in self.things if isinstance(thing, Text)]
+
+
+@lru_cache(maxsize=64)
+def font(size: float, bold: bool) -> FontProperties:  # noqa: FBT001
+    """The font of all texts."""
+    return FontProperties(family=FAMILY, size=size, weight="bold" if bold else "normal")
+
+
+@lru_cache(maxsize=8192)
+def width_of(line: str, size: float, bold: bool) -> float:  # noqa: FBT001
+    """How wide a line is, as vectors."""
+    wide: float
+    wide, _, _ = text_to_path.get_text_width_height_descent(line, font(size, bold), ismath=False)
+    return wide

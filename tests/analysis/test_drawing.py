@@ -1,0 +1,152 @@
+"""From a chart to a sheet and from there to files: where everything lies, and what is written."""
+
+import math
+from io import BytesIO
+from itertools import pairwise
+
+import pytest
+from PIL import Image
+
+from charts import check_drawing
+from strata.figures._chart import (
+    Axis,
+    Bars,
+    Chart,
+    Look,
+    Mark,
+    Panel,
+    Series,
+    Words,
+    names_axis,
+    one,
+)
+from strata.figures._draw import draw
+from strata.figures._images import DPI, images
+from strata.figures._panel import MANY
+from strata.figures._sheet import Dots, Shape, Sheet, Text
+
+LINE, DOT = Look("#111111", line="-"), Look("#222222", marker="o")
+
+
+def dots(sheet: Sheet) -> list[tuple[float, float]]:
+    """Where the markers of `DOT` are."""
+    found = [
+        thing for thing in sheet.things if isinstance(thing, Dots) and thing.colour == DOT.colour
+    ]
+    return [point for thing in found for point in thing.points]
+
+
+def panel_of(values: Axis, places: Axis | None = None, *, sideways: bool = False) -> Panel:
+    """Marks at 1, 2 and 4, whose values are 1, 10 and 100."""
+    marks = [Mark(1, 1), Mark(2, 10), Mark(4, 100)]
+    return Panel([Series(marks, DOT)], places or Axis(), values, sideways=sideways)
+
+
+@pytest.mark.parametrize("sideways", [False, True])
+def test_decades_are_apart_alike(sideways: bool) -> None:  # noqa: FBT001
+    panel = panel_of(Axis(scale="log"), Axis(scale="log2"), sideways=sideways)
+    first, second, third = dots(draw(one(panel, width=4, height=3)))
+    for axis in (0, 1):
+        assert second[axis] - first[axis] == pytest.approx(third[axis] - second[axis])
+    assert third[0] > first[0]
+    assert (third[1] < first[1]) == sideways  # names go down, values go right
+
+
+def test_an_axis_through_zero_is_linear_around_it() -> None:
+    marks = [Mark(at, 1) for at in (-2, -1, 0, 1, 2)]
+    panel = Panel([Series(marks, DOT)], Axis(scale="symlog2", limits=(-4, 4)))
+    xs = [x for x, _ in dots(draw(one(panel, width=4, height=3)))]
+    steps = [two - one_ for one_, two in pairwise(xs)]
+    assert steps == pytest.approx([steps[0], 2 * steps[0], 2 * steps[0], steps[0]])
+
+
+def test_a_bar_from_nothing_reaches_the_edge_of_a_logarithmic_axis() -> None:
+    panel = Panel([Bars([Mark(0, 10)], LINE)], names_axis(["a"]), Axis(scale="log"))
+    (bar,) = [thing for thing in draw(one(panel, width=4, height=3)).things if bars(thing)]
+    assert isinstance(bar, Shape)
+    assert bar.clip
+    assert min(y for _, y in bar.lines[0]) < bar.clip.y0
+
+
+def bars(thing: object) -> bool:
+    return isinstance(thing, Shape) and thing.colour == LINE.colour
+
+
+def test_what_is_invalid_is_hollow_and_not_joined() -> None:
+    marks = [Mark(1, 1), Mark(2, 5, valid=False), Mark(3, 2)]
+    look = Look("#111111", marker="o", line="-")
+    chart = one(Panel([Series(marks, look, "some")]), width=4, height=3)
+    sheet = check_drawing(chart)
+    (line,) = [
+        t
+        for t in sheet.things
+        if isinstance(t, Shape)
+        and t.width == look.width
+        and bars(t)
+        and len(t.lines[0]) == 2
+        and t.lines[0][0][1] != t.lines[0][1][1]
+    ]
+    hollow = [t for t in sheet.things if isinstance(t, Dots) and t.fill == "white"]
+    assert len(line.lines[0]) == 2
+    assert [len(t.points) for t in hollow] == [1, 1]  # and its sign in the legend
+    assert "invalid (hollow)" in [text.text for text in sheet.texts]
+
+
+def test_words_find_room_and_panels_of_one_scale_keep_it() -> None:
+    first = Panel([Bars([Mark(0, 10, words="ten of them\nor so")], LINE)], names_axis(["a"]))
+    other = Panel([Series([Mark(0, 10)], DOT)], names_axis(["a"]))
+    sheet = check_drawing(Chart([[first, other]], width=6, height=2, share="row"))
+    (words,) = [text for text in sheet.texts if text.text.startswith("ten")]
+    (bar,) = [
+        thing for thing in sheet.things if bars(thing) and isinstance(thing, Shape) and thing.fill
+    ]
+    assert isinstance(bar, Shape)
+    assert bar.clip
+    assert words.box.y1 <= bar.clip.y1
+    ((_, up),) = dots(sheet)
+    assert up == pytest.approx(max(y for _, y in bar.lines[0]))
+
+
+def test_names_with_leaders_stand_apart() -> None:
+    beside = [(value, f"name {value}", "#000000") for value in (50.0, 50.5, 51.0)]
+    panel = Panel([Series([Mark(1, 0), Mark(2, 100)], DOT)], beside=beside, leaders=True)
+    check_drawing(one(panel, width=4, height=3))
+
+
+def test_words_along_a_line_are_as_steep_as_it() -> None:
+    words = Words(2, 20, "along", slope=10)
+    panel = Panel([words, *panel_of(Axis()).layers], Axis(scale="log"), Axis(scale="log"))
+    sheet = draw(one(panel, width=4, height=4))
+    (text,) = [text for text in sheet.texts if text.text == "along"]
+    (x0, y0), _, (x1, y1) = dots(sheet)
+    decades = (y1 - y0) / 2 / ((x1 - x0) / math.log10(4))
+    assert text.turned == pytest.approx(math.degrees(math.atan(decades)), abs=0.01)
+
+
+def test_turned_words_stand_around_their_point() -> None:
+    level = Text(100, 50, "some words", 10, across="right", up="top")
+    assert (level.box.x1, level.box.y1) == pytest.approx((100, 50))
+    turned = Text(100, 50, "some words", 10, across="right", up="top", turned=90)
+    assert (turned.box.y1, turned.box.x0) == pytest.approx((50, 100))
+    assert turned.box.height == pytest.approx(level.box.width)
+    lines = list(Text(0, 0, "one\n\nthree", 10, up="center").lines)
+    assert [line for *_, line in lines] == ["one", "three"]
+    assert lines[0][1] - lines[1][1] == pytest.approx(24)
+
+
+def test_files_have_the_size_of_the_chart_and_always_the_same_bytes() -> None:
+    chart = one(panel_of(Axis(label="cycles")), width=4, height=3)
+    found = images(chart)
+    with Image.open(BytesIO(found["png"])) as image:
+        assert image.size == (4 * DPI, 3 * DPI)
+    assert b'width="288pt" height="216pt"' in found["svg"]
+    assert found["pdf"].startswith(b"%PDF")
+    assert images(chart) == found
+
+
+def test_many_marks_are_an_image_in_the_drawing() -> None:
+    marks = [Mark(at, at % 17) for at in range(MANY + 1)]
+    chart = one(Panel([Series(marks, DOT)]), width=4, height=3)
+    few = one(Panel([Series(marks[:-1], DOT)]), width=4, height=3)
+    assert b"<image" in images(chart)["svg"]
+    assert b"<image" not in images(few)["svg"]
