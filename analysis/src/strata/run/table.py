@@ -75,14 +75,14 @@ def _batches(path: Path) -> Iterator[Any]:
         column_types=kinds, null_values=[""], true_values=["true"], false_values=["false"]
     )
     parsed = tables.ParseOptions(ignore_empty_lines=False)
-    read = tables.ReadOptions(column_names=COLUMNS, block_size=1 << 19, use_threads=False)
+    read = tables.ReadOptions(column_names=COLUMNS, block_size=1 << 18, use_threads=False)
     with opened(path) as file:
         header = file.readline().decode(errors="backslashreplace").rstrip("\r\n")
         if header != HEADER:
             found, expected = f"the columns {header!r}", f"the columns {HEADER!r}"
             raise RunError(path, 1, found=found, expected=expected, mend=REWRITE)
         try:
-            yield from tables.open_csv(file, read, parsed, converted)
+            yield from tables.open_csv(file, read, parsed, converted, pa.system_memory_pool())
         except pa.ArrowInvalid as error:
             if f"{error}" == "Empty CSV file":
                 return
