@@ -128,14 +128,13 @@ def model_check(run: Run) -> ModelCheck:
     """How the model did; shares are left to the level gate, which bounds them."""
     modelled = {(row.case, row.quantity) for row in run.rows if row.provenance == "modelled"}
     rows = (row for row in run.rows if (row.case, row.quantity) in modelled)
-    both = grouped(rows, lambda row: (row.case, row.quantity)).values()
-    apart = (CaseRows(tuple(here)) for here in both if len({row.value for row in here}) > 1)
     differences = tuple(
         (predicted, counted)
-        for one in apart
-        if one.rows[0].quantity not in SHARES
-        and (counted := one.of(one.rows[0].quantity, "counted"))
-        and (predicted := one.of(one.rows[0].quantity, "modelled"))
+        for (_, name), here in grouped(rows, lambda row: (row.case, row.quantity)).items()
+        if name not in SHARES
+        and len({row.value for row in here}) > 1
+        and (counted := CaseRows(tuple(here)).of(name, "counted"))
+        and (predicted := CaseRows(tuple(here)).of(name, "modelled"))
         and not math.isclose(counted.value, predicted.value, rel_tol=SAME)
     )
     named = {counted.case for _, counted in differences}

@@ -91,7 +91,7 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
 
 
 _LINE = msgspec.json.Decoder(Line)
-_WORDS = len(Line.__struct_fields__) + 8
+_TEXTS = len(Line.__struct_fields__) + 8
 """The keys of a line, and those of its members that are text."""
 
 
@@ -99,13 +99,13 @@ def _line(raw: bytes) -> Line:
     """A line as it is typed; the slow way where it is not plainly right, which says what is not.
 
     The decoder takes a key twice, and lines with keys that are not known here: then there are more
-    quotes around what is in the line than the keys and words of the record need.
+    quotes in the line than the keys and texts of the record need.
     """
     try:
         line = _LINE.decode(raw)
-        words = _WORDS + 2 * len(line.params) + _words(line.facts)
-        words += 6 * len(line.gates) + 14 * len(line.measurements)
-        if raw.count(b'"') == 2 * words:
+        texts = _TEXTS + 2 * len(line.params) + _texts(line.facts)
+        texts += 6 * len(line.gates) + 14 * len(line.measurements)
+        if raw.count(b'"') == 2 * texts:
             return line
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
@@ -115,13 +115,13 @@ def _line(raw: bytes) -> Line:
     return typed(data, Line)
 
 
-def _words(value: object) -> int:
+def _texts(value: object) -> int:
     """How many texts a value of JSON holds, its keys among them."""
     match value:
         case dict():
-            return len(value) + sum(map(_words, value.values()))
+            return len(value) + sum(map(_texts, value.values()))
         case list():
-            return sum(map(_words, value))
+            return sum(map(_texts, value))
         case _:
             return int(isinstance(value, str))
 
