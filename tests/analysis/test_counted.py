@@ -195,13 +195,14 @@ def test_a_last_digit_is_no_difference_and_one_sector_in_a_million_is(tmp_path: 
     run = load2(tmp_path, near + far)
     check = counted.model_check(run)
     assert {found.params["layout"] for _, found in check.differences} == {"soa"}
-    table = counted.difference_table(run)
+    table = counted.difference_table(check)
     assert table is not None
     assert len(table.rows) == 2
 
 
 def test_no_differences_no_table(tmp_path: Path) -> None:
-    assert counted.difference_table(load2(tmp_path, read("soa", 28, expected=28))) is None
+    check = counted.model_check(load2(tmp_path, read("soa", 28, expected=28)))
+    assert counted.difference_table(check) is None
     nothing = counted.model_check(load(tmp_path / "none", [layout_case()]))
     assert counted.model_words(nothing) == "Model: no case has both a prediction and a count."
 

@@ -203,12 +203,13 @@ def test_a_run_of_version_1_has_no_counters(tmp_path: Path) -> None:
 def test_counts_are_added_behind_what_was_timed(tmp_path: Path) -> None:
     line = layout_case() | {"facts": {"registers": 23, "chip": "timed"}}
     found = counts(line, [count(), predicted()], facts={"overhead": 12, "chip": "counted"})
-    (merged,) = load2(tmp_path, [line, found]).cases
-    assert [(m.quantity, m.provenance) for m in merged.measurements] == [
+    run = load2(tmp_path, [line, found])
+    assert [(row.quantity, row.provenance) for row in run.rows] == [
         ("warp_read_cycles", "timed"),
         ("sectors_per_read", "counted"),
         ("sectors_per_read", "modelled"),
     ]
+    (merged,) = run.cases
     assert merged.facts == {"registers": 23, "chip": "timed", "overhead": 12}
     assert (merged.started, merged.seconds) == ("2026-01-02T03:04:05Z", 0.5)
 

@@ -15,14 +15,13 @@ What a program or a notebook wants first is here: `load_run`, `frame`, `findings
 """
 
 from strata.interop import bring_in, export
-from strata.run import Case, Context, Gate, Measurement, Row, Run, RunError, frame, load_run
+from strata.run import Case, Context, Gate, Row, Run, RunError, frame, load_run
 from strata.run.validate import findings
 
 __all__ = [
     "Case",
     "Context",
     "Gate",
-    "Measurement",
     "Row",
     "Run",
     "RunError",

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
-from strata.run import Provenance, Row, grouped
+from strata.run import Provenance, Row
 
 CLOCKS = ("clock64_slope", "tsc_slope")
 """The methods that read a clock on the core that works."""
@@ -59,5 +61,5 @@ def ratio(row: Row | None, base: Row | None) -> float | None:
 
 
 def by_case(rows: Iterable[Row]) -> list[CaseRows]:
-    """The cases of `rows`, in the order in which they come."""
-    return [CaseRows(tuple(found)) for found in grouped(rows, lambda row: row.case).values()]
+    """The cases of `rows`, in their order; the rows of a case follow each other."""
+    return [CaseRows(tuple(found)) for _, found in groupby(rows, attrgetter("case"))]

@@ -126,13 +126,15 @@ class ModelCheck(NamedTuple):
 
 def model_check(run: Run) -> ModelCheck:
     """How the model did; shares are left to the level gate, which bounds them."""
+    modelled = {(row.case, row.quantity) for row in run.rows if row.provenance == "modelled"}
+    rows = (row for row in run.rows if (row.case, row.quantity) in modelled)
     differences = tuple(
         (predicted, counted)
-        for case in by_case(row for row in run.rows if row.provenance in ("counted", "modelled"))
-        for name in dict.fromkeys(row.quantity for row in case.rows)
+        for (_, name), here in grouped(rows, lambda row: (row.case, row.quantity)).items()
         if name not in SHARES
-        and (counted := case.of(name, "counted"))
-        and (predicted := case.of(name, "modelled"))
+        and len({row.value for row in here}) > 1
+        and (counted := CaseRows(tuple(here)).of(name, "counted"))
+        and (predicted := CaseRows(tuple(here)).of(name, "modelled"))
         and not math.isclose(counted.value, predicted.value, rel_tol=SAME)
     )
     named = {counted.case for _, counted in differences}
@@ -147,10 +149,10 @@ def model_check(run: Run) -> ModelCheck:
 
 def proof(run: Run) -> str:
     """How many rows have proof of the level that served them, in one sentence."""
-    rows = Counter[Verdict]()
+    of_case, rows = Counter(row.case for row in run.rows), Counter[Verdict]()
     for case in run.cases:
         for gate in case.gates:
-            rows[gate.verdict] += len(case.measurements) if gate.name == "level" else 0
+            rows[gate.verdict] += of_case[case.id] if gate.name == "level" else 0
     every = rows.total() - rows["not_applicable"]
     if not every:
         return "Level: no row says which level of memory served it."
@@ -196,7 +198,7 @@ def model_words(check: ModelCheck) -> str:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def difference_table(run: Run) -> Table | None:
+def difference_table(check: ModelCheck) -> Table | None:
     """Every count that is not what the model predicted; None when all are."""
     lines: list[dict[str, Sentence]] = [
         {
@@ -205,7 +207,7 @@ def difference_table(run: Run) -> Table | None:
             "predicted": told(one, count),
             "counted": told(two, count),
         }
-        for one, two in model_check(run).differences
+        for one, two in check.differences
     ]
     title = "Counts that the model did not predict"
     return table("model_differences", title, lines, words=("case", "quantity"))
@@ -292,5 +294,5 @@ def level_table(run: Run) -> Table | None:
     return table("levels", title, lines, words=("level",))
 
 
-TABLES = (level_table, traffic_table, difference_table)
-"""Of a run, in the order in which a page shows them."""
+TABLES = (level_table, traffic_table)
+"""Of a run, in the order in which a page shows them; then come the differences."""

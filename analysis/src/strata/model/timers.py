@@ -37,9 +37,11 @@ def agreements(rows: Sequence[Row]) -> tuple[Agreement, ...]:
     """
     in_kernel = [row for row in rows if row.method in CLOCKS and row.value > 0]
     clocks = {(row.case, row.quantity): row for row in reversed(in_kernel)}
+    timed = {row.quantity for row in in_kernel}
     return tuple(
         Agreement(row.text("residency", row.text("level", "")), clock, row)
         for row in rows
+        if row.quantity in timed
         if (clock := clocks.get((row.case, row.quantity)))
         if row is not clock and row.unit == clock.unit
     )

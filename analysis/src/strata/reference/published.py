@@ -66,8 +66,8 @@ def _marks(panels: Sequence[str], own: Mapping[str, Row], theirs: Theirs) -> tup
 
 def _measured(rows: Iterable[Row], benchmark: str, quantity: str, method: str = "") -> list[Row]:
     """The valid rows of one quantity by one method, or by any; none of a run on a CPU."""
-    wanted = (benchmark, quantity, "cuda", True)
-    found = (r for r in rows if (r.benchmark, r.quantity, r.backend, r.valid) == wanted)
+    here = (row for row in rows if row.benchmark == benchmark and row.quantity == quantity)
+    found = (row for row in here if row.backend == "cuda" and row.valid)
     return [row for row in found if method in ("", row.method)]
 
 
@@ -98,8 +98,11 @@ def own_latencies(rows: Sequence[Row]) -> Mapping[str, Row]:
     L2 for that; the smallest of four times the L2 or more for DRAM. The far part of the L2 from
     `l2_partition`, which alone tells it from the near one. Nothing of a run on a CPU.
     """
-    shares = (row for row in rows if (row.benchmark, row.quantity) == (CHASE, "footprint_over_l2"))
-    over_l2 = {row.case: row.value for row in shares}
+    over_l2 = {
+        row.case: row.value
+        for row in rows
+        if row.benchmark == CHASE and row.quantity == "footprint_over_l2"
+    }
     chase = [
         (row.text("space"), row.count("footprint") or 0, over_l2.get(row.case, math.nan), row)
         for row in _measured(rows, CHASE, "load_cycles", "clock64_slope")

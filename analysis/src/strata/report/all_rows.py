@@ -10,11 +10,9 @@ import json
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import groupby
-from typing import TypeVar
+from operator import attrgetter
 
 from strata.run import Row, params_text
-
-T = TypeVar("T", bound=Hashable)
 
 
 def spans(places: Iterable[int]) -> str:
@@ -36,32 +34,38 @@ def pack(rows: Sequence[Row], shown: Callable[[str], str] = str) -> str:
     valid, and reasons), value and number of samples; of rows with several samples as well the ends
     of interval and range.
     """
-    heads, head = _numbered((row.quantity, row.unit, row.provenance, row.method) for row in rows)
-    notes, note = _numbered((row.valid, row.reasons) for row in rows)
-    groups = [list(group) for _, group in groupby(rows, key=lambda row: row.case)]
+    heads: dict[Hashable, int] = {}
+    notes: dict[tuple[bool, str], int] = {}
+    groups = [list(group) for _, group in groupby(rows, attrgetter("case"))]
+
+    def head(row: Row) -> str:
+        words = (row.quantity, row.unit, row.provenance, row.method)
+        return f"{heads.setdefault(words, len(heads))}"
+
+    def note(row: Row) -> str:
+        return f"{notes.setdefault((row.valid, row.reasons), len(notes))}"
+
+    def column(name: str, cell: Callable[[Row], str], *, least: int = 1) -> str:
+        parts = (",".join([cell(row) for row in group if row.samples >= least]) for group in groups)
+        return f',"{name}":[{",".join(filter(None, parts))}]'
+
+    columns = [
+        column("head", head),
+        column("note", note),
+        column("n", lambda row: f"{row.samples}"),
+        column("value", lambda row: _text(row.value)),
+        column("low", lambda row: _text(row.ci_low), least=2),
+        column("high", lambda row: _text(row.ci_high), least=2),
+        column("least", lambda row: _text(row.minimum), least=2),
+        column("most", lambda row: _text(row.maximum), least=2),
+    ]
     cases = [(one[0].benchmark, params_text(one[0].params, " "), len(one)) for one in groups]
-    words = {"cases": cases, "heads": heads, "notes": [(sound, shown(why)) for sound, why in notes]}
-    several = [row for row in rows if row.samples > 1]
-    columns = {
-        "head": map(str, head),
-        "note": map(str, note),
-        "n": (str(row.samples) for row in rows),
-        "value": (_text(row.value) for row in rows),
-        "low": (_text(row.ci_low) for row in several),
-        "high": (_text(row.ci_high) for row in several),
-        "least": (_text(row.minimum) for row in several),
-        "most": (_text(row.maximum) for row in several),
-    }
+    told = [(sound, shown(why)) for sound, why in notes]
+    words = {"cases": cases, "heads": list(heads), "notes": told}
     text = json.dumps(words, ensure_ascii=False, separators=(",", ":"))
-    numbers = ",".join(f'"{name}":[{",".join(cells)}]' for name, cells in columns.items())
-    return base64.b64encode(zlib.compress(f"{text[:-1]},{numbers}}}".encode(), 6)).decode()
-
-
-def _numbered(words: Iterable[T]) -> tuple[list[T], list[int]]:
-    """Every word once, and the number of each."""
-    known: dict[T, int] = {}
-    numbers = [known.setdefault(word, len(known)) for word in words]
-    return list(known), numbers
+    deflate = zlib.compressobj(6)
+    parts = [deflate.compress(part.encode()) for part in (text[:-1], *columns, "}")]
+    return base64.b64encode(b"".join([*parts, deflate.flush()])).decode()
 
 
 def _text(value: float | None) -> str:

@@ -96,7 +96,7 @@ def nbody(run: Run) -> Iterator[Headline]:
 
 def best_layouts(run: Run) -> Iterator[Headline]:
     """Of each level the cheapest layout and the one of best bandwidth."""
-    whole = [one for one in layouts.layout_results(run.rows) if one.fields == "all"]
+    whole = [one for one in layouts.layout_results(run.of("layout_read")) if one.fields == "all"]
     for level in ordered((one.level for one in whole), LEVELS):
         here = [one for one in whole if one.level == level]
         timed = [(one.latency.cycles, one, one.latency_factor) for one in here if one.latency]

@@ -12,9 +12,9 @@ same bytes. Nothing is written before everything is made.
 
 import re
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import itemgetter
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -83,12 +83,12 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
 
     Raises `RunError` as `write` does.
     """
-    for run in runs:
-        refuse_unusable(run)
     refuse_repeated(runs)
     places = [Places(run.rows) for run in runs]
     cites, files, sections = Citations(), dict[str, bytes](), list[Section]()
     with drawn(runs, places) as drawings:
+        for run in runs:
+            refuse_unusable(run)
         for number, (run, known) in enumerate(zip(runs, places, strict=True), start=1):
             folder = f"{run.context.run}/" if len(runs) > 1 else ""
             key = f"r{number}"
@@ -100,12 +100,13 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
     templates.filters["without_paths"] = without_paths
     templates.globals |= {name: getattr(units, name) for name in ("quantity", "interval", "size")}
     templates.globals |= {"free": _free, "caches": _caches, "params_text": params_text}
-    page = templates.get_template("report.html.j2").render(
+    page = BytesIO()
+    templates.get_template("report.html.j2").stream(
         sections=sections, title=f"Strata: {', '.join(devices)}", verdicts=VERDICTS, cites=cites,
         cite=cites.cite, command=shlex.join, spans=all_rows.spans, few=FEW,
-    )  # fmt: skip
+    ).dump(page, "utf-8")  # fmt: skip
     files["references.bib"] = cites.bibtex().encode()
-    files["report.html"] = page.encode()
+    files["report.html"] = page.getvalue()
     return files
 
 
@@ -134,7 +135,8 @@ class Section:
         self.check = counted.model_check(run)
         said = (counted.state(run.context.counters), counted.proof(run))
         self.said = (*said, counted.model_words(self.check))
-        self.counted = self._each(self._table, made(counted.TABLES, run, self.notices))
+        makers = (*counted.TABLES, lambda _: counted.difference_table(self.check))
+        self.counted = self._each(self._table, made(makers, run, self.notices))
         self.packed = all_rows.pack(run.rows, without_paths)
         # What is told of each benchmark; what all of a suite share, under the suite's name.
         told = ({case.benchmark for case in run.cases}, {case.suite for case in run.cases})
@@ -193,10 +195,11 @@ class Section:
 
 def gate_counts(run: Run) -> Mapping[str, Counter[Verdict]]:
     """How often each gate gave each verdict: cases for case gates, rows for the noise gate."""
-    gates = [(gate.name, gate.verdict) for case in run.cases for gate in case.gates]
-    noises = (one.noise for case in run.cases for one in case.measurements)
-    by_name = grouped([*gates, *((one.name, one.verdict) for one in noises)], itemgetter(0))
-    return {name: Counter(verdict for _, verdict in by_name[name]) for name in sorted(by_name)}
+    counts = defaultdict(Counter[Verdict], noise=Counter(row.noise for row in run.rows))
+    for case in run.cases:
+        for gate in case.gates:
+            counts[gate.name][gate.verdict] += 1
+    return dict(sorted(counts.items()))
 
 
 def _sort_key(cell: Sentence) -> str:

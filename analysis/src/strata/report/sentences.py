@@ -114,8 +114,8 @@ PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
     "arithmetic": arithmetic,
     "the parts of L2": l2_partitions,
     "transfers": transfer,
-    "layouts": lambda run: layouts.sentences(run.rows),
-    "the papers' kernels": lambda run: seeds.sentences(run.rows),
+    "layouts": lambda run: layouts.sentences(run.of("layout_read")),
+    "the papers' kernels": lambda run: seeds.sentences(run.of("layout_read")),
     "rungs": best.sentences,
     "steps between rungs": steps.sentences,
 }

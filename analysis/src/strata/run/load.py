@@ -7,7 +7,7 @@ anywhere stays readable.
 import gc
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from strata.run.files import CONTEXT_FILE, MEASUREMENTS_FILE, RESUME, SAMPLES_FILE, RunError, opened
-from strata.run.rows import case_id, derive
+from strata.run.rows import Row, case_id, derive
 from strata.run.run import Run
 from strata.run.schema import (
     COUNTABLE,
@@ -51,27 +51,27 @@ def load_run(folder: Path) -> Run:
     gc.disable()  # records hold no cycles, and a walk over them all takes as long as reading them
     try:
         context = _context(folder / CONTEXT_FILE)
-        latest = _latest(folder / SAMPLES_FILE)
+        latest = _latest(folder / SAMPLES_FILE, context)
         planned = {case: place for place, case in enumerate(context.sweep.cases)}
-        cases = sorted(latest.values(), key=lambda case: planned.get(case.id, len(planned)))
-        rows = tuple(row for case in cases for row in derive(context, case))
+        whole = sorted(latest, key=lambda item: planned.get(item[0].id, len(planned)))
     finally:
         if collecting:
             gc.enable()
-    return Run(folder, context, tuple(cases), rows)
+    rows = tuple(row for _, of_case in whole for row in of_case)
+    return Run(folder, context, tuple(case for case, _ in whole), rows)
 
 
 # --- samples.jsonl --------------------------------------------------------------------------------
 
 
-def _latest(path: Path) -> dict[str, Case]:
-    """The last record of each case, with the last counts that stand after it.
+def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]]:
+    """The last record of each case, with the last counts that stand after it, and its rows.
 
     A case that is measured again thus has none until it is counted again; counts of a case that no
     line before them measured are ignored. A torn last line, which has no line end, is left out.
     """
-    timed: dict[str, Case] = {}
-    whole: dict[str, Case] = {}
+    timed: dict[str, Line] = {}
+    whole: dict[str, tuple[Case, Sequence[Row]]] = {}
     known = _Known()
     with opened(path) as file:
         for number, raw in enumerate(file, start=1):
@@ -83,27 +83,29 @@ def _latest(path: Path) -> dict[str, Case]:
             except (ValueError, RecursionError) as error:
                 raise refusal(path, number, error, f"delete that line and {RESUME}") from None
             if line.kind == "case":
-                timed[line.id] = whole[line.id] = line
+                timed[line.id] = line
+                whole.pop(line.id, None)
             elif line.id in timed:
-                whole[line.id] = merged(timed[line.id], line)
-    return whole
+                whole[line.id] = derive(context, merged(timed[line.id], line))
+    return (whole.get(case) or derive(context, line) for case, line in timed.items())
 
 
 _LINE = msgspec.json.Decoder(Line)
+_TEXTS = len(Line.__struct_fields__) + 8
+"""The keys of a line, and those of its members that are text."""
 
 
 def _line(raw: bytes) -> Line:
     """A line as it is typed; the slow way where it is not plainly right, which says what is not.
 
     The decoder takes a key twice, and lines with keys that are not known here: then there are more
-    keys in the text than in the record. A gap before a colon may hide one.
+    quotes in the line than the keys and texts of the record need.
     """
     try:
         line = _LINE.decode(raw)
-        keys = len(Line.__struct_fields__) + len(line.params) + _keys(line.facts)
-        keys += 3 * len(line.gates) + 8 * len(line.measurements)
-        gap = b" :" in raw or b"\t" in raw or b"\r" in raw
-        if raw.count(b'":') == keys and not gap:
+        texts = _TEXTS + 2 * len(line.params) + _texts(line.facts)
+        texts += 6 * len(line.gates) + 14 * len(line.measurements)
+        if raw.count(b'"') == 2 * texts:
             return line
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
@@ -113,8 +115,15 @@ def _line(raw: bytes) -> Line:
     return typed(data, Line)
 
 
-def _keys(facts: Mapping[str, Any]) -> int:
-    return len(facts) + sum(_keys(value) for value in facts.values() if isinstance(value, dict))
+def _texts(value: object) -> int:
+    """How many texts a value of JSON holds, its keys among them."""
+    match value:
+        case dict():
+            return len(value) + sum(map(_texts, value.values()))
+        case list():
+            return sum(map(_texts, value))
+        case _:
+            return int(isinstance(value, str))
 
 
 class _Words(dict[str, str]):
@@ -158,7 +167,7 @@ class _Known:
         return replace(line, **what, gates=gates, measurements=tuple(measurements))
 
 
-def _check(line: Line, timed: Case | None) -> None:
+def _check(line: Line, timed: Line | None) -> None:
     """Raises what takes more than one member of a line to see, or the line of the timing too."""
     if line.status != "measured":
         if line.measurements:
@@ -181,7 +190,7 @@ def _check(line: Line, timed: Case | None) -> None:
         raise WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
 
 
-def merged(timed: Case, counted: Case) -> Case:
+def merged(timed: Line, counted: Line) -> Line:
     """One record of a case that was timed and then counted.
 
     A gate that only counters can decide takes the place of the unverified one of its name, and a

@@ -1,11 +1,11 @@
 """Rows: what the samples of a run give, a row a quantity of a case."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
 
-from strata.run.schema import Backend, Case, Context, Gate, Noise, Provenance
+from strata.run.schema import Backend, Case, Context, Gate, Line, Noise, Provenance, Verdict
 from strata.run.statistics import spread
 
 T = TypeVar("T")
@@ -16,7 +16,8 @@ class Row(Struct, frozen=True, gc=False):
     """One quantity of one case by one method: a row of `measurements.csv`.
 
     `value`, `ci_low`, `ci_high`, `minimum` and `maximum` are in `unit`; the interval is None with
-    fewer than six samples. `taken` are the samples themselves, in the order of the record.
+    fewer than six samples. `noise` is the verdict of the noise gate; `taken` are the samples
+    themselves, in the order of the record.
     """
 
     run: str
@@ -38,6 +39,7 @@ class Row(Struct, frozen=True, gc=False):
     samples: int
     valid: bool
     reasons: str
+    noise: Verdict = "not_applicable"
     taken: tuple[float, ...] = ()
 
     def text(self, axis: str, default: str = "?") -> str:
@@ -62,24 +64,32 @@ class Row(Struct, frozen=True, gc=False):
         return (self.case, self.quantity, self.method)
 
 
-COLUMNS = Row.__struct_fields__[:-1]
+COLUMNS = Row.__struct_fields__[:-2]
 """The columns of `measurements.csv`."""
 
 
-def derive(context: Context, case: Case) -> Iterator[Row]:
-    """The rows of one case, in the order of its measurements."""
-    run = (context.run, context.device.slug)
-    head = (*run, case.backend, case.suite, case.benchmark, case.id, case.params)
+def derive(context: Context, case: Line) -> tuple[Case, Sequence[Row]]:
+    """A case, and its rows in the order of its measurements."""
+    run, device, params, rows = context.run, context.device.slug, case.params, []
+    backend, suite, benchmark = case.backend, case.suite, case.benchmark
     told = [_reason(gate) for gate in case.gates if gate.verdict in ("failed", "unverified")]
     sound = all(gate.verdict != "failed" for gate in case.gates)
     reasons = "; ".join(told)
     for one in case.measurements:
-        valid, why, noise, samples = sound, reasons, one.noise, one.samples
-        if noise.verdict in ("failed", "unverified"):
-            valid = valid and noise.verdict != "failed"
-            why = "; ".join([*told, _reason(noise)])
-        what = (*head, one.quantity, one.unit, one.provenance, one.method)
-        yield Row(*what, *spread(samples), len(samples), valid, why, samples)
+        valid, why, verdict, samples = sound, reasons, one.noise.verdict, one.samples
+        if verdict in ("failed", "unverified"):
+            valid = valid and verdict != "failed"
+            why = "; ".join([*told, _reason(one.noise)])
+        value, low, high, least, most = spread(samples)
+        # One by one, in their order: a list in between would take as long as the row itself.
+        rows.append(
+            Row(
+                run, device, backend, suite, benchmark, case.id, params, one.quantity, one.unit,
+                one.provenance, one.method, value, low, high, least, most, len(samples), valid,
+                why, verdict, samples,
+            )
+        )  # fmt: skip
+    return Case(*(getattr(case, name) for name in Case.__struct_fields__)), rows
 
 
 def _reason(gate: Gate | Noise) -> str:

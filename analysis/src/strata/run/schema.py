@@ -69,7 +69,7 @@ class Measurement(Struct, frozen=True, gc=False):
 
 
 class Case(Struct, frozen=True, gc=False):
-    """One benchmark at one point of its axes; in a `Run`, what was timed and counted, merged."""
+    """One benchmark at one point of its axes, timed and counted; its numbers are in the rows."""
 
     id: str = field(name="case")
     suite: Name
@@ -82,7 +82,6 @@ class Case(Struct, frozen=True, gc=False):
     seconds: Amount
     facts: Mapping[str, Any]
     gates: tuple[Gate, ...]
-    measurements: tuple[Measurement, ...]
 
 
 class Line(Case, frozen=True, gc=False, kw_only=True):
@@ -90,6 +89,7 @@ class Line(Case, frozen=True, gc=False, kw_only=True):
 
     schema_version: Literal[1, 2]
     kind: Literal["case", "counts"]
+    measurements: tuple[Measurement, ...]
 
 
 # --- context.json ---------------------------------------------------------------------------------

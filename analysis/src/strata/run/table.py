@@ -1,56 +1,44 @@
 """`measurements.csv`, read to be compared with what the samples give."""
 
-import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from io import TextIOWrapper
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from strata.run.files import REWRITE, RunError, opened
-from strata.run.rows import COLUMNS, Row, params_text
+from strata.run.rows import COLUMNS, Row
 
 NUMBERS = ("value", "ci_low", "ci_high", "minimum", "maximum")
 HEADER = ",".join(COLUMNS)
+_CELLS: Mapping[str, Callable[[Row], object]] = {
+    **{name: attrgetter(name) for name in COLUMNS},
+    "params": lambda row: ";".join(row.case.split("/")[3:]),  # as the loading holds it to be
+}
 
 
 def read_table(path: Path, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """`rows` themselves where the table says just what they say, else its own rows.
 
-    Compared line by line as it is read, so that a sound table costs no memory. Raises `RunError`
+    Compared part by part as it is read, so that a sound table costs no memory. Raises `RunError`
     where the table cannot be read.
     """
-    with opened(path) as file:
-        text = TextIOWrapper(file, encoding="utf-8", newline="")
-        try:
-            lines = csv.reader(text, strict=True)
-            same = next(lines, []) == list(COLUMNS) and _same(lines, rows)
-        except (csv.Error, ValueError):
-            same = False  # whatever is wrong, reading it with every check tells
-        finally:
-            text.detach()
+    try:
+        same = _same(path, rows)
+    except RunError:
+        same = False  # a line before that one may be wrong too: all checks, from the first line on
     return rows if same else tuple(_rows(path))
 
 
-def _same(lines: Iterator[list[str]], rows: Sequence[Row]) -> bool:
+def _same(path: Path, rows: Sequence[Row]) -> bool:
     """Whether each line says what the row at its place does, and there are as many of both."""
-    params: Mapping[str, str] | None = None
-    for row in rows:
-        if row.params is not params:
-            params = row.params
-            head = [row.run, row.device, row.backend, row.suite, row.benchmark, row.case]
-            head.append(params_text(params))
-        cells = next(lines, [])
-        what = [row.quantity, row.unit, row.provenance, row.method]
-        rest = [f"{row.samples}", f"{row.valid}".lower(), row.reasons]
-        if cells[:11] != head + what or cells[16:] != rest:
+    place = 0
+    for batch in _batches(path):
+        part = rows[place : place + batch.num_rows]
+        place += batch.num_rows
+        if any(batch.column(name).to_pylist() != [*map(get, part)] for name, get in _CELLS.items()):
             return False
-        # Python reads more as numbers than the format has: spaces, underscores, words.
-        plain = [cell and not cell.strip("0123456789.eE+-") for cell in cells[11:16]]
-        said = [float(cell) if ok else None for cell, ok in zip(cells[11:16], plain, strict=True)]
-        if said != [row.value, row.ci_low, row.ci_high, row.minimum, row.maximum]:
-            return False
-    return next(lines, None) is None
+    return place == len(rows)
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -87,14 +75,14 @@ def _batches(path: Path) -> Iterator[Any]:
         column_types=kinds, null_values=[""], true_values=["true"], false_values=["false"]
     )
     parsed = tables.ParseOptions(ignore_empty_lines=False)
-    read = tables.ReadOptions(column_names=COLUMNS, block_size=1 << 19, use_threads=False)
+    read = tables.ReadOptions(column_names=COLUMNS, block_size=1 << 18, use_threads=False)
     with opened(path) as file:
         header = file.readline().decode(errors="backslashreplace").rstrip("\r\n")
         if header != HEADER:
             found, expected = f"the columns {header!r}", f"the columns {HEADER!r}"
             raise RunError(path, 1, found=found, expected=expected, mend=REWRITE)
         try:
-            yield from tables.open_csv(file, read, parsed, converted)
+            yield from tables.open_csv(file, read, parsed, converted, pa.system_memory_pool())
         except pa.ArrowInvalid as error:
             if f"{error}" == "Empty CSV file":
                 return

@@ -14,7 +14,7 @@ PAPER_SPEEDUP = {"aos": "1.0× / 1.0×", "soa": "≈ 1.1× / –", "soaoas": "�
 def make(run: Run) -> Table | None:
     """Latency and best bandwidth of every layout at every level; None without `layout_read`."""
     lines = []
-    for result in layout_results(run.rows):
+    for result in layout_results(run.of("layout_read")):
         latency = spread = speed = bandwidth = where = gain = NONE
         if bar := result.latency:
             latency = (cited(bar.cycles),)
