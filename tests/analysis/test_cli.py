@@ -122,6 +122,15 @@ def test_report_that_cannot_be_written_is_one_line_and_exit_2(tmp_path: Path) ->
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_full_disk_is_one_line_that_names_the_file(tmp_path: Path) -> None:
+    bib = tmp_path / "out" / "references.bib"
+    bib.parent.mkdir()
+    bib.symlink_to("/dev/full")
+    done = strata("report", write_run(tmp_path, [layout_case()]), "-o", bib.parent)
+    assert done.returncode == 2
+    assert done.stderr == f"strata: cannot write {bib}: No space left on device\n"
+
+
 def test_run_given_twice_is_one_line_and_exit_2(tmp_path: Path) -> None:
     run = write_run(tmp_path, [layout_case()])
     done = strata("report", run, run, "-o", tmp_path / "out")

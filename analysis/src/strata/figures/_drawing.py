@@ -71,6 +71,8 @@ def drawn(
     """
     global _work  # noqa: PLW0603  (a forked process gets it from here)
     found = figures.discover()
+    for run in runs:
+        run.of("")  # sorts the rows by benchmark once, not in every process
     _work = [(one, *of) for of in zip(runs, places, strict=True) for one in found]
     gc.freeze()  # a walk over the records for garbage writes to all the memory that is shared
     try:

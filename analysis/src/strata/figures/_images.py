@@ -5,16 +5,19 @@ from io import BytesIO
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backend_bases import GraphicsContextBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import findfont, get_font
 from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path as Lines
-from matplotlib.textpath import TextPath
+from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Affine2D, Bbox
+from PIL import Image
 
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
@@ -49,10 +52,12 @@ def images(chart: Chart) -> dict[str, bytes]:
 
 def png(sheet: Sheet, dpi: int = DPI) -> bytes:
     """The drawing in pixels."""
-    to, quick = BytesIO(), {"compress_level": PNG_LEVEL}
     with mpl.rc_context(SETTINGS):
         canvas = FigureCanvasAgg(_Canvas(sheet, dpi=dpi))
-        canvas.print_png(to, metadata={"Software": None}, pil_kwargs=quick)
+        canvas.draw()
+    to, size = BytesIO(), canvas.get_width_height()
+    opaque = Image.frombuffer("RGBA", size, canvas.buffer_rgba()).convert("RGB")
+    opaque.save(to, "png", compress_level=PNG_LEVEL, dpi=(dpi, dpi))
     return to.getvalue()
 
 
@@ -134,9 +139,9 @@ def _text(renderer: Any, text: Text) -> None:
     _, tall = renderer.get_canvas_width_height()
     for x, y, line in text.lines:
         if isinstance(renderer, RendererAgg):  # its hints make letters wider than in vectors
-            turned = Affine2D().rotate_deg(text.turned).translate(x, y) + scaled
-            letters = _letters(line, text.size, text.bold)
-            renderer.draw_path(pen, letters, turned, to_rgba(text.colour))
+            sized = Affine2D().scale(text.size / text_to_path.FONT_SCALE)
+            turned = sized.rotate_deg(text.turned).translate(x, y) + scaled
+            renderer.draw_path(pen, _letters(line, text.bold), turned, to_rgba(text.colour))
         else:
             along, up = scaled.transform((x, y))
             up = tall - up if renderer.flipy() else up
@@ -147,9 +152,20 @@ def _text(renderer: Any, text: Text) -> None:
 
 
 @lru_cache(maxsize=8192)
-def _letters(line: str, size: float, bold: bool) -> Lines:  # noqa: FBT001
-    drawn = TextPath((0, 0), line, size, font(size, bold))
-    return Lines(drawn.vertices, drawn.codes)
+def _letters(line: str, bold: bool) -> Lines:  # noqa: FBT001
+    """The outline of a line, FONT_SCALE units to the size; each letter is taken once of a font."""
+    face = get_font(findfont(font(text_to_path.FONT_SCALE, bold)))
+    face.set_size(text_to_path.FONT_SCALE, text_to_path.DPI)
+    placed, outlines, _ = text_to_path.get_glyphs_with_font(face, line, _OUTLINES)
+    parts = [(*outlines[letter], at) for letter, *at, _ in placed]
+    return Lines(
+        np.concatenate([points + at for points, _, at in parts]),
+        np.concatenate([codes for _, codes, _ in parts]),
+    )
+
+
+_OUTLINES: dict[str, Any] = {}
+"""Points and codes of every letter that was drawn, by its name."""
 
 
 def _pen(
@@ -160,4 +176,9 @@ def _pen(
     pen.set_linewidth(width)
     pen.set_foreground(to_rgba(colour, alpha), isRGBA=True)
     pen.set_joinstyle("round")
-    return pen, Affine2D().scale(renderer.points_to_pixels(1.0))
+    return pen, _scaled(renderer.points_to_pixels(1.0))
+
+
+@lru_cache(maxsize=8)
+def _scaled(dots: float) -> Affine2D:
+    return Affine2D().scale(dots)

@@ -242,7 +242,8 @@ def _free(facts: Mapping[str, Any], name: str = "{}") -> list[tuple[str, str]]:
 def inline_svg(text: str, prefix: str, label: str) -> Markup:
     """An SVG file as an element of a page: scalable, named, its ids made unique by `prefix`."""
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], flags=re.DOTALL)
-    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", text)
+    for before in (' id="', 'href="#', "url(#"):
+        text = text.replace(before, before + prefix)
     head, _, rest = text.partition(">")
     # Never narrower than it was drawn: a letter of seven points has seven pixels, on a phone too.
     wide = re.search(r'\swidth="([\d.]+)pt"', head)

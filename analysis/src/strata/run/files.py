@@ -92,7 +92,15 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
         path.write_bytes(content)
+    except OSError as error:
+        error.filename = path  # a full disk does not say whose
+        raise
 
 
 def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Path:
@@ -107,7 +115,7 @@ def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Pa
     data = contents()
     part = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        part.write_bytes(data)
+        _write(part, data)
         part.replace(file)
     finally:
         part.unlink(missing_ok=True)
