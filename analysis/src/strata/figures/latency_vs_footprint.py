@@ -93,12 +93,15 @@ def chart(points: Sequence[Point]) -> c.Chart:
     valid = [point for point in points if point.row.valid and point.row.value > 0]
     logs = [(point.footprint, log(point.row.value)) for point in valid]
     low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
+    taken = 0.0  # below plateaus up to here are the words of the last one
     for first, last, level, words in max(steps(points).values(), key=len, default=[]):
         here = [at for footprint, at in logs if first <= footprint <= last]
         gaps = [(at - log(level)) / (high - low or 1) for at in [low, high, *here]]
         over = min((gap for gap in gaps if gap > ALIKE), default=0)
         under = min((-gap for gap in gaps if gap < -ALIKE), default=0)
-        below, broad = under >= min(over, FOOT), last >= BROAD * first
+        below = under >= min(over, FOOT) and not (level < taken and over >= FOOT)
+        broad = last >= BROAD * first
+        taken = 1.5 * level if below and not broad else 0.0
         ends = [c.Mark(first, level), c.Mark(last, level)]
         layers += [
             c.Series(ends, c.Look(line=":", width=0.8), order=3.5),
