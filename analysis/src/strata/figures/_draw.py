@@ -11,9 +11,8 @@ from textwrap import wrap
 from strata.figures import _chart as c
 from strata.figures._legend import EDGE, Legend, legend_of, placed
 from strata.figures._panel import SMALL, Frame, room, sides, things_of
-from strata.figures._sheet import Box, Sheet, Text
+from strata.figures._sheet import POINT, Box, Sheet, Text
 
-POINT = 72.0
 GAP = 8.0
 """Points between two panels, beside what their texts need."""
 BELOW = 9.0
@@ -80,8 +79,6 @@ def _once(chart: c.Chart, row: int, column: int, panel: c.Panel) -> c.Panel:
 
 
 # --- where panels lie -----------------------------------------------------------------------------
-
-Sides = tuple[float, float, float, float]
 
 
 def _laid_out(

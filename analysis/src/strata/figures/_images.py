@@ -21,17 +21,17 @@ from PIL import Image
 
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
-from strata.figures._sheet import Box, Dots, Shape, Sheet, Text, Thing, font
+from strata.figures._sheet import POINT, Box, Dots, Shape, Sheet, Text, Thing, font
 
 DPI = 160
-POINT = 72.0
 PNG_LEVEL = 2
 """Of deflate: a third of the time of the usual 6, and few more bytes of a drawing."""
+HATCH = 0.8
+"""The width of hatches, in points."""
 DASHES = {"--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
 """In widths of the line: how long it is drawn, and how long not."""
 SETTINGS = {
     **mpl.rcParamsDefault,
-    "hatch.linewidth": 0.8,
     "svg.fonttype": "path",
     "svg.hashsalt": "strata",  # the same data give the same bytes
     "pdf.fonttype": 3,  # subsets of Type 42 are named by a hash that changes between processes
@@ -110,7 +110,7 @@ def _shape(renderer: Any, shape: Shape) -> None:
     if shape.hatch:
         pen.set_hatch(shape.hatch)
         pen.set_hatch_color(shape.colour)
-        pen.set_hatch_linewidth(mpl.rcParams["hatch.linewidth"])
+        pen.set_hatch_linewidth(HATCH)
     codes = [
         Lines.LINETO if at else Lines.MOVETO for line in shape.lines for at in range(len(line))
     ]

@@ -11,6 +11,8 @@ from matplotlib.textpath import text_to_path
 
 from strata.figures._chart import INK
 
+POINT = 72.0
+"""Points of an inch."""
 FAMILY = "DejaVu Sans"
 ASCENT, DESCENT = 0.76, 0.24
 """Of the size of a font: how far its letters reach above and below the line they stand on."""
@@ -119,9 +121,9 @@ class Text:
     @property
     def lines(self) -> Iterator[tuple[float, float, str]]:
         """Each line that has letters, and the point from where they stand on it."""
-        left, baseline = self._left, self._top - self.size * ASCENT
+        left, wide, baseline = self._left, self.width, self._top - self.size * ASCENT
         for at, line in enumerate(self.text.split("\n")):
-            spare = self.width - width_of(line, self.size, self.bold)
+            spare = wide - width_of(line, self.size, self.bold)
             right = left + spare * _BEFORE[self.across]
             if line.strip():
                 yield *self._turn(right, baseline - at * self.spacing * self.size), line
