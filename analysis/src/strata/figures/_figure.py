@@ -69,7 +69,7 @@ def times(row: Row, factor: float) -> Row:
     return replace(row, value=factor * row.value, minimum=low, maximum=high)
 
 
-def told(*sentences: object) -> str:
+def prose(*sentences: object) -> str:
     """The sentences of a caption that hold, where one may be `any(…) and "Dashed: …"`."""
     return " ".join(f"{sentence}" for sentence in sentences if sentence)
 

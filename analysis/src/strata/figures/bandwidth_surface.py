@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model import LEVELS, level_name, little, ordered, units
 from strata.model.cases import by_case
 from strata.run import Row, Run
@@ -105,7 +105,7 @@ def _caption(spots: Sequence[Spot]) -> str:
             least = top.in_flight * RATE(top) / top.little
             needed.append(f"{level_name(level)} {units.size(round(least))}")
     asks = f", which asks for at least {', '.join(needed)} an SM for the best of each"
-    return told(
+    return prose(
         "Bandwidth of the whole chip against the bytes that each SM has in flight at the most, by "
         "the shape of the launch (threads, accesses of a thread, their width). Points: medians of "
         "launches of one shape, bars: range of the samples; lines join the best. Limits: bus width "

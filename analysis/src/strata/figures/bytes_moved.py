@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model import FIELDS, fields_name, ordered
 from strata.model.counted import COUNTING, GENERATIONS, Moved, moved
 
@@ -54,7 +54,7 @@ def chart(items: Sequence[Moved]) -> c.Chart:
 
 def _caption(items: Sequence[Moved]) -> str:
     counted = any(item.counted for item in items)
-    return told(
+    return prose(
         "Bytes moved for each byte used by a warp that reads 32 particles, by memory layout. Bars: "
         "by the published rules of each generation; 1.0-1.1 is that of the 8800 GTX of Siegel et "
         "al. 2009 (Figures 10 and 11). Dashed: nothing moves in vain.",

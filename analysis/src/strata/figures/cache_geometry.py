@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, told
+from strata.figures._figure import Figure, attributes, params, prose
 from strata.model.cases import CaseRows, by_case
 from strata.model.units import SPACE, size
 from strata.run import Row, Run
@@ -91,7 +91,7 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
 
 def _caption(cases: Sequence[CaseRows]) -> str:
     known = [row.value for one in cases if (row := one.row("confidence"))]
-    return told(
+    return prose(
         "Sizes: the largest footprint all of whose loads hit. Lines: the longest stride that "
         "touches every line. Brought in by a miss: the distance at which a neighbour's load "
         "misses too. Dots: medians of the repetitions; bars: 95 % interval of the place of the "

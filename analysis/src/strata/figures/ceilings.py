@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model import level_name, units
 from strata.model.cases import by_case
 from strata.reference import cite
@@ -161,7 +161,7 @@ def _arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
             "of a CPU that is found at run time."
         )
     silent = ", ".join(ARITHMETIC[one.kind] for one in ceilings if one.limit is None)
-    return told(
+    return prose(
         "Multiply-adds in registers, every SM at work, tensor cores not; in brackets the share of "
         "the limit, then how the operands came in the form that was fastest. Bars: medians; lines "
         "in them: range of the samples. Strokes: results per cycle of the CUDA C++ Best Practices "
@@ -172,7 +172,7 @@ def _arithmetic_caption(ceilings: Sequence[Ceiling]) -> str:
 
 def _bandwidth_caption(ceilings: Sequence[Ceiling]) -> str:
     dram = next((one.limit for one in ceilings if one.level == "dram" and one.limit), None)
-    return told(
+    return prose(
         "Ceilings of reading, after the roofline of van den Braak, Mesman and Corporaal (2010, "
         f"Fig. 3; there the words have 8 bits) {cite('vandenbraak2010access')}: accesses of 8 or "
         "16 bytes (words of 4 bytes in groups) or of 4 (ungrouped), by lanes in a row (coalesced) "

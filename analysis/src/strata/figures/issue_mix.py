@@ -6,7 +6,7 @@ The slot that any instruction needs is one cycle.
 from collections.abc import Sequence
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, told
+from strata.figures._figure import Figure, attributes, params, prose
 from strata.model.cases import CaseRows, by_case
 from strata.model.units import short
 from strata.run import Row, Run
@@ -53,7 +53,7 @@ def chart(cases: Sequence[CaseRows]) -> c.Chart:
 def _caption(cases: Sequence[CaseRows]) -> str:
     valid = [one for one in cases if cost(one).valid]
     most = max(valid, key=lambda one: cost(one).value, default=None)
-    return told(
+    return prose(
         "Groups of multiply-adds (fp32) with one instruction of another unit behind each, by eight "
         "warps a scheduler, every SM at work: cycles of a group less those of the same "
         "multiply-adds alone, measured beside it. Marks: medians; lines: range of the samples. "

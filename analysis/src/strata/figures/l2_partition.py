@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model.units import SPACE, number, quantity
 from strata.run import Row, Run
 
@@ -111,7 +111,7 @@ def _caption(cores: Sequence[Core]) -> str:
         (near, small), (_, large) = counts
         side = f"the side with {number(100 * near)}{SPACE}% of the lines near them"
         sides = f"{small} SMs are on {side}, {large} on the other."
-    return told(
+    return prose(
         "Atomic exchanges, which are done where a line has its home, each waiting for the one "
         f"before; one thread on each of {len(cores)} SMs. Points: medians over the lines near an "
         "SM, and over those far from it.",

@@ -14,7 +14,7 @@ from statistics import median
 from strata.figures import _chart as c
 from strata.figures import _chase as chase
 from strata.figures._chase import Point
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model import ordered, plateaus
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
 from strata.run import Run
@@ -138,7 +138,7 @@ def _caption(points: Sequence[Point]) -> str:
     found = {LOOKS.get(name, (name,))[0]: these for name, these in steps(points).items()}
     each = "; ".join(f"{of} {', '.join(text for *_, text in found[of])}" for of in found)
     most = max(found, key=lambda name: len(found[name]), default="")
-    return told(
+    return prose(
         "Time of one load whose address the load before it gave, in random order over slots of "
         f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; bands: "
         "range of the samples"

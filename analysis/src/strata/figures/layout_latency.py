@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model import FIELDS, LEVELS, Bar, fields_name, latency_bars, level_name, ordered
 from strata.model.units import short, unit_name
 
@@ -66,7 +66,7 @@ def _caption(bars: Sequence[Bar]) -> str:
     row = bars[0].cycles
     core = "core" if row.backend == "host" else "SM"
     where = {"one": f" on one {core}", "all": f" on every {core}"}.get(row.text("cores"), "")
-    return told(
+    return prose(
         "Time of one warp-read (32 particles, one per lane) by memory layout, one warp at a time"
         f"{where}. Bars: median over warps.",
         any(bar.p5 for bar in bars) and "Whiskers: 5th to 95th percentile over warps.",

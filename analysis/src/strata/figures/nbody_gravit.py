@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from strata import reference
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.ladder.best import Copied, copied
 from strata.ladder.rungs import rung_name
 from strata.ladder.seeds import GRAVIT_BASE, GRAVIT_GAINS, GRAVIT_SERIAL
@@ -81,7 +81,7 @@ def chart(points: Sequence[Copied]) -> c.Chart:
 
 def _caption(points: Sequence[Copied]) -> str:
     listed = ", ".join(f"{gain:.2f} times ({what})" for what, gain in GRAVIT_GAINS)
-    return told(
+    return prose(
         f"After Figure 12 of Siegel et al. 2009 {reference.cite('siegel2009gravit')}, "
         "levels of optimisation at several problem sizes: "
         "the far-field force of Gravit once, by the best case of some rungs, from the copy of all "

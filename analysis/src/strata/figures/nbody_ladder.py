@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from strata import reference
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, told
+from strata.figures._figure import Figure, attributes, params, prose
 from strata.ladder.best import Best, best_cases, common_size, published
 from strata.ladder.rungs import ONCE, PROBLEM_WORDS, gpus, rung_name, size, size_words
 from strata.model import units
@@ -83,7 +83,7 @@ def _caption(steps: Sequence[Best]) -> str:
     others = [step.other for step in steps if step.other]
     sizes = ", ".join(dict.fromkeys(size_words(row) for row in others))
     theirs = "; ".join(map(_cited, published(steps[0].row.device)))
-    return told(
+    return prose(
         "Pairs computed in a second, N² of each system and step, a body with itself included, as "
         "the peers count. Bars: medians of the best case of each rung, in brackets where it was "
         "best; lines in them: range of the samples; then the step over the rung that it changes, "

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from strata import reference
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, times, told
+from strata.figures._figure import Figure, attributes, prose, times
 from strata.ladder import seeds
 from strata.ladder.rungs import GIGA, gpus, rung_name, size_words
 from strata.model.units import factor
@@ -77,7 +77,7 @@ def _caption(pairs: Sequence[Pair], what: str) -> str:
     shown = {pair.step.name for pair in pairs}
     missing = [name for name, *_ in seeds.THESSALY_STEPS if name not in shown]
     sizes = ", ".join(dict.fromkeys(size_words(pair.row) for pair in pairs))
-    return told(
+    return prose(
         f"{what} Open: their Table 1, 32 systems on a CPU, on one GPU of two K80 (tiling, one "
         f"launch) and on all four of their GPUs; filled: the rung beneath each name, in the layout "
         f"of the step, here on so many GPUs as stand there ({sizes}; medians, lines: range of the "

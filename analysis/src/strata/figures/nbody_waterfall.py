@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, told
+from strata.figures._figure import Figure, attributes, params, prose
 from strata.ladder.rungs import PROBLEM_WORDS, rung_name, size_words
 from strata.ladder.steps import FACTORS, RULE_WORDS, Change, changes
 from strata.model.units import factor
@@ -110,7 +110,7 @@ def _caption(steps: Sequence[Change]) -> str:
     rules = dict.fromkeys(one.prediction.rule for one in steps if one.prediction)
     by_rules = "; ".join(RULE_WORDS[rule] for rule in rules)
     predicted = f", and in brackets the predicted one (diamonds). Predicted: {by_rules}"
-    return told(
+    return prose(
         "Each bar runs from the rate of the rung that is changed (stroke) to that of the rung, "
         "both of one problem and size and, where they share one, of one layout; lines in the ends: "
         "what the 95 % intervals of both rates allow. Figures: the measured factor"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model.units import short
 from strata.reference import cite, published
 from strata.reference.published import GENERATIONS, Mark
@@ -104,7 +104,7 @@ def _figure(
         doubted = c.grouped((mark for mark in marks if mark.doubt), attrgetter("doubt"))
         doubts = "; ".join(f"{reason} {_cited(found)}" for reason, found in doubted.items())
         sources = _cited(marks)
-        return told(caption, sources and f"Sources: {sources}.", doubts and f"In doubt: {doubts}.")
+        return prose(caption, sources and f"Sources: {sources}.", doubts and f"In doubt: {doubts}.")
 
     return Figure(
         name, title, order,

@@ -8,7 +8,7 @@ from operator import attrgetter
 from statistics import geometric_mean
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, told
+from strata.figures._figure import Figure, prose
 from strata.ladder import rungs as ladder
 from strata.model import ordered, units
 from strata.reference import cite
@@ -205,7 +205,7 @@ def caption(form: Form, entries: Sequence[Entry]) -> str:
     above = problems(entries)
     lost = dict.fromkeys(one.name for one in ceilings if not one.row.valid)
     invalid = c.listed_invalid(list(dict.fromkeys(one.name for one in points if not one.valid)))
-    return told(
+    return prose(
         (_of_operations if form is FLOP else _of_instructions)(points, ceilings),
         _sizes(points),
         *_beyond(points, limits(entries)),
@@ -219,7 +219,7 @@ def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
     lesser = [one for one in ceilings if one.lesser]
     sloped = any(one.sloped for one in lesser)
     counted = any(one.basis == "counted" for one in points)
-    return told(
+    return prose(
         f"Hierarchical roofline {cite('williams2009roofline', 'yang2020hierarchical')}. Thick: the "
         "best that was measured, slopes the bandwidth of a level, the flat one multiply-adds of 32 "
         "bits.",
@@ -245,7 +245,7 @@ def _of_operations(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
 
 
 def _of_instructions(points: Sequence[Point], ceilings: Sequence[Ceiling]) -> str:
-    return told(
+    return prose(
         f"Instruction roofline {cite('ding2019instruction')}: instructions of warps that were "
         "executed, of any kind, against sectors of 32 bytes; a wavefront of shared memory has "
         "four. Thick: the best that was measured, slopes the bandwidth of a level, the flat one "

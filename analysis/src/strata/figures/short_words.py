@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model.cases import by_case
 from strata.reference import cite
 from strata.run import Row, Run
@@ -144,7 +144,7 @@ def _caption(kernels: Sequence[Kernel]) -> str:
         )
         size = "matrices of 2 MiB, three for each core, which is more than most L2 hold"
     wider = ratio(kernels, 1, 16)
-    return told(
+    return prose(
         what,
         "Last panel: speed-ups published by van den Braak, Mesman and Corporaal (2010), section "
         f"VI-C and Table II {cite('vandenbraak2010access')} (the last in the text only), for "

@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model.cases import by_case
 from strata.model.names import LEVELS, level_name, rank
 from strata.model.units import number
@@ -137,7 +137,7 @@ def _caption(points: Sequence[Point]) -> str:
             f"Furthest from that: {level_name(one.level)}, {name}, {where}, {one.width} B "
             f"elements, with {number(100 * share)} % of the sectors a second of stride 1."
         )
-    return told(
+    return prose(
         "Bytes that were wanted, a second, by all cores together; medians, with the range of the "
         "samples. Strided: each element lies that many elements behind the last. Misaligned: "
         "neighbours, read from that many elements behind the start of a line. Gathered: each "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import cycle
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model import LEVELS, TIMER_TOLERANCE, Agreement, agreements, level_name, ordered
 from strata.model.units import unit_name
 from strata.run import Row
@@ -71,7 +71,7 @@ def _caption(pairs: Sequence[Agreement]) -> str:
     within = sum(gap <= TIMER_TOLERANCE for gap in gaps)
     beyond = sum(gap > limit for gap in gaps)
     reference = " and ".join(sorted({pair.reference.method for pair in pairs}))
-    return told(
+    return prose(
         f"Time by an outer method over time by the in-kernel clock ({reference}), one point per "
         f"case: {within} of {len(pairs)} pairs within {WITHIN}.",
         beyond and f"Triangles on the edge: {beyond} beyond the panel.",

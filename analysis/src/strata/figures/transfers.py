@@ -13,7 +13,7 @@ from operator import itemgetter
 import numpy as np
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, told
+from strata.figures._figure import Figure, attributes, prose
 from strata.model import ordered
 from strata.model.transfer_model import Line, Point, break_evens, lines, points, worst_prediction
 from strata.model.units import interval, quantity, size
@@ -165,7 +165,7 @@ def _caption(text: str, shown: Sequence[Point]) -> str:
     each = "" if many else f", with 95 % intervals: {'; '.join(fits)}"
     joined = {p.key for p in shown if p.memory not in LOADS.values()} - fitted.keys()
     worst = worst_prediction(shown)
-    return told(
+    return prose(
         text,
         loads and f"Dependent loads: {loads}.",
         many and _packing(shown),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, times, told
+from strata.figures._figure import Figure, attributes, prose, times
 from strata.figures.roofline import roof
 from strata.model.units import short
 from strata.reference import cite
@@ -136,7 +136,7 @@ def chart(items: Sequence[Item]) -> c.Chart:
 
 
 def _caption(items: Sequence[Item]) -> str:
-    return told(
+    return prose(
         "Additions of two matrices in a second against additions for each byte that must move, one "
         "addition an element (the paper counts operations, which may be those of the index as "
         "well).",

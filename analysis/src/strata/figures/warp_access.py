@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes, params, told
+from strata.figures._figure import Figure, attributes, params, prose
 from strata.model.cases import NET, CaseRows, by_case
 from strata.run import Row, Run
 
@@ -177,7 +177,7 @@ def _caption(found: Sequence[Access], what: str, times: str = "") -> str:
     elif not both:
         agreement = "Nothing was counted to stand beside the prediction."
     timed = any(one.cycles or one.latency for one in found)
-    return told(
+    return prose(
         what, "Marks: counted.", agreement, times and (times if timed else "Nothing was timed.")
     )
 
