@@ -53,6 +53,14 @@ Shares shares_of(const LoadCounts& net, const LoadPrediction& predicted) {
   return shares;
 }
 
+/// Whether all that L1 missed reached L2, each once: L2 answers requests of several SMs for one
+/// sector, close in time, as one, and then what it served is less than what the SMs received.
+bool all_reached_l2(const LoadCounts& net, std::string& detail) {
+  const double reached = share(net.l2_sectors, net.sectors - net.l1_hit_sectors);
+  detail += fmt::format(", {:.2f} % of the rest reached L2", percent * reached);
+  return std::abs(reached - 1) <= level_bound;
+}
+
 double predicted_l1_share(ServedBy claimed, const LoadPrediction& predicted) {
   if (claimed == ServedBy::l1) return 1;
   return share(static_cast<double>(predicted.repeated_sectors),
@@ -149,8 +157,8 @@ void report_expected(Rows& rows, const CountPlan& plan, const Counted& counted,
 /// `level` of data in memory whose sectors are asked for several times.
 Gate shared_level_gate(const LoadPrediction& predicted, const LoadCounts& net) {
   const double l1 = net.l1_hit_sectors / net.sectors;
-  bool held = l1 <= level_bound;
   std::string detail = fmt::format("L1 served {:.2f} % of the sectors", percent * l1);
+  bool held = all_reached_l2(net, detail) && l1 <= level_bound;
   if (!net.dram_bytes) {
     return {"level", held ? Verdict::unverified : Verdict::failed,
             detail + ", and what memory gave was not counted"};
@@ -254,8 +262,8 @@ Gate level_gate(ServedBy claimed, const LoadPrediction& predicted, const LoadCou
   bool held = std::abs(shares.l1 - expected) <= level_bound;
   if (claimed != ServedBy::l1) {
     const double l2 = claimed == ServedBy::l2 ? 1 : 0;
-    held = held && std::abs(shares.l2 - l2) <= level_bound;
-    detail += fmt::format(", L2 {:.2f} % of the rest", percent * shares.l2);
+    held = all_reached_l2(net, detail) && held && std::abs(shares.l2 - l2) <= level_bound;
+    detail += fmt::format(", which served {:.2f} % of it", percent * shares.l2);
     if (shares.dram) {
       // More than was asked for may come from memory: a miss can bring neighbours along.
       held = held && (claimed == ServedBy::l2
@@ -279,10 +287,13 @@ Gate level_found(const LoadCounts& net, bool past_l1, double sectors_of_miss) {
   }
   const double l2 = (1 - l1) * (1 - missed);
   const double memory = (1 - l1) * missed;
-  const std::string detail = fmt::format("L1 served {:.2f} %, L2 {:.2f} %, memory {:.2f} %",
-                                         percent * l1, percent * l2, percent * memory);
+  std::string detail = fmt::format("L1 served {:.2f} %, L2 {:.2f} %, memory {:.2f} %", percent * l1,
+                                   percent * l2, percent * memory);
   if (past_l1 && l1 > 0) {
     return {"level", Verdict::failed, detail + ": these loads pass L1 by"};
+  }
+  if (l1 < 1 - level_bound && !all_reached_l2(net, detail)) {
+    return {"level", Verdict::failed, detail};
   }
   if (std::max({l1, l2, memory}) >= 1 - level_bound) return {"level", Verdict::passed, detail};
   return level_unverified("several levels served the loads: " + detail);

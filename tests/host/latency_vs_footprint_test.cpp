@@ -122,6 +122,16 @@ TEST(LevelFound, PassesOneLevelAndLeavesAMixtureOpen) {
   EXPECT_EQ(verdict(Space::global_cg, 0, 500), Verdict::unverified);
   EXPECT_EQ(verdict(Space::global_cg, 1, 0), Verdict::failed);
   EXPECT_EQ(level_found({}, false).verdict, Verdict::failed);
+  EXPECT_EQ(level_found({.requests = 1000,
+                         .sectors = 1000,
+                         .l1_hit_sectors = 0,
+                         .l2_sectors = 900,
+                         .l2_miss_sectors = 0,
+                         .dram_bytes = std::nullopt},
+                        true)
+                .verdict,
+            Verdict::failed)
+      << "L2 answered several requests as one";
 }
 
 // What an H200 counts: loads of one sector from memory, each with two missed sectors.
