@@ -203,7 +203,6 @@ struct CountPlan {
   std::optional<ServedBy> served_by;
   LoadRows rows = LoadRows::per_read;
   double reads = 1;                 ///< per-read rows are of one of these
-  double sectors_of_miss = 1;       ///< that L2 fetches for one that it misses
   double used_bytes = 0;            ///< of LoadRows::per_request
   bool memory_is_no_proof = false;  ///< page tables may come from memory: not judged
   std::optional<StorePrediction> stores;
