@@ -156,7 +156,8 @@ struct Row {
   Method method;
   Value value;
   Provenance provenance = Provenance::timed;
-  bool core_cycles = false;  ///< the unit's cycle is the core's own, on every device
+  bool core_cycles = false;    ///< the unit's cycle is the core's own, on every device
+  std::optional<double> most;  ///< what no device can exceed (gate `limit`)
 };
 /// A modelled or reported number of a case: it has no samples, and no noise.
 struct Constant {
@@ -181,6 +182,15 @@ struct TimerPair {
 struct Linearity {
   Value bend;    ///< cycles by which the second is off the line through the others
   Value length;  ///< n
+};
+
+/// Little's law (gate `little`): `count` operations are in flight where each takes `latency` and
+/// one ends every `interval`, in the same unit. Where it does not hold, some wait while others are
+/// served, and the latency is not theirs.
+struct InFlight {
+  double count = 1;
+  Value latency;
+  Value interval;
 };
 
 /// Every SM of `cores` ran exactly `per_core` warps (gate `placement`). A stamp stands for one, or
@@ -269,6 +279,7 @@ struct Experiment {
   /// one pair share, such as the clock, cancels. They stand behind the numbers of `observe`.
   std::vector<Value> of_each_pair;
   std::optional<Linearity> linear;
+  std::optional<InFlight> in_flight;
 };
 
 /// Lengths by trial launches, for Slope::size. `rounds_for` gives the rounds of a long launch, a

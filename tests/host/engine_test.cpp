@@ -897,6 +897,20 @@ struct CountBench {
   Bench bench;
 };
 
+TEST(EngineGates, HoldARowAgainstItsLimitAndTheRateAgainstTheLatency) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  const auto number = [](double value) { return Value{[value](const Sample&) { return value; }}; };
+  bench.experiment.rows = {
+      {.quantity = "share", .unit = "1", .method = By::outside, .value = number(1.1), .most = 1},
+      {.quantity = "free", .unit = "1", .method = By::outside, .value = number(1.1)}};
+  bench.experiment.in_flight = {.count = 4, .latency = number(20), .interval = number(5)};
+  bench.measure();
+  EXPECT_EQ(bench.fake.verdict("limit"), Verdict::failed);
+  EXPECT_THAT(bench.fake.gate("limit").detail, HasSubstr("share 1.1, its interval from 1.1"));
+  EXPECT_EQ(bench.fake.verdict("little"), Verdict::passed);
+}
+
 TEST(EngineCounts, TheSameLaunchBesideOneWithoutWorkAndVerifiesIt) {
   CountBench counting;
   counting.bench.measure();
