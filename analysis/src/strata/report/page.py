@@ -24,6 +24,7 @@ from markupsafe import Markup
 from strata.figures._drawing import Drawing, drawn
 from strata.model import counted, tables, units
 from strata.model.text import Cited, Sentence, Table
+from strata.model.truth import fallen
 from strata.report import all_rows, headlines
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
@@ -216,6 +217,7 @@ def _notices(run: Run) -> list[str]:
     kind = build.build_type or "an unnamed build type"
     shown = "; ".join(without_paths(line) for line in found[:3])
     broken = f"{shown}; and {len(found) - 3} more" if len(found) > 3 else shown
+    fell = fallen(run)
     told = {
         "Built from a source tree with uncommitted changes: the commit alone does not reproduce "
         "these numbers.": build.dirty,
@@ -224,6 +226,9 @@ def _notices(run: Run) -> list[str]:
         f"The run is {state}: what is missing here was not measured.": state != "complete",
         "measurements.csv is missing; this page was computed from samples.jsonl.": table is None,
         f"The run folder breaks its contract ({broken}). This page is from the samples.": found,
+        f"{sum(rows for _, rows, _ in fell)} rows were valid when they were recorded and break a "
+        f"rule of truth ({', '.join(f'{rule} {rows}' for rule, rows, _ in fell)}): they keep their "
+        "values and are shown as not valid.": fell,
     }
     return [words for words, applies in told.items() if applies]
 
