@@ -43,7 +43,7 @@ def items(run: Run) -> Sequence[Spot]:
     """Every timed bandwidth of a GPU whose bytes in flight are known."""
     mine = [row for row in run.of("bandwidth") if row.backend == "cuda"]
     sms = little.cores(mine)
-    latencies = little.latencies(run.rows) if sms else {}
+    latencies = little.latencies(run) if sms else {}
     spots = []
     for case in by_case(mine):
         row, in_flight = case.row("bandwidth"), case.row("bytes_in_flight_per_sm")

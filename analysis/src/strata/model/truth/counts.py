@@ -61,10 +61,10 @@ def far_l2(here: Here) -> Iterator[Broken]:
     """
     missed, share = here.value("l2_missed_sectors_per_load"), here.value("dram_share")
     asked = here.value("l2_load_sectors")
-    if here.level != "passed" or not missed or missed < 0.5 or share is None or not asked:
+    if here.level != "passed" or not missed or missed < 0.5 or share is None:
         return
     in_l2 = (here.value("footprint_over_l2") or 2) <= 1
-    stray = STRAY_BYTES / (asked * SECTOR_BYTES) if in_l2 else 0
+    stray = STRAY_BYTES / (asked * SECTOR_BYTES) if in_l2 and asked else 0
     if share - stray < FROM_MEMORY * missed:
         told = f"memory gave {100 * share / missed:.0f} % of the bytes that L2 fetched"
         perhaps = ", perhaps to others" if share >= FROM_MEMORY * missed else ""
