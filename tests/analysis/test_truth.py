@@ -159,6 +159,13 @@ def test_littles_law_holds_within_five_per_cent(tmp_path: Path, cycles: float) -
     assert rules(judged_run(tmp_path / "one", one)) == ["little"]
 
 
+def test_a_warp_alone_on_its_sm_waits_for_none(tmp_path: Path) -> None:
+    slow = read_by_warps(9, warps_per_sm=1)
+    assert rules(judged_run(tmp_path / "apart", slow)) == ["little"]
+    slow["measurements"].append(measurement("warp_read_cycles_slowest", [10.0]))
+    assert rules(judged_run(tmp_path / "farthest", slow)) == []
+
+
 CLOCK = measurement("core_clock", [0.999e9, 1e9, 1.001e9], unit="Hz", method="clock")
 PEAK = {"dram_bytes_per_second_theoretical": 1e12}
 

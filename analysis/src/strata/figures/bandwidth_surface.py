@@ -97,7 +97,8 @@ def chart(spots: Sequence[Spot]) -> c.Chart:
 def _caption(spots: Sequence[Spot]) -> str:
     tops, needed = [], []
     for level, here in c.grouped(spots, LEVEL).items():
-        top = max(best([s for s in here if s.operation == "read"]), key=RATE, default=None)
+        reads = best([s for s in here if s.operation == "read"])
+        top = max(reads, key=lambda s: (not s.limit or RATE(s) <= s.limit, RATE(s)), default=None)
         if top:
             share = f", {100 * RATE(top) / top.limit:.1f} % of its limit" if top.limit else ""
             tops.append(f"{level_name(level)} {units.quantity(RATE(top), 'B/s')}{share}")

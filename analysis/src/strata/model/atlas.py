@@ -43,10 +43,20 @@ def middle(rows: Sequence[Row]) -> Row:
     return sorted(rows, key=lambda row: row.value)[(len(rows) - 1) // 2]
 
 
-def _best(rows: Iterable[Row], place: Callable[[Row], Place]) -> dict[Place, Row]:
-    """The row of the highest value at each place, the first of equal ones."""
+def _best(
+    rows: Iterable[Row], place: Callable[[Row], Place], beyond: frozenset[str] = frozenset()
+) -> dict[Place, Row]:
+    """The row of the highest value at each place, the first of equal ones.
+
+    A case `beyond` its limit stands for a place only where all are.
+    """
     groups = grouped(rows, place).items()
-    return {at: max(here, key=lambda row: row.value) for at, here in groups}
+    return {at: max(here, key=lambda r: (r.case not in beyond, r.value)) for at, here in groups}
+
+
+def beyond_limit(rows: Iterable[Row]) -> frozenset[str]:
+    """The cases whose rate is more than the device can do, if within its own interval."""
+    return frozenset(r.case for r in rows if r.quantity == "share_of_limit" and r.value > 1)
 
 
 def _valid(run: Run, benchmark: str) -> list[Row]:
@@ -177,7 +187,7 @@ def bandwidths(run: Run) -> Mapping[str, Best]:
     """The best read of each level that `bandwidth` streamed, nearest level first."""
     rows = _valid(run, "bandwidth")
     reads = (r for r in rows if r.quantity == "bandwidth" and r.params.get("operation") == "read")
-    best = _best(reads, lambda row: row.text("level"))
+    best = _best(reads, lambda row: row.text("level"), beyond_limit(rows))
     cases = {case.rows[0].case: case for case in by_case(rows)}
     found = {}
     for level in ordered(best, LEVELS):
@@ -194,7 +204,8 @@ def ceilings(run: Run) -> Mapping[str, Best]:
     """The best rate of each kind of arithmetic that was timed, fastest first."""
     rows = [row for row in _valid(run, "ceilings") if row.provenance == "timed"]
     shares = {row.case: row for row in rows if row.quantity == "share_of_limit"}
-    best = _best((r for r in rows if r.quantity in RATES), lambda row: row.text("arithmetic"))
+    rates = (row for row in rows if row.quantity in RATES)
+    best = _best(rates, lambda row: row.text("arithmetic"), beyond_limit(rows))
     order = sorted(best.items(), key=lambda item: (-item[1].value, item[0]))
     return {kind: Best(row, None, shares.get(row.case)) for kind, row in order}
 
