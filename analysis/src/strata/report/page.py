@@ -44,6 +44,9 @@ TEMPLATES = Path(__file__).with_name("templates")
 FEW = 40
 """A figure of more rows than these does not list them: a button shows them among all rows."""
 
+MOST = 8
+"""Of the rows of a case that are invalid for one reason these are listed: a case has dozens."""
+
 # An absolute path of the machine that measured: two or more steps from the root, a home or a drive.
 # It starts where a word does, or behind a compiler's flag of one letter (-I/opt/include).
 _HOST_PATH = re.compile(
@@ -104,7 +107,7 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
     page = BytesIO()
     templates.get_template("report.html.j2").stream(
         sections=sections, title=f"Strata: {', '.join(devices)}", verdicts=VERDICTS, cites=cites,
-        cite=cites.cite, command=shlex.join, spans=all_rows.spans, few=FEW,
+        cite=cites.cite, command=shlex.join, spans=all_rows.spans, few=FEW, most=MOST,
     ).dump(page, "utf-8")  # fmt: skip
     files["references.bib"] = cites.bibtex().encode()
     files["report.html"] = page.getvalue()

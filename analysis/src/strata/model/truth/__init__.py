@@ -8,7 +8,7 @@ of rows that are not valid already, and nothing where the rows do not tell.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from strata.model.truth import counts, rates
 from strata.model.truth.here import Around, Broken, Here
-from strata.run import Case, Gate, Row, Run, grouped
+from strata.run import Case, Gate, Row, Run
 from strata.run import load_run as load_recorded
 
 RULES = (*counts.RULES, *rates.RULES)
@@ -33,7 +33,9 @@ def load_run(folder: Path) -> Run:
 
 def judged(run: Run) -> Run:
     """`run` with what the rules say of it, and `recorded` as it was; `run` itself if nothing."""
-    of_case = grouped(run.rows, attrgetter("case"))
+    of_case: dict[str, list[Row]] = {}
+    for case, rows_of_case in groupby(run.rows, attrgetter("case")):
+        of_case.setdefault(case, []).extend(rows_of_case)
     found = dict(_broken(run, of_case))
     if not found:
         return run

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from strata.model.counted import SECTOR_BYTES
+from strata.model.counted import SECTOR_BYTES, SHARES
 from strata.model.truth.here import Broken, Here, broken
 
 BOUND = 0.01
@@ -76,14 +76,16 @@ def shares(here: Here) -> Iterator[Broken]:
 
     Memory gives as many bytes as L2 fetches for the sectors that it missed, and others read some.
     """
-    for row in here.rows:
-        if row.provenance == "counted" and row.unit == "1" and row.quantity.endswith("_share"):
-            most, uncertain = _most(here, row.quantity), BOUND
-            if row.quantity == "dram_share" and (asked := here.value("l2_load_sectors")):
-                uncertain += STRAY_BYTES / (asked * SECTOR_BYTES)
-            if row.valid and not -uncertain <= row.value <= most + uncertain:
-                told = f"{row.value:.4g} is outside 0 to {most:.4g} by more than {uncertain:.2g}"
-                yield broken("share", told, row)
+    for name in SHARES:
+        row = here.first.get(name)
+        if row is None or row.provenance != "counted":
+            continue
+        most, uncertain = _most(here, name), BOUND
+        if name == "dram_share" and (asked := here.value("l2_load_sectors")):
+            uncertain += STRAY_BYTES / (asked * SECTOR_BYTES)
+        if row.valid and not -uncertain <= row.value <= most + uncertain:
+            told = f"{row.value:.4g} is outside 0 to {most:.4g} by more than {uncertain:.2g}"
+            yield broken("share", told, row)
 
 
 def _most(here: Here, quantity: str) -> float:

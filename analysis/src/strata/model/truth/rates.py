@@ -40,10 +40,12 @@ def little(here: Here) -> Iterator[Broken]:
 
 def limits(here: Here) -> Iterator[Broken]:
     """Nothing is beyond what the device can do, by more than its own interval and the clock's."""
-    if here.case.backend != "cuda":
+    if here.case.backend != "cuda" or LIMITED.isdisjoint(here.first):
         return
     for row in here.rows:
-        if row.valid and row.provenance == "timed" and (limit := _limit(here, row)):
+        if row.quantity not in LIMITED or not row.valid or row.provenance != "timed":
+            continue
+        if limit := _limit(here, row):
             low, high = row.interval
             least = row.quantity in LEAST
             beyond = limit / high if least else low / limit
@@ -56,6 +58,11 @@ def limits(here: Here) -> Iterator[Broken]:
 LEAST = ("warp_access_cycles",)
 """Quantities that the limit bounds from below."""
 _BYTES = ("bandwidth", "useful_bandwidth")
+_CYCLE = ("bandwidth_per_sm", "useful_bandwidth_per_sm")
+LIMITED = frozenset(
+    (*LEAST, *_BYTES, *_CYCLE, "share_of_limit", "operation_throughput", "flops_per_second")
+)
+"""Quantities of which a limit is known, somewhere."""
 
 
 def _limit(here: Here, row: Row) -> float | None:
@@ -70,7 +77,7 @@ def _limit(here: Here, row: Row) -> float | None:
     if name == "flops_per_second":
         rows = (r.value for r in here.rows if (r.quantity, r.method) == (name, "lanes_times_clock"))
         return next(rows, None)
-    if place in ("l1", "shared") and row.unit == "B/cycle":
+    if place in ("l1", "shared") and name in _CYCLE:
         return L1_BYTES_PER_CYCLE
     if place in ("l1", "shared") and name in _BYTES:
         clock = here.value("core_clock")
