@@ -160,7 +160,7 @@ def test_littles_law_holds_within_five_per_cent(tmp_path: Path, cycles: float) -
 
 
 def test_a_warp_alone_on_its_sm_waits_for_none(tmp_path: Path) -> None:
-    slow = read_by_warps(9, warps_per_sm=1)
+    slow = read_by_warps(9.4, warps_per_sm=1)
     assert rules(judged_run(tmp_path / "apart", slow)) == ["little"]
     slow["measurements"].append(measurement("warp_read_cycles_slowest", [10.0]))
     assert rules(judged_run(tmp_path / "farthest", slow)) == []
