@@ -33,7 +33,7 @@ from strata.report.tables import (
     published_instructions,
     vandenbraak_matrix,
 )
-from strata.run import Row, Run
+from strata.run import Row
 
 LATENCY, BANDWIDTH, CONSTANT = FIGURES
 TABLES = {
@@ -80,7 +80,7 @@ def latencies() -> list[Row]:
         for footprint, cycles in staircase.items():
             rows += chase(space, footprint, cycles)
     rows += chase("global_cg", 2 * MIB, 1.0, cores="several")
-    parts = {"partitions": 2.0, "near_cycles": 288.0, "far_cycles": 488.0}
+    parts = {"partitions": 2.0, "near_load_cycles": 288.0, "far_load_cycles": 488.0}
     return [*rows, *(row("l2_partition", name, value, method="m") for name, value in parts.items())]
 
 
@@ -207,16 +207,8 @@ def test_the_order_of_rows_does_not_matter(figure: Figure[Any]) -> None:
 # --- latencies ------------------------------------------------------------------------------------
 
 
-def by_loads(run: Run) -> Run:
-    """`run` as a harness would have recorded it that times the halves of L2 by loads."""
-    said = run.context.benchmarks["l2_partition"]
-    quantities = tuple(replace(one, meaning="of a load") for one in said.quantities)
-    benchmarks = {**run.context.benchmarks, "l2_partition": replace(said, quantities=quantities)}
-    return replace(run, context=replace(run.context, benchmarks=benchmarks))
-
-
 def own() -> Mapping[str, Row]:
-    return atlas.own_latencies(by_loads(run_with(every())))
+    return atlas.own_latencies(run_with(every()))
 
 
 def test_the_rows_that_stand_for_levels() -> None:
@@ -227,12 +219,13 @@ def test_the_rows_that_stand_for_levels() -> None:
 
 
 def test_an_atomic_exchange_is_no_load() -> None:
-    assert "l2_far" not in atlas.own_latencies(run_with(every()))
+    rows = [replace(one, quantity=one.quantity.replace("_load_", "_")) for one in every()]
+    assert "l2_far" not in atlas.own_latencies(run_with(rows))
 
 
 def test_an_invalid_row_stands_for_nothing() -> None:
     rows = [replace(one, valid=one.value not in (23.0, 488.0)) for one in latencies()]
-    found = atlas.own_latencies(by_loads(run_with(rows)))
+    found = atlas.own_latencies(run_with(rows))
     assert found["shared"].value == 24
     assert "l2_far" not in found
     marks = published.latency_marks(found, tuple(published.LATENCIES))
@@ -287,7 +280,7 @@ def test_every_generation_of_the_tables_has_a_place() -> None:
 
 
 def test_open_and_grey_marks_are_the_published_ones_and_those_in_doubt() -> None:
-    made_up = by_loads(run_with(every()))
+    made_up = run_with(every())
     shown = panels(chart_of(LATENCY, made_up))
     for panel, (name, (title, unit)) in zip(shown, LATENCIES.items(), strict=True):
         here = [mark for mark in LATENCY.items(made_up) if mark.panel == name]
@@ -299,7 +292,7 @@ def test_open_and_grey_marks_are_the_published_ones_and_those_in_doubt() -> None
 
 
 def test_citations_stand_beside_their_line_and_generations_beside_the_last_panel() -> None:
-    first, *_, last = panels(chart_of(LATENCY, by_loads(run_with(every()))))
+    first, *_, last = panels(chart_of(LATENCY, run_with(every())))
     both = [reference.source(key).number for key in ("mt4g2026", "jia2018volta")]
     assert f"[{', '.join(map(str, sorted(both)))}]" in shown_words(first)  # V100 PCIe
     assert shown_words(first)[0] == "23"  # the own one
@@ -307,7 +300,7 @@ def test_citations_stand_beside_their_line_and_generations_beside_the_last_panel
 
 
 def test_doubts_are_told_once_with_their_sources() -> None:
-    caption = caption_of(LATENCY, by_loads(run_with(every())))
+    caption = caption_of(LATENCY, run_with(every()))
     assert caption.count("a mix of near and far hits") == 1
     assert "superseded by the same authors" in caption
 

@@ -104,6 +104,14 @@ def test_the_far_half_of_l2_is_not_memory(tmp_path: Path) -> None:
     assert [gate.verdict for gate in run.cases[0].gates] == ["failed"]
 
 
+def test_a_harness_that_tells_the_far_half_is_believed(tmp_path: Path) -> None:
+    absent = ["memory.l2_fabric_hit_sectors: this chip has none"]
+    newer = {"counters__absent": absent}
+    assert judged(load2(tmp_path / "of what it fetches", [from_memory(1)], **newer)).before is None
+    beyond = judged(load2(tmp_path / "more", [from_memory(1.02)], **newer))
+    assert rules(beyond) == ["share"]
+
+
 def test_what_others_read_proves_nothing_of_data_that_fit_in_l2(tmp_path: Path) -> None:
     few = 2048  # of which half is 64 KiB, what others may have read
     assert rules(judged_run(tmp_path / "in", from_memory(2, over_l2=0.9, asked=few))) == ["level"]
@@ -145,11 +153,20 @@ def read_by_warps(cycles: float, **params: Any) -> dict[str, Any]:
     return case(timed, params=place)
 
 
-def test_a_median_of_served_warps_is_no_latency(tmp_path: Path) -> None:
+def test_a_median_of_served_warps_is_no_latency_and_says_so(tmp_path: Path) -> None:
     run = judged_run(tmp_path, read_by_warps(205))
-    assert reasons(run).keys() == {"warp_read_cycles", "warp_read_time"}
-    assert "it is 32.0 % of those there" in reasons(run)["warp_read_cycles"]
+    said = {row.quantity: row.reasons for row in run.rows if row.reasons}
+    assert said.keys() == {"warp_read_cycles", "warp_read_time"}
+    assert "it is 32.0 % of those there (bound 5 %)" in said["warp_read_cycles"]
+    assert all(row.valid for row in run.rows)
+    assert [(gate.name, gate.verdict) for gate in run.cases[0].gates] == [("little", "unverified")]
     assert judged(run) is run  # a rule says nothing twice
+
+
+def test_a_harness_that_asked_for_the_law_is_not_asked_again(tmp_path: Path) -> None:
+    said = read_by_warps(205)
+    said["gates"] = [{"gate": "little", "verdict": "unverified", "detail": "served first"}]
+    assert rules(judged_run(tmp_path, said)) == []
 
 
 @pytest.mark.parametrize("cycles", [610, 670])
@@ -276,6 +293,9 @@ def test_no_valid_row_of_a_recorded_run_breaks_a_rule(folder: Path) -> None:
     with (DATA / "rejudged.csv").open(encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if line["run"] == folder.name]
     run = load_run(folder)
-    known = [(line["rule"], int(line["rows"]), int(line["cases"])) for line in lines]
+    known = [
+        (line["rule"], int(line["rows"]), int(line["cases"]), line["says"] == "True")
+        for line in lines
+    ]
     assert fallen(run) == known
     assert judged(run) is run

@@ -162,8 +162,9 @@ def validate(runs: Runs) -> None:
             unfinished = "" if run.context.state == "complete" else f", {run.context.state}"
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
             typer.echo(f"{folder}: sound ({counts})")
-            for rule, rows, cases in fallen(run):
-                typer.echo(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: not valid")
+            for rule, rows, cases, says in fallen(run):
+                told = "valid, and say what they are" if says else "not valid"
+                typer.echo(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 

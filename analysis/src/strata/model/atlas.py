@@ -178,8 +178,8 @@ def own_latencies(run: Run) -> Mapping[str, Row]:
     if run.context.backend != "cuda":
         return {}
     found = {level: one.row for level, one in latencies(run).items()} | dict(constants(run))
-    if (parts := partitions(run)) and not by_exchanges(run):
-        found["l2_far"] = parts[2]
+    if (parts := partitions(run)) and parts.access == "a load":
+        found["l2_far"] = parts.far
     return {level: row for level, row in found.items() if row.backend == "cuda"}
 
 
@@ -210,19 +210,27 @@ def ceilings(run: Run) -> Mapping[str, Best]:
     return {kind: Best(row, None, shares.get(row.case)) for kind, row in order}
 
 
-def partitions(run: Run) -> tuple[Row, Row, Row] | None:
-    """How many parts L2 has, and cycles of an access to the own and the other; None of one part."""
+class Partitions(NamedTuple):
+    """How many parts L2 has, and cycles of an access to the own and to the other."""
+
+    parts: Row
+    near: Row
+    far: Row
+    access: str
+    """What was timed: "a load", or what runs had before loads were."""
+
+
+def partitions(run: Run) -> Partitions | None:
+    """The parts of L2; None of one part."""
     rows = {row.quantity: row for row in _valid(run, "l2_partition")}
-    count, near, far = (rows.get(name) for name in ("partitions", "near_cycles", "far_cycles"))
-    if not (count and near and far) or count.value < 2:
+    count = rows.get("partitions")
+    if not count or count.value < 2:
         return None
-    return count, near, far
-
-
-def by_exchanges(run: Run) -> bool:
-    """Whether `l2_partition` timed atomic exchanges, as its run says: those are no loads."""
-    said = run.context.benchmarks.get("l2_partition")
-    return said is not None and any("exchange" in one.meaning for one in said.quantities)
+    for kind, access in (("_load", "a load"), ("", "an atomic exchange")):
+        near, far = (rows.get(f"{side}{kind}_cycles") for side in ("near", "far"))
+        if near and far:
+            return Partitions(count, near, far, access)
+    return None
 
 
 def transfers(run: Run) -> Mapping[tuple[str, str], Row]:

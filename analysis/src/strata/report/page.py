@@ -220,7 +220,7 @@ def _notices(run: Run) -> list[str]:
     kind = build.build_type or "an unnamed build type"
     shown = "; ".join(without_paths(line) for line in found[:3])
     broken = f"{shown}; and {len(found) - 3} more" if len(found) > 3 else shown
-    fell = fallen(run)
+    fell = [one for one in fallen(run) if not one.says]
     told = {
         "Built from a source tree with uncommitted changes: the commit alone does not reproduce "
         "these numbers.": build.dirty,
@@ -229,8 +229,8 @@ def _notices(run: Run) -> list[str]:
         f"The run is {state}: what is missing here was not measured.": state != "complete",
         "measurements.csv is missing; this page was computed from samples.jsonl.": table is None,
         f"The run folder breaks its contract ({broken}). This page is from the samples.": found,
-        f"{sum(rows for _, rows, _ in fell)} rows were valid when they were recorded and break a "
-        f"rule of truth ({', '.join(f'{rule} {rows}' for rule, rows, _ in fell)}): they keep their "
+        f"{sum(one.rows for one in fell)} rows were valid when they were recorded and break a "
+        f"rule of truth ({', '.join(f'{one.rule} {one.rows}' for one in fell)}): they keep their "
         "values and are shown as not valid.": fell,
     }
     return [words for words, applies in told.items() if applies]

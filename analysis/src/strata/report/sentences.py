@@ -92,8 +92,7 @@ def arithmetic(run: Run) -> Iterator[Sentence]:
 def l2_partitions(run: Run) -> Iterator[Sentence]:
     """Into how many parts L2 is cut, and what crossing from one to the other costs."""
     if found := atlas.partitions(run):
-        count, near, far = found
-        access = "an atomic exchange" if atlas.by_exchanges(run) else "a load"
+        count, near, far, access = found
         yield (
             "L2 is cut into ", Cited(f"{count.value:.0f} parts", count), f": {access} takes ",
             cited(near), " from the part near its SM and ", cited(far), " from the far one.",

@@ -47,22 +47,27 @@ def judged(run: Run) -> Run:
 
 
 class Fallen(NamedTuple):
-    """Rows that were valid as recorded and break a rule, and of how many cases."""
+    """Rows that were valid as recorded and break a rule, and of how many cases.
+
+    `says` are those that stay valid, and say what they are.
+    """
 
     rule: str
     rows: int
     cases: int
+    says: bool
 
 
 def fallen(run: Run) -> Sequence[Fallen]:
-    """What fell by each rule, most first; a row that breaks several counts for the first."""
-    found = [
-        (row.reasons.removeprefix(before.reasons).removeprefix("; ").partition(": ")[0], row.case)
-        for before, row in zip(run.recorded.rows, run.rows, strict=True)
-        if before.valid and not row.valid
-    ]
-    cases = Counter(rule for rule, _ in dict.fromkeys(found))
-    return [Fallen(rule, n, cases[rule]) for rule, n in Counter(r for r, _ in found).most_common()]
+    """What each rule found, most first; a row that breaks several counts for the first."""
+    found = []
+    for before, row in zip(run.recorded.rows, run.rows, strict=True):
+        if before.valid and row.reasons != before.reasons:
+            added = row.reasons.removeprefix(before.reasons).removeprefix("; ")
+            found.append((added.partition(": ")[0], row.valid, row.case))
+    cases = Counter((rule, says) for rule, says, _ in dict.fromkeys(found))
+    rows = Counter((rule, says) for rule, says, _ in found).most_common()
+    return [Fallen(rule, number, cases[rule, says], says) for (rule, says), number in rows]
 
 
 def _broken(
@@ -88,21 +93,26 @@ def _marked(rows: Sequence[Row], found: Sequence[Broken]) -> Iterator[Row]:
     for row in rows:
         of_row = [one for one in found if one.keys is None or row.key in one.keys]
         if row.valid and of_row:
+            of_row.sort(key=attrgetter("says"))  # first what it falls by
             why = "; ".join(filter(None, [row.reasons, *map(_reason, of_row)]))
-            yield replace(row, valid=False, reasons=why)
+            yield replace(row, valid=all(one.says for one in of_row), reasons=why)
         else:
             yield row
 
 
 def _gated(case: Case, found: Sequence[Broken]) -> Case:
-    """With a failed gate for each rule that the case as a whole breaks.
+    """With a failed gate for each rule that the case as a whole breaks, or one that says so.
 
     Where the flow is broken the level is not proved either.
     """
-    new = {one.rule: one.detail for one in found if one.keys is None}
+    new = {one.rule: one for one in found if one.keys is None or one.says}
     if not new:
         return case
-    failed = new | ({"level": new["flow"]} if "flow" in new else {})
-    kept = [gate for gate in case.gates if gate.name not in failed or gate.verdict == "failed"]
-    gates = (Gate(rule, "failed", f"{MARK}{detail}") for rule, detail in failed.items())
+    if "flow" in new:
+        new["level"] = new["flow"]
+    kept = [gate for gate in case.gates if gate.name not in new or gate.verdict == "failed"]
+    gates = (
+        Gate(rule, "unverified" if one.says else "failed", f"{MARK}{one.detail}")
+        for rule, one in new.items()
+    )
     return replace(case, gates=(*kept, *gates))

@@ -8,16 +8,20 @@ from strata.run import Case, Row, Run
 
 
 class Broken(NamedTuple):
-    """What breaks a rule: the whole case, or its rows with these `keys`."""
+    """What breaks a rule: the whole case, or its rows with these `keys`.
+
+    With `says`, the rows stay valid and say what they are: the case gains an unverified gate.
+    """
 
     rule: str
     detail: str
     keys: frozenset[tuple[str, str, str]] | None = None
+    says: bool = False
 
 
-def broken(rule: str, detail: str, *rows: Row) -> Broken:
+def broken(rule: str, detail: str, *rows: Row, says: bool = False) -> Broken:
     """Of `rows` alone."""
-    return Broken(rule, detail, frozenset(row.key for row in rows))
+    return Broken(rule, detail, frozenset(row.key for row in rows), says)
 
 
 class Around:
@@ -25,6 +29,10 @@ class Around:
 
     def __init__(self, run: Run) -> None:
         self.device, self._run = run.context.device, run
+        counters = run.context.counters
+        known = (*(one.name for one in counters.quantities), *counters.absent) if counters else ()
+        self.tells_far_l2 = any("l2_fabric_hit_sectors" in name for name in known)
+        """Whether the level gate knew far hits of L2: then `dram_share` is of what L2 fetched."""
 
     @cached_property
     def one_way(self) -> Mapping[tuple[str, str], Mapping[str, float]]:
@@ -69,4 +77,5 @@ class Here:
     @property
     def level(self) -> str:
         """The verdict of the level gate; empty where the case claims no level."""
-        return next((gate.verdict for gate in self.case.gates if gate.name == "level"), "")
+        verdict = next((gate.verdict for gate in self.case.gates if gate.name == "level"), "")
+        return "" if verdict == "not_applicable" else verdict
