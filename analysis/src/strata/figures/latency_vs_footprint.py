@@ -96,7 +96,7 @@ def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, 
 
 
 def labelled(found: Mapping[str, Sequence[object]]) -> str:
-    """The space of most plateaus; textures pass the same caches, and nothing counts their levels."""
+    """The space of most plateaus; textures pass the same caches, but nobody counts their levels."""
     return max(found, key=lambda space: (space != "texture", len(found[space])), default="")
 
 
