@@ -64,7 +64,7 @@ def rows(folder: Path, lines: Sequence[dict[str, Any]]) -> Sequence[Row]:
 
 
 def test_each_level_has_the_latency_of_a_walk_inside_it(tmp_path: Path) -> None:
-    found = little.latencies(rows(tmp_path, walks()))
+    found = little.latencies(load(tmp_path, walks()))
     assert {level: one.seconds for level, one in found.items()} == pytest.approx(
         {"shared": 12e-9, "l1": 16e-9, "l2": 140e-9, "dram": 350e-9}
     )
@@ -77,9 +77,9 @@ def test_what_is_invalid_or_walked_by_all_has_no_say(tmp_path: Path) -> None:
         walk("shared", 2048, 99e-9, failed=True),
         walk("shared", 4096, 99e-9, cores="several"),
     ]
-    found = little.latencies(rows(tmp_path, lines))
+    found = little.latencies(load(tmp_path, lines))
     assert {level: one.seconds for level, one in found.items()} == {"shared": 12e-9}
-    assert little.latencies(()) == {}
+    assert little.latencies(load(tmp_path / "empty", [])) == {}
 
 
 def test_sms_follow_from_the_rates_of_one_and_of_all(tmp_path: Path) -> None:
