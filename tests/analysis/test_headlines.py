@@ -52,8 +52,10 @@ def copy(direction: str, memory: str, rate: float) -> dict[str, Any]:
 PARTITION = case(
     [
         measurement("partitions", [2], unit="1", method="split"),
-        measurement("near_cycles", [290], method="split"),
-        measurement("far_cycles", [488], method="split"),
+        measurement("near_cycles", [300], method="split"),
+        measurement("far_cycles", [500], method="split"),
+        measurement("near_load_cycles", [290], method="single_loads"),
+        measurement("far_load_cycles", [488], method="single_loads"),
     ],
     benchmark="l2_partition",
 )
@@ -173,18 +175,26 @@ def test_an_l2_in_one_piece_is_not_worth_a_sentence(tmp_path: Path) -> None:
     assert words(load(tmp_path, [whole])) == []
 
 
+def test_exchanges_are_not_called_loads(tmp_path: Path) -> None:
+    before = case(PARTITION["measurements"][:3], benchmark="l2_partition")
+    assert words(load(tmp_path, [before])) == [
+        "L2 is cut into 2 parts: an atomic exchange takes 300.0 cycles from the part near its SM and "
+        "500.0 cycles from the far one."
+    ]
+
+
 def test_the_first_numbers_of_a_chip(chip: Run) -> None:
     found = {one.what: (plain(one.value), plain(one.remark)) for one in headlines.headlines(chip)}
     shown = {key: tuple(word.replace("\u00a0", " ") for word in two) for key, two in found.items()}
     assert shown == {
         "L1 latency": ("32.00 cycles", "shared memory 23.00 cycles"),
-        "L2 latency": ("281.0 cycles", "near part 290.0, far part 488.0"),
+        "L2 latency": ("281.0 cycles", "a load: near part 290.0, far part 488.0"),
         "DRAM latency": ("690.0 cycles", "a chain through 512 MiB"),
         "L1 bandwidth, reading": ("33.0 TB/s", "33.0 B a cycle of each SM"),
         "L2 bandwidth, reading": ("9.00 TB/s", "9.0 B a cycle of each SM"),
         "DRAM bandwidth, reading": ("4.70 TB/s", "98 % of what its pins allow"),
         "fp32 multiply-adds": ("66.0 TFLOP/s", "99 % of lanes × clock"),
-        "valid rows": ("31 of 31", "no gate failed"),
+        "valid rows": ("33 of 33", "no gate failed"),
         "cases measured": ("19 of 19", "0 skipped, 0 failed"),
     }
 

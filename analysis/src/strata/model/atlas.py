@@ -128,13 +128,27 @@ def ceilings(run: Run) -> Mapping[str, Best]:
     return {kind: Best(row, None, shares.get(row.case)) for kind, row in order}
 
 
-def partitions(run: Run) -> tuple[Row, Row, Row] | None:
-    """How many parts L2 has, and cycles of a load from the own and the other; None of one part."""
+class Partitions(NamedTuple):
+    """How many parts L2 has, and cycles of an access to the own and to the other."""
+
+    count: Row
+    near: Row
+    far: Row
+    access: str
+    """What was timed: "a load", or what runs had before loads were."""
+
+
+def partitions(run: Run) -> Partitions | None:
+    """The parts of L2; None of one part."""
     rows = {row.quantity: row for row in _valid(run, "l2_partition")}
-    count, near, far = (rows.get(name) for name in ("partitions", "near_cycles", "far_cycles"))
-    if not (count and near and far) or count.value < 2:
+    count = rows.get("partitions")
+    if not count or count.value < 2:
         return None
-    return count, near, far
+    for kind, access in (("_load", "a load"), ("", "an atomic exchange")):
+        near, far = (rows.get(f"{side}{kind}_cycles") for side in ("near", "far"))
+        if near and far:
+            return Partitions(count, near, far, access)
+    return None
 
 
 def transfers(run: Run) -> Mapping[tuple[str, str], Row]:

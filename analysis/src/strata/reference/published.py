@@ -114,7 +114,7 @@ def own_latencies(rows: Sequence[Row]) -> Mapping[str, Row]:
         "shared": [row for at, size, _, row in chase if at == "shared" and size <= 16 * KIB][-1:],
         "l1": [row for at, size, _, row in chase if at == "global_ca" and size <= 16 * KIB][-1:],
         "l2": [row for at, _, share, row in chase if at == "global_cg" and share <= 1 / 8][-1:],
-        "l2_far": _measured(rows, "l2_partition", "far_cycles")[:1],
+        "l2_far": _measured(rows, "l2_partition", "far_load_cycles")[:1],
         "dram": [row for at, _, share, row in chase if at == "global_cg" and share >= 4][:1],
         "constant_l1": [row for size, row in constant if size <= KIB][-1:],
         "constant_l15": [row for size, row in constant if 8 * KIB < size <= 24 * KIB][-1:],

@@ -64,8 +64,8 @@ def latencies(run: Run) -> Iterator[Headline]:
         if level == "l1" and shared:
             remark = ("shared memory ", cited(shared))
         elif level == "l2" and parts:
-            near, far = (Cited(number(part.value), part) for part in parts[1:])
-            remark = ("near part ", near, ", far part ", far)
+            near, far = (Cited(number(part.value), part) for part in (parts.near, parts.far))
+            remark = (f"{parts.access}: near part ", near, ", far part ", far)
         yield Headline(f"{level_name(level)} latency", (cited(row),), remark)
 
 

@@ -82,9 +82,9 @@ def arithmetic(run: Run) -> Iterator[Sentence]:
 def l2_partitions(run: Run) -> Iterator[Sentence]:
     """Into how many parts L2 is cut, and what crossing from one to the other costs."""
     if found := atlas.partitions(run):
-        count, near, far = found
+        count, near, far, access = found
         yield (
-            "L2 is cut into ", Cited(f"{count.value:.0f} parts", count), ": a load takes ",
+            "L2 is cut into ", Cited(f"{count.value:.0f} parts", count), f": {access} takes ",
             cited(near), " from the part near its SM and ", cited(far), " from the far one.",
         )  # fmt: skip
 
