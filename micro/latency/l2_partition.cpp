@@ -103,8 +103,8 @@ Matrix shuffled(Matrix m, std::uint32_t& state) {
 }
 
 /// Cycles of an access by each SM to each line, in the order of SMs: two launches fit together. The
-/// slowest: the SM whose accesses take longest, as the cells have it or, of `whole` launches, as its
-/// stamp has it.
+/// slowest: the SM whose accesses take longest, as the cells have it or, of `whole` launches, as
+/// its stamp has it.
 Inside read_cells(const Launched& brief, const Launched& full, bool whole) {
   const auto by_sm = [](const Launched& launched) {
     std::vector<std::size_t> order(launched.stamps.size());
@@ -222,35 +222,35 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
 }  // namespace
 
 Benchmark declare() {
-  return {
-      .suite = "micro",
-      .name = "l2_partition",
-      .question = "Is L2 one cache or two, and what does it cost to reach the other half?",
-      .axes = {},
-      .quantities = {{"partitions", "that lines and SMs fall into: 1 or 2"},
-                     {"access_cycles", "an atomic exchange in L2, median of all SMs and lines"},
-                     {"near_cycles",
-                      "an atomic exchange in lines whose home is on the SM's side; a sample is an SM"},
-                     {"far_cycles",
-                      "an atomic exchange in lines whose home is on the other side; a sample is an SM"},
-                     {"crossing_cycles",
-                      "what the way to the other side and back adds to an exchange, of each SM"},
-                     {"near_load_cycles",
-                      "a load of a line whose home is on the SM's side; a sample is an SM"},
-                     {"far_load_cycles",
-                      "a load of a line whose home is on the other side and that has no copy on "
-                      "the SM's; a sample is an SM"},
-                     {"crossing_load_cycles",
-                      "what the way to the other side and back adds to a load, of each SM"},
-                     {"near_share", "of the lines: those near an SM; a sample is an SM"},
-                     {"sms_of_smaller_side", "SMs of the side that has fewer"},
-                     {"fabric_sectors_per_access", "counted between the halves of L2"},
-                     {"core_clock", "clock of the core meanwhile"}},
-      .seconds_per_case = 0.2,
-      .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
-        if (backend == Backend::host) return "the caches of a CPU have no such halves";
-        return std::nullopt;
-      }};
+  return {.suite = "micro",
+          .name = "l2_partition",
+          .question = "Is L2 one cache or two, and what does it cost to reach the other half?",
+          .axes = {},
+          .quantities =
+              {{"partitions", "that lines and SMs fall into: 1 or 2"},
+               {"access_cycles", "an atomic exchange in L2, median of all SMs and lines"},
+               {"near_cycles",
+                "an atomic exchange in lines whose home is on the SM's side; a sample is an SM"},
+               {"far_cycles",
+                "an atomic exchange in lines whose home is on the other side; a sample is an SM"},
+               {"crossing_cycles",
+                "what the way to the other side and back adds to an exchange, of each SM"},
+               {"near_load_cycles",
+                "a load of a line whose home is on the SM's side; a sample is an SM"},
+               {"far_load_cycles",
+                "a load of a line whose home is on the other side and that has no copy on "
+                "the SM's; a sample is an SM"},
+               {"crossing_load_cycles",
+                "what the way to the other side and back adds to a load, of each SM"},
+               {"near_share", "of the lines: those near an SM; a sample is an SM"},
+               {"sms_of_smaller_side", "SMs of the side that has fewer"},
+               {"fabric_sectors_per_access", "counted between the halves of L2"},
+               {"core_clock", "clock of the core meanwhile"}},
+          .seconds_per_case = 0.2,
+          .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
+            if (backend == Backend::host) return "the caches of a CPU have no such halves";
+            return std::nullopt;
+          }};
 }
 
 std::vector<std::uint64_t> offsets() {

@@ -69,7 +69,7 @@ __global__ void load_once_each(const std::uint64_t* line_addresses, std::uint32_
       exchange(at);
       consume(static_cast<std::uint32_t>(at));
       const std::uint64_t idle = cycles_now();
-      consume(static_cast<std::uint32_t>(at));
+      consume(static_cast<std::uint32_t>(at >> 32U));  // the lower half is already known
       const std::uint64_t begin = cycles_now();
       follow<Access::global_cg>(at);
       consume(static_cast<std::uint32_t>(at));

@@ -38,25 +38,24 @@ std::optional<std::string> excludes(const Params& params, Backend) {
 }  // namespace
 
 Benchmark declare() {
-  return {
-      .suite = "micro",
-      .name = "peer_copy",
-      .question = "What does it cost to reach the memory of the GPU beside this one?",
-      .axes = {number_axis("bytes", "bytes that are copied, in each direction", word_bytes,
-                           most_bytes, copy_times::sizes(most_bytes, 16)),
-               means.axis("by",
-                          "the copy engine, a kernel that copies, or one load after the other"),
-               directions.axis("direction", "from the peer, to the peer, or both at once")},
-      .quantities = {{"transfer_time",
-                      "of the whole copy: on the device (event), for its caller (wall)"},
-                     {"bandwidth", "bytes moved ÷ that time"},
-                     {"load_cycles_cached", "cycles of a load of what the peer's L2 holds"},
-                     {"load_cycles_uncached", "cycles of a load from the peer's memory"},
-                     {"load_time_cached", "the same in seconds"},
-                     {"load_time_uncached", "the same in seconds"},
-                     {"core_clock", "clock of the core while it loaded"}},
-      .seconds_per_case = 0.15,
-      .excludes = excludes};
+  return {.suite = "micro",
+          .name = "peer_copy",
+          .question = "What does it cost to reach the memory of the GPU beside this one?",
+          .axes = {number_axis("bytes", "bytes that are copied, in each direction", word_bytes,
+                               most_bytes, copy_times::sizes(most_bytes, 16)),
+                   means.axis("by",
+                              "the copy engine, a kernel that copies, or one load after the other"),
+                   directions.axis("direction", "from the peer, to the peer, or both at once")},
+          .quantities = {{"transfer_time",
+                          "of the whole copy: on the device (event), for its caller (wall)"},
+                         {"bandwidth", "bytes moved ÷ that time"},
+                         {"load_cycles_cached", "cycles of a load of what the peer's L2 holds"},
+                         {"load_cycles_uncached", "cycles of a load from the peer's memory"},
+                         {"load_time_cached", "the same in seconds"},
+                         {"load_time_uncached", "the same in seconds"},
+                         {"core_clock", "clock of the core while it loaded"}},
+          .seconds_per_case = 0.15,
+          .excludes = excludes};
 }
 
 Copy copy_of(const Params& params) {

@@ -117,12 +117,13 @@ void run_copies(Session& session, const Copy& copy, const Peer& peer, Experiment
     facts["copy_engines"] = std::int64_t{device_attribute(cudaDevAttrAsyncEngineCount)};
     return facts;
   };
-  copy_times::measure_copies(session, machine, experiment, ways, least, copy_times::is_brief(least),
-                             [&](Tally& tally) {
-                               if (reads) here.verify(tally);
-                               if (writes) there.verify(tally);
-                             },
-                             made_on(there.device, [] { return Beside{}; }));
+  copy_times::measure_copies(
+      session, machine, experiment, ways, least, copy_times::is_brief(least),
+      [&](Tally& tally) {
+        if (reads) here.verify(tally);
+        if (writes) there.verify(tally);
+      },
+      made_on(there.device, [] { return Beside{}; }));
 }
 
 void run_loads(Session& session, const Chain& chain, Peer& peer, Experiment& experiment) {

@@ -160,8 +160,8 @@ Sample sample_where(const Experiment& experiment, Exchanges&& exchange, Loads&& 
 TEST(L2PartitionWindow, GivesEachSmAndLineItsOwnSlope) {
   const Experiment experiment = describe(some_sms);
   const Window& window = experiment.slopes.at(0).window;
-  const Inside seen =
-      window.read(launch(brief_turns * turn, 0, two_sides), launch(full_turns * turn, 3, two_sides));
+  const Inside seen = window.read(launch(brief_turns * turn, 0, two_sides),
+                                  launch(full_turns * turn, 3, two_sides));
   ASSERT_EQ(seen.cells.size(), some_sms * lines);
   double slowest = 0;
   for (std::size_t sm = 0; sm < some_sms; ++sm) {
