@@ -177,10 +177,8 @@ def test_an_l2_in_one_piece_is_not_worth_a_sentence(tmp_path: Path) -> None:
 
 def test_exchanges_are_not_called_loads(tmp_path: Path) -> None:
     before = case(PARTITION["measurements"][:3], benchmark="l2_partition")
-    assert words(load(tmp_path, [before])) == [
-        "L2 is cut into 2 parts: an atomic exchange takes 300.0 cycles from the part near its SM and "
-        "500.0 cycles from the far one."
-    ]
+    (said,) = words(load(tmp_path, [before]))
+    assert said.startswith("L2 is cut into 2 parts: an atomic exchange takes 300.0 cycles from")
 
 
 def test_the_first_numbers_of_a_chip(chip: Run) -> None:

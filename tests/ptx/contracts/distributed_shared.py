@@ -1,4 +1,4 @@
-"""A chain through another block's shared memory, and rounds of loads from it, all under way at once.
+"""A chain through another block's shared memory, and rounds of loads from it, all under way.
 
 A word of the chain is the address of the next: nothing stands between two of its loads.
 """

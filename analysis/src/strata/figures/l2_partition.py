@@ -134,8 +134,8 @@ def _loads(rows: dict[str, Row]) -> str:
     if not (near and far and near.valid and far.valid):
         return ""
     return (
-        f"A load of a line that has no copy in the other half takes {number(near.value)} cycles near"
-        f" and {number(far.value)} far (medians of the SMs)."
+        "A load of a line that has no copy in the other half takes "
+        f"{number(near.value)} cycles near and {number(far.value)} far (medians of the SMs)."
     )
 
 

@@ -131,7 +131,7 @@ def ceilings(run: Run) -> Mapping[str, Best]:
 class Partitions(NamedTuple):
     """How many parts L2 has, and cycles of an access to the own and to the other."""
 
-    count: Row
+    parts: Row
     near: Row
     far: Row
     access: str
