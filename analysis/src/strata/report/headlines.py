@@ -63,6 +63,8 @@ def latencies(run: Run) -> Iterator[Headline]:
         remark: Sentence = ("a chain through ", Cited(size(row.count("footprint") or 0), row))
         if level == "l1" and shared:
             remark = ("shared memory ", cited(shared))
+            if neighbour := atlas.neighbour(run):
+                remark = (*remark, ", another SM's ", cited(neighbour))
         elif level == "l2" and parts:
             near, far = (Cited(number(part.value), part) for part in (parts.near, parts.far))
             remark = (f"{parts.access}: near part ", near, ", far part ", far)
