@@ -122,8 +122,20 @@ def _caption(cores: Sequence[Core]) -> str:
         and fabric.valid
         and f"Counted between the halves: {number(fabric.value)} sectors an exchange, near and far "
         "together.",
+        _loads(rows),
         share and "Beneath: share of the lines that are near; SMs with one share are on one side.",
         sides,
+    )
+
+
+def _loads(rows: dict[str, Row]) -> str:
+    """What loads take, where they were timed."""
+    near, far = (rows.get(f"{side}_load_cycles") for side in LINES)
+    if not (near and far and near.valid and far.valid):
+        return ""
+    return (
+        "A load of a line that has no copy in the other half takes "
+        f"{number(near.value)} cycles near and {number(far.value)} far (medians of the SMs)."
     )
 
 
