@@ -1,0 +1,260 @@
+#include "harness/run/selftest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace strata {
+namespace {
+
+std::string joined_numbers(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values)
+    text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", value);
+  return text;
+}
+
+const Gate* find_gate(const CaseRecord& record, std::string_view name) {
+  const auto found = std::ranges::find(record.gates, name, &Gate::name);
+  return found == record.gates.end() ? nullptr : &*found;
+}
+
+std::string told(const Gate& gate) {
+  return gate.name + ": " + gate.detail;
+}
+
+/// Why nothing can be said of a case, where nothing can.
+std::optional<Shown> without_result(const CaseRecord& record) {
+  if (record.status == Status::measured) return std::nullopt;
+  return Shown{record.status == Status::failed ? Proof::failed : Proof::unproved, record.reason};
+}
+
+/// A gate that speaks against the case: of its conditions, or of what it claims.
+Shown refuted(const Gate& gate) {
+  return {is_of_conditions(gate.name) ? Proof::unproved : Proof::failed, told(gate)};
+}
+
+/// Why the row of a case is no number, where it is none.
+std::optional<Shown> without_row(const CaseRecord& record, const Measurement* row) {
+  if (row == nullptr) {
+    // Counted rows are absent where nothing is counted, and then a gate says why.
+    for (const Gate& gate : record.gates) {
+      if (gate.verdict == Verdict::unverified) return Shown{Proof::unproved, told(gate)};
+    }
+    return Shown{Proof::unproved, "there is no such row"};
+  }
+  for (const Gate& gate : record.gates) {
+    if (gate.verdict == Verdict::failed) return refuted(gate);
+  }
+  if (row->noise.verdict == Verdict::failed) return refuted(row->noise);
+  return std::nullopt;
+}
+
+const Measurement* find_row(const CaseRecord& record, const RowName& name) {
+  const auto found = std::ranges::find_if(record.measurements, [&](const Measurement& m) {
+    return m.quantity == name.quantity && m.method == name.method;
+  });
+  return found == record.measurements.end() ? nullptr : &*found;
+}
+
+bool is_alarm(const Measurement& one, const Measurement& other) {
+  constexpr double least_change = 0.01;  // what `strata compare` calls a change at the least
+  const auto a = median_interval(one.samples);
+  const auto b = median_interval(other.samples);
+  if (!a || !b) return false;
+  const bool apart = a->high < b->low || b->high < a->low;
+  return apart && std::abs(median(one.samples) / median(other.samples) - 1) >= least_change;
+}
+
+}  // namespace
+
+bool is_of_conditions(std::string_view gate) {
+  return gate == "timer" || gate == "clock" || gate == "noise" || gate == "queue";
+}
+
+Judge value_is(RowName name, std::function<Interval(const Params&)> expected) {
+  return [=](std::span<const CaseRecord> records) -> Shown {
+    std::vector<double> values;
+    bool within = true;
+    for (const CaseRecord& record : records) {
+      if (auto none = without_result(record)) return *none;
+      const Measurement* const row = find_row(record, name);
+      if (auto none = without_row(record, row)) return *none;
+      const Interval wanted = expected(record.which.params);
+      values.push_back(median(row->samples));
+      within = within && values.back() >= wanted.low && values.back() <= wanted.high;
+    }
+    return {within ? Proof::held : Proof::failed, joined_numbers(values)};
+  };
+}
+
+Judge ratio_is(RowName over, RowName under, std::string fact, double times, Interval expected) {
+  return [=](std::span<const CaseRecord> records) -> Shown {
+    double ratio = 1 / times;
+    for (const CaseRecord& record : records) {
+      if (auto none = without_result(record)) return *none;
+      const Measurement* const first = find_row(record, over);
+      const Measurement* const row = first == nullptr ? find_row(record, under) : first;
+      if (auto none = without_row(record, row)) return *none;
+      if (first == nullptr) {
+        ratio /= median(row->samples);
+      } else {
+        ratio *= median(row->samples) /
+                 static_cast<double>(std::get<std::int64_t>(record.facts.at(fact)));
+      }
+    }
+    const bool within = ratio >= expected.low && ratio <= expected.high;
+    return {within ? Proof::held : Proof::failed, joined_numbers({ratio})};
+  };
+}
+
+Judge gates_pass(std::vector<std::string> gates) {
+  return [=](std::span<const CaseRecord> records) -> Shown {
+    std::string seen;
+    for (const CaseRecord& record : records) {
+      if (auto none = without_result(record)) return *none;
+      for (const std::string& name : gates) {
+        const Gate* const gate = find_gate(record, name);
+        if (gate == nullptr) return {Proof::unproved, "there is no gate " + name};
+        if (gate->verdict == Verdict::failed) return refuted(*gate);
+        if (gate->verdict != Verdict::passed) return {Proof::unproved, told(*gate)};
+        seen += (seen.empty() ? "" : "; ") + gate->detail;
+      }
+    }
+    return {Proof::held, seen};
+  };
+}
+
+Judge caught_by(std::string name, std::string absent) {
+  return [=](std::span<const CaseRecord> records) -> Shown {
+    const CaseRecord* right = nullptr;
+    const CaseRecord* wrong = nullptr;
+    for (const CaseRecord& record : records)
+      (record.which.params.at("mistake") == "none" ? right : wrong) = &record;
+    if (right == nullptr || wrong == nullptr) return {Proof::unproved, "it was not tried"};
+    for (const CaseRecord* const record : {right, wrong}) {
+      if (auto none = without_result(*record)) return *none;
+    }
+    const Gate* const without = find_gate(*right, name);
+    const Gate* const with = find_gate(*wrong, name);
+    if (without == nullptr || with == nullptr) return {Proof::unproved, "there is no gate " + name};
+    if (without->verdict == Verdict::failed) {
+      Shown shown = refuted(*without);
+      shown.seen = "without the mistake, " + shown.seen;
+      return shown;
+    }
+    for (const Gate* const gate : {without, with}) {
+      if (gate->verdict == Verdict::unverified) return {Proof::unproved, told(*gate)};
+    }
+    if (with->verdict == Verdict::failed) return {Proof::held, told(*with)};
+    if (!absent.empty()) return {Proof::unproved, absent + "; " + told(*with)};
+    return {Proof::failed, "passed " + told(*with)};
+  };
+}
+
+std::size_t most_alarms(std::size_t pairs) {
+  constexpr double confidence = 0.95;
+  constexpr double rare = 1e-3;
+  const double p = 1 - confidence * confidence;
+  const auto n = static_cast<double>(pairs);
+  double probability = std::pow(1 - p, n);  // of exactly `count` alarms
+  double tail = 1 - probability;            // of more
+  std::size_t count = 0;
+  while (tail >= rare && count < pairs) {
+    const auto k = static_cast<double>(count);
+    probability *= (n - k) / (k + 1) * p / (1 - p);
+    tail -= probability;
+    ++count;
+  }
+  return count;
+}
+
+Judge rarely_alarms(RowName name) {
+  return [=](std::span<const CaseRecord> records) -> Shown {
+    // In the order of repetition: as text, 10 would come before 2.
+    std::map<std::string, std::map<int, const CaseRecord*>> series;
+    for (const CaseRecord& record : records) {
+      Params rest = record.which.params;
+      const int repeat = std::stoi(rest.at("repeat"));
+      rest.erase("repeat");
+      series[to_string(rest)][repeat] = &record;
+    }
+    std::size_t pairs = 0;
+    std::size_t compared = 0;
+    std::size_t alarms = 0;
+    Shown reason;
+    for (const auto& [params, repeats] : series) {
+      const std::size_t half = repeats.size() / 2;
+      auto one = repeats.begin();
+      auto other = std::next(one, static_cast<std::ptrdiff_t>(half));
+      for (std::size_t i = 0; i < half; ++i, ++one, ++other) {
+        ++pairs;
+        bool fit = true;
+        for (const CaseRecord* const record : {one->second, other->second}) {
+          auto none = without_result(*record);
+          if (!none) none = without_row(*record, find_row(*record, name));
+          if (none && none->proof == Proof::failed) return *none;
+          if (none) reason = *none;
+          fit = fit && !none;
+        }
+        if (!fit) continue;
+        ++compared;
+        if (is_alarm(*find_row(*one->second, name), *find_row(*other->second, name))) ++alarms;
+      }
+    }
+    const std::size_t most = most_alarms(compared);
+    const std::string seen = fmt::format("{} of {} pairs ({} allowed)", alarms, compared, most);
+    if (2 * compared < pairs || compared == 0) return {Proof::unproved, seen + "; " + reason.seen};
+    return {alarms <= most ? Proof::held : Proof::failed, seen};
+  };
+}
+
+Judge all_of(std::vector<Judge> judges) {
+  return [=](std::span<const CaseRecord> records) -> Shown {
+    Shown all{Proof::held, {}};
+    for (const Judge& one : judges) {
+      const Shown shown = one(records);
+      if (shown.proof == Proof::failed) return shown;
+      if (all.proof == Proof::unproved) continue;
+      if (shown.proof == Proof::unproved) all = {Proof::unproved, {}};
+      all.seen += (all.seen.empty() ? "" : "; ") + shown.seen;
+    }
+    return all;
+  };
+}
+
+Sweep sweep_of(std::span<const Claim> claims) {
+  Sweep sweep{.name = "selftest", .file = "selftest", .text = {}, .plan = {}, .entries = {}};
+  sweep.plan.max_samples = 21;
+  sweep.plan.seconds_per_case = 0.5;  // a number that stays noisy is unproved
+  for (const Claim& claim : claims)
+    sweep.entries.insert(sweep.entries.end(), claim.cases.begin(), claim.cases.end());
+  return sweep;
+}
+
+std::vector<Outcome> judge(std::span<const Claim> claims, Backend backend,
+                           std::span<const CaseRecord> records, std::span<const Enrolled> known) {
+  std::vector<Outcome> outcomes;
+  for (const Claim& claim : claims) {
+    std::vector<CaseRecord> its;
+    Outcome outcome;
+    const auto cases = expand(sweep_of({&claim, 1}), backend, known);
+    for (const Case& which : cases) {
+      const auto found = std::ranges::find(records, which, &CaseRecord::which);
+      if (found == records.end()) continue;
+      outcome.seconds += found->seconds;
+      its.push_back(*found);
+    }
+    outcome.shown = cases.empty() || its.size() < cases.size()
+                        ? Shown{Proof::unproved, "not measured"}
+                        : claim.judge(its);
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+}  // namespace strata
