@@ -228,7 +228,11 @@ Judge all_of(std::vector<Judge> judges) {
 }
 
 Sweep sweep_of(std::span<const Claim> claims) {
-  Sweep sweep{.name = "selftest", .file = "selftest", .text = {}, .plan = {}, .entries = {}};
+  Sweep sweep{.name = "selftest",
+              .file = "selftest",
+              .text = "# every case of a claim of strata selftest\n",
+              .plan = {},
+              .entries = {}};
   sweep.plan.max_samples = 21;
   sweep.plan.seconds_per_case = 0.5;  // a number that stays noisy is unproved
   for (const Claim& claim : claims)

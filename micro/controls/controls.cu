@@ -71,9 +71,9 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32, 2)
     std::uint32_t slot = first;
 #pragma unroll 1
     for (std::uint32_t i = 0; i < loads; ++i) {
-      const std::uint64_t address = place.base + std::uint64_t{slot} * place.stride;
+      at = place.base + std::uint64_t{slot} * place.stride;
       const std::uint64_t before = cycles_now();
-      at = load_word<access, std::uint64_t>(reinterpret_cast<const void*>(address));
+      follow<access>(at);
       single += cycles_now() - before;
       slot = chain.slot_after(slot, 1);
       consume(static_cast<std::uint32_t>(at));
