@@ -94,10 +94,11 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32, 2)
   leave(stamp, begin, end, (at - place.base) / place.stride);
   stamp->cycles[2] = single;
   if constexpr (mistake == Mistake::spilled) {
+    // By a factor that only the walk gives: the words cannot be added up before it.
     std::uint32_t sum = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kept_words; ++k)
-      sum ^= kept[k];
+      sum = sum * static_cast<std::uint32_t>(at) + kept[k];
     stamp->tag = sum;
   }
 }
