@@ -62,8 +62,7 @@ void print(std::span<const Claim> claims, std::span<const Outcome> outcomes) {
 
 void write_json(const std::string& file, const RecordedRun& run, double seconds,
                 std::span<const Claim> claims, std::span<const Outcome> outcomes) {
-  using Json = nlohmann::ordered_json;
-  Json table = Json::array();
+  auto table = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < claims.size(); ++i) {
     table.push_back({{"kind", to_string(claims[i].kind)},
                      {"claim", claims[i].what},
@@ -73,7 +72,7 @@ void write_json(const std::string& file, const RecordedRun& run, double seconds,
                      {"seconds", outcomes[i].seconds}});
   }
   const RunContext& context = run.context;
-  const Json whole{{"schema", 1},
+  const nlohmann::ordered_json whole{{"schema", 1},
                    {"device", context.device.name},
                    {"backend", to_string(context.backend)},
                    {"commit", context.strata.commit},

@@ -139,7 +139,7 @@ Reads reads_for(Mistake mistake, const GpuFacts& gpu) {
 }
 
 Experiment describe_reads(const Reads& reads, Subject subject, Mistake mistake) {
-  constexpr std::uint32_t laps_of_l2 = 20;
+  constexpr std::uint32_t laps_of_l2 = 300;  // some tenths of a millisecond
   const std::uint32_t laps = subject == Subject::l2_reads ? laps_of_l2 : 1;
   const std::uint32_t rounds = laps * reads.rounds_of_piece;
   const auto length = [&](std::uint32_t count) {
