@@ -73,7 +73,8 @@ bool is_alarm(const Measurement& one, const Measurement& other) {
 }  // namespace
 
 bool is_of_conditions(std::string_view gate) {
-  return gate == "timer" || gate == "clock" || gate == "noise" || gate == "queue";
+  return gate == "timer" || gate == "clock" || gate == "noise" || gate == "queue" ||
+         gate == "limit";
 }
 
 Judge value_is(RowName name, std::function<Interval(const Params&)> expected) {

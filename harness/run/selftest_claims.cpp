@@ -61,6 +61,7 @@ constexpr std::initializer_list<Control> of_gpu{
     {"a persisting carve-out, which no eviction empties, sold as DRAM", "dram_reads",
      "persisting_carve_out", "level"},
     {"near L2 sold as far", "l2_chain", "near_l2_as_far", "model"},
+    {"far L2 sold as near", "l2_chain", "far_l2_as_near", "level", "L2 is one cache here"},
     {"requests that all SMs share, sold as traffic of L2", "l2_reads", "merged_requests", "level",
      "this chip merges no requests"},
 };

@@ -15,6 +15,7 @@ bool belongs(Subject subject, Mistake mistake) {
     case Mistake::none:
       return true;
     case Mistake::near_l2_as_far:
+    case Mistake::far_l2_as_near:
       return subject == Subject::l2_chain;
     case Mistake::merged_requests:
       return subject == Subject::l2_reads;
@@ -91,8 +92,16 @@ Benchmark declare() {
           .excludes = excludes};
 }
 
+Chain chain_for(Subject subject, Mistake mistake, std::uint64_t l2_bytes) {
+  if (subject == Subject::chain) return {};
+  constexpr std::uint32_t line = 128;
+  if (mistake != Mistake::far_l2_as_near) return {.slots = 16384, .stride = line};
+  const auto slots = static_cast<std::uint32_t>(l2_bytes / 3 * 2 / line);
+  return {.slots = slots % Chain{}.step == 0 ? slots - 1 : slots, .stride = line};
+}
+
 std::uint32_t first_slot(const Chain& chain, Mistake mistake, const Call& call) {
-  return (mistake == Mistake::other_sample ? 1 : call.salt) & (chain.slots - 1);
+  return (mistake == Mistake::other_sample ? 1 : call.salt) % chain.slots;
 }
 
 Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) {
@@ -122,10 +131,11 @@ Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) 
                 .served_by = subject == Subject::chain ? ServedBy::l1 : ServedBy::l2,
                 .rows = LoadRows::per_load,
                 .reads = double{loads}};
+  // L2 fetches two sectors from its other half where one is asked for.
   if (mistake == Mistake::near_l2_as_far) {
     constexpr double roughly = 0.5;
     experiment.counts->expected = {
-        {.quantity = "l2_fabric_sectors", .predicted = double{loads}, .bound = roughly}};
+        {.quantity = "l2_fabric_hit_sectors", .predicted = 2.0 * loads, .bound = roughly}};
   }
   return experiment;
 }

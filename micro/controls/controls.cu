@@ -24,17 +24,12 @@ __device__ __forceinline__ std::uint32_t short_cycles_now() {
   return cycles;
 }
 
-/// What a chain is made of: slot i lies at base + i * stride and holds an address.
-struct Place {
-  std::uint64_t base;
-  std::uint32_t stride;
-};
-
-__global__ void link(const __grid_constant__ Place place, const __grid_constant__ Chain chain) {
+/// Slot i lies at base + i * stride and holds the address of the next one.
+__global__ void link(std::uint64_t base, const __grid_constant__ Chain chain) {
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < chain.slots;
        i += gridDim.x * blockDim.x) {
-    *reinterpret_cast<std::uint64_t*>(place.base + std::uint64_t{i} * place.stride) =
-        place.base + std::uint64_t{chain.slot_after(i, 1)} * place.stride;
+    *reinterpret_cast<std::uint64_t*>(base + std::uint64_t{i} * chain.stride) =
+        base + std::uint64_t{chain.slot_after(i, 1)} * chain.stride;
   }
 }
 
@@ -52,16 +47,16 @@ __device__ __forceinline__ void walk(std::uint64_t& at, std::uint32_t loads) {
 /// would have 32 registers each: the mistake `spilled` keeps more words than that.
 template <Access access, Mistake mistake>
 __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32, 2)
-    chase(const __grid_constant__ Place place, const __grid_constant__ Chain chain,
-          std::uint32_t first, std::uint32_t loads, Stamp* stamp) {
-  std::uint64_t at = place.base + std::uint64_t{first} * place.stride;
+    chase(std::uint64_t base, const __grid_constant__ Chain chain, std::uint32_t first,
+          std::uint32_t loads, Stamp* stamp) {
+  std::uint64_t at = base + std::uint64_t{first} * chain.stride;
   walk<access>(at, 2 * chain.slots);
   consume(static_cast<std::uint32_t>(at));
   [[maybe_unused]] std::uint32_t kept[kept_words];
   if constexpr (mistake == Mistake::spilled) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kept_words; ++k)
-      kept[k] = load_word<access>(reinterpret_cast<const void*>(place.base + k * place.stride));
+      kept[k] = load_word<access>(reinterpret_cast<const void*>(base + k * chain.stride));
   }
   [[maybe_unused]] std::uint64_t single = 0;
   Reading begin = reading_before();
@@ -71,7 +66,7 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32, 2)
     std::uint32_t slot = first;
 #pragma unroll 1
     for (std::uint32_t i = 0; i < loads; ++i) {
-      at = place.base + std::uint64_t{slot} * place.stride;
+      at = base + std::uint64_t{slot} * chain.stride;
       const std::uint64_t before = cycles_now();
       follow<access>(at);
       single += cycles_now() - before;
@@ -91,7 +86,7 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32, 2)
     const auto cycles = short_cycles_now() - static_cast<std::uint32_t>(begin.cycles);
     end.cycles = begin.cycles + cycles;
   }
-  leave(stamp, begin, end, (at - place.base) / place.stride);
+  leave(stamp, begin, end, (at - base) / chain.stride);
   stamp->cycles[2] = single;
   if constexpr (mistake == Mistake::spilled) {
     // By a factor that only the walk gives: the words cannot be added up before it.
@@ -124,7 +119,7 @@ __global__ void __launch_bounds__(Reads::threads)
   if (threadIdx.x == 0) merge(stamps, begin, end, sum);
 }
 
-using Chase = void (*)(Place, Chain, std::uint32_t, std::uint32_t, Stamp*);
+using Chase = void (*)(std::uint64_t, Chain, std::uint32_t, std::uint32_t, Stamp*);
 
 Chase kernel_for(Subject subject, Mistake mistake) {
   if (subject == Subject::l2_chain) return &chase<Access::global_cg, Mistake::none>;
@@ -143,21 +138,19 @@ Chase kernel_for(Subject subject, Mistake mistake) {
 }
 
 void measure_chain(Session& session, Subject subject, Mistake mistake) {
-  constexpr std::uint32_t line = 128;
-  const bool in_l1 = subject == Subject::chain;
-  const Chain chain{.slots = in_l1 ? 512U : 16384U};
-  const std::uint32_t stride = in_l1 ? sizeof(std::uint64_t) : line;
+  const Chain chain =
+      chain_for(subject, mistake, gpu_facts(session.device().identity().facts).l2_bytes);
   CudaMachine machine{session, /*writers=*/1};
-  const DeviceBuffer<char> data{std::size_t{chain.slots} * stride};
-  const Place place{reinterpret_cast<std::uintptr_t>(data.data()), stride};
+  const DeviceBuffer<char> data{std::size_t{chain.slots} * chain.stride};
+  const auto base = reinterpret_cast<std::uintptr_t>(data.data());
   const cudaStream_t stream = machine.stream().get();
   constexpr unsigned threads = 256;
-  link<<<chain.slots / threads, threads, 0, stream>>>(place, chain);
+  link<<<chain.slots / threads, threads, 0, stream>>>(base, chain);
   cuda_check(cudaGetLastError());
   const Chase kernel = kernel_for(subject, mistake);
   Experiment experiment = describe_chain(chain, subject, mistake);
   experiment.slopes[0].launch = [&](const Call& call) {
-    kernel<<<1, 1, 0, stream>>>(place, chain, first_slot(chain, mistake, call), call.length.rounds,
+    kernel<<<1, 1, 0, stream>>>(base, chain, first_slot(chain, mistake, call), call.length.rounds,
                                 machine.device_stamps());
   };
   experiment.kernels = {reinterpret_cast<const void*>(kernel)};

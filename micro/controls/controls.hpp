@@ -35,25 +35,32 @@ enum class Mistake {
   clock_32,             ///< the low half of the clock, in a launch that takes longer than it lasts
   spilled,              ///< the kernel keeps more than its registers hold
   near_l2_as_far,       ///< hits of the near half of L2 are said to cross to the other half
+  far_l2_as_near,       ///< more than a half of L2 holds is said to be hit in the near one
   merged_requests,      ///< all SMs ask for the same sectors at once
   warm_l2_as_dram,      ///< the array is in L2 when the launch begins
   persisting_carve_out  ///< the array is in the part of L2 that no eviction reaches
 };
-inline constexpr auto mistakes = choices_of<Mistake>(
-    "none", "folded_dependency", "optimised_away", "other_sample", "two_clocks", "clock_32",
-    "spilled", "near_l2_as_far", "merged_requests", "warm_l2_as_dram", "persisting_carve_out");
+inline constexpr auto mistakes =
+    choices_of<Mistake>("none", "folded_dependency", "optimised_away", "other_sample", "two_clocks",
+                        "clock_32", "spilled", "near_l2_as_far", "far_l2_as_near",
+                        "merged_requests", "warm_l2_as_dram", "persisting_carve_out");
 
 /// A chain in which slot i leads to slot i + step: a cycle over all slots, whose addresses can be
 /// had without loading them. That is what a folded dependency comes to.
 struct Chain {
-  std::uint32_t slots = 512;  ///< a power of two
-  std::uint32_t step = 193;   ///< odd
+  std::uint32_t slots = 512;  ///< no multiple of the step
+  std::uint32_t stride = 8;   ///< bytes from a slot to the next
+  std::uint32_t step = 193;   ///< a prime
 
   [[nodiscard]] constexpr std::uint32_t slot_after(std::uint32_t first, std::uint32_t loads) const {
-    return (first + loads * step) & (slots - 1);
+    return static_cast<std::uint32_t>((first + std::uint64_t{loads} * step) % slots);
   }
 };
 inline constexpr std::uint32_t unroll = 16;  ///< lengths of walks are multiples of it
+
+/// In L1; in L2, as much as either half holds; or more than one half does, where that is the
+/// mistake.
+[[nodiscard]] Chain chain_for(Subject subject, Mistake mistake, std::uint64_t l2_bytes);
 
 /// The slot where a launch begins: another one for each, which its end then shows.
 [[nodiscard]] std::uint32_t first_slot(const Chain& chain, Mistake mistake, const Call& call);

@@ -70,7 +70,7 @@ TEST(SelftestValue, IsRefutedByAValidNumberAloneAndByAGateThatSpeaksAgainstTheCa
 }
 
 TEST(SelftestValue, ProvesNothingByANumberThatTheConditionsMadeInvalid) {
-  for (const char* const gate : {"timer", "clock", "queue"}) {
+  for (const char* const gate : {"timer", "clock", "queue", "limit"}) {
     EXPECT_EQ(
         shown_by(from_3_to_5(), {record_of({}, {900}, {{gate, Verdict::failed, "why"}})}).proof,
         Proof::unproved)
@@ -287,6 +287,19 @@ TEST(SelftestControls, AWalkThatDoesNotHappenEndsElsewhere) {
        {experiment.slopes[0].lengths.brief, experiment.slopes[0].lengths.full}) {
     EXPECT_EQ(length.rounds % controls::unroll, 0U);
     EXPECT_NE(chain.slot_after(5, length.rounds), 5U);
+  }
+}
+
+TEST(SelftestControls, AChainOfFarHitsFitsL2ButNotAHalfOfIt) {
+  using controls::Mistake;
+  using controls::Subject;
+  for (const std::uint64_t mebibytes : {40U, 50U, 60U, 126U}) {
+    const std::uint64_t l2_bytes = mebibytes << 20U;
+    const auto far = controls::chain_for(Subject::l2_chain, Mistake::far_l2_as_near, l2_bytes);
+    const std::uint64_t bytes = std::uint64_t{far.slots} * far.stride;
+    EXPECT_LT(bytes, l2_bytes * 3 / 4) << mebibytes;
+    EXPECT_GT(bytes, l2_bytes * 3 / 5) << mebibytes;
+    EXPECT_NE(far.slots % far.step, 0U) << mebibytes;
   }
 }
 
