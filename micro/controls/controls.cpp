@@ -96,8 +96,8 @@ Chain chain_for(Subject subject, Mistake mistake, std::uint64_t l2_bytes) {
   if (subject == Subject::chain) return {};
   constexpr std::uint32_t line = 128;
   if (mistake != Mistake::far_l2_as_near) return {.slots = 16384, .stride = line};
-  const auto slots = static_cast<std::uint32_t>(l2_bytes / 3 * 2 / line);
-  return {.slots = slots % Chain{}.step == 0 ? slots - 1 : slots, .stride = line};
+  const auto slots = static_cast<std::uint32_t>(l2_bytes / 3 * 2 / line / unroll * unroll);
+  return {.slots = slots % Chain{}.step == 0 ? slots - unroll : slots, .stride = line};
 }
 
 std::uint32_t first_slot(const Chain& chain, Mistake mistake, const Call& call) {

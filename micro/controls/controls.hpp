@@ -45,10 +45,12 @@ inline constexpr auto mistakes =
                         "clock_32", "spilled", "near_l2_as_far", "far_l2_as_near",
                         "merged_requests", "warm_l2_as_dram", "persisting_carve_out");
 
+inline constexpr std::uint32_t unroll = 16;  ///< lengths of walks are multiples of it
+
 /// A chain in which slot i leads to slot i + step: a cycle over all slots, whose addresses can be
 /// had without loading them. That is what a folded dependency comes to.
 struct Chain {
-  std::uint32_t slots = 512;  ///< no multiple of the step
+  std::uint32_t slots = 512;  ///< a multiple of unroll, and none of the step
   std::uint32_t stride = 8;   ///< bytes from a slot to the next
   std::uint32_t step = 193;   ///< a prime
 
@@ -56,7 +58,6 @@ struct Chain {
     return static_cast<std::uint32_t>((first + std::uint64_t{loads} * step) % slots);
   }
 };
-inline constexpr std::uint32_t unroll = 16;  ///< lengths of walks are multiples of it
 
 /// In L1; in L2, as much as either half holds; or more than one half does, where that is the
 /// mistake.

@@ -300,6 +300,7 @@ TEST(SelftestControls, AChainOfFarHitsFitsL2ButNotAHalfOfIt) {
     EXPECT_LT(bytes, l2_bytes * 3 / 4) << mebibytes;
     EXPECT_GT(bytes, l2_bytes * 3 / 5) << mebibytes;
     EXPECT_NE(far.slots % far.step, 0U) << mebibytes;
+    EXPECT_EQ(far.slots % controls::unroll, 0U) << mebibytes;
   }
 }
 
