@@ -51,10 +51,10 @@ void print(std::span<const Claim> claims, std::span<const Outcome> outcomes) {
     for (std::size_t i = 0; i < claims.size(); ++i) {
       if (claims[i].kind != kind) continue;
       const Outcome& outcome = outcomes[i];
-      fmt::print("  {:<10}  {}  ({:.2f} s)\n", verdict_of(kind, outcome.shown.proof),
-                 claims[i].what, outcome.seconds);
-      print_note("    expected", claims[i].expected);
-      print_note("    seen", outcome.shown.seen);
+      fmt::print("{:<10}  {} ({:.2f} s)\n", verdict_of(kind, outcome.shown.proof), claims[i].what,
+                 outcome.seconds);
+      print_note("  expected", claims[i].expected);
+      print_note("  seen", outcome.shown.seen);
     }
     fmt::print("\n");
   }
@@ -73,13 +73,13 @@ void write_json(const std::string& file, const RecordedRun& run, double seconds,
   }
   const RunContext& context = run.context;
   const nlohmann::ordered_json whole{{"schema", 1},
-                   {"device", context.device.name},
-                   {"backend", to_string(context.backend)},
-                   {"commit", context.strata.commit},
-                   {"started", context.started},
-                   {"seconds", seconds},
-                   {"counters", to_string(context.counters.state)},
-                   {"claims", std::move(table)}};
+                                     {"device", context.device.name},
+                                     {"backend", to_string(context.backend)},
+                                     {"commit", context.strata.commit},
+                                     {"started", context.started},
+                                     {"seconds", seconds},
+                                     {"counters", to_string(context.counters.state)},
+                                     {"claims", std::move(table)}};
   std::ofstream out{file};
   out << whole.dump(1) << '\n';
   if (!out.flush()) throw UsageError{fmt::format("--json {}: it cannot be written", file)};
