@@ -61,6 +61,10 @@ const Measurement* find_row(const CaseRecord& record, const RowName& name) {
   return found == record.measurements.end() ? nullptr : &*found;
 }
 
+double value_of(const Measurement& row) {
+  return centre_of(row.samples, row.visits).value;
+}
+
 bool is_alarm(const Measurement& one, const Measurement& other) {
   constexpr double least_change = 0.01;  // what `strata compare` calls a change at the least
   const auto [a, of_a] = centre_of(one.samples, one.visits);
@@ -86,7 +90,7 @@ Judge value_is(RowName name, std::function<Interval(const Params&)> expected) {
       const Measurement* const row = find_row(record, name);
       if (auto none = without_row(record, row)) return *none;
       const Interval wanted = expected(record.which.params);
-      values.push_back(centre_of(row->samples, row->visits).value);
+      values.push_back(value_of(*row));
       within = within && values.back() >= wanted.low && values.back() <= wanted.high;
     }
     return {within ? Proof::held : Proof::failed, joined_numbers(values)};
@@ -102,10 +106,10 @@ Judge ratio_is(RowName over, RowName under, std::string fact, double times, Inte
       const Measurement* const row = first == nullptr ? find_row(record, under) : first;
       if (auto none = without_row(record, row)) return *none;
       if (first == nullptr) {
-        ratio /= median(row->samples);
+        ratio /= value_of(*row);
       } else {
-        ratio *= median(row->samples) /
-                 static_cast<double>(std::get<std::int64_t>(record.facts.at(fact)));
+        ratio *=
+            value_of(*row) / static_cast<double>(std::get<std::int64_t>(record.facts.at(fact)));
       }
     }
     const bool within = ratio >= expected.low && ratio <= expected.high;

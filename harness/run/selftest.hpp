@@ -79,7 +79,7 @@ struct RowName {
 
 struct Outcome {
   Shown shown;
-  double seconds = 0;  ///< of timing its cases the first time
+  double seconds = 0;  ///< of timing its cases
 };
 /// An outcome for each claim, from the records of a run of sweep_of(claims) on `backend`.
 [[nodiscard]] std::vector<Outcome> judge(std::span<const Claim> claims, Backend backend,
