@@ -74,6 +74,49 @@ bool is_alarm(const Measurement& one, const Measurement& other) {
   return apart && std::abs(a / b - 1) >= least_change;
 }
 
+/// Why a case gives no number of the row.
+std::optional<Shown> without_number(const CaseRecord& record, const RowName& row) {
+  if (auto none = without_result(record)) return none;
+  return without_row(record, find_row(record, row));
+}
+
+/// What the gate of an experiment with a mistake proves, beside that of the one without.
+Shown told_apart(const Gate* without, const Gate* with, const std::string& absent) {
+  if (without == nullptr || with == nullptr) return {Proof::unproved, "there is no such gate"};
+  if (without->verdict == Verdict::failed) {
+    Shown shown = refuted(*without);
+    shown.seen = "without the mistake, " + shown.seen;
+    return shown;
+  }
+  for (const Gate* const gate : {without, with}) {
+    if (gate->verdict == Verdict::unverified) return {Proof::unproved, told(*gate)};
+  }
+  if (with->verdict == Verdict::failed) return {Proof::held, told(*with)};
+  if (!absent.empty()) return {Proof::unproved, absent + "; " + told(*with)};
+  return {Proof::failed, "passed " + told(*with)};
+}
+
+/// Of each series of repetitions the first half beside the second.
+std::vector<std::pair<const CaseRecord*, const CaseRecord*>> pairs_of(
+    std::span<const CaseRecord> records) {
+  // In the order of repetition: as text, 10 would come before 2.
+  std::map<std::string, std::map<int, const CaseRecord*>> series;
+  for (const CaseRecord& record : records) {
+    Params rest = record.which.params;
+    const int repeat = std::stoi(rest.at("repeat"));
+    rest.erase("repeat");
+    series[to_string(rest)][repeat] = &record;
+  }
+  std::vector<std::pair<const CaseRecord*, const CaseRecord*>> pairs;
+  for (const auto& [params, repeats] : series) {
+    const auto half = static_cast<std::ptrdiff_t>(repeats.size() / 2);
+    auto other = std::next(repeats.begin(), half);
+    for (auto one = repeats.begin(); std::distance(repeats.begin(), one) < half; ++one, ++other)
+      pairs.emplace_back(one->second, other->second);
+  }
+  return pairs;
+}
+
 }  // namespace
 
 bool is_of_conditions(std::string_view gate) {
@@ -81,23 +124,24 @@ bool is_of_conditions(std::string_view gate) {
          gate == "limit";
 }
 
-Judge value_is(RowName name, std::function<Interval(const Params&)> expected) {
+Judge value_is(const RowName& row, const std::function<Interval(const Params&)>& expected) {
   return [=](std::span<const CaseRecord> records) -> Shown {
     std::vector<double> values;
     bool within = true;
     for (const CaseRecord& record : records) {
       if (auto none = without_result(record)) return *none;
-      const Measurement* const row = find_row(record, name);
-      if (auto none = without_row(record, row)) return *none;
+      const Measurement* const found = find_row(record, row);
+      if (auto none = without_row(record, found)) return *none;
       const Interval wanted = expected(record.which.params);
-      values.push_back(value_of(*row));
+      values.push_back(value_of(*found));
       within = within && values.back() >= wanted.low && values.back() <= wanted.high;
     }
     return {within ? Proof::held : Proof::failed, joined_numbers(values)};
   };
 }
 
-Judge ratio_is(RowName over, RowName under, std::string fact, double times, Interval expected) {
+Judge ratio_is(const RowName& over, const RowName& under, const std::string& fact, double times,
+               Interval expected) {
   return [=](std::span<const CaseRecord> records) -> Shown {
     double ratio = 1 / times;
     for (const CaseRecord& record : records) {
@@ -117,7 +161,7 @@ Judge ratio_is(RowName over, RowName under, std::string fact, double times, Inte
   };
 }
 
-Judge gates_pass(std::vector<std::string> gates) {
+Judge gates_pass(const std::vector<std::string>& gates) {
   return [=](std::span<const CaseRecord> records) -> Shown {
     std::string seen;
     for (const CaseRecord& record : records) {
@@ -134,30 +178,16 @@ Judge gates_pass(std::vector<std::string> gates) {
   };
 }
 
-Judge caught_by(std::string name, std::string absent) {
+Judge caught_by(const std::string& gate, const std::string& absent) {
   return [=](std::span<const CaseRecord> records) -> Shown {
     const CaseRecord* right = nullptr;
     const CaseRecord* wrong = nullptr;
-    for (const CaseRecord& record : records)
+    for (const CaseRecord& record : records) {
+      if (auto none = without_result(record)) return *none;
       (record.which.params.at("mistake") == "none" ? right : wrong) = &record;
+    }
     if (right == nullptr || wrong == nullptr) return {Proof::unproved, "it was not tried"};
-    for (const CaseRecord* const record : {right, wrong}) {
-      if (auto none = without_result(*record)) return *none;
-    }
-    const Gate* const without = find_gate(*right, name);
-    const Gate* const with = find_gate(*wrong, name);
-    if (without == nullptr || with == nullptr) return {Proof::unproved, "there is no gate " + name};
-    if (without->verdict == Verdict::failed) {
-      Shown shown = refuted(*without);
-      shown.seen = "without the mistake, " + shown.seen;
-      return shown;
-    }
-    for (const Gate* const gate : {without, with}) {
-      if (gate->verdict == Verdict::unverified) return {Proof::unproved, told(*gate)};
-    }
-    if (with->verdict == Verdict::failed) return {Proof::held, told(*with)};
-    if (!absent.empty()) return {Proof::unproved, absent + "; " + told(*with)};
-    return {Proof::failed, "passed " + told(*with)};
+    return told_apart(find_gate(*right, gate), find_gate(*wrong, gate), absent);
   };
 }
 
@@ -178,54 +208,37 @@ std::size_t most_alarms(std::size_t pairs) {
   return count;
 }
 
-Judge rarely_alarms(RowName name) {
+Judge rarely_alarms(const RowName& row) {
   return [=](std::span<const CaseRecord> records) -> Shown {
-    // In the order of repetition: as text, 10 would come before 2.
-    std::map<std::string, std::map<int, const CaseRecord*>> series;
-    for (const CaseRecord& record : records) {
-      Params rest = record.which.params;
-      const int repeat = std::stoi(rest.at("repeat"));
-      rest.erase("repeat");
-      series[to_string(rest)][repeat] = &record;
-    }
     std::size_t pairs = 0;
     std::size_t compared = 0;
     std::size_t alarms = 0;
-    Shown reason;
-    for (const auto& [params, repeats] : series) {
-      const std::size_t half = repeats.size() / 2;
-      auto one = repeats.begin();
-      auto other = std::next(one, static_cast<std::ptrdiff_t>(half));
-      for (std::size_t i = 0; i < half; ++i, ++one, ++other) {
-        ++pairs;
-        bool fit = true;
-        for (const CaseRecord* const record : {one->second, other->second}) {
-          auto none = without_result(*record);
-          if (!none) none = without_row(*record, find_row(*record, name));
-          if (none && none->proof == Proof::failed) return *none;
-          if (none) reason = *none;
-          fit = fit && !none;
-        }
-        if (!fit) continue;
-        ++compared;
-        if (is_alarm(*find_row(*one->second, name), *find_row(*other->second, name))) ++alarms;
+    std::string reason;
+    for (const auto& [one, other] : pairs_of(records)) {
+      ++pairs;
+      auto none = without_number(*one, row);
+      if (!none) none = without_number(*other, row);
+      if (none && none->proof == Proof::failed) return *none;
+      if (none) {
+        reason = none->seen;
+        continue;
       }
+      ++compared;
+      if (is_alarm(*find_row(*one, row), *find_row(*other, row))) ++alarms;
     }
     const std::size_t most = most_alarms(compared);
     const std::string seen = fmt::format("{} of {} pairs ({} allowed)", alarms, compared, most);
     // Where many are invalid the device was not at rest, and the others may be off as well.
-    if (4 * compared < 3 * pairs || compared == 0) {
-      return {Proof::unproved, seen + "; " + reason.seen};
-    }
+    if (4 * compared < 3 * pairs || compared == 0) return {Proof::unproved, seen + "; " + reason};
     return {alarms <= most ? Proof::held : Proof::failed, seen};
   };
 }
 
-Judge all_of(std::vector<Judge> judges) {
+Judge all_of(const std::vector<Judge>& judges) {
   return [=](std::span<const CaseRecord> records) -> Shown {
     Shown all{Proof::held, {}};
     for (const Judge& one : judges) {
-      const Shown shown = one(records);
+      Shown shown = one(records);
       if (shown.proof == Proof::failed) return shown;
       if (all.proof == Proof::unproved) continue;
       if (shown.proof == Proof::unproved) all = {Proof::unproved, {}};

@@ -49,23 +49,24 @@ struct RowName {
   std::string method;
 };
 /// Each record has the row, valid, within what `expected` gives for its parameters.
-[[nodiscard]] Judge value_is(RowName row, std::function<Interval(const Params&)> expected);
+[[nodiscard]] Judge value_is(const RowName& row,
+                             const std::function<Interval(const Params&)>& expected);
 /// Of two records: the row of the one ÷ (the row of the other × a fact of the one × `times`).
-[[nodiscard]] Judge ratio_is(RowName over, RowName under, std::string fact, double times,
-                             Interval expected);
+[[nodiscard]] Judge ratio_is(const RowName& over, const RowName& under, const std::string& fact,
+                             double times, Interval expected);
 /// Each record passed all of these gates.
-[[nodiscard]] Judge gates_pass(std::vector<std::string> gates);
+[[nodiscard]] Judge gates_pass(const std::vector<std::string>& gates);
 /// Of two records, in whichever order: the gate passed where parameter `mistake` is "none", and
 /// failed in the other. `absent`: what it means when it passed there too, where a chip may not have
 /// what the mistake is made with.
-[[nodiscard]] Judge caught_by(std::string gate, std::string absent = {});
+[[nodiscard]] Judge caught_by(const std::string& gate, const std::string& absent = {});
 /// Records that differ in parameter `repeat` alone, in two halves: the medians of a pair are
 /// alarmingly different when their 95 % intervals lie apart and they differ by a percent or more,
 /// which no comparison calls a change. No more pairs are than chance allows, were every interval
 /// one of 95 %.
-[[nodiscard]] Judge rarely_alarms(RowName row);
+[[nodiscard]] Judge rarely_alarms(const RowName& row);
 /// Held where all are.
-[[nodiscard]] Judge all_of(std::vector<Judge> judges);
+[[nodiscard]] Judge all_of(const std::vector<Judge>& judges);
 
 /// The most alarms of `pairs` that chance gives once in a thousand or more: two intervals of 95 %
 /// that lie apart have at least one that misses.

@@ -38,11 +38,11 @@ std::vector<SweepEntry> control(std::string_view subject, std::string_view mista
 }
 
 struct Control {
-  const char* what;
-  const char* subject;
-  const char* mistake;
-  const char* gate;
-  const char* absent = "";
+  const char* what = "";
+  const char* subject = "";
+  const char* mistake = "";
+  const char* gate = "";
+  const char* absent = "";  ///< what it means where the gate passes, as it may on some chips
 };
 
 /// Of every device.
@@ -128,7 +128,7 @@ std::vector<Claim> claims_of_host() {
        .expected = "0.2 to 1.1 of the peak of lanes and clock",
        .judge = ratio_is({"flops_per_second_of_one_core", "monotonic_slope"},
                          {"core_clock", "dependent_adds"}, "operations_of_an_instruction",
-                         /*vectors=*/2, {0.2, 1.1})});
+                         /*times=*/2, {0.2, 1.1})});
   add(claims, of_all);
   claims.push_back(same_twice("the same chain measured twice is the same", {"chain"}, 32,
                               {"load_cycles", "tsc_slope"}));
