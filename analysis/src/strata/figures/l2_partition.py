@@ -59,7 +59,9 @@ def items(run: Run) -> Sequence[Core]:
     rows = {row.quantity: row for row in run.of("l2_partition")}
     if not {"near_cycles", "far_cycles"} <= rows.keys():
         return ()
-    near, far = rows["near_cycles"].taken, rows["far_cycles"].taken
+    # A sample is an SM; those of the first visit come first.
+    sms = run.context.device.sm_count
+    near, far = (rows[f"{side}_cycles"].taken[:sms] for side in LINES)
     shares = rows["near_share"].taken if "near_share" in rows else [None] * len(near)
     return [Core(sm, *cells, rows) for sm, cells in enumerate(zip(near, far, shares, strict=True))]
 
