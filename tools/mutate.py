@@ -108,7 +108,7 @@ class Tree:
             if not (copy.is_file() and filecmp.cmp(ROOT / name, copy, shallow=False)):
                 shutil.copy(ROOT / name, copy)  # newer than what was built of a mutant
 
-    def run(self, *command: str) -> tuple[int, str]:
+    def run(self, *command: str, patience: str = PATIENCE) -> tuple[int, str]:
         launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
         own = launcher | {
             "PYTHONPATH": f"{self.folder}/analysis/src",
@@ -117,7 +117,7 @@ class Tree:
             "CCACHE_NOHASHDIR": "1",
         }
         done = subprocess.run(
-            ["timeout", PATIENCE, *command], cwd=self.folder, env=os.environ | own, check=False,
+            ["timeout", patience, *command], cwd=self.folder, env=os.environ | own, check=False,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         return done.returncode, done.stdout.decode(errors="replace")
@@ -133,7 +133,7 @@ class Tree:
         if not (self.folder / f"build/{preset}/build.ninja").is_file():
             commands.insert(0, ["cmake", "--preset", preset, *CONFIGURE[preset]])
         for command in commands:
-            status, output = self.run(*command)
+            status, output = self.run(*command, patience="0")
             if status != 0:
                 return "error", output
         if runner == "gtest":
