@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from strata import reference
 from strata.reference import Gpu, Published, PublishedLatency, ReferenceTableError, Span, read
@@ -325,18 +324,3 @@ def test_the_tables_have_one_home_and_a_wheel_carries_it() -> None:
 
 def test_the_tables_are_found() -> None:
     assert reference.folder() == TABLES
-
-
-@pytest.mark.parametrize(
-    ("gpu", "device", "same"),
-    [
-        ("H200", "nvidia-h200", True),
-        ("H200", "h200", True),
-        ("H200 NVL", "nvidia-h200", False),
-        ("H200 NVL", "h200", False),
-        ("H200", "nvidia-h200-nvl", False),
-    ],
-)
-def test_a_rate_is_of_one_chip_alone(gpu: str, device: str, *, same: bool) -> None:
-    (rate, *_) = reference.nbody()
-    assert reference.is_of(replace(rate, gpu=gpu), device) == same
