@@ -17,7 +17,7 @@ from builders import (
     measurement,
 )
 from ladder_run import SINGLE, rung_case, some
-from strata.model import Cited, atlas, layouts, plain
+from strata.model import Cited, Sentence, atlas, layouts, plain
 from strata.report import headlines, sentences
 from strata.run import Run, load_run
 
@@ -273,8 +273,10 @@ def test_headlines_of_layouts_where_the_chip_was_not_asked() -> None:
 
 
 def told(found: Iterable[headlines.Headline]) -> list[tuple[str, str, str]]:
-    texts = [(one.what, plain(one.value), plain(one.remark)) for one in found]
-    return [(what, *(text.replace("\u00a0", " ") for text in rest)) for what, *rest in texts]
+    def words(sentence: Sentence) -> str:
+        return plain(sentence).replace("\u00a0", " ")
+
+    return [(one.what, words(one.value), words(one.remark)) for one in found]
 
 
 def pair(ratio: float, clock: float, *, noise: str = "passed", n: int = 0) -> dict[str, Any]:

@@ -269,7 +269,7 @@ def test_issue_limits_predict_where_slots_are_used(tmp_path: Path) -> None:
 
 
 def test_issue_limits_know_how_many_sms_are_at_work(tmp_path: Path) -> None:
-    axes = {"slots": 14.09, "layout": "soaoas"}
+    axes: dict[str, Any] = {"slots": 14.09, "layout": "soaoas"}
     lines = [
         rung_case("invariants", 1.8e12, SMALL, **axes),
         rung_case("block_size", 0.9e12, SMALL, block_size=1024, **axes),
