@@ -24,11 +24,9 @@ from strata.run import Run, load_run
 L2 = 64 * 2**20
 
 
-def chase(
-    space: str, footprint: int, cycles: float, cores: str = "one", **changes: Any
-) -> dict[str, Any]:
+def chase(space: str, footprint: int, cycles: float, **changes: Any) -> dict[str, Any]:
     """A case of latency_vs_footprint."""
-    params = {"space": space, "footprint": footprint, "stride": 128, "cores": cores}
+    params = {"space": space, "footprint": footprint, "stride": 128, "cores": "one"}
     one = measurement("load_cycles", [cycles])
     return case([one], benchmark="latency_vs_footprint", params=params, **changes)
 
@@ -144,7 +142,9 @@ def test_nothing_near_the_edge_of_a_level_or_by_several_cores_stands_for_it(
         "global_cg": {4096: 100, 8192: 101, 1 << 20: 281, L2 // 2: 400, L2 * 3 // 4: 401},
     }
     lines = [chase(space, at, walks[space][at]) for space in walks for at in walks[space]]
-    lines += [chase("shared", 4096 * n, 9, "several") for n in (1, 2)]
+    several = chase("shared", 4096, 9)
+    several["params"]["cores"] = "several"
+    lines.append(several | {"case": several["case"].replace("cores=one", "cores=several")})
     found = atlas.latencies(load(tmp_path, lines, device__l2_bytes=L2))
     assert {level: row.value for level, row in found.items()} == {"l1": 32, "l2": 281}
 

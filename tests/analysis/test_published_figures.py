@@ -78,7 +78,7 @@ def latencies() -> list[Row]:
     }.items():  # fmt: skip
         for footprint, cycles in staircase.items():
             rows += chase(space, footprint, cycles)
-    rows += chase("global_cg", 5 * MIB, 1.0, cores="several")
+    rows += chase("global_cg", 2 * MIB, 1.0, cores="several")
     return [*rows, row("l2_partition", "far_cycles", 488.0, method="double_centred_split")]
 
 
@@ -211,6 +211,11 @@ def test_the_rows_that_stand_for_levels() -> None:
         "shared": 24, "l1": 32, "l2": 280, "l2_far": 488, "dram": 680, "constant_l1": 28,
         "constant_l15": 98,
     }  # fmt: skip
+
+
+def test_a_walk_of_several_cores_stands_for_nothing() -> None:
+    rows = [*latencies(), *chase("global_cg", 5 * MIB, 1.0, cores="several")]
+    assert published.own_latencies(rows)["l2"].value == 280
 
 
 def test_an_invalid_row_stands_for_nothing() -> None:
