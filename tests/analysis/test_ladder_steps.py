@@ -26,6 +26,7 @@ from ladder_run import (
 from strata.ladder import launch
 from strata.ladder import rungs as ladder
 from strata.ladder.rungs import Cases
+from strata.ladder.stalls import Stalls
 from strata.ladder.steps import FACTORS, SEEDS, Change, changes, sentences
 from strata.model import plain
 from strata.report.tables import nbody_rungs, nbody_steps, nbody_unroll
@@ -224,6 +225,19 @@ def test_a_step_stays_at_one_place_and_in_one_layout(gpu: Run) -> None:
         assert before.benchmark == below[one.rung]
         assert before.valid
         assert after.valid
+
+
+def test_a_step_stays_in_its_layout_though_most_rungs_have_another(tmp_path: Path) -> None:
+    rungs = [(rung, "aos") for rung in ("naive", "tiled", "one_launch", "unrolled")]
+    rungs += [("fast_math", "soaoas"), ("unrolled", "soaoas")]
+    lines = [rung_case(rung, 1e12, SMALL, layout=layout) for rung, layout in rungs]
+    assert step(some(tmp_path, *lines), "unrolled").after.params["layout"] == "soaoas"
+
+
+def test_what_no_state_has_is_never_less_than_nothing() -> None:
+    states = {name: row("naive", f"stall_{name}", 6) for name in ("wait", "selected")}
+    found = Stalls("naive", states, row("naive", "stall_all", 10), None)
+    assert found.shares == {"wait": 0.6, "selected": 0.6, "other": 0}
 
 
 def test_a_counted_size_comes_before_a_larger_one(tmp_path: Path) -> None:
