@@ -15,7 +15,7 @@ from strata.figures import _chart as c
 from strata.figures import _chase as chase
 from strata.figures._chase import Point
 from strata.figures._figure import Figure, attributes, prose
-from strata.model import ordered, plateaus
+from strata.model import atlas, ordered, plateaus
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
 from strata.run import Run
 
@@ -46,12 +46,24 @@ def items(run: Run) -> Sequence[Point]:
     found = chase.points(run, NAME, lambda case: case.text("space"))
     strides = Counter(sorted(point.stride for point in found))
     drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
-    levels: dict[object, float] = {}
-    for curve in curves(drawn).values():
+    levels: dict[object, tuple[float, float | None]] = {}
+    for space, curve in curves(drawn).items():
         sizes, loads = [float(p.footprint) for p in curve], [p.row.value for p in curve]
+        said = {one.row.key: one for one in atlas.latencies(run, space).values()}
         for found_at in plateaus.find(sizes, loads):
-            levels |= {p.row.key: found_at.level for p in curve[found_at.start : found_at.stop + 1]}
-    return [replace(point, plateau=levels.get(point.row.key)) for point in drawn]
+            on = curve[found_at.start : found_at.stop + 1]
+            times = [point.seconds for point in on if point.seconds is not None]
+            level = found_at.level, median(times) if times else None
+            # A level of the hierarchy has one latency, here and wherever else it is told.
+            for one in (said[point.row.key] for point in on if point.row.key in said):
+                level = one.row.value, one.time.value if one.time else level[1]
+            levels |= {point.row.key: level for point in on}
+    nowhere = None, None
+    return [
+        replace(point, plateau=level, plateau_seconds=seconds)
+        for point in drawn
+        for level, seconds in [levels.get(point.row.key, nowhere)]
+    ]
 
 
 def curves(points: Sequence[Point]) -> dict[str, list[Point]]:
@@ -77,8 +89,7 @@ def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, 
     """One plateau of a curve: the words are its cycles and time, and where it ends or begins."""
     first, last, level = on[0].footprint, on[-1].footprint, on[0].plateau or 0.0
     cycles = short(level) if level >= 99.95 else count(level)
-    times = [point.seconds for point in on if point.seconds is not None]
-    time = f" ({quantity(median(times), 's')})" if times else ""
+    time = f" ({quantity(on[0].plateau_seconds, 's')})" if on[0].plateau_seconds else ""
     where = "throughout" if on[0] is curve[0] else f"from {size(first)} on"
     where = where if on[-1] is curve[-1] else f"to {size(last)}"
     return first, last, level, f"{cycles}{SPACE}{unit_name(on[0].row.unit)}{time}\n{where}"
