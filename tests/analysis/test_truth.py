@@ -105,7 +105,7 @@ def test_the_far_half_of_l2_is_not_memory(tmp_path: Path) -> None:
 
 
 def test_a_harness_that_tells_the_far_half_is_believed(tmp_path: Path) -> None:
-    absent = ["memory.l2_fabric_hit_sectors: this chip has none"]
+    absent = ["memory.l2_fabric_miss_sectors: this chip has none"]
     newer = {"counters__absent": absent}
     assert judged(load2(tmp_path / "of what it fetches", [from_memory(1)], **newer)).before is None
     beyond = judged(load2(tmp_path / "more", [from_memory(1.02)], **newer))

@@ -4,7 +4,7 @@ Every level of the hierarchy is a step; the plateaus of the curve that has most 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import log
@@ -95,6 +95,11 @@ def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, 
     return first, last, level, f"{cycles}{SPACE}{unit_name(on[0].row.unit)}{time}\n{where}"
 
 
+def labelled(found: Mapping[str, Sequence[object]]) -> str:
+    """The space of most plateaus; textures pass the same caches, but nobody counts their levels."""
+    return max(found, key=lambda space: (space != "texture", len(found[space])), default="")
+
+
 def chart(points: Sequence[Point]) -> c.Chart:
     """Both axes logarithmic: levels are a decade apart in time, and three of them in size."""
     spaces = ordered({point.curve for point in points}, tuple(LOOKS))
@@ -105,7 +110,8 @@ def chart(points: Sequence[Point]) -> c.Chart:
     logs = [(point.footprint, log(point.row.value)) for point in valid]
     low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
     taken = 0.0  # below plateaus up to here are the words of the last one
-    for first, last, level, words in max(steps(points).values(), key=len, default=[]):
+    found = steps(points)
+    for first, last, level, words in found.get(labelled(found), []):
         here = [at for footprint, at in logs if first <= footprint <= last]
         gaps = [(at - log(level)) / (high - low or 1) for at in [low, high, *here]]
         over = min((gap for gap in gaps if gap > ALIKE), default=0)
@@ -146,9 +152,12 @@ def marked(points: Sequence[Point]) -> dict[str, float]:
 def _caption(points: Sequence[Point]) -> str:
     marks = marked(points).keys()
     several = ", or nearest to farthest SM where every SM walks, each with one load in flight"
-    found = {LOOKS.get(name, (name,))[0]: these for name, these in steps(points).items()}
-    each = "; ".join(f"{of} {', '.join(text for *_, text in found[of])}" for of in found)
-    most = max(found, key=lambda name: len(found[name]), default="")
+    found = steps(points)
+    names = {space: LOOKS.get(space, (space,))[0] for space in found}
+    each = "; ".join(
+        f"{names[space]} {', '.join(text for *_, text in these)}" for space, these in found.items()
+    )
+    most = names.get(labelled(found), "")
     return prose(
         "Time of one load whose address the load before it gave, in random order over slots of "
         f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; bands: "

@@ -2,8 +2,9 @@
 
 A rule asks whether what a run says of a case can be true: its rows beside each other, and beside
 what the device can do. A row that breaks one keeps its value, is not valid, and says why
-(`flow: re-judged: …`); a rule that speaks of a whole case is one more gate of it. Rules say nothing
-of rows that are not valid already, and nothing where the rows do not tell.
+(`flow: re-judged: …`); a rule that speaks of a whole case is one more gate of it. A row that is
+right, but not what its name promises, stays valid and says what it is. Rules say nothing of rows
+that are not valid already, and nothing where the rows do not tell.
 """
 
 from collections import Counter
@@ -43,7 +44,7 @@ def judged(run: Run) -> Run:
         _marked(rows, found[case]) if case in found else rows for case, rows in of_case.items()
     )
     cases = tuple(_gated(case, found.get(case.id, ())) for case in run.cases)
-    return replace(run, cases=cases, rows=tuple(rows), before=run)
+    return replace(run, cases=cases, rows=tuple(rows), before=run.recorded)
 
 
 class Fallen(NamedTuple):

@@ -79,13 +79,11 @@ def shares(here: Here) -> Iterator[Broken]:
 
     Memory gives as many bytes as L2 fetches for the sectors that it missed, and others read some.
     """
-    for name in (*SHARES, "l2_far_hit_share", "dram_far_share"):
+    for name in (*SHARES, "dram_far_share"):
         row = here.first.get(name)
         if row is None or row.provenance != "counted":
             continue
         most, uncertain = _most(here, name), BOUND
-        if name == "dram_far_share":
-            uncertain /= max(1 - (here.value("l2_hit_share") or 0), BOUND)
         if name == "dram_share" and (asked := here.value("l2_load_sectors")):
             uncertain += STRAY_BYTES / (asked * SECTOR_BYTES)
         if row.valid and not -uncertain <= row.value <= most + uncertain:

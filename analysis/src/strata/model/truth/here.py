@@ -31,7 +31,7 @@ class Around:
         self.device, self._run = run.context.device, run
         counters = run.context.counters
         known = (*(one.name for one in counters.quantities), *counters.absent) if counters else ()
-        self.tells_far_l2 = any("l2_fabric_hit_sectors" in name for name in known)
+        self.tells_far_l2 = any("l2_fabric_miss_sectors" in name for name in known)
         """Whether the level gate knew far hits of L2: then `dram_share` is of what L2 fetched."""
 
     @cached_property
