@@ -22,6 +22,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import dependencies
 from contract import Contract, Kernel
 from sass_listing import Instruction, in_loops, opcodes
 
@@ -75,6 +76,8 @@ def diagnostics_of_ptx(kernel: Kernel, body: str) -> Iterator[str]:
         yield "the clock is not read as %clock64"
     if "ld.local" in body or "st.local" in body:
         yield "uses local memory"
+    if kernel.order:
+        yield from dependencies.of_ptx(kernel.order, body)
 
 
 def diagnostics_of_sass(kernel: Kernel, body: str) -> Iterator[str]:
@@ -88,6 +91,8 @@ def diagnostics_of_sass(kernel: Kernel, body: str) -> Iterator[str]:
             yield "the clock is cut to 32 bits"
     if any(opcode.startswith(("LDL", "STL")) for _, opcode, _ in instructions):
         yield "spills to local memory"
+    if kernel.order:
+        yield from dependencies.of_sass(kernel.order, body)
     yield from kernel.more(body)
 
 
