@@ -76,8 +76,8 @@ def diagnostics_of_ptx(kernel: Kernel, body: str) -> Iterator[str]:
         yield "the clock is not read as %clock64"
     if "ld.local" in body or "st.local" in body:
         yield "uses local memory"
-    if kernel.order:
-        yield from dependencies.of_ptx(kernel.order, body)
+    for order in kernel.orders:
+        yield from dependencies.of_ptx(order, body)
 
 
 def diagnostics_of_sass(kernel: Kernel, body: str) -> Iterator[str]:
@@ -91,8 +91,8 @@ def diagnostics_of_sass(kernel: Kernel, body: str) -> Iterator[str]:
             yield "the clock is cut to 32 bits"
     if any(opcode.startswith(("LDL", "STL")) for _, opcode, _ in instructions):
         yield "spills to local memory"
-    if kernel.order:
-        yield from dependencies.of_sass(kernel.order, body)
+    for order in kernel.orders:
+        yield from dependencies.of_sass(order, body)
     yield from kernel.more(body)
 
 

@@ -31,8 +31,12 @@ class Kernel:
     sass: dict[str, int]
     sass_in_loops: dict[str, int] = field(default_factory=dict)
     clock: bool = True
-    order: Order | None = None
+    order: Order | tuple[Order, ...] = ()
     more: Callable[[str], Iterator[str]] = nothing_more
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        return (self.order,) if isinstance(self.order, Order) else self.order
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ class Order:
     """How the timed instructions of a loop hang together.
 
     ptx: a regular expression that finds one at the start of a PTX statement; empty: not looked at.
+        Behind the opcode the compiler writes a tab, inline asm a blank alone.
     sass: the same for machine code, of opcode and operands; empty: not looked at.
     turn: how many there are in one turn of the loop.
     chains: each needs the result of the one before it in its chain, of which there are so many;
@@ -67,8 +68,8 @@ def statements(body: str) -> tuple[list[Step], list[list[Step]]]:
         statement = re.sub(r"^[\s{}]+", "", part)
         if label := re.fullmatch(r"(\$?\w+):", statement.strip()):
             labels[label[1]] = len(found)
-        elif form := re.match(r"(?:@!?(\S+)\s+)?([a-z][\w.:]*)\s*(.*)", statement, re.DOTALL):
-            guard, opcode, operands = form.groups()
+        elif form := re.match(r"(?:@!?(\S+)\s+)?([a-z][\w.:]*)(\s*)(.*)", statement, re.DOTALL):
+            guard, opcode, gap, operands = form.groups()
             first, rest = operands, ""
             if comma := re.match(r"(\{[^}]*\}|[^,{]*)(?:,(.*))?$", operands.strip(), re.DOTALL):
                 first, rest = comma[1], comma[2] or ""
@@ -77,7 +78,7 @@ def statements(body: str) -> tuple[list[Step], list[list[Step]]]:
             found.append(
                 Step(
                     at=len(found),
-                    text=f"{opcode} {' '.join(operands.split())}",
+                    text=opcode + gap + " ".join(operands.split()),
                     writes=names(first),
                     reads=names(rest) | names(guard or ""),
                     guarded=guard is not None,
@@ -86,7 +87,7 @@ def statements(body: str) -> tuple[list[Step], list[list[Step]]]:
     spans = {
         (labels[target[1]], step.at)
         for step in found
-        if (target := re.match(r"bra\S* (\$?\w+)", step.text))
+        if (target := re.match(r"bra\S*\s+(\$?\w+)", step.text))
         and labels.get(target[1], step.at) < step.at
     }
     return found, [found[low : high + 1] for low, high in sorted(spans)]
@@ -219,7 +220,7 @@ def counts_by(step: int, steps: Sequence[Step], loop: Sequence[Step]) -> Iterato
     moves = [
         int(move[3])
         for s in loop
-        if (move := re.match(r"add\.[su](?:32|64) (%\w+), (%\w+), (-?\d+)$", s.text))
+        if (move := re.match(r"add\.[su](?:32|64)\s+(%\w+), (%\w+), (-?\d+)$", s.text))
         and s.writes & (test.reads | backward(loop, test.reads))
     ]
     if not moves or any(abs(move) != step for move in moves):

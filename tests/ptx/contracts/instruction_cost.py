@@ -118,7 +118,7 @@ def chain(operation: str, ilp: int) -> Kernel:
         sass={},
         order=order(ilp, body, ptx, sass if operation not in PROGRAMS else {"": 1})
         if operation != "Barrier"
-        else None,
+        else (),
         more=between_clocks(operation, ilp, body, sass),
     )
 

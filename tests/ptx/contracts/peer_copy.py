@@ -26,6 +26,7 @@ CONTRACT = Contract(
                     rf"STG\.E{sass}(\.SYS)?": IN_FLIGHT + 1,
                 },
                 clock=False,
+                order=Order(r"ld\.global", r"LDG\.", turn=IN_FLIGHT, chains=0, step=0),
             )
             for element, (ptx, sass) in ELEMENTS.items()
         ),
