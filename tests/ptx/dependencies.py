@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+
 @dataclass(frozen=True)
 class Order:
     """How the timed instructions of a loop hang together.
@@ -20,6 +21,7 @@ class Order:
         Behind the opcode the compiler writes a tab, inline asm a blank alone.
     sass: the same for machine code, of opcode and operands; empty: not looked at.
     turn: how many there are in one turn of the loop.
+    loops: how many such loops there are, one that warms up among them; 0: one or more.
     chains: each needs the result of the one before it in its chain, of which there are so many;
         0: none needs another's.
     step: by how much the loop's counter moves in a turn; 0: not looked at.
@@ -37,11 +39,12 @@ class Order:
     at_once: int = 1
     together: bool = True
     turn_of_sass: int = 0
+    loops: int = 1
 
 
 @dataclass(frozen=True)
 class Step:
-    """One instruction: its text, what it writes and what it reads, and whether it may do nothing."""
+    """One instruction: what it writes, what it reads, and whether a predicate guards it."""
 
     at: int
     text: str
@@ -51,7 +54,6 @@ class Step:
 
 
 NO_RESULT = re.compile(r"st\.|red\.|bra|bar|ret|exit|trap|cp\.|fence|membar|prefetch|discard")
-NO_REGISTER = re.compile(r"[UR]Z|U?PT|SRZ|SR_\w+")
 SASS_NO_RESULT = re.compile(
     r"ST[GSL]?\b|RED|BRA|BAR|EXIT|BPT|BSYNC|BSSY|WARPSYNC|NOP|MEMBAR|DEPBAR|LDGDEPBAR|ERRBAR|CCTL|"
     r"LDGSTS|UBLKCP|UTMA|SYNCS|RET|CALL|NANOSLEEP|YIELD|BREAK"
@@ -239,39 +241,28 @@ def backward(loop: Sequence[Step], wanted: frozenset[str]) -> frozenset[str]:
     )
 
 
-def of_ptx(order: Order, body: str) -> Iterator[str]:
+Code = tuple[Sequence[Step], Sequence[list[Step]]]
+
+
+def of_ptx(order: Order, code: Code) -> Iterator[str]:
     if order.ptx:
-        yield from diagnostics(order, order.ptx, order.turn, *statements(body), counted=True)
+        yield from diagnostics(order, order.ptx, order.turn, code, counted=True)
 
 
-def of_sass(order: Order, listing: str) -> Iterator[str]:
+def of_sass(order: Order, code: Code) -> Iterator[str]:
     if order.sass:
         turn = order.turn_of_sass or order.turn
-        yield from diagnostics(order, order.sass, turn, *machine_code(listing), counted=False)
+        yield from diagnostics(order, order.sass, turn, code, counted=False)
 
 
 def diagnostics(
-    order: Order,
-    pattern: str,
-    turn: int,
-    steps: Sequence[Step],
-    loops: Sequence[list[Step]],
-    *,
-    counted: bool,
+    order: Order, pattern: str, turn: int, code: Code, *, counted: bool
 ) -> Iterator[str]:
     """Complain unless a loop holds the timed instructions, and all that do keep the order."""
-    rounds = []
-    for loop in loops:
-        timed = [step.at for step in loop if re.match(pattern, step.text)]
-        if len(timed) == turn:
-            rounds.append((loop, timed))
-    rounds = [
-        one
-        for one in rounds
-        if not any(set(other[1]) == set(one[1]) and len(other[0]) < len(one[0]) for other in rounds)
-    ]
-    if not rounds:
-        yield f"no loop holds {turn} of {pattern}"
+    steps, loops = code
+    rounds = rounds_of(pattern, turn, loops)
+    if len(rounds) != (order.loops or max(1, len(rounds))):
+        yield f"{len(rounds)} loops hold {turn} of {pattern}, not {order.loops or 1}"
     for loop, timed in rounds:
         if order.chains:
             yield from chained(loop, timed, order)
@@ -279,3 +270,19 @@ def diagnostics(
             yield from apart(loop, timed, issued=order.together and not counted)
         if counted and order.step:
             yield from counts_by(order.step, steps, loop)
+
+
+def rounds_of(
+    pattern: str, turn: int, loops: Sequence[list[Step]]
+) -> list[tuple[list[Step], list[int]]]:
+    """The loops that hold so many timed steps, the innermost ones, and where those are."""
+    found = []
+    for loop in loops:
+        timed = [step.at for step in loop if re.match(pattern, step.text)]
+        if len(timed) == turn:
+            found.append((loop, timed))
+    return [
+        (loop, timed)
+        for loop, timed in found
+        if not any(other == timed and len(around) < len(loop) for around, other in found)
+    ]

@@ -37,7 +37,8 @@ def kernel(space: int, operation: int, width: int, flights: int) -> Kernel:
         sass=sass,
         sass_in_loops=dict(sass),
         order=tuple(
-            Order(ptx, sass, turn=turn, chains=0)
+            # A block lays its words in shared memory, and adds them up, in loops of its own.
+            Order(ptx, sass, turn=turn, chains=0, loops=0 if space == SHARED else 1)
             for ptx, sass, turn in (
                 (rf"{LOAD[space]}\.{WORDS[width]} [%{{]", load, loads),
                 (rf"{STORE.get(space)}\.{WORDS[width]} \[", store, stores),

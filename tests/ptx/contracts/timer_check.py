@@ -13,7 +13,7 @@ CONTRACT = Contract(
             ptx={r"ld\.global\.ca\.u32 %\w+, \[address\]": LOOPS * UNROLL},
             sass={r"LDG\..*": LOOPS * UNROLL},
             sass_in_loops={r"LDG\.E\.STRONG\.SM": LOOPS * UNROLL},
-            order=Order(r"ld\.global", r"LDG\.", turn=UNROLL, chains=1, step=UNROLL),
+            order=Order(r"ld\.global", r"LDG\.", turn=UNROLL, chains=1, step=UNROLL, loops=LOOPS),
         ),
     ),
 )

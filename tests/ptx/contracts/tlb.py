@@ -13,7 +13,7 @@ CONTRACT = Contract(
             ptx={r"ld\.global\.cg\.u64 (%\w+), \[\1\]": LOOPS * UNROLL},
             sass={r"LDG\..*": LOOPS * UNROLL},
             sass_in_loops={r"LDG\.E\.64\.STRONG\.GPU": LOOPS * UNROLL},
-            order=Order(r"ld\.global", r"LDG\.", turn=UNROLL, chains=1, step=UNROLL),
+            order=Order(r"ld\.global", r"LDG\.", turn=UNROLL, chains=1, step=UNROLL, loops=LOOPS),
         ),
     ),
 )
