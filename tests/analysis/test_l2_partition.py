@@ -18,7 +18,11 @@ SMS = 12
 
 
 def split(
-    *, far_noise: str = "passed", share_noise: str = "passed", sms: int = SMS
+    *,
+    far_noise: str = "passed",
+    share_noise: str = "passed",
+    fabric_noise: str = "passed",
+    sms: int = SMS,
 ) -> list[dict[str, Any]]:
     """A run that found two sides; every third SM is on the smaller one."""
     near = [290.0 + place for place in range(sms)]
@@ -36,7 +40,9 @@ def split(
         ],
         benchmark="l2_partition",
     )
-    return [line, counts(line, [counted("fabric_sectors_per_access", 0.5)])]
+    fabric = counted("fabric_sectors_per_access", 0.5)
+    fabric["noise"]["verdict"] = fabric_noise
+    return [line, counts(line, [fabric])]
 
 
 def test_one_cache_is_no_figure(tmp_path: Path) -> None:
@@ -87,6 +93,8 @@ def test_caption_tells_cost_sides_and_the_witness(tmp_path: Path) -> None:
     assert "Crossing costs 191.0 cycles in the median, 190.0 to 192.0 by SM." in words
     assert "4 SMs are on the side with 25.00 % of the lines near them, 8 on the other." in words
     assert "Counted between the halves: 0.50 sectors an exchange" in words
+    unsound = load2(tmp_path / "b", split(fabric_noise="failed"))
+    assert "Counted between" not in caption_of(FIGURE, unsound)
 
 
 @pytest.mark.parametrize("sms", [4, 160])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ladder_run
-from builders import case, count, load2, measurement
+from builders import case, count, load2, measurement, row
 from ladder_run import (
     CLOCK,
     GALAXIES,
@@ -268,6 +268,16 @@ def test_issue_limits_predict_where_slots_are_used(tmp_path: Path) -> None:
     assert slow.prediction is None
 
 
+def test_issue_limits_know_how_many_sms_are_at_work(tmp_path: Path) -> None:
+    axes = {"slots": 14.09, "layout": "soaoas"}
+    lines = [
+        rung_case("invariants", 1.8e12, SMALL, **axes),
+        rung_case("block_size", 0.9e12, SMALL, block_size=1024, **axes),
+    ]
+    one = step(some(tmp_path, *lines), "block_size")
+    assert predicted(one, "limits") == pytest.approx(64 / 132 / (256 / 264))
+
+
 def test_counted_instructions_predict_without_limits(tmp_path: Path) -> None:
     lines = without(pair(), "issue_limit")
     one = step(some(tmp_path / "a", *lines), "unrolled")
@@ -320,6 +330,36 @@ def test_the_counters_that_moved_most_are_told(tmp_path: Path) -> None:
     told = plain(one.moved)
     assert told.startswith("instructions/interaction 18.2 → 9.1; issue slots used 68 → 79 %; ")
     assert "most waited for: arithmetic pipe full 20 → 20 %" in told
+
+
+def test_what_moved_by_3_percent_or_less_than_three_others_is_not_told(tmp_path: Path) -> None:
+    lines = pair((14.2 * 1.03, 14.2), (40, 79))
+    more = ("shared_load_requests", 1), ("l1_sectors_per_request", 9), ("achieved_occupancy", 24)
+    for nth, line in enumerate(lines[1::2]):
+        line["measurements"] = without([line], "achieved_occupancy")[0]["measurements"]
+        requests = SMALL["bodies"] ** 2 / 32
+        for quantity, value in more:
+            each = requests if quantity.endswith("requests") else 1
+            line["measurements"].append(count(quantity, value * each * (1.5 + nth), unit="1"))
+    told = plain(step(some(tmp_path, *lines), "unrolled").moved)
+    assert "instructions/interaction" not in told
+    assert told.count("→") == 4  # of three counters, and what was waited for
+
+
+def test_the_range_of_a_step_is_what_both_intervals_allow(tmp_path: Path) -> None:
+    cases = Cases(some(tmp_path))
+    before, after = (row("tiled", ladder.RATE, rate) for rate in (100.0, 200.0))
+    one = Change(before, after, cases)
+    assert (one.low, one.measured, one.high) == pytest.approx((198 / 101, 2, 202 / 99))
+
+
+@pytest.mark.parametrize(
+    ("gain", "verdict"),
+    [(1.02, "pays nothing"), (1.04, "pays"), (0.98, "pays nothing"), (0.96, "costs")],
+)
+def test_a_step_of_3_percent_pays_nothing(gain: float, verdict: str, tmp_path: Path) -> None:
+    run = some(tmp_path, *pair(rates=(1.2e12, gain * 1.2e12)))
+    assert any(f"1.18×) {verdict} here (" in plain(one) for one in sentences(run))
 
 
 def test_nothing_of_nothing_has_not_moved(tmp_path: Path) -> None:

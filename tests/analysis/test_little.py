@@ -82,9 +82,15 @@ def test_what_is_invalid_or_walked_by_all_has_no_say(tmp_path: Path) -> None:
     assert little.latencies(()) == {}
 
 
+def test_device_memory_is_the_median_from_4_to_16_times_the_l2(tmp_path: Path) -> None:
+    lines = [walk("global_cg", times * L2, times * 1e-9) for times in (2, 4, 8, 16, 32)]
+    assert little.latencies(rows(tmp_path, lines))["dram"].seconds == pytest.approx(8e-9)
+
+
 def test_sms_follow_from_the_rates_of_one_and_of_all(tmp_path: Path) -> None:
     lines = [stream(2.0**power, 1e12) for power in range(12, 15)]
     assert little.cores(rows(tmp_path, lines)) == SMS
+    assert little.cores(rows(tmp_path, [stream(4096, 1e12, sms=SMS + 0.1)])) == SMS
     assert little.cores(rows(tmp_path, [stream(4096, 1e12, sms=SMS + 0.5)])) is None
     assert little.cores(()) is None
 

@@ -93,6 +93,13 @@ def test_the_model_is_the_sectors_at_the_rate_of_stride_1() -> None:
     assert half.share == pytest.approx(1)
 
 
+def test_the_caption_names_the_furthest_that_is_valid() -> None:
+    rows = [*case(4, 1), *case(1, 2, stride=2), *case(0.1, 2, stride=8, valid=False)]
+    assert "DRAM, strided, stride 2, 4 B elements, with 50.00 %" in caption_of(
+        FIGURE, run_with(rows)
+    )
+
+
 def test_an_invalid_stride_of_1_is_no_measure_of_the_others() -> None:
     rows = [*case(4, 1, valid=False), *case(2, 2, stride=2)]
     points = points_of(rows)
