@@ -146,24 +146,28 @@ std::vector<Claim> claims() {
       {"launch_overhead", {{"launch", "stream"}}, "launch_seconds", 5e-7, 2e-5}};
   for (const auto& [space, low, high] :
        {std::tuple{"shared", 20.0, 60.0}, {"global", 170.0, 800.0}}) {
-    all.push_back({"atomics",
-                   {{"space", space},
-                    {"operation", "add_int"},
-                    {"returns", "yes"},
-                    {"target", "disjoint"}},
-                   "atomic_latency", low, high});
+    all.push_back(
+        {"atomics",
+         {{"space", space}, {"operation", "add_int"}, {"returns", "yes"}, {"target", "disjoint"}},
+         "atomic_latency",
+         low,
+         high});
   }
-  for (const auto& [level, operation] : {std::pair{"shared", "write"},
-                                         {"shared", "read"},
-                                         {"l1", "read"}}) {
+  for (const auto& [level, operation] :
+       {std::pair{"shared", "write"}, {"shared", "read"}, {"l1", "read"}}) {
     all.push_back({"bandwidth",
                    {{"level", level}, {"operation", operation}, {"width", "16"}},
-                   "share_of_limit", 0.85, 1.005});
+                   "share_of_limit",
+                   0.85,
+                   1.005});
   }
   for (const char* const operation : {"read", "write", "copy", "triad", "update"}) {
     all.push_back({"bandwidth",
                    {{"level", "dram"}, {"operation", operation}, {"width", "16"}},
-                   "bandwidth", 0.6, 1, of_memory});
+                   "bandwidth",
+                   0.6,
+                   1,
+                   of_memory});
   }
   // An operation that takes half as long, or twice, is not that operation.
   for (const auto& [operation, cycles] : {std::pair{"ffma", 4.0},
@@ -180,14 +184,19 @@ std::vector<Claim> claims() {
                                           {"load_shared", 23.0}}) {
     all.push_back({"instruction_cost",
                    {{"operation", operation}, {"ilp", "1"}, {"warps_per_sm", "1"}},
-                   "operation_cycles", cycles / 1.9, cycles * 1.9});
+                   "operation_cycles",
+                   cycles / 1.9,
+                   cycles * 1.9});
   }
   // Of a rung no interaction takes fewer than six instructions.
   for (const Enrolled& one : benchmarks()) {
     if (one.benchmark.suite != "nbody" || one.cuda == nullptr) continue;
     all.push_back({one.benchmark.name,
                    {{"problem", "single"}, {"systems", "1"}, {"bodies", "16384"}},
-                   "interactions_per_second", 1e-3, 1.0 / 6, of_multiply_adds});
+                   "interactions_per_second",
+                   1e-3,
+                   1.0 / 6,
+                   of_multiply_adds});
   }
   return all;
 }

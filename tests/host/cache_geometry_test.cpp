@@ -286,6 +286,8 @@ TEST(Reported, NamesWhoSaysSo) {
   EXPECT_EQ(reported(Property::l1_size, cpu)->bytes, 48 * kibi);
   EXPECT_EQ(reported(Property::l1_line, cpu)->bytes, 64U);
   EXPECT_FALSE(reported(Property::l2_size, cpu));
+  EXPECT_EQ(reported(Property::l2_size, CpuFacts{.l2_bytes = 2 * mebi, .line_bytes = 64})->bytes,
+            2 * mebi);
 }
 
 // --- the rows

@@ -281,6 +281,9 @@ TEST(ModelGate, PassesOnlyForEqualWholeNumbers) {
   one_less.requests -= 1;
   const auto gate = model_gate(plain, one_less);
   EXPECT_EQ(gate.verdict, Verdict::failed);
+  auto fewer = counts(0, 400, 400, 0);
+  fewer.sectors -= 1;
+  EXPECT_EQ(model_gate(plain, fewer).verdict, Verdict::failed);
   EXPECT_EQ(gate.name, "model");
   EXPECT_EQ(gate.detail, "99 requests and 400 sectors counted, 100 and 400 predicted");
 }
@@ -370,6 +373,18 @@ TEST(ServedByName, KnowsTheLevelsThatCanBeCounted) {
   EXPECT_EQ(served_by("l2"), ServedBy::l2);
   EXPECT_EQ(served_by("dram"), ServedBy::dram);
   EXPECT_EQ(served_by("l3"), std::nullopt);
+}
+
+TEST(LoadCounts, AreLessTheOverheadInEveryPart) {
+  const LoadCounts whole{100, 400, 300, 90, 80, 2560};
+  const LoadCounts net = whole - LoadCounts{1, 2, 3, 4, 5, 64};
+  EXPECT_EQ(net.requests, 99);
+  EXPECT_EQ(net.sectors, 398);
+  EXPECT_EQ(net.l1_hit_sectors, 297);
+  EXPECT_EQ(net.l2_sectors, 86);
+  EXPECT_EQ(net.l2_miss_sectors, 75);
+  EXPECT_EQ(net.dram_bytes, 2496);
+  EXPECT_EQ((whole - LoadCounts{}).dram_bytes, std::nullopt);
 }
 
 TEST(LoadCounts, NameAQuantityThatTheyCannotDoWithout) {
