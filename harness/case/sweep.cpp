@@ -114,14 +114,15 @@ constexpr double just_below_one = 1 - std::numeric_limits<double>::epsilon() / 2
 constexpr std::string_view some_seconds = "a number of seconds above 0 and up to 86400";
 // The caps keep a slip of the keyboard from asking for a year; 6 samples are the fewest that have a
 // 95 % interval of the median.
-constexpr std::array<PlanField, 6> plan_fields{
+constexpr std::array<PlanField, 7> plan_fields{
     {{"warmups", &Plan::warmups, 0, 1000, "a whole number from 0 to 1000"},
      {"min_samples", &Plan::min_samples, 6, 100000, "a whole number from 6 to 100000"},
      {"max_samples", &Plan::max_samples, 6, 100000, "a whole number from 6 to 100000"},
      {"relative_half_width", &Plan::relative_half_width, 0, just_below_one,
       "a number above 0 and below 1"},
      {"seconds_per_case", &Plan::seconds_per_case, 0, 86400, some_seconds},
-     {"time_limit", &Plan::time_limit, 0, 86400, some_seconds}}};
+     {"time_limit", &Plan::time_limit, 0, 86400, some_seconds},
+     {"visits", &Plan::visits, 1, 100, "a whole number from 1 to 100"}}};
 
 const PlanField& known_plan_field(const Place& place, std::string_view key) {
   return known_name(place, key, plan_fields, &PlanField::name, "plan has no key", "",

@@ -260,7 +260,8 @@ ExitCode resume(const RunOptions& options) {
   const std::string device =
       options.device != "auto" ? options.device : (on_host ? "host" : "cuda");
   const DeviceLock lock = DeviceLock::acquire(folder.context().device);
-  const bool something_is_left = !cases.empty() || !folder.uncounted().empty();
+  const bool something_is_left =
+      !cases.empty() || !folder.unvisited().empty() || !folder.uncounted().empty();
   const bool counts = something_is_left && can_still_count(options, device, folder);
   return supervise_and_finish(options, device, folder, std::move(cases), counts);
 }
@@ -279,8 +280,8 @@ ExitCode run(const RunOptions& options) {
     for (const auto& which : cases)
       seconds += find_benchmark(which.benchmark)->benchmark.seconds_per_case;
     (void)print_ids(cases);
-    tell(
-        fmt::format("{} cases on {}, about {:.0f} s", cases.size(), device.identity.name, seconds));
+    tell(fmt::format("{} cases on {}, about {:.0f} s", cases.size(), device.identity.name,
+                     seconds * sweep.plan.visits));
     return ExitCode::success;
   }
   const DeviceLock lock = DeviceLock::acquire(device.identity);

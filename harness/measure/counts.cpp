@@ -36,29 +36,68 @@ void add_to(std::optional<Gate>& gate, const Gate& other) {
   gate = gate ? both(*gate, other) : other;
 }
 
-struct Shares {
-  double l1;                   ///< of the sectors asked of L1: found there
-  double l2;                   ///< of the sectors asked of L2: found there
-  std::optional<double> dram;  ///< bytes read from memory ÷ bytes asked of L2
-};
-
-Shares shares_of(const LoadCounts& net, const LoadPrediction& predicted) {
-  const double could_miss = predicted.fetched_sectors > 0
-                                ? static_cast<double>(predicted.fetched_sectors)
-                                : net.l2_sectors;
-  Shares shares{.l1 = share(net.l1_hit_sectors, net.sectors),
-                .l2 = could_miss > 0 ? 1 - net.l2_miss_sectors / could_miss : 0,
-                .dram = std::nullopt};
-  if (net.dram_bytes) shares.dram = share(*net.dram_bytes, net.l2_sectors * bytes_of_sector);
-  return shares;
+bool about(double value, double expected, double bound = level_bound) {
+  return std::abs(value - expected) <= bound;
 }
 
-/// Whether all that L1 missed reached L2, each once: L2 answers requests of several SMs for one
-/// sector, close in time, as one, and then what it served is less than what the SMs received.
-bool all_reached_l2(const LoadCounts& net, std::string& detail) {
-  const double reached = share(net.l2_sectors, net.sectors - net.l1_hit_sectors);
-  detail += fmt::format(", {:.2f} % of the rest reached L2", percent * reached);
-  return std::abs(reached - 1) <= level_bound;
+/// Which level served the loads, as parts of what was asked of it.
+struct Served {
+  double l1 = 0;       ///< of the sectors asked of L1: found there
+  double reached = 0;  ///< sectors asked of L2 ÷ sectors that L1 missed
+  double near = 0;  ///< of what was asked of L2: found in the half that was asked, or the only one
+  double far = 0;   ///< found in the other half
+  double memory = 0;                 ///< found in neither
+  std::optional<double> far_memory;  ///< of `memory`: behind the other half
+  double fetched_bytes = 0;          ///< that L2 would fetch if it held nothing
+  std::optional<double> given;       ///< bytes read from memory ÷ fetched_bytes
+
+  /// By how much the traffic of others can make `given` wrong.
+  [[nodiscard]] double stray() const { return share(stray_bytes, fetched_bytes); }
+  [[nodiscard]] double l2() const { return near + far; }
+  /// L2 answers requests of several SMs for one sector, close in time, as one, and then what it
+  /// served is less than what the SMs received.
+  [[nodiscard]] bool all_reached_l2() const { return about(reached, 1); }
+  /// Others only add to it; to nothing they may also add less than to what was taken off.
+  [[nodiscard]] bool given_is(double expected) const {
+    if (!given) return true;
+    const double above = std::max(level_bound, stray());
+    const double below = about(expected, 0) ? above : level_bound;
+    return *given <= expected + above && *given >= expected - below;
+  }
+};
+
+Served served(const LoadCounts& net, const LoadPrediction& predicted) {
+  // L2 counts a miss for each sector that it fetches, also for the neighbour that nobody asked for.
+  const double fetched_of_asked =
+      predicted.fetched_sectors == 0
+          ? 1
+          : share(static_cast<double>(predicted.fetched_sectors),
+                  static_cast<double>(predicted.sectors - predicted.repeated_sectors));
+  const double fetched = net.l2_sectors * fetched_of_asked;
+  Served all{.l1 = share(net.l1_hit_sectors, net.sectors),
+             .reached = share(net.l2_sectors, net.sectors - net.l1_hit_sectors),
+             .fetched_bytes = fetched * bytes_of_sector};
+  const double missed = share(net.l2_miss_sectors, fetched);
+  all.near = 1 - missed;
+  // The half that was asked asks the other one for lines of its own memory.
+  if (net.far)
+    all.far = std::clamp(share(net.far->hit_sectors, fetched), 0.0, std::max(missed, 0.0));
+  all.memory = missed - all.far;
+  if (net.far && all.memory > level_bound) {
+    all.far_memory = share(net.far->miss_sectors, fetched) / all.memory;
+  }
+  if (net.dram_bytes && fetched > 0) all.given = *net.dram_bytes / all.fetched_bytes;
+  return all;
+}
+
+/// "near L2 had 50.00 % of it, far L2 25.00 %, neither 25.00 %, memory gave 24.98 %"
+std::string past_l1_of(const Served& all, const LoadCounts& net) {
+  std::string text =
+      net.far ? fmt::format("near L2 had {:.2f} % of it, far L2 {:.2f} %, neither {:.2f} %",
+                            percent * all.near, percent * all.far, percent * all.memory)
+              : fmt::format("L2 had {:.2f} % of it", percent * all.near);
+  if (all.given) text += fmt::format(", memory gave {:.2f} %", percent * *all.given);
+  return text;
 }
 
 double predicted_l1_share(ServedBy claimed, const LoadPrediction& predicted) {
@@ -90,6 +129,14 @@ class Rows {
   Session& session_;
 };
 
+/// Nothing where next to nothing reaches L2: a share of it would be noise.
+void report_past_l1(Rows& rows, const Served& all) {
+  rows.counted("l2_hit_share", "1", all.l2());
+  if (all.far > 0) rows.counted("l2_far_hit_share", "1", all.far);
+  if (all.far_memory) rows.counted("dram_far_share", "1", *all.far_memory);
+  if (all.given && all.stray() <= level_bound) rows.counted("dram_share", "1", *all.given);
+}
+
 void report_reads(Rows& rows, const CountPlan& plan, const LoadCounts& net) {
   const auto requests = static_cast<double>(plan.loads->requests);
   const auto sectors = static_cast<double>(plan.loads->sectors);
@@ -99,13 +146,11 @@ void report_reads(Rows& rows, const CountPlan& plan, const LoadCounts& net) {
   rows.modelled("sectors_per_read", "sector", sectors / plan.reads);
   if (net.requests > 0) rows.counted("sectors_per_request", "sector", net.sectors / net.requests);
   if (requests > 0) rows.modelled("sectors_per_request", "sector", sectors / requests);
-  const Shares shares = shares_of(net, *plan.loads);
+  const Served all = served(net, *plan.loads);
   const ServedBy claimed = plan.served_by.value();
-  rows.counted("l1_hit_share", "1", shares.l1);
+  rows.counted("l1_hit_share", "1", all.l1);
   rows.modelled("l1_hit_share", "1", predicted_l1_share(claimed, *plan.loads));
-  if (claimed == ServedBy::l1) return;  // next to nothing reaches L2: a share of it is noise
-  rows.counted("l2_hit_share", "1", shares.l2);
-  if (shares.dram) rows.counted("dram_share", "1", *shares.dram);
+  if (claimed != ServedBy::l1) report_past_l1(rows, all);
 }
 
 /// Of loads of one lane each.
@@ -114,17 +159,11 @@ void report_single_loads(Rows& rows, const CountPlan& plan, const LoadCounts& ne
   rows.modelled("requests_per_load", "request", 1);
   rows.counted("sectors_per_load", "sector", net.sectors / plan.reads);
   rows.modelled("sectors_per_load", "sector", 1);
-  if (net.sectors > 0) rows.counted("l1_hit_share", "1", net.l1_hit_sectors / net.sectors);
-  // Beside loads that stay in L1 next to nothing reaches L2: a share of it would be noise.
+  const Served all = served(net, *plan.loads);
+  rows.counted("l1_hit_share", "1", all.l1);
   if (net.l2_sectors <= level_bound * net.sectors) return;
-  const double missed = net.l2_miss_sectors / net.l2_sectors;
-  rows.counted("l2_missed_sectors_per_load", "sector", missed);
-  if (missed / plan.sectors_of_miss <= 1 + level_bound) {
-    rows.counted("l2_hit_share", "1", std::max(1 - missed / plan.sectors_of_miss, 0.0));
-  }
-  if (net.dram_bytes) {
-    rows.counted("dram_share", "1", *net.dram_bytes / (net.l2_sectors * bytes_of_sector));
-  }
+  rows.counted("l2_missed_sectors_per_load", "sector", net.l2_miss_sectors / net.l2_sectors);
+  if (all.near >= -level_bound) report_past_l1(rows, all);
 }
 
 /// L2 misses more than one for each sector where it fetches a sector's neighbour with it.
@@ -154,19 +193,25 @@ void report_expected(Rows& rows, const CountPlan& plan, const Counted& counted,
   }
 }
 
-/// `level` of data in memory whose sectors are asked for several times.
+/// `level` of data in memory whose sectors are asked for several times: memory gives each that
+/// differs once at least, and none more often than it is asked for.
 Gate shared_level_gate(const LoadPrediction& predicted, const LoadCounts& net) {
-  const double l1 = net.l1_hit_sectors / net.sectors;
-  std::string detail = fmt::format("L1 served {:.2f} % of the sectors", percent * l1);
-  bool held = all_reached_l2(net, detail) && l1 <= level_bound;
-  if (!net.dram_bytes) {
+  const Served all = served(net, predicted);
+  bool held = all.all_reached_l2() && about(all.l1, 0);
+  std::string detail =
+      fmt::format("L1 served {:.2f} % of the sectors, {:.2f} % of the rest reached L2",
+                  percent * all.l1, percent * all.reached);
+  if (!all.given) {
     return {"level", held ? Verdict::unverified : Verdict::failed,
             detail + ", and what memory gave was not counted"};
   }
-  const double distinct = static_cast<double>(predicted.distinct_sectors) * bytes_of_sector;
-  held = held && *net.dram_bytes >= (1 - level_bound) * distinct;
-  detail += fmt::format(", memory gave {:.2f} % of those that differ (bound {:.0f} %)",
-                        percent * *net.dram_bytes / distinct, percent * level_bound);
+  const double least =
+      share(static_cast<double>(predicted.distinct_sectors) * bytes_of_sector, all.fetched_bytes);
+  const double bound = std::max(level_bound, all.stray());
+  held = held && *all.given >= least * (1 - level_bound) && *all.given <= 1 + bound;
+  detail += fmt::format(
+      ", memory gave {:.2f} % of what L2 would fetch for each (at least {:.2f} %; bound {:.0f} %)",
+      percent * *all.given, percent * least, percent * level_bound);
   return verdict_of("level", held, detail);
 }
 
@@ -216,6 +261,13 @@ std::optional<Counted> count(Session& session, const CountedWork& work) {
   return result;
 }
 
+std::optional<FarCounts> far_counts(const Counts& counts) {
+  const auto hits = count_of(counts, "l2_fabric_hit_sectors");
+  const auto misses = count_of(counts, "l2_fabric_miss_sectors");
+  if (!hits || !misses) return std::nullopt;
+  return FarCounts{.hit_sectors = *hits, .miss_sectors = *misses};
+}
+
 LoadCounts load_counts(const Counts& counts) {
   const auto need = [&](std::string_view quantity) {
     if (const auto value = count_of(counts, quantity)) return *value;
@@ -227,6 +279,7 @@ LoadCounts load_counts(const Counts& counts) {
           .l1_hit_sectors = need("l1_load_hit_sectors"),
           .l2_sectors = need("l2_load_sectors"),
           .l2_miss_sectors = need("l2_load_miss_sectors"),
+          .far = far_counts(counts),
           .dram_bytes = count_of(counts, "dram_read_bytes")};
 }
 
@@ -236,7 +289,12 @@ LoadCounts operator-(const LoadCounts& whole, const LoadCounts& part) {
                   .l1_hit_sectors = whole.l1_hit_sectors - part.l1_hit_sectors,
                   .l2_sectors = whole.l2_sectors - part.l2_sectors,
                   .l2_miss_sectors = whole.l2_miss_sectors - part.l2_miss_sectors,
+                  .far = std::nullopt,
                   .dram_bytes = std::nullopt};
+  if (whole.far && part.far) {
+    rest.far = FarCounts{.hit_sectors = whole.far->hit_sectors - part.far->hit_sectors,
+                         .miss_sectors = whole.far->miss_sectors - part.far->miss_sectors};
+  }
   if (whole.dram_bytes && part.dram_bytes) rest.dram_bytes = *whole.dram_bytes - *part.dram_bytes;
   return rest;
 }
@@ -255,47 +313,41 @@ Gate level_gate(ServedBy claimed, const LoadPrediction& predicted, const LoadCou
   const bool shared =
       predicted.distinct_sectors > 0 && predicted.distinct_sectors < predicted.sectors;
   if (claimed == ServedBy::dram && shared) return shared_level_gate(predicted, net);
-  const Shares shares = shares_of(net, predicted);
+  const Served all = served(net, predicted);
   const double expected = predicted_l1_share(claimed, predicted);
   std::string detail = fmt::format("L1 served {:.2f} % of the sectors (predicted {:.2f} %)",
-                                   percent * shares.l1, percent * expected);
-  bool held = std::abs(shares.l1 - expected) <= level_bound;
+                                   percent * all.l1, percent * expected);
+  bool held = about(all.l1, expected);
   if (claimed != ServedBy::l1) {
-    const double l2 = claimed == ServedBy::l2 ? 1 : 0;
-    held = all_reached_l2(net, detail) && held && std::abs(shares.l2 - l2) <= level_bound;
-    detail += fmt::format(", which served {:.2f} % of it", percent * shares.l2);
-    if (shares.dram) {
-      // More than was asked for may come from memory: a miss can bring neighbours along.
-      held = held && (claimed == ServedBy::l2
-                          ? *shares.dram <= level_bound || *net.dram_bytes <= stray_bytes
-                          : *shares.dram >= 1 - level_bound);
-      detail += fmt::format(", memory gave {:.2f} % of it", percent * *shares.dram);
-    }
+    const double memory = claimed == ServedBy::dram ? 1 : 0;
+    held = held && all.all_reached_l2() && about(all.memory, memory) &&
+           about(all.near, 1 - memory) && all.given_is(memory);
+    detail += fmt::format(", {:.2f} % of the rest reached L2; {}", percent * all.reached,
+                          past_l1_of(all, net));
   }
   detail += fmt::format(" (bound {:.0f} %)", percent * level_bound);
   return verdict_of("level", held, detail);
 }
 
-Gate level_found(const LoadCounts& net, bool past_l1, double sectors_of_miss) {
+Gate level_found(const LoadPrediction& predicted, const LoadCounts& net, bool past_l1) {
   if (!(net.sectors > 0)) return {"level", Verdict::failed, "no loads were counted"};
-  const double l1 = net.l1_hit_sectors / net.sectors;
-  const double missed = share(net.l2_miss_sectors, net.l2_sectors) / sectors_of_miss;
-  if (missed > 1 + level_bound) {
-    return level_unverified(fmt::format(
-        "L2 missed {:.2f} sectors for each that was asked for: more than it fetches at once",
-        missed * sectors_of_miss));
-  }
-  const double l2 = (1 - l1) * (1 - missed);
-  const double memory = (1 - l1) * missed;
-  std::string detail = fmt::format("L1 served {:.2f} %, L2 {:.2f} %, memory {:.2f} %", percent * l1,
-                                   percent * l2, percent * memory);
-  if (past_l1 && l1 > 0) {
+  const Served all = served(net, predicted);
+  std::string detail = fmt::format("L1 served {:.2f} %", percent * all.l1);
+  if (past_l1 && all.l1 > 0) {
     return {"level", Verdict::failed, detail + ": these loads pass L1 by"};
   }
-  if (l1 < 1 - level_bound && !all_reached_l2(net, detail)) {
-    return {"level", Verdict::failed, detail};
+  if (about(all.l1, 1)) return {"level", Verdict::passed, detail};
+  detail += fmt::format(", {:.2f} % of the rest reached L2; {}", percent * all.reached,
+                        past_l1_of(all, net));
+  if (!all.all_reached_l2()) return {"level", Verdict::failed, detail};
+  if (all.near < -level_bound) {
+    return level_unverified(detail + ": L2 missed more than it fetches at once");
   }
-  if (std::max({l1, l2, memory}) >= 1 - level_bound) return {"level", Verdict::passed, detail};
+  if (!all.given_is(all.memory)) {
+    return level_unverified(detail + ": memory did not give what L2 missed");
+  }
+  const double most = std::max({all.near, all.far, all.memory});
+  if (about(all.l1, 0) && about(most, 1)) return {"level", Verdict::passed, detail};
   return level_unverified("several levels served the loads: " + detail);
 }
 
@@ -357,12 +409,12 @@ void judge_counts(Session& session, const CountPlan& plan, const Counted& counte
   if (plan.loads) {
     const LoadCounts other = load_counts(counted.overhead);
     LoadCounts net = load_counts(counted.whole) - other;
+    if (plan.memory_is_no_proof) net.dram_bytes.reset();
     if (plan.rows == LoadRows::per_read) report_reads(rows, plan, net);
     if (plan.rows == LoadRows::per_load) report_single_loads(rows, plan, net);
     if (plan.rows == LoadRows::per_request) report_requests(rows, plan, net);
     model = model_gate(*plan.loads, net);
-    if (plan.memory_is_no_proof) net.dram_bytes.reset();
-    if (plan.any_level) level = level_found(net, plan.past_l1, plan.sectors_of_miss);
+    if (plan.any_level) level = level_found(*plan.loads, net, plan.past_l1);
     if (plan.served_by) level = level_gate(*plan.served_by, *plan.loads, net);
     if (plan.rows == LoadRows::per_read) {
       session.fact("overhead_requests", static_cast<std::int64_t>(other.requests));

@@ -53,13 +53,19 @@ struct Counted {
 /// with a later pass: the session then waits for them, and the caller has nothing more to say.
 [[nodiscard]] std::optional<Counted> count(Session& session, const CountedWork& work);
 
+/// What one half of a divided L2 asked of the other, whose memory holds the line.
+struct FarCounts {
+  double hit_sectors = 0;
+  double miss_sectors = 0;
+};
 /// What the global loads of a piece of work asked for, all SMs together.
 struct LoadCounts {
   double requests = 0;
   double sectors = 0;                ///< asked of L1, 32 bytes each
   double l1_hit_sectors = 0;         ///< found there
   double l2_sectors = 0;             ///< asked of L2 by L1
-  double l2_miss_sectors = 0;        ///< not found there
+  double l2_miss_sectors = 0;        ///< not found there; of a divided L2: in the half asked
+  std::optional<FarCounts> far;      ///< only a divided L2 has it
   std::optional<double> dram_bytes;  ///< read from memory; not every chip counts it
 };
 /// Throws std::runtime_error that names the quantity of set `memory` that is not there.
@@ -82,17 +88,19 @@ struct LoadPrediction {
 /// `model`: counted requests and sectors are the predicted ones, exactly.
 [[nodiscard]] Gate model_gate(const LoadPrediction& predicted, const LoadCounts& net);
 
-/// `level`: L1 hit as often as the claimed level and the pattern predict, and the claimed level
-/// served every L1 miss, each within level_bound, but for stray_bytes of memory. Where loads share
-/// sectors in memory: L1 never hit, and memory gave each different sector at least once, so that L2
-/// had none to begin with.
+/// `level`: each within level_bound on both sides, L1 hit as often as the claimed level and the
+/// pattern predict, what it missed reached L2, and there the claimed level served all of it: of a
+/// divided L2 the half that was asked. What memory gave, but for stray_bytes, agrees. Where loads
+/// share sectors in memory: L1 never hit, and memory gave each different sector at least once, so
+/// that L2 had none to begin with.
 [[nodiscard]] Gate level_gate(ServedBy claimed, const LoadPrediction& predicted,
                               const LoadCounts& net);
 
-/// `level` of loads that claim none: passed where one level served all of them, failed where L1
-/// served loads that bypass it, else unverified. L2 counts `sectors_of_miss` missed sectors for
-/// each that was asked for and not there.
-[[nodiscard]] Gate level_found(const LoadCounts& net, bool past_l1, double sectors_of_miss = 1);
+/// `level` of loads that claim none: passed where L1, the near or only L2, the far L2 or memory
+/// served all of them; failed where L1 served loads that bypass it or not all that it missed
+/// reached L2; else unverified.
+[[nodiscard]] Gate level_found(const LoadPrediction& predicted, const LoadCounts& net,
+                               bool past_l1);
 
 /// What stores must come to.
 struct StorePrediction {

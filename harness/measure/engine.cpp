@@ -260,12 +260,18 @@ void run_untimed(Machine& machine, Start start, const std::function<void()>& wor
 void report(Session& session, const TimerNames& names, const Experiment& experiment,
             const Collection<Sample>& seen) {
   session.fact("stopped_by", std::string{to_string(seen.stop)});
+  const auto hertz = experiment.has_clock
+                         ? seen.series(experiment.core_hertz.value_or(
+                               [](const Sample& one) { return one.slopes.back().inside.hertz; }))
+                         : std::vector<double>{};
   const auto add = [&](const Row& row) {
+    std::vector<double> samples = seen.series(row.value);
+    if (row.most) session.add(limit_gate(row.quantity, samples, *row.most, hertz));
     session.add(Measurement{.quantity = row.quantity,
                             .unit = row.core_cycles ? row.unit : unit_of(row.unit, names),
                             .provenance = row.provenance,
                             .method = name_of(row.method, names),
-                            .samples = seen.series(row.value)});
+                            .samples = std::move(samples)});
   };
   for (const Row& row : experiment.rows)
     add(row);
@@ -278,10 +284,16 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
     session.add(Gate{"timer", Verdict::not_applicable, experiment.timers_apart});
   }
   if (experiment.has_clock) {
-    const Value hertz = experiment.core_hertz.value_or(
-        [](const Sample& one) { return one.slopes.back().inside.hertz; });
-    session.add(clock_gate(seen.series(hertz)));
-    add({"core_clock", "Hz", By::clock, hertz});
+    session.add(clock_gate(hertz));
+    session.add(Measurement{.quantity = "core_clock",
+                            .unit = "Hz",
+                            .provenance = Provenance::timed,
+                            .method = name_of(By::clock, names),
+                            .samples = hertz});
+  }
+  if (const auto& flight = experiment.in_flight) {
+    session.add(little_gate(median(seen.series(flight->latency)),
+                            median(seen.series(flight->interval)), flight->count));
   }
   for (const Constant& one : experiment.constants) {
     session.add(Measurement{.quantity = one.quantity,

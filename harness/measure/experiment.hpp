@@ -156,7 +156,8 @@ struct Row {
   Method method;
   Value value;
   Provenance provenance = Provenance::timed;
-  bool core_cycles = false;  ///< the unit's cycle is the core's own, on every device
+  bool core_cycles = false;    ///< the unit's cycle is the core's own, on every device
+  std::optional<double> most;  ///< what no device can exceed (gate `limit`)
 };
 /// A modelled or reported number of a case: it has no samples, and no noise.
 struct Constant {
@@ -183,6 +184,15 @@ struct Linearity {
   Value length;  ///< n
 };
 
+/// Little's law (gate `little`): `count` operations are in flight where each takes `latency` and
+/// one ends every `interval`, in the same unit. Where it does not hold, some wait while others are
+/// served, and the latency is not theirs.
+struct InFlight {
+  double count = 1;
+  Value latency;
+  Value interval;
+};
+
 /// Every SM of `cores` ran exactly `per_core` warps (gate `placement`). A stamp stands for one, or
 /// for `of_tag` × its tag where SMs merge the stamps of their blocks.
 struct Placement {
@@ -203,7 +213,6 @@ struct CountPlan {
   std::optional<ServedBy> served_by;
   LoadRows rows = LoadRows::per_read;
   double reads = 1;                 ///< per-read rows are of one of these
-  double sectors_of_miss = 1;       ///< that L2 fetches for one that it misses
   double used_bytes = 0;            ///< of LoadRows::per_request
   bool memory_is_no_proof = false;  ///< page tables may come from memory: not judged
   std::optional<StorePrediction> stores;
@@ -270,6 +279,7 @@ struct Experiment {
   /// one pair share, such as the clock, cancels. They stand behind the numbers of `observe`.
   std::vector<Value> of_each_pair;
   std::optional<Linearity> linear;
+  std::optional<InFlight> in_flight;
 };
 
 /// Lengths by trial launches, for Slope::size. `rounds_for` gives the rounds of a long launch, a

@@ -104,4 +104,28 @@ Gate linear_gate(std::span<const double> bends, double length) {
                       length, 2 * length, 4 * length, bend, bound)};
 }
 
+Gate limit_gate(const std::string& quantity, std::span<const double> samples, double most,
+                std::span<const double> hertz) {
+  const auto [least, greatest] = std::ranges::minmax(samples);
+  const double low = median_interval(samples).value_or(Interval{least, greatest}).low;
+  double moved = 0;
+  if (!hertz.empty()) {
+    const auto [slow, fast] = std::ranges::minmax(hertz);
+    moved = fast / slow - 1;
+  }
+  return {"limit", passed_if(low <= most * (1 + moved)),
+          fmt::format("{} {:.5g}, its interval from {:.5g}, of at most {:.5g}; the clock moved by "
+                      "{:.2f} %",
+                      quantity, median(samples), low, most, 100 * moved)};
+}
+
+Gate little_gate(double latency, double interval, double count) {
+  const double in_flight = latency / interval;
+  const bool held = std::abs(in_flight / count - 1) <= little_bound;
+  return {"little", held ? Verdict::passed : Verdict::unverified,
+          fmt::format("{:.5g} in flight by latency and rate, {:g} in truth (bound {:.0f} %){}",
+                      in_flight, count, 100 * little_bound,
+                      held ? "" : ": the latency is a median of those that were served first")};
+}
+
 }  // namespace strata

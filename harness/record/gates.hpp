@@ -57,4 +57,14 @@ struct Accuracy {
 /// `bends`: by how many cycles the second is off the line through the others.
 [[nodiscard]] Gate linear_gate(std::span<const double> bends, double length);
 
+/// `limit`: the 95 % interval of the median of `samples`, widened by how far the clock moved
+/// (`hertz`, may be empty), does not lie above `most`.
+[[nodiscard]] Gate limit_gate(const std::string& quantity, std::span<const double> samples,
+                              double most, std::span<const double> hertz);
+
+inline constexpr double little_bound = 0.05;
+/// `little`: latency ÷ interval is `count`, what is in flight, within `little_bound`. Unverified
+/// where it is not: the latency is then a median of operations that were served before others.
+[[nodiscard]] Gate little_gate(double latency, double interval, double count);
+
 }  // namespace strata

@@ -1,5 +1,7 @@
 #include "harness/record/measurement.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -44,6 +46,37 @@ std::string CaseRecord::reasons(const Measurement& m) const {
   std::ranges::for_each(gates, add);
   add(m.noise);
   return text;
+}
+
+CaseRecord revisited(const CaseRecord& before, const CaseRecord& later) {
+  CaseRecord record = before;
+  if (before.status != Status::measured || later.status != Status::measured) return record;
+  const auto fail = [&](Gate& gate, const Gate& again) {
+    if (again.verdict != Verdict::failed || gate.verdict == Verdict::failed) return;
+    gate = {gate.name, Verdict::failed, fmt::format("visit {}: {}", later.visit, again.detail)};
+  };
+  // Both visits add the same gates in the same order, unless one had nothing to compare.
+  for (std::size_t i = 0; i < later.gates.size(); ++i) {
+    const Gate& again = later.gates[i];
+    if (i < record.gates.size() && record.gates[i].name == again.name) {
+      fail(record.gates[i], again);
+    } else if (again.verdict == Verdict::failed) {
+      record.gates.push_back(again);
+    }
+  }
+  for (Measurement& m : record.measurements) {
+    const auto again = std::ranges::find_if(later.measurements, [&](const Measurement& one) {
+      return one.quantity == m.quantity && one.method == m.method;
+    });
+    if (again == later.measurements.end() || m.provenance != Provenance::timed) continue;
+    if (m.visits.empty()) m.visits = {m.samples.size()};
+    m.visits.push_back(again->samples.size());
+    m.samples.insert(m.samples.end(), again->samples.begin(), again->samples.end());
+    fail(m.noise, again->noise);
+  }
+  record.seconds += later.seconds;
+  record.visit = later.visit;
+  return record;
 }
 
 CaseRecord merged(const CaseRecord& timed, const CaseRecord& counted) {

@@ -26,8 +26,8 @@ constexpr auto words_of(Verdict /*unused*/) {
   return std::to_array<std::string_view>({"passed", "failed", "unverified", "not_applicable"});
 }
 
-/// One check of one case: "result", "timer", "level", "model", "clock", "code", "placement" or
-/// "noise".
+/// One check of one case: "result", "timer", "level", "model", "clock", "code", "placement",
+/// "limit", "little", "repeat" or "noise".
 struct Gate {
   std::string name;
   Verdict verdict = Verdict::unverified;
@@ -46,6 +46,7 @@ struct Measurement {
   std::string method;           ///< "clock64_slope", "event_slope", …
   std::vector<double> samples;  ///< in the order taken, unfiltered, finite
   Gate noise{"noise", Verdict::not_applicable, ""};
+  std::vector<std::size_t> visits{};  ///< how many samples each visit took; empty: there was one
 };
 
 /// Whether it is a valid name of a quantity or a method (results/schema).
@@ -88,6 +89,7 @@ constexpr auto words_of(Status /*unused*/) {
 struct CaseRecord {
   Case which;
   Phase phase = Phase::timing;
+  int visit = 1;  ///< the how-manieth time that the case was timed in this run
   Status status = Status::failed;
   std::string reason;   ///< why it was skipped or failed; empty when measured
   std::string started;  ///< UTC, ISO 8601
@@ -101,6 +103,10 @@ struct CaseRecord {
   /// "gate: detail" of each failed or unverified gate of `m`, joined by "; ".
   [[nodiscard]] std::string reasons(const Measurement& m) const;
 };
+
+/// The record of a case that was timed again: timed samples follow those of the visits before, and
+/// a gate that failed once stays failed. Where the later visit was not measured nothing changes.
+[[nodiscard]] CaseRecord revisited(const CaseRecord& before, const CaseRecord& later);
 
 /// The record of a case that was timed and then counted. A gate of the counting phase replaces the
 /// unverified one of its name; one that failed in either phase stays failed. Where counting failed

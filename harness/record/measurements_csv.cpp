@@ -47,15 +47,15 @@ std::string csv_rows(std::string_view run, std::string_view device, const CaseRe
   for (const auto& m : record.measurements) {
     const bool finite = std::ranges::all_of(m.samples, [](double x) { return std::isfinite(x); });
     if (m.samples.empty() || !finite) continue;
-    const auto interval = median_interval(m.samples);
+    const auto [value, interval] = centre_of(m.samples, m.visits);
     const auto [minimum, maximum] = std::ranges::minmax(m.samples);
-    rows += csv_line({run, device, to_string(record.which.backend), record.which.suite,
-                      record.which.benchmark, record.which.id(), to_string(record.which.params),
-                      m.quantity, m.unit, to_string(m.provenance), m.method,
-                      shortest(median(m.samples)), interval ? shortest(interval->low) : "",
-                      interval ? shortest(interval->high) : "", shortest(minimum),
-                      shortest(maximum), std::to_string(m.samples.size()),
-                      record.is_valid(m) ? "true" : "false", record.reasons(m)});
+    rows +=
+        csv_line({run, device, to_string(record.which.backend), record.which.suite,
+                  record.which.benchmark, record.which.id(), to_string(record.which.params),
+                  m.quantity, m.unit, to_string(m.provenance), m.method, shortest(value),
+                  interval ? shortest(interval->low) : "", interval ? shortest(interval->high) : "",
+                  shortest(minimum), shortest(maximum), std::to_string(m.samples.size()),
+                  record.is_valid(m) ? "true" : "false", record.reasons(m)});
   }
   return rows;
 }

@@ -140,6 +140,7 @@ void fields(JsonFields& json, Plan& plan) {
   json.optional("relative_half_width", plan.relative_half_width);
   json.optional("seconds_per_case", plan.seconds_per_case);
   json.optional("time_limit", plan.time_limit);
+  json.optional("visits", plan.visits);
 }
 
 void fields(JsonFields& json, Case& which) {
@@ -165,6 +166,10 @@ void fields(JsonFields& json, CaseRecord& record) {
   }
   json.field("kind", record.phase);
   if (version == 1 && record.phase == Phase::counting) json.refuse("kind", "case");
+  if (json.reading() || record.visit != 1) json.optional("visit", record.visit);
+  if (record.visit < 1 || (record.visit > 1 && record.phase == Phase::counting)) {
+    json.refuse("visit", "a number from 1 on, of a line of kind case");
+  }
   std::string id = record.which.id();
   json.field("case", id);
   fields(json, record.which);

@@ -257,6 +257,20 @@ std::vector<Case> RunFolder::remaining() const {
   return left;
 }
 
+std::vector<Case> RunFolder::unvisited() const {
+  std::vector<Case> left = cases_;
+  std::erase_if(left, [&](const Case& which) {
+    const int visits = visits_of(which.id());
+    return visits == 0 || visits >= context_.sweep.plan.visits;
+  });
+  return left;
+}
+
+int RunFolder::visits_of(const std::string& id) const {
+  const auto found = visits_.find(id);
+  return found == visits_.end() ? 0 : found->second;
+}
+
 std::vector<Case> RunFolder::uncounted() const {
   std::vector<Case> left = cases_;
   std::erase_if(left, [&](const Case& which) {
@@ -273,8 +287,13 @@ void RunFolder::note_status(const CaseRecord& record) {
     if (statuses_.contains(id)) counted_[id] = record.status;
     return;
   }
-  statuses_[id] = record.status;
   counted_.erase(id);
+  if (record.visit == 1) statuses_[id] = record.status;
+  if (record.status == Status::measured) {
+    visits_[id] = record.visit;
+  } else if (record.visit == 1) {
+    visits_.erase(id);
+  }
 }
 
 void RunFolder::start() {
@@ -357,7 +376,12 @@ std::vector<CaseRecord> read_samples(const std::filesystem::path& file,
   for_each_record(file, [&](CaseRecord record) {
     const auto id = record.which.id();
     if (record.phase == Phase::timing) counted.erase(id);
-    (record.phase == Phase::timing ? timed : counted).insert_or_assign(id, std::move(record));
+    if (record.visit == 1) {
+      (record.phase == Phase::timing ? timed : counted).insert_or_assign(id, std::move(record));
+    } else if (const auto before = timed.find(id);
+               before != timed.end() && before->second.visit < record.visit) {
+      before->second = revisited(before->second, record);
+    }
   });
   std::vector<CaseRecord> records;
   const auto add = [&](const std::string& id, CaseRecord record) {

@@ -160,6 +160,10 @@ class RunFolder {
   [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
   /// The cases of the sweep without a record, and those that failed.
   [[nodiscard]] std::vector<Case> remaining() const;
+  /// The measured cases with fewer visits than the plan asks for.
+  [[nodiscard]] std::vector<Case> unvisited() const;
+  /// How often the case was measured.
+  [[nodiscard]] int visits_of(const std::string& id) const;
   /// The measured cases that were not counted, and those whose counting failed.
   [[nodiscard]] std::vector<Case> uncounted() const;
   /// Case id → status of its last timed record.
@@ -197,11 +201,13 @@ class RunFolder {
   bool reopened_ = false;
   UniqueFd samples_;
   std::map<std::string, Status, std::less<>> statuses_;
+  std::map<std::string, int, std::less<>> visits_;      ///< measured since its first visit
   std::map<std::string, Status, std::less<>> counted_;  ///< the same of counts since then
   std::chrono::steady_clock::time_point synced_;
 };
 
-/// The last timed record of each case in samples.jsonl, merged with the counts after it: in the
+/// The last timed record of each case in samples.jsonl, merged with the later visits and the counts
+/// after it: in the
 /// order of `cases`, then the others by id. Ignores counts without a timed record and an incomplete
 /// last line. Throws UsageError with file and line for anything else that is not a record.
 [[nodiscard]] std::vector<CaseRecord> read_samples(const std::filesystem::path& file,

@@ -84,6 +84,26 @@ std::optional<Interval> median_interval(std::span<const double> samples, double 
   return Interval{ordered[rank - 1], ordered[ordered.size() - rank]};
 }
 
+Centre centre_of(std::span<const double> samples, std::span<const std::size_t> sizes) {
+  if (sizes.empty()) return {median(samples), median_interval(samples)};
+  std::vector<double> medians;
+  std::optional<Interval> hull;
+  for (const std::size_t size : sizes) {
+    const auto visit = samples.first(size);
+    samples = samples.subspan(size);
+    const auto interval = median_interval(visit);
+    if (medians.empty()) {
+      hull = interval;
+    } else if (hull && interval) {
+      hull = Interval{std::min(hull->low, interval->low), std::max(hull->high, interval->high)};
+    } else {
+      hull.reset();
+    }
+    medians.push_back(median(visit));
+  }
+  return {median(medians), hull};
+}
+
 double relative_half_width(const Interval& interval, double median) {
   const double half = interval.high / 2 - interval.low / 2;
   if (half == 0) return 0;

@@ -37,6 +37,15 @@ struct Interval {
 [[nodiscard]] std::optional<Interval> median_interval(std::span<const double> samples,
                                                       double confidence = 0.95);
 
+/// The median of samples and its interval. Of several visits, `sizes` samples each: the median of
+/// their medians, and from the lowest to the highest end of their intervals. What changes from one
+/// process to the next (where data lie, which core) is no part of one visit's interval.
+struct Centre {
+  double value = 0;
+  std::optional<Interval> interval;
+};
+[[nodiscard]] Centre centre_of(std::span<const double> samples, std::span<const std::size_t> sizes);
+
 /// Half the width of the interval ÷ |median|: 0 for no width at all, infinite around a zero median.
 [[nodiscard]] double relative_half_width(const Interval& interval, double median);
 

@@ -151,6 +151,7 @@ struct Supervision {
   Phase phase;
   RunFolder& folder;
   Progress& progress;
+  bool again = false;  ///< the cases were timed before
   std::deque<Case> pending = {};
   int fruitless = 0;                           ///< workers in a row that began no case
   std::optional<RefusedMessage> gave_up = {};  ///< why counting did; timing never does
@@ -183,7 +184,8 @@ struct Supervision {
   }
 
   /// Writes the record of a finished case, before anything else happens.
-  void keep(const CaseRecord& record) {
+  void keep(CaseRecord record) {
+    if (again) record.visit = folder.visits_of(record.which.id()) + 1;
     folder.append(record);
     pending.erase(std::ranges::find(pending, record.which));
     if (phase == Phase::counting && record.status == Status::measured &&
@@ -358,16 +360,32 @@ void Supervision::run(const std::vector<Case>& cases) {
   pending.assign(cases.begin(), cases.end());
   while (is_unfinished() && !is_stopping())
     WorkerWatch{*this}.run();
-  if (!cases.empty()) spent = Clock::now() - began;
+  if (!cases.empty()) spent += Clock::now() - began;
+}
+
+std::size_t measured_in(const RunFolder& folder) {
+  return static_cast<std::size_t>(std::ranges::count(
+      folder.statuses(), Status::measured, [](const auto& entry) { return entry.second; }));
+}
+
+/// Times every case of the folder as often as the plan says. Each visit has a worker of its own,
+/// and a whole sweep lies between two of them: what a process finds once and keeps, such as where
+/// its data lie, differs between visits as it does between runs.
+void visit_again(Supervision& timing) {
+  timing.again = true;
+  for (int visit = 2; visit <= timing.options.plan.visits && !timing.is_unfinished(); ++visit) {
+    const auto cases = timing.folder.unvisited();
+    timing.progress.start(cases, measured_in(timing.folder) - cases.size(),
+                          fmt::format("visit {}", visit));
+    timing.run(cases);
+  }
 }
 
 /// Counts the measured cases that have no counts, and records the outcome.
 void count_what_was_timed(Supervision& counting) {
   RunFolder& folder = counting.folder;
   if (const auto cases = folder.uncounted(); !cases.empty()) {
-    const auto measured = std::ranges::count(folder.statuses(), Status::measured,
-                                             [](const auto& entry) { return entry.second; });
-    counting.progress.start(cases, static_cast<std::size_t>(measured) - cases.size(), "counting");
+    counting.progress.start(cases, measured_in(folder) - cases.size(), "counting");
     counting.run(cases);
   }
   RunContext context = folder.context();
@@ -400,6 +418,7 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
                  folder.cases().size() - std::min(folder.cases().size(), options.cases.size()));
   try {
     timing.run(options.cases);
+    visit_again(timing);
     RunContext context = folder.context();
     context.counters.timing_seconds += timing.spent.count();
     folder.update(std::move(context));
@@ -423,7 +442,7 @@ RunSummary supervise(const SuperviseOptions& options, RunFolder& folder, Progres
   summary.counts = folder.finish(summary.state, timing.conditions_after);
   summary.failures.insert(summary.failures.end(), counting.failures.begin(),
                           counting.failures.end());
-  if (summary.counts.failed > 0 || summary.counts.counting_failed > 0)
+  if (summary.counts.failed > 0 || summary.counts.counting_failed > 0 || !summary.failures.empty())
     summary.exit_code = ExitCode::failed;
   if (interrupted) summary.exit_code = ExitCode::interrupted;
   summary.seconds = std::chrono::duration<double>(Clock::now() - started).count();

@@ -44,7 +44,8 @@ struct RunSummary {
   ExitCode exit_code = ExitCode::success;  ///< success, failed or interrupted
 };
 
-/// Times options.cases, one worker at a time, then counts every measured case of the folder that
+/// Times options.cases, one worker at a time, then again what the plan visits more than once, then
+/// counts every measured case of the folder that
 /// has no counts yet. Writes each record to `folder` as it arrives and, however the sweep ends,
 /// measurements.csv and context.json at the end. A worker that dies, exceeds the time limit or
 /// breaks the protocol costs the case in flight, which is recorded as failed with the reason; the

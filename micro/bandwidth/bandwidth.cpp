@@ -318,7 +318,7 @@ namespace {
 /// Bandwidth over what the level cannot exceed, where that is known: bytes a second of the chip, or
 /// bytes a cycle of an SM.
 std::optional<Row> share_of_limit(Level level, const GpuFacts& gpu) {
-  Row row{"share_of_limit", "1", By::outside, {}};
+  Row row{.quantity = "share_of_limit", .unit = "1", .method = By::outside, .value = {}, .most = 1};
   if (level == Level::shared || level == Level::l1) {
     const double limit = gpu.compute_capability == "7.5" ? 64 : 128;
     row.value = of_slope([limit](const Seen& seen) { return 1 / (seen.outside * limit); });

@@ -105,9 +105,13 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
   const auto lanes = lanes_per_sm(gpu.compute_capability, shape.arithmetic);
   if (lanes) {
     const double of_cycle = static_cast<double>(gpu.sms) * *lanes;
-    experiment.rows.push_back({"share_of_limit", "1", By::outside, of_slope([=](const Seen& seen) {
+    experiment.rows.push_back({.quantity = "share_of_limit",
+                               .unit = "1",
+                               .method = By::outside,
+                               .value = of_slope([=](const Seen& seen) {
                                  return threads / seen.seconds / (of_cycle * seen.inside.hertz);
-                               })});
+                               }),
+                               .most = 1});
     experiment.conclude = [=](Session& session, const std::vector<Sample>& samples) {
       std::vector<double> hertz;
       for (const Sample& one : samples)

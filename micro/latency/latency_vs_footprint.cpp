@@ -84,9 +84,12 @@ Benchmark declare() {
                       "footprint ÷ shared memory of an SM as the driver reports it"},
                      {"walked_before", "1: whole laps were walked before; 0: all was evicted"},
                      {"l1_hit_share", "of the sectors asked of L1: found there"},
-                     {"l2_hit_share", "of the sectors asked of L2: found there"},
-                     {"l2_missed_sectors_per_load", "sectors that L2 did not hold and fetched"},
-                     {"dram_share", "bytes read from memory ÷ bytes asked of L2"}},
+                     {"l2_hit_share", "of the sectors asked of L2: found there, near or far"},
+                     {"l2_far_hit_share", "found in the half of L2 that the SM is not joined to"},
+                     {"l2_missed_sectors_per_load",
+                      "sectors that the half of L2 that was asked did not hold and fetched"},
+                     {"dram_share", "bytes read from memory ÷ bytes that L2 would fetch for all"},
+                     {"dram_far_share", "of what memory served: behind the other half of L2"}},
       .seconds_per_case = 0.015,
       .excludes = excluded};
 }
@@ -162,9 +165,12 @@ Experiment describe(pointer_chase::Chase& chase, const Setup& setup, const GpuFa
   if (setup.cores > 1) experiment.placement = Placement{.cores = setup.cores};
   experiment.unproved.gate = "level";
   if (is_global(space)) {
-    const double sectors_of_miss = std::max(
-        1.0, static_cast<double>(gpu.l2_fetch_granularity.value_or(0)) / double{sector_bytes});
-    experiment.counts = pointer_chase::counts_of(chase, sectors_of_miss);
+    const std::uint64_t fetched =
+        std::max<std::uint64_t>(1, gpu.l2_fetch_granularity.value_or(0) / sector_bytes);
+    // Bytes of memory that others read meanwhile weigh little beside those of so many loads.
+    constexpr std::uint32_t loads_in_all = 1U << 13U;
+    const std::uint32_t loads = std::max(loads_in_all / setup.cores, 1U << 11U);
+    experiment.counts = pointer_chase::counts_of(chase, loads, fetched);
     experiment.counts->any_level = true;
     experiment.counts->past_l1 = space == Space::global_cg;
   } else {

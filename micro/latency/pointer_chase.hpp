@@ -132,15 +132,16 @@ struct Sizing {
   return experiment;
 }
 
-/// Loads of one lane: a request and a sector each.
-[[nodiscard]] inline CountPlan counts_of(Chase& chase, double sectors_of_miss) {
-  constexpr std::uint32_t loads = 2048;
+/// `loads` of one lane by each walker: a request and a sector each. Where L2 holds none of it, it
+/// fetches `fetched` sectors for each.
+[[nodiscard]] inline CountPlan counts_of(const Chase& chase, std::uint32_t loads,
+                                         std::uint64_t fetched = 1) {
   const std::uint64_t all = std::uint64_t{loads} * chase.walkers;
-  return {.length = {.rounds = loads},
-          .loads = LoadPrediction{.requests = all, .sectors = all},
-          .rows = LoadRows::per_load,
-          .reads = static_cast<double>(all),
-          .sectors_of_miss = sectors_of_miss};
+  return {
+      .length = {.rounds = loads},
+      .loads = LoadPrediction{.requests = all, .sectors = all, .fetched_sectors = fetched * all},
+      .rows = LoadRows::per_load,
+      .reads = static_cast<double>(all)};
 }
 
 }  // namespace strata::pointer_chase

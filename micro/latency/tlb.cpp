@@ -163,7 +163,7 @@ std::uint32_t warm_loads_for(std::uint64_t slots) {
 Experiment describe(pointer_chase::Chase& chase) {
   Experiment experiment = pointer_chase::describe(chase, {});
   experiment.unproved = {.gate = "level"};
-  experiment.counts = pointer_chase::counts_of(chase, /*sectors_of_miss=*/1);
+  experiment.counts = pointer_chase::counts_of(chase, /*loads=*/2048);
   experiment.counts->served_by = ServedBy::l2;
   experiment.counts->memory_is_no_proof = true;
   return experiment;

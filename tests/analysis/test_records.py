@@ -640,3 +640,59 @@ def test_a_number_may_be_written_in_other_ways(run: Path, old: str, new: str) ->
     edit(run / "measurements.csv", old, new)
     loaded = load_run(run)
     assert loaded.table is loaded.rows
+
+
+def visit(number: int, cycles: list[float], noise: str = "passed", **changes: Any) -> Any:
+    limit = measurement("limit", [9.0], method="driver", provenance="modelled")
+    seen = measurement(samples=cycles, noise=noise, detail="as wide")
+    gates = changes.pop("gates", ())
+    return case([seen, limit], gates=gates, **changes) | {"schema_version": 2, "visit": number}
+
+
+FIRST, SECOND = [1.0, 2, 3, 4, 5, 6], [11.0, 12, 13, 14, 15, 16, 17]
+
+
+def test_later_visits_add_their_samples_and_what_changes_between_them(tmp_path: Path) -> None:
+    second = visit(2, SECOND, seconds=2)
+    run = load2(tmp_path, [visit(1, FIRST, seconds=1), second, visit(2, [0.0])])
+    row, limit = run.rows
+    assert (row.value, row.interval, row.samples) == ((3.5 + 14) / 2, (1, 17), 13)
+    assert row.taken == (*FIRST, *SECOND)
+    assert (row.minimum, row.maximum, run.cases[0].seconds) == (1, 17, 3)
+    assert limit.samples == 1, "no visit changes a model"
+    assert load2(tmp_path / "few", [visit(1, FIRST), visit(2, [1.0])]).rows[0].ci_low is None
+
+
+def test_what_failed_on_one_visit_is_failed(tmp_path: Path) -> None:
+    first = visit(1, FIRST, gates=[("timer", "passed", "a"), ("clock", "failed", "b")])
+    failed = [("timer", "failed", "c"), ("clock", "passed", "d"), ("code", "failed", "e")]
+    run = load2(tmp_path, [first, visit(2, SECOND, "failed", gates=failed)])
+    assert gates(run) == [
+        ("timer", "failed", "visit 2: c"),
+        ("clock", "failed", "b"),
+        ("code", "failed", "e"),
+    ]
+    assert run.rows[0].reasons.endswith("noise: visit 2: as wide")
+    assert "noise" not in run.rows[1].reasons
+
+
+def test_visits_belong_to_the_first_before_them_and_end_its_counts(tmp_path: Path) -> None:
+    first, second = visit(1, FIRST), visit(2, SECOND)
+    broken = second | {"status": "failed", "reason": "busy", "measurements": []}
+    found = counts(case(), [count()])
+
+    def rows(name: str, *lines: Any) -> list[tuple[str, int]]:
+        return [(row.quantity, row.samples) for row in load2(tmp_path / name, lines).rows]
+
+    both = [("warp_read_cycles", 13), ("limit", 1)]
+    counted = ("sectors_per_read", 1)
+    assert rows("counted", first, second, found, found) == [*both, counted]
+    assert rows("after", first, found, second) == both
+    assert rows("broken", first, broken, found) == [("warp_read_cycles", 6), ("limit", 1), counted]
+    assert rows("anew", first, second, first) == [("warp_read_cycles", 6), ("limit", 1)]
+    assert rows("orphan", second) == []
+
+
+def test_counts_are_of_no_visit(run: Path) -> None:
+    append(run, counts(layout_case("soa"), [count()], visit=2))
+    assert "visit 2 of counts" in refusal(run)

@@ -259,25 +259,43 @@ TEST(CompareWork, HasNoRowsOfWhatTheChipDoesNotCount) {
 
 // --- loads ---
 
-constexpr LoadPrediction plain{.requests = 100, .sectors = 400, .repeated_sectors = 0};
-// Seven reads of the same 28 sectors: six of seven find them in L1.
-constexpr LoadPrediction seven{.requests = 700, .sectors = 19600, .repeated_sectors = 16800};
+constexpr double all_sectors = 4e5;
+constexpr LoadPrediction plain{.requests = 100'000, .sectors = 400'000};
+// Seven reads of the same sectors: six of seven find them in L1.
+constexpr LoadPrediction seven{
+    .requests = 700'000, .sectors = 2'800'000, .repeated_sectors = 2'400'000};
+constexpr LoadPrediction two_at_once{
+    .requests = 100'000, .sectors = 400'000, .fetched_sectors = 800'000};
 
-LoadCounts counts(double hits, double l2, double l2_hits, std::optional<double> dram) {
-  return {.requests = 100,
-          .sectors = 400,
-          .l1_hit_sectors = hits,
-          .l2_sectors = l2,
-          .l2_miss_sectors = l2 - l2_hits,
-          .dram_bytes = dram};
+/// Of `sectors` asked of L1: what it had; what was asked of L2 and what that had, and the bytes
+/// that memory gave, in sectors, all as shares.
+LoadCounts counts(double l1, double l2, double l2_hits, std::optional<double> memory,
+                  double sectors = all_sectors) {
+  LoadCounts all{.requests = sectors / 4,
+                 .sectors = sectors,
+                 .l1_hit_sectors = l1 * sectors,
+                 .l2_sectors = l2 * sectors,
+                 .l2_miss_sectors = (l2 - l2_hits) * sectors,
+                 .far = {},
+                 .dram_bytes = {}};
+  if (memory) all.dram_bytes = *memory * sectors * sector_bytes;
+  return all;
+}
+/// Of single sectors, two fetched at once: near, far and missed in both, as shares, and of these
+/// behind the other half. What an H200 counts.
+LoadCounts of_halves(double near, double far, double memory, double behind_far) {
+  LoadCounts all = counts(0, 1, 2 * near - 1, 2 * memory);
+  all.far =
+      FarCounts{.hit_sectors = 2 * far * all_sectors, .miss_sectors = 2 * behind_far * all_sectors};
+  return all;
 }
 
 TEST(ModelGate, PassesOnlyForEqualWholeNumbers) {
-  EXPECT_EQ(model_gate(plain, counts(0, 400, 400, 0)).verdict, Verdict::passed);
-  auto one_more = counts(0, 400, 400, 0);
+  EXPECT_EQ(model_gate(plain, counts(0, 1, 1, 0)).verdict, Verdict::passed);
+  auto one_more = counts(0, 1, 1, 0);
   one_more.sectors += 1;
   EXPECT_EQ(model_gate(plain, one_more).verdict, Verdict::failed);
-  auto one_less = counts(0, 400, 400, 0);
+  auto one_less = counts(0, 1, 1, 0);
   one_less.requests -= 1;
   const auto gate = model_gate(plain, one_less);
   EXPECT_EQ(gate.verdict, Verdict::failed);
@@ -285,7 +303,7 @@ TEST(ModelGate, PassesOnlyForEqualWholeNumbers) {
   fewer.sectors -= 1;
   EXPECT_EQ(model_gate(plain, fewer).verdict, Verdict::failed);
   EXPECT_EQ(gate.name, "model");
-  EXPECT_EQ(gate.detail, "99 requests and 400 sectors counted, 100 and 400 predicted");
+  EXPECT_EQ(gate.detail, "99999 requests and 400000 sectors counted, 100000 and 400000 predicted");
 }
 
 struct LevelCase {
@@ -305,58 +323,61 @@ TEST_P(LevelGate, Decides) {
   EXPECT_EQ(gate.verdict, c.verdict) << gate.detail;
 }
 
-LoadCounts of_seven(double hits, double l2_hit_share, double dram_share) {
-  const double rest = 19600 - hits;
-  return {.requests = 700,
-          .sectors = 19600,
-          .l1_hit_sectors = hits,
-          .l2_sectors = rest,
-          .l2_miss_sectors = rest * (1 - l2_hit_share),
-          .dram_bytes = rest * 32 * dram_share};
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Claims, LevelGate,
     ::testing::Values(
-        LevelCase{"all from L1", ServedBy::l1, plain, counts(400, 0, 0, 0), Verdict::passed},
-        LevelCase{"a few cold misses", ServedBy::l1, plain, counts(397, 3, 0, 96), Verdict::passed},
-        LevelCase{"L1 too small", ServedBy::l1, plain, counts(300, 100, 100, 0), Verdict::failed},
-        LevelCase{"all from L2", ServedBy::l2, plain, counts(0, 400, 400, 0), Verdict::passed},
-        LevelCase{"requests of several SMs answered as one", ServedBy::l2, plain,
-                  counts(0, 390, 390, 0), Verdict::failed},
-        LevelCase{"one in a hundred of them", ServedBy::l2, plain, counts(0, 396, 396, 0),
+        LevelCase{"all from L1", ServedBy::l1, plain, counts(1, 0, 0, 0), Verdict::passed},
+        LevelCase{"a few cold misses", ServedBy::l1, plain, counts(.9925, .0075, 0, .0075),
                   Verdict::passed},
-        LevelCase{"more than L1 missed", ServedBy::l2, plain, counts(0, 410, 410, 0),
+        LevelCase{"L1 too small", ServedBy::l1, plain, counts(.75, .25, .25, 0), Verdict::failed},
+        LevelCase{"all from L2", ServedBy::l2, plain, counts(0, 1, 1, 0), Verdict::passed},
+        LevelCase{"requests of several SMs answered as one", ServedBy::l2, plain,
+                  counts(0, .975, .975, 0), Verdict::failed},
+        LevelCase{"one in a hundred of them", ServedBy::l2, plain, counts(0, .991, .991, 0),
+                  Verdict::passed},
+        LevelCase{"more than L1 missed", ServedBy::l2, plain, counts(0, 1.025, 1.025, 0),
                   Verdict::failed},
         LevelCase{"requests of several SMs that memory served once", ServedBy::dram, plain,
-                  counts(0, 300, 0, 9600), Verdict::failed},
-        LevelCase{"L2 left warm in L1", ServedBy::l2, plain, counts(200, 200, 200, 0),
+                  counts(0, .75, 0, .75), Verdict::failed},
+        LevelCase{"L2 left warm in L1", ServedBy::l2, plain, counts(.5, .5, .5, 0),
                   Verdict::failed},
-        LevelCase{"L2 that missed", ServedBy::l2, plain, counts(0, 400, 300, 3200),
+        LevelCase{"L2 that missed", ServedBy::l2, plain, counts(0, 1, .75, .25), Verdict::failed},
+        LevelCase{"the far half of L2", ServedBy::l2, two_at_once, of_halves(.5, .5, 0, 0),
                   Verdict::failed},
-        LevelCase{"L2 hits that memory still fed", ServedBy::l2, plain,
-                  counts(0, 4e6, 4e6, 0.1 * 32 * 4e6), Verdict::failed},
+        LevelCase{"L2 hits that memory still fed", ServedBy::l2, plain, counts(0, 1, 1, .1),
+                  Verdict::failed},
         LevelCase{"others who read memory beside a short walk", ServedBy::l2, plain,
-                  counts(0, 400, 400, 41 * 1024), Verdict::passed},
-        LevelCase{"more than others ever read", ServedBy::l2, plain, counts(0, 400, 400, 65 * 1024),
+                  counts(0, 1, 1, 3.2, 400), Verdict::passed},
+        LevelCase{"more than others ever read", ServedBy::l2, plain, counts(0, 1, 1, 5.2, 400),
                   Verdict::failed},
-        LevelCase{"a chip without DRAM counters", ServedBy::l2, plain,
-                  counts(0, 400, 400, std::nullopt), Verdict::passed},
-        LevelCase{"all from memory", ServedBy::dram, plain, counts(0, 400, 0, 12800),
+        LevelCase{"others who read memory beside the launch without work", ServedBy::l2, plain,
+                  counts(0, 1, 1, -3.2, 400), Verdict::passed},
+        LevelCase{"a chip without DRAM counters", ServedBy::l2, plain, counts(0, 1, 1, {}),
                   Verdict::passed},
-        LevelCase{"memory brings neighbours along", ServedBy::dram, plain, counts(0, 400, 0, 25600),
+        LevelCase{"all from memory", ServedBy::dram, plain, counts(0, 1, 0, 1), Verdict::passed},
+        LevelCase{"from memory of both halves", ServedBy::dram, two_at_once, of_halves(0, 0, 1, .5),
                   Verdict::passed},
-        LevelCase{"DRAM left in L2", ServedBy::dram, plain, counts(0, 400, 100, 9600),
+        LevelCase{"half of it from the far half of L2", ServedBy::dram, two_at_once,
+                  of_halves(0, .5, .5, 0), Verdict::failed},
+        LevelCase{"memory brings neighbours along", ServedBy::dram, two_at_once,
+                  counts(0, 1, -1, 2), Verdict::passed},
+        LevelCase{"memory gives more than L2 fetches", ServedBy::dram, plain, counts(0, 1, 0, 1.06),
+                  Verdict::failed},
+        LevelCase{"DRAM left in L2", ServedBy::dram, plain, counts(0, 1, .25, .75),
                   Verdict::failed},
         LevelCase{"DRAM misses that memory did not serve", ServedBy::dram, plain,
-                  counts(0, 400, 0, 6400), Verdict::failed},
-        LevelCase{"a pattern that hits L1 by itself", ServedBy::l2, seven, of_seven(16800, 1, 0),
-                  Verdict::passed},
-        LevelCase{"hits beyond those of the pattern", ServedBy::l2, seven, of_seven(18000, 1, 0),
+                  counts(0, 1, 0, .5), Verdict::failed},
+        LevelCase{"a few of them beside a short walk", ServedBy::dram, plain,
+                  counts(0, 1, 0, .98, 400), Verdict::failed},
+        LevelCase{"others who read memory beside a short walk in memory", ServedBy::dram, plain,
+                  counts(0, 1, 0, 4.2, 400), Verdict::passed},
+        LevelCase{"a pattern that hits L1 by itself", ServedBy::l2, seven,
+                  counts(6. / 7, 1. / 7, 1. / 7, 0), Verdict::passed},
+        LevelCase{"hits beyond those of the pattern", ServedBy::l2, seven, counts(.92, .08, .08, 0),
                   Verdict::failed},
-        LevelCase{"fewer than the pattern promises", ServedBy::l2, seven, of_seven(15000, 1, 0),
+        LevelCase{"fewer than the pattern promises", ServedBy::l2, seven, counts(.77, .23, .23, 0),
                   Verdict::failed},
-        LevelCase{"the same from memory", ServedBy::dram, seven, of_seven(16800, 0, 1),
+        LevelCase{"the same from memory", ServedBy::dram, seven, counts(6. / 7, 1. / 7, 0, 1. / 7),
                   Verdict::passed}),
     [](const auto& test) {
       std::string name = test.param.what;
@@ -367,6 +388,53 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(LevelGate, FailsWhereNothingWasCounted) {
   EXPECT_EQ(level_gate(ServedBy::l1, plain, {}).verdict, Verdict::failed);
 }
+
+struct FoundCase {
+  const char* what;
+  LoadCounts net;
+  Verdict verdict;
+  const char* detail;
+  LoadPrediction predicted = two_at_once;
+  bool past_l1 = true;
+};
+class LevelFound : public ::testing::TestWithParam<FoundCase> {};
+
+TEST_P(LevelFound, PassesOneLevelAndLeavesAMixtureOpen) {
+  const auto& c = GetParam();
+  const Gate gate = level_found(c.predicted, c.net, c.past_l1);
+  EXPECT_EQ(gate.verdict, c.verdict) << gate.detail;
+  EXPECT_THAT(gate.detail, HasSubstr(c.detail));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Levels, LevelFound,
+    ::testing::Values(
+        FoundCase{"L1", counts(1, 0, 0, {}), Verdict::passed, "L1 served 100.00 %", plain, false},
+        FoundCase{"half L1", counts(.5, .5, .5, {}), Verdict::unverified, "several levels", plain,
+                  false},
+        FoundCase{"L1 of loads that pass it by", counts(.0025, .9975, .9975, {}), Verdict::failed,
+                  "pass L1 by", plain},
+        FoundCase{"nothing", {}, Verdict::failed, "no loads"},
+        FoundCase{"an undivided L2", counts(0, 1, 1, {}), Verdict::passed,
+                  "; L2 had 100.00 % of it", plain},
+        FoundCase{"memory behind it", counts(0, 1, -1, 2), Verdict::passed, "memory gave 100.00 %"},
+        FoundCase{"near L2", of_halves(1, 0, 0, 0), Verdict::passed, "near L2 had 100.00 %"},
+        FoundCase{"near and far L2", of_halves(.5, .5, 0, 0), Verdict::unverified,
+                  "far L2 50.00 %, neither 0.00 %"},
+        FoundCase{"far L2 and near memory", of_halves(0, .5, .5, 0), Verdict::unverified,
+                  "far L2 50.00 %, neither 50.00 %, memory gave 50.00 %"},
+        FoundCase{"memory of both", of_halves(0, 0, 1, .5), Verdict::passed, "neither 100.00 %"},
+        FoundCase{"far hits of a chip that does not count them", counts(0, 1, -1, 1),
+                  Verdict::unverified, "memory did not give what L2 missed"},
+        FoundCase{"more misses than fetches", counts(0, 1, -1, 2), Verdict::unverified,
+                  "more than it fetches at once", plain},
+        FoundCase{"requests answered as one", counts(0, .9, .9, 0), Verdict::failed,
+                  "90.00 % of the rest reached L2", plain}),
+    [](const auto& test) {
+      std::string name = test.param.what;
+      std::ranges::replace(name, ' ', '_');
+      return name;
+    });
 
 TEST(ServedByName, KnowsTheLevelsThatCanBeCounted) {
   EXPECT_EQ(served_by("l1"), ServedBy::l1);

@@ -852,7 +852,8 @@ struct CountBench {
                 quantity("l1_load_hit_sectors", "sector"), quantity("l2_load_sectors", "sector"),
                 quantity("l2_load_miss_sectors", "sector"), quantity("dram_read_bytes", "B"),
                 quantity("l1_store_sectors", "sector"), quantity("l2_store_sectors", "sector"),
-                quantity("wavefronts", "wavefront")}},
+                quantity("l2_fabric_hit_sectors", "sector"),
+                quantity("l2_fabric_miss_sectors", "sector"), quantity("wavefronts", "wavefront")}},
         bench{1, &source} {
     bench.experiment.slopes = {bench.slope()};
     bench.experiment.slopes[0].start = Start::evicted;
@@ -869,6 +870,9 @@ struct CountBench {
                     {"l1_store_sectors", rounds + 1},
                     {"l2_store_sectors", rounds + 1},
                     {"wavefronts", 2 * rounds + 5}};
+      if (!halves) return;
+      source.now["l2_fabric_hit_sectors"] = far_hits * rounds + 60;
+      source.now["l2_fabric_miss_sectors"] = far_misses * rounds + 60;
     };
     bench.experiment.checked = "sums";
     bench.experiment.counts = CountPlan{.length = {.rounds = 1000},
@@ -886,9 +890,26 @@ struct CountBench {
 
   double missed = 0;
   double memory = 0;
+  bool halves = false;  ///< of L2
+  double far_hits = 0;
+  double far_misses = 0;
   FakeSource source;
   Bench bench;
 };
+
+TEST(EngineGates, HoldARowAgainstItsLimitAndTheRateAgainstTheLatency) {
+  Bench bench;
+  bench.experiment.slopes = {bench.slope()};
+  const auto number = [](double value) { return Value{[value](const Sample&) { return value; }}; };
+  bench.experiment.rows = {
+      {.quantity = "share", .unit = "1", .method = By::outside, .value = number(1.1), .most = 1},
+      {.quantity = "free", .unit = "1", .method = By::outside, .value = number(1.1)}};
+  bench.experiment.in_flight = {.count = 4, .latency = number(20), .interval = number(5)};
+  bench.measure();
+  EXPECT_EQ(bench.fake.verdict("limit"), Verdict::failed);
+  EXPECT_THAT(bench.fake.gate("limit").detail, HasSubstr("share 1.1, its interval from 1.1"));
+  EXPECT_EQ(bench.fake.verdict("little"), Verdict::passed);
+}
 
 TEST(EngineCounts, TheSameLaunchBesideOneWithoutWorkAndVerifiesIt) {
   CountBench counting;
@@ -915,7 +936,7 @@ TEST(EngineCounts, RowsOfEachReadBesideTheModel) {
   EXPECT_DOUBLE_EQ(rows.at("sectors_per_read by coalescing_model").value, 8);
   EXPECT_DOUBLE_EQ(rows.at("sectors_per_request by cupti_net").value, 4);
   EXPECT_DOUBLE_EQ(rows.at("l2_hit_share by cupti_net").value, 1);
-  EXPECT_DOUBLE_EQ(rows.at("dram_share by cupti_net").value, 0);
+  EXPECT_FALSE(rows.contains("dram_share by cupti_net")) << "others read as much meanwhile";
   EXPECT_EQ(rows.at("requests_per_read by cupti_net").provenance, Provenance::counted);
   EXPECT_DOUBLE_EQ(rows.at("l1_load_requests by l1_load_requests.sum").value, 1003);
   for (const auto& [name, one] : rows)
@@ -926,7 +947,7 @@ TEST(EngineCounts, RowsOfEachLoadOrNone) {
   CountBench counting;
   counting.plan().rows = LoadRows::per_load;
   counting.plan().reads = 1000;
-  counting.plan().sectors_of_miss = 2;
+  counting.plan().loads->fetched_sectors = 8000;
   counting.missed = 8;
   counting.bench.measure();
   const auto rows = rows_of(counting.bench.fake.record);
@@ -940,6 +961,24 @@ TEST(EngineCounts, RowsOfEachLoadOrNone) {
   for (const auto& [name, one] : rows_of(none.bench.fake.record))
     EXPECT_THAT(name, HasSubstr(".sum"));
   EXPECT_EQ(none.verdicts(), "model:passed level:passed result:passed ");
+}
+
+TEST(EngineCounts, RowsOfWhichHalfOfL2HadWhatAndWhatCameFromMemory) {
+  CountBench counting;
+  counting.plan().rows = LoadRows::per_load;
+  counting.plan().length.rounds = 1'000'000;
+  counting.plan().loads->fetched_sectors = 2 * counting.plan().loads->sectors;
+  counting.halves = true;
+  counting.missed = 6;  // of 8 that L2 would fetch for each round
+  counting.far_hits = 2;
+  counting.far_misses = 1;
+  counting.memory = 4 * 32;
+  counting.bench.measure();
+  const auto rows = rows_of(counting.bench.fake.record);
+  EXPECT_DOUBLE_EQ(rows.at("l2_hit_share by cupti_net").value, 0.5);
+  EXPECT_DOUBLE_EQ(rows.at("l2_far_hit_share by cupti_net").value, 0.25);
+  EXPECT_DOUBLE_EQ(rows.at("dram_share by cupti_net").value, 0.5);
+  EXPECT_DOUBLE_EQ(rows.at("dram_far_share by cupti_net").value, 0.25);
 }
 
 TEST(EngineCounts, RowsOfEachRequestAndUsedByte) {

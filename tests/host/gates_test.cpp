@@ -98,6 +98,32 @@ TEST(RepeatUnverified, LeavesTheRowValidAndSaysWhy) {
   EXPECT_NE(gate.detail.find("host"), std::string::npos);
 }
 
+TEST(LimitGate, FailsForWhatIsBeyondByMoreThanItsIntervalAndTheClocks) {
+  const Samples beyond{1.002, 1.003, 1.004, 1.005, 1.006, 1.007};
+  EXPECT_EQ(limit_gate("share_of_limit", beyond, 1.003, {}).verdict, Verdict::passed);
+  const Gate gate = limit_gate("share_of_limit", beyond, 1, {});
+  EXPECT_EQ(gate.verdict, Verdict::failed);
+  EXPECT_EQ(gate.name, "limit");
+  EXPECT_EQ(gate.detail,
+            "share_of_limit 1.0045, its interval from 1.002, of at most 1; the clock moved by "
+            "0.00 %");
+  EXPECT_EQ(limit_gate("share", beyond, 1, Samples{1.000e9, 1.003e9}).verdict, Verdict::passed);
+  EXPECT_EQ(limit_gate("share", Samples{1.1, 0.9}, 1, {}).verdict, Verdict::passed);
+  EXPECT_EQ(limit_gate("share", Samples{1.1, 1.2}, 1, {}).verdict, Verdict::failed);
+}
+
+TEST(LittleGate, SaysWhichLatenciesAreOfThoseServedFirst) {
+  EXPECT_EQ(little_gate(960, 20, 48).verdict, Verdict::passed);
+  EXPECT_EQ(little_gate(960 * 1.04, 20, 48).verdict, Verdict::passed);
+  EXPECT_EQ(little_gate(960 * 1.06, 20, 48).verdict, Verdict::unverified);
+  const Gate gate = little_gate(331, 1034. / 48, 48);
+  EXPECT_EQ(gate.verdict, Verdict::unverified);
+  EXPECT_EQ(gate.name, "little");
+  EXPECT_EQ(gate.detail,
+            "15.366 in flight by latency and rate, 48 in truth (bound 5 %): the latency is a "
+            "median of those that were served first");
+}
+
 TEST(LinearGate, HoldsWithinACycle) {
   const std::vector<double> held{0.2, 1.0, -0.7, 0.5};
   EXPECT_EQ(linear_gate(held, 1000).verdict, Verdict::passed);

@@ -104,52 +104,6 @@ TEST(Preparation, WritesTheWholeChainUnlessItIsFarLargerThanL2) {
   EXPECT_EQ(wide.links, 8 * l2 / 4096);
 }
 
-TEST(LevelFound, PassesOneLevelAndLeavesAMixtureOpen) {
-  const auto verdict = [](Space space, double l1, double misses) {
-    return level_found({.requests = 1000,
-                        .sectors = 1000,
-                        .l1_hit_sectors = l1,
-                        .l2_sectors = 1000 - l1,
-                        .l2_miss_sectors = misses,
-                        .dram_bytes = std::nullopt},
-                       space == Space::global_cg)
-        .verdict;
-  };
-  EXPECT_EQ(verdict(Space::global_ca, 1000, 0), Verdict::passed);
-  EXPECT_EQ(verdict(Space::global_ca, 500, 0), Verdict::unverified);
-  EXPECT_EQ(verdict(Space::global_ca, 0, 0), Verdict::passed);
-  EXPECT_EQ(verdict(Space::global_ca, 0, 995), Verdict::passed);
-  EXPECT_EQ(verdict(Space::global_cg, 0, 500), Verdict::unverified);
-  EXPECT_EQ(verdict(Space::global_cg, 1, 0), Verdict::failed);
-  EXPECT_EQ(level_found({}, false).verdict, Verdict::failed);
-  EXPECT_EQ(level_found({.requests = 1000,
-                         .sectors = 1000,
-                         .l1_hit_sectors = 0,
-                         .l2_sectors = 900,
-                         .l2_miss_sectors = 0,
-                         .dram_bytes = std::nullopt},
-                        true)
-                .verdict,
-            Verdict::failed)
-      << "L2 answered several requests as one";
-}
-
-// What an H200 counts: loads of one sector from memory, each with two missed sectors.
-TEST(LevelFound, KnowsThatL2FetchesMoreThanIsAskedFor) {
-  const LoadCounts net{.requests = 2048,
-                       .sectors = 2048,
-                       .l1_hit_sectors = 0,
-                       .l2_sectors = 2048,
-                       .l2_miss_sectors = 4096,
-                       .dram_bytes = std::nullopt};
-  const Gate apart = level_found(net, true, 2);
-  EXPECT_EQ(apart.verdict, Verdict::passed);
-  EXPECT_THAT(apart.detail, ::testing::HasSubstr("memory 100.00 %"));
-  const Gate unknown = level_found(net, true);
-  EXPECT_EQ(unknown.verdict, Verdict::unverified);
-  EXPECT_THAT(unknown.detail, ::testing::HasSubstr("missed 2.00 sectors"));
-}
-
 TEST(Preparation, IsSaidInWords) {
   EXPECT_EQ(to_string(Space::global_cg, preparation_for(Space::global_cg, mebi, 8192, l2, 1)),
             "a lap");
@@ -362,10 +316,12 @@ TEST(LatencyCounts, AreOfOneRequestAndSectorALoad) {
   EXPECT_EQ(plan.loads->sectors, 4 * 2048U);
   EXPECT_EQ(plan.reads, 4 * 2048);
   EXPECT_EQ(plan.rows, LoadRows::per_load);
-  EXPECT_EQ(plan.sectors_of_miss, 2);
+  EXPECT_EQ(plan.loads->fetched_sectors, 2 * 4 * 2048U);
   EXPECT_TRUE(plan.any_level);
   EXPECT_TRUE(plan.past_l1);
-  EXPECT_FALSE(Described(Space::global_ca, true, mebi).experiment.counts->past_l1);
+  const CountPlan& of_one = Described(Space::global_ca, false, mebi).experiment.counts.value();
+  EXPECT_FALSE(of_one.past_l1);
+  EXPECT_EQ(of_one.loads->sectors, 8192U) << "so that little weighs what others read of memory";
 }
 
 TEST(LatencyFacts, SayHowTheWalkBegins) {

@@ -227,6 +227,52 @@ TEST(Merged, LeavesALevelThatWasDecidedWhenCountingFailed) {
   EXPECT_EQ(record.gates[0].detail, "one level only");
 }
 
+CaseRecord visit(int number, std::vector<double> samples, std::vector<Gate> gates,
+                 Verdict noise = Verdict::passed) {
+  CaseRecord record = with_gates(std::move(gates));
+  record.visit = number;
+  record.seconds = 2;
+  record.measurements = {{"cycles", "cycle", Provenance::timed, "clock", std::move(samples), {}},
+                         {"limit", "cycle", Provenance::modelled, "driver", {9}, {}}};
+  record.measurements[0].noise = {"noise", noise, "as wide"};
+  return record;
+}
+
+TEST(Revisited, AddsTheTimedSamplesAndKeepsWhatFailedOnce) {
+  const auto first = visit(1, {1, 2},
+                           {{"timer", Verdict::passed, "a"},
+                            {"timer", Verdict::passed, "b"},
+                            {"clock", Verdict::failed, "c"}});
+  const auto again = visit(2, {5, 6, 7},
+                           {{"timer", Verdict::passed, "d"},
+                            {"timer", Verdict::failed, "e"},
+                            {"clock", Verdict::passed, "f"},
+                            {"code", Verdict::failed, "g"}},
+                           Verdict::failed);
+  const auto record = strata::revisited(first, again);
+  EXPECT_EQ(record.measurements[0].samples, (std::vector<double>{1, 2, 5, 6, 7}));
+  EXPECT_EQ(record.measurements[0].visits, (std::vector<std::size_t>{2, 3}));
+  EXPECT_EQ(record.measurements[0].noise.verdict, Verdict::failed);
+  EXPECT_EQ(record.measurements[0].noise.detail, "visit 2: as wide");
+  EXPECT_EQ(record.measurements[1].samples, std::vector<double>{9}) << "no visit changes a model";
+  ASSERT_EQ(record.gates.size(), 4U);
+  EXPECT_EQ(record.gates[0].detail, "a");
+  EXPECT_EQ(record.gates[1].verdict, Verdict::failed);
+  EXPECT_EQ(record.gates[1].detail, "visit 2: e");
+  EXPECT_EQ(record.gates[2].detail, "c");
+  EXPECT_EQ(record.gates[3].detail, "g");
+  EXPECT_EQ(record.seconds, 4);
+  EXPECT_EQ(strata::revisited(record, visit(3, {8}, {})).measurements[0].visits.size(), 3U);
+}
+
+TEST(Revisited, LeavesACaseWhoseLaterVisitWasNotMeasured) {
+  const auto first = visit(1, {1, 2}, {});
+  CaseRecord crashed;
+  crashed.visit = 2;
+  EXPECT_TRUE(strata::revisited(first, crashed).measurements[0].visits.empty());
+  EXPECT_EQ(strata::revisited(crashed, first).status, Status::failed);
+}
+
 TEST(Merged, LeavesACaseThatWasNotTimedAsItIs) {
   CaseRecord skipped;
   skipped.status = Status::skipped;

@@ -236,7 +236,8 @@ TEST(PlanJson, ReadsBackAndKeepsDefaultsForAbsentKeys) {
                   .max_samples = 11,
                   .relative_half_width = 0.125,
                   .seconds_per_case = 0.5,
-                  .time_limit = 7};
+                  .time_limit = 7,
+                  .visits = 2};
   EXPECT_EQ(from_json<Plan>(to_json(plan)), plan);
   EXPECT_EQ(from_json<Plan>("{}"), Plan{});
   EXPECT_THROW((void)from_json<Plan>(R"({"warmups":1.5})"), FormatError);

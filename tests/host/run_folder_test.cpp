@@ -257,6 +257,34 @@ TEST_F(RunFolderTest, CountsOfACaseEndWhenItIsTimedAgain) {
   EXPECT_EQ(run.uncounted(), std::vector{nth(0)});
 }
 
+TEST_F(RunFolderTest, AddsLaterVisitsToTheirCase) {
+  RunContext twice = context();
+  twice.sweep.plan.visits = 2;
+  auto run = RunFolder::create(folder_, twice);
+  const auto visit = [&](CaseRecord record, int number) {
+    record.visit = number;
+    run.append(record);
+    return read_samples(run.path() / "samples.jsonl", context().sweep.cases);
+  };
+  run.append(measured(0, 11));
+  run.append(failed(1));
+  EXPECT_EQ(run.unvisited(), std::vector{nth(0)});
+  run.append(counted(0));
+  EXPECT_EQ(visit(failed(0), 2).size(), 2U);
+  EXPECT_EQ(run.unvisited(), std::vector{nth(0)}) << "a visit that failed is none";
+  EXPECT_EQ(run.statuses().at(nth(0).id()), Status::measured);
+  const auto records = visit(measured(0, 13), 2);
+  EXPECT_TRUE(run.unvisited().empty());
+  EXPECT_EQ(records[0].measurements.size(), 1U) << "counts belong to the record before them";
+  EXPECT_EQ(records[0].measurements[0].samples, (std::vector<double>{11, 13}));
+  EXPECT_EQ(run.visits_of(nth(0).id()), 2);
+  run.write_measurements();
+  EXPECT_NE(text(run.path() / "measurements.csv").find(",12,,,11,13,2,true"), std::string::npos);
+  run.append(measured(0, 5));  // timed anew
+  EXPECT_EQ(run.unvisited(), std::vector{nth(0)});
+  EXPECT_EQ(visit(measured(2, 1), 2).size(), 2U) << "a later visit of nothing";
+}
+
 TEST_F(RunFolderTest, NeverLosesATimingToACountingThatFailed) {
   auto run = RunFolder::create(folder_, context());
   run.append(measured(0));

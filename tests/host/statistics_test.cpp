@@ -136,6 +136,18 @@ TEST(MedianInterval, RefusesANumberThatIsNotFiniteEvenAmongTooFew) {
   EXPECT_THROW((void)median_interval(std::vector{1.0, nan}), std::invalid_argument);
 }
 
+TEST(CentreOf, OfSeveralVisitsHoldsWhatChangesBetweenThem) {
+  const std::vector<double> samples{1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16, 17};
+  const Centre one = centre_of(samples, {});
+  EXPECT_EQ(one.value, 11);
+  EXPECT_EQ(one.interval, median_interval(samples));
+  const Centre two = centre_of(samples, std::vector<std::size_t>{6, 7});
+  EXPECT_EQ(two.value, (3.5 + 14) / 2);
+  EXPECT_EQ(two.interval, (Interval{1, 17}));
+  EXPECT_FALSE(centre_of(samples, std::vector<std::size_t>{5, 8}).interval) << "too few for one";
+  EXPECT_FALSE(centre_of(samples, std::vector<std::size_t>{8, 5}).interval);
+}
+
 TEST(RelativeHalfWidth, IsHalfTheWidthInUnitsOfTheMedian) {
   EXPECT_DOUBLE_EQ(relative_half_width({90, 110}, 100), 0.1);
   EXPECT_DOUBLE_EQ(relative_half_width({-110, -90}, -100), 0.1);

@@ -482,6 +482,27 @@ TEST_F(SupervisorTest, MeasuresOneRunOnOneDeviceOnly) {
   EXPECT_EQ(folder.statuses().size(), 0U);
 }
 
+TEST_F(SupervisorTest, VisitsEveryMeasuredCaseAgainByAnotherWorker) {
+  const auto cases = sweep({"well", "crash", "well"});
+  RunContext context;
+  context.device.slug = "a-cpu";
+  context.sweep.plan.visits = 3;
+  for (const auto& which : cases)
+    context.sweep.cases.push_back(which.id());
+  auto folder = RunFolder::create(folder_, context);
+  auto o = counting(cases);
+  o.plan.visits = 3;
+  Progress quiet;
+  const auto summary = supervise(o, folder, quiet);
+  EXPECT_EQ(lines(folder.path() / "samples.jsonl"), 3U + 2 * 2U + 2);
+  EXPECT_EQ(summary.counts.measured, 2U);
+  EXPECT_EQ(summary.counts.counted, 2U);
+  const auto records = read_samples(folder.path() / "samples.jsonl", context.sweep.cases);
+  EXPECT_EQ(records.at(0).measurements.at(0).samples.size(), 3U);
+  EXPECT_EQ(records.at(0).measurements.at(0).visits.size(), 3U);
+  EXPECT_EQ(records.at(1).status, Status::failed);
+}
+
 TEST_F(SupervisorTest, StopsAtASignalWithEverythingWrittenAndResumes) {
   const auto cases = sweep({"well", "interrupt", "well"});
   path where;

@@ -71,6 +71,7 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
     line before them measured are ignored. A torn last line, which has no line end, is left out.
     """
     timed: dict[str, Line] = {}
+    again: dict[str, dict[int, Line]] = {}
     whole: dict[str, tuple[Case, Sequence[Row]]] = {}
     known = _Known()
     with opened(path) as file:
@@ -83,16 +84,24 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
             except (ValueError, RecursionError) as error:
                 raise refusal(path, number, error, f"delete that line and {RESUME}") from None
             if line.kind == "case":
-                timed[line.id] = line
                 whole.pop(line.id, None)
+                if line.visit == 1:
+                    timed[line.id] = line
+                    again.pop(line.id, None)
+                elif line.status == "measured" and line.id in timed:
+                    again.setdefault(line.id, {}).setdefault(line.visit, line)
             elif line.id in timed:
-                whole[line.id] = derive(context, merged(timed[line.id], line))
-    return (whole.get(case) or derive(context, line) for case, line in timed.items())
+                visits = tuple(again.get(line.id, {}).values())
+                both = merged(revisited(timed[line.id], visits), line)
+                whole[line.id] = derive(context, both, visits)
+    for case, line in timed.items():
+        visits = tuple(again.get(case, {}).values())
+        yield whole.get(case) or derive(context, revisited(line, visits), visits)
 
 
 _LINE = msgspec.json.Decoder(Line)
-_TEXTS = len(Line.__struct_fields__) + 8
-"""The keys of a line, and those of its members that are text."""
+_TEXTS = len(Line.__struct_fields__) - 1 + 8
+"""The keys of a line, without that of later visits, and those of its members that are text."""
 
 
 def _line(raw: bytes) -> Line:
@@ -103,7 +112,7 @@ def _line(raw: bytes) -> Line:
     """
     try:
         line = _LINE.decode(raw)
-        texts = _TEXTS + 2 * len(line.params) + _texts(line.facts)
+        texts = _TEXTS + (line.visit > 1) + 2 * len(line.params) + _texts(line.facts)
         texts += 6 * len(line.gates) + 14 * len(line.measurements)
         if raw.count(b'"') == 2 * texts:
             return line
@@ -177,17 +186,55 @@ def _check(line: Line, timed: Line | None) -> None:
     if line.id != (own := case_id(line.suite, line.benchmark, line.backend, line.params)):
         raise WrongError(f"case {line.id}", f"{own}, as its parameters say")
     if line.kind == "counts":
-        if line.schema_version == 1:
-            raise WrongError('"counts"', "case as kind")
-        for one in line.measurements:
-            if one.provenance not in COUNTABLE:
-                expected = f"{' or '.join(COUNTABLE)} quantities"
-                raise WrongError(f"{one.quantity} in a line of counts", expected)
+        _check_counts(line)
     both = (*timed.measurements, *line.measurements) if timed else line.measurements
     keys = [(one.quantity, one.method) for one in both]
     if len(set(keys)) != len(keys):
         quantity, method = next(key for key in keys if keys.count(key) > 1)
         raise WrongError(f"{quantity} by {method} twice", "each quantity and method once a case")
+
+
+def _check_counts(line: Line) -> None:
+    if line.schema_version == 1:
+        raise WrongError('"counts"', "case as kind")
+    if line.visit > 1:
+        raise WrongError(f"visit {line.visit} of counts", "a visit of kind case")
+    for one in line.measurements:
+        if one.provenance not in COUNTABLE:
+            expected = f"{' or '.join(COUNTABLE)} quantities"
+            raise WrongError(f"{one.quantity} in a line of counts", expected)
+
+
+def revisited(timed: Line, again: Sequence[Line]) -> Line:
+    """The record of a case with the gates of its later visits: what failed once stays failed.
+
+    The samples of later visits are not in it. The harness does the same (`revisited` in
+    harness/record/measurement.hpp).
+    """
+    for line in again if timed.status == "measured" else ():
+        gates = list(timed.gates)
+        for place, later in enumerate(line.gates):
+            if later.verdict != "failed":
+                continue
+            if place >= len(gates) or gates[place].name != later.name:
+                gates.append(later)
+            elif gates[place].verdict != "failed":
+                gates[place] = replace(later, detail=f"visit {line.visit}: {later.detail}")
+        noise = {(one.quantity, one.method): one.noise for one in line.measurements}
+        measurements = [
+            replace(one, noise=replace(found, detail=f"visit {line.visit}: {found.detail}"))
+            if one.provenance == "timed"
+            and one.noise.verdict != "failed"
+            and (found := noise.get((one.quantity, one.method)))
+            and found.verdict == "failed"
+            else one
+            for one in timed.measurements
+        ]
+        seconds = timed.seconds + line.seconds
+        timed = replace(
+            timed, gates=tuple(gates), measurements=tuple(measurements), seconds=seconds
+        )
+    return timed
 
 
 def merged(timed: Line, counted: Line) -> Line:

@@ -1,12 +1,13 @@
 """Rows: what the samples of a run give, a row a quantity of a case."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from msgspec import Struct
 
 from strata.run.schema import Backend, Case, Context, Gate, Line, Noise, Provenance, Verdict
-from strata.run.statistics import spread
+from strata.run.statistics import spread_of_visits
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -68,19 +69,26 @@ COLUMNS = Row.__struct_fields__[:-2]
 """The columns of `measurements.csv`."""
 
 
-def derive(context: Context, case: Line) -> tuple[Case, Sequence[Row]]:
-    """A case, and its rows in the order of its measurements."""
+def derive(context: Context, case: Line, again: Sequence[Line] = ()) -> tuple[Case, Sequence[Row]]:
+    """A case, and its rows in the order of its measurements; `again` are its later visits."""
     run, device, params, rows = context.run, context.device.slug, case.params, []
     backend, suite, benchmark = case.backend, case.suite, case.benchmark
     told = [_reason(gate) for gate in case.gates if gate.verdict in ("failed", "unverified")]
     sound = all(gate.verdict != "failed" for gate in case.gates)
     reasons = "; ".join(told)
+    later = [
+        {(one.quantity, one.method): one.samples for one in line.measurements} for line in again
+    ]
     for one in case.measurements:
         valid, why, verdict, samples = sound, reasons, one.noise.verdict, one.samples
+        visits, key = [samples], (one.quantity, one.method)
+        if later and one.provenance == "timed":
+            visits += [samples_of[key] for samples_of in later if key in samples_of]
+            samples = tuple(chain.from_iterable(visits))
         if verdict in ("failed", "unverified"):
             valid = valid and verdict != "failed"
             why = "; ".join([*told, _reason(one.noise)])
-        value, low, high, least, most = spread(samples)
+        value, low, high, least, most = spread_of_visits(visits)
         # One by one, in their order: a list in between would take as long as the row itself.
         rows.append(
             Row(

@@ -85,11 +85,12 @@ class Case(Struct, frozen=True, gc=False):
 
 
 class Line(Case, frozen=True, gc=False, kw_only=True):
-    """A line of `samples.jsonl`."""
+    """A line of `samples.jsonl`; `visit` is the how-manieth timing of its case in the run."""
 
     schema_version: Literal[1, 2]
     kind: Literal["case", "counts"]
     measurements: tuple[Measurement, ...]
+    visit: Annotated[int, Meta(ge=1)] = 1
 
 
 # --- context.json ---------------------------------------------------------------------------------

@@ -28,7 +28,10 @@ def median_rank(count: int) -> int | None:
     return rank or None
 
 
-def spread(samples: Sequence[float]) -> tuple[float, float | None, float | None, float, float]:
+Spread = tuple[float, float | None, float | None, float, float]
+
+
+def spread(samples: Sequence[float]) -> Spread:
     """Median, both ends of its 95 % interval, minimum and maximum, in the unit of the samples.
 
     The interval is by order statistics, None below six samples. At least one sample.
@@ -41,6 +44,19 @@ def spread(samples: Sequence[float]) -> tuple[float, float | None, float | None,
     value = ordered[middle] if count % 2 else (ordered[middle - 1] + ordered[middle]) / 2
     low, high = (ordered[rank - 1], ordered[-rank]) if rank else (None, None)
     return value, low, high, ordered[0], ordered[-1]
+
+
+def spread_of_visits(visits: Sequence[Sequence[float]]) -> Spread:
+    """The same of several visits: the median of their medians, from the least to the greatest end.
+
+    What changes from one process to the next is no part of one visit's interval. None where a visit
+    has none. The harness does the same (`centre_of` in harness/record/statistics.hpp).
+    """
+    if len(visits) == 1:
+        return spread(visits[0])
+    values, lows, highs, least, most = zip(*map(spread, visits), strict=True)
+    ends = (None, None) if None in lows else (min(lows), max(highs))
+    return spread(values)[0], *ends, min(least), max(most)
 
 
 def median_interval(samples: Sequence[float]) -> Interval | None:
