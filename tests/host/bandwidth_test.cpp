@@ -184,6 +184,23 @@ TEST(BandwidthPlan, LaysWhatLiesInL1IntoHalfOfIt) {
   }
 }
 
+TEST(BandwidthPlan, WritesManyTimesWhatL2KeepsBackAndReadsFromMemory) {
+  GpuFacts gpu = large();
+  gpu.l2_bytes = 128 * mebi;
+  const LaunchShape write{Level::dram, Operation::write, 16, 512, 2, 4};
+  EXPECT_GE(plan_for(write, gpu).array_bytes, 15 * gpu.l2_bytes);
+  gpu.l2_bytes *= 2;
+  EXPECT_THROW((void)plan_for(write, gpu), Skipped) << "more than there is room for";
+  const auto start = [](Level level) {
+    return describe(plan_for({level, Operation::read, 16, 512, 2, 4}, large()), large())
+        .slopes.front()
+        .start;
+  };
+  EXPECT_EQ(start(Level::dram), Start::evicted);
+  EXPECT_EQ(start(Level::l2), Start::in_l2);
+  EXPECT_EQ(start(Level::l1), Start::as_left);
+}
+
 TEST(BandwidthPlan, HoldsWhatIsUnderWayInRegisters) {
   EXPECT_EQ(words_held(Operation::read, 16, 4), 16U);
   EXPECT_EQ(words_held(Operation::write, 16, 4), 16U);  // what it writes
