@@ -444,15 +444,25 @@ TEST(ServedByName, KnowsTheLevelsThatCanBeCounted) {
 }
 
 TEST(LoadCounts, AreLessTheOverheadInEveryPart) {
-  const LoadCounts whole{100, 400, 300, 90, 80, 2560};
-  const LoadCounts net = whole - LoadCounts{1, 2, 3, 4, 5, 64};
+  const auto some = [](double n, std::optional<double> dram) {
+    return LoadCounts{.requests = n,
+                      .sectors = 2 * n,
+                      .l1_hit_sectors = 3 * n,
+                      .l2_sectors = 4 * n,
+                      .l2_miss_sectors = 5 * n,
+                      .far = FarCounts{.hit_sectors = 6 * n, .miss_sectors = 7 * n},
+                      .dram_bytes = dram};
+  };
+  const LoadCounts net = some(100, 2560) - some(1, 64);
   EXPECT_EQ(net.requests, 99);
-  EXPECT_EQ(net.sectors, 398);
-  EXPECT_EQ(net.l1_hit_sectors, 297);
-  EXPECT_EQ(net.l2_sectors, 86);
-  EXPECT_EQ(net.l2_miss_sectors, 75);
+  EXPECT_EQ(net.sectors, 2 * 99);
+  EXPECT_EQ(net.l1_hit_sectors, 3 * 99);
+  EXPECT_EQ(net.l2_sectors, 4 * 99);
+  EXPECT_EQ(net.l2_miss_sectors, 5 * 99);
+  EXPECT_EQ(net.far->hit_sectors, 6 * 99);
+  EXPECT_EQ(net.far->miss_sectors, 7 * 99);
   EXPECT_EQ(net.dram_bytes, 2496);
-  EXPECT_EQ((whole - LoadCounts{}).dram_bytes, std::nullopt);
+  EXPECT_EQ((some(100, 2560) - some(1, std::nullopt)).dram_bytes, std::nullopt);
 }
 
 TEST(LoadCounts, NameAQuantityThatTheyCannotDoWithout) {
