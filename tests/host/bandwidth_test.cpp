@@ -173,6 +173,46 @@ TEST(BandwidthPlan, TakesAboutAsLongAsItShould) {
   EXPECT_GT(copy.bytes(copy.lengths.full), 1000 * mebi);
 }
 
+TEST(BandwidthPlan, LaysWhatLiesInL1IntoHalfOfIt) {
+  for (const std::uint64_t kibi : {228U, 64U}) {
+    GpuFacts gpu = large();
+    gpu.shared_per_sm = kibi * 1024;
+    gpu.shared_per_block = gpu.shared_per_sm - 1024;
+    const auto plan = plan_for({Level::l1, Operation::read, 4, 128, 2, 1}, gpu);
+    EXPECT_LE(plan.array_bytes, std::min<std::uint64_t>(kibi / 2, 64) * 1024);
+    EXPECT_GE(plan.array_bytes, kibi * 1024 / 4);
+  }
+}
+
+TEST(BandwidthPlan, WritesManyTimesWhatL2KeepsBackAndReadsFromMemory) {
+  GpuFacts gpu = large();
+  gpu.l2_bytes = 128 * mebi;
+  const LaunchShape write{Level::dram, Operation::write, 16, 512, 2, 4};
+  EXPECT_GE(plan_for(write, gpu).array_bytes, 15 * gpu.l2_bytes);
+  gpu.l2_bytes *= 2;
+  EXPECT_THROW((void)plan_for(write, gpu), Skipped) << "more than there is room for";
+  const auto start = [](Level level) {
+    return describe(plan_for({level, Operation::read, 16, 512, 2, 4}, large()), large())
+        .slopes.front()
+        .start;
+  };
+  EXPECT_EQ(start(Level::dram), Start::evicted);
+  EXPECT_EQ(start(Level::l2), Start::in_l2);
+  EXPECT_EQ(start(Level::l1), Start::as_left);
+}
+
+TEST(BandwidthPlan, HoldsWhatIsUnderWayInRegisters) {
+  EXPECT_EQ(words_held(Operation::read, 16, 4), 16U);
+  EXPECT_EQ(words_held(Operation::write, 16, 4), 16U);  // what it writes
+  EXPECT_EQ(words_held(Operation::triad, 8, 4), 16U);
+}
+
+TEST(BandwidthPlan, CountsAByteThatIsUpdatedTwice) {
+  const auto update = plan_for({Level::dram, Operation::update, 16, 512, 2, 4}, large());
+  EXPECT_EQ(update.bytes(update.lengths.full), 2 * update.array_bytes);
+  EXPECT_EQ(update.lengths.full.work * large().sms, 2.0 * static_cast<double>(update.array_bytes));
+}
+
 TEST(BandwidthPlan, IsSkippedWhereTheDeviceIsTooSmall) {
   EXPECT_THROW((void)plan_for({Level::shared, Operation::triad, 16, 1024, 2, 4}, large()), Skipped);
   EXPECT_THROW((void)plan_for({Level::l2, Operation::triad, 16, 512, 4, 4}, large()), Skipped);

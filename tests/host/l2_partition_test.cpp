@@ -55,6 +55,7 @@ TEST(L2Split, FindsTwoSidesAndWhichIsNear) {
   ASSERT_TRUE(found.two);
   EXPECT_LE(found.p_value, p_bound);
   EXPECT_GT(found.rows_apart, 0.95);
+  EXPECT_GT(found.columns_apart, 0.95);
   for (std::size_t s = 0; s < found.row_side.size(); ++s) {
     for (std::size_t l = 0; l < found.column_side.size(); ++l)
       ASSERT_EQ(found.near(s, l), side_of_sm(s) == side_of_line(l)) << s << ' ' << l;
@@ -89,6 +90,25 @@ TEST(L2Split, DoesNotTakeDistancesForHalves) {
   const Split found = split(m);
   EXPECT_LE(found.p_value, p_bound);  // a pattern, but
   EXPECT_FALSE(found.two) << found.rows_apart << ' ' << found.columns_apart;
+}
+
+TEST(L2Split, WantsBothSmsAndLinesInTwoGroups) {
+  // Lines along a line, as seen from two groups of SMs; and the other way round.
+  for (const bool lines_in_groups : {false, true}) {
+    Matrix m = chip(0, 3);
+    for (std::size_t s = 0; s < m.rows; ++s) {
+      for (std::size_t l = 0; l < m.columns; ++l) {
+        const double sm = static_cast<double>(s) / static_cast<double>(m.rows) - 0.5;
+        const double line = static_cast<double>(l) / static_cast<double>(m.columns) - 0.5;
+        m.cells[s * m.columns + l] -= lines_in_groups ? 80 * sm * (side_of_line(l) ? 0.5 : -0.5)
+                                                      : 80 * line * (side_of_sm(s) ? 0.5 : -0.5);
+      }
+    }
+    const Split found = split(m);
+    EXPECT_LE(found.p_value, p_bound);
+    EXPECT_EQ(found.columns_apart > found.rows_apart, lines_in_groups);
+    EXPECT_FALSE(found.two) << found.rows_apart << ' ' << found.columns_apart;
+  }
 }
 
 TEST(L2Split, SaysNothingOfAMatrixThatIsTooSmallOrFlat) {

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 # Operation -> operations of a loop's body; PTX instruction, how many of them an operation has; SASS
 # opcodes of an operation, with how many. From micro/compute/operations.hpp. Where a chip has
@@ -118,6 +119,20 @@ def by_chance(chain: Iterable[str]) -> Iterator[str]:
         yield f"{sum(odd)} of {len(odd)} multiply-adds read two registers of the odd bank"
 
 
+def order(ilp: int, body: int, ptx: tuple[str, ...], sass: dict[str, int]) -> Order:
+    """`ilp` chains, of which PTX and SASS are followed by one instruction of each operation."""
+    opcode, each = list(sass.items())[-1]
+    if opcode == "IADD3":
+        opcode += r" R\d+(, PT, PT)?(, R\d+(\.reuse)?){3}$"  # not the loop's own
+    return Order(
+        ptx[0].rstrip(";"),
+        opcode,
+        turn=body * ptx.count(ptx[0]),
+        turn_of_sass=body * each,
+        chains=ilp,
+    )
+
+
 def chain(operation: str, ilp: int) -> Kernel:
     body, ptx, sass = OPERATIONS[operation]
     return Kernel(
@@ -128,6 +143,9 @@ def chain(operation: str, ilp: int) -> Kernel:
             for text in ptx
         },
         sass={},
+        order=order(ilp, body, ptx, sass if operation not in PROGRAMS else {"": 1})
+        if operation != "Barrier"
+        else (),
         more=between_clocks(operation, ilp, body, sass),
     )
 

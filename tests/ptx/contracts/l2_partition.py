@@ -4,6 +4,7 @@ A single load takes its address from an exchange, and the next exchange from the
 """
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 TURN = 4
 """Exchanges that stand side by side: once to begin with, once in the loop that is timed."""
@@ -15,6 +16,7 @@ CONTRACT = Contract(
             ptx={r"atom\.global\.exch\.b64 (%\w+), \[\1\], \1;": 2 * TURN, "%clock64": 4},
             sass={r"ATOMG\.E\.EXCH\.64\.STRONG\.GPU": 2 * TURN},
             sass_in_loops={r"ATOMG\.E\.EXCH\.64\.STRONG\.GPU": 2 * TURN},
+            order=Order(r"atom\.", r"ATOMG", turn=TURN, chains=1),
         ),
         Kernel(
             name="14load_once_each",
