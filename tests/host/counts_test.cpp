@@ -452,7 +452,7 @@ TEST(LoadCounts, AreLessTheOverheadInEveryPart) {
                       .l1_hit_sectors = 3 * n,
                       .l2_sectors = 4 * n,
                       .l2_miss_sectors = 5 * n,
-                      .far = FarCounts{.hit_sectors = 6 * n, .miss_sectors = 7 * n},
+                      .far_miss_sectors = 6 * n,
                       .dram_bytes = dram};
   };
   const LoadCounts net = some(100, 2560) - some(1, 64);
@@ -461,8 +461,7 @@ TEST(LoadCounts, AreLessTheOverheadInEveryPart) {
   EXPECT_EQ(net.l1_hit_sectors, 3 * 99);
   EXPECT_EQ(net.l2_sectors, 4 * 99);
   EXPECT_EQ(net.l2_miss_sectors, 5 * 99);
-  EXPECT_EQ(net.far->hit_sectors, 6 * 99);
-  EXPECT_EQ(net.far->miss_sectors, 7 * 99);
+  EXPECT_EQ(net.far_miss_sectors, 6 * 99);
   EXPECT_EQ(net.dram_bytes, 2496);
   EXPECT_EQ((some(100, 2560) - some(1, std::nullopt)).dram_bytes, std::nullopt);
 }
