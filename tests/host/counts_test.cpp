@@ -388,7 +388,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(LevelGate, WantsEachSectorThatDiffersFromMemory) {
   constexpr LoadPrediction shared{.requests = 100, .sectors = 400, .distinct_sectors = 200};
   const auto verdict = [&](double given) {
-    return level_gate(ServedBy::dram, shared, counts(0, 400, 0, given * 200 * 32)).verdict;
+    return level_gate(ServedBy::dram, shared, counts(0, 1, 0, given / 2, 400)).verdict;
   };
   EXPECT_EQ(verdict(1), Verdict::passed);
   EXPECT_EQ(verdict(0.8), Verdict::failed);
