@@ -110,12 +110,12 @@ class Tree:
 
     def run(self, *command: str, patience: str = PATIENCE) -> tuple[int, str]:
         launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
+        # Compiled modules stay away: changed twice in a second, one looks unchanged.
         own = launcher | {
             "PYTHONPATH": f"{self.folder}/analysis/src",
-            "PYTHONDONTWRITEBYTECODE": "1",  # changed twice in a second, a module looks unchanged
-            "CCACHE_BASEDIR": str(self.folder),
-            "CCACHE_NOHASHDIR": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
         }
+        own |= {"CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1"}
         done = subprocess.run(
             ["timeout", patience, *command], cwd=self.folder, env=os.environ | own, check=False,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -136,11 +136,11 @@ class Tree:
             status, output = self.run(*command, patience="0")
             if status != 0:
                 return "error", output
-        if runner == "gtest":
-            tested = ["build/host/bin/host_tests", f"--gtest_filter={':'.join(tests)}"]
-        else:
-            names = "|".join(map(re.escape, tests))
-            tested = ["ctest", "--preset", preset, "-R", f"^({names})$"]
+        names = "|".join(map(re.escape, tests))
+        tested = {
+            "gtest": ["build/host/bin/host_tests", f"--gtest_filter={':'.join(tests)}"],
+            "ctest": ["ctest", "--preset", preset, "-R", f"^({names})$"],
+        }[runner]
         status, output = self.run(*tested)
         return "failed" if status else "passed", output
 
@@ -176,16 +176,14 @@ def main() -> int:
     asked = parser.parse_args()
     try:
         every = mutants(ROOT)
-        known = {name for one in every for name in (one.area, one.name)}
     except ValueError as error:
         parser.error(str(error))
-    if unknown := [name for name in asked.names if name not in known]:
-        parser.error(f"no area or mutant is named {', '.join(unknown)}")
+    if unknown := {*asked.names} - {name for one in every for name in (one.area, one.name)}:
+        parser.error(f"no area or mutant is named {', '.join(sorted(unknown))}")
     chosen = [one for one in every if not asked.names or {one.area, one.name} & {*asked.names}]
-    cores = max(1, (os.cpu_count() or 1) // asked.jobs)
     trees: SimpleQueue[Tree] = SimpleQueue()
     for i in range(asked.jobs):
-        trees.put(Tree(ROOT / f"build/mutants/{i}", cores))
+        trees.put(Tree(ROOT / f"build/mutants/{i}", max(1, (os.cpu_count() or 1) // asked.jobs)))
 
     tree = trees.get()
     for runner in {one.runner for one in chosen}:

@@ -26,7 +26,8 @@ from charts import chart_of, check_drawing, data_of, panels
 from strata import figures
 from strata.figures._chart import listed_invalid
 from strata.figures._images import images
-from strata.run import Run, load_run
+from strata.model.truth import load_run
+from strata.run import Run
 from test_coalescing import warp_load
 
 FIGURES = {figure.name: figure for figure in figures.discover()}

@@ -80,6 +80,20 @@ def test_what_is_invalid_is_hollow_named_and_compared_with_nothing(tmp_path: Pat
     assert "Crossing costs" not in words
 
 
+def test_the_caption_tells_loads_from_exchanges(tmp_path: Path) -> None:
+    assert "A load" not in caption_of(FIGURE, load2(tmp_path / "before", split()))
+    line, counted_line = split()
+    line["measurements"] += [
+        measurement(f"{side}_load_cycles", [cycles] * SMS, method="single_loads")
+        for side, cycles in (("near", 284.0), ("far", 470.0))
+    ]
+    words = caption_of(FIGURE, load2(tmp_path / "now", [line, counted_line]))
+    assert (
+        "A load of a line that has no copy in the other half takes 284.0 cycles near and 470.0 far"
+        in words
+    )
+
+
 def test_sides_of_an_invalid_row_are_hollow_and_not_counted(tmp_path: Path) -> None:
     run = load2(tmp_path, split(share_noise="failed"))
     assert len(values(panels(chart_of(FIGURE, run))[2], valid=False)) == SMS

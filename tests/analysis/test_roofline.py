@@ -231,6 +231,13 @@ def test_the_interval_counts_in_favour_of_a_point(tmp_path: Path) -> None:
         1.05 * PEAK / FLOPS * (1 + step / 100) for step in (-6, -5, -4, 0, 4, 5, 6)
     ]
     assert points(shown(tmp_path, *ceilings(), line, counted))["l2"].above is None
+    peak, *others = ceilings()
+    peak["measurements"][0]["samples"] = [
+        PEAK * (1 + step / 100) for step in (-6, -5, -4, 0, 4, 5, 6)
+    ]
+    kernel = rung(1.05 * PEAK, at({"l2": 900}))
+    found = shown(tmp_path / "roof", peak, *others, *kernel, nominal=False)
+    assert points(found)["l2"].above is None
 
 
 @pytest.mark.parametrize(

@@ -144,10 +144,10 @@ TEST(CounterSets, MemoryOnAnH200HasAllOfItsQuantities) {
   for (const auto& quantity : plan.quantities)
     names.insert(quantity.name);
   const std::set<std::string> expected{
-      "l1_load_requests", "l1_load_sectors",      "l1_load_hit_sectors",   "l1_store_sectors",
-      "l2_load_sectors",  "l2_load_miss_sectors", "l2_store_sectors",      "l2_fabric_sectors",
-      "dram_read_bytes",  "dram_write_bytes",     "l1_sectors_per_request",
-      "l2_fabric_hit_sectors", "l2_fabric_miss_sectors"};
+      "l1_load_requests", "l1_load_sectors",        "l1_load_hit_sectors",
+      "l1_store_sectors", "l2_load_sectors",        "l2_load_miss_sectors",
+      "l2_store_sectors", "l2_fabric_sectors",      "dram_read_bytes",
+      "dram_write_bytes", "l1_sectors_per_request", "l2_fabric_miss_sectors"};
   EXPECT_EQ(names, expected);
 }
 

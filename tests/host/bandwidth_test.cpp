@@ -42,12 +42,11 @@ template <class Visit>
 void walk_over(const bandwidth::Plan& plan, const Length& launch, Visit&& visit) {
   const AddressPattern& w = plan.pattern;
   for (std::uint64_t block = 0; block < launch.blocks; ++block) {
-    const std::uint64_t times = w.group == 0 ? 1 : 1 + 2 * (block + block / w.group);
     for (std::uint64_t warp = 0; warp < plan.shape.warps(); ++warp) {
-      std::uint64_t inside = (block * w.block_step + warp * w.warp_step) % w.span;
+      std::uint64_t inside = warp * w.warp_step % w.span;
       for (std::uint32_t round = 0; round < launch.rounds; ++round) {
-        visit(block, round, block * w.block_base + warp * w.warp_base + inside);
-        inside = (inside + w.advance * times) % w.span;
+        visit(block, round, block % w.pieces * w.block_base + warp * w.warp_base + inside);
+        inside = (inside + w.advance) % w.span;
       }
     }
   }
@@ -140,22 +139,28 @@ TEST(BandwidthPlan, TouchesEachWordOfMemoryOnceFromTheFirstOn) {
   }
 }
 
-TEST(BandwidthPlan, ReadsL2InAnOrderOfItsOwnForEachBlockAndNeverAtOnePlace) {
+TEST(BandwidthPlan, LetsNoTwoBlocksReadTheSameOfL2) {
+  for (const LaunchShape& shape : shapes({Level::l2}, true)) {
+    const auto plan = plan_for(shape, small());
+    EXPECT_LE(plan.array_bytes, small().l2_bytes / 2);
+    std::map<std::uint64_t, std::set<std::uint64_t>> readers;
+    walk_over(plan, {plan.lengths.brief.rounds, plan.lengths.brief.blocks},
+              [&](std::uint64_t block, std::uint32_t, std::uint64_t byte) {
+                readers[byte].insert(block);
+              });
+    EXPECT_EQ(readers.size() * shape.chunk(), plan.array_bytes);
+    for (const auto& [byte, blocks] : readers)
+      ASSERT_EQ(blocks.size(), 1U) << byte;
+  }
+}
+
+TEST(BandwidthPlan, LetsBlocksShareAPieceOnlyWhereL2HasRoomForNoMore) {
   const LaunchShape shape{Level::l2, Operation::read, 16, 512, 2, 4};
-  const auto plan = plan_for(shape, small());
-  EXPECT_LE(plan.array_bytes, small().l2_bytes / 3);
-  ASSERT_LE(plan.lengths.full.blocks, plan.pattern.group);
-  std::map<std::uint32_t, std::set<std::uint64_t>> in_round;
-  std::map<std::uint64_t, std::set<std::uint64_t>> of_block;
-  walk_over(plan, {plan.pattern.group, plan.lengths.full.blocks},
-            [&](std::uint64_t block, std::uint32_t round, std::uint64_t byte) {
-              in_round[round].insert(byte);
-              of_block[block].insert(byte);
-            });
-  for (const auto& [round, bytes] : in_round)
-    ASSERT_EQ(bytes.size(), std::size_t{plan.lengths.full.blocks} * shape.warps()) << round;
-  for (const auto& [block, bytes] : of_block)
-    ASSERT_EQ(bytes.size() * shape.chunk(), plan.array_bytes) << block;
+  GpuFacts poor = small();
+  poor.l2_bytes = 4 * std::uint64_t{shape.tile()};
+  const auto plan = plan_for(shape, poor);
+  EXPECT_EQ(plan.array_bytes, 2 * shape.tile());
+  EXPECT_EQ(plan.lengths.full.blocks, 6U);
 }
 
 TEST(BandwidthPlan, TakesAboutAsLongAsItShould) {
