@@ -58,7 +58,7 @@ def far_l2(here: Here) -> Iterator[Broken]:
 
     The far half of a divided L2 answers as well, and counts as a miss of the near one. Where the
     data fit in L2 as a whole, bytes that others read must not be what was missing. A newer harness
-    counts hits of the far half and judges them itself.
+    counts what came from behind the far half, and judges that itself.
     """
     if here.around.tells_far_l2:
         return
