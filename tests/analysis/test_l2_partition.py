@@ -18,7 +18,11 @@ SMS = 12
 
 
 def split(
-    *, far_noise: str = "passed", share_noise: str = "passed", sms: int = SMS
+    *,
+    far_noise: str = "passed",
+    share_noise: str = "passed",
+    fabric_noise: str = "passed",
+    sms: int = SMS,
 ) -> list[dict[str, Any]]:
     """A run that found two sides; every third SM is on the smaller one."""
     near = [290.0 + place for place in range(sms)]
@@ -36,7 +40,9 @@ def split(
         ],
         benchmark="l2_partition",
     )
-    return [line, counts(line, [counted("fabric_sectors_per_access", 0.5)])]
+    fabric = counted("fabric_sectors_per_access", 0.5)
+    fabric["noise"]["verdict"] = fabric_noise
+    return [line, counts(line, [fabric])]
 
 
 def test_one_cache_is_no_figure(tmp_path: Path) -> None:
@@ -74,6 +80,20 @@ def test_what_is_invalid_is_hollow_named_and_compared_with_nothing(tmp_path: Pat
     assert "Crossing costs" not in words
 
 
+def test_the_caption_tells_loads_from_exchanges(tmp_path: Path) -> None:
+    assert "A load" not in caption_of(FIGURE, load2(tmp_path / "before", split()))
+    line, counted_line = split()
+    line["measurements"] += [
+        measurement(f"{side}_load_cycles", [cycles] * SMS, method="single_loads")
+        for side, cycles in (("near", 284.0), ("far", 470.0))
+    ]
+    words = caption_of(FIGURE, load2(tmp_path / "now", [line, counted_line]))
+    assert (
+        "A load of a line that has no copy in the other half takes 284.0 cycles near and 470.0 far"
+        in words
+    )
+
+
 def test_sides_of_an_invalid_row_are_hollow_and_not_counted(tmp_path: Path) -> None:
     run = load2(tmp_path, split(share_noise="failed"))
     assert len(values(panels(chart_of(FIGURE, run))[2], valid=False)) == SMS
@@ -87,6 +107,8 @@ def test_caption_tells_cost_sides_and_the_witness(tmp_path: Path) -> None:
     assert "Crossing costs 191.0 cycles in the median, 190.0 to 192.0 by SM." in words
     assert "4 SMs are on the side with 25.00 % of the lines near them, 8 on the other." in words
     assert "Counted between the halves: 0.50 sectors an exchange" in words
+    unsound = load2(tmp_path / "b", split(fabric_noise="failed"))
+    assert "Counted between" not in caption_of(FIGURE, unsound)
 
 
 @pytest.mark.parametrize("sms", [4, 160])

@@ -232,6 +232,29 @@ def test_an_invalid_row_stands_for_nothing() -> None:
     assert "l2_far" not in {mark.panel for mark in marks}
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_cost_of_an_instruction_is_of_a_lone_warp_or_of_full_sms(*, backwards: bool) -> None:
+    rows = costs()[:: -1 if backwards else 1]
+    chain, full = (published.own_cost(rows, "fadd", chain=chain) for chain in (True, False))
+    assert chain
+    assert full
+    assert (chain.value, full.value) == (11, 0.5)
+    alone = [one for one in rows if one.text("warps_per_sm") == "1"]
+    assert published.own_cost(alone, "fadd", chain=False) is None
+
+
+def test_a_published_rate_is_the_same_in_any_unit() -> None:
+    known = [one for one in reference.bandwidths() if one.level == "dram" and one.unit == "GB/s"]
+    one = next(filter(published._comparable, known))
+    share = published._comparable(one)
+    assert share
+    for unit, scale in {"TB/s": 1e3, "GiB/s": 2**30 / 1e9}.items():
+        other = published._comparable(replace(one, value=one.value / scale, unit=unit))
+        assert other
+        assert other[0] == share[0]
+        assert other[1] == pytest.approx(share[1])
+
+
 def marks_of(panel: str) -> list[Mark]:
     return [mark for mark in published.latency_marks(own(), (panel,)) if mark.published]
 

@@ -298,6 +298,9 @@ TEST(ModelGate, PassesOnlyForEqualWholeNumbers) {
   one_less.requests -= 1;
   const auto gate = model_gate(plain, one_less);
   EXPECT_EQ(gate.verdict, Verdict::failed);
+  auto fewer = counts(0, 400, 400, 0);
+  fewer.sectors -= 1;
+  EXPECT_EQ(model_gate(plain, fewer).verdict, Verdict::failed);
   EXPECT_EQ(gate.name, "model");
   EXPECT_EQ(gate.detail, "99999 requests and 400000 sectors counted, 100000 and 400000 predicted");
 }
@@ -440,6 +443,28 @@ TEST(ServedByName, KnowsTheLevelsThatCanBeCounted) {
   EXPECT_EQ(served_by("l2"), ServedBy::l2);
   EXPECT_EQ(served_by("dram"), ServedBy::dram);
   EXPECT_EQ(served_by("l3"), std::nullopt);
+}
+
+TEST(LoadCounts, AreLessTheOverheadInEveryPart) {
+  const auto some = [](double n, std::optional<double> dram) {
+    return LoadCounts{.requests = n,
+                      .sectors = 2 * n,
+                      .l1_hit_sectors = 3 * n,
+                      .l2_sectors = 4 * n,
+                      .l2_miss_sectors = 5 * n,
+                      .far = FarCounts{.hit_sectors = 6 * n, .miss_sectors = 7 * n},
+                      .dram_bytes = dram};
+  };
+  const LoadCounts net = some(100, 2560) - some(1, 64);
+  EXPECT_EQ(net.requests, 99);
+  EXPECT_EQ(net.sectors, 2 * 99);
+  EXPECT_EQ(net.l1_hit_sectors, 3 * 99);
+  EXPECT_EQ(net.l2_sectors, 4 * 99);
+  EXPECT_EQ(net.l2_miss_sectors, 5 * 99);
+  EXPECT_EQ(net.far->hit_sectors, 6 * 99);
+  EXPECT_EQ(net.far->miss_sectors, 7 * 99);
+  EXPECT_EQ(net.dram_bytes, 2496);
+  EXPECT_EQ((some(100, 2560) - some(1, std::nullopt)).dram_bytes, std::nullopt);
 }
 
 TEST(LoadCounts, NameAQuantityThatTheyCannotDoWithout) {

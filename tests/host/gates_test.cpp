@@ -74,6 +74,8 @@ TEST(PlacementGate, FailsWhenOneCoreHadMoreOrLessThanTheOthers) {
   EXPECT_EQ(uneven.detail, "1 to 3 warps on each of 3 cores (expected 2 on 3)");
   EXPECT_EQ(placement_gate(Cores{0, 1, 0, 1}, 3, 2).verdict, Verdict::failed);
   EXPECT_EQ(placement_gate(Cores{0, 1, 2}, 3, 2).verdict, Verdict::failed);
+  EXPECT_EQ(placement_gate(Cores{0, 0, 1, 1, 2, 2, 2}, 3, 2).verdict, Verdict::failed);
+  EXPECT_EQ(placement_gate(Cores{0, 0, 1, 1, 2, 2, 3, 3}, 3, 2).verdict, Verdict::failed);
   EXPECT_EQ(placement_gate(Cores{}, 3, 2).verdict, Verdict::failed);
 }
 

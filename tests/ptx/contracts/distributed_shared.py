@@ -1,0 +1,27 @@
+"""A chain through another block's shared memory, and rounds of loads from it, all under way.
+
+A word of the chain is the address of the next: nothing stands between two of its loads.
+"""
+
+from contract import Contract, Kernel
+
+UNROLL = 16
+FLIGHTS = 4
+
+CONTRACT = Contract(
+    kernels=(
+        Kernel(
+            name="12follow_chain",
+            ptx={r"\bld\.u64 (%\w+), \[\1\];": UNROLL, r"mapa\.u64": 1},
+            # The trap makes the last clock wait for the last word.
+            sass={r"LD\.E\.64": UNROLL, r"BPT\.TRAP": 1},
+            sass_in_loops={r"LD\.E\.64": UNROLL},
+        ),
+        Kernel(
+            name="9read_tile",
+            ptx={r"\bld\.v4\.u32 \{": FLIGHTS, r"mapa\.u64": 1},
+            sass={r"LD\.E\.128": FLIGHTS},
+            sass_in_loops={r"LD\.E\.128": FLIGHTS},
+        ),
+    ),
+)
