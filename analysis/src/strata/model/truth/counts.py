@@ -15,6 +15,9 @@ STRAY_BYTES = 64 * 1024
 FROM_MEMORY = 0.75
 """Of the bytes that misses of L2 fetch: if the far half of L2 answers some, memory gives half."""
 
+MERGING = ("request_merging",)
+"""Benchmarks that ask which requests are answered as one."""
+
 _NET = re.compile(r"requests and (\d+) sectors counted")
 """What the model gate says of the sectors of the work alone."""
 
@@ -26,6 +29,8 @@ def flow(here: Here) -> Iterator[Broken]:
     more than L2 served. The counts have the launch's own loads in them (`overhead`); whether those
     reached L2 is not recorded, so the rule assumes whatever speaks for the case.
     """
+    if here.case.benchmark in MERGING:
+        return
     asked, hit = here.value("l1_load_sectors"), here.value("l1_load_hit_sectors")
     reached = here.value("l2_load_sectors")
     if not here.level or asked is None or hit is None or reached is None:
