@@ -117,6 +117,16 @@ TEST(FindRise, HasAnIntervalThatLeavesOutOneDrawInFortyAtEachEnd) {
   EXPECT_EQ(change.before, 14U);
   EXPECT_EQ(change.low, 13U);
   EXPECT_EQ(change.high, 14U);
+  scan = scan_of(28, 9, 0, step_at_14);
+  scan[14].samples[0] = scan[14].samples[1] = 32;
+  const auto later = find_rise(scan, {.least_shift = 2});
+  EXPECT_EQ(later.low, 14U);
+  EXPECT_EQ(later.high, 15U);
+}
+
+TEST(FindRise, TakesTheFirstOfTwoSplitsThatAsMuchContradicts) {
+  const auto scan = scan_of(28, 7, 0, [](std::size_t i) { return i == 15 ? 32 : step_at_14(i); });
+  EXPECT_EQ(find_rise(scan, {.least_shift = 2}).before, 14U);
 }
 
 TEST(FindRise, FindsNothingInNoise) {
