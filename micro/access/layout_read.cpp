@@ -14,6 +14,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -39,8 +40,28 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   return std::nullopt;
 }
 
+/// Cycles of each core from the first start of its warps to the last end; median of the cores.
+double span_of_a_core(const Launched& launched) {
+  struct Span {
+    std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t last = 0;
+  };
+  std::map<std::uint32_t, Span> of;
+  for (const Stamp& stamp : launched.stamps) {
+    Span& span = of[stamp.core];
+    span.first = std::min(span.first, stamp.cycles[0]);
+    span.last = std::max(span.last, stamp.cycles[1]);
+  }
+  std::vector<double> spans;
+  spans.reserve(of.size());
+  for (const auto& [core, span] : of)
+    spans.push_back(static_cast<double>(span.last - span.first));
+  return median(spans);
+}
+
 /// Of the warps' own cycles of a read, in the timed parts of the long launch, the median and the
-/// 5th and 95th percentile. The outer timer is held against the slowest warp's whole launches.
+/// 5th and 95th percentile. The outer timer is held against the slowest warp's whole launches. The
+/// cell: cycles in which an SM reads once with each of its warps.
 Window median_warp(const Shape& shape, bool alone) {
   return {.name = "median warp; the slowest for the outer timer",
           .read = [shape, alone](const Launched& brief, const Launched& full) {
@@ -53,6 +74,8 @@ Window median_warp(const Shape& shape, bool alone) {
             inside.cycles = median(reads);
             inside.low = quantile(reads, few);
             inside.high = quantile(reads, 1 - few);
+            inside.cells = {(span_of_a_core(full) - span_of_a_core(brief)) /
+                            (full.length.work - brief.length.work)};
             return inside;
           }};
 }
@@ -293,6 +316,11 @@ Experiment describe(const Point& point, const Shape& shape, const ParticleChain&
     experiment.timers_apart = "two methods are compared for single warps";
   }
   experiment.watch = {cycles_of(reads), outside};
+  const double warps = point.warps;
+  experiment.in_flight = {
+      .count = warps, .latency = cycles_of(reads), .interval = of_reads([warps](const Seen& s) {
+                                                     return s.inside.cells.at(0) / warps;
+                                                   })};
   experiment.facts = [=](const Experiment&) {
     return Facts{{"footprint_bytes", static_cast<std::int64_t>(footprint)},
                  {"reads_per_warp", std::int64_t{shape.total()}},

@@ -184,7 +184,8 @@ Experiment on_gpu(Level level, std::uint32_t warps) {
   return describe_on_gpu(point(level, warps), gpu(), shape, chain_of_l2(), walks(level, warps));
 }
 const Seen seen{
-    .inside = {.cycles = 500, .slowest = 510, .low = 480, .high = 530, .hertz = 2e9, .cells = {}},
+    .inside =
+        {.cycles = 500, .slowest = 510, .low = 480, .high = 530, .hertz = 2e9, .cells = {505}},
     .outside = 515,
     .seconds = 2.5e-7,
     .full_seconds = 4e-4};
@@ -301,6 +302,17 @@ TEST(LayoutReadWindow, TakesTheMedianOfTheWarpsAndTheSlowestForTheOuterTimer) {
   EXPECT_DOUBLE_EQ(inside.high, 880);
   EXPECT_DOUBLE_EQ(inside.slowest, 1000);
   EXPECT_DOUBLE_EQ(inside.hertz, 1e9);
+  EXPECT_EQ(inside.cells, std::vector<double>{1000}) << "the SM reads on until its last warp ends";
+}
+
+TEST(LayoutReadGates, SayWhereSomeWarpsWereServedBeforeOthers) {
+  const auto verdict = [&](double of_an_sm) {
+    Seen one = seen;
+    one.inside.cells = {of_an_sm};
+    return verdict_of("little", on_gpu(Level::l1, 48), {{.slopes = {one}, .numbers = {}}});
+  };
+  EXPECT_EQ(verdict(505), Verdict::passed);
+  EXPECT_EQ(verdict(1034), Verdict::unverified);
 }
 
 /// Stamps of a launch of `total` reads of each warp, every warp on its SM from its own start.
