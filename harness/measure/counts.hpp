@@ -53,20 +53,15 @@ struct Counted {
 /// with a later pass: the session then waits for them, and the caller has nothing more to say.
 [[nodiscard]] std::optional<Counted> count(Session& session, const CountedWork& work);
 
-/// What one half of a divided L2 asked of the other, whose memory holds the line.
-struct FarCounts {
-  double hit_sectors = 0;
-  double miss_sectors = 0;
-};
 /// What the global loads of a piece of work asked for, all SMs together.
 struct LoadCounts {
   double requests = 0;
-  double sectors = 0;                ///< asked of L1, 32 bytes each
-  double l1_hit_sectors = 0;         ///< found there
-  double l2_sectors = 0;             ///< asked of L2 by L1
-  double l2_miss_sectors = 0;        ///< not found there; of a divided L2: in the half asked
-  std::optional<FarCounts> far;      ///< only a divided L2 has it
-  std::optional<double> dram_bytes;  ///< read from memory; not every chip counts it
+  double sectors = 0;                      ///< asked of L1, 32 bytes each
+  double l1_hit_sectors = 0;               ///< found there
+  double l2_sectors = 0;                   ///< asked of L2 by L1
+  double l2_miss_sectors = 0;              ///< not found there; of a divided L2: in the half asked
+  std::optional<double> far_miss_sectors;  ///< that neither half held, of the other half's memory
+  std::optional<double> dram_bytes;        ///< read from memory; not every chip counts it
 };
 /// Throws std::runtime_error that names the quantity of set `memory` that is not there.
 [[nodiscard]] LoadCounts load_counts(const Counts& counts);
@@ -96,9 +91,9 @@ struct LoadPrediction {
 [[nodiscard]] Gate level_gate(ServedBy claimed, const LoadPrediction& predicted,
                               const LoadCounts& net);
 
-/// `level` of loads that claim none: passed where L1, the near or only L2, the far L2 or memory
-/// served all of them; failed where L1 served loads that bypass it or not all that it missed
-/// reached L2; else unverified.
+/// `level` of loads that claim none: passed where L1, L2 or memory served all of them, L2 being the
+/// half that the SM is joined to where there are two; failed where L1 served loads that bypass it
+/// or not all that it missed reached L2; else unverified.
 [[nodiscard]] Gate level_found(const LoadPrediction& predicted, const LoadCounts& net,
                                bool past_l1);
 

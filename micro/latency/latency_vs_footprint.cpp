@@ -84,12 +84,11 @@ Benchmark declare() {
                       "footprint ÷ shared memory of an SM as the driver reports it"},
                      {"walked_before", "1: whole laps were walked before; 0: all was evicted"},
                      {"l1_hit_share", "of the sectors asked of L1: found there"},
-                     {"l2_hit_share", "of the sectors asked of L2: found there, near or far"},
-                     {"l2_far_hit_share", "found in the half of L2 that the SM is not joined to"},
+                     {"l2_hit_share", "of the sectors asked of L2: found in the half asked"},
                      {"l2_missed_sectors_per_load",
                       "sectors that the half of L2 that was asked did not hold and fetched"},
                      {"dram_share", "bytes read from memory ÷ bytes that L2 would fetch for all"},
-                     {"dram_far_share", "of what memory served: behind the other half of L2"}},
+                     {"dram_far_share", "of the same: from memory behind the other half of L2"}},
       .seconds_per_case = 0.015,
       .excludes = excluded};
 }

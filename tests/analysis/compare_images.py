@@ -17,7 +17,8 @@ from strata.compare import compare, devices
 from strata.figures import _compare_changes, _compare_devices, _images
 from strata.figures._chart import Chart
 from strata.figures._draw import draw
-from strata.run import Row, Run, load_run
+from strata.model.truth import load_run
+from strata.run import Row, Run
 
 IMAGES = DATA / "compare"
 

@@ -24,7 +24,8 @@ from builders import DATA
 from strata import figures
 from strata.figures import _images
 from strata.figures._draw import draw
-from strata.run import Run, load_run
+from strata.model.truth import load_run
+from strata.run import Run
 
 RUNS = {
     re.sub(r"^excerpt-(.*)-\d{8}T\d{6}Z-", r"\1-", run.name): run

@@ -62,14 +62,14 @@ def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
     run = run_of(
         tmp_path,
         access(4, 1, counted=1),
-        access(4, 2, counted=3, gate="failed"),
+        access(4, 2, counted=2.1, gate="failed"),
         access(4, 4),
         access(8, 1, "store", counted=2),
     )
     first, loads, stores, latency = panels(chart_of(FIGURE, run))
     assert lines(first, of_a_model=True) == [[(1, 1), (2, 2), (4, 4)], [(1, 2)]]
-    assert lines(first, of_a_model=False) == [[(1, 1), (2, 3)], [(1, 2)]]
-    assert points(first, valid=False) == [(2, 3)]
+    assert lines(first, of_a_model=False) == [[(1, 1), (2, 2.1)], [(1, 2)]]
+    assert points(first, valid=False) == [(2, 2.1)]
     assert points(loads) == [(1, 1.5), (4, 4.5)]
     assert points(loads, valid=False) == [(2, 2.5)]
     assert points(stores) == [(1, 2.5)]
@@ -77,6 +77,12 @@ def test_lines_are_predicted_and_marks_are_counted(tmp_path: Path) -> None:
     words = caption_of(FIGURE, run)
     assert "Counted equals predicted in 2 of 3 cases." in words
     assert "Invalid, drawn hollow (1): load, 4 bytes, stride 2." in words
+
+
+def test_a_case_is_as_valid_as_each_of_its_rows(tmp_path: Path) -> None:
+    (line,) = access()
+    line["measurements"][0]["noise"]["verdict"] = "failed"
+    assert "Invalid, drawn hollow (1)" in caption_of(FIGURE, run_of(tmp_path, [line]))
 
 
 def test_a_run_without_counts_says_so(tmp_path: Path) -> None:

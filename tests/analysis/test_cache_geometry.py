@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import case, load, measurement
-from charts import caption_of, chart_of, data_of, panels, values
+from charts import caption_of, chart_of, data_of, marks, panels, values
 from strata.figures import cache_geometry
 from strata.figures.cache_geometry import FIGURE
 
@@ -27,6 +27,7 @@ def found(
     reported: float | None = None,
     failed: bool = False,
     confidence: float = 0.9995,
+    backend: str = "cuda",
     **params: Any,
 ) -> dict[str, Any]:
     """One case that found something; it was found in seven repetitions."""
@@ -42,7 +43,7 @@ def found(
         rows.append(derived("reported", reported, "cuda_programming_guide", "published"))
     gates = [("result", "failed" if failed else "passed", "1 of 9 chain ends differ")]
     axes = {"property": name, "carveout": 0} | params
-    return case(rows, benchmark="cache_geometry", params=axes, gates=gates)
+    return case(rows, benchmark="cache_geometry", backend=backend, params=axes, gates=gates)
 
 
 def lines() -> list[dict[str, Any]]:
@@ -77,6 +78,8 @@ def test_a_finding_has_its_interval_and_what_is_reported(tmp_path: Path) -> None
 def test_every_finding_has_a_place_a_name_and_words(tmp_path: Path) -> None:
     (panel,) = panels(chart_of(FIGURE, load(tmp_path, lines())))
     assert len(values(panel)) == 5 + 4
+    size, *_ = marks(panel, "size")
+    assert (size.low, size.high) == (228 * KIB, 228 * KIB + 128)
     assert len(values(panel, "reported")) == 4
     assert panel.places.names == [
         "L1", "L1, 100\u00a0KiB shared", "constant L1", "L1 line", "L1 fetch",
@@ -92,6 +95,19 @@ def test_what_failed_a_gate_is_hollow_and_named(tmp_path: Path) -> None:
     (panel,) = panels(chart_of(FIGURE, run))
     assert values(panel, valid=False) == [29 << 20]
     assert "Invalid, drawn hollow (1): L2" in caption_of(FIGURE, run)
+
+
+@pytest.mark.parametrize(("backend", "halves"), [("cuda", True), ("host", False)])
+def test_the_caption_owns_up_to_the_least_confidence_and_to_halves(
+    tmp_path: Path, backend: str, *, halves: bool
+) -> None:
+    lines = [
+        found("l1_size", 48 * KIB, backend=backend),
+        found("l2_size", 29 << 20, confidence=0.98, backend=backend),
+    ]
+    words = caption_of(FIGURE, load(tmp_path, lines, backend=backend))
+    assert "with a confidence of 0.98 or more." in words
+    assert ("An L2 of two halves" in words) == halves
 
 
 @pytest.mark.parametrize(

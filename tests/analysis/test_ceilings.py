@@ -161,6 +161,19 @@ def test_each_ceiling_is_the_best_valid_row_of_its_kind(tmp_path: Path) -> None:
     assert l1.places.names[0] == "grouped and coalesced\n(8 B, 2 in flight, 8 × 256 threads)"
 
 
+def test_nothing_is_a_share_of_an_invalid_ceiling(tmp_path: Path) -> None:
+    run = load(tmp_path, [launch(4.7, valid=False), strided(4.5)])
+    shares = [line["share_of_grouped_and_coalesced"] for line in data_of(BANDWIDTH, run)]
+    assert shares == ["", ""]
+
+
+def test_the_limit_is_the_median_over_launches(tmp_path: Path) -> None:
+    limits = {1: 4.6, 2: PINS, 4: 5.9}
+    run = load(tmp_path, [launch(4.5, limit=limits[n], in_flight=n) for n in limits])
+    (line,) = data_of(BANDWIDTH, run)
+    assert float(line["limit_bytes_per_second"]) == pytest.approx(PINS * TERA)
+
+
 def test_a_narrow_stride_is_no_ceiling_of_what_is_uncoalesced(tmp_path: Path) -> None:
     lines = [strided(2.0, stride=2), strided(0.2, stride=64), strided(4.5)]
     found = data_of(BANDWIDTH, load(tmp_path, lines))

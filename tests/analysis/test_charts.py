@@ -2,7 +2,8 @@
 
 import pytest
 
-from strata.figures._chart import Axis, groups_axis, ticks
+from builders import row
+from strata.figures._chart import Axis, groups_axis, mark, ticks
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,8 @@ def test_ticks_of_a_logarithm_are_round_and_not_too_many(
 def test_groups_of_bars_have_their_names_in_the_middle() -> None:
     axis = groups_axis(["one", "two"], 3)
     assert (axis.ticks, axis.limits) == ([1, 5], (-1, 7))
+
+
+def test_a_mark_and_its_range_are_in_the_unit_of_the_axis() -> None:
+    one = mark(3, row("bandwidth", "bandwidth", 2e12, unit="B/s"), 1e12)
+    assert (one.place, one.low, one.value, one.high) == pytest.approx((3, 1.98, 2, 2.02))

@@ -86,6 +86,20 @@ def test_where_every_sm_walks_the_band_is_over_sms(tmp_path: Path) -> None:
     assert "nearest to farthest SM" in caption_of(FIGURE, run)
 
 
+def test_a_plateau_is_of_what_one_core_walked(tmp_path: Path) -> None:
+    lines = [chase(size, 30) for size in SIZES] + [chase(KIB, 90, cores="several")]
+    cells = {(line["cores"], line["plateau"]) for line in data_of(FIGURE, load(tmp_path, lines))}
+    assert cells == {("one", "31.5"), ("several", "")}
+
+
+def test_a_change_of_preparation_that_is_not_one_is_not_marked(tmp_path: Path) -> None:
+    lines = [
+        chase(size, 30, beside=[modelled("walked_before", float(place % 2))])
+        for place, size in enumerate(SIZES)
+    ]
+    assert "evicted" not in caption_of(FIGURE, load(tmp_path, lines))
+
+
 def test_reported_sizes_and_the_change_of_preparation_are_marked(tmp_path: Path) -> None:
     lines = [
         chase(

@@ -192,6 +192,35 @@ def test_slower_and_faster_are_of_times_and_of_rates() -> None:
     assert first("s", 1.2).low < 0.2 < first("s", 1.2).high
 
 
+def test_an_interval_leaves_out_no_change_where_its_chance_is_below_5_percent() -> None:
+    rng = np.random.default_rng(17)
+    found = compare(sampled(QUIET, rng), sampled(QUIET, rng, name="after")).changes
+    outside = [change.chance for change in found if not change.low < 0 < change.high]
+    inside = [change.chance for change in found if change.low < 0 < change.high]
+    assert max(outside) <= 0.05 <= min(inside)
+    assert max(outside) > 0.01
+
+
+def test_what_is_found_is_the_least_change_and_what_hides_one_in_ten() -> None:
+    rng = np.random.default_rng(18)
+    runs = sampled(QUIET, rng), sampled(QUIET, rng, name="after")
+    for change in compare(*runs, Settings(min_change=0.1)).changes:
+        hidden, reach = (math.log1p(end) for end in (change.found, change.high))
+        share = (hidden - math.log1p(0.1)) / (reach - math.log1p(change.change))
+        assert 0.4 < share < 0.7  # of a normal law 1.28 of 1.96
+
+
+def test_the_largest_alarm_of_a_kind_comes_first() -> None:
+    before, _ = pair_of()
+    scales = {0: 1.2, 1: 0.7, 2: 1.5, 3: 0.6}
+    rows = [
+        row(case=place, taken=[scales.get(place, 1) * one for one in old.taken])
+        for place, old in enumerate(before.rows)
+    ]
+    flagged = compare(before, run_of(rows, "after")).flagged()
+    assert [round(1 + change.change, 3) for change in flagged] == [1.5, 1.2, 0.6, 0.7]
+
+
 def test_the_rest_is_the_same_and_a_noisy_row_is_undecided() -> None:
     found = compare(*pair_of())
     assert found.verdicts() == {"slower": 1, "same": 59}
@@ -299,7 +328,8 @@ def test_a_device_is_told_by_its_number_and_a_host_by_what_it_is() -> None:
     assert kinship(run.context, run_of([], backend="host").context) == "other"
     host = run_of([], device__uuid=None).context
     assert kinship(host, host) == "device"
-    assert kinship(host, replace(host, host=replace(host.host, cores=99))) == "model"
+    for changed in ({"cores": 99}, {"cpu": "another"}, {"memory_bytes": 1}):
+        assert kinship(host, replace(host, host=replace(host.host, **changed))) == "model"
 
 
 @pytest.mark.parametrize(
@@ -335,7 +365,7 @@ def test_what_one_run_alone_recorded_is_named_and_a_clock_may_waver_a_little() -
     assert [f"{one}" for one in differences(before, after)] == [
         "libraries.x: not recorded against 1"
     ]
-    slow = run_of([row()], "slow", libraries={}, clocks__before={"sm_clock_hz": 1.7e9})
+    slow = run_of([row()], "slow", libraries={}, clocks__before={"sm_clock_hz": 1.96e9})
     (one,) = differences(before, slow)
     assert f"{one}".startswith("clocks before.sm_clock_hz: 1.98")
 

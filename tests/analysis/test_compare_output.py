@@ -309,6 +309,35 @@ def test_rates_are_by_the_clock_of_their_case_and_by_what_shares_the_work() -> N
     assert [one.value for one in numbers if one] == [pytest.approx(128), pytest.approx(128)]
 
 
+def test_the_best_of_a_label_stands_for_it_in_the_unit_of_its_panel() -> None:
+    rows = [
+        one
+        for case, times in enumerate((1, 2, 0.5))
+        for one in (
+            row("instruction_cost", case, [4 * times] * 7, quantity="operation_cycles",
+                unit="cycle", operation="ffma", ilp=1, warps_per_sm=1),
+            row("bandwidth", case, [4e12 * times] * 7, quantity="bandwidth", unit="B/s",
+                level="dram", operation="read"),
+            row("layout_read", case, [2e12 * times] * 7, quantity="useful_bandwidth", unit="B/s",
+                fields="all", layout="soa", residency="dram"),
+        )
+    ]  # fmt: skip
+    rows.sort(key=lambda one: one.benchmark)
+    two = [run_of(rows, name, device__slug=name) for name in ("a", "b")]
+    found = {group.panel.name: group.lines for group in devices.side_by_side(two).groups}
+    values = {name: [one and one.value for one in lines[0][1]] for name, lines in found.items()}
+    assert values == {"of_ceiling": [50, 50], "instructions": [2, 2]}
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "gpus", "cores"), [("serial", 1, 1), ("tiled", 1, 10), ("several_gpus", 2, 20)]
+)
+def test_cycles_are_of_all_that_share_the_work(benchmark: str, gpus: int, cores: int) -> None:
+    clock = row(benchmark, 0, [2e9] * 7, quantity="core_clock", unit="Hz", gpus=gpus)
+    divisor = devices._cycles(run_of([clock], device__facts={"sm_count": 10}))
+    assert divisor(clock) == 2e9 * cores
+
+
 def test_invalid_numbers_and_rates_without_a_clock_are_left_blank() -> None:
     def run(name: str, rows: list[Row]) -> Run:
         return run_of(rows, name, device__slug=name, device__facts={"sm_count": 1})

@@ -154,9 +154,23 @@ def test_shifts_of_whole_groups_are_seen_apart_from_the_spread_within(*, known: 
     assert floor.spread == pytest.approx(0.003, rel=0.4)
 
 
-def test_with_few_groups_the_shift_is_assumed() -> None:
-    (floor,) = floors([drift([0.0] * 30)], [()], known=False, assumed=0.007)
+@pytest.mark.parametrize("known", [False, True])
+def test_with_few_groups_the_shift_is_at_least_the_assumed(*, known: bool) -> None:
+    (floor,) = floors([drift([0.0] * 30)], [()], known=known, assumed=0.007)
     assert floor.shift == 0.007
+
+
+@pytest.mark.parametrize(("rows", "behind"), [(19, 0), (20, 20)])
+def test_twenty_rows_are_enough_for_a_floor(rows: int, behind: int) -> None:
+    one = drift([0.001] * rows)
+    (floor,) = floors([one], one.groups[:1], known=True, assumed=0.5)
+    assert floor.rows == behind
+
+
+def test_caution_is_one_standard_error_of_a_median_deviation() -> None:
+    sizes = np.abs(np.random.default_rng(10).normal(size=(4000, 51)))
+    spreads = 1.4826 * np.median(sizes, axis=1)
+    assert caution(51) - 1 == pytest.approx(spreads.std(), rel=0.05)
 
 
 # --- deciding -------------------------------------------------------------------------------------

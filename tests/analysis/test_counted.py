@@ -167,19 +167,24 @@ def test_model_check_counts_gates_and_finds_every_difference(tmp_path: Path) -> 
         *read("soa", 28, expected=28, gates=[equal]),
         *read("aoas", 64, expected=64, gates=[("model", "failed", "1 request too many")]),
         *read("soaoas", 33, expected=32, gates=[equal]),  # a gate that slept
+        *read("aosoa32", 31, expected=32, gates=[("model", "failed", "31, not 32")]),
     ]
     check = counted.model_check(load2(tmp_path, lines))
-    assert check.verdicts == {"passed": 2, "failed": 2}
+    assert check.verdicts == {"passed": 2, "failed": 3}
     assert [
         (one.params["layout"], one.quantity, one.value, two.value)
         for one, two in check.differences
         if one.quantity == "sectors_per_read"
-    ] == [("aos", "sectors_per_read", 196, 197), ("soaoas", "sectors_per_read", 32, 33)]
+    ] == [
+        ("aos", "sectors_per_read", 196, 197),
+        ("soaoas", "sectors_per_read", 32, 33),
+        ("aosoa32", "sectors_per_read", 32, 31),
+    ]
     ((case_id, detail),) = check.silent
     assert "layout=aoas" in case_id
     assert detail == "1 request too many"
     assert counted.model_words(check) == (
-        "Model: predicted equals counted in 2 of 4 cases; 2 not equal."
+        "Model: predicted equals counted in 2 of 5 cases; 3 not equal."
     )
 
 

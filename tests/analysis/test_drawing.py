@@ -1,21 +1,29 @@
 """From a chart to a sheet and from there to files: where everything lies, and what is written."""
 
 import math
+from collections.abc import Callable
 from io import BytesIO
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from charts import check_drawing
 from strata.figures._chart import (
+    GREY,
+    INK,
+    Arrow,
     Axis,
     Bars,
     Chart,
+    Layer,
     Look,
     Mark,
     Panel,
+    Rule,
     Series,
+    Shade,
     Words,
     names_axis,
 )
@@ -94,6 +102,55 @@ def test_what_is_invalid_is_hollow_and_not_joined() -> None:
     assert len(line.lines[0]) == 2
     assert [len(t.points) for t in hollow] == [1, 1]  # and its sign in the legend
     assert "invalid (hollow)" in [text.text for text in sheet.texts]
+
+
+def drawn(layer: Layer) -> tuple[list[Shape], list[Text], Callable[[float, float], list[Any]]]:
+    """The shapes and words of one layer, and where a place (0 to 4) and a value (0 to 20) lie."""
+    axes = Axis(limits=(0, 4), ticks=()), Axis(limits=(0, 20), ticks=())
+    edge = Rule(0, Look("#333333"))
+    sheet = draw(one(Panel([edge, layer], *axes), width=4, height=3))
+    shapes = [thing for thing in sheet.things if isinstance(thing, Shape)]
+    (frame,) = [shape.clip for shape in shapes if shape.colour == "#333333"]
+    assert frame
+
+    def at(place: float, value: float) -> list[Any]:
+        x, y = frame.x0 + frame.width * place / 4, frame.y0 + frame.height * value / 20
+        return [pytest.approx(x), pytest.approx(y)]
+
+    return [shape for shape in shapes if shape.clip in (frame, None)], sheet.texts, at
+
+
+def test_bars_run_from_their_start_and_are_hollow_without_a_range_where_invalid() -> None:
+    marks = [Mark(1, 10, 8, 12, start=4), Mark(3, 5, 2, 9, valid=False)]
+    shapes, _, at = drawn(Bars(marks, LINE, spread="bar", thick=0.5))
+    sound, hollow = [shape for shape in shapes if shape.colour == LINE.colour]
+    assert (sound.fill, sound.line, hollow.fill, hollow.line) == (LINE.colour, "-", "white", "--")
+    corners = sound.lines[0]
+    assert [min(ends) for ends in zip(*corners, strict=True)] == at(0.75, 4)
+    assert [max(ends) for ends in zip(*corners, strict=True)] == at(1.25, 10)
+    (ranges,) = [shape.lines for shape in shapes if shape.colour == INK and shape.width == 1.1]
+    assert [[list(end) for end in line] for line in ranges] == [[at(1, 8), at(1, 12)]]
+
+
+def test_words_stand_above_all_of_a_mark_and_are_grey_where_it_is_invalid() -> None:
+    marks = [Mark(1, 5, 4, 9, words="one"), Mark(3, 5, words="two", valid=False)]
+    _, texts, at = drawn(Bars(marks, LINE))
+    first, second = (text for text in texts if text.text in ("one", "two"))
+    assert [first.x, first.y - 2] == at(1, 9)
+    assert (first.colour, second.colour) == (INK, GREY)
+
+
+def test_rules_shades_and_arrows_reach_from_end_to_end() -> None:
+    shapes, _, at = drawn(Rule(1, LINE, of="place"))
+    (rule,) = [shape for shape in shapes if shape.colour == LINE.colour]
+    assert [list(end) for end in sorted(rule.lines[0])] == [at(1, 0), at(1, 20)]
+    shapes, _, at = drawn(Shade(2, 6, "#abcdef"))
+    (shade,) = [shape for shape in shapes if shape.colour == "#abcdef"]
+    ends = [list(corner) for corner in sorted(shade.lines[0])]
+    assert (ends[0], ends[-1]) == (at(0, 2), at(4, 6))
+    shapes, _, at = drawn(Arrow((1, 5), (3, 15), LINE))
+    (arrow,) = [shape for shape in shapes if shape.colour == LINE.colour]
+    assert [list(line[len(line) // 2]) for line in arrow.lines[1:]] == [at(1, 5), at(3, 15)]
 
 
 def test_words_find_room_and_panels_of_one_scale_keep_it() -> None:

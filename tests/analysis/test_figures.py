@@ -24,8 +24,10 @@ from builders import (
 )
 from charts import chart_of, check_drawing, data_of, panels
 from strata import figures
+from strata.figures._chart import listed_invalid
 from strata.figures._images import images
-from strata.run import Run, load_run
+from strata.model.truth import load_run
+from strata.run import Run
 from test_coalescing import warp_load
 
 FIGURES = {figure.name: figure for figure in figures.discover()}
@@ -159,6 +161,15 @@ def test_any_single_count_can_be_drawn(name: str, tmp_path: Path) -> None:
         *warp_load(32, 1, model_says=33),
     ]
     assert images(chart_of(FIGURES[name], load2(tmp_path, lines)))["png"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [("", ""), ("abcd", " Invalid, drawn hollow (4): a; b; c; d."),
+     ("abcdef", " Invalid, drawn hollow (6): a; b; c; d; and 2 more.")],
+)  # fmt: skip
+def test_a_caption_names_four_that_are_invalid(labels: str, words: str) -> None:
+    assert listed_invalid(labels) == words
 
 
 def test_drawing_changes_no_global_state() -> None:

@@ -67,6 +67,11 @@ def test_invalid_operations_are_hollow_and_named(tmp_path: Path) -> None:
     )
 
 
+def test_an_operation_is_as_valid_as_its_latency_and_its_rate(tmp_path: Path) -> None:
+    run = load(tmp_path, [operation("ffma", 4, 1, 1), operation("ffma", 1, 4, 32, valid=False)])
+    assert "(1): instruction_cost/cuda/ilp=4/operation=ffma" in caption_of(FIGURE, run)
+
+
 def test_the_g80_stands_beside_the_operations_that_it_had(tmp_path: Path) -> None:
     run = load(tmp_path, [*FFMA, operation("shuffle", 24, 1, 1)])
     _, full = panels(chart_of(FIGURE, run))

@@ -34,7 +34,7 @@ SOME = [
     mix("rsqrt", 12, 4),
     mix("rsqrt", 4, 4.5),
     mix("none", 12, 0),
-    mix("integer_add", 48, 1.1, valid=False),
+    mix("integer_add", 48, 9.1, valid=False),
 ]
 
 
@@ -58,7 +58,7 @@ def test_partners_stand_in_the_order_of_the_legend_and_by_size(tmp_path: Path) -
 def test_invalid_costs_are_hollow_and_named(tmp_path: Path) -> None:
     run = load(tmp_path, SOME)
     (panel,) = panels(chart_of(FIGURE, run))
-    assert values(panel, valid=False) == [1.1]
+    assert values(panel, valid=False) == [9.1]
     words = caption_of(FIGURE, run)
     assert "Invalid, drawn hollow (1): micro/issue_mix/cuda/multiply_adds=48" in words
     assert "The most is 4.5 cycles: reciprocal square root among 4 multiply-adds." in words

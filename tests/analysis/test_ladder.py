@@ -4,9 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import ladder_run
-from builders import case, count, load2
+from builders import case, count, load2, row
 from ladder_run import GALAXIES, SINGLE, SMALL, made, rung_case, rung_counts, some, words
 from strata import reference
 from strata.ladder import best, seeds
@@ -155,6 +156,12 @@ def test_a_published_rate_is_of_its_chip_alone() -> None:
     assert reference.is_of(h200, "nvidia-h200")
     assert not reference.is_of(h200, "nvidia-h200-nvl")
     assert not reference.is_of(h200, "nvidia-gh200")
+    assert not reference.is_of(structs.replace(h200, gpu="H200 NVL"), "h200")
+
+
+def test_interactions_are_the_square_of_each_system() -> None:
+    of = row("tiled", "step_time", 1, systems=32, bodies=4096)
+    assert ladder.interactions(of) == 32 * 4096**2
 
 
 # --- tables ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ladder_run
-from builders import case, count, load2, measurement
+from builders import case, count, load2, measurement, row
 from ladder_run import (
     CLOCK,
     GALAXIES,
@@ -26,6 +26,7 @@ from ladder_run import (
 from strata.ladder import launch
 from strata.ladder import rungs as ladder
 from strata.ladder.rungs import Cases
+from strata.ladder.stalls import Stalls
 from strata.ladder.steps import FACTORS, SEEDS, Change, changes, sentences
 from strata.model import plain
 from strata.report.tables import nbody_rungs, nbody_steps, nbody_unroll
@@ -226,6 +227,19 @@ def test_a_step_stays_at_one_place_and_in_one_layout(gpu: Run) -> None:
         assert after.valid
 
 
+def test_a_step_stays_in_its_layout_though_most_rungs_have_another(tmp_path: Path) -> None:
+    rungs = [(rung, "aos") for rung in ("naive", "tiled", "one_launch", "unrolled")]
+    rungs += [("fast_math", "soaoas"), ("unrolled", "soaoas")]
+    lines = [rung_case(rung, 1e12, SMALL, layout=layout) for rung, layout in rungs]
+    assert step(some(tmp_path, *lines), "unrolled").after.params["layout"] == "soaoas"
+
+
+def test_what_no_state_has_is_never_less_than_nothing() -> None:
+    states = {name: row("naive", f"stall_{name}", 6) for name in ("wait", "selected")}
+    found = Stalls("naive", states, row("naive", "stall_all", 10), None)
+    assert found.shares == {"wait": 0.6, "selected": 0.6, "other": 0}
+
+
 def test_a_counted_size_comes_before_a_larger_one(tmp_path: Path) -> None:
     large = [
         rung_case("fast_math", 2e12, SINGLE, layout="soaoas", slots=14),
@@ -266,6 +280,16 @@ def test_issue_limits_predict_where_slots_are_used(tmp_path: Path) -> None:
     assert predicted(one, "limits") == pytest.approx(18 / 14.03)
     slow = step(some(tmp_path / "b", *pair(rates=(0.8e12, 1.8e12))), "unrolled")
     assert slow.prediction is None
+
+
+def test_issue_limits_know_how_many_sms_are_at_work(tmp_path: Path) -> None:
+    axes: dict[str, Any] = {"slots": 14.09, "layout": "soaoas"}
+    lines = [
+        rung_case("invariants", 1.8e12, SMALL, **axes),
+        rung_case("block_size", 0.9e12, SMALL, block_size=1024, **axes),
+    ]
+    one = step(some(tmp_path, *lines), "block_size")
+    assert predicted(one, "limits") == pytest.approx(64 / 132 / (256 / 264))
 
 
 def test_counted_instructions_predict_without_limits(tmp_path: Path) -> None:
@@ -320,6 +344,39 @@ def test_the_counters_that_moved_most_are_told(tmp_path: Path) -> None:
     told = plain(one.moved)
     assert told.startswith("instructions/interaction 18.2 → 9.1; issue slots used 68 → 79 %; ")
     assert "most waited for: arithmetic pipe full 20 → 20 %" in told
+
+
+def test_a_counter_that_moved_by_3_percent_is_not_told(tmp_path: Path) -> None:
+    still = plain(step(some(tmp_path, *pair((14.2 * 1.03, 14.2), (79, 79))), "unrolled").moved)
+    assert "instructions/interaction" not in still
+
+
+def test_three_counters_are_told(tmp_path: Path) -> None:
+    lines = pair((28, 14.2), (40, 79))
+    requests = SMALL["bodies"] ** 2 / 32
+    for line, value in zip(lines[1::2], (1, 9), strict=True):
+        line["measurements"] += [
+            count("shared_load_requests", requests * value, unit="request"),
+            count("l1_sectors_per_request", value, unit="sector"),
+        ]
+    told = plain(step(some(tmp_path, *lines), "unrolled").moved)
+    assert told.count("→") == 4  # and what was waited for
+
+
+def test_the_range_of_a_step_is_what_both_intervals_allow(tmp_path: Path) -> None:
+    cases = Cases(some(tmp_path))
+    before, after = (row("tiled", ladder.RATE, rate) for rate in (100.0, 200.0))
+    one = Change(before, after, cases)
+    assert (one.low, one.measured, one.high) == pytest.approx((198 / 101, 2, 202 / 99))
+
+
+@pytest.mark.parametrize(
+    ("gain", "verdict"),
+    [(1.02, "pays nothing"), (1.04, "pays"), (0.98, "pays nothing"), (0.96, "costs")],
+)
+def test_a_step_of_3_percent_pays_nothing(gain: float, verdict: str, tmp_path: Path) -> None:
+    run = some(tmp_path, *pair(rates=(1.2e12, gain * 1.2e12)))
+    assert any(f"1.18×) {verdict} here (" in plain(one) for one in sentences(run))
 
 
 def test_nothing_of_nothing_has_not_moved(tmp_path: Path) -> None:

@@ -57,6 +57,15 @@ def test_bars_reach_their_values_and_whiskers_their_percentiles(tmp_path: Path) 
     assert "Hatched" in words
 
 
+def test_arithmetic_takes_no_more_than_the_whole(tmp_path: Path) -> None:
+    slow = layout_case("aos", 100, extra=[measurement("arithmetic_cycles", [120])], cores="all")
+    run = load(tmp_path, [slow])
+    assert values(panels(chart_of(layout_latency.FIGURE, run))[0]) == [100, 100]
+    words = caption_of(layout_latency.FIGURE, run)
+    assert "one warp at a time on every SM." in words
+    assert "Whiskers" not in words
+
+
 def test_an_invalid_bar_is_hollow_and_named(tmp_path: Path) -> None:
     gate = [("timer", "failed", "9 %")]
     run = load(tmp_path, [layout_case("aos", 100, gates=gate), layout_case("soa", 50)])

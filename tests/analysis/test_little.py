@@ -9,7 +9,7 @@ import pytest
 from builders import case, load, measurement
 from charts import caption_of, chart_of, data_of, marks, panels
 from strata.figures import bandwidth_surface
-from strata.model import little
+from strata.model import atlas, little
 from strata.run import Row
 
 KIB = 1024
@@ -64,7 +64,7 @@ def rows(folder: Path, lines: Sequence[dict[str, Any]]) -> Sequence[Row]:
 
 
 def test_each_level_has_the_latency_of_a_walk_inside_it(tmp_path: Path) -> None:
-    found = little.latencies(rows(tmp_path, walks()))
+    found = little.latencies(load(tmp_path, walks()))
     assert {level: one.seconds for level, one in found.items()} == pytest.approx(
         {"shared": 12e-9, "l1": 16e-9, "l2": 140e-9, "dram": 350e-9}
     )
@@ -77,14 +77,29 @@ def test_what_is_invalid_or_walked_by_all_has_no_say(tmp_path: Path) -> None:
         walk("shared", 2048, 99e-9, failed=True),
         walk("shared", 4096, 99e-9, cores="several"),
     ]
-    found = little.latencies(rows(tmp_path, lines))
+    found = little.latencies(load(tmp_path, lines))
     assert {level: one.seconds for level, one in found.items()} == {"shared": 12e-9}
-    assert little.latencies(()) == {}
+    assert little.latencies(load(tmp_path / "empty", [])) == {}
+
+
+def test_device_memory_is_the_median_from_2_to_16_times_the_l2(tmp_path: Path) -> None:
+    lines = [walk("global_cg", times * L2, times * 1e-9) for times in (1, 2, 4, 16, 32, 64)]
+    assert little.latencies(load(tmp_path, lines))["dram"].seconds == pytest.approx(4e-9)
+
+
+def test_a_cpu_has_no_latencies_here(tmp_path: Path) -> None:
+    place = {"space": "memory", "footprint": 8192, "stride": 64, "cores": "one"}
+    line = walk("memory", 8192, 1e-9)["measurements"]
+    one = case(line, benchmark="latency_vs_footprint", backend="host", params=place)
+    run = load(tmp_path, [one], backend="host", device__l1d_bytes=32 * KIB)
+    assert atlas.latencies(run).keys() == {"l1"}
+    assert little.latencies(run) == {}
 
 
 def test_sms_follow_from_the_rates_of_one_and_of_all(tmp_path: Path) -> None:
     lines = [stream(2.0**power, 1e12) for power in range(12, 15)]
     assert little.cores(rows(tmp_path, lines)) == SMS
+    assert little.cores(rows(tmp_path, [stream(4096, 1e12, sms=SMS + 0.1)])) == SMS
     assert little.cores(rows(tmp_path, [stream(4096, 1e12, sms=SMS + 0.5)])) is None
     assert little.cores(()) is None
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ladder_run
-from builders import case, count
+from builders import case, count, load2
 from charts import (
     beside,
     caption_of,
@@ -103,6 +103,24 @@ def test_a_cpu_is_measured_by_its_serial_rung() -> None:
     assert "Strokes" not in caption_of(FIGURES["nbody_ladder"], run_of("host"))
 
 
+@pytest.mark.parametrize(
+    ("place", "noise"), [(ladder_run.HOST_GALAXIES, "passed"), (ladder_run.HOST_SINGLE, "failed")]
+)
+def test_a_serial_rung_of_another_size_or_that_is_invalid_measures_nothing(
+    place: Any, noise: str, tmp_path: Path
+) -> None:
+    lines = [
+        rung_case("serial", 1e8, place, backend="host", layout="aos", noise=noise),
+        *(
+            rung_case(rung, 1e9, ladder_run.HOST_SINGLE, backend="host", layout="soa")
+            for rung in ("openmp", "cpu_soa")
+        ),
+    ]
+    run = load2(tmp_path, lines, backend="host")
+    *_, words = shown_words(*panels(chart_of(FIGURES["nbody_ladder"], run)))
+    assert words.endswith("× openmp")
+
+
 def test_an_invalid_rung_is_hollow_and_another_size_is_told(tmp_path: Path) -> None:
     run = some(
         tmp_path,
@@ -136,6 +154,7 @@ def test_the_caption_names_who_published_what() -> None:
     words = caption_of(FIGURES["nbody_ladder"], run_of("gpu")).replace("\u202f", " ")
     assert "NVIDIA's sample (CUDA sample nbody, fp32, -ftz=true, blocks of 512; 524 288" in words
     assert "driver 580.159.04" in words
+    assert "in doubt" not in words
 
 
 # --- unrolling and blocks -------------------------------------------------------------------------
@@ -165,6 +184,16 @@ def test_an_invalid_factor_is_hollow(tmp_path: Path) -> None:
     (panel,) = panels(chart_of(FIGURES["nbody_unroll"], run))
     assert [mark.place for mark in marks(panel, valid=False)] == [4]
     assert "unroll 4." in caption_of(FIGURES["nbody_unroll"], run)
+
+
+def test_nothing_is_gained_over_an_invalid_loop(tmp_path: Path) -> None:
+    run = some(
+        tmp_path,
+        rung_case("unrolled", 1e12, SINGLE, layout="soaoas", unroll=1, noise="failed"),
+        rung_case("unrolled", 2e12, SINGLE, layout="soaoas", unroll=4),
+    )
+    (panel,) = panels(chart_of(FIGURES["nbody_unroll"], run))
+    assert [mark.place for mark in marks(panel, valid=False)] == [1, 4]
 
 
 def test_occupancy_stands_beneath_the_rate_where_it_was_counted(tmp_path: Path) -> None:
@@ -198,6 +227,17 @@ def test_gravit_is_timed_from_copy_to_copy(tmp_path: Path) -> None:
     assert [mark.place for mark in marks(upper, valid=False)] == [40000]
     assert [mark.place for mark in marks(lower)] == [80000]
     assert "Invalid, drawn hollow (1): naive, 40" in caption_of(FIGURES["nbody_gravit"], run)
+
+
+def test_gravit_gains_nothing_over_an_invalid_step_or_by_one(tmp_path: Path) -> None:
+    rungs = ("naive", "tiled", "fast_math")
+    naive, tiled, fast = (ladder_run.gravit_case(rung, 40000, 1e11, layout="aos") for rung in rungs)
+    naive["measurements"][-1]["noise"]["verdict"] = "failed"
+    items = FIGURES["nbody_gravit"].items(some(tmp_path / "a", naive, tiled, fast))
+    assert nbody_gravit.gains(items).keys() == {"fast_math"}
+    tiled["measurements"][-1]["noise"]["verdict"] = "failed"
+    items = FIGURES["nbody_gravit"].items(some(tmp_path / "b", naive, tiled, fast))
+    assert not nbody_gravit.gains(items)
 
 
 def test_gravit_is_told_over_the_papers_first_code(tmp_path: Path) -> None:
@@ -262,6 +302,13 @@ def test_a_cpu_has_no_factors_beside_its_steps() -> None:
     assert "Right:" not in caption_of(FIGURES["nbody_waterfall"], run_of("host"))
 
 
+def test_without_a_rule_nothing_is_called_predicted(tmp_path: Path) -> None:
+    figure = FIGURES["nbody_waterfall"]
+    assert "Predicted:" in caption_of(figure, run_of("gpu"))
+    lines = [rung_case(rung, 1e12, SINGLE, layout="aos") for rung in ("naive", "tiled")]
+    assert "redicted" not in caption_of(figure, some(tmp_path, *lines))
+
+
 # --- a report on two K80 --------------------------------------------------------------------------
 
 
@@ -277,6 +324,7 @@ def test_the_k80_stand_beside_what_redoes_them(tmp_path: Path) -> None:
     for pair, rate in zip(*both, strict=True):
         assert pair.row.value == pytest.approx(80 * 32 * 4096**2 / rate.row.value)
         assert pair.better == pytest.approx(rate.better, rel=0.03)
+        assert 0.99 * pair.row.value < pair.row.minimum < pair.row.value < pair.row.maximum
     words = caption_of(throughput, run_of("gpu"))
     assert "Not redone in this run: serial, OpenMP." in words
     # Other systems than theirs have no time to compare.

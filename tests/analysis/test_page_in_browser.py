@@ -15,8 +15,8 @@ import pytest
 
 import chromium
 from figure_images import RUNS, drawings
+from strata.model.truth import load_run
 from strata.report import page as report
-from strata.run import load_run
 
 pytestmark = pytest.mark.skipif(chromium.executable() is None, reason=chromium.MISSING)
 

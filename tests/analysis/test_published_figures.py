@@ -1,5 +1,6 @@
 """Own numbers beside published ones: what is compared, what is left out, how it is drawn."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -22,7 +23,7 @@ from charts import (
 from strata import reference
 from strata.figures._figure import Figure
 from strata.figures.published import FIGURES, LATENCIES
-from strata.model import Cited, Table, plain, tables
+from strata.model import Cited, Table, atlas, plain, tables
 from strata.reference import published
 from strata.reference.published import Mark
 from strata.report import tables as report_tables
@@ -79,7 +80,8 @@ def latencies() -> list[Row]:
         for footprint, cycles in staircase.items():
             rows += chase(space, footprint, cycles)
     rows += chase("global_cg", 2 * MIB, 1.0, cores="several")
-    return [*rows, row("l2_partition", "far_cycles", 488.0, method="double_centred_split")]
+    parts = {"partitions": 2.0, "near_load_cycles": 288.0, "far_load_cycles": 488.0}
+    return [*rows, *(row("l2_partition", name, value, method="m") for name, value in parts.items())]
 
 
 def bandwidths() -> list[Row]:
@@ -205,25 +207,56 @@ def test_the_order_of_rows_does_not_matter(figure: Figure[Any]) -> None:
 # --- latencies ------------------------------------------------------------------------------------
 
 
+def own() -> Mapping[str, Row]:
+    return atlas.own_latencies(run_with(every()))
+
+
 def test_the_rows_that_stand_for_levels() -> None:
-    found = {panel: one.value for panel, one in published.own_latencies(every()).items()}
-    assert found == {
-        "shared": 24, "l1": 32, "l2": 280, "l2_far": 488, "dram": 680, "constant_l1": 28,
+    assert {panel: one.value for panel, one in own().items()} == {
+        "shared": 23, "l1": 31, "l2": 280, "l2_far": 488, "dram": 680, "constant_l1": 28,
         "constant_l15": 98,
     }  # fmt: skip
 
 
+def test_an_atomic_exchange_is_no_load() -> None:
+    rows = [replace(one, quantity=one.quantity.replace("_load_", "_")) for one in every()]
+    assert "l2_far" not in atlas.own_latencies(run_with(rows))
+
+
 def test_an_invalid_row_stands_for_nothing() -> None:
-    rows = [replace(one, valid=one.value not in (24.0, 488.0)) for one in latencies()]
-    found = published.own_latencies(rows)
-    assert found["shared"].value == 23
+    rows = [replace(one, valid=one.value not in (23.0, 488.0)) for one in latencies()]
+    found = atlas.own_latencies(run_with(rows))
+    assert found["shared"].value == 24
     assert "l2_far" not in found
-    marks = published.latency_marks(rows, tuple(published.LATENCIES))
+    marks = published.latency_marks(found, tuple(published.LATENCIES))
     assert "l2_far" not in {mark.panel for mark in marks}
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_cost_of_an_instruction_is_of_a_lone_warp_or_of_full_sms(*, backwards: bool) -> None:
+    rows = costs()[:: -1 if backwards else 1]
+    chain, full = (published.own_cost(rows, "fadd", chain=chain) for chain in (True, False))
+    assert chain
+    assert full
+    assert (chain.value, full.value) == (11, 0.5)
+    alone = [one for one in rows if one.text("warps_per_sm") == "1"]
+    assert published.own_cost(alone, "fadd", chain=False) is None
+
+
+def test_a_published_rate_is_the_same_in_any_unit() -> None:
+    known = [one for one in reference.bandwidths() if one.level == "dram" and one.unit == "GB/s"]
+    one = next(filter(published._comparable, known))
+    share = published._comparable(one)
+    assert share
+    for unit, scale in {"TB/s": 1e3, "GiB/s": 2**30 / 1e9}.items():
+        other = published._comparable(replace(one, value=one.value / scale, unit=unit))
+        assert other
+        assert other[0] == share[0]
+        assert other[1] == pytest.approx(share[1])
+
+
 def marks_of(panel: str) -> list[Mark]:
-    return [mark for mark in published.latency_marks(every(), (panel,)) if mark.published]
+    return [mark for mark in published.latency_marks(own(), (panel,)) if mark.published]
 
 
 def test_published_latencies_stand_as_they_are_printed() -> None:
@@ -252,9 +285,9 @@ def test_what_is_no_load_or_has_no_cycles_is_left_out() -> None:
 
 
 def test_generations_stand_in_order_and_the_own_mark_first() -> None:
-    marks = published.latency_marks(every(), ("l1",))
+    marks = published.latency_marks(own(), ("l1",))
     assert marks[0].published is None
-    assert (marks[0].value, marks[0].gpu) == (32, "test-device")
+    assert (marks[0].value, marks[0].gpu) == (31, "test-device")
     order = [published.GENERATIONS.index(mark.generation) for mark in marks[1:]]
     assert order == sorted(order)
 
@@ -285,7 +318,7 @@ def test_citations_stand_beside_their_line_and_generations_beside_the_last_panel
     first, *_, last = panels(chart_of(LATENCY, run_with(every())))
     both = [reference.source(key).number for key in ("mt4g2026", "jia2018volta")]
     assert f"[{', '.join(map(str, sorted(both)))}]" in shown_words(first)  # V100 PCIe
-    assert shown_words(first)[0] == "24"  # the own one
+    assert shown_words(first)[0] == "23"  # the own one
     assert (first.beside, beside(last)[:3]) == ((), ["", "Tesla", "Kepler"])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from builders import (
     COUNTED_RUN,
@@ -26,6 +27,7 @@ from builders import (
     load2,
     measurement,
     predicted,
+    row,
     write_context,
     write_run,
 )
@@ -640,6 +642,16 @@ def test_a_number_may_be_written_in_other_ways(run: Path, old: str, new: str) ->
     edit(run / "measurements.csv", old, new)
     loaded = load_run(run)
     assert loaded.table is loaded.rows
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "interval"), [(99.5, 100.5, (99.5, 100.5)), (None, None, (99, 101))]
+)
+def test_a_row_of_few_samples_has_their_range_for_an_interval(
+    low: float | None, high: float | None, interval: tuple[float, float]
+) -> None:
+    one = row("layout_read", "warp_read_cycles", 100)
+    assert structs.replace(one, ci_low=low, ci_high=high).interval == interval
 
 
 def visit(number: int, cycles: list[float], noise: str = "passed", **changes: Any) -> Any:

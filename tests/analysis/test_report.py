@@ -31,9 +31,10 @@ from builders import (
 )
 from strata import figures
 from strata.figures import _drawing as drawing
+from strata.model.truth import load_run
 from strata.report import page as report
 from strata.report import sentences, tables
-from strata.run import Run, RunError, load_run
+from strata.run import Run, RunError
 
 
 class Page(HTMLParser):
@@ -268,7 +269,7 @@ def test_clean_complete_run_has_no_notices(tmp_path: Path) -> None:
 
 def test_gates_invalid_rows_skips_and_failures_are_listed(one: Path) -> None:
     page = text(one)
-    assert "<summary>12 invalid rows: a gate failed</summary>" in page
+    assert "<summary>12 invalid rows: a gate failed, or a rule of truth is broken</summary>" in page
     assert "event_slope is +4.30 % off clock64_slope" in page
     assert "noise: half-width 9.1 % &gt; 1 %" in page
     assert "<b>skipped</b>: the working set of 64 warps does not fit in L1" in page

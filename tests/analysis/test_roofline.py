@@ -231,6 +231,13 @@ def test_the_interval_counts_in_favour_of_a_point(tmp_path: Path) -> None:
         1.05 * PEAK / FLOPS * (1 + step / 100) for step in (-6, -5, -4, 0, 4, 5, 6)
     ]
     assert points(shown(tmp_path, *ceilings(), line, counted))["l2"].above is None
+    peak, *others = ceilings()
+    peak["measurements"][0]["samples"] = [
+        PEAK * (1 + step / 100) for step in (-6, -5, -4, 0, 4, 5, 6)
+    ]
+    kernel = rung(1.05 * PEAK, at({"l2": 900}))
+    found = shown(tmp_path / "roof", peak, *others, *kernel, nominal=False)
+    assert points(found)["l2"].above is None
 
 
 @pytest.mark.parametrize(
@@ -338,6 +345,8 @@ def test_an_invalid_ceiling_bounds_nothing_and_is_named(tmp_path: Path) -> None:
     assert points(found)["dram"].share is None
     assert "Not drawn, as no row of them is valid: DRAM." in caption(found)
     assert not any("DRAM" in words.text for words in layers(found, Words))
+    rates = [mark.value / mark.place for one in layers(found, Series) for mark in one.marks]
+    assert not any(rate == pytest.approx(4) for rate in rates)  # TB/s
 
 
 def test_without_a_valid_peak_or_bandwidth_there_is_no_roofline(tmp_path: Path) -> None:
@@ -362,6 +371,7 @@ def test_lesser_ceilings_are_those_that_lack_something(tmp_path: Path) -> None:
         without_fma(0.49 * PEAK),
         bandwidth("dram", 3.9e12, width=4),  # as good as the roof
         bandwidth("l2", 8e12, width=4),
+        bandwidth("l2", 9e12, width=4, operation="write"),
         strided("dram", 0.7e12, 32),
         strided("dram", 0.6e12, 64, noise="failed"),
         strided("dram", 0.5e12, 16),
@@ -384,6 +394,8 @@ def test_theoretical_ceilings_come_from_the_rows_and_the_device(tmp_path: Path) 
     lines = [
         arithmetic("fp32", PEAK, limit=1.01 * PEAK),
         bandwidth("dram", 4e12, share=0.8),
+        bandwidth("dram", 3e12, share=0.75, width=4),
+        bandwidth("dram", 3e12, share=0.5, width=8),  # a fast clock makes of it more
         bandwidth("l2", 1e13),
         *rung(1e13, at({"l2": 300})),
     ]
@@ -401,6 +413,9 @@ def test_invalid_counts_make_an_invalid_point(tmp_path: Path) -> None:
     found = shown(tmp_path, *ceilings(), *rung(1e13, at({"l2": 300}), noise="failed"))
     assert not points(found)["l2"].valid
     assert "Invalid, crossed out (1): tiled." in caption(found)
+    line, counted = rung(1e13, at({"l2": 300}))
+    counted["measurements"][0]["noise"]["verdict"] = "failed"
+    assert not points(shown(tmp_path / "b", *ceilings(), line, counted))["l2"].valid
     assert [one.look.marker for one in layers(found, Series) if one.look.marker] == ["X", "X"]
 
 
@@ -450,6 +465,7 @@ def profiled(
     """A launch as `strata import` leaves it."""
     line = case([], suite="ncu", benchmark=kernel, params={"grid": grid, "block": 256})
     found = [count("gpu_time", time, unit="s", method="gpu__time_duration.sum")]
+    found[0]["samples"] = [0.999 * time, time, 1.001 * time]
     found += [
         count(name, value, unit="1", method=f"{name}.sum") for name, value in quantities.items()
     ]
@@ -472,6 +488,7 @@ def test_profiled_kernels_stand_under_borrowed_ceilings(tmp_path: Path) -> None:
     assert {one.run for one in found} == {mine.context.run}
     assert named(found, "fp32").how.endswith("of the run other")
     triad, dgemm = points_of(found)
+    assert triad.low < triad.value < triad.high
     assert (triad.name, triad.work, triad.above) == ("triad", 2e9, None)
     assert (triad.value, triad.intensity) == pytest.approx((2e12, 2))
     assert dgemm.above is not None

@@ -113,6 +113,13 @@ def test_what_failed_a_gate_is_hollow_as_a_point_and_as_a_ratio() -> None:
     )
 
 
+@pytest.mark.parametrize("quantity", ["kernel_time", "useful_bandwidth"])
+def test_a_kernel_is_as_valid_as_its_time_and_its_bandwidth(quantity: str) -> None:
+    rows = kernel((2, "coalesced", 4), 2e-3)
+    (one,) = kernels_of([replace(row, valid=row.quantity != quantity) for row in rows])
+    assert not FIGURE.valid(one)
+
+
 def test_an_invalid_kernel_of_the_wider_group_is_not_boasted_of() -> None:
     kernels = kernels_of(every(invalid=[(1, "coalesced", 16)]))
     assert "Groups of 16 bytes" not in FIGURE.caption(kernels)

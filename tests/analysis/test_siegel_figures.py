@@ -57,6 +57,8 @@ def test_speed_is_over_aos_and_theirs_beside_it(tmp_path: Path) -> None:
 def test_invalid_reads_are_hollow(tmp_path: Path) -> None:
     run = load2(tmp_path, [read("aos", 300), read("soa", 200, noise="failed")])
     assert values(panels(chart_of(GAINS, run))[0], valid=False) == [1.5]
+    unsound = load2(tmp_path / "b", [read("aos", 300), read("soaoas", 100, noise="failed")])
+    assert "soaoas here" not in caption_of(GAINS, unsound)
     assert "Invalid, drawn hollow (1): DRAM soa, one warp alone." in caption_of(GAINS, run)
     assert values(panels(chart_of(TIMES, run))[0], valid=False) == [200]
     assert "Invalid, drawn hollow (1): DRAM soa." in caption_of(TIMES, run)

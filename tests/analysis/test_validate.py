@@ -18,8 +18,8 @@ from builders import (
     measurement,
     write_run,
 )
-from strata.run import load_run
-from strata.run.validate import findings
+from strata.run import RunError, load_run
+from strata.run.validate import findings, refuse_repeated, refuse_unusable
 
 
 def edited(run: Path, old: str, new: str) -> tuple[str, ...]:
@@ -67,6 +67,34 @@ def test_finds_a_row_that_the_samples_do_not_give(
 
 def test_last_digits_may_be_rounded_differently(run: Path) -> None:
     assert edited(run, ",14.0,11.0,", ",14.000000000000002,11.0,") == ()
+
+
+def test_what_differs_by_more_than_a_last_digit_is_another_number(run: Path) -> None:
+    (finding,) = edited(run, ",14.0,11.0,", ",14.0000000001,11.0,")
+    assert "value is 14.0000000001, the samples give 14.0" in finding
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (f"{NAME},", "other,", "a row of the run other"),
+        (",test-device,", ",another,", "a row of the device another"),
+        (",cuda,micro", ",host,micro", "a row of the backend host"),
+    ],
+)
+def test_nothing_is_drawn_from_a_table_of_another_device(
+    run: Path, old: str, new: str, words: str
+) -> None:
+    edit(run / "measurements.csv", old, new)
+    with pytest.raises(RunError, match=words):
+        refuse_unusable(load_run(run))
+
+
+def test_a_run_is_given_once(run: Path) -> None:
+    one = load_run(run)
+    refuse_repeated([one])
+    with pytest.raises(RunError, match=f"the run {NAME} twice"):
+        refuse_repeated([one, one])
 
 
 @pytest.fixture

@@ -496,7 +496,7 @@ TEST(EngineWindow, BySumsTakesTheClockFromTheSlopeOfAllWriters) {
 TEST(EngineWindow, OfTheMedianSmGoesFromItsFirstStartToItsLastEnd) {
   // Two writers on each of three SMs.
   const auto sm = [](std::uint64_t begin, std::uint64_t end) {
-    return std::vector{stamp_of(end - begin - 5, 0, begin),
+    return std::vector{stamp_of((end - begin) / 2, 0, begin),
                        stamp_of(end - begin - 7, 0, begin + 7)};
   };
   const auto launch = [&](double work, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
@@ -512,6 +512,19 @@ TEST(EngineWindow, OfTheMedianSmGoesFromItsFirstStartToItsLastEnd) {
   const Inside seen = window.read(launch(1, 100, 130, 110), launch(3, 900, 310, 350));
   EXPECT_DOUBLE_EQ(seen.cycles, (350 - 110) / 2.0);
   EXPECT_DOUBLE_EQ(seen.slowest, seen.cycles);
+}
+
+TEST(EngineResults, AreOfEveryWriter) {
+  const std::vector<Stamp> stamps{{.result = 7}, {.result = 8}};
+  Tally tally;
+  results_are([](const Call&) { return std::uint64_t{7}; })({}, stamps, tally);
+  EXPECT_EQ(tally.checked, 2U);
+  EXPECT_EQ(tally.different, 1U);
+  results_are([](const Call&, std::size_t writer) { return 7 + writer; })({}, stamps, tally);
+  EXPECT_EQ(tally.checked, 4U);
+  EXPECT_EQ(tally.different, 1U);
+  results_add_up_to([](const Call&) { return 15U; })({}, stamps, tally);
+  EXPECT_EQ(tally.different, 1U);
 }
 
 TEST(EngineWindow, OfEachCoreMatchesLaunchesByCore) {
@@ -852,7 +865,6 @@ struct CountBench {
                 quantity("l1_load_hit_sectors", "sector"), quantity("l2_load_sectors", "sector"),
                 quantity("l2_load_miss_sectors", "sector"), quantity("dram_read_bytes", "B"),
                 quantity("l1_store_sectors", "sector"), quantity("l2_store_sectors", "sector"),
-                quantity("l2_fabric_hit_sectors", "sector"),
                 quantity("l2_fabric_miss_sectors", "sector"), quantity("wavefronts", "wavefront")}},
         bench{1, &source} {
     bench.experiment.slopes = {bench.slope()};
@@ -871,7 +883,6 @@ struct CountBench {
                     {"l2_store_sectors", rounds + 1},
                     {"wavefronts", 2 * rounds + 5}};
       if (!halves) return;
-      source.now["l2_fabric_hit_sectors"] = far_hits * rounds + 60;
       source.now["l2_fabric_miss_sectors"] = far_misses * rounds + 60;
     };
     bench.experiment.checked = "sums";
@@ -891,7 +902,6 @@ struct CountBench {
   double missed = 0;
   double memory = 0;
   bool halves = false;  ///< of L2
-  double far_hits = 0;
   double far_misses = 0;
   FakeSource source;
   Bench bench;
@@ -963,22 +973,20 @@ TEST(EngineCounts, RowsOfEachLoadOrNone) {
   EXPECT_EQ(none.verdicts(), "model:passed level:passed result:passed ");
 }
 
-TEST(EngineCounts, RowsOfWhichHalfOfL2HadWhatAndWhatCameFromMemory) {
+TEST(EngineCounts, RowsOfWhatCameFromMemoryAndFromBehindWhichHalfOfL2) {
   CountBench counting;
   counting.plan().rows = LoadRows::per_load;
   counting.plan().length.rounds = 1'000'000;
   counting.plan().loads->fetched_sectors = 2 * counting.plan().loads->sectors;
   counting.halves = true;
   counting.missed = 6;  // of 8 that L2 would fetch for each round
-  counting.far_hits = 2;
   counting.far_misses = 1;
   counting.memory = 4 * 32;
   counting.bench.measure();
   const auto rows = rows_of(counting.bench.fake.record);
-  EXPECT_DOUBLE_EQ(rows.at("l2_hit_share by cupti_net").value, 0.5);
-  EXPECT_DOUBLE_EQ(rows.at("l2_far_hit_share by cupti_net").value, 0.25);
+  EXPECT_DOUBLE_EQ(rows.at("l2_hit_share by cupti_net").value, 0.25);
   EXPECT_DOUBLE_EQ(rows.at("dram_share by cupti_net").value, 0.5);
-  EXPECT_DOUBLE_EQ(rows.at("dram_far_share by cupti_net").value, 0.25);
+  EXPECT_DOUBLE_EQ(rows.at("dram_far_share by cupti_net").value, 0.125);
 }
 
 TEST(EngineCounts, RowsOfEachRequestAndUsedByte) {

@@ -5,7 +5,8 @@ data flow through them:
 
 - `strata.run` reads a run folder into frozen records, or says in one line why it cannot;
 - `strata.run.validate` recomputes `measurements.csv` from the samples and compares;
-- `strata.model` turns records into the points, tables and sentences that are shown (pure);
+- `strata.model` turns records into the points, tables and sentences that are shown (pure), and
+  judges rows of every run, old or new, by the same rules of truth (`strata.model.truth`);
 - `strata.figures` draws them, one file a figure;
 - `strata.report` chooses files and style and writes everything;
 - `strata.cli` is the command `python -m strata`.
@@ -15,7 +16,8 @@ What a program or a notebook wants first is here: `load_run`, `frame`, `findings
 """
 
 from strata.interop import bring_in, export
-from strata.run import Case, Context, Gate, Row, Run, RunError, frame, load_run
+from strata.model.truth import load_run
+from strata.run import Case, Context, Gate, Row, Run, RunError, frame
 from strata.run.validate import findings
 
 __all__ = [

@@ -14,11 +14,12 @@ import typer
 from strata import interop
 from strata.model import counted, tables
 from strata.model.text import plain
+from strata.model.truth import fallen, load_run
 from strata.report import headlines
 from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.table import table
-from strata.run import Run, RunError, load_run, one_line
+from strata.run import Run, RunError, one_line
 from strata.run.validate import findings
 
 BAD_INPUT = 2
@@ -150,7 +151,7 @@ def compare(
 
 @app.command()
 def validate(runs: Runs) -> None:
-    """Check run folders against their contract."""
+    """Check run folders against their contract, and count the rows that break a rule of truth."""
     broken = False
     for folder in runs:
         run = load_run(folder)
@@ -161,6 +162,9 @@ def validate(runs: Runs) -> None:
             unfinished = "" if run.context.state == "complete" else f", {run.context.state}"
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
             typer.echo(f"{folder}: sound ({counts})")
+            for rule, rows, cases, says in fallen(run):
+                told = "valid, and say what they are" if says else "not valid"
+                typer.echo(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 

@@ -20,7 +20,8 @@ class Point:
     """One load of one curve: `row` in cycles, `low` and `high` over its samples.
 
     Where several SMs walk, `low` and `high` are the nearest and the farthest SM. `seconds` is by a
-    timer outside; `plateau` the level of the plateau that the point lies on, in cycles.
+    timer outside; `plateau` the level of the plateau that the point lies on, in cycles, and
+    `plateau_seconds` the same in seconds.
     """
 
     case: CaseRows
@@ -33,6 +34,7 @@ class Point:
     high: float
     seconds: float | None
     plateau: float | None = None
+    plateau_seconds: float | None = None
 
 
 def label(point: Point) -> str:

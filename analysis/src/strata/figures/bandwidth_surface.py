@@ -43,7 +43,7 @@ def items(run: Run) -> Sequence[Spot]:
     """Every timed bandwidth of a GPU whose bytes in flight are known."""
     mine = [row for row in run.of("bandwidth") if row.backend == "cuda"]
     sms = little.cores(mine)
-    latencies = little.latencies(run.rows) if sms else {}
+    latencies = little.latencies(run) if sms else {}
     spots = []
     for case in by_case(mine):
         row, in_flight = case.row("bandwidth"), case.row("bytes_in_flight_per_sm")
@@ -97,7 +97,8 @@ def chart(spots: Sequence[Spot]) -> c.Chart:
 def _caption(spots: Sequence[Spot]) -> str:
     tops, needed = [], []
     for level, here in c.grouped(spots, LEVEL).items():
-        top = max(best([s for s in here if s.operation == "read"]), key=RATE, default=None)
+        reads = best([s for s in here if s.operation == "read"])
+        top = max(reads, key=lambda s: (not s.limit or RATE(s) <= s.limit, RATE(s)), default=None)
         if top:
             share = f", {100 * RATE(top) / top.limit:.1f} % of its limit" if top.limit else ""
             tops.append(f"{level_name(level)} {units.quantity(RATE(top), 'B/s')}{share}")

@@ -4,7 +4,7 @@ Every level of the hierarchy is a step; the plateaus of the curve that has most 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import log
@@ -15,7 +15,7 @@ from strata.figures import _chart as c
 from strata.figures import _chase as chase
 from strata.figures._chase import Point
 from strata.figures._figure import Figure, attributes, prose
-from strata.model import ordered, plateaus
+from strata.model import atlas, ordered, plateaus
 from strata.model.units import SPACE, count, quantity, short, size, unit_name
 from strata.run import Run
 
@@ -46,12 +46,24 @@ def items(run: Run) -> Sequence[Point]:
     found = chase.points(run, NAME, lambda case: case.text("space"))
     strides = Counter(sorted(point.stride for point in found))
     drawn = [point for point in found if point.stride == strides.most_common(1)[0][0]]
-    levels: dict[object, float] = {}
-    for curve in curves(drawn).values():
+    levels: dict[object, tuple[float, float | None]] = {}
+    for space, curve in curves(drawn).items():
         sizes, loads = [float(p.footprint) for p in curve], [p.row.value for p in curve]
+        said = {one.row.key: one for one in atlas.latencies(run, space).values()}
         for found_at in plateaus.find(sizes, loads):
-            levels |= {p.row.key: found_at.level for p in curve[found_at.start : found_at.stop + 1]}
-    return [replace(point, plateau=levels.get(point.row.key)) for point in drawn]
+            on = curve[found_at.start : found_at.stop + 1]
+            times = [point.seconds for point in on if point.seconds is not None]
+            level = found_at.level, median(times) if times else None
+            # A level of the hierarchy has one latency, here and wherever else it is told.
+            for one in (said[point.row.key] for point in on if point.row.key in said):
+                level = one.row.value, one.time.value if one.time else level[1]
+            levels |= {point.row.key: level for point in on}
+    nowhere = None, None
+    return [
+        replace(point, plateau=level, plateau_seconds=seconds)
+        for point in drawn
+        for level, seconds in [levels.get(point.row.key, nowhere)]
+    ]
 
 
 def curves(points: Sequence[Point]) -> dict[str, list[Point]]:
@@ -77,11 +89,15 @@ def step(on: Sequence[Point], curve: Sequence[Point]) -> tuple[int, int, float, 
     """One plateau of a curve: the words are its cycles and time, and where it ends or begins."""
     first, last, level = on[0].footprint, on[-1].footprint, on[0].plateau or 0.0
     cycles = short(level) if level >= 99.95 else count(level)
-    times = [point.seconds for point in on if point.seconds is not None]
-    time = f" ({quantity(median(times), 's')})" if times else ""
+    time = f" ({quantity(on[0].plateau_seconds, 's')})" if on[0].plateau_seconds else ""
     where = "throughout" if on[0] is curve[0] else f"from {size(first)} on"
     where = where if on[-1] is curve[-1] else f"to {size(last)}"
     return first, last, level, f"{cycles}{SPACE}{unit_name(on[0].row.unit)}{time}\n{where}"
+
+
+def labelled(found: Mapping[str, Sequence[object]]) -> str:
+    """The space of most plateaus; textures pass the same caches, but nobody counts their levels."""
+    return max(found, key=lambda space: (space != "texture", len(found[space])), default="")
 
 
 def chart(points: Sequence[Point]) -> c.Chart:
@@ -94,7 +110,8 @@ def chart(points: Sequence[Point]) -> c.Chart:
     logs = [(point.footprint, log(point.row.value)) for point in valid]
     low, high = min([at for _, at in logs] or [0]), max([at for _, at in logs] or [1])
     taken = 0.0  # below plateaus up to here are the words of the last one
-    for first, last, level, words in max(steps(points).values(), key=len, default=[]):
+    found = steps(points)
+    for first, last, level, words in found.get(labelled(found), []):
         here = [at for footprint, at in logs if first <= footprint <= last]
         gaps = [(at - log(level)) / (high - low or 1) for at in [low, high, *here]]
         over = min((gap for gap in gaps if gap > ALIKE), default=0)
@@ -135,9 +152,12 @@ def marked(points: Sequence[Point]) -> dict[str, float]:
 def _caption(points: Sequence[Point]) -> str:
     marks = marked(points).keys()
     several = ", or nearest to farthest SM where every SM walks, each with one load in flight"
-    found = {LOOKS.get(name, (name,))[0]: these for name, these in steps(points).items()}
-    each = "; ".join(f"{of} {', '.join(text for *_, text in found[of])}" for of in found)
-    most = max(found, key=lambda name: len(found[name]), default="")
+    found = steps(points)
+    names = {space: LOOKS.get(space, (space,))[0] for space in found}
+    each = "; ".join(
+        f"{names[space]} {', '.join(text for *_, text in these)}" for space, these in found.items()
+    )
+    most = names.get(labelled(found), "")
     return prose(
         "Time of one load whose address the load before it gave, in random order over slots of "
         f"{size(points[0].stride)}, against the bytes that the chain spans. Lines: medians; bands: "

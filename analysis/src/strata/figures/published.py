@@ -6,10 +6,11 @@ from operator import attrgetter
 
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, prose
+from strata.model import atlas
 from strata.model.units import short
 from strata.reference import cite, published
 from strata.reference.published import GENERATIONS, Mark
-from strata.run import Row
+from strata.run import Run
 
 LATENCIES = {
     "shared": ("shared memory", "cycles"),
@@ -92,10 +93,14 @@ def _chart(marks: Sequence[Mark], panels: Mapping[str, tuple[str, str]]) -> c.Ch
     return c.Chart([row], 8.4, 1.25 + 0.185 * (1 + ticks[-1]))
 
 
+def _latency_marks(run: Run, panels: Sequence[str]) -> Sequence[Mark]:
+    return published.latency_marks(atlas.own_latencies(run), panels)
+
+
 def _figure(
     name: str, title: str,
     panels: Mapping[str, tuple[str, str]],
-    marks: Callable[[Sequence[Row], Sequence[str]], Sequence[Mark]],
+    marks: Callable[[Run, Sequence[str]], Sequence[Mark]],
     caption: str, *, order: int,
 ) -> Figure[Mark]:  # fmt: skip
     """The figure of these panels; its sources and their doubts come behind the caption."""
@@ -108,7 +113,7 @@ def _figure(
 
     return Figure(
         name, title, order,
-        lambda run: marks(run.rows, tuple(panels)),
+        lambda run: marks(run, tuple(panels)),
         lambda marks: _chart(marks, panels),
         full_caption,
         attributes("panel", "gpu", "generation", "value", "low", "high")
@@ -124,10 +129,11 @@ def _figure(
 FIGURES = (
     _figure(
         "published_latency", "Latencies beside those of other GPUs",
-        LATENCIES, published.latency_marks,
-        "Cycles of one dependent load. Filled, with the line through all GPUs: this run (largest "
-        "footprint of 16 KiB for shared memory and L1, of an eighth of the L2 for it, four times "
-        "the L2 for DRAM; of the far part of an L2 of two parts the mean over SMs and lines). "
+        LATENCIES, _latency_marks,
+        "Cycles of one dependent load. Filled, with the line through all GPUs: the medians of this "
+        "run (footprints of up to 16 KiB for shared memory and L1, of 256 KiB to a quarter of the "
+        "L2 for it, from twice the L2 to the reach of the TLB for DRAM; the far part of an L2 of "
+        "two parts where loads were timed, not atomics). "
         "Open: as published, with numbers of the bibliography; lines are printed ranges. Each "
         "cycle is one of the clock of its own GPU; latencies that are published in nanoseconds "
         "alone are left out.",
@@ -135,7 +141,7 @@ FIGURES = (
     ),
     _figure(
         "published_bandwidth", "Bandwidths beside those of other GPUs",
-        BANDWIDTHS, published.bandwidth_marks,
+        BANDWIDTHS, lambda run, panels: published.bandwidth_marks(run.rows, panels),
         "Bytes in a clock for each SM, and of DRAM the share of what its pins carry. Filled, with "
         "the line through all GPUs: the best launch of this run. Open: as published, with numbers "
         "of the bibliography. Rates of a whole GPU per clock are divided by its number of SMs, "
@@ -146,7 +152,7 @@ FIGURES = (
     ),
     _figure(
         "published_constant", "Constant caches beside those of other GPUs",
-        CONSTANTS, published.latency_marks,
+        CONSTANTS, _latency_marks,
         "Cycles of one dependent load of a constant whose address is in a register. Filled, with "
         "the line through all GPUs: this run (largest footprint of 1 KiB, and between 8 and "
         "24 KiB). Open: as published, with numbers of the bibliography; each cycle is one of the "

@@ -10,7 +10,7 @@ from functools import partial
 from operator import attrgetter
 
 from strata.figures import _chart as c
-from strata.figures._figure import Figure, attributes
+from strata.figures._figure import Figure, attributes, prose
 from strata.model import FIELDS, LEVELS, Point, curves, fields_name, level_name
 from strata.model.units import unit_name
 from strata.run import Run
@@ -68,9 +68,13 @@ def _caption(points: Sequence[Point]) -> str:
     )
     sizes = sorted(Counter(point.block_size for point in points).items())
     listed = ", ".join(f"{size} threads at {count}" for size, count in sizes)
-    return (
+    served_first = sum("little: " in point.row.reasons for point in points)
+    return prose(
         f"{what} Each point stands at the block size of the best useful bandwidth: {listed} of "
-        f"{len(points)} points. Layouts are set apart sideways to stay visible."
+        f"{len(points)} points. Layouts are set apart sideways to stay visible.",
+        served_first
+        and f"At {served_first} points the law of Little does not hold for the median: some warps "
+        "were served before others.",
     )
 
 

@@ -5,8 +5,10 @@ and a table say the same. What a run lacks is simply not there.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from statistics import median
 from typing import NamedTuple, TypeVar
 
+from strata.model import plateaus
 from strata.model.cases import CLOCKS, by_case
 from strata.model.names import LEVELS, ordered, rank
 from strata.run import Row, Run, grouped
@@ -41,72 +43,151 @@ def middle(rows: Sequence[Row]) -> Row:
     return sorted(rows, key=lambda row: row.value)[(len(rows) - 1) // 2]
 
 
-def _best(rows: Iterable[Row], place: Callable[[Row], Place]) -> dict[Place, Row]:
-    """The row of the highest value at each place, the first of equal ones."""
+def _best(
+    rows: Iterable[Row], place: Callable[[Row], Place], beyond: frozenset[str] = frozenset()
+) -> dict[Place, Row]:
+    """The row of the highest value at each place, the first of equal ones.
+
+    A case `beyond` its limit stands for a place only where all are.
+    """
     groups = grouped(rows, place).items()
-    return {at: max(here, key=lambda row: row.value) for at, here in groups}
+    return {at: max(here, key=lambda r: (r.case not in beyond, r.value)) for at, here in groups}
+
+
+def beyond_limit(rows: Iterable[Row]) -> frozenset[str]:
+    """The cases whose rate is more than the device can do, if within its own interval."""
+    return frozenset(r.case for r in rows if r.quantity == "share_of_limit" and r.value > 1)
 
 
 def _valid(run: Run, benchmark: str) -> list[Row]:
     return [row for row in run.of(benchmark) if row.valid]
 
 
+class Latency(NamedTuple):
+    """A dependent load out of one level: the row of the median case, and what stands beside it.
+
+    `time` is the same load in seconds, by a timer outside; `first` and `last` are the rows of the
+    smallest and the largest footprint that the median is over.
+    """
+
+    row: Row
+    time: Row | None
+    first: Row
+    last: Row
+
+
 Windows = Mapping[str, tuple[str, float, float]]
 """Of each level the space that is walked, and the footprints that it alone serves, in bytes."""
 
-
-def gpu_windows(l2: float) -> Windows:
-    """Footprints with room on both sides, for a GPU with `l2` bytes of L2 (0: unknown)."""
-    return {
-        "l1": ("global_ca", 0, 16 * KIB),
-        "shared": ("shared", 0, 16 * KIB),
-        "l2": ("global_cg", 256 * KIB, l2 / 4),
-        "dram": ("global_cg", 4 * l2, 16 * l2),
-    }
+CHASE = "latency_vs_footprint"
+BEYOND = 16
+"""Footprints of main memory over the last cache, where no knee of the TLB bounds them."""
 
 
 def _windows(run: Run) -> Windows:
-    """Up to half a cache, from twice the one below, memory from four times the last cache on."""
+    """Footprints with room on both sides: of a GPU's DRAM from twice the L2 to the TLB's knee."""
+    if run.context.backend == "cuda":
+        l2 = _l2_bytes(run)
+        return {
+            "l1": ("global_ca", 0, 16 * KIB),
+            "shared": ("shared", 0, 16 * KIB),
+            "l2": ("global_cg", 256 * KIB, l2 / 4),
+            "dram": ("global_cg", 2 * l2, (tlb_knee(run) or BEYOND * l2) if l2 else 0),
+        }
     told = (run.context.device.facts.get(f"{cache}_bytes") for cache in ("l1d", "l2", "l3"))
     l1, l2, l3 = (size if isinstance(size, int) else 0 for size in told)
-    if run.context.backend == "cuda":
-        return gpu_windows(l2)
     last = l3 or l2
     return {
         "l1": ("memory", 0, l1 / 2),
         "l2": ("memory", 2 * l1, l2 / 2),
         "l3": ("memory", 2 * l2, l3 / 4),
-        "dram": ("memory", 2 * last, 16 * last),
+        "dram": ("memory", 2 * last, BEYOND * last),
     }
 
 
-def inside(rows: Iterable[Row], windows: Windows) -> Mapping[str, list[Row]]:
-    """The rows of `latency_vs_footprint`, walked by one core, that each level alone served."""
-    walked = [row for row in rows if row.text("cores", "one") == "one" and row.count("footprint")]
-    found = {
-        level: [
-            row
-            for row in walked
-            if row.text("space") == space and low <= int(row.params["footprint"]) <= high
-        ]
-        for level, (space, low, high) in windows.items()
+def _l2_bytes(run: Run) -> float:
+    """The L2 as the driver reports it; 0 where the run does not tell."""
+    over = (row for row in run.of(CHASE) if row.quantity == "footprint_over_l2")
+    found = [(row.count("footprint") or 0) / row.value for row in over if row.value]
+    told = run.context.device.facts.get("l2_bytes")
+    return median(found) if found else told if isinstance(told, int) else 0
+
+
+def tlb_knee(run: Run) -> float | None:
+    """Bytes that the kept translations reach, by the first plateau of `tlb`; None if unknown."""
+    walked = {
+        int(row.params["footprint"]): row.value
+        for row in _valid(run, "tlb")
+        if (row.quantity, row.text("allocation")) == ("load_cycles", "malloc")
+        and row.method in CLOCKS
+        and row.count("footprint")
     }
-    return {level: here for level, here in found.items() if here}
+    sizes = sorted(walked)
+    found = plateaus.find([*map(float, sizes)], [walked[size] for size in sizes])
+    return found[0].last if found else None
 
 
-def latencies(run: Run) -> Mapping[str, Row]:
-    """The median row of cycles of a dependent load inside each level, nearest level first."""
-    valid = _valid(run, "latency_vs_footprint")
-    rows = (row for row in valid if row.quantity == "load_cycles" and row.method in CLOCKS)
-    found = {level: middle(here) for level, here in inside(rows, _windows(run)).items()}
-    return dict(sorted(found.items(), key=lambda item: item[1].value))
+def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
+    """Of each level the median case of a dependent load by one core, nearest level first.
+
+    With `space`, of the loads of that one, for the levels that it reaches as others of its kind do.
+    """
+    cases: dict[str, Row] = {}
+    times: dict[str, Row] = {}
+    for row in _valid(run, CHASE):
+        if row.text("cores", "one") == "one" and row.count("footprint"):
+            if row.quantity == "load_cycles" and row.method in CLOCKS:
+                cases[row.case] = row
+            elif row.quantity == "load_time":
+                times[row.case] = row
+    found = {}
+    for level, (usual, low, high) in _windows(run).items():
+        alike = space.partition("_")[0] == usual.partition("_")[0]
+        of = space if alike and (level, space) != ("l1", "global_cg") else usual
+        here = [r for r in cases.values() if r.text("space") == of and low <= _size(r) <= high]
+        if here and space in ("", of):
+            row = middle(here)
+            found[level] = Latency(
+                row, times.get(row.case), min(here, key=_size), max(here, key=_size)
+            )
+    return dict(sorted(found.items(), key=lambda item: item[1].row.value))
+
+
+def _size(row: Row) -> int:
+    return int(row.params["footprint"])
+
+
+def constants(run: Run) -> Mapping[str, Row]:
+    """Cycles of a constant out of the cache of an SM and out of the one behind it.
+
+    The largest footprint of at most 1 KiB, and of 24 KiB where it is more than 8.
+    """
+    found: dict[str, Row] = {}
+    for row in sorted(_valid(run, CHASE), key=lambda row: (row.count("footprint") or 0, row.case)):
+        of = (row.quantity, row.method, row.text("space"), row.text("cores"))
+        if of == ("load_cycles", "clock64_slope", "constant", "one"):
+            size = row.count("footprint") or 0
+            name = "constant_l1" if size <= KIB else "constant_l15"
+            if size <= KIB or 8 * KIB < size <= 24 * KIB:
+                found[name] = row
+    return found
+
+
+def own_latencies(run: Run) -> Mapping[str, Row]:
+    """The row behind each panel of published latencies; nothing of a run on a CPU."""
+    if run.context.backend != "cuda":
+        return {}
+    found = {level: one.row for level, one in latencies(run).items()} | dict(constants(run))
+    if (parts := partitions(run)) and parts.access == "a load":
+        found["l2_far"] = parts.far
+    return {level: row for level, row in found.items() if row.backend == "cuda"}
 
 
 def bandwidths(run: Run) -> Mapping[str, Best]:
     """The best read of each level that `bandwidth` streamed, nearest level first."""
     rows = _valid(run, "bandwidth")
     reads = (r for r in rows if r.quantity == "bandwidth" and r.params.get("operation") == "read")
-    best = _best(reads, lambda row: row.text("level"))
+    best = _best(reads, lambda row: row.text("level"), beyond_limit(rows))
     cases = {case.rows[0].case: case for case in by_case(rows)}
     found = {}
     for level in ordered(best, LEVELS):
@@ -123,18 +204,45 @@ def ceilings(run: Run) -> Mapping[str, Best]:
     """The best rate of each kind of arithmetic that was timed, fastest first."""
     rows = [row for row in _valid(run, "ceilings") if row.provenance == "timed"]
     shares = {row.case: row for row in rows if row.quantity == "share_of_limit"}
-    best = _best((r for r in rows if r.quantity in RATES), lambda row: row.text("arithmetic"))
+    rates = (row for row in rows if row.quantity in RATES)
+    best = _best(rates, lambda row: row.text("arithmetic"), beyond_limit(rows))
     order = sorted(best.items(), key=lambda item: (-item[1].value, item[0]))
     return {kind: Best(row, None, shares.get(row.case)) for kind, row in order}
 
 
-def partitions(run: Run) -> tuple[Row, Row, Row] | None:
-    """How many parts L2 has, and cycles of a load from the own and the other; None of one part."""
+def neighbour(run: Run) -> Row | None:
+    """A load from another SM's shared memory: the farthest block of the largest cluster."""
+    loads = (
+        row
+        for row in _valid(run, "distributed_shared")
+        if (row.quantity, row.method) == ("load_cycles", "clock64_slope") and row.count("distance")
+    )
+    return max(
+        loads, key=lambda row: (row.count("cluster") or 0, row.count("distance") or 0), default=None
+    )
+
+
+class Partitions(NamedTuple):
+    """How many parts L2 has, and cycles of an access to the own and to the other."""
+
+    parts: Row
+    near: Row
+    far: Row
+    access: str
+    """What was timed: "a load", or what runs had before loads were."""
+
+
+def partitions(run: Run) -> Partitions | None:
+    """The parts of L2; None of one part."""
     rows = {row.quantity: row for row in _valid(run, "l2_partition")}
-    count, near, far = (rows.get(name) for name in ("partitions", "near_cycles", "far_cycles"))
-    if not (count and near and far) or count.value < 2:
+    count = rows.get("partitions")
+    if not count or count.value < 2:
         return None
-    return count, near, far
+    for kind, access in (("_load", "a load"), ("", "an atomic exchange")):
+        near, far = (rows.get(f"{side}{kind}_cycles") for side in ("near", "far"))
+        if near and far:
+            return Partitions(count, near, far, access)
+    return None
 
 
 def transfers(run: Run) -> Mapping[tuple[str, str], Row]:

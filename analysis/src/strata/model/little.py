@@ -9,38 +9,29 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from strata.model.atlas import gpu_windows, inside, middle
+from strata.model import atlas
 from strata.model.cases import by_case
-from strata.run import Row
+from strata.run import Row, Run
 
 CLOSE = 0.02
 """How far the number of cores may be from a whole one."""
 
 
 class Latency(NamedTuple):
-    """The unloaded latency of a level in seconds; `row` is the median of the loads behind it."""
+    """The unloaded latency of a level in seconds, and the row that says it."""
 
     level: str
     seconds: float
     row: Row
 
 
-def latencies(rows: Sequence[Row]) -> Mapping[str, Latency]:
-    """Level -> latency, of what `latency_vs_footprint` walked well inside it, on a GPU.
-
-    The driver's size of L2 is a footprint over its share of it. Timed by a timer outside.
-    """
-    walks = [row for row in rows if row.benchmark == "latency_vs_footprint"]
-    l2 = [
-        (row.count("footprint") or 0) / row.value
-        for row in walks
-        if row.quantity == "footprint_over_l2" and row.value
-    ]
-    of_gpu = ("load_time", "s", "cuda", True)
-    timed = [row for row in walks if (row.quantity, row.unit, row.backend, row.valid) == of_gpu]
+def latencies(run: Run) -> Mapping[str, Latency]:
+    """Level -> latency of a GPU, as `atlas.latencies` has it, by a timer outside."""
+    found = atlas.latencies(run).items() if run.context.backend == "cuda" else ()
     return {
-        level: Latency(level, median([row.value for row in here]), middle(here))
-        for level, here in inside(timed, gpu_windows(median(l2) if l2 else 0)).items()
+        level: Latency(level, one.time.value, one.time)
+        for level, one in found
+        if one.time and one.time.unit == "s"
     }
 
 

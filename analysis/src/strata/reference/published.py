@@ -5,7 +5,6 @@ without a clock, rates without a number of SMs or without the pins', other instr
 that the run has no valid row of is left out as well.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -90,40 +89,8 @@ _OTHER_METRICS = (
 """What is no dependent load that hits, or stands there twice."""
 
 
-def own_latencies(rows: Sequence[Row]) -> Mapping[str, Row]:
-    """The valid row that stands for each panel of `LATENCIES`, cycles of a dependent load.
-
-    Of the chase by one warp: the largest footprint of at most 16 KiB for shared memory and L1,
-    1 KiB for the constant cache, 24 KiB for the one behind it (of more than 8), an eighth of the
-    L2 for that; the smallest of four times the L2 or more for DRAM. The far part of the L2 from
-    `l2_partition`, which alone tells it from the near one. Nothing of a run on a CPU.
-    """
-    over_l2 = {
-        row.case: row.value
-        for row in rows
-        if row.benchmark == CHASE and row.quantity == "footprint_over_l2"
-    }
-    chase = [
-        (row.text("space"), row.count("footprint") or 0, over_l2.get(row.case, math.nan), row)
-        for row in _measured(rows, CHASE, "load_cycles", "clock64_slope")
-        if row.text("cores") == "one"
-    ]
-    chase.sort(key=lambda point: (point[1], point[3].case))
-    constant = [(size, row) for at, size, _, row in chase if at == "constant"]
-    found = {
-        "shared": [row for at, size, _, row in chase if at == "shared" and size <= 16 * KIB][-1:],
-        "l1": [row for at, size, _, row in chase if at == "global_ca" and size <= 16 * KIB][-1:],
-        "l2": [row for at, _, share, row in chase if at == "global_cg" and share <= 1 / 8][-1:],
-        "l2_far": _measured(rows, "l2_partition", "far_cycles")[:1],
-        "dram": [row for at, _, share, row in chase if at == "global_cg" and share >= 4][:1],
-        "constant_l1": [row for size, row in constant if size <= KIB][-1:],
-        "constant_l15": [row for size, row in constant if 8 * KIB < size <= 24 * KIB][-1:],
-    }
-    return {panel: some[0] for panel, some in found.items() if some}
-
-
-def latency_marks(rows: Sequence[Row], panels: Sequence[str]) -> tuple[Mark, ...]:
-    """Latencies in cycles, of those panels of `LATENCIES` that the run has a row of."""
+def latency_marks(own: Mapping[str, Row], panels: Sequence[str]) -> tuple[Mark, ...]:
+    """Latencies in cycles, of those panels of `LATENCIES` that the run has a row of: `own`."""
     theirs = (
         (panel, one, one.value.bounds)
         for one in reference.latencies()
@@ -133,7 +100,7 @@ def latency_marks(rows: Sequence[Row], panels: Sequence[str]) -> tuple[Mark, ...
         and one.metric not in _OTHER_METRICS
         and one.value.bounds is not None
     )
-    return _marks(panels, own_latencies(rows), theirs)
+    return _marks(panels, own, theirs)
 
 
 BANDWIDTHS = ("shared", "l1", "l2", "dram_read", "dram_copy")

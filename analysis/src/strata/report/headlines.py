@@ -14,9 +14,9 @@ from strata.model import atlas, layouts
 from strata.model.names import LEVELS, level_name, ordered
 from strata.model.text import Cited, Sentence, Table, cited
 from strata.model.timers import TIMER_TOLERANCE, agreements
-from strata.model.units import factor, number, quantity, size
+from strata.model.units import factor, number, quantity
 from strata.report.attempt import attempt
-from strata.report.sentences import against_limit, percent
+from strata.report.sentences import against_limit, latency_words, percent, walked
 from strata.run import Run
 
 MOST = 10
@@ -59,14 +59,15 @@ def latencies(run: Run) -> Iterator[Headline]:
     parts = atlas.partitions(run)
     shared = found.pop("shared", None) if "l1" in found else None
     for level in ordered(found, LEVELS):
-        row = found[level]
-        remark: Sentence = ("a chain through ", Cited(size(row.count("footprint") or 0), row))
+        remark = walked(found[level], "")
         if level == "l1" and shared:
-            remark = ("shared memory ", cited(shared))
+            remark = ("shared memory ", cited(shared.row))
+            if neighbour := atlas.neighbour(run):
+                remark = (*remark, ", another SM's ", cited(neighbour))
         elif level == "l2" and parts:
-            near, far = (Cited(number(part.value), part) for part in parts[1:])
-            remark = ("near part ", near, ", far part ", far)
-        yield Headline(f"{level_name(level)} latency", (cited(row),), remark)
+            near, far = (Cited(number(part.value), part) for part in (parts.near, parts.far))
+            remark = (f"{parts.access}: near part ", near, ", far part ", far)
+        yield Headline(f"{level_name(level)} latency", latency_words(found[level]), remark)
 
 
 def bandwidths(run: Run) -> Iterator[Headline]:

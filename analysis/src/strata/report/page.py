@@ -24,6 +24,7 @@ from markupsafe import Markup
 from strata.figures._drawing import Drawing, drawn
 from strata.model import counted, tables, units
 from strata.model.text import Cited, Sentence, Table
+from strata.model.truth import fallen
 from strata.report import all_rows, headlines
 from strata.report.attempt import attempt, left_out
 from strata.report.citations import Citations
@@ -42,6 +43,9 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 FEW = 40
 """A figure of more rows than these does not list them: a button shows them among all rows."""
+
+MOST = 8
+"""Of the rows of a case that are invalid for one reason these are listed: a case has dozens."""
 
 # An absolute path of the machine that measured: two or more steps from the root, a home or a drive.
 # It starts where a word does, or behind a compiler's flag of one letter (-I/opt/include).
@@ -103,7 +107,7 @@ def make(runs: Sequence[Run]) -> dict[str, bytes]:
     page = BytesIO()
     templates.get_template("report.html.j2").stream(
         sections=sections, title=f"Strata: {', '.join(devices)}", verdicts=VERDICTS, cites=cites,
-        cite=cites.cite, command=shlex.join, spans=all_rows.spans, few=FEW,
+        cite=cites.cite, command=shlex.join, spans=all_rows.spans, few=FEW, most=MOST,
     ).dump(page, "utf-8")  # fmt: skip
     files["references.bib"] = cites.bibtex().encode()
     files["report.html"] = page.getvalue()
@@ -216,6 +220,7 @@ def _notices(run: Run) -> list[str]:
     kind = build.build_type or "an unnamed build type"
     shown = "; ".join(without_paths(line) for line in found[:3])
     broken = f"{shown}; and {len(found) - 3} more" if len(found) > 3 else shown
+    fell = [one for one in fallen(run) if not one.says]
     told = {
         "Built from a source tree with uncommitted changes: the commit alone does not reproduce "
         "these numbers.": build.dirty,
@@ -224,6 +229,9 @@ def _notices(run: Run) -> list[str]:
         f"The run is {state}: what is missing here was not measured.": state != "complete",
         "measurements.csv is missing; this page was computed from samples.jsonl.": table is None,
         f"The run folder breaks its contract ({broken}). This page is from the samples.": found,
+        f"{sum(one.rows for one in fell)} rows were valid when they were recorded and break a "
+        f"rule of truth ({', '.join(f'{one.rule} {one.rows}' for one in fell)}): they keep their "
+        "values and are shown as not valid.": fell,
     }
     return [words for words, applies in told.items() if applies]
 

@@ -42,13 +42,23 @@ def against_limit(level: str, best: atlas.Best) -> Sentence:
     return (Cited(f"{best.per_cycle.value:.1f} B {clock}", best.per_cycle), f" of each {core}")
 
 
+def latency_words(one: atlas.Latency) -> Sentence:
+    """In cycles, and in seconds where they were timed: `667 cycles (337 ns)`."""
+    return (cited(one.row), " (", cited(one.time), ")") if one.time else (cited(one.row),)
+
+
+def walked(one: atlas.Latency, start: str = ", ") -> Sentence:
+    """Over which footprints it is the median."""
+    low, high = (Cited(size(row.count("footprint") or 0), row) for row in (one.first, one.last))
+    return (start, "chains of ", low, *((" to ", high) if low.text != high.text else ()))
+
+
 def latency(run: Run) -> Iterator[Sentence]:
     """What a load costs that waits for the one before it, out of each level."""
-    parts: list[Sentence] = []
-    for level, row in atlas.latencies(run).items():
-        walked = Cited(size(row.count("footprint") or 0), row)
-        through = (" (a chain through ", walked, ")") if level == "dram" else ()
-        parts.append((f"{level_name(level)} ", cited(row), *through))
+    parts = [
+        (f"{level_name(level)} ", *latency_words(one), *(walked(one) if level == "dram" else ()))
+        for level, one in atlas.latencies(run).items()
+    ]
     if parts:
         yield ("Latency of a dependent load: ", *joined(parts), ".")
 
@@ -82,9 +92,9 @@ def arithmetic(run: Run) -> Iterator[Sentence]:
 def l2_partitions(run: Run) -> Iterator[Sentence]:
     """Into how many parts L2 is cut, and what crossing from one to the other costs."""
     if found := atlas.partitions(run):
-        count, near, far = found
+        count, near, far, access = found
         yield (
-            "L2 is cut into ", Cited(f"{count.value:.0f} parts", count), ": a load takes ",
+            "L2 is cut into ", Cited(f"{count.value:.0f} parts", count), f": {access} takes ",
             cited(near), " from the part near its SM and ", cited(far), " from the far one.",
         )  # fmt: skip
 

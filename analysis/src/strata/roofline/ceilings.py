@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import ClassVar
 
+from strata.model.atlas import beyond_limit
 from strata.model.cases import by_case
 from strata.roofline.forms import FLOP, INSTRUCTION, LEVELS, WARP, Form, level_words
 from strata.run import Row, Run
@@ -76,9 +77,12 @@ def ceilings(run: Run, form: Form) -> list[Ceiling]:
     return [*flat, *sloped] if sound else []
 
 
-def _best(rows: Iterable[Row]) -> Row | None:
-    """The highest of the valid rows; of invalid ones, which are no ceiling, where none is valid."""
-    return max(rows, key=lambda row: (row.valid, row.value), default=None)
+def _best(rows: Iterable[Row], beyond: frozenset[str] = frozenset()) -> Row | None:
+    """The highest of the valid rows; of invalid ones, which are no ceiling, where none is valid.
+
+    One `beyond` its limit only where all valid ones are.
+    """
+    return max(rows, key=lambda row: (row.valid, row.case not in beyond, row.value), default=None)
 
 
 def _ceiling(
@@ -103,9 +107,10 @@ def peaks(run: Run, form: Form) -> list[Ceiling]:
     if form is INSTRUCTION:
         return _issue(run, [row for row in timed if row.backend == "cuda" and row.valid])
     limits = {row.case: row for row in rates if row.provenance == "modelled"}
+    beyond = beyond_limit(run.of("ceilings"))
     result = []
     for kind in ("fp16x2", MAIN, "fp64"):
-        if row := _best(row for row in timed if row.text("arithmetic") == kind):
+        if row := _best((row for row in timed if row.text("arithmetic") == kind), beyond):
             limit = limits.get(row.case)
             result += _ceiling(
                 row, _KINDS[kind][0], kind, f"multiply-adds, form {row.text('form')}",
@@ -153,9 +158,9 @@ def _bandwidths(run: Run, form: Form) -> list[Ceiling]:
         if row and level in whole:
             whole[level].append(row)
             limits[level] += [row.value / share.value] if share and share.value > 0 else []
-    result = []
+    result, beyond = [], beyond_limit(run.of("bandwidth"))
     for level, rows in whole.items():
-        if best := _best(rows):
+        if best := _best(rows, beyond):
             roof, *limit = _ceiling(
                 best, level_words(level, best.backend), level,
                 f"{best.text('operation')}, {best.text('width')} B wide", scale=1 / form.moved,

@@ -23,6 +23,13 @@ class Run(Struct, frozen=True, dict=True):
     context: Context
     cases: tuple[Case, ...]
     rows: tuple[Row, ...]
+    before: "Run | None" = None
+    """The run as it was recorded, where `strata.model.truth` judged some of its rows anew."""
+
+    @property
+    def recorded(self) -> "Run":
+        """The run as its files have it."""
+        return self.before or self
 
     def of(self, benchmark: str) -> tuple[Row, ...]:
         """The rows of one benchmark, in their order."""
@@ -43,8 +50,11 @@ class Run(Struct, frozen=True, dict=True):
     def table(self) -> tuple[Row, ...] | None:
         """`measurements.csv`, read when first asked for; None where an unfinished run has none.
 
-        `rows` itself where the table says the same. Raises `RunError` where it cannot be read.
+        The recorded `rows` themselves where it says the same. Raises `RunError` where it cannot be
+        read.
         """
+        if self.before:
+            return self.before.table
         path = self.folder / MEASUREMENTS_FILE
         known = self.context.state == "complete" or path.exists() or packed(path).exists()
         return read_table(path, self.rows) if known else None

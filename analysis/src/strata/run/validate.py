@@ -31,6 +31,7 @@ def findings(run: Run) -> tuple[str, ...]:
 
     Raises `RunError` where the table cannot be read.
     """
+    run = run.recorded
     told = [
         f"{name}: found {found}; expected {expected}" for name, found, expected, _ in _cases(run)
     ]
@@ -53,6 +54,7 @@ def refuse_unusable(run: Run) -> None:
     off after it was written, and a page would not tell; a table with rows of other runs or devices
     is no longer the table of these samples. What else `findings` finds, a page can name.
     """
+    run = run.recorded
     for name, found, expected, mend in chain(_cases(run), _rows(run)):
         raise RunError(run.folder / name, found=found, expected=expected, mend=mend)
 

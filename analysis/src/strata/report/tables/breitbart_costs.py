@@ -4,7 +4,7 @@ Table 2.2 of Breitbart (2008), row by row.
 """
 
 from strata import reference
-from strata.model import Sentence, Table
+from strata.model import Sentence, Table, atlas
 from strata.model.text import NONE, table, told
 from strata.model.units import short
 from strata.reference import published
@@ -45,7 +45,7 @@ def _cell(row: Row | None, each: int) -> Sentence:
 
 def make(run: Run) -> Table | None:
     """The thesis's rows beside this GPU's; None where no operation was timed on a GPU."""
-    costs, latencies = run.of(published.COST), published.own_latencies(run.of(published.CHASE))
+    costs, latencies = run.of(published.COST), atlas.own_latencies(run)
     lines = []
     for instruction, cost, here, sought, each in ROWS:
         issue = published.own_cost(costs, sought, chain=False)

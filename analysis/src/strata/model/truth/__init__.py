@@ -1,0 +1,119 @@
+"""Rules that every run is judged by when it is read, whenever it was measured and by which gates.
+
+A rule asks whether what a run says of a case can be true: its rows beside each other, and beside
+what the device can do. A row that breaks one keeps its value, is not valid, and says why
+(`flow: re-judged: …`); a rule that speaks of a whole case is one more gate of it. A row that is
+right, but not what its name promises, stays valid and says what it is. Rules say nothing of rows
+that are not valid already, and nothing where the rows do not tell.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from strata.model.truth import counts, rates
+from strata.model.truth.here import Around, Broken, Here
+from strata.run import Case, Gate, Row, Run
+from strata.run import load_run as load_recorded
+
+RULES = (*counts.RULES, *rates.RULES)
+
+MARK = "re-judged: "
+"""What the reason of a rule begins with, behind the rule's name."""
+
+
+def load_run(folder: Path) -> Run:
+    """Read the run in `folder` and judge it. Raises `RunError` as `strata.run.load_run` does."""
+    return judged(load_recorded(folder))
+
+
+def judged(run: Run) -> Run:
+    """`run` with what the rules say of it, and `recorded` as it was; `run` itself if nothing."""
+    of_case: dict[str, list[Row]] = {}
+    for case, rows_of_case in groupby(run.rows, attrgetter("case")):
+        of_case.setdefault(case, []).extend(rows_of_case)
+    found = dict(_broken(run, of_case))
+    if not found:
+        return run
+    rows = chain.from_iterable(
+        _marked(rows, found[case]) if case in found else rows for case, rows in of_case.items()
+    )
+    cases = tuple(_gated(case, found.get(case.id, ())) for case in run.cases)
+    return replace(run, cases=cases, rows=tuple(rows), before=run.recorded)
+
+
+class Fallen(NamedTuple):
+    """Rows that were valid as recorded and break a rule, and of how many cases.
+
+    `says` are those that stay valid, and say what they are.
+    """
+
+    rule: str
+    rows: int
+    cases: int
+    says: bool
+
+
+def fallen(run: Run) -> Sequence[Fallen]:
+    """What each rule found, most first; a row that breaks several counts for the first."""
+    found = []
+    for before, row in zip(run.recorded.rows, run.rows, strict=True):
+        if before.valid and row.reasons != before.reasons:
+            added = row.reasons.removeprefix(before.reasons).removeprefix("; ")
+            found.append((added.partition(": ")[0], row.valid, row.case))
+    cases = Counter((rule, says) for rule, says, _ in dict.fromkeys(found))
+    rows = Counter((rule, says) for rule, says, _ in found).most_common()
+    return [Fallen(rule, number, cases[rule, says], says) for (rule, says), number in rows]
+
+
+def _broken(
+    run: Run, of_case: Mapping[str, Sequence[Row]]
+) -> Iterator[tuple[str, Sequence[Broken]]]:
+    around = Around(run)
+    for case in run.cases:
+        rows = of_case.get(case.id, ())
+        if any(row.valid for row in rows):
+            here = Here(around, case, rows)
+            found = [one for rule in RULES for one in rule(here)]
+            # Of a row that is not valid already there is nothing to say.
+            keys = {row.key for row in rows if row.valid} if found else set()
+            if found := [one for one in found if one.keys is None or one.keys & keys]:
+                yield case.id, found
+
+
+def _reason(broken: Broken) -> str:
+    return f"{broken.rule}: {MARK}{broken.detail}"
+
+
+def _marked(rows: Sequence[Row], found: Sequence[Broken]) -> Iterator[Row]:
+    for row in rows:
+        of_row = [one for one in found if one.keys is None or row.key in one.keys]
+        if row.valid and of_row:
+            of_row.sort(key=attrgetter("says"))  # first what it falls by
+            why = "; ".join(filter(None, [row.reasons, *map(_reason, of_row)]))
+            yield replace(row, valid=all(one.says for one in of_row), reasons=why)
+        else:
+            yield row
+
+
+def _gated(case: Case, found: Sequence[Broken]) -> Case:
+    """With a failed gate for each rule that the case as a whole breaks, or one that says so.
+
+    Where the flow is broken the level is not proved either.
+    """
+    new = {one.rule: one for one in found if one.keys is None or one.says}
+    if not new:
+        return case
+    if "flow" in new:
+        new["level"] = new["flow"]
+    kept = [gate for gate in case.gates if gate.name not in new or gate.verdict == "failed"]
+    gates = (
+        Gate(rule, "unverified" if one.says else "failed", f"{MARK}{one.detail}")
+        for rule, one in new.items()
+    )
+    return replace(case, gates=(*kept, *gates))

@@ -1,0 +1,111 @@
+"""Rules of what was counted: what leaves a level is what the next is asked for, and shares are."""
+
+import re
+from collections.abc import Iterator
+
+from strata.model.counted import SECTOR_BYTES, SHARES
+from strata.model.truth.here import Broken, Here, broken
+
+BOUND = 0.01
+"""Of the sectors that L1 missed, and of a share: as the level gate of the harness has it."""
+
+STRAY_BYTES = 64 * 1024
+"""What others read from memory while work is counted (`stray_bytes` in harness/measure)."""
+
+FROM_MEMORY = 0.75
+"""Of the bytes that misses of L2 fetch: if the far half of L2 answers some, memory gives half."""
+
+MERGING = ("request_merging",)
+"""Benchmarks that ask which requests are answered as one."""
+
+_NET = re.compile(r"requests and (\d+) sectors counted")
+"""What the model gate says of the sectors of the work alone."""
+
+
+def flow(here: Here) -> Iterator[Broken]:
+    """What L1 missed reached L2, each sector once.
+
+    L2 answers requests of several SMs for one sector, close in time, as one: then the SMs received
+    more than L2 served. The counts have the launch's own loads in them (`overhead`); whether those
+    reached L2 is not recorded, so the rule assumes whatever speaks for the case.
+    """
+    if here.case.benchmark in MERGING:
+        return
+    asked, hit = here.value("l1_load_sectors"), here.value("l1_load_hit_sectors")
+    reached = here.value("l2_load_sectors")
+    if not here.level or asked is None or hit is None or reached is None:
+        return
+    own = _net_sectors(here)
+    if own is None or asked - own >= (missed := asked - hit):
+        return
+    overhead = asked - own
+    if missed - overhead <= BOUND * own:
+        return  # L1 served the loads
+    least = (reached - overhead) / missed
+    most = reached / (missed - overhead)
+    if most < 1 - BOUND or least > 1 + BOUND:
+        told = f"{100 * reached / missed:.1f} % of what missed L1 reached L2"
+        yield Broken("flow", f"{told} (bound {100 * BOUND:g} %)")
+
+
+def _net_sectors(here: Here) -> float | None:
+    """Sectors asked of L1 without those of an empty launch; None where the run does not tell."""
+    overhead, asked = here.case.facts.get("overhead_sectors"), here.value("l1_load_sectors")
+    if isinstance(overhead, int) and asked is not None:
+        return asked - overhead
+    details = (gate.detail for gate in here.case.gates if gate.name == "model")
+    said = next(filter(None, map(_NET.search, details)), None)
+    return float(said[1]) if said else None
+
+
+def far_l2(here: Here) -> Iterator[Broken]:
+    """Loads that the level gate says memory served: it gave what L2 fetched for them.
+
+    The far half of a divided L2 answers as well, and counts as a miss of the near one. Where the
+    data fit in L2 as a whole, bytes that others read must not be what was missing. A newer harness
+    counts what came from behind the far half, and judges that itself.
+    """
+    if here.around.tells_far_l2:
+        return
+    missed, share = here.value("l2_missed_sectors_per_load"), here.value("dram_share")
+    asked = here.value("l2_load_sectors")
+    if here.level != "passed" or not missed or missed < 0.5 or share is None:
+        return
+    in_l2 = (here.value("footprint_over_l2") or 2) <= 1
+    stray = STRAY_BYTES / (asked * SECTOR_BYTES) if in_l2 and asked else 0
+    if share - stray < FROM_MEMORY * missed:
+        told = f"memory gave {100 * share / missed:.0f} % of the bytes that L2 fetched"
+        perhaps = ", perhaps to others" if share >= FROM_MEMORY * missed else ""
+        yield Broken("level", f"{told}{perhaps}: the far half of L2 may have given the rest")
+
+
+def shares(here: Here) -> Iterator[Broken]:
+    """A counted share lies between 0 and what was predicted, or 1, within its own uncertainty.
+
+    Memory gives as many bytes as L2 fetches for the sectors that it missed, and others read some.
+    """
+    for name in (*SHARES, "dram_far_share"):
+        row = here.first.get(name)
+        if row is None or row.provenance != "counted":
+            continue
+        most, uncertain = _most(here, name), BOUND
+        if name == "dram_share" and (asked := here.value("l2_load_sectors")):
+            uncertain += STRAY_BYTES / (asked * SECTOR_BYTES)
+        if row.valid and not -uncertain <= row.value <= most + uncertain:
+            told = f"{row.value:.4g} is outside 0 to {most:.4g} by more than {uncertain:.2g}"
+            yield broken("share", told, row)
+
+
+def _most(here: Here, quantity: str) -> float:
+    """What a share can be: as predicted, or for bytes of memory what L2 fetches for its misses."""
+    if quantity == "dram_share" and not here.around.tells_far_l2:
+        per_load = here.value("l2_missed_sectors_per_load")
+        if per_load is not None:
+            return per_load
+        asked, missed = here.value("l2_load_sectors"), here.value("l2_load_miss_sectors")
+        return missed / asked if asked and missed is not None else 1.0
+    predicted = (r.value for r in here.rows if (r.quantity, r.provenance) == (quantity, "modelled"))
+    return next(predicted, 1.0)
+
+
+RULES = (flow, far_l2, shares)

@@ -1,0 +1,124 @@
+"""Rules of what was timed: Little's law, physical limits, names that say less than they seem."""
+
+from collections.abc import Iterator
+
+from strata.model.atlas import L1_BYTES_PER_CYCLE
+from strata.model.truth.here import Broken, Here, broken
+from strata.run import Row
+
+LITTLE_BOUND = 0.05
+LANES = 32
+ISSUED_PER_CYCLE = 128
+"""Operations of lanes that the four schedulers of an SM issue a cycle at the most."""
+
+MOVED_BOUND = 0.01
+
+OVERLAP = 1.2
+"""Both ways at once over one way: less, and one direction waits for the other."""
+LARGE = 0.5
+"""Of the best bandwidth of one way: what a copy reaches whose time is that of its bytes."""
+
+
+def little(here: Here) -> Iterator[Broken]:
+    """Rate times latency is what is in flight (Little 1961), here warps that each wait for a read.
+
+    It holds for the mean. Some warps are served first: then the median of all is no latency. A warp
+    that is alone on its SM waits for no other, and those of near SMs end before the rate does: then
+    it is enough that the law holds for the slowest. Rows stay valid and say what they are, as those
+    of a newer harness do.
+    """
+    if any(gate.name == "little" for gate in here.case.gates):
+        return
+    median, rate = here.first.get("warp_read_cycles"), here.value("reads_per_second")
+    clock, warps = here.value("core_clock"), here.rows[0].count("warps_per_sm")
+    if here.case.backend != "cuda" or not (median and rate and clock and warps and here.sms):
+        return
+    cycles_between = clock * LANES * warps * here.sms / rate
+    slowest = here.value("warp_read_cycles_slowest") if warps == 1 else None
+    found = [one / cycles_between for one in (median.value, slowest) if one is not None]
+    if all(abs(one - 1) > LITTLE_BOUND for one in found):
+        share = f"{100 * found[0]:.1f} % of those there (bound {100 * LITTLE_BOUND:g} %)"
+        told = f"a median of served warps: times the rate it is {share}"
+        rows = [row for row in here.rows if row.quantity in ("warp_read_cycles", "warp_read_time")]
+        yield broken("little", told, *rows, says=True)
+
+
+def limits(here: Here) -> Iterator[Broken]:
+    """Nothing is beyond what the device can do, by more than its own interval and the clock's."""
+    if here.case.backend != "cuda" or LIMITED.isdisjoint(here.first):
+        return
+    for row in here.rows:
+        if row.quantity not in LIMITED or not row.valid or row.provenance != "timed":
+            continue
+        if limit := _limit(here, row):
+            low, high = row.interval
+            least = row.quantity in LEAST
+            beyond = limit / high if least else low / limit
+            if beyond > 1 + here.clock_spread:
+                side = "below" if least else "above"
+                told = f"{row.value:.5g} {row.unit} is {side} the limit of {limit:.5g}"
+                yield broken("limit", f"{told} by more than its interval and the clock's", row)
+
+
+LEAST = ("warp_access_cycles",)
+"""Quantities that the limit bounds from below."""
+_BYTES = ("bandwidth", "useful_bandwidth")
+_CYCLE = ("bandwidth_per_sm", "useful_bandwidth_per_sm")
+LIMITED = frozenset(
+    (*LEAST, *_BYTES, *_CYCLE, "share_of_limit", "operation_throughput", "flops_per_second")
+)
+"""Quantities of which a limit is known, somewhere."""
+
+
+def _limit(here: Here, row: Row) -> float | None:
+    """The limit of a row, in its unit; None where none is known."""
+    place, name = here.place, row.quantity
+    if name == "share_of_limit":
+        return 1.0
+    if name == "warp_access_cycles":
+        return here.value("wavefronts_per_access")
+    if name == "operation_throughput":
+        return ISSUED_PER_CYCLE
+    if name == "flops_per_second":
+        rows = (r.value for r in here.rows if (r.quantity, r.method) == (name, "lanes_times_clock"))
+        return next(rows, None)
+    if place in ("l1", "shared") and name in _CYCLE:
+        return L1_BYTES_PER_CYCLE
+    if place in ("l1", "shared") and name in _BYTES:
+        clock = here.value("core_clock")
+        return L1_BYTES_PER_CYCLE * here.sms * clock if clock and here.sms else None
+    if place == "dram" and name in _BYTES:
+        pins = here.around.device.facts.get("dram_bytes_per_second_theoretical")
+        return pins if isinstance(pins, float) and pins > 0 else None
+    return None
+
+
+def names(here: Here) -> Iterator[Broken]:
+    """`sector_bandwidth` from device memory is what was asked for; caches may have given part."""
+    row, moved = here.first.get("sector_bandwidth"), here.value("memory_bytes_per_used_byte")
+    useful = here.value("useful_bandwidth")
+    if here.place != "dram" or row is None or moved is None or not useful:
+        return
+    if row.value > (1 + MOVED_BOUND) * moved * useful:
+        told = f"sectors asked for, not moved: memory moved {moved * useful:.4g} {row.unit}"
+        yield broken("name", told, row)
+
+
+def overlap(here: Here) -> Iterator[Broken]:
+    """Copies both ways at once by copy engine are more than one way, if they are at once.
+
+    Asked of copies whose time is that of their bytes, not of their start.
+    """
+    params = here.case.params
+    if here.case.benchmark != "peer_copy" or params.get("direction") != "both":
+        return
+    if params.get("by") != "copy_engine" or not (both := here.first.get("bandwidth")):
+        return
+    sizes = here.around.one_way.get(("copy_engine", both.method), {})
+    one_way, best = sizes.get(params.get("bytes", ""), 0.0), max(sizes.values(), default=0.0)
+    if one_way >= LARGE * best > 0 and both.value < OVERLAP * one_way:
+        told = f"both ways move {both.value / one_way:.2f} times one way"
+        yield Broken("overlap", f"{told} (bound {OVERLAP:g}): one after the other")
+
+
+RULES = (little, limits, names, overlap)
