@@ -60,6 +60,10 @@ void print(std::span<const Claim> claims, std::span<const Outcome> outcomes) {
   }
 }
 
+void require_written(std::ofstream& out, const std::string& file) {
+  if (!out.flush()) throw UsageError{fmt::format("--json {}: it cannot be written", file)};
+}
+
 void write_json(const std::string& file, const RecordedRun& run, double seconds,
                 std::span<const Claim> claims, std::span<const Outcome> outcomes) {
   auto table = nlohmann::ordered_json::array();
@@ -82,7 +86,7 @@ void write_json(const std::string& file, const RecordedRun& run, double seconds,
                                      {"claims", std::move(table)}};
   std::ofstream out{file};
   out << whole.dump(1) << '\n';
-  if (!out.flush()) throw UsageError{fmt::format("--json {}: it cannot be written", file)};
+  require_written(out, file);
 }
 
 /// A folder that goes with the last who holds it.
@@ -98,6 +102,10 @@ std::pair<fs::path, Finally> temporary_folder() {
 }
 
 ExitCode selftest(const SelftestOptions& options) {
+  if (!options.json.empty()) {  // to say so now, not after the measurement
+    std::ofstream file{options.json, std::ios::app};
+    require_written(file, options.json);
+  }
   fs::path out = options.out;
   Finally removed;
   if (out.empty()) std::tie(out, removed) = temporary_folder();
