@@ -254,7 +254,6 @@ Sweep sweep_of(std::span<const Claim> claims) {
               .text = "# every case of a claim of strata selftest\n",
               .plan = {},
               .entries = {}};
-  sweep.plan.max_samples = 21;
   sweep.plan.seconds_per_case = 0.5;  // a number that stays noisy is unproved
   sweep.plan.visits = 2;              // as of the default sweep
   for (const Claim& claim : claims)

@@ -135,7 +135,7 @@ Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) 
   if (mistake == Mistake::near_l2_as_far) {
     constexpr double roughly = 0.5;
     experiment.counts->expected = {
-        {.quantity = "l2_fabric_hit_sectors", .predicted = 2.0 * loads, .bound = roughly}};
+        {.quantity = "l2_fabric_sectors", .predicted = 2.0 * loads, .bound = roughly}};
   }
   return experiment;
 }

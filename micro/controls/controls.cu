@@ -75,8 +75,10 @@ __global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32, 2)
     }
   } else if constexpr (mistake == Mistake::optimised_away) {
     [[maybe_unused]] std::uint64_t to = at;
-    for (std::uint32_t i = 0; i < loads; ++i)
+    for (std::uint32_t i = 0; i < loads; ++i) {
       to = *reinterpret_cast<const std::uint64_t*>(to);
+      consume(i);  // the loop stays, and the time that it takes
+    }
   } else {
     walk<access>(at, loads);
   }
@@ -149,6 +151,11 @@ void measure_chain(Session& session, Subject subject, Mistake mistake) {
   cuda_check(cudaGetLastError());
   const Chase kernel = kernel_for(subject, mistake);
   Experiment experiment = describe_chain(chain, subject, mistake);
+  if (subject == Subject::l2_chain) {
+    experiment.slopes[0].start = Start::in_l2;
+    experiment.slopes[0].data = data.data();
+    experiment.slopes[0].bytes = data.size();
+  }
   experiment.slopes[0].launch = [&](const Call& call) {
     kernel<<<1, 1, 0, stream>>>(base, chain, first_slot(chain, mistake, call), call.length.rounds,
                                 machine.device_stamps());

@@ -1,5 +1,6 @@
 """The figure of the halves of L2: what is drawn, what is hollow, what is told."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from builders import case, counts, load2, measurement
+from builders import case, counts, measurement
 from builders import count as counted
+from builders import load2 as load_of_context
 from charts import caption_of, chart_of, check_drawing, data_of, panels, values
 from strata.figures._chart import Arrow, Words
 from strata.figures.l2_partition import FIGURE, LINES
+from strata.run import Run
 
 NEAR, FAR = (label for label, *_ in LINES.values())
 SMS = 12
@@ -43,6 +46,11 @@ def split(
     fabric = counted("fabric_sectors_per_access", 0.5)
     fabric["noise"]["verdict"] = fabric_noise
     return [line, counts(line, [fabric])]
+
+
+def load2(folder: Path, lines: Sequence[dict[str, Any]], sms: int = SMS) -> Run:
+    """The run that `lines` make on a device of so many SMs."""
+    return load_of_context(folder, lines, device__sm_count=sms)
 
 
 def test_one_cache_is_no_figure(tmp_path: Path) -> None:
@@ -113,7 +121,7 @@ def test_caption_tells_cost_sides_and_the_witness(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sms", [4, 160])
 def test_texts_lie_on_the_canvas(tmp_path: Path, sms: int) -> None:
-    chart = chart_of(FIGURE, load2(tmp_path, split(sms=sms, share_noise="failed")))
+    chart = chart_of(FIGURE, load2(tmp_path, split(sms=sms, share_noise="failed"), sms))
     check_drawing(chart)
 
 
@@ -122,3 +130,7 @@ def test_data_have_a_line_for_each_sm(tmp_path: Path) -> None:
     assert [line["sm"] for line in data] == [f"{place}" for place in range(SMS)]
     assert [line["crossing_cycles"] for line in data[:3]] == ["190.0", "191.0", "192.0"]
     assert data[0]["near_share_valid"] == "true"
+
+
+def test_of_several_visits_the_first_is_drawn(tmp_path: Path) -> None:
+    assert len(FIGURE.items(load2(tmp_path, split(sms=2 * SMS)))) == SMS

@@ -67,8 +67,8 @@ class Command(unittest.TestCase):
     def test_help_names_every_subcommand_and_the_exit_codes(self) -> None:
         answer = strata("--help")
         self.assertEqual(answer.returncode, 0)
-        words = ("doctor", "list", "run", "bench", "selftest", "counters", "model", "nbody", "report")
-        forwarded = ("roofline", "compare", "summary", "validate", "export", "import")
+        words = ("doctor", "list", "run", "bench", "selftest", "counters", "model", "nbody")
+        forwarded = ("report", "roofline", "compare", "summary", "validate", "export", "import")
         for word in (*words, *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertIn("130", answer.stdout)
@@ -94,11 +94,11 @@ class Command(unittest.TestCase):
         self.assertEqual(answer.returncode, 3 if by_proof["unproved"] else 0, answer.stdout)
         caught = [one["proof"] for one in found["claims"] if one["kind"] == "control"]
         self.assertEqual(caught, ["held"] * 4, answer.stdout)
-        self.assertEqual(answer.stdout.count("  caught  "), 4, answer.stdout)
+        self.assertEqual(len(re.findall("^caught ", answer.stdout, re.MULTILINE)), 4, answer.stdout)
         self.assertEqual({one["kind"] for one in found["claims"]},
                          {"known_answer", "control", "same_twice"})  # fmt: skip
         self.assertEqual(list(Path(LOCKS.name).glob("strata-selftest-*")), [])
-        self.assertNotIn("control", strata("list").stdout.split("/"))
+        self.assertNotIn("controls/", strata("list").stdout)
 
     def test_doctor_ends_well_and_says_what_is_missing(self) -> None:
         answer = strata("doctor")

@@ -4,6 +4,7 @@ A word of the chain is the address of the next: nothing stands between two of it
 """
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 UNROLL = 16
 FLIGHTS = 4
@@ -16,12 +17,14 @@ CONTRACT = Contract(
             # The trap makes the last clock wait for the last word.
             sass={r"LD\.E\.64": UNROLL, r"BPT\.TRAP": 1},
             sass_in_loops={r"LD\.E\.64": UNROLL},
+            order=Order(r"ld\.u64", r"LD\.E\.64", turn=UNROLL, chains=1, step=UNROLL),
         ),
         Kernel(
             name="9read_tile",
             ptx={r"\bld\.v4\.u32 \{": FLIGHTS, r"mapa\.u64": 1},
             sass={r"LD\.E\.128": FLIGHTS},
             sass_in_loops={r"LD\.E\.128": FLIGHTS},
+            order=Order(r"ld\.v4\.u32", r"LD\.E\.128", turn=FLIGHTS, chains=0),
         ),
     ),
 )

@@ -30,6 +30,10 @@ CONTRACT = Contract(
                 r"ATOMG\.E\.EXCH\.64\.STRONG\.GPU": 1,
                 r"LDG\.E\.64\.STRONG\.GPU": 1,
             },
+            order=(
+                Order(r"atom\.", r"ATOMG", turn=1, chains=1),
+                Order(r"ld\.global\.cg", r"LDG\.E\.64\.STRONG", turn=1, chains=1),
+            ),
         ),
     ),
     others=("6settle",),

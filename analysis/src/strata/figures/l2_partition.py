@@ -62,7 +62,7 @@ def items(run: Run) -> Sequence[Core]:
     # A sample is an SM; those of the first visit come first.
     sms = run.context.device.sm_count
     near, far = (rows[f"{side}_cycles"].taken[:sms] for side in LINES)
-    shares = rows["near_share"].taken if "near_share" in rows else [None] * len(near)
+    shares = rows["near_share"].taken[:sms] if "near_share" in rows else [None] * len(near)
     return [Core(sm, *cells, rows) for sm, cells in enumerate(zip(near, far, shares, strict=True))]
 
 
