@@ -351,6 +351,8 @@ INSTANTIATE_TEST_SUITE_P(
                   Verdict::failed},
         LevelCase{"others who read memory beside the launch without work", ServedBy::l2, plain,
                   counts(0, 1, 1, -3.2, 400), Verdict::passed},
+        LevelCase{"DRAM left in L2 of such a chip", ServedBy::dram, plain, counts(0, 1, .25, {}),
+                  Verdict::failed},
         LevelCase{"a chip without DRAM counters", ServedBy::l2, plain, counts(0, 1, 1, {}),
                   Verdict::passed},
         LevelCase{"all from memory", ServedBy::dram, plain, counts(0, 1, 0, 1), Verdict::passed},
