@@ -1,5 +1,6 @@
 #include "harness/case/benchmark.hpp"
 
+#include "harness/case/controls.hpp"
 #include "harness/case/text.hpp"
 
 #include <algorithm>
@@ -107,6 +108,16 @@ const Axis* Benchmark::axis(std::string_view axis_name) const {
 }
 
 const std::vector<Enrolled>& benchmarks() {
+  static const std::vector<Enrolled> some = [] {
+    std::vector<Enrolled> chosen = benchmarks_and_controls();
+    std::erase_if(chosen,
+                  [](const Enrolled& one) { return one.benchmark.suite == controls_suite; });
+    return chosen;
+  }();
+  return some;
+}
+
+const std::vector<Enrolled>& benchmarks_and_controls() {
   static const std::vector<Enrolled> all = [] {
     registry().closed = true;
     return detail::merge(registry().entries);

@@ -3,7 +3,11 @@
 #pragma once
 
 #include "harness/case/case.hpp"
+#include "harness/case/sweep.hpp"
+#include "harness/record/run_folder.hpp"
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +25,7 @@ void add_list(CLI::App& app);
 /// `command`: argv, for context.json.
 void add_run(CLI::App& app, int& status, const std::vector<std::string>& command);
 void add_bench(CLI::App& app, int& status);
+void add_selftest(CLI::App& app, int& status, const std::vector<std::string>& command);
 void add_counters(CLI::App& app);
 void add_model(CLI::App& app);
 void add_nbody(CLI::App& app, int& status);
@@ -39,6 +44,18 @@ auto* option(App* sub, const char* flag, T& value, const char* what, const char*
   }
   return added;
 }
+
+/// What a run left behind.
+struct RecordedRun {
+  std::filesystem::path folder;
+  RunContext context;
+  RunState state = RunState::complete;
+};
+/// Measures, and counts where counters can be had, the cases of the sweep that `sweep_on` gives for
+/// the device's backend; controls may be among them. The run folder is made in `out`.
+[[nodiscard]] RecordedRun record_run(const std::function<Sweep(Backend)>& sweep_on,
+                                     const std::string& device, const std::string& out,
+                                     const std::vector<std::string>& command, bool quiet);
 
 /// Prints the most important numbers of a run. False when the analysis package does not start or
 /// cannot read the run.

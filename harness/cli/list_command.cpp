@@ -1,4 +1,5 @@
 // What the benchmarks say of themselves: to people, and to the analysis.
+#include "harness/case/controls.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "nbody/gravity/ladder.hpp"
@@ -111,7 +112,7 @@ void add_list(CLI::App& app) {
 std::string describe_benchmarks(const std::vector<Case>& cases) {
   Declaration benchmarks = Declaration::object();
   for (const Case& which : cases) {
-    const Enrolled* const known = find_benchmark(which.benchmark);
+    const Enrolled* const known = find_benchmark(which.benchmark, benchmarks_and_controls());
     if (known == nullptr || benchmarks.contains(which.benchmark)) continue;
     benchmarks[which.benchmark] = declaration_of(known->benchmark);
   }

@@ -63,6 +63,7 @@ int command(int argc, char** argv) {
   add_list(app);
   add_run(app, status, {argv, argv + argc});
   add_bench(app, status);
+  add_selftest(app, status, {argv, argv + argc});
   add_counters(app);
   add_model(app);
   add_nbody(app, status);

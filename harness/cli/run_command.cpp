@@ -1,3 +1,4 @@
+#include "harness/case/controls.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
@@ -192,13 +193,13 @@ std::vector<std::string> wanted_by(const RunFolder& folder) {
   }
   std::vector<std::string> names;
   std::ranges::transform(folder.cases(), std::back_inserter(names), &Case::benchmark);
-  return wanted_counter_sets(names, benchmarks());
+  return wanted_counter_sets(names, benchmarks_and_controls());
 }
 
 /// `counts`: the counters that the context names can be had.
-ExitCode supervise_and_finish(const RunOptions& options, const std::string& device,
-                              RunFolder& folder, std::vector<Case> cases, bool counts) {
-  Progress progress{options.quiet ? ProgressOptions{} : progress_on(STDERR_FILENO)};
+RunSummary supervise_in(RunFolder& folder, const std::string& device, std::vector<Case> cases,
+                        bool counts, bool quiet) {
+  Progress progress{quiet ? ProgressOptions{} : progress_on(STDERR_FILENO)};
   const CountersInfo& counters = folder.context().counters;
   SuperviseOptions how{
       .worker = worker_on(device), .plan = folder.context().sweep.plan, .cases = std::move(cases)};
@@ -208,7 +209,7 @@ ExitCode supervise_and_finish(const RunOptions& options, const std::string& devi
   } else if (!counters.reason.empty()) {
     how.note = counters.reason;
   }
-  return finish(supervise(how, folder, progress), folder, options.quiet);
+  return supervise(how, folder, progress);
 }
 
 /// Whether the counters of the run are available now; updates the context. Throws UsageError when
@@ -263,7 +264,8 @@ ExitCode resume(const RunOptions& options) {
   const bool something_is_left =
       !cases.empty() || !folder.unvisited().empty() || !folder.uncounted().empty();
   const bool counts = something_is_left && can_still_count(options, device, folder);
-  return supervise_and_finish(options, device, folder, std::move(cases), counts);
+  return finish(supervise_in(folder, device, std::move(cases), counts, options.quiet), folder,
+                options.quiet);
 }
 
 ExitCode run(const RunOptions& options) {
@@ -293,11 +295,38 @@ ExitCode run(const RunOptions& options) {
   if (device.counters.state == CountersInfo::State::unavailable && !can_count(device.counters)) {
     tell_of_absent_counters(options, device.counters, device.backend);
   }
-  return supervise_and_finish(options, options.device, folder, std::move(cases),
-                              can_count(device.counters));
+  return finish(supervise_in(folder, options.device, std::move(cases), can_count(device.counters),
+                             options.quiet),
+                folder, options.quiet);
 }
 
 }  // namespace
+
+RecordedRun record_run(const std::function<Sweep(Backend)>& sweep_on, const std::string& device,
+                       const std::string& out, const std::vector<std::string>& command,
+                       bool quiet) {
+  const std::vector<Enrolled>& known = benchmarks_and_controls();
+  (void)parse_device_request(device);
+  const auto asked = parse_counters({});
+  // What the sweep wants depends on the device, and is asked for at once: every set that some case
+  // of it may want.
+  std::vector<std::string> names;
+  for (const Backend backend : {Backend::cuda, Backend::host}) {
+    for (const SweepEntry& entry : sweep_on(backend).entries)
+      names.push_back(entry.benchmark);
+  }
+  const DeviceMessage answer =
+      ask(device, asked, selection_of(asked, wanted_counter_sets(names, known)));
+  const Sweep sweep = sweep_on(answer.backend);
+  auto cases = expand(sweep, answer.backend, known);
+  const DeviceLock lock = DeviceLock::acquire(answer.identity);
+  RunOptions options;
+  options.command = command;
+  RunFolder folder = RunFolder::create(out, context_for(options, sweep, answer, cases));
+  const RunSummary summary =
+      supervise_in(folder, device, std::move(cases), can_count(answer.counters), quiet);
+  return {.folder = folder.path(), .context = folder.context(), .state = summary.state};
+}
 
 void add_run(CLI::App& app, int& status, const std::vector<std::string>& command) {
   const auto options = std::make_shared<RunOptions>();

@@ -20,6 +20,7 @@ enum class Access {
   global_relaxed_sys,  ///< the same, as the memory model has it
   shared,              ///< LDS, STS
   shared_cluster,      ///< LD.E: the shared memory of another block of the cluster
+  generic,             ///< LD.E: whatever memory the pointer leads to
 };
 
 /// An address in shared memory is 32 bits wide (shared_address), any other a pointer.
@@ -53,6 +54,8 @@ template <>
 inline constexpr char suffix<Access::shared>[] = ".shared";
 template <>
 inline constexpr char suffix<Access::shared_cluster>[] = ".shared::cluster";
+template <>
+inline constexpr char suffix<Access::generic>[] = "";
 
 /// The address of `at`, which lies in shared memory, in the window of shared memory.
 __device__ __forceinline__ std::uint32_t shared_address(const void* at) {

@@ -33,8 +33,13 @@ Finally peer_access(int there) {
     return {};  // someone else's, who will end it
   }
   cuda_check(status);
-  return finally(
-      [there] { cuda_release(cudaDeviceDisablePeerAccess(there), "cudaDeviceDisablePeerAccess"); });
+  return finally([here = device_now(), there] {
+    int before = here;
+    cuda_release(cudaGetDevice(&before), "cudaGetDevice");
+    cuda_release(cudaSetDevice(here), "cudaSetDevice");
+    cuda_release(cudaDeviceDisablePeerAccess(there), "cudaDeviceDisablePeerAccess");
+    cuda_release(cudaSetDevice(before), "cudaSetDevice");
+  });
 }
 
 Peer::Peer() : here_{device_now()} {

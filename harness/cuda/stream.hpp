@@ -90,24 +90,46 @@ class Event {
   detail::Unique<cudaEvent_t> handle_;
 };
 
+/// Where the second of two pieces of work goes: a stream, with events of its device.
+struct Beside {
+  Stream stream;
+  Event begin;
+  Event end;
+};
+
 /// Two pieces of work side by side, both in the order of one stream.
 class SideBySide {
  public:
+  /// The second goes into `side`, which may be another device's.
+  explicit SideBySide(Beside side = {}) : side_{std::move(side)} {}
+
   /// Each of them is given the stream that it goes into: the first `main`, the second another one.
+  /// `timed`: with events for overlap(), which cost what is brief some microseconds.
   template <std::invocable<const Stream&> First, std::invocable<const Stream&> Second>
-  void run(const Stream& main, First&& first, Second&& second) {
+  void run(const Stream& main, bool timed, First&& first, Second&& second) {
     fork_.record(main);
-    fork_.hold_back(side_);
+    fork_.hold_back(side_.stream);
+    if (timed) side_.begin.record(side_.stream);
+    std::forward<Second>(second)(side_.stream);
+    side_.end.record(side_.stream);
     std::forward<First>(first)(main);
-    std::forward<Second>(second)(side_);
-    join_.record(side_);
-    join_.hold_back(main);
+    if (timed) first_done_.record(main);
+    side_.end.hold_back(main);
+    if (timed) both_done_.record(main);
+  }
+
+  /// Of the time that both took in the last run, which was timed: the share in which both were
+  /// under way, or less. Queued one behind the other they come to a half at most.
+  [[nodiscard]] double overlap() const {
+    const double both = both_done_.seconds_since(fork_);
+    return (first_done_.seconds_since(fork_) + side_.end.seconds_since(side_.begin) - both) / both;
   }
 
  private:
-  Stream side_;
+  Beside side_;
   Event fork_;
-  Event join_;
+  Event first_done_;
+  Event both_done_;
 };
 
 /// Work recorded once, to be run any number of times.

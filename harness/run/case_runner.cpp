@@ -1,6 +1,6 @@
 #include "harness/run/case_runner.hpp"
 
-#include "harness/case/benchmark.hpp"
+#include "harness/case/controls.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/text.hpp"
 #include "harness/record/gates.hpp"
@@ -53,7 +53,7 @@ std::optional<CaseRecord> run_case_or_wait(const Case& which, const Plan& plan, 
     record.gates.clear();
   };
   try {
-    const Enrolled* benchmark = find_benchmark(which.benchmark);
+    const Enrolled* benchmark = find_benchmark(which.benchmark, benchmarks_and_controls());
     const Body body = benchmark == nullptr ? nullptr : benchmark->body(which.backend);
     if (body == nullptr || which.backend != device.backend()) {
       throw Skipped{"this build has no such benchmark for this device"};

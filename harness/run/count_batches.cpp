@@ -1,6 +1,6 @@
 #include "harness/run/count_batches.hpp"
 
-#include "harness/case/benchmark.hpp"
+#include "harness/case/controls.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/counters/counter_set.hpp"
 #include "harness/record/run_folder.hpp"
@@ -25,7 +25,7 @@ constexpr std::size_t most_ranges_of_a_case = 4;
 /// What decides whether two cases read the same data.
 std::vector<std::string> data_of(const Case& which) {
   std::vector<std::string> words{which.benchmark};
-  if (const Enrolled* known = find_benchmark(which.benchmark)) {
+  if (const Enrolled* known = find_benchmark(which.benchmark, benchmarks_and_controls())) {
     for (const Axis& axis : std::views::take(known->benchmark.axes, known->benchmark.data_axes)) {
       const auto found = which.params.find(axis.name);
       words.push_back(found == which.params.end() ? std::string{} : found->second);
@@ -37,9 +37,9 @@ std::vector<std::string> data_of(const Case& which) {
 /// What a benchmark wants of what the source was opened with.
 std::vector<std::string> sets_of(const std::string& benchmark,
                                  const std::vector<std::string>& opened) {
-  auto sets =
-      selection_of({counters_auto}, wanted_counter_sets(std::span{&benchmark, 1}, benchmarks()))
-          .wanted;
+  auto sets = selection_of({counters_auto},
+                           wanted_counter_sets(std::span{&benchmark, 1}, benchmarks_and_controls()))
+                  .wanted;
   std::erase_if(sets, [&](const std::string& name) {
     return std::ranges::find(opened, name) == opened.end();
   });

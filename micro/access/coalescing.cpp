@@ -6,6 +6,7 @@
 #include "micro/pattern/particle_chain.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 namespace strata::coalescing {
@@ -47,12 +48,28 @@ WarpAccess load_of(const Pattern& pattern) {
   return access_of(pattern.width, pattern.elements);
 }
 
-Windows windows_for(const Pattern& pattern, std::uint32_t warps, std::uint64_t l2_bytes) {
+namespace {
+
+/// Windows of which L2 holds the lines that are read.
+std::uint64_t windows_held(const Pattern& pattern, const GpuFacts& gpu) {
+  const std::uint64_t lines = traffic(Generation::cc7, load_of(pattern)).lines;
+  return gpu.l2_bytes / 3 / (lines * line_bytes);
+}
+
+}  // namespace
+
+std::uint32_t warps_for(const Pattern& pattern, const GpuFacts& gpu) {
+  const std::uint64_t of_sm =
+      windows_held(pattern, gpu) / (std::uint64_t{gpu.sms} * loads_per_round);
+  return static_cast<std::uint32_t>(
+      std::bit_floor(std::clamp<std::uint64_t>(of_sm, least_warps, most_warps)));
+}
+
+Windows windows_for(const Pattern& pattern, const GpuFacts& gpu) {
   const std::uint64_t last = *std::ranges::max_element(pattern.elements);
   const std::uint64_t span = ((last + 1) * pattern.width + line_bytes - 1) / line_bytes;
-  const std::uint64_t lines = traffic(Generation::cc7, load_of(pattern)).lines;
-  const std::uint64_t most =
-      std::min(std::uint64_t{warps} * loads_per_round, l2_bytes / 4 / (lines * line_bytes));
+  const std::uint64_t loads = std::uint64_t{gpu.sms} * warps_for(pattern, gpu) * loads_per_round;
+  const std::uint64_t most = std::min(loads, windows_held(pattern, gpu));
   return {.count = static_cast<std::uint32_t>(std::max<std::uint64_t>(most / loads_per_round, 1) *
                                               loads_per_round),
           .bytes = static_cast<std::uint32_t>((span | 1U) * line_bytes)};
@@ -71,19 +88,19 @@ std::uint32_t expected_sum(const Pattern& pattern, const Windows& windows, std::
   return sum;
 }
 
-std::uint32_t rounds_for(double cycles, std::uint64_t sectors) {
+std::uint32_t rounds_for(double cycles, std::uint64_t sectors, std::uint32_t warps) {
   constexpr double least = 4;
   const double of_a_load = std::max(least, static_cast<double>(sectors) / 2);
-  return std::max(
-      1U, static_cast<std::uint32_t>(cycles / (of_a_load * warps_per_sm * loads_per_round)));
+  return std::max(1U, static_cast<std::uint32_t>(cycles / (of_a_load * warps * loads_per_round)));
 }
 
 Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   constexpr double timed_cycles = 4e5;  // of a long launch: 0.2 ms, hundreds of timer steps
-  constexpr double loads_of_round = double{loads_per_round} * warps_per_sm;
+  const std::uint32_t warps = warps_for(pattern, gpu);
+  const double loads_of_round = double{loads_per_round} * warps;
   const Traffic load = traffic(generation_of(gpu.major, gpu.minor), load_of(pattern));
-  const Windows windows = windows_for(pattern, gpu.sms * warps_per_sm, gpu.l2_bytes);
-  const std::uint32_t rounds = 5 * std::max(1U, rounds_for(timed_cycles, load.sectors) / 5);
+  const Windows windows = windows_for(pattern, gpu);
+  const std::uint32_t rounds = 5 * std::max(1U, rounds_for(timed_cycles, load.sectors, warps) / 5);
   // Warps that read the same windows have the same sum.
   std::vector<std::uint32_t> sums;
   for (std::uint32_t warp = 0; warp * loads_per_round < windows.count; ++warp)
@@ -94,7 +111,7 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
                           return std::uint64_t{call.length.rounds * sums[warp % sums.size()]};
                         }),
                         .lengths = fifth_and_whole(rounds, loads_of_round),
-                        .writers = std::size_t{gpu.sms} * warps_per_sm}};
+                        .writers = std::size_t{gpu.sms} * warps}};
   const auto bandwidth = [&](std::uint64_t bytes_of_load) {
     return per_second(static_cast<double>(gpu.sms) * static_cast<double>(bytes_of_load));
   };
@@ -105,19 +122,20 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   experiment.rows.push_back(
       {"sector_bandwidth", "B/s", By::outside, bandwidth(load.sectors * sector_bytes)});
   experiment.checked = "warp sums against the host's";
-  experiment.placement = Placement{.cores = gpu.sms, .per_core = int{warps_per_sm}};
+  experiment.placement = Placement{.cores = gpu.sms, .per_core = static_cast<int>(warps)};
   experiment.unproved = {.gate = "level"};
   // Enough rounds that stray traffic, of others who use the device, is little.
   constexpr std::uint32_t counted = 32;
-  const std::uint64_t loads = std::uint64_t{gpu.sms} * warps_per_sm * loads_per_round * counted;
+  const std::uint64_t loads = std::uint64_t{gpu.sms} * warps * loads_per_round * counted;
   experiment.counts = CountPlan{
       .length = {.rounds = counted},
       .loads = LoadPrediction{.requests = loads * load.requests, .sectors = loads * load.sectors},
       .served_by = ServedBy::l2,
       .reads = static_cast<double>(loads)};
-  experiment.facts = [rounds, windows, sectors = load.sectors](const Experiment&) {
+  experiment.facts = [rounds, warps, windows, sectors = load.sectors](const Experiment&) {
     return Facts{
         {"rounds", std::int64_t{rounds}},
+        {"warps_per_sm", std::int64_t{warps}},
         {"footprint_bytes", static_cast<std::int64_t>(windows.count * sectors * sector_bytes)},
         {"windows", std::int64_t{windows.count}}};
   };

@@ -19,8 +19,8 @@
 namespace strata::coalescing {
 namespace {
 
-constexpr unsigned threads = 512;
-constexpr unsigned blocks_per_sm = warps_per_sm * warp_lanes / threads;
+constexpr unsigned blocks_per_sm = 2;
+constexpr unsigned most_threads = most_warps * warp_lanes / blocks_per_sm;
 
 /// By value in the kernel's parameters.
 struct Elements {
@@ -36,12 +36,12 @@ __device__ __forceinline__ std::uint32_t element_sum(const char* at) {
 }
 
 template <unsigned width>
-__global__ void __launch_bounds__(threads, blocks_per_sm)
+__global__ void __launch_bounds__(most_threads, blocks_per_sm)
     gather(const char* data, const __grid_constant__ Elements elements,
            const __grid_constant__ Windows windows, std::uint32_t rounds, std::uint32_t advance,
            Stamp* stamps) {
   const std::uint32_t lane = threadIdx.x % warp_lanes;
-  const std::uint32_t warp = (blockIdx.x * threads + threadIdx.x) / warp_lanes;
+  const std::uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes;
   const char* at[loads_per_round];
 #pragma unroll
   for (std::uint32_t l = 0; l < loads_per_round; ++l) {
@@ -69,22 +69,22 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
 }
 
 /// Bytes that hold the widest pattern.
-std::uint64_t bytes_for(std::uint32_t warps, std::uint64_t l2_bytes) {
+std::uint64_t bytes_for(const GpuFacts& gpu) {
   const Pattern widest{
       .width = max_width,
       .elements = lane_elements(max_stride, max_misalignment, Permutation::identity)};
-  const std::uint64_t lines = std::uint64_t{warps} * loads_per_round * 2 * max_width;
-  return std::max(windows_for(widest, warps, l2_bytes).size(), lines * line_bytes);
+  const std::uint64_t lines = std::uint64_t{gpu.sms} * most_warps * loads_per_round * 2 * max_width;
+  return std::max(windows_for(widest, gpu).size(), lines * line_bytes);
 }
 
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
   const Pattern pattern = pattern_of(session);
-  const std::uint32_t warps = gpu.sms * warps_per_sm;
-  const Windows windows = windows_for(pattern, warps, gpu.l2_bytes);
-  CudaMachine machine{session, warps};
+  const std::uint32_t warps = warps_for(pattern, gpu);
+  const Windows windows = windows_for(pattern, gpu);
+  CudaMachine machine{session, std::size_t{gpu.sms} * warps};
   const cudaStream_t stream = machine.stream().get();
-  SamplePlaces places{bytes_for(warps, gpu.l2_bytes)};
+  SamplePlaces places{bytes_for(gpu)};
   if (windows.size() > places.bytes()) {
     throw std::logic_error{"the windows of a pattern do not fit into the array"};
   }
@@ -105,7 +105,7 @@ void run(Session& session) {
 
   Experiment experiment = describe(pattern, gpu);
   const auto launch = [&](std::uint32_t rounds) {
-    kernel<<<gpu.sms * blocks_per_sm, threads, 0, stream>>>(
+    kernel<<<gpu.sms * blocks_per_sm, warps * warp_lanes / blocks_per_sm, 0, stream>>>(
         reinterpret_cast<const char*>(field.data()) + places.offset(), elements, windows, rounds,
         /*advance=*/0, machine.device_stamps());
   };

@@ -2,9 +2,10 @@
 //
 // Every warp of a full chip reads windows of an array from L2, all lanes by one load at a time; the
 // pattern says which element of the window each lane reads. The loads bypass L1 (ld.global.cg), so
-// each asks L2 for every sector that it touches. The coalescing model says how many that is; the
-// hardware counts them. Inside the time, but issued beside the loads: an integer addition for each
-// word read and for each address.
+// each asks L2 for every sector that it touches. No two loads in flight share a window: L2 would
+// answer both as one (request_merging). The coalescing model says how many sectors a load asks for;
+// the hardware counts them. Inside the time, but issued beside the loads: an integer addition for
+// each word read and for each address.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -21,7 +22,9 @@ namespace strata::coalescing {
 
 /// Loads of a warp in one round, all in flight together; each from a window of its own.
 inline constexpr std::uint32_t loads_per_round = 4;
-inline constexpr std::uint32_t warps_per_sm = 32;
+/// Warps of an SM. Where loads take many lines, fewer warps have as much in flight.
+inline constexpr std::uint32_t most_warps = 32;
+inline constexpr std::uint32_t least_warps = 8;
 /// Largest stride, misalignment and width of the axes.
 inline constexpr std::uint32_t max_stride = 128;
 inline constexpr std::uint32_t max_misalignment = 31;
@@ -42,11 +45,13 @@ struct Windows {
   std::uint32_t bytes = 0;  ///< from one to the next: whole lines, and an odd number of them
   [[nodiscard]] constexpr std::uint64_t size() const { return std::uint64_t{count} * bytes; }
 };
-/// One window for each load of a round of `warps` warps, or as many as hold a quarter of an L2 of
-/// `l2_bytes` in lines that are read, as close as they can be. With few windows far apart the
-/// fullest slice of L2, another one in each process, would decide how long all take.
-[[nodiscard]] Windows windows_for(const Pattern& pattern, std::uint32_t warps,
-                                  std::uint64_t l2_bytes);
+/// Warps of an SM, a power of two: as many as have windows of their own in a third of L2, in lines
+/// that are read. There is room for a second copy of each line in the other half of L2.
+[[nodiscard]] std::uint32_t warps_for(const Pattern& pattern, const GpuFacts& gpu);
+/// One window for each load of a round of all warps, as close as they can be. With few windows far
+/// apart the fullest slice of L2, another one in each process, would decide how long all take. An
+/// L2 that has no room for those of the fewest warps holds fewer, which warps share.
+[[nodiscard]] Windows windows_for(const Pattern& pattern, const GpuFacts& gpu);
 
 /// The window that load `load` of a round of warp `warp` reads.
 [[nodiscard]] constexpr std::uint32_t window_of(std::uint32_t warp, std::uint32_t load,
@@ -58,9 +63,9 @@ struct Windows {
 [[nodiscard]] std::uint32_t expected_sum(const Pattern& pattern, const Windows& windows,
                                          std::uint32_t warp);
 
-/// Rounds that take about `cycles`: a load takes an SM at least a cycle for each two sectors, or
-/// four.
-[[nodiscard]] std::uint32_t rounds_for(double cycles, std::uint64_t sectors);
+/// Rounds of `warps` warps of an SM that take about `cycles`: a load takes an SM at least a cycle
+/// for each two sectors, or four.
+[[nodiscard]] std::uint32_t rounds_for(double cycles, std::uint64_t sectors, std::uint32_t warps);
 
 /// The case as the engine measures it, but for the launch: unit of work is a warp-load of an SM.
 [[nodiscard]] Experiment describe(const Pattern& pattern, const GpuFacts& gpu);

@@ -16,6 +16,8 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <stdexcept>
+#include <utility>
 
 namespace strata::layout_read {
 namespace {
@@ -57,19 +59,23 @@ Window median_warp(const Shape& shape, bool alone) {
 
 /// Nobody counts hits while the clock runs, but two warps of an SM that read the same groups surely
 /// had some: where they started tells.
-auto l1_hits_seen(std::vector<std::uint32_t> positions, std::uint32_t groups, std::uint32_t reads) {
-  return [positions = std::move(positions), groups,
-          reads](std::span<const Stamp> stamps) -> std::optional<std::string> {
+auto l1_hits_seen(const Walks& walks, std::uint32_t reads) {
+  return [&walks, reads](std::span<const Stamp> stamps) -> std::optional<std::string> {
     std::map<std::uint32_t, std::vector<std::uint32_t>> on;
     for (const Stamp& stamp : stamps)
-      on[stamp.core].push_back(positions.at(stamp.tag));
-    std::uint32_t least = groups;
-    for (const auto& [sm, starts] : on)
-      least = std::min(least, nearest(starts, groups));
-    if (least >= reads) return std::nullopt;
-    return fmt::format(
-        "two warps of an SM started {} groups apart and read {}: some of it came from L1", least,
-        reads);
+      on[stamp.core].push_back(stamp.tag);
+    for (const auto& [sm, starts] : on) {
+      const std::uint32_t groups = walks.ring_of(starts.front()).groups();
+      std::vector<std::uint32_t> positions;
+      for (const std::uint32_t start : starts)
+        positions.push_back(walks.positions.at(start));
+      const std::uint32_t least = nearest(std::move(positions), groups);
+      if (least >= reads) continue;
+      return fmt::format(
+          "two warps of an SM started {} groups apart and read {}: some of it came from L1", least,
+          reads);
+    }
+    return std::nullopt;
   };
 }
 
@@ -132,8 +138,9 @@ std::vector<float> words_of(const ParticleChain& chain, const std::string& layou
 std::uint32_t groups_at(Level level, const GpuFacts& gpu) {
   constexpr std::uint64_t in_every_l1 = std::uint64_t{32} * 1024;  // of every GPU since Volta
   if (level == Level::l1) return groups_in(in_every_l1);
-  // A quarter of L2: far inside one partition of a chip with two, and far outside every L1.
-  if (level == Level::l2) return groups_in(gpu.l2_bytes / 4);
+  // Of a chip whose L2 has two partitions, each comes to hold all of it: four fifths of a
+  // partition. The more groups there are, the fewer warps of a GPC meet by chance.
+  if (level == Level::l2) return groups_in(gpu.l2_bytes / 5 * 2);
   if (level == Level::l3) throw Skipped{"a GPU has no third level of cache"};
   // Between two visits of a group, 16 times the L2 of an H200 is read.
   const std::uint64_t footprint = std::uint64_t{max_groups} * group_bytes;
@@ -205,6 +212,38 @@ std::uint32_t nearest(std::vector<std::uint32_t> positions, std::uint32_t groups
   return least;
 }
 
+std::vector<RingStart> Walks::starts() const {
+  std::vector<RingStart> all;
+  for (std::size_t start = 0; start < positions.size(); ++start) {
+    const Ring& ring = ring_of(start);
+    all.push_back({.group = ring.group_at(positions[start]), .shift = ring.shift()});
+  }
+  return all;
+}
+
+Walks walks_of(const Point& point, const ParticleChain& chain) {
+  if (point.level != Level::l2 || point.cores == 1) {
+    return {.rings = {chain.ring()},
+            .positions = start_positions(point, chain.groups()),
+            .warps = point.warps};
+  }
+  Walks walks{.rings = {}, .positions = {}, .warps = point.warps};
+  for (std::uint32_t shift = 0; walks.rings.size() < point.cores; ++shift) {
+    if (shift > spare_groups(point.level, point.cores)) {
+      throw std::logic_error{"layout_read: too few rings of half the groups"};
+    }
+    // Of random orders two in three have a ring of half the groups.
+    if (Ring ring = chain.shifted(shift); 2 * ring.groups() >= chain.groups()) {
+      walks.rings.push_back(std::move(ring));
+    }
+  }
+  for (const Ring& ring : walks.rings) {
+    for (std::uint64_t warp = 0; warp < point.warps; ++warp)
+      walks.positions.push_back(static_cast<std::uint32_t>(warp * ring.groups() / point.warps));
+  }
+  return walks;
+}
+
 Experiment describe(const Point& point, const Shape& shape, const ParticleChain& chain,
                     Backend backend) {
   const bool gpu = backend == Backend::cuda;
@@ -264,28 +303,27 @@ Experiment describe(const Point& point, const Shape& shape, const ParticleChain&
 }
 
 Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu, const Shape& shape,
-                           const ParticleChain& chain) {
-  const std::uint32_t groups = chain.groups();
-  const auto positions = start_positions(point, groups);
+                           const ParticleChain& chain, const Walks& walks) {
   Experiment experiment = describe(point, shape, chain, Backend::cuda);
   Slope& reads = experiment.slopes.back();
   if (point.level == Level::l2) reads.start = Start::in_l2;
   if (point.level == Level::dram) reads.start = Start::evicted;
   // L1 does not survive from one kernel to the next: the warm-up fills it.
   reads.writers = point.all_warps();
-  reads.verify = [shape, positions, &chain](const Call& call, std::span<const Stamp> stamps,
-                                            Tally& tally) {
+  reads.verify = [shape, &walks](const Call& call, std::span<const Stamp> stamps, Tally& tally) {
     const std::uint32_t total = shape.at(call.length).total();
     for (const Stamp& stamp : stamps) {
-      tally.one(stamp.tag < positions.size() &&
-                stamp.result == chain.checksum(positions[stamp.tag], total));
+      const auto right = [&] {
+        return walks.ring_of(stamp.tag).checksum(walks.positions[stamp.tag], total);
+      };
+      tally.one(stamp.tag < walks.positions.size() && stamp.result == right());
     }
   };
   experiment.checked = "warp sums against the host's";
   experiment.placement = Placement{.cores = point.cores, .per_core = static_cast<int>(point.warps)};
   experiment.unproved = {.gate = "level"};
   if (point.level != Level::l1) {
-    experiment.unproved.refuted = l1_hits_seen(positions, groups, shape.total());
+    experiment.unproved.refuted = l1_hits_seen(walks, shape.total());
   }
   const std::uint64_t warp_reads = std::uint64_t{point.all_warps()} * shape.total();
   SequenceTraffic of_a_read;
@@ -474,7 +512,7 @@ void run(Session& session) {
       core.sums.fill(0);
       core.groups.clear();
       for (const std::uint32_t position : core.positions)
-        core.groups.push_back(chain.group_at(position));
+        core.groups.push_back(chain.ring().group_at(position));
     }
   };
   const auto particles = static_cast<std::uint32_t>(chain.particles());
@@ -496,7 +534,7 @@ void run(Session& session) {
     const std::uint32_t reads = shape.at(call.length).total();
     std::uint32_t sum = 0;
     for (std::uint32_t& position : cores[rank].positions) {
-      sum += chain.checksum(position, reads);
+      sum += chain.ring().checksum(position, reads);
       position = static_cast<std::uint32_t>((std::uint64_t{position} + reads) % chain.groups());
     }
     return std::uint64_t{sum};

@@ -93,11 +93,17 @@ __device__ __forceinline__ std::uint32_t read_particle_bits(const Arrays& arrays
   return __float_as_uint(tree_sum<L, Fields, 0, Fields::count>(loaded) + mantissa_bias);
 }
 
+/// Particle `place` behind the first of a group in place. Wanted: one LEA or IMAD, not three.
+__device__ __forceinline__ std::uint32_t particle_at(std::uint32_t group, std::uint32_t place) {
+  asm("mad.lo.u32 %0, %0, 4, %1;" : "+r"(group) : "r"(place));
+  return group;
+}
+
 /// Where walks begin. A warp takes the next start of the SM that it finds itself on: no rule says
 /// which block goes to which SM, and the warps of an SM must start far apart.
 struct Starts {
-  const std::uint32_t* groups;  // `warps` for the first SM, then for the next
-  std::uint32_t* taken;         // how many of an SM's starts are taken; zeros before a walk
+  const RingStart* starts;  // `warps` for the first SM, then for the next
+  std::uint32_t* taken;     // how many of an SM's starts are taken; zeros before a walk
   std::uint32_t sms;
   std::uint32_t warps;  // of an SM
 };
@@ -127,7 +133,9 @@ __global__ void __launch_bounds__(1024)
   const std::uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / group_size;
   Stamp* mine = stamps + warp;
   const std::uint32_t start = take_start(starts, lane);
-  std::uint32_t group = starts.groups[start];
+  const RingStart from = starts.starts[start];
+  std::uint32_t group = from.group << noise_bits;
+  const std::uint32_t place = from.shift * group_size + lane;  // behind a group's first particle
   std::uint32_t sum = 0;
   std::uint64_t cycles = 0;
   consume(group);
@@ -143,9 +151,9 @@ __global__ void __launch_bounds__(1024)
 #pragma unroll
       for (std::uint32_t u = 0; u < unroll_on_gpu; ++u) {
         const std::uint32_t bits =
-            read_particle_bits<L, Fields, from_memory>(arrays, group * group_size + lane, filler);
+            read_particle_bits<L, Fields, from_memory>(arrays, particle_at(group, place), filler);
         sum += bits;
-        group = next_group(bits);
+        group = group_in_place(bits);
       }
     }
     consume(group);  // the clock below is not read before the last group has arrived
@@ -166,8 +174,8 @@ using Kernel = void (*)(Arrays, Parts, Starts, float, Stamp*);
 
 /// The particles of one layout at one level, on the device.
 struct DataSet {
-  DataSet(const std::string& layout, std::uint32_t groups)
-      : chain{groups, seed}, words{words_of(chain, layout)} {
+  DataSet(const std::string& layout, std::uint32_t groups, std::uint32_t spare)
+      : chain{groups, seed, spare}, words{words_of(chain, layout)} {
     (void)with_layout(layout, AllFields::name, [&]<class L, class Fields>() {
       const float* const base = words.data();
       for (std::size_t r = 0; r < L::reads.size(); ++r)
@@ -203,20 +211,18 @@ void measure(Session& session, Level level) {
   for (const void* each : {reinterpret_cast<const void*>(without_loads), code})
     resident = make_room(each, point.threads, blocks, 0, reserved, gpu.shared_per_sm);
   if (resident < blocks) {
-    throw Skipped{"needs " + std::to_string(blocks) + " resident blocks on an SM, this GPU holds " +
-                  std::to_string(resident)};
+    throw Skipped{"an SM holds " + std::to_string(resident) + " blocks, not " +
+                  std::to_string(blocks)};
   }
   const DataSet& data = session.cache().keep<DataSet>(point.data_key(), [&] {
-    return DataSet{point.layout, groups_at(level, gpu)};
+    return DataSet{point.layout, groups_at(level, gpu), spare_groups(level, gpu.sms)};
   });
-  std::vector<std::uint32_t> first_groups;
-  for (const std::uint32_t position : start_positions(point, data.chain.groups()))
-    first_groups.push_back(data.chain.group_at(position));
-  const DeviceBuffer<std::uint32_t> starts{first_groups};
+  const Walks walks = walks_of(point, data.chain);
+  const DeviceBuffer<RingStart> starts{walks.starts()};
   DeviceBuffer<std::uint32_t> taken{point.cores};
   CudaMachine machine{session, point.all_warps()};
-  const Shape shape = shape_on_gpu(point, gpu, data.chain.groups());
-  Experiment experiment = describe_on_gpu(point, gpu, shape, data.chain);
+  const Shape shape = shape_on_gpu(point, gpu, walks.groups());
+  Experiment experiment = describe_on_gpu(point, gpu, shape, data.chain, walks);
   const auto launch = [&](Kernel which, const Point& by, const Arrays& arrays, const Shape& now) {
     const Parts plan{{now.warmup, now.first, now.second, now.cooldown}};
     which<<<by.cores * by.blocks_per_sm(), by.threads, 0, machine.stream().get()>>>(
@@ -229,9 +235,7 @@ void measure(Session& session, Level level) {
     launch(without_loads, Point{}, Arrays{}, arithmetic_shape.at(call.length));
   };
   Slope& reads = experiment.slopes.back();
-  reads.launch = [&](const Call& call) {
-    launch(kernel, point, data.arrays, shape.at(call.length));
-  };
+  reads.launch = [&](const Call& c) { launch(kernel, point, data.arrays, shape.at(c.length)); };
   reads.data = data.words.data();
   reads.bytes = data.words.size_bytes();
   experiment.counts->served_by = served_by(levels.name_of(claimed));

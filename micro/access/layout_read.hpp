@@ -117,6 +117,35 @@ inline constexpr Shape arithmetic_shape{
 /// Where each warp of the first core starts on a cycle of `groups`, then those of the next: spread
 /// evenly, the warps of one SM, which share an L1, as far from each other as can be.
 [[nodiscard]] std::vector<std::uint32_t> start_positions(const Point& point, std::uint32_t groups);
+/// Where a warp begins: the group that it is told first, and its ring's shift.
+struct alignas(8) RingStart {
+  std::uint32_t group = 0;
+  std::uint32_t shift = 0;
+};
+/// What the warps of a GPU walk.
+///
+/// SMs of one GPC that ask for the same sector at about the same time get one answer from L2, up to
+/// four of them (request_merging), and from then on they stay together. So where all SMs read what
+/// L2 holds, each has a ring of its own, and two that meet part again.
+struct Walks {
+  std::vector<Ring> rings;               ///< of each SM, or one for all
+  std::vector<std::uint32_t> positions;  ///< of each start on the ring of its SM, SM after SM
+  std::uint32_t warps = 1;               ///< of an SM
+
+  [[nodiscard]] const Ring& ring_of(std::size_t start) const {
+    return rings[start / warps % rings.size()];
+  }
+  [[nodiscard]] std::vector<RingStart> starts() const;
+  /// Of the shortest ring.
+  [[nodiscard]] std::uint32_t groups() const {
+    return std::ranges::min(rings, {}, &Ring::groups).groups();
+  }
+};
+[[nodiscard]] Walks walks_of(const Point& point, const ParticleChain& chain);
+/// Groups that a chain of this level needs behind its own, for the rings of `sms`.
+[[nodiscard]] constexpr std::uint32_t spare_groups(Level level, std::uint32_t sms) {
+  return level == Level::l2 ? 4 * sms : 0;
+}
 /// Steps that the nearest two of these positions are apart; `groups` for one.
 [[nodiscard]] std::uint32_t nearest(std::vector<std::uint32_t> positions, std::uint32_t groups);
 
@@ -125,9 +154,10 @@ inline constexpr Shape arithmetic_shape{
 /// loads, one warp of it.
 [[nodiscard]] Experiment describe(const Point& point, const Shape& shape,
                                   const ParticleChain& chain, Backend backend);
-/// The case on a GPU, but for the launches. A stamp's tag says which start its warp took. `chain`
+/// The case on a GPU, but for the launches. A stamp's tag says which start its warp took. `walks`
 /// must outlive the experiment.
 [[nodiscard]] Experiment describe_on_gpu(const Point& point, const GpuFacts& gpu,
-                                         const Shape& shape, const ParticleChain& chain);
+                                         const Shape& shape, const ParticleChain& chain,
+                                         const Walks& walks);
 
 }  // namespace strata::layout_read

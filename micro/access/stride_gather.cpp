@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -109,9 +110,54 @@ Length length_of(const SweepPlan& plan, std::uint32_t blocks, std::uint32_t roun
   return length;
 }
 
+/// Whether loads share sectors: each block has its own piece of what does not.
+bool shares_sectors(const Shape& shape) {
+  return shape.window_loads() > 1;
+}
+
+/// A number coprime to `count` that puts neighbours about 0.618 of it apart.
+std::uint32_t spread_over(std::uint32_t count) {
+  constexpr double golden = 0.6180339887498949;
+  auto multiplier = static_cast<std::uint32_t>(golden * count);
+  while (std::gcd(multiplier, count) != 1)
+    ++multiplier;
+  return multiplier;
+}
+
+/// Loads in order, those of a warp side by side; or each warp and flight a run of a load each
+/// round, dealt out among `group` blocks.
+AddressPattern pattern_for(const SweepPlan& plan, std::uint32_t group) {
+  constexpr std::uint32_t warps = threads / lanes;
+  const std::uint32_t flights = flights_of(plan.shape.width);
+  const std::uint32_t ordinals_of_block = plan.loads_of_block * lanes;
+  if (!shares_sectors(plan.shape)) {
+    return {.group_step = ordinals_of_block,
+            .warp_step = flights * lanes,
+            .flight_step = lanes,
+            .round_step = warps * flights * lanes,
+            .lap = ordinals_of_block};
+  }
+  const std::uint32_t run = ordinals_of_block / (warps * flights);
+  return {.group = group,
+          .multiplier = spread_over(group * warps),
+          .group_step = group * ordinals_of_block,
+          .warp_step = run,
+          .flight_step = group * warps * run,
+          .round_step = lanes,
+          .lap = run};
+}
+
 void plan_l2(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
   const Shape& shape = plan.shape;
   const std::uint32_t round = loads_of_round(shape.width);
+  if (shares_sectors(shape)) {
+    // Of more in flight than L2 can serve at once, more meet; of fewer blocks each goes through
+    // longer runs, which hold whole windows.
+    constexpr double bytes_in_flight = 32 * 1024;
+    const double of_block = sectors_per_load(shape) * double{sector_bytes} * round;
+    most_blocks =
+        std::clamp(static_cast<std::uint32_t>(bytes_in_flight / of_block), 1U, most_blocks);
+  }
   // A third of L2: there is room for a second copy of each line in its other half.
   const std::uint64_t held = gpu.l2_bytes / 3 / (lines_of_load(shape) * line_bytes);
   const std::uint64_t rounds_of_sm = held / (std::uint64_t{gpu.sms} * round);
@@ -134,6 +180,7 @@ void plan_l2(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
       static_cast<std::uint32_t>(std::max(1L, std::lround(timed_cycles / cycles / slope_parts)));
   plan.lengths = {.brief = length_of(plan, plan.pass.blocks, passes * rounds),
                   .full = length_of(plan, plan.pass.blocks, slope_parts * passes * rounds)};
+  plan.pattern = pattern_for(plan, plan.pass.blocks);
 }
 
 void plan_dram(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) {
@@ -161,6 +208,9 @@ void plan_dram(SweepPlan& plan, const GpuFacts& gpu, std::uint32_t most_blocks) 
   plan.lengths = {.brief = length_of(plan, blocks / memory_parts, rounds),
                   .full = length_of(plan, blocks, rounds)};
   plan.pass = plan.lengths.full;
+  // Blocks that are resident together: a window is in L2 from its first load to its last.
+  plan.pattern = pattern_for(
+      plan, std::min(std::bit_floor(gpu.sms * plan.blocks_per_sm), plan.lengths.brief.blocks));
 }
 
 }  // namespace
@@ -191,8 +241,9 @@ Benchmark declare() {
       .quantities = {{"useful_bandwidth", "wanted bytes a second, start-up cancelled"},
                      {"useful_bandwidth_per_sm",
                       "wanted bytes of an SM (host: of a core) in a cycle, by each timer"},
-                     {"sector_bandwidth",
-                      "bytes of the sectors that loads ask L2 for, by the model"},
+                     {"requested_bandwidth",
+                      "bytes of the sectors that loads ask L2 for a second, by the model; what "
+                      "memory gives is less where L2 has a sector from an earlier load"},
                      {"grid_time", "the whole long launch, start-up included"},
                      {"core_clock", "clock of the core meanwhile"},
                      {"sectors_per_request", "of a warp-load, counted beside modelled"},
@@ -265,11 +316,11 @@ Experiment describe(const SweepPlan& plan, const SamplePlaces& places) {
   const Shape& shape = plan.shape;
   const Length& full = plan.lengths.full;
   const bool in_l2 = shape.level == Level::l2;
-  const double moved_over_used =
+  const double asked_over_used =
       sectors_per_load(shape) * double{sector_bytes} / shape.load_bytes();
   Experiment experiment = bandwidth_of(plan.sms, "useful_bandwidth");
-  experiment.rows.insert(experiment.rows.end() - 1, {"sector_bandwidth", "B/s", By::outside,
-                                                     per_second(plan.sms * moved_over_used)});
+  experiment.rows.insert(experiment.rows.end() - 1, {"requested_bandwidth", "B/s", By::outside,
+                                                     per_second(plan.sms * asked_over_used)});
   const std::uint32_t of_full = sum_of_loads(shape, plan.distinct_loads(full));
   const std::uint32_t of_brief =
       in_l2 ? of_full : sum_of_loads(shape, plan.distinct_loads(plan.lengths.brief));

@@ -17,9 +17,9 @@
 namespace strata::stride_gather {
 namespace {
 
-/// How blocks go over the data. Ordinals count the elements of a pass.
-struct AddressPattern {
-  std::uint32_t ordinals_of_block = 0;
+/// What a launch reads, and in which order.
+struct Sweep {
+  AddressPattern pattern;
   std::uint32_t step = 0;  ///< bytes from an element to the one that follows it in the array
   Scatter scatter;
   std::uint32_t turn = 0;  ///< block b takes piece b + turn
@@ -45,17 +45,19 @@ constexpr std::uint32_t wanted_blocks = most_blocks_per_sm;
 
 template <unsigned width, bool gather>
 __global__ void __launch_bounds__(threads, wanted_blocks)
-    sweep(const char* data, const __grid_constant__ AddressPattern pattern, std::uint32_t rounds,
+    sweep(const char* data, const __grid_constant__ Sweep what, std::uint32_t rounds,
           Stamp* stamps) {
   constexpr unsigned words = width / 4;
   constexpr unsigned flights = flights_of(width);
-  constexpr std::uint32_t pace = loads_of_round(width) * lanes;  // ordinals of a round
+  const AddressPattern& pattern = what.pattern;
+  // Known to the compiler where loads are in order: one addition for each address.
+  const std::uint32_t flight_step = gather ? pattern.flight_step : lanes;
+  const std::uint32_t round_step = gather ? pattern.round_step : loads_of_round(width) * lanes;
 
   const std::uint32_t lane = threadIdx.x % lanes;
-  std::uint32_t piece = blockIdx.x + pattern.turn;
+  std::uint32_t piece = blockIdx.x + what.turn;
   if (piece >= gridDim.x) piece -= gridDim.x;
-  const std::uint32_t first =
-      piece * pattern.ordinals_of_block + threadIdx.x / lanes * (flights * lanes) + lane;
+  const std::uint32_t first = pattern.first(piece, threadIdx.x / lanes) + lane;
   std::uint32_t offset = 0;
   std::uint32_t sum = 0;
   Reading begin;
@@ -65,9 +67,9 @@ __global__ void __launch_bounds__(threads, wanted_blocks)
     std::uint32_t value[flights][words];
 #pragma unroll
     for (unsigned l = 0; l < flights; ++l) {
-      std::uint32_t n = first + offset + l * lanes;
-      if constexpr (gather) n = scattered(n, pattern.scatter.mask, pattern.scatter.shift);
-      load<Access::global_cg, width>(value[l], address_of(data, n, pattern.step));
+      std::uint32_t n = first + offset + l * flight_step;
+      if constexpr (gather) n = scattered(n, what.scatter.mask, what.scatter.shift);
+      load<Access::global_cg, width>(value[l], address_of(data, n, what.step));
     }
 #pragma unroll
     for (unsigned l = 0; l < flights; ++l) {
@@ -75,8 +77,8 @@ __global__ void __launch_bounds__(threads, wanted_blocks)
       for (unsigned i = 0; i < words; ++i)
         sum += value[l][i];
     }
-    offset += pace;
-    if (offset >= pattern.ordinals_of_block) offset -= pattern.ordinals_of_block;
+    offset += round_step;
+    if (offset >= pattern.lap) offset -= pattern.lap;
   }
   // The sum needs every value that the block read, and the clock is read behind it.
   const std::uint32_t all = block_sum(sum * (2 * lane + 1));
@@ -109,13 +111,13 @@ void run(Session& session) {
   const bool in_l2 = shape.level == Level::l2;
   SamplePlaces places{plan.span(plan.pass) + most_misaligned, in_l2 ? pool.size_bytes() : 0};
   const auto launch = [&](const Length& length, std::uint32_t turn) {
-    const AddressPattern pattern{.ordinals_of_block = plan.loads_of_block * lanes,
-                                 .step = shape.stride * shape.width,
-                                 .scatter = scatter_of(shape.locality),
-                                 .turn = turn};
+    const Sweep what{.pattern = plan.pattern,
+                     .step = shape.stride * shape.width,
+                     .scatter = scatter_of(shape.locality),
+                     .turn = turn};
     const auto* const data = reinterpret_cast<const char*>(pool.data()) + places.offset();
     kernel<<<length.blocks, threads, 0, stream>>>(
-        data + std::uint64_t{shape.misalignment} * shape.width, pattern, length.rounds,
+        data + std::uint64_t{shape.misalignment} * shape.width, what, length.rounds,
         machine.device_stamps());
   };
   Experiment experiment = describe(plan, places);

@@ -9,8 +9,10 @@
 //               order that looks random. It is computed, eight integer instructions a load: what
 //               they cost, a locality of 32 shows beside a stride of 1.
 // Loads bypass L1 (ld.global.cg): each asks L2 for every sector that it touches. Data in L2 are cut
-// into a piece for each block, which stays and goes round it: L2 answers several SMs that ask for
-// one line at once. From memory blocks come and go, each piece is read once.
+// into a piece for each block, which stays and goes round it. From memory blocks come and go, each
+// piece is read once. L2 answers loads of one GPC that ask for one sector at about the same time as
+// one (request_merging), so the loads of a window are dealt out to warps far from each other, and
+// what a warp has in flight is of different windows.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -90,6 +92,25 @@ inline constexpr std::uint32_t most_blocks_per_sm = 16;
   return threads / lanes * flights_of(width);
 }
 
+/// Which loads each warp of a launch makes. Ordinals count the elements of a pass.
+struct AddressPattern {
+  std::uint32_t group = 1;        ///< blocks among whose warps the loads of a group are dealt out
+  std::uint32_t multiplier = 1;   ///< coprime to the warps of a group, which it puts into order
+  std::uint32_t group_step = 0;   ///< ordinals from a group to the next,
+  std::uint32_t warp_step = 0;    ///< from a warp to the next in that order,
+  std::uint32_t flight_step = 0;  ///< from a load to the next of those in flight together,
+  std::uint32_t round_step = 0;   ///< from a round to the next,
+  std::uint32_t lap = 0;          ///< and those after which a warp begins again
+
+  /// The first ordinal of a warp of the block that takes piece `piece`.
+  [[nodiscard]] STRATA_HD constexpr std::uint32_t first(std::uint32_t piece,
+                                                        std::uint32_t warp) const {
+    constexpr std::uint32_t warps = threads / lanes;
+    const std::uint32_t rank = (piece % group * warps + warp) * multiplier % (group * warps);
+    return piece / group * group_step + rank * warp_step;
+  }
+};
+
 /// Bytes of device memory for the data of all cases.
 [[nodiscard]] inline std::uint64_t pool_bytes(const GpuFacts& gpu) {
   return std::min(std::uint64_t{4} << 30U, std::bit_floor(gpu.memory_bytes / 4));
@@ -104,6 +125,7 @@ struct SweepPlan {
   std::uint32_t blocks_per_sm = 0;   ///< resident
   Length pass = {};                  ///< each element once
   Lengths lengths = {};
+  AddressPattern pattern = {};
 
   /// Warp-loads of a launch.
   [[nodiscard]] std::uint64_t loads(const Length& length) const {

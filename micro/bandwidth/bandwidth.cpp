@@ -126,32 +126,22 @@ void plan_l2(Plan& plan, const GpuFacts& gpu) {
   const LaunchShape& shape = plan.shape;
   const std::uint64_t blocks = std::uint64_t{gpu.sms} * shape.blocks_per_sm;
   const std::uint64_t tile = shape.tile();
-  if (shape.operation == Operation::read) {
-    // Tiles by a power of two: an odd number of them is then a step that comes by all. Between a
-    // sixth and a third of L2, so that it has room for a second copy in its other half.
-    const std::uint64_t tiles = std::bit_floor(gpu.l2_bytes / 3 / tile);
-    if (tiles < 4 || blocks > 4 * tiles) {
-      throw Skipped{"L2 is too small for what would be in flight"};
-    }
-    plan.pattern = {.span = static_cast<std::uint32_t>(tiles * tile),
-                    .block_step = shape.tile(),
-                    .warp_step = shape.chunk(),
-                    .advance = shape.tile(),
-                    .group = static_cast<std::uint32_t>(tiles)};
-    plan.array_bytes = tiles * tile;
-  } else {
-    const std::uint64_t all = blocks * tile * arrays_of(shape.operation);
-    if (all > gpu.l2_bytes / 2) throw Skipped{"L2 is too small for what would be in flight"};
-    const auto tiles =
-        static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.l2_bytes / 4 / all, 1));
-    const std::uint32_t span = tiles * shape.tile();
-    plan.pattern = {.block_base = span,
-                    .span = span,
-                    .warp_step = shape.chunk(),
-                    .advance = shape.tile() % span};
-    plan.passes = tiles;
-    plan.array_bytes = blocks * span;
+  const std::uint64_t all = blocks * tile * arrays_of(shape.operation);
+  // Half of L2 at most: lines of its other half are kept a second time in an SM's own.
+  const std::uint64_t held = gpu.l2_bytes / 2 / tile;
+  if (held == 0 || (all > gpu.l2_bytes / 2 && shape.operation != Operation::read)) {
+    throw Skipped{"L2 is too small for what would be in flight"};
   }
+  const std::uint64_t pieces = std::min(blocks, held);
+  const auto tiles = static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.l2_bytes / 4 / all, 1));
+  const std::uint32_t span = tiles * shape.tile();
+  plan.pattern = {.block_base = span,
+                  .span = span,
+                  .warp_step = shape.chunk(),
+                  .advance = shape.tile() % span,
+                  .pieces = static_cast<std::uint32_t>(pieces)};
+  plan.passes = tiles;
+  plan.array_bytes = pieces * span;
 }
 
 void plan_dram(Plan& plan, const GpuFacts& gpu) {
@@ -188,9 +178,7 @@ void plan_dram(Plan& plan, const GpuFacts& gpu) {
 /// Sum of all that one block reads.
 std::uint32_t block_sum(const Plan& plan, std::uint32_t rounds, std::uint64_t block) {
   const AddressPattern& pattern = plan.pattern;
-  const std::uint64_t region = block * pattern.block_base;
-  const std::uint64_t odd = pattern.group == 0 ? 1 : 1 + 2 * (block + block / pattern.group);
-  const std::uint64_t stride = pattern.advance * odd % pattern.span;
+  const std::uint64_t region = block % pattern.pieces * pattern.block_base;
   std::uint32_t sum = 0;
   // Whole tiles, one after the other, where the warps of a block stand side by side in them.
   const bool tiled = pattern.warp_base == 0 && pattern.span % plan.shape.tile() == 0 &&
@@ -198,11 +186,11 @@ std::uint32_t block_sum(const Plan& plan, std::uint32_t rounds, std::uint64_t bl
   const std::uint32_t warps = tiled ? 1 : plan.shape.warps();
   const std::uint32_t bytes = tiled ? plan.shape.tile() : plan.shape.chunk();
   for (std::uint64_t warp = 0; warp < warps; ++warp) {
-    std::uint64_t offset = (block * pattern.block_step + warp * pattern.warp_step) % pattern.span;
+    std::uint64_t offset = warp * pattern.warp_step % pattern.span;
     for (std::uint32_t round = 0; round < rounds; ++round) {
       sum +=
           Line{}.sum((region + warp * pattern.warp_base + offset) / word_bytes, bytes / word_bytes);
-      offset += stride;
+      offset += pattern.advance;
       if (offset >= pattern.span) offset -= pattern.span;
     }
   }
@@ -296,9 +284,7 @@ Line written(const Plan& plan, const Length& length, std::uint32_t salt) {
 
 std::uint32_t expected_sum(const Plan& plan, const Length& length) {
   const AddressPattern& pattern = plan.pattern;
-  if (pattern.block_base == 0 && pattern.block_step == 0 && pattern.group == 0) {
-    return length.blocks * block_sum(plan, length.rounds, 0);
-  }
+  if (pattern.block_base == 0) return length.blocks * block_sum(plan, length.rounds, 0);
   std::uint32_t sum = 0;
   for (std::uint32_t block = 0; block < length.blocks; ++block)
     sum += block_sum(plan, length.rounds, block);

@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
 
   const std::uint32_t warp = threadIdx.x / lanes;
   const std::uint64_t region =
-      blockIdx.x * pattern.block_base + std::uint64_t{warp} * pattern.warp_base;
+      blockIdx.x % pattern.pieces * pattern.block_base + std::uint64_t{warp} * pattern.warp_base;
   const std::uint64_t inside = region + threadIdx.x % lanes * width;
   std::conditional_t<level == Level::shared, std::uint32_t, char*> to;
   std::conditional_t<level == Level::shared, std::uint32_t, const char*> from;
@@ -84,13 +84,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
     from = arrays.from + inside;
     other = arrays.other + inside;
   }
-  const auto stride = static_cast<std::uint32_t>(
-      pattern.advance *
-      (pattern.group == 0 ? 1 : 1 + 2 * (std::uint64_t{blockIdx.x} + blockIdx.x / pattern.group)) %
-      pattern.span);
-  auto offset = static_cast<std::uint32_t>(
-      (std::uint64_t{blockIdx.x} * pattern.block_step + std::uint64_t{warp} * pattern.warp_step) %
-      pattern.span);
+  std::uint32_t offset = warp * pattern.warp_step % pattern.span;
   // What a write leaves at the first of a round's words; the others follow at fixed distances.
   const std::uint32_t value_here = static_cast<std::uint32_t>(inside / 4) * data.slope + salt;
 
@@ -132,7 +126,7 @@ __global__ void __launch_bounds__(largest_block(words_held(operation, width, fli
         }
       }
     }
-    offset += stride;
+    offset += pattern.advance;
     if (offset >= pattern.span) offset -= pattern.span;
   }
   // Every value that was read is in the sum of its warp, or in a store; the clock is read after the

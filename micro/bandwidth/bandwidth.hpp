@@ -5,10 +5,8 @@
 // count as BabelStream counts them: each array that is touched once, one updated in place twice.
 //   shared  each warp goes round a piece of its block's shared memory that nobody else touches;
 //   l1      all warps go round one piece of memory that fits every L1 (ld.global.ca);
-//   l2      reads bypass L1 (ld.global.cg); every block walks over the whole array in its own
-//   order,
-//           no two at one place in the same round: L2 would answer several SMs that ask for one
-//           line at once. Writers have a piece of their own;
+//   l2      reads bypass L1 (ld.global.cg); each block goes round a piece of its own: L2 answers
+//           SMs that ask for one sector at about the same time as one (request_merging);
 //   dram    blocks come and go, each with a contiguous piece that is touched once, of a range many
 //           times the size of L2: the fastest form known. The rest of shared memory is taken, so
 //           that as many blocks are resident as the case says.
@@ -93,18 +91,17 @@ struct LaunchShape {
 }
 
 /// How the warps of a launch go over each array; all in bytes. A warp's region starts at
-/// block × block_base + warp × warp_base and has `span` bytes. Within it the warp begins at
-/// (block × block_step + warp × warp_step) mod span and goes on by `advance` after each round, by
-/// advance × (1 + 2 (block + block ÷ group)) where `group` is not 0; where the region ends, it
-/// starts again.
+/// (block mod pieces) × block_base + warp × warp_base and has `span` bytes. Within it the warp
+/// begins at warp × warp_step mod span and goes on by `advance` after each round; where the region
+/// ends, it starts again.
 struct AddressPattern {
   std::uint64_t block_base = 0;
   std::uint32_t warp_base = 0;
   std::uint32_t span = 0;
-  std::uint32_t block_step = 0;
   std::uint32_t warp_step = 0;
   std::uint32_t advance = 0;
-  std::uint32_t group = 0;
+  std::uint32_t pieces =
+      ~0U;  ///< fewer than blocks: readers share them where L2 has room for no more
 };
 
 /// Everything about a case that is decided before it runs.

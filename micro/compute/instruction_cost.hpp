@@ -5,8 +5,11 @@
 // whole latency for each; many warps with several chains each hide it, until the unit that does the
 // operation can take no more. After Breitbart 2008, Table 2.2.
 //
-// Inside the number that is not the operation: the instructions that close a loop. Reading the
-// clock, starting and fetching instructions are outside: every number is a slope.
+// Inside the number that is not the operation: the instructions that close a loop, and the register
+// file: a multiply-add reads three registers, of which two banks give one each a cycle, so that
+// many warps of one chain pay for the bank that has two of them. Chains side by side share operands
+// (the reuse cache) and do not. Reading the clock, starting and fetching instructions are outside:
+// every number is a slope.
 #pragma once
 
 #include "harness/case/benchmark.hpp"

@@ -12,6 +12,10 @@
 namespace strata::l2_partition {
 namespace {
 
+/// The slopes of the experiment.
+constexpr std::size_t exchanges = 0;
+constexpr std::size_t single_loads = 1;
+
 /// Takes off what a row and what a column have throughout.
 void centre(Matrix& m) {
   std::vector<double> of_row(m.rows);
@@ -98,8 +102,10 @@ Matrix shuffled(Matrix m, std::uint32_t& state) {
   return m;
 }
 
-/// Cycles of an access by each SM to each line, in the order of SMs: two launches fit together.
-Inside read_cells(const Launched& brief, const Launched& full) {
+/// Cycles of an access by each SM to each line, in the order of SMs: two launches fit together. The
+/// slowest: the SM whose accesses take longest, as the cells have it or, of `whole` launches, as
+/// its stamp has it.
+Inside read_cells(const Launched& brief, const Launched& full, bool whole) {
   const auto by_sm = [](const Launched& launched) {
     std::vector<std::size_t> order(launched.stamps.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -121,6 +127,12 @@ Inside read_cells(const Launched& brief, const Launched& full) {
       seen.cells.push_back(more / accesses);
       sum += more / accesses;
     }
+    const auto cycles = [](const Stamp& stamp) {
+      return static_cast<double>(stamp.cycles[1] - stamp.cycles[0]);
+    };
+    if (whole) {
+      sum = (cycles(full.stamps[of_full[i]]) - cycles(brief.stamps[of_brief[i]])) / accesses;
+    }
     seen.slowest = std::max(seen.slowest, sum / lines);
   }
   seen.cycles = median(seen.cells);
@@ -128,13 +140,38 @@ Inside read_cells(const Launched& brief, const Launched& full) {
   return seen;
 }
 
-void conclude(Session& session, const std::vector<Sample>& samples) {
+/// Of the cells of a slope in all samples.
+Matrix matrix_of(const std::vector<Sample>& samples, std::size_t slope) {
   std::vector<Matrix> matrices;
   for (const Sample& sample : samples) {
-    const auto& cells = sample.slopes.front().inside.cells;
+    const auto& cells = sample.slopes.at(slope).inside.cells;
     matrices.push_back({.rows = cells.size() / lines, .columns = lines, .cells = cells});
   }
-  const Matrix cycles = median_of(matrices);
+  return median_of(matrices);
+}
+
+/// Of each SM: its median over the lines of its side, over those of the other, and the difference.
+struct Sides {
+  std::vector<double> near;
+  std::vector<double> far;
+  std::vector<double> crossing;
+};
+Sides sides_of(const Matrix& cycles, const Split& found) {
+  Sides sides;
+  for (std::size_t sm = 0; sm < cycles.rows; ++sm) {
+    std::vector<double> beside;
+    std::vector<double> beyond;
+    for (std::size_t line = 0; line < lines; ++line)
+      (found.near(sm, line) ? beside : beyond).push_back(cycles.row(sm)[line]);
+    sides.near.push_back(median(beside));
+    sides.far.push_back(median(beyond));
+    sides.crossing.push_back(sides.far.back() - sides.near.back());
+  }
+  return sides;
+}
+
+void conclude(Session& session, const std::vector<Sample>& samples) {
+  const Matrix cycles = matrix_of(samples, exchanges);
   const Split found = split(cycles);
   constexpr auto timed = Provenance::timed;
   constexpr auto modelled = Provenance::modelled;
@@ -148,28 +185,33 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   session.fact("lines_apart", found.columns_apart);
   if (!found.two) return;  // near and far would be words without meaning
 
-  std::vector<double> near;
-  std::vector<double> far;
-  std::vector<double> crossing;
+  const Sides sides = sides_of(cycles, found);
   std::vector<double> share;
   for (std::size_t sm = 0; sm < cycles.rows; ++sm) {
-    std::vector<double> beside;
-    std::vector<double> beyond;
+    std::size_t beside = 0;
     for (std::size_t line = 0; line < lines; ++line)
-      (found.near(sm, line) ? beside : beyond).push_back(cycles.row(sm)[line]);
-    near.push_back(median(beside));
-    far.push_back(median(beyond));
-    crossing.push_back(far.back() - near.back());
-    share.push_back(static_cast<double>(beside.size()) / lines);
+      beside += found.near(sm, line) ? 1 : 0;
+    share.push_back(static_cast<double>(beside) / lines);
   }
   // SMs of one side must agree: whoever finds the other side nearer belongs to neither.
-  const auto contrary = std::ranges::count_if(crossing, [](double more) { return !(more > 0); });
+  const auto contrary =
+      std::ranges::count_if(sides.crossing, [](double more) { return !(more > 0); });
   session.judge("model", contrary == 0,
                 std::to_string(contrary) + " of " + std::to_string(cycles.rows) +
                     " SMs reach the lines of the other side as quickly as their own");
-  session.add({"near_cycles", "cycle", timed, method, near});
-  session.add({"far_cycles", "cycle", timed, method, far});
-  session.add({"crossing_cycles", "cycle", timed, method, crossing});
+  const Sides of_loads = sides_of(matrix_of(samples, single_loads), found);
+  std::size_t as_near = 0;
+  for (std::size_t sm = 0; sm < cycles.rows; ++sm)
+    as_near += of_loads.crossing[sm] >= sides.crossing[sm] / 2 ? 0 : 1;
+  session.judge("model", as_near == 0,
+                std::to_string(as_near) + " of " + std::to_string(cycles.rows) +
+                    " SMs load lines of the other side as if a copy were near");
+  session.add({"near_cycles", "cycle", timed, method, sides.near});
+  session.add({"far_cycles", "cycle", timed, method, sides.far});
+  session.add({"crossing_cycles", "cycle", timed, method, sides.crossing});
+  session.add({"near_load_cycles", "cycle", timed, "single_loads", of_loads.near});
+  session.add({"far_load_cycles", "cycle", timed, "single_loads", of_loads.far});
+  session.add({"crossing_load_cycles", "cycle", timed, "single_loads", of_loads.crossing});
   // Of a split, and not of time: they have no noise that a gate could bound.
   session.add({"near_share", "1", modelled, method, share});
   const auto right = static_cast<double>(std::ranges::count(found.row_side, true));
@@ -180,26 +222,35 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
 }  // namespace
 
 Benchmark declare() {
-  return {
-      .suite = "micro",
-      .name = "l2_partition",
-      .question = "Is L2 one cache or two, and what does it cost to reach the other half?",
-      .axes = {},
-      .quantities = {{"partitions", "that lines and SMs fall into: 1 or 2"},
-                     {"access_cycles", "an exchange in L2, median of all SMs and lines"},
-                     {"near_cycles", "of lines whose home is on the SM's side; a sample is an SM"},
-                     {"far_cycles", "of lines whose home is on the other side; a sample is an SM"},
-                     {"crossing_cycles",
-                      "what the way to the other side and back adds, of each SM"},
-                     {"near_share", "of the lines: those near an SM; a sample is an SM"},
-                     {"sms_of_smaller_side", "SMs of the side that has fewer"},
-                     {"fabric_sectors_per_access", "counted between the halves of L2"},
-                     {"core_clock", "clock of the core meanwhile"}},
-      .seconds_per_case = 0.2,
-      .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
-        if (backend == Backend::host) return "the caches of a CPU have no such halves";
-        return std::nullopt;
-      }};
+  return {.suite = "micro",
+          .name = "l2_partition",
+          .question = "Is L2 one cache or two, and what does it cost to reach the other half?",
+          .axes = {},
+          .quantities =
+              {{"partitions", "that lines and SMs fall into: 1 or 2"},
+               {"access_cycles", "an atomic exchange in L2, median of all SMs and lines"},
+               {"near_cycles",
+                "an atomic exchange in lines whose home is on the SM's side; a sample is an SM"},
+               {"far_cycles",
+                "an atomic exchange in lines whose home is on the other side; a sample is an SM"},
+               {"crossing_cycles",
+                "what the way to the other side and back adds to an exchange, of each SM"},
+               {"near_load_cycles",
+                "a load of a line whose home is on the SM's side; a sample is an SM"},
+               {"far_load_cycles",
+                "a load of a line whose home is on the other side and that has no copy on "
+                "the SM's; a sample is an SM"},
+               {"crossing_load_cycles",
+                "what the way to the other side and back adds to a load, of each SM"},
+               {"near_share", "of the lines: those near an SM; a sample is an SM"},
+               {"sms_of_smaller_side", "SMs of the side that has fewer"},
+               {"fabric_sectors_per_access", "counted between the halves of L2"},
+               {"core_clock", "clock of the core meanwhile"}},
+          .seconds_per_case = 0.2,
+          .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
+            if (backend == Backend::host) return "the caches of a CPU have no such halves";
+            return std::nullopt;
+          }};
 }
 
 std::vector<std::uint64_t> offsets() {
@@ -254,8 +305,14 @@ Split split(const Matrix& cycles) {
 
 Experiment describe(unsigned sms) {
   // A unit of work is one access of each SM, in the mean over the lines.
-  const auto length = [](std::uint32_t turns) {
-    return Length{.rounds = turns, .work = double{lines} * turns * turn};
+  const auto length = [](std::uint32_t rounds, std::uint32_t accesses) {
+    return Length{.rounds = rounds, .work = double{lines} * rounds * accesses};
+  };
+  const auto window = [](bool whole) {
+    return Window{.name = "each SM and line",
+                  .read = [whole](const Launched& brief, const Launched& full) {
+                    return read_cells(brief, full, whole);
+                  }};
   };
   const auto verify = [](const Call&, std::span<const Stamp> stamps, Tally& tally) {
     tally.checked += lines * stamps.size();
@@ -263,18 +320,25 @@ Experiment describe(unsigned sms) {
       tally.different += std::min<std::uint64_t>(stamp.result, lines);
   };
   Experiment experiment;
-  experiment.slopes = {{.verify = verify,
-                        .lengths = {.brief = length(brief_turns), .full = length(full_turns)},
-                        .writers = sms,
-                        .window = {.name = "each SM and line", .read = read_cells}}};
-  const Value slowest = of_slope([](const Seen& seen) { return seen.inside.slowest; });
-  experiment.rows = {{"access_cycles", "cycle", By::inside, cycles_of()}};
-  experiment.timers = {{slowest, By::inside, outside_of(), By::outside}};
-  experiment.watch = {slowest, outside_of()};
+  experiment.slopes = {
+      {.verify = verify,
+       .lengths = {.brief = length(brief_turns, turn), .full = length(full_turns, turn)},
+       .writers = sms,
+       .window = window(/*whole=*/false)},
+      {.verify = verify,
+       .lengths = {.brief = length(brief_loads, 1), .full = length(full_loads, 1)},
+       .writers = sms,
+       .window = window(/*whole=*/true)}};
+  experiment.rows = {{"access_cycles", "cycle", By::inside, cycles_of(exchanges)}};
+  for (const std::size_t slope : {exchanges, single_loads}) {
+    const Value slowest = of_slope([](const Seen& seen) { return seen.inside.slowest; }, slope);
+    experiment.timers.push_back({slowest, By::inside, outside_of(slope), By::outside});
+    experiment.watch.insert(experiment.watch.end(), {slowest, outside_of(slope)});
+  }
   experiment.conclude = conclude;
-  experiment.checked = "exchanged words that hold their own address";
+  experiment.checked = "words exchanged and loaded that hold their own address";
   experiment.placement = Placement{.cores = sms};
-  experiment.counts = CountPlan{.length = length(full_turns)};
+  experiment.counts = CountPlan{.length = length(full_turns, turn)};
   experiment.counts->more = [sms](Session& session, const Counted& counted) {
     const auto crossed = counted.net("l2_fabric_sectors");
     if (!crossed) throw Skipped{"the chip counts nothing between halves of L2"};

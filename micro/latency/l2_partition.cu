@@ -1,3 +1,4 @@
+#include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
@@ -51,6 +52,35 @@ __global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
   leave(stamps + blockIdx.x, before, reading_after(), wrong);
 }
 
+/// The same walk, in which a load follows each exchange. `cycles`: of the loads alone.
+__global__ void load_once_each(const std::uint64_t* line_addresses, std::uint32_t loads,
+                               std::uint64_t* cycles, Stamp* stamps) {
+  const std::uint32_t start = blockIdx.x * lines / gridDim.x;
+  std::uint64_t wrong = 0;
+  const Reading before = reading_before();
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < lines; ++i) {
+    const std::uint32_t line = (start + i) % lines;
+    const std::uint64_t own = line_addresses[line];
+    std::uint64_t at = own;
+    std::uint64_t taken = 0;
+#pragma unroll 1
+    for (std::uint32_t l = 0; l < loads; ++l) {
+      exchange(at);
+      consume(static_cast<std::uint32_t>(at));
+      const std::uint64_t idle = cycles_now();
+      consume(static_cast<std::uint32_t>(at >> 32U));  // the lower half is already known
+      const std::uint64_t begin = cycles_now();
+      follow<Access::global_cg>(at);
+      consume(static_cast<std::uint32_t>(at));
+      taken += cycles_now() - begin - (begin - idle);
+    }
+    cycles[blockIdx.x * lines + line] = taken;
+    wrong += at == own ? 0 : 1;
+  }
+  leave(stamps + blockIdx.x, before, reading_after(), wrong);
+}
+
 void run(Session& session) {
   const unsigned sms = gpu_facts(session.device().identity().facts).sms;
   CudaMachine machine{session, sms};
@@ -65,15 +95,19 @@ void run(Session& session) {
 
   const auto& cycles = machine.output<std::uint64_t>(std::size_t{sms} * lines);
   Experiment experiment = describe(sms);
-  Slope& slope = experiment.slopes[0];
-  slope.launch = [&](const Call& call) {
-    visit<<<sms, 1, 0, stream>>>(line_addresses.data(), call.length.rounds, cycles.data(),
-                                 machine.device_stamps());
-  };
-  slope.cells = [&] { return std::vector<double>{cycles.landed().begin(), cycles.landed().end()}; };
-  experiment.kernels = {reinterpret_cast<const void*>(visit)};
-  // Loads the code.
-  (void)launch_once(machine, slope, {.length = slope.lengths.brief}, experiment.tally);
+  for (Slope& slope : experiment.slopes) {
+    const auto kernel = &slope == experiment.slopes.data() ? visit : load_once_each;
+    slope.launch = [&, kernel](const Call& call) {
+      kernel<<<sms, 1, 0, stream>>>(line_addresses.data(), call.length.rounds, cycles.data(),
+                                    machine.device_stamps());
+    };
+    slope.cells = [&] {
+      return std::vector<double>{cycles.landed().begin(), cycles.landed().end()};
+    };
+    experiment.kernels.push_back(reinterpret_cast<const void*>(kernel));
+    // Loads the code.
+    (void)launch_once(machine, slope, {.length = slope.lengths.brief}, experiment.tally);
+  }
   measure(session, machine, experiment);
 }
 

@@ -3,7 +3,13 @@
 // Where L2 has two partitions, each line has its home in one; the other may hold a copy, so that
 // repeated loads show nothing. An atomic operation is executed at home: each SM exchanges the word
 // of each of some hundred lines many times. A word holds its own address: what comes back is where
-// the next exchange goes. The exchange itself cancels in the difference of far and near.
+// the next exchange goes. The exchange itself cancels in the difference of far and near, and the
+// differences tell which lines and SMs are of one side.
+//
+// Loads are timed one by one, from the clock before a load until its value can be used: each
+// follows an exchange of its word, which leaves the line in its home and a copy nowhere. The time
+// of the same code without the load is taken off. Were a copy nearer, the far loads would be as
+// quick as the near ones: gate `model` asks half of what crossing costs an exchange, of each SM.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -23,6 +29,8 @@ inline constexpr std::uint64_t room_bytes = std::uint64_t{16} << 20U;  ///< they
 inline constexpr std::uint32_t turn = 4;         ///< exchanges that stand side by side in the code
 inline constexpr std::uint32_t brief_turns = 2;  ///< of each line in the short launch
 inline constexpr std::uint32_t full_turns = 6;
+inline constexpr std::uint32_t brief_loads = 2;  ///< of each line, in the short launch of loads
+inline constexpr std::uint32_t full_loads = 10;
 
 /// Byte offsets of the lines in their room, all different and on line boundaries.
 [[nodiscard]] std::vector<std::uint64_t> offsets();
@@ -63,7 +71,8 @@ inline constexpr double apart_bound = 0.85;
 /// vectors fall into two clusters instead of a gradient.
 [[nodiscard]] Split split(const Matrix& cycles);
 
-/// Cells: the cycles of each SM and line. A stamp's result: lines that gave another address back.
+/// Two slopes: exchanges, and loads each of which follows an exchange. Cells: the cycles of each SM
+/// and line. A stamp's result: lines that gave another address back.
 [[nodiscard]] Experiment describe(unsigned sms);
 
 }  // namespace strata::l2_partition

@@ -13,8 +13,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace strata {
@@ -30,6 +31,12 @@ inline constexpr std::uint32_t mantissa_mask = 0x7FFFFF;
 /// The group to read next, out of the bits of (sum of fields + mantissa_bias).
 STRATA_HD constexpr std::uint32_t next_group(std::uint32_t biased_bits) {
   return (biased_bits & mantissa_mask) >> noise_bits;
+}
+
+/// The same with its bits where they are: a quarter of the number of the group's first particle.
+static_assert(group_size >> noise_bits == 4);
+STRATA_HD constexpr std::uint32_t group_in_place(std::uint32_t biased_bits) {
+  return biased_bits & (mantissa_mask >> noise_bits << noise_bits);
 }
 
 /// Weight of a lane in a warp's checksum: odd, so that no bit of a lane's sum is lost, and
@@ -54,37 +61,21 @@ inline std::array<float, field_count> particle_fields(std::uint64_t seed, std::u
   return {f(px), f(py), f(pz), f(vx), f(vy), f(-vx - vy), f(mass)};
 }
 
-/// A cycle over `groups` groups of particles and what a reader must find on it.
-class ParticleChain {
+/// Groups that a reader meets one after the other, again and again, and what it must find there.
+class Ring {
  public:
-  ParticleChain(std::uint32_t groups, std::uint64_t seed)
-      : seed_{seed},
-        order_{random_order(groups, seed)},
-        next_{successors(order_)},
-        before_(groups + 1) {
-    in_parallel(groups, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p) {
-        for (std::uint32_t lane = 0; lane < group_size; ++lane) {
-          const std::uint32_t sum = target(std::size_t{order_[p]} * group_size + lane);
-          const float biased = static_cast<float>(sum) + mantissa_bias;
-          before_[p + 1] += lane_weight(lane) * std::bit_cast<std::uint32_t>(biased);
-        }
-      }
-    });
-    std::partial_sum(before_.begin(), before_.end(), before_.begin());
+  /// The reader is told the groups of `order` in turn, and reads each `shift` groups behind. What
+  /// it finds there comes to `sums`, by the number that it was told.
+  Ring(std::vector<std::uint32_t> order, std::uint32_t shift, std::span<const std::uint32_t> sums)
+      : order_{std::move(order)}, shift_{shift}, before_(order_.size() + 1) {
+    for (std::size_t p = 0; p < order_.size(); ++p)
+      before_[p + 1] = before_[p] + sums[(order_[p] + shift) % sums.size()];
   }
 
   [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(order_.size()); }
-  [[nodiscard]] std::size_t particles() const { return std::size_t{groups()} * group_size; }
-  /// The group at step `position` of the cycle; position < groups().
+  [[nodiscard]] std::uint32_t shift() const { return shift_; }
+  /// What the reader is told at step `position`, below groups().
   [[nodiscard]] std::uint32_t group_at(std::uint32_t position) const { return order_[position]; }
-
-  /// The sum of the fields of particle `i`: next group and noise, below 2^23.
-  [[nodiscard]] std::uint32_t target(std::size_t i) const {
-    SplitMix random{~seed_ ^ i};
-    return (next_[i / group_size] << noise_bits) |
-           static_cast<std::uint32_t>(random.next() >> (64 - noise_bits));
-  }
 
   /// What `reads` groups from step `start` on come to: of each lane the bits of (sum of fields +
   /// mantissa_bias) × its weight, modulo 2^32. In constant time.
@@ -95,6 +86,63 @@ class ParticleChain {
     return end <= groups() ? sum + before_[end] : sum + before_.back() + before_[end - groups()];
   }
 
+ private:
+  std::vector<std::uint32_t> order_;
+  std::uint32_t shift_;
+  std::vector<std::uint32_t> before_;  ///< before_[p]: checksum of the groups at steps 0 … p−1
+};
+
+/// A cycle over `groups` groups of particles and what a reader must find on it. `spare` groups more
+/// lie behind them in memory, copies of the first: room for readers that read further on.
+class ParticleChain {
+ public:
+  ParticleChain(std::uint32_t groups, std::uint64_t seed, std::uint32_t spare = 0)
+      : seed_{seed}, spare_{spare}, next_(groups), sums_(groups) {
+    std::vector<std::uint32_t> order = random_order(groups, seed);
+    next_ = successors(order);
+    in_parallel(groups, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t group = begin; group < end; ++group) {
+        for (std::uint32_t lane = 0; lane < group_size; ++lane) {
+          const float biased =
+              static_cast<float>(target(group * group_size + lane)) + mantissa_bias;
+          sums_[group] += lane_weight(lane) * std::bit_cast<std::uint32_t>(biased);
+        }
+      }
+    });
+    ring_.emplace(std::move(order), 0, sums_);
+  }
+
+  [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(next_.size()); }
+  /// In memory, the spare ones included.
+  [[nodiscard]] std::size_t particles() const {
+    return (std::size_t{groups()} + spare_) * group_size;
+  }
+  /// All groups, in the order in which each names the next.
+  [[nodiscard]] const Ring& ring() const { return *ring_; }
+  /// The longest ring of a reader that reads `shift` groups behind the one that it was told, shift
+  /// at most `spare`. Readers of different shifts meet the groups in orders that have nothing in
+  /// common, so two that meet part again.
+  [[nodiscard]] Ring shifted(std::uint32_t shift) const {
+    std::vector<bool> met(groups());
+    std::vector<std::uint32_t> longest;
+    for (std::uint32_t first = 0; first < groups(); ++first) {
+      std::vector<std::uint32_t> order;
+      for (std::uint32_t at = first; !met[at]; at = next_[(at + shift) % groups()]) {
+        met[at] = true;
+        order.push_back(at);
+      }
+      if (order.size() > longest.size()) longest = std::move(order);
+    }
+    return {std::move(longest), shift, sums_};
+  }
+
+  /// The sum of the fields of particle `i`: next group and noise, below 2^23.
+  [[nodiscard]] std::uint32_t target(std::size_t i) const {
+    SplitMix random{~seed_ ^ i};
+    return (next_[i / group_size] << noise_bits) |
+           static_cast<std::uint32_t>(random.next() >> (64 - noise_bits));
+  }
+
   /// Writes every particle into `words` (L::words(particles()) of them) as layout L has it; padding
   /// gets random integers, so that a reader that takes it for a field is found out.
   template <Layout L>
@@ -102,7 +150,8 @@ class ParticleChain {
     const std::size_t n = particles();
     in_parallel(n, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        const auto fields = particle_fields(seed_, i, target(i));
+        const std::size_t copied = i % (std::size_t{groups()} * group_size);
+        const auto fields = particle_fields(seed_, copied, target(copied));
         for (std::size_t r = 0; r < L::reads.size(); ++r) {
           const auto first = L::first_word(r, i, n);
           for (unsigned w = 0; w < L::reads[r].words; ++w) {
@@ -117,9 +166,10 @@ class ParticleChain {
 
  private:
   std::uint64_t seed_;
-  std::vector<std::uint32_t> order_;
+  std::uint32_t spare_;
   std::vector<std::uint32_t> next_;
-  std::vector<std::uint32_t> before_;  ///< before_[p]: checksum of the groups at steps 0 … p−1
+  std::vector<std::uint32_t> sums_;  ///< what each group comes to
+  std::optional<Ring> ring_;
 };
 
 }  // namespace strata

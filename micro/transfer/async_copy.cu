@@ -9,8 +9,6 @@
 #include "harness/measure/engine.hpp"
 #include "micro/transfer/tile_copies.cuh"
 
-#include <algorithm>
-
 namespace strata::async_copy {
 namespace {
 
@@ -157,34 +155,6 @@ Kernel kernel_for(const CopyCase& wanted) {
       });
 }
 
-/// A launch of so many blocks in clusters; `attribute` lives as long as what is returned.
-cudaLaunchConfig_t launch_config(unsigned blocks, unsigned cluster, std::size_t shared,
-                                 cudaStream_t stream, cudaLaunchAttribute& attribute) {
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {cluster, 1, 1};
-  return {.gridDim = blocks,
-          .blockDim = threads,
-          .dynamicSmemBytes = shared,
-          .stream = stream,
-          .attrs = &attribute,
-          .numAttrs = cluster > 1 ? 1U : 0U};
-}
-
-/// A cluster lives within a group of SMs, whose number need not divide by its size: not every SM
-/// may have a place in one.
-unsigned blocks_for(const CopyCase& wanted, Kernel kernel, std::size_t shared, unsigned sms) {
-  if (wanted.is_latency()) return wanted.cluster;
-  if (wanted.cluster == 1) return sms;
-  cudaLaunchAttribute attribute{};
-  const unsigned most = sms / wanted.cluster;
-  const cudaLaunchConfig_t config =
-      launch_config(most * wanted.cluster, wanted.cluster, shared, nullptr, attribute);
-  int clusters = 0;
-  cuda_check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
-  if (clusters < 1) throw Skipped{"no cluster of that size fits on this device"};
-  return std::min(most, static_cast<unsigned>(clusters)) * wanted.cluster;
-}
-
 void run(Session& session) {
   const GpuFacts gpu = gpu_facts(session.device().identity().facts);
   const CopyCase wanted = case_of(session.params());
@@ -196,7 +166,10 @@ void run(Session& session) {
   const Tiles tiles = tiles_of(wanted, gpu);
   const std::size_t shared = shared_bytes(wanted, gpu);
   allow_shared_bytes(code, shared);
-  const unsigned blocks = blocks_for(wanted, kernel, shared, gpu.sms);
+  const unsigned at_once =
+      wanted.cluster == 1 ? gpu.sms
+                          : blocks_in_clusters(kernel, threads, wanted.cluster, shared, gpu.sms);
+  const unsigned blocks = wanted.is_latency() ? wanted.cluster : at_once;
   Experiment experiment = describe(wanted, tiles, blocks);
   require_timed(session, experiment);
 
@@ -214,7 +187,7 @@ void run(Session& session) {
   slope.launch = [&](const Call& call) {
     cudaLaunchAttribute attribute{};
     const cudaLaunchConfig_t config =
-        launch_config(blocks, wanted.cluster, shared, stream, attribute);
+        launch_config(blocks, threads, wanted.cluster, shared, stream, attribute);
     cuda_check(cudaLaunchKernelEx(&config, kernel, reinterpret_cast<const char*>(words.data()), map,
                                   tiles, map_rows(tiles).of_a_tile, call.length.rounds, 0U,
                                   wanted.cluster, machine.device_stamps()));

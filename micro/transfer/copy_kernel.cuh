@@ -69,15 +69,17 @@ struct Ways {
 };
 
 /// Measures copies that each take `least_seconds` or more. `held`: their calls are made before the
-/// first event. `verify` follows each sample.
+/// first event. `verify` follows each sample. Of two ways the way back goes into `side`, and a
+/// sample's third number is their overlap, unless they are brief.
 inline void measure_copies(Session& session, CudaMachine& machine, Experiment& experiment,
                            const Ways& ways, double least_seconds, bool held,
-                           const std::function<void(Tally&)>& verify) {
-  SideBySide two;
+                           const std::function<void(Tally&)>& verify, Beside side = {}) {
+  SideBySide two{std::move(side)};
   const Stream& stream = machine.stream();
+  const bool overlaps = ways.there && ways.back && !is_brief(least_seconds);
   const auto copy = [&] {
     if (ways.there && ways.back) {
-      two.run(stream, ways.there, ways.back);
+      two.run(stream, overlaps, ways.there, ways.back);
     } else {
       (ways.there ? ways.there : ways.back)(stream);
     }
@@ -85,10 +87,16 @@ inline void measure_copies(Session& session, CudaMachine& machine, Experiment& e
   // The first of its kind may make its call wait for the device, which would wait for the host.
   if (held) (void)machine.time_caller(copy);
   experiment.observe = [&] {
+    double overlap = 1;
     auto numbers = numbers_of(
         copies_per_sample(least_seconds), is_brief(least_seconds),
-        [&] { return machine.time_both_sides(copy, held); },
+        [&] {
+          const BothSides seen = machine.time_both_sides(copy, held);
+          if (overlaps) overlap = std::min(overlap, two.overlap());
+          return seen;
+        },
         [&] { return machine.time_caller(copy); });
+    if (overlaps) numbers.push_back(overlap);
     verify(experiment.tally);
     return numbers;
   };

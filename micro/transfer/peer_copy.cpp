@@ -1,11 +1,28 @@
 #include "micro/transfer/peer_copy.hpp"
 
+#include "harness/record/statistics.hpp"
 #include "micro/pattern/random_cycle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace strata::peer_copy {
 namespace {
 
 constexpr std::uint32_t word_bytes = sizeof(std::uint32_t);
+
+/// Of both ways at once: the share of the time in which both were under way is a sample's third
+/// number. Where one copy waits for the other, each has the link for itself.
+void judge_overlap(Session& session, const std::vector<Sample>& samples) {
+  constexpr double least = 0.9;
+  std::vector<double> shares(samples.size());
+  std::ranges::transform(samples, shares.begin(), number_at(2));
+  const double share = median(shares);
+  session.judge("overlap", share >= least,
+                fmt::format("both ways were under way {:.1f} % of the time (least {:.0f} %)",
+                            100 * share, 100 * least));
+}
 
 constexpr const char* not_counted = "the counter sets know nothing of the links between GPUs";
 
@@ -21,25 +38,24 @@ std::optional<std::string> excludes(const Params& params, Backend) {
 }  // namespace
 
 Benchmark declare() {
-  return {
-      .suite = "micro",
-      .name = "peer_copy",
-      .question = "What does it cost to reach the memory of the GPU beside this one?",
-      .axes = {number_axis("bytes", "bytes that are copied, in each direction", word_bytes,
-                           most_bytes, copy_times::sizes(most_bytes, 16)),
-               means.axis("by",
-                          "the copy engine, a kernel that copies, or one load after the other"),
-               directions.axis("direction", "from the peer, to the peer, or two streams at once")},
-      .quantities = {{"transfer_time",
-                      "of the whole copy: on the device (event), for its caller (wall)"},
-                     {"bandwidth", "bytes moved ÷ that time"},
-                     {"load_cycles_cached", "cycles of a load of what the peer's L2 holds"},
-                     {"load_cycles_uncached", "cycles of a load from the peer's memory"},
-                     {"load_time_cached", "the same in seconds"},
-                     {"load_time_uncached", "the same in seconds"},
-                     {"core_clock", "clock of the core while it loaded"}},
-      .seconds_per_case = 0.15,
-      .excludes = excludes};
+  return {.suite = "micro",
+          .name = "peer_copy",
+          .question = "What does it cost to reach the memory of the GPU beside this one?",
+          .axes = {number_axis("bytes", "bytes that are copied, in each direction", word_bytes,
+                               most_bytes, copy_times::sizes(most_bytes, 16)),
+                   means.axis("by",
+                              "the copy engine, a kernel that copies, or one load after the other"),
+                   directions.axis("direction", "from the peer, to the peer, or both at once")},
+          .quantities = {{"transfer_time",
+                          "of the whole copy: on the device (event), for its caller (wall)"},
+                         {"bandwidth", "bytes moved ÷ that time"},
+                         {"load_cycles_cached", "cycles of a load of what the peer's L2 holds"},
+                         {"load_cycles_uncached", "cycles of a load from the peer's memory"},
+                         {"load_time_cached", "the same in seconds"},
+                         {"load_time_uncached", "the same in seconds"},
+                         {"core_clock", "clock of the core while it loaded"}},
+          .seconds_per_case = 0.15,
+          .excludes = excludes};
 }
 
 Copy copy_of(const Params& params) {
@@ -67,6 +83,9 @@ Experiment describe(const Copy& copy) {
   Experiment experiment = copy_times::described(static_cast<double>(copy.bytes_moved()));
   experiment.checked = "words on the GPU that took them against those sent";
   experiment.not_counted = not_counted;
+  if (copy.direction == Direction::both && !copy_times::is_brief(least_seconds(copy))) {
+    experiment.conclude = judge_overlap;
+  }
   return experiment;
 }
 

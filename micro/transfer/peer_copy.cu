@@ -91,11 +91,20 @@ void run_copies(Session& session, const Copy& copy, const Peer& peer, Experiment
   const auto sms = static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
   const bool reads = copy.direction != Direction::write;
   const bool writes = copy.direction != Direction::read;
+  Finally peer_writes;
+  if (reads && writes) {
+    peer_writes = made_on(peer.there(), [&] { return peer_access(peer.here()); });
+  }
   Side& here = payload.here;
   Side& there = payload.there;
   copy_times::Ways ways;
-  if (reads) ways.there = [&](const Stream& on) { copy_one_way(copy, there, here, sms, on); };
-  if (writes) ways.back = [&](const Stream& on) { copy_one_way(copy, here, there, sms, on); };
+  if (writes) ways.there = [&](const Stream& on) { copy_one_way(copy, here, there, sms, on); };
+  if (reads) {
+    ways.back = [&](const Stream& on) {
+      const Finally sender = current_device(writes ? there.device : here.device);
+      copy_one_way(copy, there, here, sms, on);
+    };
+  }
   const double least = least_seconds(copy);
   experiment.prepare = [&] {
     here.poison();
@@ -108,11 +117,13 @@ void run_copies(Session& session, const Copy& copy, const Peer& peer, Experiment
     facts["copy_engines"] = std::int64_t{device_attribute(cudaDevAttrAsyncEngineCount)};
     return facts;
   };
-  copy_times::measure_copies(session, machine, experiment, ways, least, copy_times::is_brief(least),
-                             [&](Tally& tally) {
-                               if (reads) here.verify(tally);
-                               if (writes) there.verify(tally);
-                             });
+  copy_times::measure_copies(
+      session, machine, experiment, ways, least, copy_times::is_brief(least),
+      [&](Tally& tally) {
+        if (reads) here.verify(tally);
+        if (writes) there.verify(tally);
+      },
+      made_on(there.device, [] { return Beside{}; }));
 }
 
 void run_loads(Session& session, const Chain& chain, Peer& peer, Experiment& experiment) {

@@ -1,11 +1,13 @@
 // What does it cost to reach the memory of the GPU beside this one?
 //
 // Bytes are copied from the peer's memory (`read`), to it (`write`), or both at once, by the copy
-// engine (cudaMemcpyPeerAsync) or by a kernel on this GPU, timed as in transfers. Each GPU has just
-// written or read what it sends: what fits is in its L2. `load` has one thread of this GPU follow a
-// chain of words in the peer's memory: the latency of one load, as the slope of a short and a long
-// chain, the addition that makes an address of a word inside. The peer has the words in its L2, or
-// has just been made to evict them; this GPU has none of them.
+// engine (cudaMemcpyPeerAsync) or by a kernel, timed as in transfers. One way, this GPU copies.
+// Both ways, each GPU sends, on a stream of its own: two copies of one GPU would queue at one
+// engine, one behind the other. Gate `overlap` holds that they do not. Each GPU has just written or
+// read what it sends: what fits is in its L2. `load` has one thread of this GPU follow a chain of
+// words in the peer's memory: the latency of one load, as the slope of a short and a long chain,
+// the addition that makes an address of a word inside. The peer has the words in its L2, or has
+// just been made to evict them; this GPU has none of them.
 //
 // The peer is the next GPU that this process sees. It must be directly reachable (over NVLink or
 // PCIe, not through host memory), and no other run may hold it.

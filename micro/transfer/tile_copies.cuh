@@ -1,11 +1,11 @@
 // The ways into shared memory, each as: ask for a tile, end what was asked for, wait for it.
-// Addresses in shared memory are numbers (shared_address). Two instructions are written out that
-// cuda::ptx has: `mapa`, there for generic addresses only, and cp.async.bulk, whose wrapper makes
-// ptxas arrange the loop of `stream` in another way.
+// Addresses in shared memory are numbers (shared_address). cp.async.bulk is written out: the
+// wrapper in cuda::ptx makes ptxas arrange the loop of `stream` in another way.
 #pragma once
 
 #include "harness/case/error.hpp"
 #include "harness/cuda/access.cuh"
+#include "harness/cuda/cluster.cuh"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/stamps.cuh"
 #include "harness/model/word_patterns.hpp"
@@ -24,32 +24,6 @@ namespace strata::async_copy {
 template <class T>
 __device__ __forceinline__ T* shared_pointer(std::uint32_t at) {
   return static_cast<T*>(__cvta_shared_to_generic(at));
-}
-
-/// Of this cluster: which block this is.
-__device__ __forceinline__ std::uint32_t rank_in_cluster() {
-#if __CUDA_ARCH__ >= 900
-  return cuda::ptx::get_sreg_cluster_ctarank();
-#else
-  return 0;
-#endif
-}
-
-/// All threads of all blocks of the cluster, and what they wrote before.
-__device__ __forceinline__ void synchronize_cluster() {
-#if __CUDA_ARCH__ >= 900
-  cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
-  cuda::ptx::barrier_cluster_wait(cuda::ptx::sem_acquire);
-#endif
-}
-
-/// The address, to all of the cluster, of what block `rank` has at `at`.
-__device__ __forceinline__ std::uint32_t of_block(std::uint32_t at, std::uint32_t rank) {
-  std::uint32_t there = at;
-#if __CUDA_ARCH__ >= 900
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(rank));
-#endif
-  return there;
 }
 
 /// A place to copy from: an address in global memory, one in the shared memory of a cluster, or a

@@ -278,6 +278,20 @@ def test_an_l2_in_one_piece_is_not_worth_a_sentence(tmp_path: Path) -> None:
     assert words(load(tmp_path, [whole])) == []
 
 
+def test_shared_memory_of_another_sm_stands_beside_that_of_the_own(tmp_path: Path) -> None:
+    others = [
+        case(
+            [measurement("load_cycles", [cycles], method="clock64_slope")],
+            benchmark="distributed_shared",
+            params={"measure": "latency", "cluster": cluster, "distance": distance, "warps": 1},
+        )
+        for cluster, distance, cycles in ((2, 1, 192), (8, 0, 33), (8, 4, 205), (8, 1, 193))
+    ]
+    found = {one.what: one for one in headlines.headlines(load(tmp_path, CHIP + others))}
+    remark = plain(found["L1 latency"].remark).replace("\u00a0", " ")
+    assert remark == "shared memory 23.00 cycles, another SM's 205.0 cycles"
+
+
 def test_exchanges_are_not_called_loads(tmp_path: Path) -> None:
     before = case(PARTITION["measurements"][:3], benchmark="l2_partition")
     (said,) = words(load(tmp_path, [before]))

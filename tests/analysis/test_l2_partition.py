@@ -1,5 +1,6 @@
 """The figure of the halves of L2: what is drawn, what is hollow, what is told."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from builders import case, counts, load2, measurement
+from builders import case, counts, measurement
 from builders import count as counted
+from builders import load2 as load_of_context
 from charts import caption_of, chart_of, check_drawing, data_of, panels, values
 from strata.figures._chart import Arrow, Words
 from strata.figures.l2_partition import FIGURE, LINES
+from strata.run import Run
 
 NEAR, FAR = (label for label, *_ in LINES.values())
 SMS = 12
@@ -43,6 +46,11 @@ def split(
     fabric = counted("fabric_sectors_per_access", 0.5)
     fabric["noise"]["verdict"] = fabric_noise
     return [line, counts(line, [fabric])]
+
+
+def load2(folder: Path, lines: Sequence[dict[str, Any]], sms: int = SMS) -> Run:
+    """The run that `lines` make on a device of so many SMs."""
+    return load_of_context(folder, lines, device__sm_count=sms)
 
 
 def test_one_cache_is_no_figure(tmp_path: Path) -> None:
@@ -80,6 +88,20 @@ def test_what_is_invalid_is_hollow_named_and_compared_with_nothing(tmp_path: Pat
     assert "Crossing costs" not in words
 
 
+def test_the_caption_tells_loads_from_exchanges(tmp_path: Path) -> None:
+    assert "A load" not in caption_of(FIGURE, load2(tmp_path / "before", split()))
+    line, counted_line = split()
+    line["measurements"] += [
+        measurement(f"{side}_load_cycles", [cycles] * SMS, method="single_loads")
+        for side, cycles in (("near", 284.0), ("far", 470.0))
+    ]
+    words = caption_of(FIGURE, load2(tmp_path / "now", [line, counted_line]))
+    assert (
+        "A load of a line that has no copy in the other half takes 284.0 cycles near and 470.0 far"
+        in words
+    )
+
+
 def test_sides_of_an_invalid_row_are_hollow_and_not_counted(tmp_path: Path) -> None:
     run = load2(tmp_path, split(share_noise="failed"))
     assert len(values(panels(chart_of(FIGURE, run))[2], valid=False)) == SMS
@@ -99,7 +121,7 @@ def test_caption_tells_cost_sides_and_the_witness(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sms", [4, 160])
 def test_texts_lie_on_the_canvas(tmp_path: Path, sms: int) -> None:
-    chart = chart_of(FIGURE, load2(tmp_path, split(sms=sms, share_noise="failed")))
+    chart = chart_of(FIGURE, load2(tmp_path, split(sms=sms, share_noise="failed"), sms))
     check_drawing(chart)
 
 
@@ -108,3 +130,7 @@ def test_data_have_a_line_for_each_sm(tmp_path: Path) -> None:
     assert [line["sm"] for line in data] == [f"{place}" for place in range(SMS)]
     assert [line["crossing_cycles"] for line in data[:3]] == ["190.0", "191.0", "192.0"]
     assert data[0]["near_share_valid"] == "true"
+
+
+def test_of_several_visits_the_first_is_drawn(tmp_path: Path) -> None:
+    assert len(FIGURE.items(load2(tmp_path, split(sms=2 * SMS)))) == SMS

@@ -24,6 +24,8 @@ def case(
     locality: int = 32,
     valid: bool = True,
     counted: float | None = None,
+    moved: float | None = None,
+    requested: str = "requested_bandwidth",
 ) -> list[Row]:
     """The rows of one case, in TB/s; without sectors as on a CPU."""
     params = {
@@ -32,9 +34,11 @@ def case(
     }  # fmt: skip
     found = [("useful_bandwidth", useful * TERA, "timed")]
     if moved_over_used is not None:
-        found.append(("sector_bandwidth", useful * moved_over_used * TERA, "timed"))
+        found.append((requested, useful * moved_over_used * TERA, "timed"))
     if counted is not None:
         found.append(("sectors_per_request", counted, "counted"))
+    if moved is not None:
+        found.append(("memory_bytes_per_used_byte", moved, "counted"))
     return [
         timed("stride_gather", params, quantity, value, provenance=provenance, valid=valid)
         for quantity, value, provenance in found
@@ -98,6 +102,21 @@ def test_the_caption_names_the_furthest_that_is_valid() -> None:
     assert "DRAM, strided, stride 2, 4 B elements, with 50.00 %" in caption_of(
         FIGURE, run_with(rows)
     )
+
+
+def test_what_memory_gave_is_as_counted_and_not_what_was_asked_for() -> None:
+    (point,) = points_of(case(2, 4, pattern="gather", locality=128, moved=1.01))
+    assert point.sectors is not None
+    assert point.sectors.value == 8 * TERA
+    assert point.from_memory == pytest.approx(2.02 * TERA)
+    (point,) = points_of(case(2, 4, level="l2", pattern="gather", locality=128, moved=0.0))
+    assert point.from_memory is None
+
+
+def test_runs_that_called_it_the_bandwidth_of_sectors_are_read() -> None:
+    (point,) = points_of(case(2, 4, stride=4, requested="sector_bandwidth"))
+    assert point.sectors is not None
+    assert point.sectors.value == 8 * TERA
 
 
 def test_an_invalid_stride_of_1_is_no_measure_of_the_others() -> None:

@@ -67,6 +67,7 @@ def test_more_than_missed_breaks_the_flow_too(tmp_path: Path) -> None:
         loads(1000, 0, 1009),
         loads(1000, 995, 1),  # from L1: the rest is too little to tell
         loads(1000, 0, 500, gates=[]),  # claims no level
+        loads(1000, 0, 500, benchmark="request_merging"),  # asks just that
         loads(1000, 0, 500, facts={}),  # nobody knows what the launch itself loaded
         loads(1000, 0, 900, facts={"overhead_sectors": 100}),  # L2 may have seen none of those
     ],

@@ -112,12 +112,28 @@ TEST_F(Counters, ProveTheLevelOfEveryLayoutAndFieldSet) {
 }
 
 TEST_F(Counters, ProveTheLevelOnAFullChip) {
-  for (const char* residency : {"l1", "l2", "dram"}) {
+  for (const std::string residency : {"l1", "l2", "dram"}) {
     for (const auto& [block, warps] :
          std::vector<std::pair<int, int>>{{32, 8}, {128, 48}, {256, 64}, {1024, 32}}) {
+      // Of more warps that read from L2, one percent meet by chance, and L2 answers them as one.
+      if (residency == "l2" && warps > 32) continue;
       expect_passed(count("layout_read", layout_params("soaoas", residency, "all", block, warps)));
     }
   }
+}
+
+TEST_F(Counters, SeeLoadsOfSeveralSmsMergeOnlyWhereTheyComeTogether) {
+  const auto asked_of_l2 = [](const char* sms, const char* delay) {
+    const auto record = count("request_merging", {{"sms", sms}, {"delay", delay}});
+    if (record.status == Status::skipped) return 0.0;
+    expect_passed(record);
+    return samples_of(record, "l2_sectors_per_missed_sector").at(0);
+  };
+  const double together = asked_of_l2("2", "0");
+  if (together == 0) GTEST_SKIP() << "no clusters";
+  EXPECT_NEAR(together, 0.5, 0.05);
+  EXPECT_NEAR(asked_of_l2("4", "0"), 0.25, 0.05);
+  EXPECT_GT(asked_of_l2("2", "1000"), 0.99);
 }
 
 TEST_F(Counters, ProveTheLevelOfTheTimersChain) {

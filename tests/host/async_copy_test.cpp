@@ -29,6 +29,17 @@ TEST(AsyncCopyTiles, StandApartAndLieWithinTheirFootprint) {
   EXPECT_EQ(tiles_for(65536, 1024).count, 1U);
 }
 
+TEST(AsyncCopyTiles, LieInAQuarterOfL2OrFarBeyondIt) {
+  constexpr std::uint64_t mebi = 1U << 20U;
+  const GpuFacts gpu{.l2_bytes = 60 * mebi, .memory_bytes = 8192 * mebi};
+  const auto footprint = [&](Residency residency) {
+    const Tiles tiles = tiles_of({.residency = residency, .bytes = 1024}, gpu);
+    return std::uint64_t{tiles.pitch} * tiles.count;
+  };
+  EXPECT_LE(footprint(Residency::l2), gpu.l2_bytes / 4);
+  EXPECT_GE(footprint(Residency::dram), 4 * gpu.l2_bytes);
+}
+
 TEST(AsyncCopyTiles, AreAllVisitedBeforeOneIsVisitedAgain) {
   constexpr Tiles tiles{.bytes = 16, .pitch = 256, .count = 48};
   std::set<std::uint32_t> seen;

@@ -42,12 +42,11 @@ template <class Visit>
 void walk_over(const bandwidth::Plan& plan, const Length& launch, Visit&& visit) {
   const AddressPattern& w = plan.pattern;
   for (std::uint64_t block = 0; block < launch.blocks; ++block) {
-    const std::uint64_t times = w.group == 0 ? 1 : 1 + 2 * (block + block / w.group);
     for (std::uint64_t warp = 0; warp < plan.shape.warps(); ++warp) {
-      std::uint64_t inside = (block * w.block_step + warp * w.warp_step) % w.span;
+      std::uint64_t inside = warp * w.warp_step % w.span;
       for (std::uint32_t round = 0; round < launch.rounds; ++round) {
-        visit(block, round, block * w.block_base + warp * w.warp_base + inside);
-        inside = (inside + w.advance * times) % w.span;
+        visit(block, round, block % w.pieces * w.block_base + warp * w.warp_base + inside);
+        inside = (inside + w.advance) % w.span;
       }
     }
   }
@@ -140,22 +139,28 @@ TEST(BandwidthPlan, TouchesEachWordOfMemoryOnceFromTheFirstOn) {
   }
 }
 
-TEST(BandwidthPlan, ReadsL2InAnOrderOfItsOwnForEachBlockAndNeverAtOnePlace) {
+TEST(BandwidthPlan, LetsNoTwoBlocksReadTheSameOfL2) {
+  for (const LaunchShape& shape : shapes({Level::l2}, true)) {
+    const auto plan = plan_for(shape, small());
+    EXPECT_LE(plan.array_bytes, small().l2_bytes / 2);
+    std::map<std::uint64_t, std::set<std::uint64_t>> readers;
+    walk_over(plan, {plan.lengths.brief.rounds, plan.lengths.brief.blocks},
+              [&](std::uint64_t block, std::uint32_t, std::uint64_t byte) {
+                readers[byte].insert(block);
+              });
+    EXPECT_EQ(readers.size() * shape.chunk(), plan.array_bytes);
+    for (const auto& [byte, blocks] : readers)
+      ASSERT_EQ(blocks.size(), 1U) << byte;
+  }
+}
+
+TEST(BandwidthPlan, LetsBlocksShareAPieceOnlyWhereL2HasRoomForNoMore) {
   const LaunchShape shape{Level::l2, Operation::read, 16, 512, 2, 4};
-  const auto plan = plan_for(shape, small());
-  EXPECT_LE(plan.array_bytes, small().l2_bytes / 3);
-  ASSERT_LE(plan.lengths.full.blocks, plan.pattern.group);
-  std::map<std::uint32_t, std::set<std::uint64_t>> in_round;
-  std::map<std::uint64_t, std::set<std::uint64_t>> of_block;
-  walk_over(plan, {plan.pattern.group, plan.lengths.full.blocks},
-            [&](std::uint64_t block, std::uint32_t round, std::uint64_t byte) {
-              in_round[round].insert(byte);
-              of_block[block].insert(byte);
-            });
-  for (const auto& [round, bytes] : in_round)
-    ASSERT_EQ(bytes.size(), std::size_t{plan.lengths.full.blocks} * shape.warps()) << round;
-  for (const auto& [block, bytes] : of_block)
-    ASSERT_EQ(bytes.size() * shape.chunk(), plan.array_bytes) << block;
+  GpuFacts poor = small();
+  poor.l2_bytes = 4 * std::uint64_t{shape.tile()};
+  const auto plan = plan_for(shape, poor);
+  EXPECT_EQ(plan.array_bytes, 2 * shape.tile());
+  EXPECT_EQ(plan.lengths.full.blocks, 6U);
 }
 
 TEST(BandwidthPlan, TakesAboutAsLongAsItShould) {
@@ -171,6 +176,46 @@ TEST(BandwidthPlan, TakesAboutAsLongAsItShould) {
   const auto copy = plan_for({Level::dram, Operation::copy, 16, 512, 2, 4}, large());
   EXPECT_EQ(copy.bytes(copy.lengths.full), 2 * copy.array_bytes);
   EXPECT_GT(copy.bytes(copy.lengths.full), 1000 * mebi);
+}
+
+TEST(BandwidthPlan, LaysWhatLiesInL1IntoHalfOfIt) {
+  for (const std::uint64_t kibi : {228U, 64U}) {
+    GpuFacts gpu = large();
+    gpu.shared_per_sm = kibi * 1024;
+    gpu.shared_per_block = gpu.shared_per_sm - 1024;
+    const auto plan = plan_for({Level::l1, Operation::read, 4, 128, 2, 1}, gpu);
+    EXPECT_LE(plan.array_bytes, std::min<std::uint64_t>(kibi / 2, 64) * 1024);
+    EXPECT_GE(plan.array_bytes, kibi * 1024 / 4);
+  }
+}
+
+TEST(BandwidthPlan, WritesManyTimesWhatL2KeepsBackAndReadsFromMemory) {
+  GpuFacts gpu = large();
+  gpu.l2_bytes = 128 * mebi;
+  const LaunchShape write{Level::dram, Operation::write, 16, 512, 2, 4};
+  EXPECT_GE(plan_for(write, gpu).array_bytes, 15 * gpu.l2_bytes);
+  gpu.l2_bytes *= 2;
+  EXPECT_THROW((void)plan_for(write, gpu), Skipped) << "more than there is room for";
+  const auto start = [](Level level) {
+    return describe(plan_for({level, Operation::read, 16, 512, 2, 4}, large()), large())
+        .slopes.front()
+        .start;
+  };
+  EXPECT_EQ(start(Level::dram), Start::evicted);
+  EXPECT_EQ(start(Level::l2), Start::in_l2);
+  EXPECT_EQ(start(Level::l1), Start::as_left);
+}
+
+TEST(BandwidthPlan, HoldsWhatIsUnderWayInRegisters) {
+  EXPECT_EQ(words_held(Operation::read, 16, 4), 16U);
+  EXPECT_EQ(words_held(Operation::write, 16, 4), 16U);  // what it writes
+  EXPECT_EQ(words_held(Operation::triad, 8, 4), 16U);
+}
+
+TEST(BandwidthPlan, CountsAByteThatIsUpdatedTwice) {
+  const auto update = plan_for({Level::dram, Operation::update, 16, 512, 2, 4}, large());
+  EXPECT_EQ(update.bytes(update.lengths.full), 2 * update.array_bytes);
+  EXPECT_EQ(update.lengths.full.work * large().sms, 2.0 * static_cast<double>(update.array_bytes));
 }
 
 TEST(BandwidthPlan, IsSkippedWhereTheDeviceIsTooSmall) {

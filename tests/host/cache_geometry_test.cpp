@@ -152,6 +152,19 @@ TEST(FindLine, TellsLinesApart) {
   }
 }
 
+TEST(FindLine, HasAnIntervalWhereRepetitionsDisagree) {
+  const auto strides = strides_of(32, 480, 16, 256);
+  const LoadCycles cycles = [](std::uint64_t bytes, std::uint64_t stride, unsigned repetition) {
+    return Model{.bytes = 216 * kibi, .line = repetition < 2 ? 96U : 128U}(bytes, stride,
+                                                                           repetition);
+  };
+  const auto found = find_line(footprint_beyond(216 * kibi, 16), strides, cycles, 9);
+  EXPECT_EQ(found.bytes, 128U);
+  EXPECT_LT(found.least, 128U);
+  EXPECT_GE(found.least, 96U);
+  EXPECT_EQ(found.most, 144U);
+}
+
 TEST(FindLine, TellsTheLineOfACpu) {
   const auto strides = strides_of(16, 248, 8, 128);
   const Model model{.bytes = 48 * kibi, .line = 64, .hit = 4, .miss = 12};
@@ -286,6 +299,8 @@ TEST(Reported, NamesWhoSaysSo) {
   EXPECT_EQ(reported(Property::l1_size, cpu)->bytes, 48 * kibi);
   EXPECT_EQ(reported(Property::l1_line, cpu)->bytes, 64U);
   EXPECT_FALSE(reported(Property::l2_size, cpu));
+  EXPECT_EQ(reported(Property::l2_size, CpuFacts{.l2_bytes = 2 * mebi, .line_bytes = 64})->bytes,
+            2 * mebi);
 }
 
 // --- the rows

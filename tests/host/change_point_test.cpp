@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -95,6 +96,37 @@ TEST(FindRise, FindsTheFirstOfTwoSteps) {
   const auto change = find_rise(scan, {.least_shift = 2});
   ASSERT_TRUE(change.is_found()) << describe(change);
   EXPECT_EQ(change.before, 12U);
+}
+
+TEST(FindRise, TakesFiveStandardDeviationsOfTheFirstPositionsForScatter) {
+  auto scan = scan_of(28, 7, 0, step_at_14);
+  // Deviations from 32 of 0, 1, 1, 2, 2, 3 and 3: their median is 2, of a normal distribution the
+  // quartile, which lies 0.6745 standard deviations out.
+  for (ScanPoint& point : scan) {
+    for (std::size_t r = 0; r < 7; ++r)
+      point.samples[r] += std::array{0., 1., -1., 2., -2., 3., -3.}.at(r);
+  }
+  EXPECT_NEAR(find_rise(scan, {.least_shift = 1}).least_shift, 5 * 2 / 0.6745, 0.01);
+}
+
+TEST(FindRise, HasAnIntervalThatLeavesOutOneDrawInFortyAtEachEnd) {
+  // The last position before the step is away in about one draw in thirty.
+  auto scan = scan_of(28, 9, 0, step_at_14);
+  scan[13].samples[0] = scan[13].samples[1] = 280;
+  const auto change = find_rise(scan, {.least_shift = 2});
+  EXPECT_EQ(change.before, 14U);
+  EXPECT_EQ(change.low, 13U);
+  EXPECT_EQ(change.high, 14U);
+  scan = scan_of(28, 9, 0, step_at_14);
+  scan[14].samples[0] = scan[14].samples[1] = 32;
+  const auto later = find_rise(scan, {.least_shift = 2});
+  EXPECT_EQ(later.low, 14U);
+  EXPECT_EQ(later.high, 15U);
+}
+
+TEST(FindRise, TakesTheFirstOfTwoSplitsThatAsMuchContradicts) {
+  const auto scan = scan_of(28, 7, 0, [](std::size_t i) { return i == 15 ? 32 : step_at_14(i); });
+  EXPECT_EQ(find_rise(scan, {.least_shift = 2}).before, 14U);
 }
 
 TEST(FindRise, FindsNothingInNoise) {

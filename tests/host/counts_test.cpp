@@ -298,6 +298,9 @@ TEST(ModelGate, PassesOnlyForEqualWholeNumbers) {
   one_less.requests -= 1;
   const auto gate = model_gate(plain, one_less);
   EXPECT_EQ(gate.verdict, Verdict::failed);
+  auto fewer = counts(0, 1, 1, 0);
+  fewer.sectors -= 1;
+  EXPECT_EQ(model_gate(plain, fewer).verdict, Verdict::failed);
   EXPECT_EQ(gate.name, "model");
   EXPECT_EQ(gate.detail, "99999 requests and 400000 sectors counted, 100000 and 400000 predicted");
 }
@@ -381,6 +384,15 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+TEST(LevelGate, WantsEachSectorThatDiffersFromMemory) {
+  constexpr LoadPrediction shared{.requests = 100, .sectors = 400, .distinct_sectors = 200};
+  const auto verdict = [&](double given) {
+    return level_gate(ServedBy::dram, shared, counts(0, 1, 0, given / 2, 400)).verdict;
+  };
+  EXPECT_EQ(verdict(1), Verdict::passed);
+  EXPECT_EQ(verdict(0.8), Verdict::failed);
+}
+
 TEST(LevelGate, FailsWhereNothingWasCounted) {
   EXPECT_EQ(level_gate(ServedBy::l1, plain, {}).verdict, Verdict::failed);
 }
@@ -423,6 +435,7 @@ INSTANTIATE_TEST_SUITE_P(
                   Verdict::unverified, "memory behind its far half 10.00 %"},
         FoundCase{"memory of both", of_halves(0, 1, .49), Verdict::passed,
                   "memory behind its far half 49.00 %"},
+        FoundCase{"mostly near L2", of_halves(.7, 0, 0), Verdict::unverified, "several levels"},
         FoundCase{"far hits of a chip that does not count them", counts(0, 1, -1, 1),
                   Verdict::unverified, "the far half of L2 had some of it"},
         FoundCase{"more misses than fetches", counts(0, 1, -1, 2), Verdict::unverified,
@@ -440,6 +453,27 @@ TEST(ServedByName, KnowsTheLevelsThatCanBeCounted) {
   EXPECT_EQ(served_by("l2"), ServedBy::l2);
   EXPECT_EQ(served_by("dram"), ServedBy::dram);
   EXPECT_EQ(served_by("l3"), std::nullopt);
+}
+
+TEST(LoadCounts, AreLessTheOverheadInEveryPart) {
+  const auto some = [](double n, std::optional<double> dram) {
+    return LoadCounts{.requests = n,
+                      .sectors = 2 * n,
+                      .l1_hit_sectors = 3 * n,
+                      .l2_sectors = 4 * n,
+                      .l2_miss_sectors = 5 * n,
+                      .far_miss_sectors = 6 * n,
+                      .dram_bytes = dram};
+  };
+  const LoadCounts net = some(100, 2560) - some(1, 64);
+  EXPECT_EQ(net.requests, 99);
+  EXPECT_EQ(net.sectors, 2 * 99);
+  EXPECT_EQ(net.l1_hit_sectors, 3 * 99);
+  EXPECT_EQ(net.l2_sectors, 4 * 99);
+  EXPECT_EQ(net.l2_miss_sectors, 5 * 99);
+  EXPECT_EQ(net.far_miss_sectors, 6 * 99);
+  EXPECT_EQ(net.dram_bytes, 2496);
+  EXPECT_EQ((some(100, 2560) - some(1, std::nullopt)).dram_bytes, std::nullopt);
 }
 
 TEST(LoadCounts, NameAQuantityThatTheyCannotDoWithout) {

@@ -496,7 +496,7 @@ TEST(EngineWindow, BySumsTakesTheClockFromTheSlopeOfAllWriters) {
 TEST(EngineWindow, OfTheMedianSmGoesFromItsFirstStartToItsLastEnd) {
   // Two writers on each of three SMs.
   const auto sm = [](std::uint64_t begin, std::uint64_t end) {
-    return std::vector{stamp_of(end - begin - 5, 0, begin),
+    return std::vector{stamp_of((end - begin) / 2, 0, begin),
                        stamp_of(end - begin - 7, 0, begin + 7)};
   };
   const auto launch = [&](double work, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
@@ -512,6 +512,19 @@ TEST(EngineWindow, OfTheMedianSmGoesFromItsFirstStartToItsLastEnd) {
   const Inside seen = window.read(launch(1, 100, 130, 110), launch(3, 900, 310, 350));
   EXPECT_DOUBLE_EQ(seen.cycles, (350 - 110) / 2.0);
   EXPECT_DOUBLE_EQ(seen.slowest, seen.cycles);
+}
+
+TEST(EngineResults, AreOfEveryWriter) {
+  const std::vector<Stamp> stamps{{.result = 7}, {.result = 8}};
+  Tally tally;
+  results_are([](const Call&) { return std::uint64_t{7}; })({}, stamps, tally);
+  EXPECT_EQ(tally.checked, 2U);
+  EXPECT_EQ(tally.different, 1U);
+  results_are([](const Call&, std::size_t writer) { return 7 + writer; })({}, stamps, tally);
+  EXPECT_EQ(tally.checked, 4U);
+  EXPECT_EQ(tally.different, 1U);
+  results_add_up_to([](const Call&) { return 15U; })({}, stamps, tally);
+  EXPECT_EQ(tally.different, 1U);
 }
 
 TEST(EngineWindow, OfEachCoreMatchesLaunchesByCore) {

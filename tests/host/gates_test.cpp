@@ -74,10 +74,32 @@ TEST(PlacementGate, FailsWhenOneCoreHadMoreOrLessThanTheOthers) {
   EXPECT_EQ(uneven.detail, "1 to 3 warps on each of 3 cores (expected 2 on 3)");
   EXPECT_EQ(placement_gate(Cores{0, 1, 0, 1}, 3, 2).verdict, Verdict::failed);
   EXPECT_EQ(placement_gate(Cores{0, 1, 2}, 3, 2).verdict, Verdict::failed);
+  EXPECT_EQ(placement_gate(Cores{0, 0, 1, 1, 2}, 3, 2).verdict, Verdict::failed);
+  EXPECT_EQ(placement_gate(Cores{0, 0, 1, 1, 2, 2, 2}, 3, 2).verdict, Verdict::failed);
+  EXPECT_EQ(placement_gate(Cores{0, 0, 1, 1, 2, 2, 3, 3}, 3, 2).verdict, Verdict::failed);
   EXPECT_EQ(placement_gate(Cores{}, 3, 2).verdict, Verdict::failed);
 }
 
+TEST(ClockGate, TakesTheWholeWayFromTheSlowestToTheFastest) {
+  EXPECT_EQ(clock_gate(Samples{1.5e9, 1.529e9}).verdict, Verdict::passed);
+  EXPECT_EQ(clock_gate(Samples{1.5e9, 1.545e9}).verdict, Verdict::failed);
+}
+
+TEST(LimitGate, AllowsWhatTheClockMovedByAndNoMore) {
+  const Samples moved{1.0e9, 1.02e9};
+  EXPECT_EQ(limit_gate("rate", Samples{101, 101}, 100, moved).verdict, Verdict::passed);
+  EXPECT_EQ(limit_gate("rate", Samples{103, 103}, 100, moved).verdict, Verdict::failed);
+}
+
+TEST(LinearGate, FailsOnBothSidesOfTheLine) {
+  EXPECT_EQ(linear_gate(Samples{-0.5}, 100).verdict, Verdict::passed);
+  EXPECT_EQ(linear_gate(Samples{-2}, 100).verdict, Verdict::failed);
+  EXPECT_EQ(linear_gate(Samples{2}, 100).verdict, Verdict::failed);
+}
+
 TEST(NoiseGate, FailsForWideIntervalsAndForTooFewSamples) {
+  EXPECT_EQ(noise_gate(Samples{1, 1.03, 1, 1.03, 1, 1.03}, 0.01).verdict, Verdict::failed);
+  EXPECT_EQ(noise_gate(Samples{1, 1.03, 1, 1.03, 1, 1.03}, 0.02).verdict, Verdict::passed);
   EXPECT_EQ(noise_gate(Samples{1, 1, 1, 1, 1, 1}, 0.01).verdict, Verdict::passed);
   EXPECT_EQ(noise_gate(Samples{1, 2, 1, 2, 1, 2}, 0.01).verdict, Verdict::failed);
   EXPECT_EQ(noise_gate(Samples{1, 1, 1}, 0.01).verdict, Verdict::failed);

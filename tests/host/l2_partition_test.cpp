@@ -55,6 +55,7 @@ TEST(L2Split, FindsTwoSidesAndWhichIsNear) {
   ASSERT_TRUE(found.two);
   EXPECT_LE(found.p_value, p_bound);
   EXPECT_GT(found.rows_apart, 0.95);
+  EXPECT_GT(found.columns_apart, 0.95);
   for (std::size_t s = 0; s < found.row_side.size(); ++s) {
     for (std::size_t l = 0; l < found.column_side.size(); ++l)
       ASSERT_EQ(found.near(s, l), side_of_sm(s) == side_of_line(l)) << s << ' ' << l;
@@ -91,6 +92,25 @@ TEST(L2Split, DoesNotTakeDistancesForHalves) {
   EXPECT_FALSE(found.two) << found.rows_apart << ' ' << found.columns_apart;
 }
 
+TEST(L2Split, WantsBothSmsAndLinesInTwoGroups) {
+  // Lines along a line, as seen from two groups of SMs; and the other way round.
+  for (const bool lines_in_groups : {false, true}) {
+    Matrix m = chip(0, 3);
+    for (std::size_t s = 0; s < m.rows; ++s) {
+      for (std::size_t l = 0; l < m.columns; ++l) {
+        const double sm = static_cast<double>(s) / static_cast<double>(m.rows) - 0.5;
+        const double line = static_cast<double>(l) / static_cast<double>(m.columns) - 0.5;
+        m.cells[s * m.columns + l] -= lines_in_groups ? 80 * sm * (side_of_line(l) ? 0.5 : -0.5)
+                                                      : 80 * line * (side_of_sm(s) ? 0.5 : -0.5);
+      }
+    }
+    const Split found = split(m);
+    EXPECT_LE(found.p_value, p_bound);
+    EXPECT_EQ(found.columns_apart > found.rows_apart, lines_in_groups);
+    EXPECT_FALSE(found.two) << found.rows_apart << ' ' << found.columns_apart;
+  }
+}
+
 TEST(L2Split, SaysNothingOfAMatrixThatIsTooSmallOrFlat) {
   EXPECT_FALSE(split({.rows = 2, .columns = 64, .cells = std::vector<double>(128, 300)}).two);
   EXPECT_FALSE(split({.rows = 16, .columns = 16, .cells = std::vector<double>(256, 300)}).two);
@@ -116,16 +136,15 @@ TEST(L2Matrix, MedianIsCellByCell) {
 
 constexpr unsigned some_sms = 8;
 
-/// A launch of `turns` turns in which an access of SM s to line l costs `cycles`(s, l). Blocks run
-/// on the SMs from `first` on.
+/// A launch of so many accesses to each line, in which one of SM s to line l costs `cycles`(s, l).
+/// Blocks run on the SMs from `first` on.
 template <class Cycles>
-Launched launch(std::uint32_t turns, std::size_t first, Cycles&& cycles) {
-  const double accesses = 1.0 * turns * turn;
-  Launched launched{.length = {.rounds = turns, .work = accesses * lines}};
+Launched launch(std::uint32_t accesses, std::size_t first, Cycles&& cycles) {
+  Launched launched{.length = {.work = double{1} * accesses * lines}};
   for (std::size_t block = 0; block < some_sms; ++block) {
     const std::size_t sm = (first + block) % some_sms;
-    launched.stamps.push_back({.cycles = {100, 2100},
-                               .nanoseconds = {1, 1001},
+    launched.stamps.push_back({.cycles = {100, 2100 + 1000ULL * accesses},
+                               .nanoseconds = {1, 1001 + 500ULL * accesses},
                                .result = 0,
                                .core = static_cast<std::uint32_t>(sm),
                                .tag = 0});
@@ -137,12 +156,39 @@ Launched launch(std::uint32_t turns, std::size_t first, Cycles&& cycles) {
 double two_sides(std::size_t sm, std::size_t line) {
   return 500 + (side_of_sm(sm) == side_of_line(line) ? 0 : 100) + (sm == 2 ? 20 : 0);
 }
+double loads_of_two_sides(std::size_t sm, std::size_t line) {
+  return two_sides(sm, line) - 210;
+}
+double loads_of_copies(std::size_t sm, std::size_t line) {
+  return 290 + (two_sides(sm, line) > 590 ? 20 : 0);
+}
+std::vector<Verdict> verdicts_of(const std::string& gate, const FakeSession& fake) {
+  std::vector<Verdict> verdicts;
+  for (const Gate& one : fake.record.gates) {
+    if (one.name == gate) verdicts.push_back(one.verdict);
+  }
+  return verdicts;
+}
+/// What the window of a slope makes of launches of which an access costs `cycles`.
+template <class Cycles>
+Inside inside_of(const Slope& slope, std::uint32_t accesses_of_round, Cycles&& cycles) {
+  return slope.window.read(launch(slope.lengths.brief.rounds * accesses_of_round, 0, cycles),
+                           launch(slope.lengths.full.rounds * accesses_of_round, 0, cycles));
+}
+template <class Exchanges, class Loads>
+Sample sample_where(const Experiment& experiment, Exchanges&& exchange, Loads&& load) {
+  const Inside exchanges = inside_of(experiment.slopes.at(0), turn, exchange);
+  const Inside loads = inside_of(experiment.slopes.at(1), 1, load);
+  return {.slopes = {{.inside = exchanges, .outside = exchanges.slowest},
+                     {.inside = loads, .outside = loads.slowest}},
+          .numbers = {}};
+}
 
 TEST(L2PartitionWindow, GivesEachSmAndLineItsOwnSlope) {
   const Experiment experiment = describe(some_sms);
   const Window& window = experiment.slopes.at(0).window;
-  const Inside seen =
-      window.read(launch(brief_turns, 0, two_sides), launch(full_turns, 3, two_sides));
+  const Inside seen = window.read(launch(brief_turns * turn, 0, two_sides),
+                                  launch(full_turns * turn, 3, two_sides));
   ASSERT_EQ(seen.cells.size(), some_sms * lines);
   double slowest = 0;
   for (std::size_t sm = 0; sm < some_sms; ++sm) {
@@ -155,16 +201,16 @@ TEST(L2PartitionWindow, GivesEachSmAndLineItsOwnSlope) {
   }
   EXPECT_DOUBLE_EQ(seen.slowest, slowest);
   EXPECT_DOUBLE_EQ(seen.hertz, 2e9);
-  Launched elsewhere = launch(full_turns, 0, two_sides);
+  // Of loads the cells are a part of what the SM did.
+  EXPECT_DOUBLE_EQ(inside_of(experiment.slopes.at(1), 1, two_sides).slowest, 1000.0 / lines);
+  Launched elsewhere = launch(full_turns * turn, 0, two_sides);
   elsewhere.stamps[0].core = some_sms;
-  EXPECT_THROW((void)window.read(launch(brief_turns, 0, two_sides), elsewhere), std::runtime_error);
+  EXPECT_THROW((void)window.read(launch(brief_turns * turn, 0, two_sides), elsewhere),
+               std::runtime_error);
 }
 
 Sample sample_of(const Experiment& experiment) {
-  const Slope& slope = experiment.slopes.at(0);
-  const Inside inside =
-      slope.window.read(launch(brief_turns, 0, two_sides), launch(full_turns, 0, two_sides));
-  return {.slopes = {{.inside = inside, .outside = inside.slowest}}, .numbers = {}};
+  return sample_where(experiment, two_sides, loads_of_two_sides);
 }
 
 TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
@@ -195,24 +241,32 @@ TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
     EXPECT_DOUBLE_EQ(row("near_cycles").samples[sm], sm == 2 ? 520 : 500);
     EXPECT_DOUBLE_EQ(row("far_cycles").samples[sm], sm == 2 ? 620 : 600);
     EXPECT_DOUBLE_EQ(row("crossing_cycles").samples[sm], 100);
+    EXPECT_DOUBLE_EQ(row("near_load_cycles").samples[sm], sm == 2 ? 310 : 290);
+    EXPECT_DOUBLE_EQ(row("far_load_cycles").samples[sm], sm == 2 ? 410 : 390);
+    EXPECT_DOUBLE_EQ(row("crossing_load_cycles").samples[sm], 100);
     const double share = static_cast<double>(left) / lines;
     EXPECT_DOUBLE_EQ(row("near_share").samples[sm], side_of_sm(sm) ? share : 1 - share);
   }
   EXPECT_EQ(row("sms_of_smaller_side").samples, std::vector<double>{3});
-  EXPECT_EQ(fake.record.measurements.size(), 8U);
-  EXPECT_EQ(fake.verdict("model"), Verdict::passed);
+  EXPECT_EQ(row("far_load_cycles").method, "single_loads");
+  EXPECT_EQ(fake.record.measurements.size(), 11U);
+  EXPECT_EQ(verdicts_of("model", fake), (std::vector{Verdict::passed, Verdict::passed}));
   EXPECT_EQ(fake.verdict("clock"), Verdict::passed);
   EXPECT_TRUE(fake.record.facts.contains("p_value"));
+}
+
+TEST(L2PartitionGates, RefuseFarLoadsThatACopyServed) {
+  const Experiment experiment = describe(some_sms);
+  FakeSession fake;
+  report(fake.session, cuda_timers, experiment,
+         Collection<Sample>{.kept = {sample_where(experiment, two_sides, loads_of_copies)}});
+  EXPECT_EQ(verdicts_of("model", fake), (std::vector{Verdict::passed, Verdict::failed}));
 }
 
 TEST(L2PartitionRows, AreFewWhereThereIsOnePartition) {
   const Experiment experiment = describe(some_sms);
   const auto flat = [](std::size_t, std::size_t) { return 500.0; };
-  const Inside inside =
-      experiment.slopes[0].window.read(launch(brief_turns, 0, flat), launch(full_turns, 0, flat));
-  const RowsSeen rows =
-      rows_of(experiment, cuda_timers,
-              {.slopes = {{.inside = inside, .outside = inside.slowest}}, .numbers = {}});
+  const RowsSeen rows = rows_of(experiment, cuda_timers, sample_where(experiment, flat, flat));
   EXPECT_EQ(rows,
             (RowsSeen{{"access_cycles by clock64_slope", {500, "cycle"}},
                       {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}},
@@ -220,14 +274,23 @@ TEST(L2PartitionRows, AreFewWhereThereIsOnePartition) {
 }
 
 TEST(L2PartitionGates, CompareTheSlowestSmWithTheEvents) {
-  const Experiment experiment = describe(some_sms);
+  Experiment experiment = describe(some_sms);
+  experiment.conclude = {};  // the split takes its time
   Sample sample = sample_of(experiment);
-  EXPECT_EQ(verdict_of("timer", experiment, {sample}), Verdict::passed);
+  const auto timers = [&] {
+    FakeSession fake;
+    report(fake.session, cuda_timers, experiment, Collection<Sample>{.kept = {sample}});
+    return verdicts_of("timer", fake);
+  };
+  EXPECT_EQ(timers(), (std::vector{Verdict::passed, Verdict::passed}));
   sample.slopes[0].outside = 1.03 * sample.slopes[0].inside.slowest;
-  EXPECT_EQ(verdict_of("timer", experiment, {sample}), Verdict::failed);
+  EXPECT_EQ(timers(), (std::vector{Verdict::failed, Verdict::passed}));
+  sample.slopes[1].outside = 1.03 * sample.slopes[1].inside.slowest;
+  EXPECT_EQ(timers(), (std::vector{Verdict::failed, Verdict::failed}));
   EXPECT_EQ(experiment.placement->cores, some_sms);
   EXPECT_EQ(experiment.watch.at(0)(sample), sample.slopes[0].inside.slowest);
   EXPECT_EQ(experiment.watch.at(1)(sample), sample.slopes[0].outside);
+  EXPECT_EQ(experiment.watch.at(3)(sample), sample.slopes[1].outside);
   Tally tally;
   std::vector<Stamp> stamps(some_sms);
   stamps[1].result = 3;

@@ -319,7 +319,7 @@ TEST(LatencyCounts, AreOfOneRequestAndSectorALoad) {
   EXPECT_EQ(plan.loads->fetched_sectors, 2 * 4 * 2048U);
   EXPECT_TRUE(plan.any_level);
   EXPECT_TRUE(plan.past_l1);
-  const CountPlan& of_one = Described(Space::global_ca, false, mebi).experiment.counts.value();
+  const CountPlan of_one = Described(Space::global_ca, false, mebi).experiment.counts.value();
   EXPECT_FALSE(of_one.past_l1);
   EXPECT_EQ(of_one.loads->sectors, 8192U) << "so that little weighs what others read of memory";
 }

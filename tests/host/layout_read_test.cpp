@@ -9,8 +9,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace strata {
 namespace {
@@ -24,7 +26,10 @@ using layout_read::reads_for;
 using layout_read::Shape;
 using layout_read::shape_for;
 using layout_read::shape_on_gpu;
+using layout_read::spare_groups;
 using layout_read::start_positions;
+using layout_read::Walks;
+using layout_read::walks_of;
 
 Params params(const std::string& layout, const std::string& residency, const std::string& fields,
               int warps) {
@@ -165,8 +170,18 @@ constexpr Shape shape{.warmup = 8, .first = 16, .second = 64, .cooldown = 12};
 Point point(Level level, std::uint32_t warps) {
   return {.layout = "aos", .fields = "posmass", .level = level, .cores = 4, .warps = warps};
 }
+const ParticleChain& chain_of_l2() {
+  static const ParticleChain made{1023, layout_read::seed, spare_groups(Level::l2, 4)};
+  return made;
+}
+const Walks& walks(Level level, std::uint32_t warps) {
+  static std::map<std::pair<Level, std::uint32_t>, Walks> made;
+  const auto [at, fresh] = made.try_emplace({level, warps});
+  if (fresh) at->second = walks_of(point(level, warps), chain_of_l2());
+  return at->second;
+}
 Experiment on_gpu(Level level, std::uint32_t warps) {
-  return describe_on_gpu(point(level, warps), gpu(), shape, chain());
+  return describe_on_gpu(point(level, warps), gpu(), shape, chain_of_l2(), walks(level, warps));
 }
 const Seen seen{
     .inside = {.cycles = 500, .slowest = 510, .low = 480, .high = 530, .hertz = 2e9, .cells = {}},
@@ -174,6 +189,37 @@ const Seen seen{
     .seconds = 2.5e-7,
     .full_seconds = 4e-4};
 const Seen of_arithmetic{.inside = {.cycles = 35, .slowest = 36, .hertz = 2e9}, .outside = 37};
+
+TEST(Walks, OfSmsThatShareL2HaveARingEach) {
+  const Walks& apart = walks(Level::l2, 2);
+  ASSERT_EQ(apart.rings.size(), 4U);
+  std::set<std::uint32_t> shifts;
+  for (std::uint32_t sm = 0; sm < 4; ++sm) {
+    const Ring& ring = apart.ring_of(2 * sm);
+    EXPECT_EQ(&ring, &apart.ring_of(2 * sm + 1));
+    EXPECT_GE(2 * ring.groups(), chain_of_l2().groups());
+    EXPECT_EQ(nearest({apart.positions[2 * sm], apart.positions[2 * sm + 1]}, ring.groups()),
+              ring.groups() / 2);
+    shifts.insert(ring.shift());
+  }
+  EXPECT_EQ(shifts.size(), 4U);
+  EXPECT_GE(2 * apart.groups(), chain_of_l2().groups());
+  const auto starts = apart.starts();
+  ASSERT_EQ(starts.size(), 8U);
+  EXPECT_EQ(starts[5].shift, apart.rings[2].shift());
+  EXPECT_EQ(starts[5].group, apart.rings[2].group_at(apart.positions[5]));
+  EXPECT_LE(*shifts.rbegin(), spare_groups(Level::l2, 4));
+}
+
+TEST(Walks, OfOneSmOrOfMemoryShareTheWholeCycle) {
+  Point one = point(Level::l2, 8);
+  one.cores = 1;
+  for (const Walks& shared : {walks_of(one, chain_of_l2()), walks(Level::dram, 8)}) {
+    ASSERT_EQ(shared.rings.size(), 1U);
+    EXPECT_EQ(shared.rings.front().groups(), chain_of_l2().groups());
+    EXPECT_EQ(shared.rings.front().shift(), 0U);
+  }
+}
 
 TEST(LayoutReadRows, OfASingleWarpAreBothTimersAndTheArithmetic) {
   const auto rows =
@@ -258,13 +304,12 @@ TEST(LayoutReadWindow, TakesTheMedianOfTheWarpsAndTheSlowestForTheOuterTimer) {
 }
 
 /// Stamps of a launch of `total` reads of each warp, every warp on its SM from its own start.
-std::vector<Stamp> right_stamps(const Point& of, std::uint32_t total) {
-  const auto positions = start_positions(of, chain().groups());
-  std::vector<Stamp> stamps(positions.size());
+std::vector<Stamp> right_stamps(const Walks& of, std::uint32_t total) {
+  std::vector<Stamp> stamps(of.positions.size());
   for (std::uint32_t i = 0; i < stamps.size(); ++i) {
     stamps[i].tag = i;
     stamps[i].core = i / of.warps;
-    stamps[i].result = chain().checksum(positions[i], total);
+    stamps[i].result = of.ring_of(i).checksum(of.positions[i], total);
   }
   return stamps;
 }
@@ -273,7 +318,7 @@ TEST(LayoutReadGates, VerifyTheSumOfEveryWarpByTheStartThatItTook) {
   const Experiment experiment = on_gpu(Level::l2, 2);
   const Slope& slope = experiment.slopes.back();
   EXPECT_EQ(slope.writers, 8U);
-  auto stamps = right_stamps(point(Level::l2, 2), shape.total());
+  auto stamps = right_stamps(walks(Level::l2, 2), shape.total());
   Tally tally;
   slope.verify({.length = slope.lengths.full}, stamps, tally);
   EXPECT_EQ(tally.checked, 8U);
@@ -290,7 +335,7 @@ TEST(LayoutReadGates, VerifyTheSumOfEveryWarpByTheStartThatItTook) {
 TEST(LayoutReadGates, CallWarpsThatStartTooCloseOnOneSmRefuted) {
   const Experiment experiment = on_gpu(Level::l2, 2);
   EXPECT_EQ(experiment.unproved.gate, "level");
-  auto stamps = right_stamps(point(Level::l2, 2), shape.total());
+  auto stamps = right_stamps(walks(Level::l2, 2), shape.total());
   EXPECT_FALSE(experiment.unproved.refuted(stamps));
   stamps[1].tag = stamps[0].tag;
   EXPECT_TRUE(experiment.unproved.refuted(stamps));

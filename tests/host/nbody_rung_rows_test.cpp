@@ -215,6 +215,24 @@ CountedQuantity quantity(const char* name) {
   return {.name = name, .metric = name, .unit = "x", .meaning = "", .set = "flops"};
 }
 
+TEST(RungCounts, WantARootOfEachPairButForAFewOfABody) {
+  RungCase which = a_case("unrolled", Kind::single);
+  which.square_roots = 100;
+  const auto expected = describe(which).counts->expected;
+  ASSERT_EQ(expected.size(), 1U);
+  EXPECT_EQ(expected[0].predicted, 100);
+  EXPECT_EQ(expected[0].bound, 16.0 / which.problem.bodies);
+}
+
+TEST(RungVerification, FindsAMassThatChanged) {
+  const Bodies still = generate({.kind = Kind::single, .systems = 1, .bodies = 4});
+  Bodies moved = still;
+  const std::vector<Pull> right(4);
+  const auto before = verification_of(still, moved, right).misplaced;
+  moved.at(Field::mass, 2) *= 2;
+  EXPECT_EQ(verification_of(still, moved, right).misplaced, before + 1);
+}
+
 TEST(RungCounts, AreOfEachInteraction) {
   FakeSource source{{quantity("fp32_add"), quantity("fp32_mul"), quantity("fp32_fma"),
                      quantity("executed_instructions"), quantity("dram_read_bytes"),

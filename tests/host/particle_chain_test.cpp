@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 namespace strata {
 namespace {
@@ -28,7 +29,7 @@ std::uint32_t read_group(const ParticleChain& chain, const std::vector<float>& w
                          std::uint32_t step) {
   std::uint32_t sum = 0;
   for (std::uint32_t lane = 0; lane < group_size; ++lane) {
-    const std::size_t i = std::size_t{chain.group_at(step)} * group_size + lane;
+    const std::size_t i = std::size_t{chain.ring().group_at(step)} * group_size + lane;
     sum += lane_weight(lane) * read_particle<L, Fields>(words.data(), i, chain.particles());
   }
   return sum;
@@ -49,9 +50,9 @@ TYPED_TEST(ChainIn, LeadsEveryLaneThroughTheWholeCycleByItsOwnFields) {
   std::vector<float> words(TypeParam::words(chain.particles()));
   chain.fill<TypeParam>(words);
   for (std::uint32_t lane = 0; lane < group_size; ++lane) {
-    std::uint32_t group = chain.group_at(0);
+    std::uint32_t group = chain.ring().group_at(0);
     for (std::uint32_t step = 0; step < chain.groups(); ++step) {
-      EXPECT_EQ(group, chain.group_at(step));
+      EXPECT_EQ(group, chain.ring().group_at(step));
       const auto bits = read_particle<TypeParam, AllFields>(
           words.data(), std::size_t{group} * group_size + lane, chain.particles());
       const auto posmass = read_particle<TypeParam, Posmass>(
@@ -59,7 +60,7 @@ TYPED_TEST(ChainIn, LeadsEveryLaneThroughTheWholeCycleByItsOwnFields) {
       EXPECT_EQ(bits, posmass);
       group = next_group(bits);
     }
-    EXPECT_EQ(group, chain.group_at(0));
+    EXPECT_EQ(group, chain.ring().group_at(0));
   }
 }
 
@@ -73,11 +74,11 @@ TYPED_TEST(ChainIn, NoticesAnySingleWrongWord) {
       all += read_group<TypeParam, AllFields>(chain, words, step);
     return all;
   };
-  EXPECT_EQ(sum(), chain.checksum(0, 8));
+  EXPECT_EQ(sum(), chain.ring().checksum(0, 8));
   for (const Field f : {Field::px, Field::vz, Field::mass}) {
     float& word = words[word_of<TypeParam>(f, 77, chain.particles())];
     word += 1;
-    EXPECT_NE(sum(), chain.checksum(0, 8));
+    EXPECT_NE(sum(), chain.ring().checksum(0, 8));
     word -= 1;
   }
 }
@@ -91,7 +92,8 @@ TYPED_TEST(ChainIn, NoticesLanesThatReadEachOthersParticles) {
   for (std::uint32_t step = 0; step < chain.groups(); ++step) {
     for (std::uint32_t lane = 0; lane < group_size; ++lane) {
       const auto bits = read_particle<TypeParam, AllFields>(
-          words.data(), std::size_t{chain.group_at(step)} * group_size + lane, chain.particles());
+          words.data(), std::size_t{chain.ring().group_at(step)} * group_size + lane,
+          chain.particles());
       right += lane_weight(lane) * bits;
       shifted += lane_weight((lane + 1) % group_size) * bits;
     }
@@ -126,6 +128,7 @@ TEST(ParticleChain, NamesGroupsUpToTheLargestThatASumCanHold) {
   for (const std::size_t i : {std::size_t{0}, chain.particles() / 3, chain.particles() - 1}) {
     EXPECT_LT(chain.target(i), 1U << 23U);
     EXPECT_LT(next_group(chain.target(i)), max_groups);
+    EXPECT_EQ(4 * group_in_place(chain.target(i)), next_group(chain.target(i)) * group_size);
   }
 }
 
@@ -136,11 +139,68 @@ TYPED_TEST(ChainIn, KnowsItsSumsOneByOneAcrossTheSeamAndOverManyLaps) {
   for (const std::uint32_t start : {0U, 1U, 7U, 15U}) {
     std::uint32_t expected = 0;
     for (std::uint64_t reads = 0; reads < 60; ++reads) {
-      EXPECT_EQ(chain.checksum(start, reads), expected) << start << ' ' << reads;
+      EXPECT_EQ(chain.ring().checksum(start, reads), expected) << start << ' ' << reads;
       const auto step = static_cast<std::uint32_t>((start + reads) % 16);
       expected += read_group<TypeParam, AllFields>(chain, words, step);
       EXPECT_EQ((read_group<TypeParam, Posmass>(chain, words, step)),
                 (read_group<TypeParam, AllFields>(chain, words, step)));
+    }
+  }
+}
+
+/// What a reader finds who starts at a step of a ring, follows the words, and reads further on.
+template <Layout L>
+std::uint32_t walk(const ParticleChain& chain, const std::vector<float>& words, const Ring& ring,
+                   std::uint32_t start, std::uint32_t reads) {
+  std::uint32_t sum = 0;
+  std::uint32_t group = ring.group_at(start);
+  for (std::uint32_t r = 0; r < reads; ++r) {
+    std::uint32_t next = 0;
+    for (std::uint32_t lane = 0; lane < group_size; ++lane) {
+      const std::size_t i = std::size_t{group + ring.shift()} * group_size + lane;
+      const auto bits = read_particle<L, AllFields>(words.data(), i, chain.particles());
+      sum += lane_weight(lane) * bits;
+      next = next_group(bits);
+    }
+    group = next;
+  }
+  return sum;
+}
+
+TYPED_TEST(ChainIn, HasRingsForReadersWhoReadFurtherOn) {
+  const ParticleChain chain{31, 22, 8};
+  EXPECT_EQ(chain.particles(), 39U * group_size);
+  std::vector<float> words(TypeParam::words(chain.particles()));
+  chain.fill<TypeParam>(words);
+  for (std::uint32_t shift = 0; shift <= 8; ++shift) {
+    const Ring ring = chain.shifted(shift);
+    EXPECT_EQ(ring.shift(), shift);
+    for (const std::uint32_t start : {0U, ring.groups() / 2, ring.groups() - 1}) {
+      for (const std::uint32_t reads : {1U, ring.groups(), 100U}) {
+        EXPECT_EQ(walk<TypeParam>(chain, words, ring, start, reads), ring.checksum(start, reads));
+      }
+    }
+  }
+  EXPECT_EQ(chain.shifted(0).groups(), 31U);
+}
+
+TEST(ParticleChain, HasNoLongerRingThanTheLongest) {
+  const ParticleChain chain{101, 23, 4};
+  for (std::uint32_t shift = 1; shift <= 4; ++shift) {
+    const Ring ring = chain.shifted(shift);
+    std::set<std::uint32_t> met;
+    for (std::uint32_t p = 0; p < ring.groups(); ++p)
+      met.insert(ring.group_at(p));
+    EXPECT_EQ(met.size(), ring.groups()) << "each once";
+    // Of every group, how long its way back to itself is: no ring is longer.
+    for (std::uint32_t from = 0; from < 101; ++from) {
+      std::uint32_t steps = 0;
+      std::uint32_t at = from;
+      do {
+        at = chain.target(std::size_t{(at + shift) % 101} * group_size) >> noise_bits;
+        ++steps;
+      } while (at != from);
+      EXPECT_LE(steps, ring.groups());
     }
   }
 }

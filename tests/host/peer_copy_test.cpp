@@ -106,6 +106,18 @@ TEST(PeerCopyGates, CompareBothTimersOfEachState) {
   EXPECT_THROW((void)verdict_of("timer", copies, {{.numbers = {1e-3, 2e-3}}}), std::out_of_range);
 }
 
+TEST(PeerCopyGates, AskThatBothWaysAreUnderWayTogether) {
+  const auto overlap = [](double share) {
+    return verdict_of("overlap", describe({.direction = Direction::both, .bytes = most_bytes}),
+                      {{.numbers = {3e-3, 3.01e-3, share}}});
+  };
+  EXPECT_EQ(overlap(0.95), Verdict::passed);
+  EXPECT_EQ(overlap(0.85), Verdict::failed);
+  EXPECT_EQ(overlap(0.5), Verdict::failed);  // one behind the other, in one engine
+  EXPECT_FALSE(describe({.direction = Direction::both, .bytes = 4}).conclude);
+  EXPECT_FALSE(describe({.direction = Direction::read, .bytes = most_bytes}).conclude);
+}
+
 TEST(PeerCopyLoads, StartWithoutAWordOfTheChainAndEndWhereItLeads) {
   const Chain chain;
   const Experiment experiment = describe_loads(chain);

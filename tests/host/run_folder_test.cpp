@@ -220,6 +220,10 @@ TEST_F(RunFolderTest, OrdersTheTableBySweepAndTakesTheLastLineOfACase) {
   EXPECT_LT(table.find(",33,"), table.find(",11,"));
   EXPECT_LT(table.find(",11,"), table.find(",22,"));
   EXPECT_NE(table.find(",33,"), std::string::npos);
+  const auto records = read_samples(run.path() / "samples.jsonl", {nth(2).id(), nth(0).id()});
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].which, nth(2)) << "not by name";
+  EXPECT_EQ(records[1].which, nth(0));
 }
 
 TEST_F(RunFolderTest, MergesCountsIntoTheCaseBeforeThem) {
@@ -322,11 +326,14 @@ TEST_F(RunFolderTest, CountsRowsOfTheMergedRecords) {
 TEST_F(RunFolderTest, ResumesWithWhatWasNotCounted) {
   path where;
   {
-    auto run = RunFolder::create(folder_, context(6));
+    auto run = RunFolder::create(folder_, context(7));
     where = run.path();
     for (const int index : {0, 1, 2, 3})
       run.append(measured(index));
     run.append(failed(4));
+    CaseRecord skipped = failed(6);
+    skipped.status = Status::skipped;
+    run.append(skipped);
     run.append(counted(0));
     run.append(not_counted(1, Status::skipped));
     run.append(not_counted(2, Status::failed));

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -163,6 +165,79 @@ TEST(StrideGatherPlan, StaysInsideItsArrayAndMakesWholeRounds) {
   }
 }
 
+/// Calls visit(load, piece, warp, flight, round) for each load of a launch.
+template <class Visit>
+void walk_over(const SweepPlan& plan, const Length& length, Visit&& visit) {
+  const AddressPattern& pattern = plan.pattern;
+  for (std::uint32_t piece = 0; piece < length.blocks; ++piece) {
+    for (std::uint32_t warp = 0; warp < threads / lanes; ++warp) {
+      std::uint32_t offset = 0;
+      for (std::uint32_t round = 0; round < length.rounds; ++round) {
+        for (std::uint32_t flight = 0; flight < flights_of(plan.shape.width); ++flight) {
+          const std::uint32_t n =
+              pattern.first(piece, warp) + offset + flight * pattern.flight_step;
+          ASSERT_EQ(n % lanes, 0U);
+          visit(n / lanes, piece, warp, flight, round);
+        }
+        offset = (offset + pattern.round_step) % pattern.lap;
+      }
+    }
+  }
+}
+
+TEST(StrideGatherPattern, MakesEachLoadOfALaunchOnceALap) {
+  for (const GpuFacts& gpu : {large(), small()}) {
+    for (const Shape& shape : some_shapes()) {
+      const auto plan = plan_for(shape, gpu);
+      const Length& length = shape.level == Level::l2 ? plan.pass : plan.lengths.brief;
+      std::vector<int> times(plan.distinct_loads(length));
+      walk_over(plan, length, [&](std::uint32_t load, auto...) { ++times.at(load); });
+      ASSERT_EQ(std::ranges::count(times, 1), std::ssize(times))
+          << shape.width << ' ' << shape.locality;
+    }
+  }
+}
+
+TEST(StrideGatherPattern, HasNoTwoLoadsOfAWindowInFlightWhereARunHoldsWindows) {
+  for (const Shape& shape : {gather(128, 4, Level::l2), gather(512, 4, Level::l2),
+                             gather(128, 16, Level::l2), gather(128, 4)}) {
+    const auto plan = plan_for(shape, large());
+    ASSERT_EQ(plan.pattern.lap % shape.locality, 0U);
+    std::map<std::uint32_t, std::set<std::array<std::uint32_t, 3>>> readers;
+    const Length& length = shape.level == Level::l2 ? plan.pass : plan.lengths.brief;
+    walk_over(plan, length,
+              [&](std::uint32_t load, std::uint32_t piece, std::uint32_t warp, std::uint32_t flight,
+                  std::uint32_t) {
+                readers[load / shape.window_loads()].insert({piece, warp, flight});
+              });
+    for (const auto& [window, of] : readers)
+      ASSERT_EQ(of.size(), 1U) << window;
+  }
+}
+
+TEST(StrideGatherPattern, DealsTheLoadsOfALargeWindowOutToBlocksFarApart) {
+  const Shape shape = gather(4096, 4, Level::l2);
+  const auto plan = plan_for(shape, large());
+  std::map<std::uint32_t, std::set<std::uint32_t>> readers;
+  walk_over(plan, plan.pass, [&](std::uint32_t load, std::uint32_t piece, auto...) {
+    readers[load / shape.window_loads()].insert(piece);
+  });
+  for (const auto& [window, blocks] : readers) {
+    std::uint32_t least = plan.pass.blocks;
+    for (auto block = blocks.begin(); std::next(block) != blocks.end(); ++block)
+      least = std::min(least, *std::next(block) - *block);
+    ASSERT_GT(least, 8U) << window;
+  }
+}
+
+TEST(StrideGatherPattern, OfWhatIsNotSharedIsInOrder) {
+  const auto plan = plan_for(strided(1), large());
+  std::uint32_t next = 0;
+  walk_over(plan, {.rounds = 1, .blocks = 1},
+            [&](std::uint32_t load, auto...) { EXPECT_EQ(load, next++); });
+  EXPECT_EQ(plan.pattern.first(3, 0), 3 * plan.loads_of_block * lanes);
+}
+
 TEST(StrideGatherPlan, KeepsWhatLiesInL2InAThirdOfIt) {
   for (const Shape& shape : some_shapes()) {
     if (shape.level != Level::l2) continue;
@@ -299,7 +374,7 @@ TEST(StrideGatherRows, AreWantedBytesOfTheChipAndOfAnSm) {
             (RowsSeen{{"useful_bandwidth by event_slope", {132 / 2e-11, "B/s"}},
                       {"useful_bandwidth_per_sm by clock64_slope", {25, "B/cycle"}},
                       {"useful_bandwidth_per_sm by event_slope", {20, "B/cycle"}},
-                      {"sector_bandwidth by event_slope", {2 * 132 / 2e-11, "B/s"}},
+                      {"requested_bandwidth by event_slope", {2 * 132 / 2e-11, "B/s"}},
                       {"grid_time by event", {3e-4, "s"}},
                       {"core_clock by clock64_over_globaltimer", {1.5e9, "Hz"}}}));
   EXPECT_EQ(rows_of(bandwidth_of(7, "useful_bandwidth"), host_timers, sample_of(0.04, 0.05)),

@@ -22,6 +22,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import dependencies
 from contract import Contract, Kernel
 from sass_listing import Instruction, in_loops, opcodes
 
@@ -75,6 +76,10 @@ def diagnostics_of_ptx(kernel: Kernel, body: str) -> Iterator[str]:
         yield "the clock is not read as %clock64"
     if "ld.local" in body or "st.local" in body:
         yield "uses local memory"
+    if kernel.orders:
+        code = dependencies.statements(body)
+        for order in kernel.orders:
+            yield from dependencies.of_ptx(order, code)
 
 
 def diagnostics_of_sass(kernel: Kernel, body: str) -> Iterator[str]:
@@ -88,6 +93,10 @@ def diagnostics_of_sass(kernel: Kernel, body: str) -> Iterator[str]:
             yield "the clock is cut to 32 bits"
     if any(opcode.startswith(("LDL", "STL")) for _, opcode, _ in instructions):
         yield "spills to local memory"
+    if kernel.orders:
+        code = dependencies.machine_code(body)
+        for order in kernel.orders:
+            yield from dependencies.of_sass(order, code)
     yield from kernel.more(body)
 
 
@@ -110,24 +119,41 @@ def check(
     return len(seen), found
 
 
-def check_ptx(path: Path, known: dict[str, Contract]) -> tuple[int, list[str]]:
-    text = path.read_text(encoding="utf-8")
+def kernels_of_ptx(path: Path) -> list[tuple[str, str]]:
+    """Name and body of each kernel in what nvcc wrote."""
     # A brace at the beginning of a line may also end a scope of inline asm.
     end = r"\n}\n(?!\s*// end inline asm)"
-    kernels = re.findall(rf"\.entry (\S+?)\((.*?){end}", text, re.DOTALL)
+    return re.findall(rf"\.entry (\S+?)\((.*?){end}", path.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def check_ptx(path: Path, known: dict[str, Contract]) -> tuple[int, list[str]]:
     name = path.name.split(".")[0]
     if name not in known:
         return 0, [f"{name}: no contract; write {CONTRACTS.name}/{name}.py"]
-    return check("ptx", known[name], kernels)
+    return check("ptx", known[name], kernels_of_ptx(path))
 
 
-def check_sass(dump: str, known: dict[str, Contract]) -> tuple[int, list[str]]:
-    total, found = 0, []
+def kernels_of_sass(dump: str) -> Iterator[dict[str, list[tuple[str, str]]]]:
+    """Of each architecture: name and listing of each kernel, by benchmark."""
     for part in re.split(r"(?m)^.*?arch = ", dump)[1:]:
         kernels: dict[str, list[tuple[str, str]]] = {}
         for function in part.split("Function : ")[1:]:
             name, _, body = function.partition("\n")
             kernels.setdefault(benchmark_of(name) or "", []).append((name, body))
+        yield kernels
+
+
+def dump_of(files: Sequence[Path]) -> str:
+    """The machine code in executables."""
+    tool = shutil.which("cuobjdump") or "/usr/local/cuda/bin/cuobjdump"
+    return subprocess.run(
+        [tool, "-sass", *files], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def check_sass(dump: str, known: dict[str, Contract]) -> tuple[int, list[str]]:
+    total, found = 0, []
+    for kernels in kernels_of_sass(dump):
         for benchmark in kernels.keys() & known.keys():
             some, diagnostics = check("sass", known[benchmark], kernels[benchmark])
             total += some
@@ -151,9 +177,7 @@ def main() -> int:
             total += some
             found += diagnostics
     else:
-        tool = shutil.which("cuobjdump") or "/usr/local/cuda/bin/cuobjdump"
-        dump = subprocess.run([tool, "-sass", *files], capture_output=True, text=True, check=True)
-        total, found = check_sass(dump.stdout, known)
+        total, found = check_sass(dump_of(files), known)
     if kind == "mutant":
         print("\n".join(found) or "the contract holds, although the kernel was changed")
         return 0 if found else 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from dependencies import Order
+
 
 def nothing_more(body: str) -> Iterator[str]:  # noqa: ARG001  (the shape of Kernel.more)
     """No diagnostics of a kernel's own."""
@@ -20,6 +22,7 @@ class Kernel:
     sass: opcodes as regular expressions (matched whole), and how many such instructions there are.
     sass_in_loops: the same, of instructions between a backward branch and its target.
     clock: whether it reads the clock, which must then be 64 bits wide.
+    order: how its timed instructions hang together, in PTX and in machine code.
     more: diagnostics of its own about a SASS listing.
     """
 
@@ -28,7 +31,12 @@ class Kernel:
     sass: dict[str, int]
     sass_in_loops: dict[str, int] = field(default_factory=dict)
     clock: bool = True
+    order: Order | tuple[Order, ...] = ()
     more: Callable[[str], Iterator[str]] = nothing_more
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        return (self.order,) if isinstance(self.order, Order) else self.order
 
 
 @dataclass(frozen=True)

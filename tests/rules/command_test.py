@@ -67,8 +67,8 @@ class Command(unittest.TestCase):
     def test_help_names_every_subcommand_and_the_exit_codes(self) -> None:
         answer = strata("--help")
         self.assertEqual(answer.returncode, 0)
-        words = ("doctor", "list", "run", "bench", "counters", "model", "nbody", "report")
-        forwarded = ("roofline", "compare", "summary", "validate", "export", "import")
+        words = ("doctor", "list", "run", "bench", "selftest", "counters", "model", "nbody")
+        forwarded = ("report", "roofline", "compare", "summary", "validate", "export", "import")
         for word in (*words, *forwarded):
             self.assertIn(f"\n  {word} ", answer.stdout)
         self.assertIn("130", answer.stdout)
@@ -81,6 +81,24 @@ class Command(unittest.TestCase):
             self.assertEqual(answer.returncode, 0, answer.stderr)
             self.assertEqual(answer.stdout.count("\ncases measured "), times, answer.stdout)
             self.assertNotIn("no summary here", answer.stderr)
+
+    def test_the_selftest_catches_every_wrong_experiment(self) -> None:
+        table = self.out / "table.json"
+        answer = strata("selftest", "--device", "host", "--quiet", "--json", str(table))
+        found = json.loads(table.read_text())
+        by_proof: dict[str, list[str]] = {"held": [], "failed": [], "unproved": []}
+        for one in found["claims"]:
+            by_proof[one["proof"]].append(one["claim"])
+        # A busy machine leaves a claim about time unproved. It makes none wrong.
+        self.assertEqual(by_proof["failed"], [], answer.stdout)
+        self.assertEqual(answer.returncode, 3 if by_proof["unproved"] else 0, answer.stdout)
+        caught = [one["proof"] for one in found["claims"] if one["kind"] == "control"]
+        self.assertEqual(caught, ["held"] * 4, answer.stdout)
+        self.assertEqual(len(re.findall("^caught ", answer.stdout, re.MULTILINE)), 4, answer.stdout)
+        self.assertEqual({one["kind"] for one in found["claims"]},
+                         {"known_answer", "control", "same_twice"})  # fmt: skip
+        self.assertEqual(list(Path(LOCKS.name).glob("strata-selftest-*")), [])
+        self.assertNotIn("controls/", strata("list").stdout)
 
     def test_doctor_ends_well_and_says_what_is_missing(self) -> None:
         answer = strata("doctor")

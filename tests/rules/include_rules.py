@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "micro/pattern": BASE | {"micro/pattern"},
     **{
         f"micro/{room}": MICRO | {f"micro/{room}"}
-        for room in ("latency", "bandwidth", "access", "compute", "transfer")
+        for room in ("latency", "bandwidth", "access", "compute", "transfer", "controls")
     },
     "nbody/gravity/problem": MEASURE | {"nbody/gravity/problem"},
     "nbody/gravity/reference": BASE | GRAVITY,

@@ -6,6 +6,7 @@ fewer operations, or as others (POPC, REDUX).
 """
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 UNROLL = 8
 SPACES = ("shared", "global")
@@ -51,6 +52,13 @@ def repeat(space: str, operation: str, chains: int, *, returns: bool) -> Kernel:
         # The trap makes the last clock wait for what the last operations return.
         sass={r"(?:ATOM|RED(?!UX)).*": UNROLL, r".*POPC.*|REDUX.*": 0, r"BPT\.TRAP": 1},
         sass_in_loops={opcode: UNROLL},
+        order=Order(
+            r"atom|red",
+            "" if "SPIN" in opcode else opcode,  # a loop ends before the next one begins
+            turn=UNROLL,
+            chains=chains if returns else 0,
+            step=UNROLL,
+        ),
     )
 
 

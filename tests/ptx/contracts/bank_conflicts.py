@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 UNROLL = 16
 ACCESSES = 8
@@ -44,6 +45,7 @@ def follow(width: int) -> Kernel:
         ptx={rf"ld\.shared\.{VECTOR[width]} [%{{]": UNROLL + 1},
         sass={},
         sass_in_loops={load(width): UNROLL},
+        order=Order(r"ld\.shared", "LDS", turn=UNROLL, chains=1, step=UNROLL),
         more=between_clocks(load(width), UNROLL),
     )
 
@@ -54,6 +56,7 @@ def read(width: int) -> Kernel:
         ptx={rf"ld\.shared\.{VECTOR[width]} [%{{]": ACCESSES},
         sass={r"LDS.*": ACCESSES},
         sass_in_loops={load(width): ACCESSES},
+        order=Order(r"ld\.shared", "LDS", turn=ACCESSES, chains=0, together=width < 16),
         more=between_clocks(load(width), ACCESSES),
     )
 
@@ -63,6 +66,7 @@ def write(width: int) -> Kernel:
         name=rf"5writeILj{width}E",
         ptx={rf"st\.shared\.{VECTOR[width]} \[": ACCESSES},
         sass={},
+        order=Order(r"st\.shared", "STS", turn=ACCESSES, chains=0),
         more=between_clocks(rf"STS{SUFFIX[width]}", ACCESSES),
     )
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 UNROLL = 16
 LOOPS = 2
@@ -65,6 +66,9 @@ def walk(level: int, ptx: str, sass: str) -> Kernel:
         },
         sass={rf"LDG\.E\.64\.{sass}": LOADS, rf"LDG\.E\.{sass}": 1},
         sass_in_loops={rf"LDG\.E\.64\.{sass}": LOADS, rf"LDG\.E\.{sass}": 1},
+        order=Order(
+            r"ld\.global\.\w+\.u64", r"LDG\.E\.64", turn=UNROLL, chains=1, step=UNROLL, loops=LOOPS
+        ),
         more=nothing_but_loads(rf"LDG\.E\.64\.{sass}"),
     )
 
@@ -91,6 +95,7 @@ CONTRACT = Contract(
             ptx={r"ld\.const\.u32\s": LOADS},
             sass={},  # parameters are loaded by the same opcode
             sass_in_loops={"LDC": LOADS},
+            order=Order(r"ld\.const", "LDC", turn=UNROLL, chains=1, step=UNROLL, loops=LOOPS),
             more=nothing_but_loads("LDC"),
         ),
         Kernel(

@@ -4,8 +4,10 @@ import re
 from collections.abc import Callable, Iterator
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 BODY = 512
+CHAINS = {"Alternating": 4}
 BESIDE = 40
 """Instructions between the clocks that close the loop and wait for the ends of the chains."""
 
@@ -80,6 +82,7 @@ CONTRACT = Contract(
                 rf"(?s)%clock64;{NO_CLOCK}{OPERATIONS[operation][0]}{NO_CLOCK}%clock64;": 1,
             },
             sass={},
+            order=Order(*OPERATIONS[operation], turn=BODY, chains=CHAINS.get(form, 8)),
             more=between_clocks(operation, OPERATIONS[operation][1], form),
         )
         for form, operations in FORMS.items()

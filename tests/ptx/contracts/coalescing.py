@@ -1,6 +1,7 @@
 """Warp-loads of five widths, past L1: .cg in PTX, .STRONG.GPU in SASS; four in one loop."""
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 LOADS = 4
 PTX = {1: "u8", 2: "u16", 4: "u32", 8: r"v2\.u32", 16: r"v4\.u32"}
@@ -13,6 +14,7 @@ CONTRACT = Contract(
             ptx={rf"ld\.global\.cg\.{PTX[width]} ": LOADS, r"ld\.global\.cg": LOADS},
             sass={r"LDG\..*": LOADS},
             sass_in_loops={rf"{SASS[width]}\.STRONG\.GPU": LOADS},
+            order=Order(r"ld\.global", r"LDG\.", turn=LOADS, chains=0),
         )
         for width in PTX
     ),

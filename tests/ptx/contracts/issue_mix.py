@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from contract import Contract, Kernel
+from dependencies import Order
 from sass_listing import Instruction, innermost_loops, opcodes
 
 BODY = 384
@@ -84,6 +85,7 @@ def mix(partner: int, size: int) -> Kernel:
         name=rf"3mix.*PartnerE{partner}ELj{size}E",
         ptx=ptx | ({text: BODY // size} if text else {}),
         sass={},
+        order=Order(r"fma\.rn\.f32", "FFMA", turn=BODY, chains=2) if partner == 0 else (),
         more=spaced(partner, size),
     )
 

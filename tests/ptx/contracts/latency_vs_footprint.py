@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 UNROLL = 16
 LOOPS = 2
@@ -43,6 +44,7 @@ def chain(name: str, ptx: str, sass: str) -> Kernel:
         ptx={ptx: LOADS},
         sass={sass: LOADS},
         sass_in_loops={sass: LOADS},
+        order=Order(ptx.partition(" ")[0], sass, turn=UNROLL, chains=1, step=UNROLL, loops=LOOPS),
         more=nothing_but_loads(sass),
     )
 
@@ -68,6 +70,7 @@ CONTRACT = Contract(
             ptx={r"ld\.const\.u32\s": LOADS},
             sass={},  # parameters are loaded by the same opcode
             sass_in_loops={"LDC": LOADS},
+            order=Order(r"ld\.const", r"LDC", turn=UNROLL, chains=1, step=UNROLL, loops=LOOPS),
             more=nothing_but_loads("LDC"),
         ),
         chain("14follow_texture", r"tex\.1d\.v4\.u32\.s32 ", r"TLD\.LZ"),

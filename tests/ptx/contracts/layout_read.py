@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 # Layout and fields -> scalar and 16-byte loads of one read. From the layouts' declarations in
 # harness/model/layout.hpp: a read is issued when it holds a wanted field.
@@ -54,6 +55,14 @@ def walk(layout: str, fields: str) -> Kernel:
             r"LDG\.E\.STRONG\.SM": UNROLL * scalar,
             r"LDG\.E\.128\.STRONG\.SM": UNROLL * vector,
         },
+        order=Order(
+            r"ld\.global\.ca",
+            r"LDG\.",
+            turn=UNROLL * (scalar + vector),
+            chains=1,
+            step=UNROLL,
+            at_once=scalar + vector,
+        ),
         more=no_early_sums(scalar + vector),
     )
 

@@ -5,6 +5,7 @@ the last one brought, and nothing stands between them but the addition that make
 """
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 IN_FLIGHT = 4
 UNROLL = 16
@@ -25,6 +26,7 @@ CONTRACT = Contract(
                     rf"STG\.E{sass}(\.SYS)?": IN_FLIGHT + 1,
                 },
                 clock=False,
+                order=Order(r"ld\.global", r"LDG\.", turn=IN_FLIGHT, chains=0, step=0),
             )
             for element, (ptx, sass) in ELEMENTS.items()
         ),
@@ -34,6 +36,7 @@ CONTRACT = Contract(
             # The trap makes the last clock wait for the last word.
             sass={r"LDG\..*": UNROLL, r"BPT\.TRAP": 1},
             sass_in_loops={r"LDG\.E\.STRONG\.GPU": UNROLL},
+            order=Order(r"ld\.global", r"LDG\.", turn=UNROLL, chains=1, step=UNROLL),
         ),
     ),
 )

@@ -1,6 +1,7 @@
 """A kernel that copies, for mapped host memory: four elements in flight, then one at a time."""
 
 from contract import Contract, Kernel
+from dependencies import Order
 
 IN_FLIGHT = 4
 ELEMENTS = {"5uint4": (r"v4\.\w?32", r"\.128"), "j": (r"u32|\w32", "")}
@@ -19,6 +20,7 @@ CONTRACT = Contract(
                 rf"STG\.E{sass}(\.SYS)?": IN_FLIGHT + 1,
             },
             clock=False,
+            order=Order(r"ld\.global", r"LDG\.", turn=IN_FLIGHT, chains=0, step=0),
         )
         for element, (ptx, sass) in ELEMENTS.items()
     ),

@@ -59,8 +59,10 @@ def items(run: Run) -> Sequence[Core]:
     rows = {row.quantity: row for row in run.of("l2_partition")}
     if not {"near_cycles", "far_cycles"} <= rows.keys():
         return ()
-    near, far = rows["near_cycles"].taken, rows["far_cycles"].taken
-    shares = rows["near_share"].taken if "near_share" in rows else [None] * len(near)
+    # A sample is an SM; those of the first visit come first.
+    sms = run.context.device.sm_count
+    near, far = (rows[f"{side}_cycles"].taken[:sms] for side in LINES)
+    shares = rows["near_share"].taken[:sms] if "near_share" in rows else [None] * len(near)
     return [Core(sm, *cells, rows) for sm, cells in enumerate(zip(near, far, shares, strict=True))]
 
 
@@ -122,8 +124,20 @@ def _caption(cores: Sequence[Core]) -> str:
         and fabric.valid
         and f"Counted between the halves: {number(fabric.value)} sectors an exchange, near and far "
         "together.",
+        _loads(rows),
         share and "Beneath: share of the lines that are near; SMs with one share are on one side.",
         sides,
+    )
+
+
+def _loads(rows: dict[str, Row]) -> str:
+    """What loads take, where they were timed."""
+    near, far = (rows.get(f"{side}_load_cycles") for side in LINES)
+    if not (near and far and near.valid and far.valid):
+        return ""
+    return (
+        "A load of a line that has no copy in the other half takes "
+        f"{number(near.value)} cycles near and {number(far.value)} far (medians of the SMs)."
     )
 
 

@@ -29,7 +29,8 @@ class Point(NamedTuple):
     """One case: where it stands, its useful bandwidth, and that of the sectors it asks for.
 
     `setting` is a stride or misalignment in elements, or a window in bytes; `counted` are sectors
-    of a warp-load; `whole` the bytes of sectors a second where neighbours lie side by side.
+    of a warp-load; `moved` the bytes that memory gave for each wanted one; `whole` the bytes of
+    sectors a second where neighbours lie side by side.
     """
 
     level: str
@@ -39,12 +40,18 @@ class Point(NamedTuple):
     useful: Row
     sectors: Row | None
     counted: Row | None
+    moved: Row | None
     whole: float | None
 
     @property
     def share(self) -> float | None:
         """Sectors a second, over those where neighbours lie side by side."""
         return self.sectors.value / self.whole if self.sectors and self.whole else None
+
+    @property
+    def from_memory(self) -> float | None:
+        """Bytes that memory gave a second, where they were counted."""
+        return self.useful.value * self.moved.value if self.moved and self.level == "dram" else None
 
     @property
     def modelled(self) -> float | None:
@@ -68,10 +75,12 @@ def items(run: Run) -> Sequence[Point]:
         if useful and pattern in PATTERNS:
             width, setting = case.count("width"), case.count(PATTERNS[pattern][0])
             setting *= width if pattern == "gather" else 1
-            sectors = case.row("sector_bandwidth", provenance="timed")
+            sectors = case.row("requested_bandwidth", provenance="timed")
+            sectors = sectors or case.row("sector_bandwidth", provenance="timed")  # older runs
             counted = case.row("sectors_per_request", provenance="counted")
-            level = case.text("level")
-            points.append(Point(level, pattern, width, setting, useful, sectors, counted, None))
+            moved = case.row("memory_bytes_per_used_byte", provenance="counted")
+            where = (case.text("level"), pattern, width, setting)
+            points.append(Point(*where, useful, sectors, counted, moved, None))
     neighbours = [one for one in points if (one.pattern, one.setting) == ("strided", 1)]
     off = {(one.level, one.width) for one in points if one.pattern == "misaligned"}
     points += [
@@ -158,8 +167,9 @@ FIGURE = Figure(
     )
     | attributes(of="useful", useful_bytes_per_second="value", low="minimum", high="maximum")
     | attributes(
-        sector_bytes_per_second="sectors", counted_sectors_per_request="counted",
-        modelled_useful_bytes_per_second="modelled", share_of_sectors_at_stride_1="share",
+        requested_bytes_per_second="sectors", counted_sectors_per_request="counted",
+        memory_bytes_per_second="from_memory", modelled_useful_bytes_per_second="modelled",
+        share_of_sectors_at_stride_1="share",
     ),
     row=lambda one: one.useful,
     label=lambda one: (

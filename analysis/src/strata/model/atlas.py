@@ -210,6 +210,18 @@ def ceilings(run: Run) -> Mapping[str, Best]:
     return {kind: Best(row, None, shares.get(row.case)) for kind, row in order}
 
 
+def neighbour(run: Run) -> Row | None:
+    """A load from another SM's shared memory: the farthest block of the largest cluster."""
+    loads = (
+        row
+        for row in _valid(run, "distributed_shared")
+        if (row.quantity, row.method) == ("load_cycles", "clock64_slope") and row.count("distance")
+    )
+    return max(
+        loads, key=lambda row: (row.count("cluster") or 0, row.count("distance") or 0), default=None
+    )
+
+
 class Partitions(NamedTuple):
     """How many parts L2 has, and cycles of an access to the own and to the other."""
 

@@ -62,6 +62,8 @@ def latencies(run: Run) -> Iterator[Headline]:
         remark = walked(found[level], "")
         if level == "l1" and shared:
             remark = ("shared memory ", cited(shared.row))
+            if neighbour := atlas.neighbour(run):
+                remark = (*remark, ", another SM's ", cited(neighbour))
         elif level == "l2" and parts:
             near, far = (Cited(number(part.value), part) for part in (parts.near, parts.far))
             remark = (f"{parts.access}: near part ", near, ", far part ", far)

@@ -15,6 +15,9 @@ STRAY_BYTES = 64 * 1024
 FROM_MEMORY = 0.75
 """Of the bytes that misses of L2 fetch: if the far half of L2 answers some, memory gives half."""
 
+MERGING = ("request_merging",)
+"""Benchmarks that ask which requests are answered as one."""
+
 _NET = re.compile(r"requests and (\d+) sectors counted")
 """What the model gate says of the sectors of the work alone."""
 
@@ -26,6 +29,8 @@ def flow(here: Here) -> Iterator[Broken]:
     more than L2 served. The counts have the launch's own loads in them (`overhead`); whether those
     reached L2 is not recorded, so the rule assumes whatever speaks for the case.
     """
+    if here.case.benchmark in MERGING:
+        return
     asked, hit = here.value("l1_load_sectors"), here.value("l1_load_hit_sectors")
     reached = here.value("l2_load_sectors")
     if not here.level or asked is None or hit is None or reached is None:
@@ -58,7 +63,7 @@ def far_l2(here: Here) -> Iterator[Broken]:
 
     The far half of a divided L2 answers as well, and counts as a miss of the near one. Where the
     data fit in L2 as a whole, bytes that others read must not be what was missing. A newer harness
-    counts hits of the far half and judges them itself.
+    counts what came from behind the far half, and judges that itself.
     """
     if here.around.tells_far_l2:
         return

@@ -1,0 +1,144 @@
+// strata selftest: is what this device is said to be what the harness measures, and does it notice
+// when an experiment is wrong?
+#include "harness/case/controls.hpp"
+#include "harness/case/enum_words.hpp"
+#include "harness/case/error.hpp"
+#include "harness/case/finally.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/record/build_info.hpp"
+#include "harness/run/selftest.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+namespace strata {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = Claim::Kind;
+
+struct SelftestOptions {
+  std::string device = "auto";
+  std::string out;   ///< empty: the run is not kept
+  std::string json;  ///< empty: none is written
+  bool quiet = false;
+  std::vector<std::string> command;
+};
+
+constexpr std::array<std::pair<Kind, const char*>, 3> headings{
+    {{Kind::known_answer, "Known answers"},
+     {Kind::control, "Experiments that are wrong on purpose"},
+     {Kind::same_twice,
+      "The same measured twice: intervals apart, and a percent between medians"}}};
+
+const char* verdict_of(Kind kind, Proof proof) {
+  if (proof == Proof::unproved) return "NOT PROVED";
+  if (kind == Kind::control) return proof == Proof::held ? "caught" : "NOT CAUGHT";
+  return proof == Proof::held ? "held" : "NOT HELD";
+}
+
+void print(std::span<const Claim> claims, std::span<const Outcome> outcomes) {
+  for (const auto& [kind, heading] : headings) {
+    fmt::print("{}\n", heading);
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (claims[i].kind != kind) continue;
+      const Outcome& outcome = outcomes[i];
+      fmt::print("{:<10}  {} ({:.2f} s)\n", verdict_of(kind, outcome.shown.proof), claims[i].what,
+                 outcome.seconds);
+      print_note("  expected", claims[i].expected);
+      print_note("  seen", outcome.shown.seen);
+    }
+    fmt::print("\n");
+  }
+}
+
+void write_json(const std::string& file, const RecordedRun& run, double seconds,
+                std::span<const Claim> claims, std::span<const Outcome> outcomes) {
+  auto table = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    table.push_back({{"kind", to_string(claims[i].kind)},
+                     {"claim", claims[i].what},
+                     {"expected", claims[i].expected},
+                     {"seen", outcomes[i].shown.seen},
+                     {"proof", to_string(outcomes[i].shown.proof)},
+                     {"seconds", outcomes[i].seconds}});
+  }
+  const RunContext& context = run.context;
+  const nlohmann::ordered_json whole{{"schema", 1},
+                                     {"device", context.device.name},
+                                     {"backend", to_string(context.backend)},
+                                     {"commit", context.strata.commit},
+                                     {"started", context.started},
+                                     {"seconds", seconds},
+                                     {"counters", to_string(context.counters.state)},
+                                     {"claims", std::move(table)}};
+  std::ofstream out{file};
+  out << whole.dump(1) << '\n';
+  if (!out.flush()) throw UsageError{fmt::format("--json {}: it cannot be written", file)};
+}
+
+/// A folder that goes with the last who holds it.
+std::pair<fs::path, Finally> temporary_folder() {
+  std::string name = (fs::temp_directory_path() / "strata-selftest-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw std::system_error{errno, std::generic_category(), name};
+  }
+  return {name, finally([name] {
+            std::error_code ignored;
+            fs::remove_all(name, ignored);
+          })};
+}
+
+ExitCode selftest(const SelftestOptions& options) {
+  fs::path out = options.out;
+  Finally removed;
+  if (out.empty()) std::tie(out, removed) = temporary_folder();
+  const auto began = std::chrono::steady_clock::now();
+  const RecordedRun run = record_run([](Backend backend) { return sweep_of(claims_of(backend)); },
+                                     options.device, out.string(), options.command, options.quiet);
+  if (run.state != RunState::complete) return ExitCode::interrupted;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const Backend backend = run.context.backend;
+  const auto claims = claims_of(backend);
+  const auto records = read_samples(run.folder / "samples.jsonl", run.context.sweep.cases);
+  const auto outcomes = judge(claims, backend, records, benchmarks_and_controls());
+  print(claims, outcomes);
+  if (!options.json.empty()) write_json(options.json, run, seconds, claims, outcomes);
+  const auto count = [&](Proof proof) {
+    return std::ranges::count(outcomes, proof, [](const Outcome& one) { return one.shown.proof; });
+  };
+  fmt::print("{} claims on {}: {} proved, {} refuted, {} not proved; {:.1f} s\n", claims.size(),
+             run.context.device.name, count(Proof::held), count(Proof::failed),
+             count(Proof::unproved), seconds);
+  if (!options.out.empty()) fmt::print("{}\n", run.folder.string());
+  if (count(Proof::failed) > 0) return ExitCode::failed;
+  return count(Proof::unproved) > 0 ? ExitCode::no_device : ExitCode::success;
+}
+
+}  // namespace
+
+void add_selftest(CLI::App& app, int& status, const std::vector<std::string>& command) {
+  const auto options = std::make_shared<SelftestOptions>();
+  options->command = command;
+  auto* sub = app.add_subcommand(
+      "selftest", "known answers, and wrong experiments that must be caught, on this device");
+  option(sub, "--device", options->device, "auto, cuda:N or host");
+  option(sub, "--json", options->json, "write the table to this file as well", "FILE");
+  option(sub, "--out", options->out, "keep the run that it judges, in this folder", "DIR");
+  sub->add_flag("--quiet", options->quiet, "show no progress");
+  sub->footer(
+      "Exit status: 0 every claim is proved; 1 one is refuted, or a wrong experiment not caught; 3 "
+      "this\ndevice cannot prove all of them: no counters, or it was not at rest.");
+  sub->callback([options, &status] { status = static_cast<int>(selftest(*options)); });
+}
+
+}  // namespace strata

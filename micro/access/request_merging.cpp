@@ -1,0 +1,134 @@
+#include "micro/access/request_merging.hpp"
+
+#include "harness/case/choices.hpp"
+#include "harness/record/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace strata::request_merging {
+namespace {
+
+/// What the window reads from the stamps, in this order.
+enum Cell : std::size_t { first_load, other_loads, apart };
+
+/// Cycles of a load of the first SM, of the others in the median, and between them.
+Inside read_cells(const Launched& brief, const Launched& full) {
+  const auto of_round = [&](const Stamp& stamp, unsigned mark) {
+    const auto same = std::ranges::find(brief.stamps, stamp.tag, &Stamp::tag);
+    if (same == brief.stamps.end()) throw std::runtime_error{"a block left no stamp"};
+    return (static_cast<double>(stamp.cycles[mark]) - static_cast<double>(same->cycles[mark])) /
+           (full.length.rounds - brief.length.rounds);
+  };
+  double first = 0;
+  double begun = 0;
+  std::vector<double> others;
+  std::vector<double> later;
+  for (const Stamp& stamp : full.stamps) {
+    const double load = of_round(stamp, load_mark);
+    const double wait = of_round(stamp, wait_mark);
+    if (stamp.tag == 0) {
+      first = load;
+      begun = wait;
+    } else {
+      others.push_back(load);
+      later.push_back(wait);
+    }
+  }
+  Inside seen{.cells = {first, median(others), median(later) - begun}};
+  seen.cycles = seen.cells[other_loads];
+  seen.slowest = std::max(first, *std::ranges::max_element(others));
+  seen.hertz = median_hertz(full);
+  return seen;
+}
+
+Row row(const char* quantity, Cell cell) {
+  return {quantity, "cycle", "clock64_mean",
+          of_slope([cell](const Seen& seen) { return seen.inside.cells[cell]; })};
+}
+
+/// Of the sectors that missed L1, those that L2 was asked for; and whether L2 had them, and no more
+/// or fewer were asked for than one SM or all SMs want.
+void judge_merging(Session& session, const Counted& counted, std::uint32_t sms) {
+  const LoadCounts net = load_counts(counted.whole) - load_counts(counted.overhead);
+  const double missed = net.sectors - net.l1_hit_sectors;
+  const double asked = net.l2_sectors / missed;
+  session.add(
+      {"l2_sectors_per_missed_sector", "1", Provenance::counted, "cupti_net", std::vector{asked}});
+  const double l2_missed = net.l2_miss_sectors / net.l2_sectors;
+  session.judge("level",
+                net.l1_hit_sectors <= level_bound * net.sectors && l2_missed <= level_bound &&
+                    asked <= 1 + level_bound && asked * sms >= 1 - level_bound,
+                fmt::format("L1 served {:.0f} sectors; L2 was asked for {:.2f} % of the {:.0f} "
+                            "that missed it, and missed {:.2f} % of those",
+                            net.l1_hit_sectors, 100 * asked, missed, 100 * l2_missed));
+}
+
+}  // namespace
+
+Benchmark declare() {
+  return {.suite = "micro",
+          .name = "request_merging",
+          .question = "Which loads of several SMs does L2 answer as one?",
+          .axes = {listed_axis("sms", "SMs of one GPC that load the same line",
+                               {"2", "3", "4", "5", "6", "7", "8", "16"}, {"2", "4", "8", "16"}),
+                   number_axis("delay", "cycles from the first SM's load to those of the others", 0,
+                               1000,
+                               {"0", "10", "20", "30", "40", "50", "60", "70", "80", "90", "100",
+                                "120", "140", "160", "200"})},
+          .quantities = {{"first_load_cycles", "of the SM that loads first"},
+                         {"other_load_cycles", "of the SMs that load later, median of them"},
+                         {"delay_cycles", "from the first load to the others, as it came about"},
+                         {"core_clock", "clock of the core meanwhile"},
+                         {"l2_sectors_per_missed_sector",
+                          "that L2 was asked for, over what missed L1: 1 where nothing is merged"}},
+          .seconds_per_case = 0.05,
+          .excludes = [](const Params&, Backend backend) -> std::optional<std::string> {
+            if (backend == Backend::host) return "cores of a CPU ask their L2 alone";
+            return std::nullopt;
+          }};
+}
+
+std::uint32_t sum_of_lines(std::uint32_t count) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t word = 0; word < count * lanes; ++word)
+    sum += words.word(word);
+  return sum;
+}
+
+Experiment describe(std::uint32_t sms, std::uint32_t delay) {
+  Experiment experiment;
+  experiment.slopes = {{.verify = results_are([](const Call& call) {
+                          return std::uint64_t{sum_of_lines(call.length.rounds)};
+                        }),
+                        .lengths = fifth_and_whole(rounds, 1),
+                        .writers = sms,
+                        .window = {.name = "the first SM and the others", .read = read_cells}}};
+  experiment.rows = {row("first_load_cycles", first_load), row("other_load_cycles", other_loads),
+                     row("delay_cycles", apart)};
+  experiment.timers_apart = "single loads are shorter than a step of any other timer";
+  experiment.watch = {experiment.rows[0].value, experiment.rows[1].value};
+  experiment.checked = "sums of SMs against the host's";
+  experiment.placement = Placement{.cores = sms};
+  experiment.unproved = {.gate = "level"};
+  const std::uint64_t loads = std::uint64_t{sms} * rounds;
+  experiment.counts =
+      CountPlan{.length = experiment.slopes[0].lengths.full,
+                .loads = LoadPrediction{.requests = loads, .sectors = sectors_of_line * loads},
+                .rows = LoadRows::none,
+                .more = [sms](Session& session, const Counted& counted) {
+                  judge_merging(session, counted, sms);
+                }};
+  experiment.facts = [delay](const Experiment&) {
+    return Facts{{"rounds", std::int64_t{rounds}}, {"delay", std::int64_t{delay}}};
+  };
+  return experiment;
+}
+
+STRATA_DECLARED(declare);
+
+}  // namespace strata::request_merging

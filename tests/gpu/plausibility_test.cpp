@@ -1,0 +1,258 @@
+// One case of every benchmark on the GPU: no gate fails, and its number lies where physics and the
+// chip's own facts leave room. A chain that no longer hangs together, a loop of half the rounds or
+// a load that was optimised away is right in every sum, and falls out of these bounds.
+#include "harness/case/benchmark.hpp"
+#include "harness/case/sweep.hpp"
+#include "harness/record/device_facts.hpp"
+#include "harness/record/statistics.hpp"
+#include "harness/run/case_runner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace strata {
+namespace {
+
+Device& gpu() {
+  static const auto device = [] {
+    auto opened = open_cuda_device(0);
+    opened->settle();
+    return opened;
+  }();
+  return *device;
+}
+
+Cache& cache() {
+  (void)gpu();  // opened before the cache is made, so closed after it is gone
+  static Cache kept;
+  return kept;
+}
+
+/// What a bound is in units of; 0 where the device does not tell.
+using Unit = double (*)(const GpuFacts&);
+double as_it_is(const GpuFacts&) {
+  return 1;
+}
+double of_memory(const GpuFacts& gpu) {
+  return gpu.dram_pin_bandwidth.value_or(0);
+}
+double of_multiply_adds(const GpuFacts& gpu) {
+  return gpu.sms * 128.0 * gpu.core_clock_peak.value_or(0);  // lanes of an SM, at the most
+}
+
+/// That a quantity of a case, by whatever method, lies from `low` to `high` of a unit.
+struct Claim {
+  std::string benchmark;
+  std::vector<std::pair<std::string, std::string>> axes;  // others at their first default
+  std::string quantity;
+  double low;
+  double high;
+  Unit unit = as_it_is;
+
+  friend std::ostream& operator<<(std::ostream& out, const Claim& claim) {
+    out << claim.benchmark;
+    for (const auto& [axis, value] : claim.axes)
+      out << ' ' << axis << '=' << value;
+    return out;
+  }
+};
+
+/// Latencies from Volta to Blackwell, in cycles, and a third to either side. No bound is so wide
+/// that half the right number, or twice as much of a rate, lies within.
+std::vector<Claim> claims() {
+  std::vector<Claim> all{
+      {"timer_check", {}, "load_cycles", 20, 50},
+      {"latency_vs_footprint", {{"footprint", "8192"}}, "load_cycles", 20, 50},
+      {"latency_vs_footprint",
+       {{"footprint", "8192"}, {"space", "global_cg"}},
+       "load_cycles",
+       170,
+       450},
+      {"latency_vs_footprint", {{"footprint", "268435456"}}, "load_cycles", 380, 1200},
+      {"tlb", {{"footprint", "33554432"}, {"stride", "2097152"}}, "load_cycles", 170, 600},
+      {"cache_geometry", {{"property", "l1_line"}, {"carveout", "0"}}, "line", 128, 128},
+      {"cache_geometry", {{"property", "l1_sector"}, {"carveout", "0"}}, "sector", 32, 32},
+      {"l2_partition", {}, "access_cycles", 170, 900},
+      {"distributed_shared",
+       {{"measure", "latency"}, {"cluster", "2"}, {"distance", "1"}, {"warps", "1"}},
+       "load_cycles",
+       120,
+       330},
+      {"request_merging", {{"sms", "2"}, {"delay", "160"}}, "first_load_cycles", 170, 900},
+      {"layout_traffic",
+       {{"generation", "7.x"}, {"layout", "soaoas"}, {"fields", "all"}},
+       "moved_over_used",
+       32. / 28,
+       32. / 28 + 1e-9},
+      {"coalescing", {{"width", "4"}, {"stride", "1"}}, "warp_load_cycles", 2, 8},
+      {"coalescing", {{"width", "4"}, {"stride", "32"}}, "warp_load_cycles", 16, 100},
+      {"stride_gather",
+       {{"level", "dram"}, {"pattern", "strided"}, {"width", "16"}, {"stride", "1"}},
+       "useful_bandwidth",
+       0.6,
+       1,
+       of_memory},
+      {"layout_read",
+       {{"layout", "soaoas"}, {"fields", "posmass"}, {"residency", "l1"}, {"cores", "one"}},
+       "warp_read_cycles",
+       45,
+       140},
+      {"layout_read",
+       {{"layout", "soaoas"}, {"fields", "posmass"}, {"residency", "dram"}, {"cores", "one"}},
+       "warp_read_cycles",
+       400,
+       1500},
+      {"short_words",
+       {{"element", "4"}, {"group", "16"}, {"order", "coalesced"}, {"access", "together"}},
+       "useful_bandwidth",
+       0.6,
+       1,
+       of_memory},
+      {"bank_conflicts",
+       {{"operation", "load"}, {"width", "4"}, {"stride", "1"}},
+       "shared_load_latency",
+       18,
+       40},
+      {"bank_conflicts",
+       {{"operation", "load"}, {"width", "4"}, {"stride", "32"}},
+       "warp_access_cycles",
+       31.5,
+       33},
+      {"bank_conflicts",
+       {{"operation", "store"}, {"width", "4"}, {"stride", "32"}},
+       "warp_access_cycles",
+       31.5,
+       33},
+      {"ceilings",
+       {{"arithmetic", "fp32"}, {"form", "alternating"}, {"warps_per_sm", "32"}},
+       "share_of_limit",
+       0.9,
+       1},
+      {"issue_mix",
+       {{"partner", "none"}, {"multiply_adds", "16"}},
+       "multiply_add_cycles",
+       0.99,
+       2.1},
+      {"async_copy",
+       {{"residency", "l2"}, {"measure", "latency"}, {"bytes", "256"}},
+       "tile_latency",
+       250,
+       1000},
+      {"transfers",
+       {{"memory", "pinned"}, {"direction", "to_device"}, {"bytes", "67108864"}},
+       "bandwidth",
+       4e9,
+       9e11},
+      {"peer_copy",
+       {{"by", "copy_engine"}, {"direction", "read"}, {"bytes", "67108864"}},
+       "bandwidth",
+       4e9,
+       1.8e12},
+      {"launch_overhead", {{"launch", "stream"}}, "launch_seconds", 5e-7, 2e-5}};
+  for (const auto& [space, low, high] :
+       {std::tuple{"shared", 20.0, 60.0}, {"global", 170.0, 800.0}}) {
+    all.push_back(
+        {"atomics",
+         {{"space", space}, {"operation", "add_int"}, {"returns", "yes"}, {"target", "disjoint"}},
+         "atomic_latency",
+         low,
+         high});
+  }
+  for (const auto& [level, operation] :
+       {std::pair{"shared", "write"}, {"shared", "read"}, {"l1", "read"}}) {
+    all.push_back({"bandwidth",
+                   {{"level", level}, {"operation", operation}, {"width", "16"}},
+                   "share_of_limit",
+                   0.85,
+                   1.005});
+  }
+  for (const char* const operation : {"read", "write", "copy", "triad", "update"}) {
+    all.push_back({"bandwidth",
+                   {{"level", "dram"}, {"operation", operation}, {"width", "16"}},
+                   "bandwidth",
+                   0.6,
+                   1,
+                   of_memory});
+  }
+  // An operation that takes half as long, or twice, is not that operation.
+  for (const auto& [operation, cycles] : {std::pair{"ffma", 4.0},
+                                          {"iadd3", 4.0},
+                                          {"compare_select", 8.0},
+                                          {"rcp_approx", 23.0},
+                                          {"rcp_ieee", 78.0},
+                                          {"rsqrt_approx", 17.0},
+                                          {"sqrt_approx", 17.0},
+                                          {"sqrt_ieee", 57.0},
+                                          {"cos_approx", 23.0},
+                                          {"exp2_approx", 17.0},
+                                          {"shuffle", 26.0},
+                                          {"load_shared", 23.0}}) {
+    all.push_back({"instruction_cost",
+                   {{"operation", operation}, {"ilp", "1"}, {"warps_per_sm", "1"}},
+                   "operation_cycles",
+                   cycles / 1.9,
+                   cycles * 1.9});
+  }
+  // Of a rung no interaction takes fewer than six instructions.
+  for (const Enrolled& one : benchmarks()) {
+    if (one.benchmark.suite != "nbody" || one.cuda == nullptr) continue;
+    all.push_back({one.benchmark.name,
+                   {{"problem", "single"}, {"systems", "1"}, {"bodies", "16384"}},
+                   "interactions_per_second",
+                   1e-3,
+                   1.0 / 6,
+                   of_multiply_adds});
+  }
+  return all;
+}
+
+std::vector<Case> cases_of(const Claim& claim) {
+  SweepEntry entry{.benchmark = claim.benchmark, .axes = {}};
+  for (const auto& [axis, value] : claim.axes)
+    entry.axes.push_back({axis, {value}});
+  return expand({.name = {}, .file = {}, .text = {}, .plan = {}, .entries = {entry}}, Backend::cuda,
+                benchmarks());
+}
+
+class EveryBenchmark : public testing::TestWithParam<Claim> {};
+
+TEST_P(EveryBenchmark, HasAPlausibleNumber) {
+  const Claim& claim = GetParam();
+  const CaseRecord record = run_case(cases_of(claim).at(0), Plan{}, gpu(), cache());
+  if (record.status == Status::skipped) GTEST_SKIP() << record.reason;
+  ASSERT_EQ(record.status, Status::measured) << record.reason;
+  for (const Gate& gate : record.gates)
+    EXPECT_NE(gate.verdict, Verdict::failed) << gate.name << ": " << gate.detail;
+  const double unit = claim.unit(gpu_facts(gpu().identity().facts));
+  if (unit == 0) GTEST_SKIP() << "the device does not tell what " << claim.quantity << " is of";
+  int found = 0;
+  for (const Measurement& m : record.measurements) {
+    if (m.quantity != claim.quantity) continue;
+    ++found;
+    EXPECT_GE(median(m.samples) / unit, claim.low) << m.quantity << ' ' << m.method;
+    EXPECT_LE(median(m.samples) / unit, claim.high) << m.quantity << ' ' << m.method;
+  }
+  EXPECT_GT(found, 0) << record.which.id() << " has no " << claim.quantity;
+}
+
+INSTANTIATE_TEST_SUITE_P(, EveryBenchmark, testing::ValuesIn(claims()));
+
+TEST(EveryBenchmarkOfTheGpu, HasABoundToBreak) {
+  const auto all = claims();
+  for (const Claim& claim : all)
+    EXPECT_FALSE(cases_of(claim).empty()) << claim;
+  for (const Enrolled& one : benchmarks()) {
+    if (one.cuda == nullptr) continue;
+    EXPECT_NE(std::ranges::find(all, one.benchmark.name, &Claim::benchmark), all.end())
+        << one.benchmark.name << ": say in plausibility_test.cpp where its number must lie";
+  }
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,140 @@
+#include "micro/access/request_merging.hpp"
+
+#include "rows_of.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace strata {
+namespace {
+
+using namespace request_merging;
+
+TEST(RequestMergingWords, NeverHoldWhatALoadCannotWaitFor) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t word = 0; word < rounds * lanes; ++word) {
+    ASSERT_NE(words.word(word), 0xFFFFFFFFU);
+    sum += words.word(word);
+  }
+  EXPECT_EQ(sum_of_lines(rounds), sum);
+  EXPECT_EQ(sum_of_lines(0), 0U);
+}
+
+/// What SM `rank` leaves of so many rounds: a load takes `load` cycles and begins `wait` after the
+/// barrier, and a launch has some more of both.
+Stamp stamp(std::uint32_t rank, std::uint32_t rounds, std::uint64_t load, std::uint64_t wait) {
+  Stamp one{};
+  one.cycles[1] = 2000 * rounds;
+  one.nanoseconds[1] = 1000 * rounds;
+  one.cycles[load_mark] = 77 + rounds * load;
+  one.cycles[wait_mark] = 33 + rounds * wait;
+  one.result = sum_of_lines(rounds);
+  one.core = 40 + rank;
+  one.tag = rank;
+  return one;
+}
+
+Launched launch(std::uint32_t rounds) {
+  Launched launched{.length = {.rounds = rounds, .work = double{1} * rounds}, .seconds = 1e-3};
+  // In no order of ranks.
+  launched.stamps = {stamp(2, rounds, 250, 470), stamp(0, rounds, 300, 410),
+                     stamp(1, rounds, 260, 450), stamp(3, rounds, 270, 460)};
+  return launched;
+}
+
+Sample sample() {
+  const Slope slope = describe(4, 50).slopes.at(0);
+  const Launched brief = launch(slope.lengths.brief.rounds);
+  const Launched full = launch(slope.lengths.full.rounds);
+  return {.slopes = {{.inside = slope.window.read(brief, full)}}, .numbers = {}};
+}
+
+TEST(RequestMergingRows, AreOfTheFirstSmAndOfTheMedianOfTheOthers) {
+  EXPECT_EQ(rows_of(describe(4, 50), cuda_timers, sample()),
+            (RowsSeen{{"first_load_cycles by clock64_mean", {300, "cycle"}},
+                      {"other_load_cycles by clock64_mean", {260, "cycle"}},
+                      {"delay_cycles by clock64_mean", {50, "cycle"}},
+                      {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}}}));
+}
+
+TEST(RequestMergingRows, WantTheSameBlocksInBothLaunches) {
+  const Slope slope = describe(4, 50).slopes.at(0);
+  Launched brief = launch(200);
+  brief.stamps.pop_back();
+  EXPECT_THROW((void)slope.window.read(brief, launch(1000)), std::runtime_error);
+}
+
+TEST(RequestMergingGates, VerifyTheSumOfEverySmAndThatEachHasOne) {
+  const Experiment experiment = describe(4, 50);
+  EXPECT_EQ(experiment.placement->cores, 4U);
+  EXPECT_EQ(experiment.placement->per_core, 1);
+  const Slope& slope = experiment.slopes.at(0);
+  EXPECT_EQ(slope.writers, 4U);
+  Launched full = launch(slope.lengths.full.rounds);
+  Tally tally;
+  full.stamps[1].result += 1;
+  slope.verify({.length = slope.lengths.full}, full.stamps, tally);
+  EXPECT_EQ(tally.checked, 4U);
+  EXPECT_EQ(tally.different, 1U);
+}
+
+/// What four SMs count that load each line, of which so many sectors reach L2.
+Counted counted(double l2, double l1_hits = 0, double l2_missed = 0) {
+  constexpr double all = 4.0 * rounds * sectors_of_line;
+  return {.whole = {{"l1_load_requests", 4.0 * rounds},
+                    {"l1_load_sectors", all},
+                    {"l1_load_hit_sectors", l1_hits},
+                    {"l2_load_sectors", 100 + l2 * all},
+                    {"l2_load_miss_sectors", l2_missed * all}},
+          .overhead = {{"l1_load_requests", 0},
+                       {"l1_load_sectors", 0},
+                       {"l1_load_hit_sectors", 0},
+                       {"l2_load_sectors", 100},
+                       {"l2_load_miss_sectors", 0}}};
+}
+
+TEST(RequestMergingCounts, AreOfALineForEachSmAndRound) {
+  const CountPlan plan = describe(4, 0).counts.value();
+  EXPECT_EQ(plan.length.rounds, rounds);
+  EXPECT_EQ(plan.none.rounds, 0U);
+  EXPECT_EQ(plan.loads->requests, 4U * rounds);
+  EXPECT_EQ(plan.loads->sectors, 16U * rounds);
+}
+
+/// What is said of four SMs by what they counted.
+struct Judged : FakeSession {
+  explicit Judged(const Counted& of) { judge_counts(session, describe(4, 0).counts.value(), of); }
+  [[nodiscard]] double asked() const {
+    for (const Measurement& one : record.measurements) {
+      if (one.quantity == "l2_sectors_per_missed_sector") return one.samples.at(0);
+    }
+    throw std::out_of_range{"no row of what L2 was asked for"};
+  }
+};
+
+TEST(RequestMergingCounts, SayWhichShareOfTheSectorsL2WasAskedFor) {
+  for (const double share : {1.0, 0.5, 0.25}) {
+    const Judged judged{counted(share)};
+    EXPECT_EQ(judged.asked(), share);
+    EXPECT_EQ(judged.verdict("level"), Verdict::passed);
+    EXPECT_EQ(judged.verdict("model"), Verdict::passed);
+  }
+}
+
+TEST(RequestMergingCounts, FailWhereLoadsWereServedElsewhereOrWereNotThose) {
+  EXPECT_EQ(Judged{counted(0.24)}.verdict("level"), Verdict::failed) << "fewer than one SM wants";
+  EXPECT_EQ(Judged{counted(1.02)}.verdict("level"), Verdict::failed) << "more than all want";
+  EXPECT_EQ((Judged{counted(0.5, 4000)}.verdict("level")), Verdict::failed) << "L1 had some";
+  EXPECT_EQ((Judged{counted(0.5, 0, 0.01)}.verdict("level")), Verdict::failed) << "L2 lacked some";
+  Counted fewer = counted(0.5);
+  fewer.whole["l1_load_sectors"] -= 4;
+  EXPECT_EQ(Judged{fewer}.verdict("model"), Verdict::failed);
+}
+
+TEST(RequestMergingDeclaration, IsKnownToEveryBuild) {
+  EXPECT_NE(find_benchmark("request_merging"), nullptr);
+}
+
+}  // namespace
+}  // namespace strata
