@@ -332,6 +332,12 @@ def test_the_best_valid_row_of_any_operation_is_the_roof(tmp_path: Path) -> None
     assert named(found, "L1, shared").value == 31e12
 
 
+def test_a_rate_beyond_its_limit_is_no_roof_where_another_is(tmp_path: Path) -> None:
+    beyond = bandwidth("dram", 4.1e12, share=1.01, width=8)
+    found = shown(tmp_path, *ceilings(), beyond, *rung(1e13, at({"l2": 300})))
+    assert named(found, "DRAM").value == BANDWIDTHS["dram"]
+
+
 def test_an_invalid_ceiling_bounds_nothing_and_is_named(tmp_path: Path) -> None:
     lines = [
         arithmetic("fp32", PEAK),
