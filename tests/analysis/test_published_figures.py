@@ -241,6 +241,8 @@ def test_the_cost_of_an_instruction_is_of_a_lone_warp_or_of_full_sms(*, backward
     assert (chain.value, full.value) == (11, 0.5)
     alone = [one for one in rows if one.text("warps_per_sm") == "1"]
     assert published.own_cost(alone, "fadd", chain=False) is None
+    invalid = [replace(one, valid=False) for one in rows]
+    assert published.own_cost(invalid, "fadd", chain=True) is None
 
 
 def test_a_published_rate_is_the_same_in_any_unit() -> None:
