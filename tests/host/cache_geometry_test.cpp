@@ -155,7 +155,7 @@ TEST(FindLine, TellsLinesApart) {
 TEST(FindLine, HasAnIntervalWhereRepetitionsDisagree) {
   const auto strides = strides_of(32, 480, 16, 256);
   const LoadCycles cycles = [](std::uint64_t bytes, std::uint64_t stride, unsigned repetition) {
-    return Model{.bytes = 216 * kibi, .line = repetition < 2 ? 96U : 128U}(bytes, stride,
+    return Model{.bytes = 216 * kibi, .line = repetition < 3 ? 96U : 128U}(bytes, stride,
                                                                            repetition);
   };
   const auto found = find_line(footprint_beyond(216 * kibi, 16), strides, cycles, 9);
