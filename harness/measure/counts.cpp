@@ -195,7 +195,8 @@ void report_expected(Rows& rows, const CountPlan& plan, const Counted& counted,
 }
 
 /// `level` of data in memory whose sectors are asked for several times: memory gives each that
-/// differs once at least, and none more often than it is asked for.
+/// differs once at least, and none more often than L2 misses it; hits of its far half are misses of
+/// the near one.
 Gate shared_level_gate(const LoadPrediction& predicted, const LoadCounts& net) {
   const Served all = served(net, predicted);
   bool held = all.all_reached_l2() && about(all.l1, 0);
@@ -206,13 +207,14 @@ Gate shared_level_gate(const LoadPrediction& predicted, const LoadCounts& net) {
     return {"level", held ? Verdict::unverified : Verdict::failed,
             detail + ", and what memory gave was not counted"};
   }
-  const double least =
-      share(static_cast<double>(predicted.distinct_sectors) * bytes_of_sector, all.fetched_bytes);
-  const double bound = std::max(level_bound, all.stray());
-  held = held && *all.given >= least * (1 - level_bound) && *all.given <= 1 + bound;
+  const double distinct = static_cast<double>(predicted.distinct_sectors) * bytes_of_sector;
+  const double missed = net.l2_miss_sectors * bytes_of_sector;
+  held = held && *net.dram_bytes >= (1 - level_bound) * distinct &&
+         *net.dram_bytes <= (1 + level_bound) * missed + stray_bytes;
   detail += fmt::format(
-      ", memory gave {:.2f} % of what L2 would fetch for each (at least {:.2f} %; bound {:.0f} %)",
-      percent * *all.given, percent * least, percent * level_bound);
+      ", memory gave {:.2f} % of those that differ and {:.2f} % of what L2 missed (bound {:.0f} %)",
+      percent * *net.dram_bytes / distinct, percent * share(*net.dram_bytes, missed),
+      percent * level_bound);
   return verdict_of("level", held, detail);
 }
 

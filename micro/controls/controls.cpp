@@ -130,7 +130,8 @@ Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) 
                 .loads = LoadPrediction{.requests = loads, .sectors = loads},
                 .served_by = subject == Subject::chain ? ServedBy::l1 : ServedBy::l2,
                 .rows = LoadRows::per_load,
-                .reads = double{loads}};
+                .reads = double{loads},
+                .memory_is_no_proof = true};  // others read as much beside a single thread
   // L2 fetches two sectors from its other half where one is asked for.
   if (mistake == Mistake::near_l2_as_far) {
     constexpr double roughly = 0.5;

@@ -32,7 +32,7 @@ Experiment describe_latency(const Ring& ring) {
 }
 
 Experiment describe_bandwidth(const Shape& shape, unsigned blocks) {
-  constexpr double usual_bytes_a_cycle = 16;
+  const double usual_bytes_a_cycle = shape.distance == 0 ? 128 : 16;
   constexpr std::uint32_t parts = 5;  // of which a short launch has one
   const std::uint32_t of_round = shape.warps * chunk;
   const auto rounds = static_cast<std::uint32_t>(timed_cycles * usual_bytes_a_cycle / of_round);

@@ -7,6 +7,8 @@
 namespace strata::latency_vs_footprint {
 namespace {
 
+constexpr std::uint64_t least_of_several = 8U << 20U;
+
 std::uint64_t most_bytes(Space space) {
   if (space == Space::shared) return 256U << 10U;  // more than any SM has to date
   if (space == Space::constant) return most_constant;
@@ -25,6 +27,9 @@ std::optional<std::string> excluded(const Params& params, Backend backend) {
   }
   const auto footprint = number_of<std::uint64_t>(params, "footprint");
   const auto stride = number_of<std::uint64_t>(params, "stride");
+  if (params.at("cores") != "one" && footprint < least_of_several) {
+    return "L2 answers loads of several cores as one where they meet on so few lines";
+  }
   if (footprint % stride != 0 || footprint < 2 * stride) {
     return "the footprint is no whole number of slots, two at least";
   }

@@ -363,10 +363,20 @@ TEST(LayoutReadOnGpu, StartsFromTheLevelOfTheCase) {
 TEST(LayoutReadOnGpu, ReadsNoGroupTwiceBelowL1) {
   constexpr std::uint32_t groups = 15359;
   EXPECT_GE(shape_on_gpu(point(Level::l1, 1), gpu(), 31).warmup, 2 * 31U);
+  GpuFacts ampere = gpu();
+  ampere.major = 8;
   for (const std::uint32_t warps : {1U, 8U, 64U}) {
-    EXPECT_LE(shape_on_gpu(point(Level::l2, warps), gpu(), groups).total(), groups / warps);
+    EXPECT_LE(shape_on_gpu(point(Level::l2, warps), ampere, groups).total(), groups / warps);
     EXPECT_LE(shape_on_gpu(point(Level::dram, warps), gpu(), groups).total(), groups / warps / 4);
   }
+}
+
+TEST(LayoutReadOnGpu, LeavesOutWarpsThatMeetInL2ByChance) {
+  EXPECT_THROW((void)shape_on_gpu(point(Level::l2, 48), gpu(), 15359), Skipped);
+  EXPECT_NO_THROW((void)shape_on_gpu(point(Level::l2, 32), gpu(), 15359));
+  Point one = point(Level::l2, 48);
+  one.cores = 1;
+  EXPECT_NO_THROW((void)shape_on_gpu(one, gpu(), 15359));
 }
 
 TEST(LayoutReadCounts, AreThoseOfTheModelAtTheLevelOfTheCase) {
