@@ -135,7 +135,10 @@ class Rows {
 void report_past_l1(Rows& rows, const Served& all) {
   rows.counted("l2_hit_share", "1", all.near);
   if (all.far_memory) rows.counted("dram_far_share", "1", *all.far_memory);
-  if (all.given && all.stray() <= level_bound) rows.counted("dram_share", "1", *all.given);
+  // Above 1 are bytes that others read.
+  if (all.given && all.stray() <= level_bound && *all.given <= 1 + level_bound) {
+    rows.counted("dram_share", "1", *all.given);
+  }
 }
 
 void report_reads(Rows& rows, const CountPlan& plan, const LoadCounts& net) {

@@ -95,7 +95,7 @@ std::uint32_t rounds_for(double cycles, std::uint64_t sectors, std::uint32_t war
 }
 
 Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
-  constexpr double timed_cycles = 4e5;  // of a long launch: 0.2 ms, hundreds of timer steps
+  constexpr double timed_cycles = 8e5;  // of a long launch: 0.4 ms, hundreds of timer steps
   const std::uint32_t warps = warps_for(pattern, gpu);
   const double loads_of_round = double{loads_per_round} * warps;
   const Traffic load = traffic(generation_of(gpu.major, gpu.minor), load_of(pattern));

@@ -14,6 +14,7 @@ namespace strata::bandwidth {
 namespace {
 
 constexpr double timed_cycles = 4e5;  // of a long launch: 0.2 ms, hundreds of timer steps
+constexpr double times_by_an_sm = 4;  // longer where a percent beyond the limit would be seen
 constexpr std::uint32_t slope_parts = 5;
 constexpr std::uint64_t kibi = 1024;
 constexpr std::uint64_t mebi = kibi * kibi;
@@ -76,7 +77,7 @@ double cycles_of_round(const LaunchShape& shape, const GpuFacts& gpu) {
 /// Blocks that stay: whole passes, also in the short launch.
 void plan_rounds(Plan& plan, const GpuFacts& gpu) {
   const std::uint32_t unit = slope_parts * plan.passes;
-  const double rounds = timed_cycles / cycles_of_round(plan.shape, gpu);
+  const double rounds = times_by_an_sm * timed_cycles / cycles_of_round(plan.shape, gpu);
   const auto times =
       std::max(1U, static_cast<std::uint32_t>(std::lround(rounds / static_cast<double>(unit))));
   const std::uint32_t blocks = gpu.sms * plan.shape.blocks_per_sm;

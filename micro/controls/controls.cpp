@@ -141,12 +141,15 @@ Experiment describe_chain(const Chain& chain, Subject subject, Mistake mistake) 
   return experiment;
 }
 
-Reads reads_for(Mistake mistake, const GpuFacts& gpu) {
+Reads reads_for(Subject subject, Mistake mistake, const GpuFacts& gpu) {
   // A quarter of L2, so that each half of it has room for all.
-  const std::uint64_t rounds = gpu.l2_bytes / 4 / gpu.sms / Reads::tile;
+  const std::uint64_t kept = gpu.l2_bytes / 4;
+  const std::uint64_t times = subject == Subject::dram_reads ? 16 : 1;
+  const std::uint64_t rounds = times * kept / gpu.sms / Reads::tile;
   return {.sms = gpu.sms,
           .rounds_of_piece = static_cast<std::uint32_t>(std::max<std::uint64_t>(rounds, 2)),
-          .pieces = mistake == Mistake::merged_requests ? 1 : gpu.sms};
+          .pieces = mistake == Mistake::merged_requests ? 1 : gpu.sms,
+          .kept = kept};
 }
 
 Experiment describe_reads(const Reads& reads, Subject subject, Mistake mistake) {
@@ -171,7 +174,7 @@ Experiment describe_reads(const Reads& reads, Subject subject, Mistake mistake) 
   });
   const bool evicted = subject == Subject::dram_reads && mistake != Mistake::warm_l2_as_dram;
   slope.start = evicted ? Start::evicted : Start::in_l2;
-  slope.bytes = reads.bytes();
+  slope.bytes = std::min(reads.bytes(), reads.kept);
   experiment.checked = "sums of all SMs";
   experiment.placement = Placement{.cores = reads.sms, .per_core = 32, .of_tag = 32};
   experiment.unproved = {.gate = "level"};

@@ -190,7 +190,7 @@ void carve_out(std::size_t bytes) {
 }
 
 void measure_reads(Session& session, Subject subject, Mistake mistake) {
-  const Reads reads = reads_for(mistake, gpu_facts(session.device().identity().facts));
+  const Reads reads = reads_for(subject, mistake, gpu_facts(session.device().identity().facts));
   CudaMachine machine{session, 0, CudaMachine::Stamps::merged_by_sm};
   const cudaStream_t stream = machine.stream().get();
   const DeviceBuffer<std::uint32_t> data{reads.bytes() / sizeof(std::uint32_t)};
@@ -209,8 +209,8 @@ void measure_reads(Session& session, Subject subject, Mistake mistake) {
   }
   Finally restore;
   if (mistake == Mistake::persisting_carve_out) {
-    carve_out(reads.bytes());
-    set_window(stream, data.data(), reads.bytes());
+    carve_out(reads.kept);
+    set_window(stream, data.data(), reads.kept);
     restore = finally([&] { unset_window(stream); });
   }
   experiment.kernels = {reinterpret_cast<const void*>(read)};

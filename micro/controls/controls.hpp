@@ -76,11 +76,13 @@ struct Reads {
   std::uint32_t sms = 0;
   std::uint32_t rounds_of_piece = 0;
   std::uint32_t pieces = 0;  ///< 1: all SMs read the same
+  std::uint64_t kept = 0;    ///< bytes of it that L2 has room for
   [[nodiscard]] std::uint64_t bytes() const {
     return std::uint64_t{pieces} * rounds_of_piece * tile;
   }
 };
-[[nodiscard]] Reads reads_for(Mistake mistake, const GpuFacts& gpu);
+/// From memory so much that a launch takes many steps of the timer that all SMs share.
+[[nodiscard]] Reads reads_for(Subject subject, Mistake mistake, const GpuFacts& gpu);
 
 /// Reads as the engine measures them, but for the launch; the results of all SMs add up.
 [[nodiscard]] Experiment describe_reads(const Reads& reads, Subject subject, Mistake mistake);

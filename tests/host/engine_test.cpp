@@ -987,6 +987,11 @@ TEST(EngineCounts, RowsOfWhatCameFromMemoryAndFromBehindWhichHalfOfL2) {
   EXPECT_DOUBLE_EQ(rows.at("l2_hit_share by cupti_net").value, 0.25);
   EXPECT_DOUBLE_EQ(rows.at("dram_share by cupti_net").value, 0.5);
   EXPECT_DOUBLE_EQ(rows.at("dram_far_share by cupti_net").value, 0.125);
+  counting.bench.fake.record = {};
+  counting.memory = 9 * 32;
+  counting.bench.measure();
+  EXPECT_FALSE(rows_of(counting.bench.fake.record).contains("dram_share by cupti_net"))
+      << "others read some of it";
 }
 
 TEST(EngineCounts, RowsOfEachRequestAndUsedByte) {

@@ -306,11 +306,18 @@ TEST(SelftestControls, AChainOfFarHitsFitsL2ButNotAHalfOfIt) {
 
 TEST(SelftestControls, AnArrayTakesAQuarterOfL2AndOnePieceWhereRequestsMerge) {
   using controls::Mistake;
+  using controls::Subject;
   const GpuFacts gpu{.sms = 132, .l2_bytes = 50U << 20U};
-  const auto all = controls::reads_for(Mistake::none, gpu);
+  const auto reads_for = [&](Subject subject, Mistake mistake) {
+    return controls::reads_for(subject, mistake, gpu);
+  };
+  const auto all = reads_for(Subject::l2_reads, Mistake::none);
   EXPECT_LE(all.bytes(), gpu.l2_bytes / 4);
   EXPECT_GT(all.bytes(), gpu.l2_bytes / 5);
-  EXPECT_EQ(controls::reads_for(Mistake::merged_requests, gpu).bytes() * gpu.sms, all.bytes());
+  EXPECT_EQ(reads_for(Subject::l2_reads, Mistake::merged_requests).bytes() * gpu.sms, all.bytes());
+  const auto from_memory = reads_for(Subject::dram_reads, Mistake::none);
+  EXPECT_GT(from_memory.bytes(), 3 * gpu.l2_bytes);
+  EXPECT_LE(from_memory.kept, gpu.l2_bytes / 4);
 }
 
 }  // namespace

@@ -330,6 +330,7 @@ TEST(StrideGatherLevel, OfRepeatedSectorsWantsEachDifferentOneFromMemory) {
   EXPECT_EQ(verdict(counts(1e6, 1e6, 4e5, all)), Verdict::passed);
   EXPECT_EQ(verdict(counts(1e6, 1e6, 9e5, 2 * all)), Verdict::passed);
   EXPECT_EQ(verdict(counts(1e6, 1e6, 4e5, 0.9 * all)), Verdict::failed);
+  EXPECT_EQ(verdict(counts(1e6, 1e6, 4e5, 1.1 * all)), Verdict::failed) << "L2 missed fewer";
   LoadCounts near = counts(1e6, 1e6, 4e5, all);
   near.l1_hit_sectors = 5e4;
   EXPECT_EQ(verdict(near), Verdict::failed);
