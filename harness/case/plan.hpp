@@ -11,7 +11,9 @@ struct Plan {
   double relative_half_width = 0.01;  ///< bound: half the interval's width ÷ the median
   double seconds_per_case = 2;        ///< cap on the time spent sampling one case
   double time_limit = 60;             ///< seconds after which a case counts as hung and is ended
-  int visits = 1;  ///< how often each case is timed, each time by another process
+  /// How often each case is timed, each time by another process: once where that took longer than
+  /// twice seconds_per_case.
+  int visits = 1;
   bool operator==(const Plan&) const = default;
 };
 

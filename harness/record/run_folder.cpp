@@ -261,7 +261,7 @@ std::vector<Case> RunFolder::unvisited() const {
   std::vector<Case> left = cases_;
   std::erase_if(left, [&](const Case& which) {
     const int visits = visits_of(which.id());
-    return visits == 0 || visits >= context_.sweep.plan.visits;
+    return visits == 0 || visits >= context_.sweep.plan.visits || long_.contains(which.id());
   });
   return left;
 }
@@ -288,7 +288,10 @@ void RunFolder::note_status(const CaseRecord& record) {
     return;
   }
   counted_.erase(id);
-  if (record.visit == 1) statuses_[id] = record.status;
+  if (record.visit == 1) {
+    statuses_[id] = record.status;
+    if (record.seconds > 2 * context_.sweep.plan.seconds_per_case) long_.insert(id);
+  }
   if (record.status == Status::measured) {
     visits_[id] = record.visit;
   } else if (record.visit == 1) {

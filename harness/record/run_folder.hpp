@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -160,7 +161,7 @@ class RunFolder {
   [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
   /// The cases of the sweep without a record, and those that failed.
   [[nodiscard]] std::vector<Case> remaining() const;
-  /// The measured cases with fewer visits than the plan asks for.
+  /// The measured cases with fewer visits than the plan asks for, but for those that take long.
   [[nodiscard]] std::vector<Case> unvisited() const;
   /// How often the case was measured.
   [[nodiscard]] int visits_of(const std::string& id) const;
@@ -202,6 +203,7 @@ class RunFolder {
   UniqueFd samples_;
   std::map<std::string, Status, std::less<>> statuses_;
   std::map<std::string, int, std::less<>> visits_;      ///< measured since its first visit
+  std::set<std::string, std::less<>> long_;             ///< cases that are visited once
   std::map<std::string, Status, std::less<>> counted_;  ///< the same of counts since then
   std::chrono::steady_clock::time_point synced_;
 };

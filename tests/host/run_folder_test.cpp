@@ -286,6 +286,10 @@ TEST_F(RunFolderTest, AddsLaterVisitsToTheirCase) {
   EXPECT_NE(text(run.path() / "measurements.csv").find(",12,,,11,13,2,true"), std::string::npos);
   run.append(measured(0, 5));  // timed anew
   EXPECT_EQ(run.unvisited(), std::vector{nth(0)});
+  CaseRecord slow = measured(1, 5);
+  slow.seconds = 2 * twice.sweep.plan.seconds_per_case + 1;
+  run.append(slow);
+  EXPECT_EQ(run.unvisited(), std::vector{nth(0)}) << "what takes long is visited once";
   EXPECT_EQ(visit(measured(2, 1), 2).size(), 2U) << "a later visit of nothing";
 }
 
