@@ -263,6 +263,18 @@ TEST(L2PartitionGates, RefuseFarLoadsThatACopyServed) {
   EXPECT_EQ(verdicts_of("model", fake), (std::vector{Verdict::passed, Verdict::failed}));
 }
 
+TEST(L2PartitionGates, RefuseAnSmThatBelongsToNeitherSide) {
+  const Experiment experiment = describe(some_sms);
+  FakeSession fake;
+  const auto one_between = [](std::size_t sm, std::size_t line) {
+    return sm == some_sms - 1 ? 550.0 : two_sides(sm, line);
+  };
+  report(fake.session, cuda_timers, experiment,
+         Collection<Sample>{.kept = {sample_where(experiment, one_between, loads_of_two_sides)}});
+  ASSERT_FALSE(verdicts_of("model", fake).empty()) << "two sides are found without it";
+  EXPECT_EQ(verdicts_of("model", fake).front(), Verdict::failed);
+}
+
 TEST(L2PartitionRows, AreFewWhereThereIsOnePartition) {
   const Experiment experiment = describe(some_sms);
   const auto flat = [](std::size_t, std::size_t) { return 500.0; };

@@ -158,7 +158,9 @@ void introduce_itself(const std::string& mode) {
       refuse();
     }
   }
-  send(device(mode == "other-device" ? "another-cpu" : "a-cpu"));
+  DeviceMessage message = device(mode == "other-device" ? "another-cpu" : "a-cpu");
+  if (mode == "other-unit") message.identity.uuid = "GPU-2";
+  send(message);
 }
 
 /// What a case does that counts, or times: each has kinds of its own, and takes the others for
@@ -479,6 +481,9 @@ TEST_F(SupervisorTest, MeasuresOneRunOnOneDeviceOnly) {
       [&] { (void)supervise(options(cases, "other-device"), folder, quiet); });
   EXPECT_THAT(said, HasSubstr("was begun on a-cpu"));
   EXPECT_THAT(said, HasSubstr("here is another-cpu"));
+  const auto of_a_kind = diagnostic<DeviceUnavailable>(
+      [&] { (void)supervise(options(cases, "other-unit"), folder, quiet); });
+  EXPECT_THAT(of_a_kind, HasSubstr("here is a-cpu (GPU-2)"));
   EXPECT_EQ(folder.statuses().size(), 0U);
 }
 
