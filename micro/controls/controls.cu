@@ -15,7 +15,7 @@
 namespace strata::controls {
 namespace {
 
-constexpr std::uint32_t kept_words = 64;
+constexpr std::uint32_t kept_words = 96;
 
 /// The low half of the clock.
 __device__ __forceinline__ std::uint32_t short_cycles_now() {
@@ -43,10 +43,10 @@ __device__ __forceinline__ void walk(std::uint64_t& at, std::uint32_t loads) {
   }
 }
 
-/// One thread, from `first` on, after two laps that fill the cache. Two blocks of 1024 threads
-/// would have 32 registers each: the mistake `spilled` keeps more words than that.
+/// One thread, from `first` on, after two laps that fill the cache. A block of 1024 threads has 64
+/// registers each: the mistake `spilled` keeps more words than that.
 template <Access access, Mistake mistake>
-__global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32, 2)
+__global__ void __launch_bounds__(mistake == Mistake::spilled ? 1024 : 32)
     chase(std::uint64_t base, const __grid_constant__ Chain chain, std::uint32_t first,
           std::uint32_t loads, Stamp* stamp) {
   std::uint64_t at = base + std::uint64_t{first} * chain.stride;
