@@ -165,6 +165,7 @@ void report_single_loads(Rows& rows, const CountPlan& plan, const LoadCounts& ne
   rows.modelled("sectors_per_load", "sector", 1);
   const Served all = served(net, *plan.loads);
   rows.counted("l1_hit_share", "1", all.l1);
+  // Beside loads that stay in L1 next to nothing reaches L2: a share of it would be noise.
   if (net.l2_sectors <= level_bound * net.sectors) return;
   rows.counted("l2_missed_sectors_per_load", "sector", net.l2_miss_sectors / net.l2_sectors);
   if (all.near >= -level_bound) report_past_l1(rows, all);

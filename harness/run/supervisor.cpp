@@ -375,6 +375,7 @@ void visit_again(Supervision& timing) {
   timing.again = true;
   for (int visit = 2; visit <= timing.options.plan.visits && !timing.is_unfinished(); ++visit) {
     const auto cases = timing.folder.unvisited();
+    if (cases.empty()) return;
     timing.progress.start(cases, measured_in(timing.folder) - cases.size(),
                           fmt::format("visit {}", visit));
     timing.run(cases);

@@ -2,6 +2,7 @@
 #include "harness/case/error.hpp"
 #include "harness/record/statistics.hpp"
 #include "harness/run/case_runner.hpp"
+#include "tests/gpu/settled_gpu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,21 +12,6 @@
 
 namespace strata {
 namespace {
-
-Device& gpu() {
-  static const auto device = [] {
-    auto opened = open_cuda_device(0);
-    opened->settle();
-    return opened;
-  }();
-  return *device;
-}
-
-Cache& cache() {
-  (void)gpu();  // opened before the cache is made, so closed after it is gone
-  static Cache kept;
-  return kept;
-}
 
 const Plan plan{.warmups = 1, .min_samples = 7, .max_samples = 15};
 

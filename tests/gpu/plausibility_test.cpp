@@ -6,6 +6,7 @@
 #include "harness/record/device_facts.hpp"
 #include "harness/record/statistics.hpp"
 #include "harness/run/case_runner.hpp"
+#include "tests/gpu/settled_gpu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,21 +19,6 @@
 
 namespace strata {
 namespace {
-
-Device& gpu() {
-  static const auto device = [] {
-    auto opened = open_cuda_device(0);
-    opened->settle();
-    return opened;
-  }();
-  return *device;
-}
-
-Cache& cache() {
-  (void)gpu();  // opened before the cache is made, so closed after it is gone
-  static Cache kept;
-  return kept;
-}
 
 /// What a bound is in units of; 0 where the device does not tell.
 using Unit = double (*)(const GpuFacts&);

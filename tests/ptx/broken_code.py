@@ -13,10 +13,9 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import dependencies
-from code_contract import contracts, dump_of, kernels_of_ptx, kernels_of_sass
+from code_contract import asked_for, dump_of, kernels_of_ptx, kernels_of_sass
 from contract import Contract
 from dependencies import Code, Order, Step
 
@@ -76,10 +75,7 @@ def unnoticed(contract: Contract, kernels: Kernels, kind: str) -> tuple[int, lis
 
 
 def main() -> int:
-    kind, *arguments = sys.argv[1:]
-    paths = [Path(path) for path in ";".join(arguments).split(";")]
-    known = contracts(*filter(Path.is_dir, paths))
-    files = [path for path in paths if not path.is_dir()]
+    kind, known, files = asked_for()
     listings: list[tuple[str, Kernels]] = []
     if kind == "ptx":
         listings = [(file.name.split(".")[0], kernels_of_ptx(file)) for file in files]

@@ -164,11 +164,16 @@ def check_sass(dump: str, known: dict[str, Contract]) -> tuple[int, list[str]]:
     return total, found
 
 
-def main() -> int:
+def asked_for() -> tuple[str, dict[str, Contract], list[Path]]:
+    """Of the command line: the kind of code, the contracts in its folders, and the other paths."""
     kind, *arguments = sys.argv[1:]
     paths = [Path(path) for path in ";".join(arguments).split(";")]
     known = contracts(*filter(Path.is_dir, paths))
-    files = [path for path in paths if not path.is_dir()]
+    return kind, known, [path for path in paths if not path.is_dir()]
+
+
+def main() -> int:
+    kind, known, files = asked_for()
     total = 0
     found: list[str] = []
     if kind in ("ptx", "mutant"):
