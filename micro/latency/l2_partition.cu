@@ -1,17 +1,22 @@
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_machine.hpp"
+#include "harness/cuda/fill.hpp"
+#include "harness/cuda/reduce.cuh"
 #include "harness/cuda/stamps.cuh"
 #include "harness/measure/engine.hpp"
 #include "harness/record/device_facts.hpp"
 #include "micro/latency/l2_partition.hpp"
 
+#include <cooperative_groups.h>
+
 namespace strata::l2_partition {
 namespace {
 
-/// Puts its address into the word of each line.
-__global__ void settle(const std::uint64_t* line_addresses) {
+/// Puts its address into the word of each line, and into the one beside it.
+__global__ void settle(const std::uint64_t* line_addresses, const std::uint64_t* beside_addresses) {
   const std::uint64_t at = line_addresses[threadIdx.x];
   *reinterpret_cast<std::uint64_t*>(at) = at;
+  *reinterpret_cast<std::uint64_t*>(beside_addresses[threadIdx.x]) = at;
 }
 
 /// The word holds its own address: what comes back is where the next exchange goes.
@@ -21,9 +26,11 @@ __device__ __forceinline__ void exchange(std::uint64_t& at) {
 }
 
 /// One thread of each SM goes over all lines, each from another one on, so that hardly ever two are
-/// at one line. A stamp's result: how many lines did not give their address back.
-__global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
-                      std::uint64_t* cycles, Stamp* stamps) {
+/// at one line. `cell` gives the cycles of a line, which is known by its word and must come back. A
+/// stamp's result: how many lines did not give their address back.
+template <class Cell>
+__device__ __forceinline__ void go_over(const std::uint64_t* line_addresses, std::uint64_t* cycles,
+                                        Stamp* stamps, const Cell& cell) {
   const std::uint32_t start = blockIdx.x * lines / gridDim.x;
   std::uint64_t wrong = 0;
   const Reading before = reading_before();
@@ -32,7 +39,16 @@ __global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
     const std::uint32_t line = (start + i) % lines;
     const std::uint64_t own = line_addresses[line];
     std::uint64_t at = own;
-    // Once over, so that the page is known and the line has come.
+    cycles[blockIdx.x * lines + line] = cell(at);
+    wrong += at == own ? 0 : 1;
+  }
+  leave(stamps + blockIdx.x, before, reading_after(), wrong);
+}
+
+__global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
+                      std::uint64_t* cycles, Stamp* stamps) {
+  go_over(line_addresses, cycles, stamps, [turns](std::uint64_t& at) {
+  // Once over, so that the page is known and the line has come.
 #pragma unroll
     for (std::uint32_t u = 0; u < turn; ++u)
       exchange(at);
@@ -45,66 +61,136 @@ __global__ void visit(const std::uint64_t* line_addresses, std::uint32_t turns,
         exchange(at);
     }
     consume(static_cast<std::uint32_t>(at));
-    const std::uint64_t end = cycles_now();
-    cycles[blockIdx.x * lines + line] = end - begin;
-    wrong += at == own ? 0 : 1;
-  }
-  leave(stamps + blockIdx.x, before, reading_after(), wrong);
+    return cycles_now() - begin;
+  });
+}
+
+/// Cycles from the clock before a load of the word at `at` until it is there, less those of the
+/// same code without the load.
+__device__ __forceinline__ std::uint64_t single_load(std::uint64_t& at) {
+  consume(static_cast<std::uint32_t>(at));
+  const std::uint64_t idle = cycles_now();
+  consume(static_cast<std::uint32_t>(at >> 32U));  // the lower half is already known
+  const std::uint64_t begin = cycles_now();
+  follow<Access::global_cg>(at);
+  consume(static_cast<std::uint32_t>(at));
+  return cycles_now() - begin - (begin - idle);
 }
 
 /// The same walk, in which a load follows each exchange. `cycles`: of the loads alone.
 __global__ void load_once_each(const std::uint64_t* line_addresses, std::uint32_t loads,
                                std::uint64_t* cycles, Stamp* stamps) {
-  const std::uint32_t start = blockIdx.x * lines / gridDim.x;
-  std::uint64_t wrong = 0;
-  const Reading before = reading_before();
-#pragma unroll 1
-  for (std::uint32_t i = 0; i < lines; ++i) {
-    const std::uint32_t line = (start + i) % lines;
-    const std::uint64_t own = line_addresses[line];
-    std::uint64_t at = own;
+  go_over(line_addresses, cycles, stamps, [loads](std::uint64_t& at) {
     std::uint64_t taken = 0;
 #pragma unroll 1
     for (std::uint32_t l = 0; l < loads; ++l) {
       exchange(at);
-      consume(static_cast<std::uint32_t>(at));
-      const std::uint64_t idle = cycles_now();
-      consume(static_cast<std::uint32_t>(at >> 32U));  // the lower half is already known
-      const std::uint64_t begin = cycles_now();
+      taken += single_load(at);
+    }
+    return taken;
+  });
+}
+
+constexpr std::uint32_t in_flight = 8;  ///< quads that a thread of a sweep asks for at once
+constexpr std::uint32_t quad_words = 4;
+
+/// Before each load all SMs read `sweep`, which displaces every line from L2. Then one thread of
+/// each SM, one SM after the other, loads the next of its lines. `cycles`: of those loads alone;
+/// nothing is written for the lines that an SM does not load.
+__global__ void __launch_bounds__(sweepers)
+    load_evicted(const std::uint64_t* line_addresses, const std::uint64_t* beside_addresses,
+                 const uint4* sweep, std::uint32_t rounds, std::uint32_t loads,
+                 std::uint64_t* cycles, std::uint32_t* sink, Stamp* stamps) {
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  std::uint64_t wrong = 0;
+  std::uint32_t sum = 0;
+  const Reading before = reading_before();
+#pragma unroll 1
+  for (std::uint32_t l = 0; l < loads; ++l) {
+#pragma unroll 1
+    for (std::uint32_t r = 0; r < rounds; ++r) {
+      std::uint32_t words[in_flight][quad_words];
+#pragma unroll
+      for (std::uint32_t u = 0; u < in_flight; ++u) {
+        load<Access::global_cg, sizeof(uint4)>(
+            words[u], sweep + grid.thread_rank() + (r * in_flight + u) * grid.num_threads());
+      }
+#pragma unroll
+      for (std::uint32_t u = 0; u < in_flight; ++u)
+        sum ^= words[u][0] ^ words[u][1] ^ words[u][2] ^ words[u][3];
+    }
+    grid.sync();
+    if (threadIdx.x == 0) {
+      const std::uint32_t line = line_of(blockIdx.x, l);
+      const std::uint64_t own = line_addresses[line];
+      // The page is known when the line is asked for.
+      std::uint64_t at = beside_addresses[line];
       follow<Access::global_cg>(at);
       consume(static_cast<std::uint32_t>(at));
-      taken += cycles_now() - begin - (begin - idle);
+      const std::uint64_t met = cycles_now();
+      while (cycles_now() - met < blockIdx.x * apart_cycles) {
+      }
+      cycles[blockIdx.x * lines + line] = single_load(at);
+      wrong += at == own ? 0 : 1;
     }
-    cycles[blockIdx.x * lines + line] = taken;
-    wrong += at == own ? 0 : 1;
+    grid.sync();
   }
-  leave(stamps + blockIdx.x, before, reading_after(), wrong);
+  const Reading after = reading_after();
+  if (threadIdx.x == 0) leave(stamps + blockIdx.x, before, after, wrong);
+  keep_loads(sum, sink);
 }
 
 void run(Session& session) {
-  const unsigned sms = gpu_facts(session.device().identity().facts).sms;
-  CudaMachine machine{session, sms};
+  const GpuFacts gpu = gpu_facts(session.device().identity().facts);
+  if (gpu.sms > lines) throw Skipped{"two SMs would load one line at a time"};
+  CudaMachine machine{session, gpu.sms};
   const cudaStream_t stream = machine.stream().get();
   const DeviceBuffer<char> room{room_bytes};
-  std::vector<std::uint64_t> addresses = offsets();
-  for (std::uint64_t& one : addresses)
-    one += reinterpret_cast<std::uintptr_t>(room.data());
-  const DeviceBuffer<std::uint64_t> line_addresses{addresses};
-  settle<<<1, lines, 0, stream>>>(line_addresses.data());
+  const auto addresses_of = [&](std::vector<std::uint64_t> offsets) {
+    for (std::uint64_t& one : offsets)
+      one += reinterpret_cast<std::uintptr_t>(room.data());
+    return DeviceBuffer<std::uint64_t>{offsets};
+  };
+  const DeviceBuffer<std::uint64_t> line_addresses = addresses_of(offsets());
+  const DeviceBuffer<std::uint64_t> beside_addresses = addresses_of(offsets_beside());
+  settle<<<1, lines, 0, stream>>>(line_addresses.data(), beside_addresses.data());
   cuda_check(cudaGetLastError());
+  const std::uint64_t round_quads = std::uint64_t{gpu.sms} * sweepers * in_flight;
+  const std::uint64_t rounds = sweep_caches * gpu.l2_bytes / (round_quads * sizeof(uint4)) + 1;
+  const DeviceBuffer<uint4> sweep{rounds * round_quads};
+  fill(reinterpret_cast<std::uint32_t*>(sweep.data()), sweep.size_bytes() / 4, HashedWords{},
+       stream);
+  const DeviceBuffer<std::uint32_t> sink{1};
 
-  const auto& cycles = machine.output<std::uint64_t>(std::size_t{sms} * lines);
-  Experiment experiment = describe(sms);
-  for (Slope& slope : experiment.slopes) {
-    const auto kernel = &slope == experiment.slopes.data() ? visit : load_once_each;
-    slope.launch = [&, kernel](const Call& call) {
-      kernel<<<sms, 1, 0, stream>>>(line_addresses.data(), call.length.rounds, cycles.data(),
-                                    machine.device_stamps());
+  const auto& cycles = machine.output<std::uint64_t>(std::size_t{gpu.sms} * lines);
+  Experiment experiment = describe(gpu.sms);
+  for (const std::size_t slope : {exchanges, single_loads}) {
+    const auto kernel = slope == exchanges ? visit : load_once_each;
+    experiment.slopes[slope].launch = [&, kernel](const Call& call) {
+      kernel<<<gpu.sms, 1, 0, stream>>>(line_addresses.data(), call.length.rounds, cycles.data(),
+                                        machine.device_stamps());
     };
+    experiment.kernels.push_back(reinterpret_cast<const void*>(kernel));
+  }
+  cudaLaunchAttribute together{};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  const cudaLaunchConfig_t config{.gridDim = gpu.sms,
+                                  .blockDim = sweepers,
+                                  .stream = stream,
+                                  .attrs = &together,
+                                  .numAttrs = 1};
+  experiment.slopes[evicted_loads].launch = [&](const Call& call) {
+    cuda_check(cudaLaunchKernelEx(&config, load_evicted, line_addresses.data(),
+                                  beside_addresses.data(), sweep.data(),
+                                  static_cast<std::uint32_t>(rounds), call.length.rounds,
+                                  cycles.data(), sink.data(), machine.device_stamps()));
+  };
+  experiment.kernels.push_back(reinterpret_cast<const void*>(load_evicted));
+  for (Slope& slope : experiment.slopes) {
     slope.cells = [&] {
       return std::vector<double>{cycles.landed().begin(), cycles.landed().end()};
     };
-    experiment.kernels.push_back(reinterpret_cast<const void*>(kernel));
     // Loads the code.
     (void)launch_once(machine, slope, {.length = slope.lengths.brief}, experiment.tally);
   }

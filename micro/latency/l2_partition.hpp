@@ -10,6 +10,10 @@
 // follows an exchange of its word, which leaves the line in its home and a copy nowhere. The time
 // of the same code without the load is taken off. Were a copy nearer, the far loads would be as
 // quick as the near ones: gate `model` asks half of what crossing costs an exchange, of each SM.
+//
+// Memory lies behind one half or the other as well. For loads that it serves, all SMs first read
+// four times what L2 holds; then each SM, one after the other, loads one of the lines, whose page
+// was touched before. The lines being few, that is done again for each load.
 #pragma once
 
 #include "harness/case/benchmark.hpp"
@@ -31,9 +35,28 @@ inline constexpr std::uint32_t brief_turns = 2;  ///< of each line in the short 
 inline constexpr std::uint32_t full_turns = 6;
 inline constexpr std::uint32_t brief_loads = 2;  ///< of each line, in the short launch of loads
 inline constexpr std::uint32_t full_loads = 10;
+inline constexpr std::uint32_t brief_sweeps = 4;  ///< a load by each SM after each sweep
+inline constexpr std::uint32_t full_sweeps = 36;
+inline constexpr std::uint64_t sweep_caches = 4;   ///< L2s that a sweep reads
+inline constexpr std::uint32_t sweepers = 1024;    ///< threads of each SM that sweep
+inline constexpr std::uint32_t apart_cycles = 64;  ///< from one SM's load to the next one's
+
+/// The slopes of the experiment.
+inline constexpr std::size_t exchanges = 0;
+inline constexpr std::size_t single_loads = 1;
+inline constexpr std::size_t evicted_loads = 2;
+
+/// The line that a block loads after the sweep with that number: at any time another one than any
+/// other block, and never one again.
+constexpr std::uint32_t line_of(std::size_t block, std::uint32_t sweep) {
+  constexpr std::uint32_t step = 7;  // odd, as the lines are a power of two
+  return (static_cast<std::uint32_t>(block) + step * sweep) % lines;
+}
 
 /// Byte offsets of the lines in their room, all different and on line boundaries.
 [[nodiscard]] std::vector<std::uint64_t> offsets();
+/// For each of the lines another one, within 128 KiB and at least 4 KiB away from all of them.
+[[nodiscard]] std::vector<std::uint64_t> offsets_beside();
 
 /// Cycles of an access: rows are SMs, columns lines.
 struct Matrix {
@@ -48,7 +71,7 @@ struct Matrix {
   }
 };
 
-/// Cell by cell the median; all of one size, one at least.
+/// Cell by cell the median; all of one size, one at least. NaN where one is.
 [[nodiscard]] Matrix median_of(std::span<const Matrix> several);
 
 struct Split {
@@ -71,8 +94,9 @@ inline constexpr double apart_bound = 0.85;
 /// vectors fall into two clusters instead of a gradient.
 [[nodiscard]] Split split(const Matrix& cycles);
 
-/// Two slopes: exchanges, and loads each of which follows an exchange. Cells: the cycles of each SM
-/// and line. A stamp's result: lines that gave another address back.
+/// Three slopes: exchanges, loads each of which follows an exchange, and loads each of which
+/// follows a sweep. Cells: the cycles of each SM and line; NaN of lines that an SM does not load. A
+/// stamp's result: lines that gave another address back.
 [[nodiscard]] Experiment describe(unsigned sms);
 
 }  // namespace strata::l2_partition

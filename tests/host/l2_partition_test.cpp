@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -127,6 +129,42 @@ TEST(L2Lines, AreDifferentAndSpreadOverTheRoom) {
   EXPECT_GT(*std::ranges::max_element(all) - *std::ranges::min_element(all), room_bytes / 2);
 }
 
+TEST(L2Lines, HaveOthersOfTheirPageBesideThem) {
+  const auto all = offsets();
+  const auto beside = offsets_beside();
+  ASSERT_EQ(beside.size(), lines);
+  for (std::size_t i = 0; i < lines; ++i) {
+    EXPECT_EQ(beside[i] % 128, 0U);
+    EXPECT_EQ(beside[i] / (128U << 10U), all[i] / (128U << 10U));
+    const auto nearest = std::ranges::min(all, {}, [&](std::uint64_t line) {
+      return line > beside[i] ? line - beside[i] : beside[i] - line;
+    });
+    EXPECT_GE(std::max(nearest, beside[i]) - std::min(nearest, beside[i]), 4U << 10U);
+  }
+}
+
+TEST(L2Lines, AfterASweepAreLoadedByOneSmEach) {
+  std::vector<std::set<std::uint32_t>> of_block(lines);
+  for (std::uint32_t sweep = 0; sweep < full_sweeps; ++sweep) {
+    std::set<std::uint32_t> at_once;
+    for (std::size_t block = 0; block < lines; ++block) {
+      at_once.insert(line_of(block, sweep));
+      of_block[block].insert(line_of(block, sweep));
+    }
+    EXPECT_EQ(at_once.size(), lines);
+  }
+  for (const auto& loaded : of_block)
+    EXPECT_EQ(loaded.size(), full_sweeps);
+}
+
+TEST(L2Matrix, MedianIsNoneWhereACellIsMissing) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> cells =
+      median_of(std::vector<Matrix>{{1, 2, {1, 10}}, {1, 2, {3, none}}, {1, 2, {2, 20}}}).cells;
+  EXPECT_EQ(cells[0], 2);
+  EXPECT_TRUE(std::isnan(cells[1]));
+}
+
 TEST(L2Matrix, MedianIsCellByCell) {
   const std::vector<Matrix> three{{1, 2, {1, 10}}, {1, 2, {3, 30}}, {1, 2, {2, 20}}};
   EXPECT_EQ(median_of(three).cells, (std::vector<double>{2, 20}));
@@ -169,19 +207,43 @@ std::vector<Verdict> verdicts_of(const std::string& gate, const FakeSession& fak
   }
   return verdicts;
 }
+/// A launch of so many sweeps: a line that no block loads holds what nothing wrote.
+template <class Cycles>
+Launched swept(std::uint32_t sweeps, std::size_t first, Cycles&& cycles) {
+  Launched launched = launch(1, first, cycles);
+  launched.length = {.rounds = sweeps, .work = double{1} * sweeps};
+  std::ranges::fill(launched.cells, 1e18);
+  for (std::size_t block = 0; block < some_sms; ++block) {
+    launched.stamps[block].cycles[1] = 100 + 90'000ULL * sweeps + 1'000;
+    launched.stamps[block].nanoseconds[1] = 1 + 45'000ULL * sweeps + 500;
+    const std::size_t sm = (first + block) % some_sms;
+    for (std::uint32_t sweep = 0; sweep < sweeps; ++sweep) {
+      const std::uint32_t line = line_of(block, sweep);
+      launched.cells[block * lines + line] = cycles(sm, line);
+    }
+  }
+  return launched;
+}
 /// What the window of a slope makes of launches of which an access costs `cycles`.
 template <class Cycles>
 Inside inside_of(const Slope& slope, std::uint32_t accesses_of_round, Cycles&& cycles) {
   return slope.window.read(launch(slope.lengths.brief.rounds * accesses_of_round, 0, cycles),
                            launch(slope.lengths.full.rounds * accesses_of_round, 0, cycles));
 }
-template <class Exchanges, class Loads>
-Sample sample_where(const Experiment& experiment, Exchanges&& exchange, Loads&& load) {
-  const Inside exchanges = inside_of(experiment.slopes.at(0), turn, exchange);
-  const Inside loads = inside_of(experiment.slopes.at(1), 1, load);
-  return {.slopes = {{.inside = exchanges, .outside = exchanges.slowest},
-                     {.inside = loads, .outside = loads.slowest}},
-          .numbers = {}};
+double memory_of_two_sides(std::size_t sm, std::size_t line) {
+  return 1.5 * two_sides(sm, line) - 100;
+}
+template <class Exchanges, class Loads, class Memory>
+Sample sample_where(const Experiment& experiment, Exchanges&& exchange, Loads&& load,
+                    Memory&& memory) {
+  Sample sample;
+  for (const Inside& inside :
+       {inside_of(experiment.slopes.at(exchanges), turn, exchange),
+        inside_of(experiment.slopes.at(single_loads), 1, load),
+        experiment.slopes.at(evicted_loads)
+            .window.read(swept(brief_sweeps, 0, memory), swept(full_sweeps, 0, memory))})
+    sample.slopes.push_back({.inside = inside, .outside = inside.slowest});
+  return sample;
 }
 
 TEST(L2PartitionWindow, GivesEachSmAndLineItsOwnSlope) {
@@ -209,8 +271,27 @@ TEST(L2PartitionWindow, GivesEachSmAndLineItsOwnSlope) {
                std::runtime_error);
 }
 
+TEST(L2PartitionWindow, HasAfterSweepsTheLinesThatAnSmLoads) {
+  const Experiment experiment = describe(some_sms);
+  const Window& window = experiment.slopes.at(evicted_loads).window;
+  const Inside seen = window.read(swept(brief_sweeps, 0, memory_of_two_sides),
+                                  swept(full_sweeps, 3, memory_of_two_sides));
+  ASSERT_EQ(seen.cells.size(), some_sms * lines);
+  EXPECT_DOUBLE_EQ(seen.slowest, 90'000);
+  std::size_t loaded = 0;
+  for (std::size_t sm = 0; sm < some_sms; ++sm) {
+    for (std::size_t line = 0; line < lines; ++line) {
+      const double cell = seen.cells[sm * lines + line];
+      if (std::isnan(cell)) continue;
+      EXPECT_DOUBLE_EQ(cell, memory_of_two_sides(sm, line));
+      ++loaded;
+    }
+  }
+  EXPECT_EQ(loaded, some_sms * full_sweeps);
+}
+
 Sample sample_of(const Experiment& experiment) {
-  return sample_where(experiment, two_sides, loads_of_two_sides);
+  return sample_where(experiment, two_sides, loads_of_two_sides, memory_of_two_sides);
 }
 
 TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
@@ -244,13 +325,15 @@ TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
     EXPECT_DOUBLE_EQ(row("near_load_cycles").samples[sm], sm == 2 ? 310 : 290);
     EXPECT_DOUBLE_EQ(row("far_load_cycles").samples[sm], sm == 2 ? 410 : 390);
     EXPECT_DOUBLE_EQ(row("crossing_load_cycles").samples[sm], 100);
+    EXPECT_DOUBLE_EQ(row("near_dram_cycles").samples[sm], sm == 2 ? 680 : 650);
+    EXPECT_DOUBLE_EQ(row("far_dram_cycles").samples[sm], sm == 2 ? 830 : 800);
     const double share = static_cast<double>(left) / lines;
     EXPECT_DOUBLE_EQ(row("near_share").samples[sm], side_of_sm(sm) ? share : 1 - share);
   }
   EXPECT_EQ(row("sms_of_smaller_side").samples, std::vector<double>{3});
   EXPECT_EQ(row("far_load_cycles").method, "single_loads");
-  EXPECT_EQ(fake.record.measurements.size(), 11U);
-  EXPECT_EQ(verdicts_of("model", fake), (std::vector{Verdict::passed, Verdict::passed}));
+  EXPECT_EQ(fake.record.measurements.size(), 13U);
+  EXPECT_EQ(verdicts_of("model", fake), (std::vector(3, Verdict::passed)));
   EXPECT_EQ(fake.verdict("clock"), Verdict::passed);
   EXPECT_TRUE(fake.record.facts.contains("p_value"));
 }
@@ -259,8 +342,20 @@ TEST(L2PartitionGates, RefuseFarLoadsThatACopyServed) {
   const Experiment experiment = describe(some_sms);
   FakeSession fake;
   report(fake.session, cuda_timers, experiment,
-         Collection<Sample>{.kept = {sample_where(experiment, two_sides, loads_of_copies)}});
-  EXPECT_EQ(verdicts_of("model", fake), (std::vector{Verdict::passed, Verdict::failed}));
+         Collection<Sample>{
+             .kept = {sample_where(experiment, two_sides, loads_of_copies, memory_of_two_sides)}});
+  EXPECT_EQ(verdicts_of("model", fake),
+            (std::vector{Verdict::passed, Verdict::failed, Verdict::passed}));
+}
+
+TEST(L2PartitionGates, RefuseLoadsOfMemoryThatL2Served) {
+  const Experiment experiment = describe(some_sms);
+  FakeSession fake;
+  report(fake.session, cuda_timers, experiment,
+         Collection<Sample>{.kept = {sample_where(experiment, two_sides, loads_of_two_sides,
+                                                  loads_of_two_sides)}});
+  EXPECT_EQ(verdicts_of("model", fake),
+            (std::vector{Verdict::passed, Verdict::passed, Verdict::failed}));
 }
 
 TEST(L2PartitionGates, RefuseAnSmThatBelongsToNeitherSide) {
@@ -270,7 +365,8 @@ TEST(L2PartitionGates, RefuseAnSmThatBelongsToNeitherSide) {
     return sm == some_sms - 1 ? 550.0 : two_sides(sm, line);
   };
   report(fake.session, cuda_timers, experiment,
-         Collection<Sample>{.kept = {sample_where(experiment, one_between, loads_of_two_sides)}});
+         Collection<Sample>{.kept = {sample_where(experiment, one_between, loads_of_two_sides,
+                                                  memory_of_two_sides)}});
   ASSERT_FALSE(verdicts_of("model", fake).empty()) << "two sides are found without it";
   EXPECT_EQ(verdicts_of("model", fake).front(), Verdict::failed);
 }
@@ -278,7 +374,8 @@ TEST(L2PartitionGates, RefuseAnSmThatBelongsToNeitherSide) {
 TEST(L2PartitionRows, AreFewWhereThereIsOnePartition) {
   const Experiment experiment = describe(some_sms);
   const auto flat = [](std::size_t, std::size_t) { return 500.0; };
-  const RowsSeen rows = rows_of(experiment, cuda_timers, sample_where(experiment, flat, flat));
+  const RowsSeen rows =
+      rows_of(experiment, cuda_timers, sample_where(experiment, flat, flat, flat));
   EXPECT_EQ(rows,
             (RowsSeen{{"access_cycles by clock64_slope", {500, "cycle"}},
                       {"core_clock by clock64_over_globaltimer", {2e9, "Hz"}},
@@ -294,11 +391,15 @@ TEST(L2PartitionGates, CompareTheSlowestSmWithTheEvents) {
     report(fake.session, cuda_timers, experiment, Collection<Sample>{.kept = {sample}});
     return verdicts_of("timer", fake);
   };
-  EXPECT_EQ(timers(), (std::vector{Verdict::passed, Verdict::passed}));
+  constexpr auto passed = Verdict::passed;
+  constexpr auto failed = Verdict::failed;
+  EXPECT_EQ(timers(), (std::vector{passed, passed, passed}));
   sample.slopes[0].outside = 1.03 * sample.slopes[0].inside.slowest;
-  EXPECT_EQ(timers(), (std::vector{Verdict::failed, Verdict::passed}));
+  EXPECT_EQ(timers(), (std::vector{failed, passed, passed}));
   sample.slopes[1].outside = 1.03 * sample.slopes[1].inside.slowest;
-  EXPECT_EQ(timers(), (std::vector{Verdict::failed, Verdict::failed}));
+  EXPECT_EQ(timers(), (std::vector{failed, failed, passed}));
+  sample.slopes[2].outside = 1.03 * sample.slopes[2].inside.slowest;
+  EXPECT_EQ(timers(), (std::vector{failed, failed, failed}));
   EXPECT_EQ(experiment.placement->cores, some_sms);
   EXPECT_EQ(experiment.watch.at(0)(sample), sample.slopes[0].inside.slowest);
   EXPECT_EQ(experiment.watch.at(1)(sample), sample.slopes[0].outside);

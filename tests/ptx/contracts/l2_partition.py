@@ -1,6 +1,7 @@
 """Chains of exchanges: each takes its address from the one before it, and nothing else is timed.
 
-A single load takes its address from an exchange, and the next exchange from the load.
+A single load takes its address from an exchange, and the next exchange from the load. Of the lines
+that a sweep displaced, another load of the page gives the address.
 """
 
 from contract import Contract, Kernel
@@ -8,6 +9,8 @@ from dependencies import Order
 
 TURN = 4
 """Exchanges that stand side by side: once to begin with, once in the loop that is timed."""
+IN_FLIGHT = 8
+"""Quads that a thread of a sweep asks for before it needs the first."""
 
 CONTRACT = Contract(
     kernels=(
@@ -34,6 +37,17 @@ CONTRACT = Contract(
                 Order(r"atom\.", r"ATOMG", turn=1, chains=1),
                 Order(r"ld\.global\.cg", r"LDG\.E\.64\.STRONG", turn=1, chains=1),
             ),
+        ),
+        Kernel(
+            name="12load_evicted",
+            ptx={
+                r"ld\.global\.cg\.u64 (%\w+), \[\1\];": 2,
+                r"ld\.global\.cg\.v4\.u32": IN_FLIGHT,
+                "%clock64": 7,
+            },
+            sass={r"LDG\.E\.64\.STRONG\.GPU": 2, r"LDG\.E\.128\.STRONG\.GPU": IN_FLIGHT},
+            sass_in_loops={r"LDG\.E\.64\.STRONG\.GPU": 2},
+            order=Order(r"ld\.global\.cg\.v4", r"LDG\.E\.128\.STRONG", turn=IN_FLIGHT, chains=0),
         ),
     ),
     others=("6settle",),
