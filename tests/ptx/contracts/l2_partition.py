@@ -54,7 +54,11 @@ CONTRACT = Contract(
             },
             sass_in_loops={r"LDG\.E\.64\.STRONG\.GPU": 2},
             order=Order(
-                r"ld\.global\.cg\.v4", r"LDG\.E\.128\.STRONG", turn=IN_FLIGHT, chains=0
+                r"ld\.global\.cg\.v4",
+                r"LDG\.E\.128\.STRONG",
+                turn=IN_FLIGHT,
+                chains=0,
+                together=False,
             ),
         ),
     ),
