@@ -267,6 +267,9 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
   const auto add = [&](const Row& row) {
     std::vector<double> samples = seen.series(row.value);
     if (row.most) session.add(limit_gate(row.quantity, samples, *row.most, hertz));
+    if (row.least) {
+      session.add(limit_gate(row.quantity, samples, *row.least, hertz, Bound::least));
+    }
     session.add(Measurement{.quantity = row.quantity,
                             .unit = row.core_cycles ? row.unit : unit_of(row.unit, names),
                             .provenance = row.provenance,

@@ -156,8 +156,9 @@ struct Row {
   Method method;
   Value value;
   Provenance provenance = Provenance::timed;
-  bool core_cycles = false;    ///< the unit's cycle is the core's own, on every device
-  std::optional<double> most;  ///< what no device can exceed (gate `limit`)
+  bool core_cycles = false;     ///< the unit's cycle is the core's own, on every device
+  std::optional<double> most;   ///< what no device can exceed (gate `limit`)
+  std::optional<double> least;  ///< what no device can fall below
 };
 /// A modelled or reported number of a case: it has no samples, and no noise.
 struct Constant {

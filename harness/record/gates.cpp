@@ -104,19 +104,21 @@ Gate linear_gate(std::span<const double> bends, double length) {
                       length, 2 * length, 4 * length, bend, bound)};
 }
 
-Gate limit_gate(const std::string& quantity, std::span<const double> samples, double most,
-                std::span<const double> hertz) {
+Gate limit_gate(const std::string& quantity, std::span<const double> samples, double limit,
+                std::span<const double> hertz, Bound bound) {
   const auto [least, greatest] = std::ranges::minmax(samples);
-  const double low = median_interval(samples).value_or(Interval{least, greatest}).low;
+  const auto [low, high] = median_interval(samples).value_or(Interval{least, greatest});
   double moved = 0;
   if (!hertz.empty()) {
     const auto [slow, fast] = std::ranges::minmax(hertz);
     moved = fast / slow - 1;
   }
-  return {"limit", passed_if(low <= most * (1 + moved)),
-          fmt::format("{} {:.5g}, its interval from {:.5g}, of at most {:.5g}; the clock moved by "
+  const bool above = bound == Bound::least;
+  return {"limit", passed_if(above ? high * (1 + moved) >= limit : low <= limit * (1 + moved)),
+          fmt::format("{} {:.5g}, its interval {} {:.5g}, of at {} {:.5g}; the clock moved by "
                       "{:.2f} %",
-                      quantity, median(samples), low, most, 100 * moved)};
+                      quantity, median(samples), above ? "to" : "from", above ? high : low,
+                      above ? "least" : "most", limit, 100 * moved)};
 }
 
 Gate little_gate(double latency, double interval, double count) {

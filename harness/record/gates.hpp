@@ -58,9 +58,12 @@ struct Accuracy {
 [[nodiscard]] Gate linear_gate(std::span<const double> bends, double length);
 
 /// `limit`: the 95 % interval of the median of `samples`, widened by how far the clock moved
-/// (`hertz`, may be empty), does not lie above `most`.
+/// (`hertz`, may be empty), does not lie above `limit`, or below it where that is the least there
+/// can be.
+enum class Bound : std::uint8_t { most, least };
 [[nodiscard]] Gate limit_gate(const std::string& quantity, std::span<const double> samples,
-                              double most, std::span<const double> hertz);
+                              double limit, std::span<const double> hertz,
+                              Bound bound = Bound::most);
 
 inline constexpr double little_bound = 0.05;
 /// `little`: latency ÷ interval is `count`, what is in flight, within `little_bound`. Unverified

@@ -255,7 +255,7 @@ Sweep sweep_of(std::span<const Claim> claims) {
               .plan = {},
               .entries = {}};
   sweep.plan.seconds_per_case = 0.5;  // a number that stays noisy is unproved
-  sweep.plan.visits = 2;              // as of the default sweep
+  sweep.plan.visits = 3;              // as of the default sweep
   for (const Claim& claim : claims)
     sweep.entries.insert(sweep.entries.end(), claim.cases.begin(), claim.cases.end());
   return sweep;

@@ -170,7 +170,7 @@ std::uint32_t loads_for(double cycles, std::uint64_t wavefronts) {
 }
 
 Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
-  constexpr double timed_cycles = 4e5;  // of a long launch: 0.2 ms, hundreds of timer steps
+  constexpr double timed_cycles = 8e5;  // of a long launch: 0.4 ms, hundreds of timer steps
   const std::uint64_t wavefronts = shared_wavefronts(access_of(pattern));
   const std::uint32_t rounds = rounds_for(timed_cycles, wavefronts);
   const std::uint32_t loads = loads_for(timed_cycles, wavefronts);
@@ -195,6 +195,9 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
        .writers = std::size_t{gpu.sms} * warps_per_sm,
        .held = true});
   add_both(experiment, "warp_access_cycles", "cycle", many);
+  for (Row& row : experiment.rows) {
+    if (row.quantity == "warp_access_cycles") row.least = static_cast<double>(wavefronts);
+  }
   const double bytes = double{warp_lanes} * pattern.width;
   experiment.rows.push_back({"sm_bandwidth", "B/cycle", By::inside, per_cycle(bytes, many)});
   experiment.rows.push_back({"bandwidth", "B/s", By::outside, per_second(bytes * gpu.sms, many)});

@@ -173,7 +173,6 @@ std::uint32_t groups_at(Level level, const GpuFacts& gpu) {
 }
 
 Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups) {
-  constexpr double timed_seconds = 4e-4;  // of a launch: hundreds of steps of the coarsest timer
   // Roughly, in cycles: what a read costs a warp alone, and each warp where the SM is full.
   const bool l1 = point.level == Level::l1;
   const bool l2 = point.level == Level::l2;
@@ -186,6 +185,8 @@ Shape shape_on_gpu(const Point& point, const GpuFacts& gpu, std::uint32_t groups
                     "of them as one",
                     point.warps)};
   }
+  // Of a launch: hundreds of steps of the coarsest timer. In L1 a read may take a third of that.
+  const double timed_seconds = l1 ? 1.2e-3 : 4e-4;
   const double latency = l1 ? 110 : l2 ? 400 : 900;
   const double each_warp = l1 ? 12 : l2 ? 18 : 55;
   const double reads =

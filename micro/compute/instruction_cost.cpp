@@ -150,8 +150,12 @@ Experiment describe(const Shape& shape, const GpuFacts& gpu, std::span<const std
   slope.window = passes_of_median_sm(shape);
   slope.held = true;
   add_both(experiment, "operation_cycles", "cycle");
-  experiment.rows.push_back(
-      {"operation_throughput", "operation/cycle", By::inside, per_cycle(warp_lanes)});
+  constexpr double issued = 4.0 * warp_lanes;  // by the schedulers of an SM in a cycle
+  experiment.rows.push_back({.quantity = "operation_throughput",
+                             .unit = "operation/cycle",
+                             .method = By::inside,
+                             .value = per_cycle(warp_lanes),
+                             .most = issued});
   experiment.rows.push_back({"operation_rate", "1/s", By::outside, per_second(threads)});
   if (operation.space == operations::Space::global) experiment.unproved = {.gate = "level"};
   experiment.counts = count_plan(shape, gpu);

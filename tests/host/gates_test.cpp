@@ -132,6 +132,18 @@ TEST(LimitGate, FailsForWhatIsBeyondByMoreThanItsIntervalAndTheClocks) {
   EXPECT_EQ(limit_gate("share", Samples{1.1, 1.2}, 1, {}).verdict, Verdict::failed);
 }
 
+TEST(LimitGate, FailsForWhatIsBelowTheLeastThereCanBe) {
+  const Samples below{1.993, 1.994, 1.995, 1.996, 1.997, 1.998};
+  EXPECT_EQ(limit_gate("cycles", below, 1.998, {}, Bound::least).verdict, Verdict::passed);
+  const Gate gate = limit_gate("cycles", below, 2, {}, Bound::least);
+  EXPECT_EQ(gate.verdict, Verdict::failed);
+  EXPECT_EQ(gate.detail,
+            "cycles 1.9955, its interval to 1.998, of at least 2; the clock moved by 0.00 %");
+  const Samples moved{1.000e9, 1.003e9};
+  EXPECT_EQ(limit_gate("cycles", below, 2, moved, Bound::least).verdict, Verdict::passed);
+  EXPECT_EQ(limit_gate("cycles", Samples{9, 9}, 2, {}, Bound::least).verdict, Verdict::passed);
+}
+
 TEST(LittleGate, SaysWhichLatenciesAreOfThoseServedFirst) {
   EXPECT_EQ(little_gate(960, 20, 48).verdict, Verdict::passed);
   EXPECT_EQ(little_gate(960 * 1.04, 20, 48).verdict, Verdict::passed);
