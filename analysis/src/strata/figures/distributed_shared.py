@@ -35,8 +35,8 @@ def distance(row: Row) -> int:
 def chart(rows: Sequence[Row]) -> c.Chart:
     """Latency, and the bandwidth of each number of warps, by the size of the cluster."""
     distances = sorted(set(map(distance, rows)))
-    looks = {one: (f"of the block {one} on", c.look_of(c.WIDTH_LOOK, one)) for one in distances}
-    looks |= {0: ("its own", OWN)}
+    looks = {one: (f"{one} blocks on", c.look_of(c.WIDTH_LOOK, one)) for one in distances}
+    looks |= {0: ("its own", OWN), 1: ("of the next block", c.look_of(c.WIDTH_LOOK, 1))}
     sizes = sorted({row.count("cluster") or 0 for row in rows})
     clusters = c.Axis("blocks of a cluster", "log2", ticks=sizes)
 
@@ -55,7 +55,8 @@ def chart(rows: Sequence[Row]) -> c.Chart:
 
     by_panel = c.grouped(rows, lambda row: (row.quantity, row.text("warps")))
     panels = c.wrapped([panel(here) for here in by_panel.values()], min(2, len(by_panel)))
-    return c.Chart(panels, 0.8 + 3.2 * len(panels[0]), 0.7 + 2.3 * len(panels), share="all")
+    width, height = 0.8 + 3.2 * len(panels[0]), 0.9 + 2.3 * len(panels)
+    return c.Chart(panels, width, height, legend_columns=3, share="all")
 
 
 def _caption(rows: Sequence[Row]) -> str:
@@ -74,12 +75,12 @@ def _caption(rows: Sequence[Row]) -> str:
         and others
         and f"An SM reads at most {number(max(others))} bytes a cycle of another's, and "
         f"{number(max(own))} of its own.",
-        "The blocks of a cluster stand on an SM each; they count from 0, and each reads the memory "
-        "of the block so many further on. Latency: one thread follows a chain, whose words say "
-        "where the next load goes, by the same instruction for its own memory. Bandwidth: all "
-        "blocks of as many clusters as fit read at once, 16 bytes a lane. Marks: medians; lines "
-        "through them: range of the samples; marks of one cluster size stand side by side. Which "
-        "SMs are neighbours is up to the GPU.",
+        "The blocks of a cluster stand on an SM each. A block reads its own shared memory, or that "
+        "of the block so many places further on in its cluster. Latency: one thread follows a "
+        "chain in which each word says where the next load goes; its own memory is read by the "
+        "same instruction. Bandwidth: as many clusters as fit read at once, 16 bytes a lane. "
+        "Marks: medians; lines through them: range of the samples. Marks of one size of cluster "
+        "stand side by side. The GPU chooses the SMs of a cluster.",
     )
 
 
@@ -88,7 +89,7 @@ FIGURE = Figure(
     params("measure", "cluster", "distance", "warps")
     | attributes("quantity", "value", "unit", low="minimum", high="maximum"),
     label=lambda row: (
-        f"{row.text('measure')}, cluster of {row.text('cluster')}, {row.text('distance')} on, "
-        f"{row.text('warps')} warps"
+        f"{row.text('measure')}, cluster of {row.text('cluster')}, distance "
+        f"{row.text('distance')}, warps {row.text('warps')}"
     ),
 )  # fmt: skip

@@ -82,7 +82,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
         for (sms, here), colour in zip(later(points).items(), c.COLOURS[1:], strict=False)
     ]
     shares = c.Axis("requests that reach L2 (%)", limits=(0, 108), ticks=range(0, 101, 25))
-    number_of_sms = c.Axis("SMs that load the same line at once", ticks=range(0, counts.stop, 2))
+    number_of_sms = c.Axis("SMs that load the same line at once", ticks=counts)
     delay = c.Axis("cycles from the first SM's load to the others'")
     return c.Chart([[c.Panel(left, number_of_sms, shares), c.Panel(right, delay, shares)]], 7.6, 3)
 
@@ -101,8 +101,8 @@ def _caption(points: Sequence[Point]) -> str:
         merged is not None
         and alone is not None
         and merged < alone
-        and f"Requests of two SMs still merge {merged:.0f} cycles apart, and no longer at "
-        f"{alone:.0f}.",
+        and f"Requests of two SMs merge if they are {merged:.0f} cycles apart, but not if they are "
+        f"{alone:.0f} apart.",
         "Measured: SMs of one GPC load a line past L1, over and over, each time a line that none "
         "of them has loaded yet. Share: sectors that L2 was asked for over sectors that missed L1, "
         "both counted; 100 % means that nothing was merged. Left: all SMs load at once; grey line: "
