@@ -145,8 +145,8 @@ def _loads(rows: dict[str, Row]) -> str:
         f"{load[1]} far (medians of the SMs).",
         dram
         and f"A load that memory serves takes {dram[0]} cycles behind the SM's own side of L2 and "
-        f"{dram[1]} behind the other (medians of the SMs): before it all SMs displaced what L2 "
-        "held, by reading four times its size; its page was touched before.",
+        f"{dram[1]} behind the other (medians of the SMs). Before such a load all SMs read four "
+        "times what L2 holds, which leaves none of its line there; its page was touched before.",
     )
 
 
