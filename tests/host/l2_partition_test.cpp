@@ -118,6 +118,16 @@ TEST(L2Split, SaysNothingOfAMatrixThatIsTooSmallOrFlat) {
   EXPECT_FALSE(split({.rows = 16, .columns = 16, .cells = std::vector<double>(256, 300)}).two);
 }
 
+TEST(L2Split, SaysNothingOfOneSlowCellWhichIsAsSlowAnywhere) {
+  Matrix m{.rows = 16, .columns = 16, .cells = std::vector<double>(256, 300)};
+  m.row(5)[9] = 400;
+  const Split found = split(m);
+  EXPECT_GE(found.rows_apart, apart_bound);
+  EXPECT_GE(found.columns_apart, apart_bound);
+  EXPECT_GT(found.p_value, p_bound);
+  EXPECT_FALSE(found.two);
+}
+
 TEST(L2Lines, AreDifferentAndSpreadOverTheRoom) {
   const auto all = offsets();
   ASSERT_EQ(all.size(), lines);
