@@ -108,5 +108,5 @@ def test_those_that_come_later_come_together(tmp_path: Path) -> None:
     _, later = panels(chart_of(FIGURE, run))
     assert points(later, "counted, 5 SMs") == [(0, 40), (99, 40)]
     words = caption_of(FIGURE, run)
-    assert "The others load together, so that their requests merge however late" in words
+    assert "The others load together, so that their own requests may merge however late" in words
     assert "merge if they are 59 cycles apart" in words

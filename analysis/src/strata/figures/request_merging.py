@@ -109,7 +109,7 @@ def _caption(points: Sequence[Point]) -> str:
         f"a model in which up to {SHARERS} SMs share a request. Right: one SM loads first, the "
         "others so many cycles later (medians, by the clocks of the SMs).",
         any(sms > PAIR for sms in later(points))
-        and "The others load together, so that their requests merge however late they are.",
+        and "The others load together, so that their own requests may merge however late they are.",
     )
 
 
