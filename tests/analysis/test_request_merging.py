@@ -103,6 +103,12 @@ def test_no_time_is_told_where_merging_does_not_end_at_one(tmp_path: Path) -> No
     assert "Requests of two SMs" not in caption_of(FIGURE, always)
 
 
+def test_however_many_numbers_of_sms_all_are_drawn(tmp_path: Path) -> None:
+    every = [asked(sms, 1.0, delay=200, apart=195) for sms in range(2, 12)]
+    _, later = panels(chart_of(FIGURE, run_of(tmp_path, *every)))
+    assert len(points(later)) == len(every)
+
+
 def test_those_that_come_later_come_together(tmp_path: Path) -> None:
     run = run_of(tmp_path, *SOME, asked(5, 0.4, delay=100, apart=99))
     _, later = panels(chart_of(FIGURE, run))

@@ -4,6 +4,7 @@ Beside what was counted stands a model: up to four SMs share a request.
 """
 
 from collections.abc import Sequence
+from itertools import cycle
 from math import ceil
 from operator import attrgetter
 from typing import NamedTuple
@@ -19,7 +20,7 @@ SHARERS = 4
 MERGED = 0.99
 """The share below which requests were merged: the bound of the rule that keeps them out."""
 PAIR = 2
-COUNTED = c.Look(c.COLOURS[0], "o", size=4.6)
+COUNTED = c.Look(c.INK, "o", size=4.6)
 MODEL = c.Look(c.GREY, line="-", width=0.8)
 
 
@@ -79,7 +80,7 @@ def chart(points: Sequence[Point]) -> c.Chart:
             c.Look(colour, "s", "-", 4.2),
             f"counted, {sms} SMs",
         )
-        for (sms, here), colour in zip(later(points).items(), c.COLOURS[1:], strict=False)
+        for (sms, here), colour in zip(later(points).items(), cycle(c.COLOURS), strict=False)
     ]
     shares = c.Axis("requests that reach L2 (%)", limits=(0, 108), ticks=range(0, 101, 25))
     number_of_sms = c.Axis("SMs that load the same line at once", ticks=counts)
