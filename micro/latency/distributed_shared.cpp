@@ -7,7 +7,7 @@
 namespace strata::distributed_shared {
 namespace {
 
-constexpr double timed_cycles = 4e5;  // of a long launch: 0.2 ms, hundreds of timer steps
+constexpr double timed_cycles = 1e6;  // of a long launch: 0.5 ms, hundreds of timer steps
 
 std::optional<std::string> excludes(const Params& params, Backend backend) {
   if (backend == Backend::host) return "a CPU has no shared memory";
