@@ -16,10 +16,7 @@ CONTRACT = Contract(
     kernels=(
         Kernel(
             name="5visit",
-            ptx={
-                r"atom\.global\.exch\.b64 (%\w+), \[\1\], \1;": 2 * TURN,
-                "%clock64": 4,
-            },
+            ptx={r"atom\.global\.exch\.b64 (%\w+), \[\1\], \1;": 2 * TURN, "%clock64": 4},
             sass={r"ATOMG\.E\.EXCH\.64\.STRONG\.GPU": 2 * TURN},
             sass_in_loops={r"ATOMG\.E\.EXCH\.64\.STRONG\.GPU": 2 * TURN},
             order=Order(r"atom\.", r"ATOMG", turn=TURN, chains=1),
@@ -48,10 +45,7 @@ CONTRACT = Contract(
                 r"ld\.global\.cg\.v4\.u32": IN_FLIGHT,
                 "%clock64": 7,
             },
-            sass={
-                r"LDG\.E\.64\.STRONG\.GPU": 2,
-                r"LDG\.E\.128\.STRONG\.GPU": IN_FLIGHT,
-            },
+            sass={r"LDG\.E\.64\.STRONG\.GPU": 2, r"LDG\.E\.128\.STRONG\.GPU": IN_FLIGHT},
             sass_in_loops={r"LDG\.E\.64\.STRONG\.GPU": 2},
             order=Order(
                 r"ld\.global\.cg\.v4",

@@ -12,13 +12,14 @@ from typing import NamedTuple
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, prose
 from strata.model.cases import CaseRows, by_case
+from strata.model.truth.counts import BOUND
 from strata.model.units import SPACE, number
 from strata.run import Row, Run
 
 SHARERS = 4
 """SMs that share a request, by the model."""
-MERGED = 0.99
-"""The share below which requests were merged: the bound of the rule that keeps them out."""
+MERGED = 1 - BOUND
+"""The share below which requests were merged: the rule of truth about them begins there."""
 PAIR = 2
 COUNTED = c.Look(c.INK, "o", size=4.6)
 MODEL = c.Look(c.GREY, line="-", width=0.8)
