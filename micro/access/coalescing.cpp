@@ -4,6 +4,7 @@
 #include "harness/model/lanes.hpp"
 #include "harness/model/word_patterns.hpp"
 #include "micro/pattern/particle_chain.hpp"
+#include "micro/pattern/random_cycle.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -75,11 +76,16 @@ Windows windows_for(const Pattern& pattern, const GpuFacts& gpu) {
           .bytes = static_cast<std::uint32_t>((span | 1U) * line_bytes)};
 }
 
-std::uint32_t expected_sum(const Pattern& pattern, const Windows& windows, std::uint32_t warp) {
+std::vector<std::uint32_t> order_of(const Windows& windows) {
+  return random_order(windows.count, /*seed=*/11);
+}
+
+std::uint32_t expected_sum(const Pattern& pattern, const Windows& windows,
+                           std::span<const std::uint32_t> order, std::uint32_t warp) {
   std::uint32_t sum = 0;
   for (std::uint32_t load = 0; load < loads_per_round; ++load) {
     const std::uint32_t first =
-        window_of(warp, load, windows.count) * (windows.bytes / pattern.width);
+        order[turn_of(warp, load, windows.count)] * (windows.bytes / pattern.width);
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
       const auto element = first + static_cast<std::uint32_t>(pattern.elements[lane]);
       sum += lane_weight(lane) * hashed_element(element, pattern.width);
@@ -101,10 +107,11 @@ Experiment describe(const Pattern& pattern, const GpuFacts& gpu) {
   const Traffic load = traffic(generation_of(gpu.major, gpu.minor), load_of(pattern));
   const Windows windows = windows_for(pattern, gpu);
   const std::uint32_t rounds = 5 * std::max(1U, rounds_for(timed_cycles, load.sectors, warps) / 5);
+  const std::vector<std::uint32_t> order = order_of(windows);
   // Warps that read the same windows have the same sum.
   std::vector<std::uint32_t> sums;
   for (std::uint32_t warp = 0; warp * loads_per_round < windows.count; ++warp)
-    sums.push_back(expected_sum(pattern, windows, warp));
+    sums.push_back(expected_sum(pattern, windows, order, warp));
 
   Experiment experiment;
   experiment.slopes = {{.verify = results_are([sums](const Call& call, std::size_t warp) {

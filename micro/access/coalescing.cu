@@ -38,15 +38,15 @@ __device__ __forceinline__ std::uint32_t element_sum(const char* at) {
 template <unsigned width>
 __global__ void __launch_bounds__(most_threads, blocks_per_sm)
     gather(const char* data, const __grid_constant__ Elements elements,
-           const __grid_constant__ Windows windows, std::uint32_t rounds, std::uint32_t advance,
-           Stamp* stamps) {
+           const __grid_constant__ Windows windows, const std::uint32_t* order,
+           std::uint32_t rounds, std::uint32_t advance, Stamp* stamps) {
   const std::uint32_t lane = threadIdx.x % warp_lanes;
   const std::uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes;
   const char* at[loads_per_round];
 #pragma unroll
   for (std::uint32_t l = 0; l < loads_per_round; ++l) {
-    at[l] = data + std::uint64_t{window_of(warp, l, windows.count)} * windows.bytes +
-            elements.of[lane] * width;
+    const std::uint32_t window = load_word<Access::global>(order + turn_of(warp, l, windows.count));
+    at[l] = data + std::uint64_t{window} * windows.bytes + elements.of[lane] * width;
   }
   std::uint32_t sum = 0;
   const Reading begin = reading_before();
@@ -97,6 +97,7 @@ void run(Session& session) {
       fill(made.data() + place * words, words, HashedWords{}, stream);
     return made;
   });
+  const DeviceBuffer<std::uint32_t> order{order_of(windows)};
   Elements elements{};
   std::ranges::transform(pattern.elements, elements.of,
                          [](std::uint64_t e) { return static_cast<std::uint32_t>(e); });
@@ -106,8 +107,8 @@ void run(Session& session) {
   Experiment experiment = describe(pattern, gpu);
   const auto launch = [&](std::uint32_t rounds) {
     kernel<<<gpu.sms * blocks_per_sm, warps * warp_lanes / blocks_per_sm, 0, stream>>>(
-        reinterpret_cast<const char*>(field.data()) + places.offset(), elements, windows, rounds,
-        /*advance=*/0, machine.device_stamps());
+        reinterpret_cast<const char*>(field.data()) + places.offset(), elements, windows,
+        order.data(), rounds, /*advance=*/0, machine.device_stamps());
   };
   experiment.prepare = [&] { places.next(); };
   // The loads themselves bring the windows into L2.

@@ -15,6 +15,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace strata::coalescing {
 
@@ -53,15 +55,18 @@ struct Windows {
 /// L2 that has no room for those of the fewest warps holds fewer, which warps share.
 [[nodiscard]] Windows windows_for(const Pattern& pattern, const GpuFacts& gpu);
 
-/// The window that load `load` of a round of warp `warp` reads.
-[[nodiscard]] constexpr std::uint32_t window_of(std::uint32_t warp, std::uint32_t load,
-                                                std::uint32_t windows) {
+/// The windows in random order, always the same: load `load` of a round of warp `warp` reads the
+/// one at turn_of(warp, load, count). Were they in order, the rate would hang on which SM the
+/// hardware gives which block, and that changes from run to run.
+[[nodiscard]] std::vector<std::uint32_t> order_of(const Windows& windows);
+[[nodiscard]] constexpr std::uint32_t turn_of(std::uint32_t warp, std::uint32_t load,
+                                              std::uint32_t windows) {
   return (warp * loads_per_round + load) % windows;
 }
 
 /// What the lanes of warp `warp` sum up in one round, weighted by lane_weight.
 [[nodiscard]] std::uint32_t expected_sum(const Pattern& pattern, const Windows& windows,
-                                         std::uint32_t warp);
+                                         std::span<const std::uint32_t> order, std::uint32_t warp);
 
 /// Rounds of `warps` warps of an SM that take about `cycles`: a load takes an SM at least a cycle
 /// for each two sectors, or four.

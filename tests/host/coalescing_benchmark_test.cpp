@@ -66,6 +66,19 @@ TEST(CoalescingWindows, AreSharedWhereL2HasNoRoomForThoseOfTheFewestWarps) {
   EXPECT_EQ(windows_for(pattern(16, 128, 0), gpu(1, 1024)).count, loads_per_round);
 }
 
+TEST(CoalescingWindows, AreReadInRandomOrderOnceEach) {
+  constexpr Windows windows{.count = 4096, .bytes = line_bytes};
+  std::vector<std::uint32_t> order = order_of(windows);
+  std::uint32_t beside = 0;
+  for (std::size_t i = 1; i < order.size(); ++i)
+    beside += order[i] == order[i - 1] + 1 ? 1 : 0;
+  EXPECT_LT(beside, 16U);
+  EXPECT_EQ(order, order_of(windows));
+  std::ranges::sort(order);
+  for (std::uint32_t i = 0; i < windows.count; ++i)
+    EXPECT_EQ(order[i], i);
+}
+
 TEST(CoalescingPattern, AsksForTheKnownSectorsOfPlainStrides) {
   EXPECT_EQ(traffic(Generation::cc7, load_of(pattern(4, 1, 0))).sectors, 4U);
   EXPECT_EQ(traffic(Generation::cc7, load_of(pattern(4, 1, 1))).sectors, 5U);
@@ -79,16 +92,17 @@ TEST(CoalescingPattern, AsksForTheKnownSectorsOfPlainStrides) {
 TEST(CoalescingSums, AreThoseOfAPlainLoopOverAllLoads) {
   const auto p = pattern(2, 3, 1);
   constexpr Windows windows{.count = 8, .bytes = 3 * line_bytes};
+  const auto order = order_of(windows);
   std::uint32_t sum = 0;
   for (std::uint32_t load = 0; load < loads_per_round; ++load) {
-    const std::uint32_t window = (5 * loads_per_round + load) % windows.count;
+    const std::uint32_t window = order.at((5 * loads_per_round + load) % windows.count);
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
       const std::uint32_t byte = window * windows.bytes + 2 * (3 * lane + 1);
       const std::uint32_t value = (hashed_word(byte / 4) >> (8 * (byte % 4))) & 0xFFFFU;
       sum += lane_weight(lane) * value;
     }
   }
-  EXPECT_EQ(expected_sum(p, windows, /*warp=*/5), sum);
+  EXPECT_EQ(expected_sum(p, windows, order, /*warp=*/5), sum);
 }
 
 TEST(CoalescingSums, TellPermutationsApart) {
@@ -96,7 +110,8 @@ TEST(CoalescingSums, TellPermutationsApart) {
   auto turned = straight;
   std::ranges::reverse(turned.elements);
   constexpr Windows windows{.count = 8, .bytes = line_bytes};
-  EXPECT_NE(expected_sum(straight, windows, 0), expected_sum(turned, windows, 0));
+  const auto order = order_of(windows);
+  EXPECT_NE(expected_sum(straight, windows, order, 0), expected_sum(turned, windows, order, 0));
 }
 
 TEST(CoalescingRounds, TakeAboutTheTimeThatTheyShould) {
@@ -147,9 +162,10 @@ TEST(CoalescingGates, VerifyTheSumOfEveryWarp) {
   EXPECT_EQ(slope.lengths.full.rounds, 5 * slope.lengths.brief.rounds);
   EXPECT_EQ(slope.lengths.full.work, slope.lengths.full.rounds * 4.0 * most_warps);
   const auto windows = windows_for(p, gpu(100));
+  const auto order = order_of(windows);
   std::vector<Stamp> stamps(100 * most_warps);
   for (std::uint32_t warp = 0; warp < stamps.size(); ++warp)
-    stamps[warp].result = 7 * expected_sum(p, windows, warp);
+    stamps[warp].result = 7 * expected_sum(p, windows, order, warp);
   stamps[5].result += 1;
   Tally tally;
   slope.verify({.length = {.rounds = 7}}, stamps, tally);

@@ -1,4 +1,7 @@
-"""Warp-loads of five widths, past L1: .cg in PTX, .STRONG.GPU in SASS; four in one loop."""
+"""Warp-loads of five widths, past L1: .cg in PTX, .STRONG.GPU in SASS; four in one loop.
+
+As many before it find the windows.
+"""
 
 from contract import Contract, Kernel
 from dependencies import Order
@@ -12,7 +15,7 @@ CONTRACT = Contract(
         Kernel(
             name=rf"gatherILj{width}E",
             ptx={rf"ld\.global\.cg\.{PTX[width]} ": LOADS, r"ld\.global\.cg": LOADS},
-            sass={r"LDG\..*": LOADS},
+            sass={r"LDG\..*": 2 * LOADS},
             sass_in_loops={rf"{SASS[width]}\.STRONG\.GPU": LOADS},
             order=Order(r"ld\.global", r"LDG\.", turn=LOADS, chains=0),
         )
