@@ -1,7 +1,7 @@
-#include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/reduce.cuh"
+#include "harness/cuda/sweep.cuh"
 
 #include <cuda_runtime_api.h>
 
@@ -60,46 +60,15 @@ constexpr std::size_t least_bytes = std::size_t{32} << 20U;  // a device that re
 constexpr unsigned touch_laps = 8;
 
 constexpr unsigned blocks_per_sm = 4;  // 2048 threads: a full SM wherever an SM holds that many
-constexpr unsigned unroll = 8;         // loads in flight in each thread
 
-struct Quad {
-  std::uint32_t word[4];
-};
-
-__device__ __forceinline__ Quad load_quad(const uint4* at) {
-  Quad q;
-  load<Access::global_cg, sizeof(Quad)>(q.word, at);
-  return q;
-}
-
-__device__ __forceinline__ std::uint32_t fold(const Quad& q) {
-  return q.word[0] ^ q.word[1] ^ q.word[2] ^ q.word[3];
-}
-
-/// Reads `count` quads, each block a contiguous piece: the pattern that comes closest to the
-/// memory's rate. The sum of all is stored if it is one value in 2^32, so the reads are needed and
-/// none writes.
+/// Reads `count` quads `laps` times. The sum of all is stored if it is one value in 2^32, so the
+/// reads are needed and none writes.
 __global__ void __launch_bounds__(threads)
     sweep(const uint4* data, std::size_t count, unsigned laps, std::uint32_t* sink) {
-  const std::size_t piece = (count + gridDim.x - 1) / gridDim.x;
   std::uint32_t sum = 0;
   for (unsigned lap = 0; lap < laps; ++lap) {
     // Neighbouring blocks tend to sit on neighbouring SMs: laps jump by an odd share of the grid.
-    const unsigned turn = (blockIdx.x + lap * (gridDim.x / 3 + 1)) % gridDim.x;
-    const std::size_t begin = min(turn * piece, count);
-    const std::size_t end = min(begin + piece, count);
-    std::size_t i = begin + threadIdx.x;
-    for (; i + (unroll - 1) * threads < end; i += unroll * threads) {
-      Quad v[unroll];
-#pragma unroll
-      for (unsigned u = 0; u < unroll; ++u)
-        v[u] = load_quad(data + i + u * threads);
-#pragma unroll
-      for (unsigned u = 0; u < unroll; ++u)
-        sum ^= fold(v[u]);
-    }
-    for (; i < end; i += threads)
-      sum ^= fold(load_quad(data + i));
+    sum ^= sweep_piece(data, count, (blockIdx.x + lap * (gridDim.x / 3 + 1)) % gridDim.x);
   }
   keep_loads(sum, sink);
 }

@@ -52,8 +52,8 @@ class Eviction {
   /// it, clean. Nothing is promised of L1, whose lines do not outlive a kernel. Does not wait.
   void touch(const void* data, std::size_t bytes, cudaStream_t stream) const;
 
-  /// Size of the buffer: 4 times the L2.
-  [[nodiscard]] std::size_t bytes() const noexcept { return buffer_.size_bytes(); }
+  /// What it reads, 4 times the L2: for a kernel that displaces L2 within a launch (sweep.cuh).
+  [[nodiscard]] const DeviceBuffer<uint4>& buffer() const noexcept { return buffer_; }
 
  private:
   DeviceBuffer<uint4> buffer_;

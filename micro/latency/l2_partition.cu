@@ -3,6 +3,7 @@
 #include "harness/cuda/fill.hpp"
 #include "harness/cuda/reduce.cuh"
 #include "harness/cuda/stamps.cuh"
+#include "harness/cuda/sweep.cuh"
 #include "harness/measure/engine.hpp"
 #include "harness/record/device_facts.hpp"
 #include "micro/latency/l2_partition.hpp"
@@ -91,34 +92,20 @@ __global__ void load_once_each(const std::uint64_t* line_addresses, std::uint32_
   });
 }
 
-constexpr std::uint32_t in_flight = 8;  ///< quads that a thread of a sweep asks for at once
-constexpr std::uint32_t quad_words = 4;
-
 /// Before each load all SMs read `sweep`, which displaces every line from L2. Then one thread of
 /// each SM, one SM after the other, loads the next of its lines. `cycles`: of those loads alone;
 /// nothing is written for the lines that an SM does not load.
 __global__ void __launch_bounds__(sweepers)
     load_evicted(const std::uint64_t* line_addresses, const std::uint64_t* beside_addresses,
-                 const uint4* sweep, std::uint32_t rounds, std::uint32_t loads,
-                 std::uint64_t* cycles, std::uint32_t* sink, Stamp* stamps) {
+                 const uint4* sweep, std::size_t quads, std::uint32_t loads, std::uint64_t* cycles,
+                 std::uint32_t* sink, Stamp* stamps) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
   std::uint64_t wrong = 0;
   std::uint32_t sum = 0;
   const Reading before = reading_before();
 #pragma unroll 1
   for (std::uint32_t l = 0; l < loads; ++l) {
-#pragma unroll 1
-    for (std::uint32_t r = 0; r < rounds; ++r) {
-      std::uint32_t words[in_flight][quad_words];
-#pragma unroll
-      for (std::uint32_t u = 0; u < in_flight; ++u) {
-        load<Access::global_cg, sizeof(uint4)>(
-            words[u], sweep + grid.thread_rank() + (r * in_flight + u) * grid.num_threads());
-      }
-#pragma unroll
-      for (std::uint32_t u = 0; u < in_flight; ++u)
-        sum ^= words[u][0] ^ words[u][1] ^ words[u][2] ^ words[u][3];
-    }
+    sum ^= sweep_piece(sweep, quads, blockIdx.x);
     grid.sync();
     if (threadIdx.x == 0) {
       const std::uint32_t line = line_of(blockIdx.x, l);
@@ -155,11 +142,7 @@ void run(Session& session) {
   const DeviceBuffer<std::uint64_t> beside_addresses = addresses_of(offsets_beside());
   settle<<<1, lines, 0, stream>>>(line_addresses.data(), beside_addresses.data());
   cuda_check(cudaGetLastError());
-  const std::uint64_t round_quads = std::uint64_t{gpu.sms} * sweepers * in_flight;
-  const std::uint64_t rounds = sweep_caches * gpu.l2_bytes / (round_quads * sizeof(uint4)) + 1;
-  const DeviceBuffer<uint4> sweep{rounds * round_quads};
-  fill(reinterpret_cast<std::uint32_t*>(sweep.data()), sweep.size_bytes() / 4, HashedWords{},
-       stream);
+  const DeviceBuffer<uint4>& sweep = session.cache().shared<Eviction>().buffer();
   const DeviceBuffer<std::uint32_t> sink{1};
 
   const auto& cycles = machine.output<std::uint64_t>(std::size_t{gpu.sms} * lines);
@@ -181,10 +164,9 @@ void run(Session& session) {
                                   .attrs = &together,
                                   .numAttrs = 1};
   experiment.slopes[evicted_loads].launch = [&](const Call& call) {
-    cuda_check(cudaLaunchKernelEx(&config, load_evicted, line_addresses.data(),
-                                  beside_addresses.data(), sweep.data(),
-                                  static_cast<std::uint32_t>(rounds), call.length.rounds,
-                                  cycles.data(), sink.data(), machine.device_stamps()));
+    cuda_check(cudaLaunchKernelEx(
+        &config, load_evicted, line_addresses.data(), beside_addresses.data(), sweep.data(),
+        sweep.size(), call.length.rounds, cycles.data(), sink.data(), machine.device_stamps()));
   };
   experiment.kernels.push_back(reinterpret_cast<const void*>(load_evicted));
   for (Slope& slope : experiment.slopes) {

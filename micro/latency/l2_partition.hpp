@@ -37,7 +37,6 @@ inline constexpr std::uint32_t brief_loads = 2;  ///< of each line, in the short
 inline constexpr std::uint32_t full_loads = 10;
 inline constexpr std::uint32_t brief_sweeps = 4;  ///< a load by each SM after each sweep
 inline constexpr std::uint32_t full_sweeps = 36;
-inline constexpr std::uint64_t sweep_caches = 4;   ///< L2s that a sweep reads
 inline constexpr std::uint32_t sweepers = 1024;    ///< threads of each SM that sweep
 inline constexpr std::uint32_t apart_cycles = 64;  ///< from one SM's load to the next one's
 

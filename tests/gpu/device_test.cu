@@ -383,7 +383,7 @@ class EvictionTest : public testing::Test {
 TEST_F(EvictionTest, HoldsAtLeastTwiceTheCache) {
   int l2 = 0;
   cuda_check(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, 0));
-  EXPECT_GE(eviction.bytes(), 2 * static_cast<std::size_t>(l2));
+  EXPECT_GE(eviction.buffer().size_bytes(), 2 * static_cast<std::size_t>(l2));
 }
 
 TEST_F(EvictionTest, SendsTheNextReadsToMemory) {

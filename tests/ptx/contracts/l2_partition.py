@@ -9,8 +9,8 @@ from dependencies import Order
 
 TURN = 4
 """Exchanges that stand side by side: once to begin with, once in the loop that is timed."""
-IN_FLIGHT = 8
-"""Quads that a thread of a sweep asks for before it needs the first."""
+SWEEP = 8 + 1
+"""Quads that a thread of a sweep asks for at once, and the one of its last few."""
 
 CONTRACT = Contract(
     kernels=(
@@ -42,18 +42,11 @@ CONTRACT = Contract(
             name="12load_evicted",
             ptx={
                 r"ld\.global\.cg\.u64 (%\w+), \[\1\];": 2,
-                r"ld\.global\.cg\.v4\.u32": IN_FLIGHT,
+                r"ld\.global\.cg\.v4\.u32": SWEEP,
                 "%clock64": 7,
             },
-            sass={r"LDG\.E\.64\.STRONG\.GPU": 2, r"LDG\.E\.128\.STRONG\.GPU": IN_FLIGHT},
+            sass={r"LDG\.E\.64\.STRONG\.GPU": 2},
             sass_in_loops={r"LDG\.E\.64\.STRONG\.GPU": 2},
-            order=Order(
-                r"ld\.global\.cg\.v4",
-                r"LDG\.E\.128\.STRONG",
-                turn=IN_FLIGHT,
-                chains=0,
-                together=False,
-            ),
         ),
     ),
     others=("6settle",),
