@@ -13,9 +13,9 @@ An area is a file tests/mutants/AREA.toml, and each table in it changes one plac
     survives = "why no test can notice"  # only of a mutant that is equivalent
 
 Keys above the first table hold for each mutant without its own. Names of several tests have blanks
-between them. `build` names CMake targets; without it host_tests of the preset host for gtest, and
-ptx_STEM of the preset cuda for ctest, STEM being that of the file. Each job works in a copy of the
-tree below build/mutants and keeps its build folder there: a later run compiles little.
+between them. What is built: host_tests of the preset host for gtest, ptx of the preset cuda for
+ctest. Each job works in a copy of the tree below build/mutants and keeps its build folder there: a
+later run compiles little.
 tests/analysis/test_mutants.py holds that each mutant still fits the sources.
 
 Exit status: 0 every mutant is killed or explained; 1 one survived, was killed although explained,
@@ -42,7 +42,7 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNNERS = ("pytest", "gtest", "ctest")
-KEYS = {"file", "from", "to", "build", "survives", *RUNNERS}
+KEYS = {"file", "from", "to", "survives", *RUNNERS}
 VERDICTS = ("killed", "explained", "survived", "error")
 PATIENCE = "300"  # seconds; a test that takes longer has noticed
 CONFIGURE = {
@@ -60,7 +60,6 @@ class Mutant:
     after: str
     runner: str
     tests: tuple[str, ...]
-    build: tuple[str, ...]
     survives: str
 
     def mutated(self, text: str) -> str:
@@ -80,11 +79,9 @@ def read(area: Path) -> Iterator[Mutant]:
         wrong = (entry.keys() - KEYS) | ({"file", "from", "to"} - entry.keys())
         if wrong or len(runners) != 1:
             raise ValueError(f"{area.name}: {name}: wrong or missing keys: {wrong or RUNNERS}")
-        usual = "host_tests" if "gtest" in entry else f"ptx_{Path(entry['file']).stem}"
         yield Mutant(
             *(area.stem, name, entry["file"], entry["from"], entry["to"], runners[0]),
             tests=tuple(entry[runners[0]].split()),
-            build=tuple(entry.get("build", usual).split()),
             survives=entry.get("survives", ""),
         )
 
@@ -125,14 +122,14 @@ class Tree:
         )  # fmt: skip
         return done.returncode, done.stdout.decode(errors="replace")
 
-    def test(self, runner: str, build: Iterable[str], tests: Iterable[str]) -> tuple[str, str]:
+    def test(self, runner: str, tests: Iterable[str]) -> tuple[str, str]:
         """`passed`, `failed` or `error`, and what was printed."""
         if runner == "pytest":
             how = ("-m", "pytest", "-c", "analysis/pyproject.toml", "-xq", "-p", "no:cacheprovider")
             status, output = self.run(sys.executable, *how, *tests)
             return {0: "passed", 1: "failed", 124: "failed"}.get(status, "error"), output
-        preset = "host" if runner == "gtest" else "cuda"
-        commands = [["cmake", "--build", "--preset", preset, f"-j{self.cores}", "--target", *build]]
+        preset, target = {"gtest": ("host", "host_tests"), "ctest": ("cuda", "ptx")}[runner]
+        commands = [["cmake", "--build", "--preset", preset, f"-j{self.cores}", "--target", target]]
         if not (self.folder / f"build/{preset}/build.ninja").is_file():
             commands.insert(0, ["cmake", "--preset", preset, *CONFIGURE[preset]])
         for command in commands:
@@ -154,7 +151,7 @@ class Tree:
             path.write_text(one.mutated(text), encoding="utf-8")
         except (OSError, ValueError) as error:
             return "error", str(error)
-        outcome, output = self.test(one.runner, one.build, one.tests)
+        outcome, output = self.test(one.runner, one.tests)
         path.write_text(text, encoding="utf-8")
         if outcome == "passed":
             return "explained" if one.survives else "survived", ""
@@ -191,9 +188,8 @@ def main() -> int:
     tree = trees.get()
     for runner in {one.runner for one in chosen}:
         some = [one for one in chosen if one.runner == runner]
-        build = sorted({target for one in some for target in one.build})
         tests = sorted({test for one in some for test in one.tests})
-        outcome, output = tree.test(runner, build, tests)
+        outcome, output = tree.test(runner, tests)
         if outcome != "passed":
             print(f"{output}\nmutate.py: {runner} fails without any mutant", file=sys.stderr)
             return 2
