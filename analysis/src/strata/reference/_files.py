@@ -86,7 +86,7 @@ def read(path: Path, kind: type[Record]) -> Iterator[Record]:
     columns = _columns(kind)
     try:
         text = read_utf8(path)
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, RunError) as error:
         raise refused(None, f"{error}", "a readable table in UTF-8") from error
     reader = csv.reader(StringIO(text, newline=""))
     header = next(reader, [])

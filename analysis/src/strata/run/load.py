@@ -14,7 +14,17 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from strata.run.files import CONTEXT_FILE, MEASUREMENTS_FILE, RESUME, SAMPLES_FILE, RunError, opened
+from strata.run.files import (
+    CONTEXT_FILE,
+    MEASUREMENTS_FILE,
+    MOST_OF_LINE,
+    RESUME,
+    SAMPLES_FILE,
+    RunError,
+    at_once,
+    lines,
+    opened,
+)
 from strata.run.rows import Row, case_id, derive
 from strata.run.run import Run
 from strata.run.schema import (
@@ -75,7 +85,7 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
     whole: dict[str, tuple[Case, Sequence[Row]]] = {}
     known = _Known()
     with opened(path) as file:
-        for number, raw in enumerate(file, start=1):
+        for number, raw in enumerate(lines(file, path), start=1):
             if not raw.endswith(b"\n"):
                 break
             try:
@@ -279,7 +289,7 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 
 def _context(path: Path) -> Context:
     with opened(path) as file:
-        raw = file.read()
+        raw = at_once(file, path, MOST_OF_LINE)
     try:
         data = {**json.loads(BEFORE.read_bytes()), **strict(raw)}
         if data["schema_version"] == 1:

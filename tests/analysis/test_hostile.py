@@ -1,0 +1,218 @@
+"""Run folders and files from strangers: refused in a line or shown, and nothing outside changes."""
+
+import gzip
+import hashlib
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from builders import layout_case, write_run
+from strata.cli import main
+from strata.run import RunError, files, load_run, read_text, write_files
+from strata.run.files import MOST_OF_LINE
+
+SEVEN = (9.5, 10.25, 10.5, 10.75, 11.5, 12.0, 12.5)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A sound run of three cases."""
+    return write_run(tmp_path, [layout_case(name, SEVEN) for name in ("aos", "soa", "aoas")])
+
+
+def command(*arguments: str | Path) -> int:
+    with pytest.raises(SystemExit) as left:
+        main([*map(str, arguments)])
+    return int(left.value.code or 0)
+
+
+def digest(folder: Path) -> dict[str, str]:
+    """What lies in a folder: of each path its kind, where it leads, or a digest of what it holds."""
+
+    def of(path: Path) -> str:
+        if path.is_symlink():
+            return f"-> {os.readlink(path)}"
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "other"
+
+    return {f"{path.relative_to(folder)}": of(path) for path in sorted(folder.rglob("*"))}
+
+
+# --- what is read ---------------------------------------------------------------------------------
+
+
+def linked(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+def bound(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as one:
+        here = Path.cwd()
+        os.chdir(path.parent)  # a socket's path may have 108 letters
+        one.bind(path.name)
+        os.chdir(here)
+
+
+SPECIAL: dict[str, tuple[Callable[[Path], None], str]] = {
+    "pipe": (os.mkfifo, "found a pipe; expected a regular file"),
+    "folder": (Path.mkdir, "found a folder; expected a regular file"),
+    "socket": (bound, "found a socket; expected a regular file"),
+}
+
+
+@pytest.mark.parametrize("name", ["context.json", "samples.jsonl", "measurements.csv"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_a_file_of_a_run_is_a_regular_file(
+    run: Path, name: str, kind: str, packed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / name).unlink()
+    make, words = SPECIAL[kind]
+    make(run / (f"{name}.gz" if packed else name))
+    assert command("validate", run) == 2
+    told = capsys.readouterr().err
+    assert words in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["context.json", "samples.jsonl", "measurements.csv"])
+def test_a_file_of_a_run_is_no_link(
+    run: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    linked(run / name)
+    assert command("validate", run) == 2
+    assert f"{name}: found a link; expected a regular file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_a_file_of_another_tool_is_a_regular_file(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make, words = SPECIAL[kind]
+    make(tmp_path / "theirs")
+    assert command("import", tmp_path / "theirs", "--to", tmp_path) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_file_of_another_tool_may_be_a_link_and_no_device(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("text")
+    (tmp_path / "link").symlink_to("text")
+    assert read_text(tmp_path / "link") == "text"
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    with pytest.raises(RunError, match="found a device; expected a regular file"):
+        read_text(tmp_path / "zero")
+
+
+@pytest.mark.parametrize("name", ["context.json", "samples.jsonl", "measurements.csv"])
+def test_a_line_that_unpacks_to_very_much_is_not_kept(
+    run: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / name).unlink()
+    with gzip.open(run / f"{name}.gz", "wb", compresslevel=1) as file:
+        for _ in range((MOST_OF_LINE >> 20) + 1):
+            file.write(b" " * (1 << 20))
+    assert command("validate", run) == 2
+    assert "found more than 32 MiB; expected at most that in one" in capsys.readouterr().err
+
+
+def test_a_file_of_very_many_lines_is_not_read_to_its_end(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)
+    samples = run / "samples.jsonl"
+    line = samples.read_bytes().splitlines(keepends=True)[0]
+    packed = gzip.compress(line * (1 + (1 << 20) // len(line)))
+    samples.unlink()
+    (run / "samples.jsonl.gz").write_bytes(packed)
+    with pytest.raises(RunError, match="samples.jsonl.gz: found more than 1 MiB"):
+        load_run(run)
+
+
+def test_a_sparse_file_of_another_tool_is_not_kept(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(RunError, match="found more than 128 MiB"):
+        read_text(tmp_path / "sparse")
+
+
+# --- what is written ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "link", ["report", "report/figures", "report/report.html", "report/tables/headlines.md"]
+)
+def test_a_report_follows_no_link_below_a_run(
+    run: Path, tmp_path: Path, link: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("precious")
+    before = digest(outside)
+    of_file = "." in link
+    (run / link).parent.mkdir(parents=True, exist_ok=True)
+    (run / link).symlink_to(outside / "precious" if of_file else outside)
+    code = command("report", run)
+    assert digest(outside) == before
+    told = capsys.readouterr().err
+    if of_file:  # the link goes, what it leads to stays
+        assert (code, told) == (0, "")
+        assert not (run / link).is_symlink()
+    else:
+        assert code == 2
+        assert f"{run / link}: found a link; expected a folder" in told
+        assert digest(run).keys() == {*map(str, written(run)), *parents(link)}
+
+
+def written(run: Path) -> list[Path]:
+    return [Path(name) for name in ("context.json", "measurements.csv", "samples.jsonl")]
+
+
+def parents(link: str) -> list[str]:
+    return [link, *(f"{one}" for one in Path(link).parents if one != Path())]
+
+
+def test_out_may_be_a_link_but_nothing_below_it(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "out").symlink_to("real")
+    assert command("report", run, "-o", tmp_path / "out") == 0
+    assert (tmp_path / "real/report.html").is_file()
+    (run / "here").symlink_to(tmp_path / "real")
+    with pytest.raises(RunError, match="found a link"):
+        write_files(run / "here", {"x": b""})
+    with pytest.raises(RunError, match="found a link"):
+        write_files(run / "here" / "deeper", {"x": b""})
+    with pytest.raises(RunError, match="found a folder"):
+        write_files(tmp_path / "out", {"figures/../../x": b""})
+
+
+def test_what_cannot_all_be_written_leaves_everything_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    write_files(out, {"page.html": b"before"})
+    before = digest(tmp_path)
+    create, made = files._create, list[Path]()
+
+    def full(path: Path, content: bytes, created: Callable[[], object]) -> None:
+        create(path, content, created)
+        made.append(path)
+        if len(made) == 3:
+            raise OSError(28, "No space left on device", f"{path}")
+
+    monkeypatch.setattr(files, "_create", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_files(out, {"page.html": b"after", "a/b.csv": b"1", "a/c/d.csv": b"2", "e": b"3"})
+    assert len(made) == 3
+    assert digest(tmp_path) == before
+
+
+def test_a_link_laid_where_a_new_file_is_made_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / f".x.{os.getpid()}").symlink_to("precious")
+    before = digest(tmp_path)
+    with pytest.raises(OSError, match="File exists"):
+        write_files(tmp_path, {"x": b"mine"})
+    assert digest(tmp_path) == before
