@@ -20,6 +20,7 @@ from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.table import table
 from strata.run import Run, RunError, one_line
+from strata.run.files import visible
 from strata.run.validate import findings
 
 BAD_INPUT = 2
@@ -59,7 +60,7 @@ def report(runs: Runs, out: Annotated[Path | None, _out("report")] = None) -> No
     path = page.write(loaded, folder)
     for run in loaded:
         _print_table(run)
-    typer.echo(f"{path}")
+    _say(f"{path}")
 
 
 @app.command(name="roofline")
@@ -82,9 +83,9 @@ def draw_roofline(
 
     shown = write(loaded, folder, ceilings=lender, nominal=nominal)
     for form, found in shown.items():
-        typer.echo(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
+        _say(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
-        typer.echo(f"strata: above its roof: {one_line(problem)}", err=True)
+        _say(f"strata: above its roof: {one_line(problem)}", err=True)
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
@@ -98,8 +99,8 @@ def summary(
     loaded = load_run(run)
     if not brief:
         for sentence in sentences(loaded):
-            typer.echo(plain(sentence))
-        typer.echo(counted.proof(loaded))
+            _say(plain(sentence))
+        _say(counted.proof(loaded))
     _print_table(loaded)
 
 
@@ -143,9 +144,9 @@ def compare(
         write(found, beside, out)
     parts = output.sections(found, beside)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
-        typer.echo(f"strata: warning: {one_line(warning)}", err=True)
+        _say(f"strata: warning: {one_line(warning)}", err=True)
     for part in parts:
-        show(part, typer.echo, drawn=sys.stdout.isatty())
+        show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
     raise typer.Exit(int(any(one.verdicts()["slower"] for one in found)))
 
 
@@ -157,14 +158,14 @@ def validate(runs: Runs) -> None:
         run = load_run(folder)
         if found := findings(run):
             broken = True
-            typer.echo("\n".join(f"{folder}: {line}" for line in found), err=True)
+            _say("\n".join(f"{folder}: {line}" for line in found), err=True)
         else:
             unfinished = "" if run.context.state == "complete" else f", {run.context.state}"
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
-            typer.echo(f"{folder}: sound ({counts})")
+            _say(f"{folder}: sound ({counts})")
             for rule, rows, cases, says in fallen(run):
                 told = "valid, and say what they are" if says else "not valid"
-                typer.echo(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
+                _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 
@@ -179,7 +180,7 @@ def write_as(
     force: Annotated[bool, _option("Write over FILE.", None, "--force")] = False,
 ) -> None:
     """Write a run as a file for other tools."""
-    typer.echo(f"{interop.export(load_run(run), file, to=to, force=force)}")
+    _say(f"{interop.export(load_run(run), file, to=to, force=force)}")
 
 
 @app.command(name="import")
@@ -192,23 +193,27 @@ def bring_in(
     force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
 ) -> None:
     """Make a run folder of another tool's file, and print its path."""
-    typer.echo(f"{interop.bring_in(file, to, force=force)}")
+    _say(f"{interop.bring_in(file, to, force=force)}")
+
+
+def _say(text: str, *, err: bool = False) -> None:
+    """Writes to the terminal, or wherever: nothing of a run or a name controls it."""
+    typer.echo(visible(text), err=err)
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"strata: {one_line(message)}", err=True)
+    _say(f"strata: {one_line(message)}", err=True)
     sys.exit(BAD_INPUT)
 
 
 def _print_table(run: Run) -> None:
     """The headlines: drawn on a terminal, plain columns elsewhere."""
     table = headlines.table(run)
-    title = f"{run.context.device.name} ({run.context.run})"
+    title = one_line(f"{run.context.device.name} ({run.context.run})")
     if sys.stdout.isatty():
-        text = tables.drawn(table, title=title, head=False)
+        typer.echo(tables.drawn(table, title=title, head=False), nl=False)
     else:
-        text = f"{title}\n{tables.terminal(table, head=False)}"
-    typer.echo(text, nl=False)
+        _say(f"{title}\n{tables.terminal(table, head=False)}".rstrip("\n"))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -89,10 +89,18 @@ def read(path: Path, kind: type[Record]) -> Iterator[Record]:
     except (OSError, UnicodeDecodeError, RunError) as error:
         raise refused(None, f"{error}", "a readable table in UTF-8") from error
     reader = csv.reader(StringIO(text, newline=""))
-    header = next(reader, [])
+
+    def rows() -> Iterator[list[str]]:
+        try:
+            yield from reader
+        except csv.Error as error:
+            raise refused(reader.line_num, f"{error}", "a row of CSV") from error
+
+    lines = rows()
+    header = next(lines, [])
     if sorted(header) != sorted(columns):
         raise refused(1, f"columns {','.join(header) or 'none'}", ",".join(columns))
-    for texts in reader:
+    for texts in lines:
         if len(texts) != len(header):
             raise refused(reader.line_num, f"{len(texts)} cells", f"{len(header)}")
         cells = {name: text for name, text in zip(header, texts, strict=True) if text}

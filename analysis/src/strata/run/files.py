@@ -25,6 +25,9 @@ MOST_OF_OTHERS = 128 << 20
 MOST_BYTES = 4 << 30
 """Bytes of a file of a run folder, unpacked: two million rows."""
 
+MOST_SHOWN = 500
+"""Letters of what was found that a message shows."""
+
 REWRITE = "resume the run (strata run --resume): it writes the table anew from samples.jsonl"
 
 
@@ -40,12 +43,24 @@ class RunError(ValueError):
         self.path = path
         self.line = line
         place = f"{path}:{line}" if line else f"{path}"
+        found = found if len(found) <= MOST_SHOWN else f"{found[:MOST_SHOWN]}…"
         super().__init__(one_line(f"{place}: found {found}; expected {expected}; to mend: {mend}"))
 
 
 def one_line(text: str) -> str:
     """`text` with every control character (line ends too) made visible."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def visible(text: str) -> str:
+    """`text` for a terminal or a file: all that controls either is made visible but line ends."""
+    return "\n".join(
+        "".join(c if c.isprintable() or c in _SPACES else one_line(c) for c in line)
+        for line in text.split("\n")
+    )
+
+
+_SPACES = "\u00a0\u202f"
 
 
 def packed(path: Path) -> Path:
@@ -160,11 +175,28 @@ def read_text(file: Path) -> str:
         raise RunError(file, found=found, expected="UTF-8 text", mend=mend) from None
 
 
-def csv_bytes(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:
-    """The lines below their header as a CSV file, by RFC 4180; None is an empty cell."""
+def csv_bytes(
+    columns: Iterable[str], lines: Iterable[Iterable[object]], *, exact: bool = False
+) -> bytes:
+    """The lines below their header as a CSV file, by RFC 4180; None is an empty cell.
+
+    A word that a spreadsheet would run as a formula gets an apostrophe before it, as OWASP has it
+    (CSV injection), unless the cells must be `exact`.
+    """
     buffer = StringIO(newline="")
-    csv.writer(buffer).writerows([columns, *lines])
+    told = lines if exact else ([_inert(cell) for cell in line] for line in lines)
+    csv.writer(buffer).writerows([columns, *told])
     return buffer.getvalue().encode()
+
+
+def _inert(cell: object) -> object:
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -40,7 +40,7 @@ from strata.run.schema import (
     Line,
     Measurement,
 )
-from strata.run.strict import WrongError, refusal, strict, typed
+from strata.run.strict import DEEPEST, WrongError, refusal, strict, typed
 
 BEFORE = Path(__file__).with_name("before.json")
 """What benchmarks and rungs say of themselves, for the runs of harnesses that did not write it."""
@@ -134,13 +134,15 @@ def _line(raw: bytes) -> Line:
     return typed(data, Line)
 
 
-def _texts(value: object) -> int:
-    """How many texts a value of JSON holds, its keys among them."""
+def _texts(value: object, depth: int = 0) -> int:
+    """How many texts a value of JSON holds, its keys among them; RecursionError if it is deep."""
     match value:
+        case _ if depth > DEEPEST:
+            raise RecursionError
         case dict():
-            return len(value) + sum(map(_texts, value.values()))
+            return len(value) + sum([_texts(one, depth + 1) for one in value.values()])
         case list():
-            return sum(map(_texts, value))
+            return sum([_texts(one, depth + 1) for one in value])
         case _:
             return int(isinstance(value, str))
 
@@ -301,6 +303,8 @@ def _context(path: Path) -> Context:
                 others = part.keys() - set(record.__struct_fields__)
                 data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
         context = typed(data, Context)
+        if not context.run.strip("."):
+            raise WrongError(context.run, "a run that a folder can be called by")
         if context.sweep.text is None and context.sweep.digest is None:
             raise WrongError("no sweep.digest", "sweep.digest, or sweep.text")
     except (ValueError, RecursionError) as error:
