@@ -1,6 +1,8 @@
 """The command: what it prints, where, and the exit codes."""
 
 import os
+import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -123,13 +125,19 @@ def test_report_that_cannot_be_written_is_one_line_and_exit_2(tmp_path: Path) ->
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_full_disk_is_one_line_that_names_the_file(tmp_path: Path) -> None:
-    bib = tmp_path / "out" / "references.bib"
-    bib.parent.mkdir()
-    bib.symlink_to("/dev/full")
-    done = strata("report", write_run(tmp_path, [layout_case()]), "-o", bib.parent)
+def test_a_full_disk_is_one_line_that_names_the_file_and_leaves_nothing(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [layout_case()])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "strata", "report", run, "-o", tmp_path / "out"],
+        env=os.environ | {"PYTHONPATH": f"{SOURCES}"}, capture_output=True, check=False,
+        encoding="utf-8",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)),
+    )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr == f"strata: cannot write {bib}: No space left on device\n"
+    assert re.fullmatch(
+        rf"strata: cannot write {tmp_path}/out/\S+: File too large\n", done.stderr
+    )
+    assert not (tmp_path / "out").exists()
 
 
 def test_run_given_twice_is_one_line_and_exit_2(tmp_path: Path) -> None:

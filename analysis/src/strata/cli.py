@@ -222,5 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(args=arguments, prog_name="python -m strata")
     except RunError as error:
         _fail(f"{error}")
+    except (ArithmeticError, ValueError) as error:
+        _fail(f"the runs hold numbers that cannot be computed with ({error})")
     except OSError as error:
         _fail(f"cannot write {error.filename or 'the files'}: {error.strerror}")

@@ -108,7 +108,7 @@ def _time_of(timed: Sequence[Row]) -> tuple[Row, list[float], str] | None:
     if not found or not found.valid or hertz <= 0:
         return None
     nanoseconds = [PER_SECOND["ns"] * (sample / hertz) for sample in found.taken]
-    if max(nanoseconds) >= HUGE:
+    if max(map(abs, nanoseconds)) >= HUGE:
         return None
     return found, nanoseconds, f"{found.quantity} by {found.method}{clocked}"
 
