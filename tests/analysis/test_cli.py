@@ -128,7 +128,7 @@ def test_report_that_cannot_be_written_is_one_line_and_exit_2(tmp_path: Path) ->
 def test_a_full_disk_is_one_line_that_names_the_file_and_leaves_nothing(tmp_path: Path) -> None:
     run = write_run(tmp_path, [layout_case()])
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "strata", "report", run, "-o", tmp_path / "out"],
+        [sys.executable, "-W", "error", "-P", "-m", "strata", "report", run, "-o", tmp_path / "out"],
         env=os.environ | {"PYTHONPATH": f"{SOURCES}"}, capture_output=True, check=False,
         encoding="utf-8",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)),
@@ -167,3 +167,18 @@ def test_help_needs_no_run_and_no_matplotlib() -> None:
     assert (
         subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
     )
+
+
+def test_nothing_in_the_working_folder_is_imported(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "runs", [layout_case()])
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("strata", "jinja2", "matplotlib", "msgspec", "typer", "numpy"):
+        (here / f"{name}.py").write_text("raise SystemExit('it was run')\n")
+    done = strata("report", run, "-o", tmp_path / "out", cwd=here)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_program_calls_the_analysis_without_the_working_folder() -> None:
+    source = Path(__file__).parents[2] / "harness/cli/analysis_command.cpp"
+    assert '"-P", "-m", "strata"' in source.read_text(encoding="utf-8")
