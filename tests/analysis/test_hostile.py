@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from builders import layout_case, write_run
+from builders import context, layout_case, write_run
 from strata.cli import main
 from strata.run import RunError, files, load_run, read_text, write_files
 from strata.run.files import MOST_OF_LINE
+from strata.run.private import anonymous
+from strata.run.validate import findings
 
 SEVEN = (9.5, 10.25, 10.5, 10.75, 11.5, 12.0, 12.5)
 
@@ -216,3 +218,68 @@ def test_a_link_laid_where_a_new_file_is_made_is_not_followed(tmp_path: Path) ->
     with pytest.raises(OSError, match="File exists"):
         write_files(tmp_path, {"x": b"mine"})
     assert digest(tmp_path) == before
+
+
+# --- what is given to others ----------------------------------------------------------------------
+
+TELLING = {
+    "device__uuid": "GPU-5ecre7",
+    "command": ["/home/ada5ecre7/bin/strata", "run", "--set", "token=5ecre7"],
+    "sweep__file": "/home/ada5ecre7/5ecre7.yaml",
+    "sweep__text": "# 5ecre7",
+    "sweep__plan": {"min_samples": 7, "owner": "5ecre7"},
+    "device__serial": "5ecre7",
+    "device__pci_bus_id": "5ecre7",
+    "host__host_name": "5ecre7",
+    "libraries": {"driver": "580.1", "path": "5ecre7"},
+    "timer": {"of": "5ecre7"},
+    "strata__flags": "-O3 -I/home/ada5ecre7/include",
+    "clocks": {"before": {"user": "5ecre7", "sm_clock_hz": 1e9}, "after": {"user": "5ecre7"}},
+}
+
+
+@pytest.fixture
+def telling(tmp_path: Path) -> Path:
+    """A run whose context and gates hold what nobody should learn."""
+    gates = [("result", "unverified", "wrote /home/ada5ecre7/core")]
+    line = layout_case("aos", SEVEN, gates=gates) | {"facts": {"host": "5ecre7", "registers": 8}}
+    skipped = layout_case("soa") | {"status": "skipped", "measurements": []}
+    skipped["reason"] = "no /home/ada5ecre7/file"
+    return write_run(tmp_path, [line, skipped], header=context(**TELLING))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "{run}", "-o", "{out}"),
+        ("export", "{run}", "{out}", "--to", "google-benchmark"),
+        ("export", "{run}", "{out}", "--to", "csv"),
+        ("export", "{run}", "{out}", "--to", "parquet"),
+    ],
+)
+def test_an_anonymous_file_does_not_tell_who_measured_where(
+    telling: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    out = tmp_path / "out"
+    words = [word.format(run=telling, out=out) for word in arguments]
+    assert command(*words, "--anonymous") == 0
+    made = [out] if out.is_file() else [one for one in out.rglob("*") if one.is_file()]
+    assert made
+    for file in made:
+        assert b"5ecre7" not in file.read_bytes(), file
+        assert b"/home" not in file.read_bytes(), file
+
+
+def test_an_anonymous_run_keeps_what_describes_the_model(telling: Path) -> None:
+    run = anonymous(load_run(telling))
+    assert run.context.device.sm_count == 2
+    assert run.context.libraries == {"driver": "580.1"}
+    assert run.context.clocks_before == {"sm_clock_hz": 1e9}
+    assert run.cases[0].facts == {"registers": 8}
+    assert run.cases[0].gates[0].detail == "wrote …/core"
+    assert findings(run) == ()
+
+
+def test_an_export_cuts_paths_off_without_being_asked(telling: Path, tmp_path: Path) -> None:
+    assert command("export", telling, tmp_path / "x", "--to", "google-benchmark") == 0
+    assert "/home" not in (tmp_path / "x").read_text()

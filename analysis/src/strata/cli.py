@@ -21,6 +21,7 @@ from strata.roofline import verdicts
 from strata.roofline.table import table
 from strata.run import Run, RunError, one_line
 from strata.run.files import visible
+from strata.run.private import anonymous
 from strata.run.validate import findings
 
 BAD_INPUT = 2
@@ -41,6 +42,12 @@ def _option(told: str, metavar: str | None = None, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=told)
 
 
+Unnamed = Annotated[
+    bool,
+    _option("Leave out arguments, paths, host name, UUIDs and serials.", None, "--anonymous"),
+]
+
+
 def _out(command: str) -> Any:
     told = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
     return _option(told, "DIR", "--out", "-o")
@@ -51,9 +58,11 @@ def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
 
 
 @app.command()
-def report(runs: Runs, out: Annotated[Path | None, _out("report")] = None) -> None:
+def report(
+    runs: Runs, out: Annotated[Path | None, _out("report")] = None, *, unnamed: Unnamed = False
+) -> None:
     """Write report.html, and every figure and table as files beside it."""
-    loaded = [load_run(run) for run in runs]
+    loaded = [anonymous(run) if unnamed else run for run in map(load_run, runs)]
     folder = _folder(out, runs, "report")
     from strata.report import page  # brings matplotlib: half a second that only this needs
 
@@ -178,9 +187,10 @@ def write_as(
     ],
     *,
     force: Annotated[bool, _option("Write over FILE.", None, "--force")] = False,
+    unnamed: Unnamed = False,
 ) -> None:
     """Write a run as a file for other tools."""
-    _say(f"{interop.export(load_run(run), file, to=to, force=force)}")
+    _say(f"{interop.export(load_run(run), file, to=to, force=force, unnamed=unnamed)}")
 
 
 @app.command(name="import")

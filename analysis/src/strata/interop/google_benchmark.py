@@ -45,6 +45,7 @@ from strata.run import (
     finite,
     grouped,
 )
+from strata.run.private import without_paths
 from strata.run.strict import WrongError, refusal, whole
 
 TOOL = "Google Benchmark"
@@ -123,7 +124,7 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: in
     return {
         "date": context.started.replace("Z", "+00:00"),
         "host_name": UNKNOWN,
-        "executable": " ".join(context.command),
+        "executable": without_paths(" ".join(context.command)),
         "num_cpus": context.host.cores,
         "mhz_per_cpu": round(clock / 1e6) if isinstance(clock, int | float) else 0,
         "cpu_scaling_enabled": False,
