@@ -1,15 +1,19 @@
 """Run folders and files from strangers: refused in a line or shown, and nothing outside changes."""
 
+import csv
 import gzip
 import hashlib
+import json
 import os
+import re
 import socket
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from builders import context, layout_case, write_run
+from builders import COUNTED_RUN, GPU_RUN, context, layout_case, write_run, write_table
 from strata.cli import main
 from strata.run import RunError, files, load_run, read_text, write_files
 from strata.run.files import MOST_OF_LINE
@@ -283,3 +287,114 @@ def test_an_anonymous_run_keeps_what_describes_the_model(telling: Path) -> None:
 def test_an_export_cuts_paths_off_without_being_asked(telling: Path, tmp_path: Path) -> None:
     assert command("export", telling, tmp_path / "x", "--to", "google-benchmark") == 0
     assert "/home" not in (tmp_path / "x").read_text()
+
+
+# --- all commands ---------------------------------------------------------------------------------
+
+EVIL = (
+    "\n\\input{/etc/passwd} \x1b[31m\x07\x9b5m\u202e\u2028 [/red] $\\x$ </script><script>alert(1)"
+    "</script> <img src=x onerror=alert(1)> ](javascript:alert(1)) `$(touch was_run)` | {{ 7*7 }}"
+)
+FORMULA = "=HYPERLINK(1)"
+
+
+def hostile(folder: Path, outside: Path) -> Path:
+    """A counted run with ceilings and kernels whose every free text is hostile, and with links."""
+    lines = [json.loads(one) for one in (COUNTED_RUN / "samples.jsonl").read_text().splitlines()]
+    lines += [json.loads(one) for one in (GPU_RUN / "samples.jsonl").read_text().splitlines()]
+    known, kept = set(), []
+    for line in lines:
+        if (key := (line["case"], line["kind"])) not in known:
+            known.add(key)
+            kept.append(line)
+    for number, line in enumerate(kept):
+        line["facts"][EVIL] = [EVIL, {EVIL: EVIL}]
+        for gate in line["gates"]:
+            gate["detail"] = FORMULA if number % 2 else EVIL
+        for one in line["measurements"]:
+            one["noise"]["detail"] = EVIL
+            if number % 7 == 0:
+                one["unit"] = FORMULA if number % 2 else EVIL
+            if number % 11 == 0:
+                one["samples"] = [(0.0, -1.0, 1.7e308, 5e-324)[number % 4]] * 9
+    header = json.loads((COUNTED_RUN / "context.json").read_text())
+    header["run"] = folder.name
+    header["sweep"]["cases"] = list(dict.fromkeys(line["case"] for line in kept))
+    header["device"] |= {"name": FORMULA + EVIL, EVIL: EVIL, "l2_bytes": 10**300, "sm_count": -1}
+    header["host"] |= {"cpu": EVIL, "os": EVIL, "kernel": EVIL, EVIL: [[[EVIL]]]}
+    header["strata"] |= {"flags": EVIL, "compiler": EVIL, "build_type": EVIL, "version": EVIL}
+    header["sweep"] |= {"name": EVIL, "file": EVIL, "plan": {EVIL: EVIL}}
+    header |= {"command": [EVIL, "x"], "libraries": {EVIL: EVIL}, "timer": {EVIL: EVIL}}
+    header["clocks"] = {"before": {EVIL: EVIL}, "after": {EVIL: EVIL}}
+    header["counters"] |= {"reason": EVIL, "mend": EVIL, "chip": EVIL, "absent": [EVIL]}
+    folder.mkdir(parents=True)
+    (folder / "context.json").write_text(json.dumps(header))
+    text = "".join(f"{json.dumps(line)}\n" for line in kept)
+    (folder / "samples.jsonl").write_text(text)
+    write_table(folder, load_run(folder))
+    for name in ("report", "roofline", "export", ".report"):
+        (folder / name).symlink_to(outside)
+    return folder
+
+
+def controls(text: str) -> set[str]:
+    return {c for c in text if not c.isprintable() and c not in "\n\u00a0\u202f"}
+
+
+def test_a_hostile_run_changes_nothing_outside_and_runs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside, out = tmp_path / "outside", tmp_path / "out"
+    outside.mkdir()
+    out.mkdir()
+    (outside / "report.html").write_text("precious")
+    run = hostile(tmp_path / "a" / "evil-20260202T000000Z-0000000", outside)
+    other = hostile(tmp_path / "b" / "evil-20260303T000000Z-0000000", outside)
+    monkeypatch.chdir(outside)
+    theirs = tmp_path / "theirs.json"
+    theirs.write_text(json.dumps({"context": {"device": EVIL}, "benchmarks": [
+        {"name": EVIL, "real_time": 1.0, "label": EVIL, "time_unit": "ns"}]}))  # fmt: skip
+
+    def tree() -> dict[str, str]:
+        found = digest(tmp_path)
+        return {name: what for name, what in found.items() if not name.startswith("out/")}
+
+    before = tree()
+    for words, codes in (
+        (("validate", run, other), {0}),
+        (("summary", run), {0}),
+        (("summary", "--brief", run), {0}),
+        (("report", run), {2}),  # its folder is a link
+        (("roofline", run), {2}),
+        (("report", run, "-o", out / "report"), {0}),
+        (("report", run, "--anonymous", "-o", out / "anonymous"), {0}),
+        (("roofline", run, "-o", out / "roofline"), {0, 1, 2}),
+        (("compare", run, other, "-o", out / "same"), {0}),
+        (("compare", run, GPU_RUN, "-o", out / "devices"), {0}),
+        (("export", run, out / "x.json", "--to", "google-benchmark"), {0}),
+        (("export", run, out / "x.csv", "--to", "csv"), {0}),
+        (("export", run, out / "x.parquet", "--to", "parquet"), {0}),
+        (("export", run, run / "export", "--to", "csv"), {2}),
+        (("import", theirs, "--to", out / "imported"), {0}),
+        (("import", run / "context.json", "--to", out / "imported"), {2}),
+    ):
+        assert command(*words) in codes, (words, capsys.readouterr().err)
+        told = capsys.readouterr()
+        assert not controls(told.out + told.err), words
+        assert tree() == before, words
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert {".html", ".tex", ".md", ".csv", ".svg"} <= {path.suffix for path in files}
+    for path in files:
+        text = path.read_text() if path.suffix in (".html", ".md", ".svg", ".tex") else ""
+        if path.suffix != ".tex":
+            assert "<script>alert" not in text, path
+            assert "<img src=x" not in text, path
+        if path.suffix == ".tex":
+            assert not re.search(r"^[^%\n]*\\(input|x\b)", text, re.MULTILINE), path
+        if path.suffix == ".md":
+            assert "](javascript" not in text, path
+        if path.suffix in (".tex", ".md"):
+            assert not controls(text), path
+        if path.suffix == ".csv" and path.name != "measurements.csv":
+            for row in csv.reader(StringIO(path.read_text(), newline="")):
+                assert not any(cell.startswith(("=", "@", "\t")) for cell in row), (path, row)
