@@ -8,18 +8,22 @@ import os
 import re
 import socket
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from io import StringIO
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from builders import COUNTED_RUN, GPU_RUN, context, layout_case, write_run, write_table
 from strata.cli import main
+from strata.model.truth import load_run as load_judged
 from strata.run import RunError, files, load_run, read_text, write_files
 from strata.run.files import MOST_OF_LINE
 from strata.run.private import anonymous
 from strata.run.validate import findings
 
+NAMES = ("context.json", "measurements.csv", "samples.jsonl")
 SEVEN = (9.5, 10.25, 10.5, 10.75, 11.5, 12.0, 12.5)
 
 
@@ -36,11 +40,11 @@ def command(*arguments: str | Path) -> int:
 
 
 def digest(folder: Path) -> dict[str, str]:
-    """What lies in a folder: of each path its kind, where it leads, or a digest of what it holds."""
+    """What lies in a folder: of each path where it leads, or a digest of what it holds."""
 
     def of(path: Path) -> str:
         if path.is_symlink():
-            return f"-> {os.readlink(path)}"
+            return f"-> {path.readlink()}"
         return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "other"
 
     return {f"{path.relative_to(folder)}": of(path) for path in sorted(folder.rglob("*"))}
@@ -69,22 +73,22 @@ SPECIAL: dict[str, tuple[Callable[[Path], None], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["context.json", "samples.jsonl", "measurements.csv"])
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("packed", ["", ".gz"])
 @pytest.mark.parametrize("kind", SPECIAL)
 def test_a_file_of_a_run_is_a_regular_file(
-    run: Path, name: str, kind: str, packed: bool, capsys: pytest.CaptureFixture[str]
+    run: Path, name: str, kind: str, packed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (run / name).unlink()
     make, words = SPECIAL[kind]
-    make(run / (f"{name}.gz" if packed else name))
+    make(run / f"{name}{packed}")
     assert command("validate", run) == 2
     told = capsys.readouterr().err
     assert words in told
     assert told.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["context.json", "samples.jsonl", "measurements.csv"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_file_of_a_run_is_no_link(
     run: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,7 +116,7 @@ def test_a_file_of_another_tool_may_be_a_link_and_no_device(tmp_path: Path) -> N
         read_text(tmp_path / "zero")
 
 
-@pytest.mark.parametrize("name", ["context.json", "samples.jsonl", "measurements.csv"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_line_that_unpacks_to_very_much_is_not_kept(
     run: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,7 +137,7 @@ def test_a_file_of_very_many_lines_is_not_read_to_its_end(
     packed = gzip.compress(line * (1 + (1 << 20) // len(line)))
     samples.unlink()
     (run / "samples.jsonl.gz").write_bytes(packed)
-    with pytest.raises(RunError, match="samples.jsonl.gz: found more than 1 MiB"):
+    with pytest.raises(RunError, match=r"samples\.jsonl\.gz: found more than 1 MiB"):
         load_run(run)
 
 
@@ -169,11 +173,7 @@ def test_a_report_follows_no_link_below_a_run(
     else:
         assert code == 2
         assert f"{run / link}: found a link; expected a folder" in told
-        assert digest(run).keys() == {*map(str, written(run)), *parents(link)}
-
-
-def written(run: Path) -> list[Path]:
-    return [Path(name) for name in ("context.json", "measurements.csv", "samples.jsonl")]
+        assert digest(run).keys() == {*NAMES, *parents(link)}
 
 
 def parents(link: str) -> list[str]:
@@ -185,6 +185,9 @@ def test_out_may_be_a_link_but_nothing_below_it(run: Path, tmp_path: Path) -> No
     (tmp_path / "out").symlink_to("real")
     assert command("report", run, "-o", tmp_path / "out") == 0
     assert (tmp_path / "real/report.html").is_file()
+    (tmp_path / "real/deep").symlink_to(run)
+    with pytest.raises(RunError, match="found a link"):
+        write_files(tmp_path / "out", {"deep/x": b""})
     (run / "here").symlink_to(tmp_path / "real")
     with pytest.raises(RunError, match="found a link"):
         write_files(run / "here", {"x": b""})
@@ -200,15 +203,15 @@ def test_what_cannot_all_be_written_leaves_everything_as_it_was(
     out = tmp_path / "out"
     write_files(out, {"page.html": b"before"})
     before = digest(tmp_path)
-    create, made = files._create, list[Path]()
+    create, made = files._created, list[Path]()
 
-    def full(path: Path, content: bytes, created: Callable[[], object]) -> None:
-        create(path, content, created)
+    def full(path: Path) -> AbstractContextManager[IO[bytes]]:
         made.append(path)
         if len(made) == 3:
             raise OSError(28, "No space left on device", f"{path}")
+        return create(path)
 
-    monkeypatch.setattr(files, "_create", full)
+    monkeypatch.setattr(files, "_created", full)
     with pytest.raises(OSError, match="No space left"):
         write_files(out, {"page.html": b"after", "a/b.csv": b"1", "a/c/d.csv": b"2", "e": b"3"})
     assert len(made) == 3
@@ -398,3 +401,52 @@ def test_a_hostile_run_changes_nothing_outside_and_runs_nothing(
         if path.suffix == ".csv" and path.name != "measurements.csv":
             for row in csv.reader(StringIO(path.read_text(), newline="")):
                 assert not any(cell.startswith(("=", "@", "\t")) for cell in row), (path, row)
+
+
+# --- what no number, no text and no parameter may be ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fact", "words"),
+    [
+        ("[" * 65 + "]" * 65, "found more than 64 objects or lists in each other; expected fewer"),
+        ("[" * 80_000 + "]" * 80_000, "found more than 64 objects or lists in each other"),
+        ('"\\ud800"', "found half of a surrogate pair; expected text that is Unicode"),
+        ("1" + "0" * 400, "expected finite numbers only"),
+        ("9" * 5000, "expected finite numbers only"),
+    ],
+)
+@pytest.mark.parametrize("name", ["context.json", "samples.jsonl"])
+def test_json_that_nothing_writes_is_refused_in_a_line(
+    run: Path, name: str, fact: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (run / name).read_text()
+    (run / name).write_text(text.replace("{", f'{{"odd": {fact}, ', 1))
+    assert command("summary", run) == 2
+    told = capsys.readouterr().err
+    assert words in told
+    assert told.count("\n") == 1
+    assert len(told) < 1000 + len(f"{run}")
+
+
+def test_a_context_that_is_called_by_a_folder_above_is_refused(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (run / "context.json").read_text()
+    (run / "context.json").write_text(text.replace(f'"{run.name}"', '".."'))
+    assert command("summary", run) == 2
+    assert "expected a run that a folder can be called by" in capsys.readouterr().err
+
+
+def test_a_parameter_of_many_digits_is_no_number(tmp_path: Path) -> None:
+    lines = [layout_case("aos", SEVEN, size=word) for word in ("9" * 18, "9" * 19, "9" * 5000)]
+    rows = load_run(write_run(tmp_path, lines, table=False)).rows
+    assert [row.count("size") for row in rows] == [10**18 - 1, None, None]
+
+
+def test_a_number_of_no_size_that_a_device_has_is_not_valid(tmp_path: Path) -> None:
+    odd = (1.7e308, 1e31, 1e30, 0.0, 1e-30, 1e-31, 5e-324)
+    lines = [layout_case(f"l{place}", value) for place, value in enumerate(odd)]
+    rows = load_judged(write_run(tmp_path, lines)).rows
+    assert [row.valid for row in rows] == [False, False, True, True, True, False, False]
+    assert "magnitude: re-judged: numbers beyond 1e-30 or 1e+30" in rows[0].reasons

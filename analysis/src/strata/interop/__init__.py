@@ -21,9 +21,7 @@ Target = Literal["google-benchmark", "parquet", "csv"]
 """What a run can be written as."""
 
 
-def export(
-    run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bool = False
-) -> Path:
+def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bool = False) -> Path:
     """Write `run` to `file`, whole or not at all; raises `RunError` if it is there, or OSError.
 
     `unnamed` leaves out what tells who measured, and where (`strata.run.private`).

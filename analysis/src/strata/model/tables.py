@@ -56,15 +56,14 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table, *source: str) -> str:
-    """The table for LaTeX with the booktabs package, below comments: where the numbers come from."""
+    """The table for LaTeX with the booktabs package; comments say where the numbers come from."""
     columns = "".join("r" if place in table.numeric else "l" for place in range(len(table.header)))
     header, *rows = (
-        " & ".join(map(latex_text, row)) + r" \\"
-        for row in (table.header, *_plain(table))
+        " & ".join(map(latex_text, row)) + r" \\" for row in (table.header, *_plain(table))
     )
     lines = [
-        *(f"% {_line(words)}" for words in source), rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows,
-        r"\bottomrule", r"\end{tabular}",
+        *(f"% {_line(words)}" for words in source), rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 

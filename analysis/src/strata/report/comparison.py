@@ -42,7 +42,9 @@ def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path
         files.update({f"{stem}.{kind}": file for kind, file in made.items()})
 
     if found:
-        add("compare", words.data(found), lambda: _compare_changes.chart(found), parts[: len(found)])
+        add(
+            "compare", words.data(found), lambda: _compare_changes.chart(found), parts[: len(found)]
+        )
     if beside:
         add("devices", devices.data(beside), lambda: _compare_devices.chart(beside), parts[-1:])
     drawings = [

@@ -48,6 +48,7 @@ FEW = 40
 MOST = 8
 """Of the rows of a case that are invalid for one reason these are listed: a case has dozens."""
 
+
 def write(runs: Sequence[Run], out: Path) -> Path:
     """Write the report of `runs` into the folder `out`; returns the path of the page.
 

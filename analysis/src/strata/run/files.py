@@ -210,11 +210,11 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         for name, content in files.items():
             path = folder / name
-            if ".." in Path(name).parts or path.is_dir():
-                raise RunError(path, found="a folder", expected="a file", mend="name another")
-            _make_folder(path.parent, folder, made)
+            _make_folder(path, folder, made)
             part = path.with_name(f".{path.name}.{os.getpid()}")
-            _create(part, content, lambda path=path, part=part: parts.setdefault(path, part))
+            with _created(part) as file:
+                parts[path] = part
+                file.write(content)
         for path, part in parts.items():
             part.replace(path)
     except BaseException:
@@ -227,9 +227,11 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _make_folder(path: Path, root: Path, made: list[Path]) -> None:
-    """Makes a folder and those above it; `made` are then those that were not there."""
+    """Makes the folders above a file; `made` are then those that were not there."""
+    if ".." in path.relative_to(root).parts or path.is_dir():
+        raise RunError(path, found="a folder", expected="a file", mend="name another")
     below = False
-    for step in (*reversed(path.absolute().parents), path.absolute()):
+    for step in reversed(path.absolute().parents):
         if below and step.is_symlink():
             found, expected = "a link", "a folder or nothing below a run folder and what is written"
             raise RunError(step, found=found, expected=expected, mend="remove it, or name --out")
@@ -244,13 +246,13 @@ def _is_run(folder: Path) -> bool:
     return os.path.lexists(context) or os.path.lexists(packed(context))
 
 
-def _create(path: Path, content: bytes, created: Callable[[], object]) -> None:
-    """Writes a file that must not be there, nor a link; calls `created` once it is."""
+@contextmanager
+def _created(path: Path) -> Iterator[IO[bytes]]:
+    """A new file to write to; neither a file nor a link may be there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
-            created()
-            file.write(content)
+            yield file
     except OSError as error:
         error.filename = path  # a full disk does not say whose
         raise
@@ -277,7 +279,7 @@ def resource(package: str, name: str) -> str:
 
 
 def read_utf8(path: Path) -> str:
-    """The text of a file; raises `RunError`, OSError, or UnicodeDecodeError where it is no UTF-8."""
+    """The text of a file; raises `RunError` or OSError, UnicodeDecodeError if it is no UTF-8."""
     with regular(path) as file:
         return at_once(file, path, MOST_OF_LINE).decode()
 
