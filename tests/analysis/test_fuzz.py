@@ -68,7 +68,7 @@ def changed(data: Any, changes: list[tuple[int, Any]], *, gone: bool = False) ->
             if gone and isinstance(holder, dict) and number % 3 == 0:
                 del holder[key]
             else:
-                holder[key] = value
+                holder[key] = copy.deepcopy(value)
     return data
 
 
