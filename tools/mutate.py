@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RUNNERS = ("pytest", "gtest", "ctest")
 KEYS = {"file", "from", "to", "build", "survives", *RUNNERS}
 VERDICTS = ("killed", "explained", "survived", "error")
-PATIENCE = "900"  # seconds; a test that takes longer has noticed
+PATIENCE = "300"  # seconds; a test that takes longer has noticed
 CONFIGURE = {
     "host": ["-DSTRATA_WERROR=OFF"],  # a mutant may leave a name unused
     "cuda": ["-DSTRATA_WERROR=OFF", "-DCMAKE_CUDA_ARCHITECTURES=90-real"],

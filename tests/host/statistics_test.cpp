@@ -39,6 +39,7 @@ TEST(Median, RefusesNoSamplesAndNumbersThatAreNotFinite) {
 TEST(MiddleMean, LeavesOutAQuarterAtEitherEnd) {
   EXPECT_EQ(middle_mean(std::vector{-1e9, 1.0, 2.0, 3.0, 6.0, 7.0, 8.0, 1e9}), 4.5);
   EXPECT_EQ(middle_mean(std::vector{1e9, 4.0, 0.0, 3.0, 8.0}), 4.0);
+  EXPECT_EQ(middle_mean(std::vector{1.0, 2.0, 3.0, 4.0, 8.0, 9.0, 10.0}), 5.0);
 }
 
 TEST(MiddleMean, OfFewIsTheirMedian) {
