@@ -45,7 +45,8 @@ std::vector<std::string> call_of(const std::vector<std::string>& arguments) {
   std::string python = variable("STRATA_PYTHON");
   const fs::path own = source / ".venv" / "bin" / "python";
   if (python.empty()) python = is_there(own) ? own.string() : "python3";
-  std::vector<std::string> words{python, "-m", "strata"};
+  // -P: a strata.py or jinja2.py in the working folder is nobody's to run.
+  std::vector<std::string> words{python, "-P", "-m", "strata"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return words;
 }

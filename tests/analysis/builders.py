@@ -286,7 +286,7 @@ def strata(
 ) -> subprocess.CompletedProcess[str]:
     """What the command did, warnings being errors."""
     return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "strata", *map(str, arguments)],
+        [sys.executable, "-W", "error", "-P", "-m", "strata", *map(str, arguments)],
         env=os.environ | {"PYTHONPATH": f"{SOURCES}"} | environment, cwd=cwd,
         capture_output=True, check=False, encoding="utf-8",
     )  # fmt: skip

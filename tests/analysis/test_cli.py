@@ -1,6 +1,8 @@
 """The command: what it prints, where, and the exit codes."""
 
 import os
+import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -123,13 +125,17 @@ def test_report_that_cannot_be_written_is_one_line_and_exit_2(tmp_path: Path) ->
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_full_disk_is_one_line_that_names_the_file(tmp_path: Path) -> None:
-    bib = tmp_path / "out" / "references.bib"
-    bib.parent.mkdir()
-    bib.symlink_to("/dev/full")
-    done = strata("report", write_run(tmp_path, [layout_case()]), "-o", bib.parent)
+def test_a_full_disk_is_one_line_that_names_a_file_and_leaves_none(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [layout_case()])
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "strata", "report", run, "-o", tmp_path / "out"],
+        env=os.environ | {"PYTHONPATH": f"{SOURCES}"}, capture_output=True, check=False,
+        encoding="utf-8",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)),
+    )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr == f"strata: cannot write {bib}: No space left on device\n"
+    assert re.fullmatch(rf"strata: cannot write {tmp_path}/out/\S+: File too large\n", done.stderr)
+    assert not (tmp_path / "out").exists()
 
 
 def test_run_given_twice_is_one_line_and_exit_2(tmp_path: Path) -> None:
@@ -159,3 +165,18 @@ def test_help_needs_no_run_and_no_matplotlib() -> None:
     assert (
         subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
     )
+
+
+def test_nothing_in_the_working_folder_is_imported(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "runs", [layout_case()])
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("strata", "jinja2", "matplotlib", "msgspec", "typer", "numpy"):
+        (here / f"{name}.py").write_text("raise SystemExit('it was run')\n")
+    done = strata("report", run, "-o", tmp_path / "out", cwd=here)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_program_calls_the_analysis_without_the_working_folder() -> None:
+    source = Path(__file__).parents[2] / "harness/cli/analysis_command.cpp"
+    assert '"-P", "-m", "strata"' in source.read_text(encoding="utf-8")

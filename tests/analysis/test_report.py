@@ -35,6 +35,7 @@ from strata.model.truth import load_run
 from strata.report import page as report
 from strata.report import sentences, tables
 from strata.run import Run, RunError
+from strata.run.private import without_paths
 
 
 class Page(HTMLParser):
@@ -306,7 +307,7 @@ def test_a_run_given_twice_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_paths_of_the_machine_are_cut(found: str, shown: str) -> None:
-    assert report.without_paths(found) == shown
+    assert without_paths(found) == shown
 
 
 def test_report_holds_no_path_of_the_machine(tmp_path: Path) -> None:

@@ -36,6 +36,26 @@ def test_rank_agrees_with_the_binomial_quantile_of_scipy() -> None:
         assert median_rank(count) == int(binom.ppf(0.025, count, 0.5))
 
 
+def plain_rank(count: int) -> int | None:
+    """The definition, in whole numbers: 2 * P(fewer than `rank` samples below) <= 1/20."""
+    rank, tail, ways = 0, 1, 1
+    while 40 * tail <= 2**count:
+        rank += 1
+        ways = ways * (count - rank + 1) // rank
+        tail += ways
+    return rank or None
+
+
+def test_rank_is_that_of_the_plain_definition() -> None:
+    counts = (*range(1200), 4001, 10_000)
+    assert [median_rank(count) for count in counts] == [plain_rank(count) for count in counts]
+
+
+def test_rank_of_very_many_samples_takes_no_time_that_grows_with_them() -> None:
+    assert median_rank(100_000) == 49_690
+    assert median_rank(10**9) == 499_969_010  # by whole numbers this would take years
+
+
 @pytest.mark.parametrize("count", range(6))
 def test_no_interval_below_six_samples(count: int) -> None:
     assert median_interval([1.0] * count) is None
@@ -64,3 +84,8 @@ def test_spread_is_median_interval_and_range_of_samples_in_any_order(
     shuffled = list(samples)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert spread(shuffled) == found
+
+
+def test_the_median_of_the_largest_numbers_is_a_number() -> None:
+    assert spread([1.7e308, 1.5e308])[0] == pytest.approx(1.6e308)
+    assert spread([1.7e308])[0] == spread([1.7e308] * 3)[0] == 1.7e308

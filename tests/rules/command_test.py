@@ -29,7 +29,7 @@ LOCKS = tempfile.TemporaryDirectory()
 
 
 def strata(
-    *arguments: str, timeout: float = PATIENCE, **environment: str
+    *arguments: str, timeout: float = PATIENCE, cwd: str | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [STRATA, *arguments],
@@ -37,6 +37,7 @@ def strata(
         text=True,
         timeout=timeout,
         stdin=subprocess.DEVNULL,
+        cwd=cwd,
         env={**os.environ, "TMPDIR": LOCKS.name, **environment},
         check=False,
     )
@@ -462,6 +463,13 @@ class Command(unittest.TestCase):
             self.assertEqual(answer.returncode, code, answer.stderr)
             self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
             self.assertIn(word, answer.stderr)
+
+    def test_nothing_in_the_working_folder_is_run(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("strata", "jinja2", "msgspec"):
+                Path(folder, f"{name}.py").write_text("open('was_run', 'w').close()\n")
+            strata("report", "/no/such/run", cwd=folder, STRATA_PYTHON=sys.executable)
+            self.assertEqual(3, len(os.listdir(folder)))
 
     def test_the_analysis_commands_reach_python_and_pass_its_exit_code_on(self) -> None:
         answer = strata("report", "/no/such/run", STRATA_PYTHON=sys.executable)

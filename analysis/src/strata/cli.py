@@ -20,6 +20,8 @@ from strata.report.sentences import sentences
 from strata.roofline import verdicts
 from strata.roofline.table import table
 from strata.run import Run, RunError, one_line
+from strata.run.files import visible
+from strata.run.private import anonymous
 from strata.run.validate import findings
 
 BAD_INPUT = 2
@@ -40,6 +42,12 @@ def _option(told: str, metavar: str | None = None, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=told)
 
 
+Unnamed = Annotated[
+    bool,
+    _option("Leave out arguments, paths, host name, UUIDs and serials.", None, "--anonymous"),
+]
+
+
 def _out(command: str) -> Any:
     told = f"Folder to write to [RUN/{command}; ./{command} for several runs]."
     return _option(told, "DIR", "--out", "-o")
@@ -50,16 +58,18 @@ def _folder(out: Path | None, runs: Sequence[Path], what: str) -> Path:
 
 
 @app.command()
-def report(runs: Runs, out: Annotated[Path | None, _out("report")] = None) -> None:
+def report(
+    runs: Runs, out: Annotated[Path | None, _out("report")] = None, *, unnamed: Unnamed = False
+) -> None:
     """Write report.html, and every figure and table as files beside it."""
-    loaded = [load_run(run) for run in runs]
+    loaded = [anonymous(run) if unnamed else run for run in map(load_run, runs)]
     folder = _folder(out, runs, "report")
     from strata.report import page  # brings matplotlib: half a second that only this needs
 
     path = page.write(loaded, folder)
     for run in loaded:
         _print_table(run)
-    typer.echo(f"{path}")
+    _say(f"{path}")
 
 
 @app.command(name="roofline")
@@ -82,9 +92,9 @@ def draw_roofline(
 
     shown = write(loaded, folder, ceilings=lender, nominal=nominal)
     for form, found in shown.items():
-        typer.echo(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
+        _say(f"{tables.terminal(table(found, form))}{folder / form.name}.svg")
     for problem in (one for found in shown.values() for one in verdicts.problems(found)):
-        typer.echo(f"strata: above its roof: {one_line(problem)}", err=True)
+        _say(f"strata: above its roof: {one_line(problem)}", err=True)
     raise typer.Exit(int(any(verdicts.impossible(found) for found in shown.values())))
 
 
@@ -98,8 +108,8 @@ def summary(
     loaded = load_run(run)
     if not brief:
         for sentence in sentences(loaded):
-            typer.echo(plain(sentence))
-        typer.echo(counted.proof(loaded))
+            _say(plain(sentence))
+        _say(counted.proof(loaded))
     _print_table(loaded)
 
 
@@ -143,9 +153,9 @@ def compare(
         write(found, beside, out)
     parts = output.sections(found, beside)
     for warning in dict.fromkeys(warning for part in parts for warning in part.warnings):
-        typer.echo(f"strata: warning: {one_line(warning)}", err=True)
+        _say(f"strata: warning: {one_line(warning)}", err=True)
     for part in parts:
-        show(part, typer.echo, drawn=sys.stdout.isatty())
+        show(part, typer.echo, drawn=sys.stdout.isatty())  # which makes all visible itself
     raise typer.Exit(int(any(one.verdicts()["slower"] for one in found)))
 
 
@@ -157,14 +167,14 @@ def validate(runs: Runs) -> None:
         run = load_run(folder)
         if found := findings(run):
             broken = True
-            typer.echo("\n".join(f"{folder}: {line}" for line in found), err=True)
+            _say("\n".join(f"{folder}: {line}" for line in found), err=True)
         else:
             unfinished = "" if run.context.state == "complete" else f", {run.context.state}"
             counts = f"{len(run.cases)} cases, {len(run.rows)} rows{unfinished}"
-            typer.echo(f"{folder}: sound ({counts})")
+            _say(f"{folder}: sound ({counts})")
             for rule, rows, cases, says in fallen(run):
                 told = "valid, and say what they are" if says else "not valid"
-                typer.echo(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
+                _say(f"  {rule:<8} {rows:>7} rows of {cases} cases re-judged: {told}")
     raise typer.Exit(BAD_INPUT if broken else 0)
 
 
@@ -177,9 +187,10 @@ def write_as(
     ],
     *,
     force: Annotated[bool, _option("Write over FILE.", None, "--force")] = False,
+    unnamed: Unnamed = False,
 ) -> None:
     """Write a run as a file for other tools."""
-    typer.echo(f"{interop.export(load_run(run), file, to=to, force=force)}")
+    _say(f"{interop.export(load_run(run), file, to=to, force=force, unnamed=unnamed)}")
 
 
 @app.command(name="import")
@@ -192,23 +203,27 @@ def bring_in(
     force: Annotated[bool, _option("Write over such a run.", None, "--force")] = False,
 ) -> None:
     """Make a run folder of another tool's file, and print its path."""
-    typer.echo(f"{interop.bring_in(file, to, force=force)}")
+    _say(f"{interop.bring_in(file, to, force=force)}")
+
+
+def _say(text: str, *, err: bool = False) -> None:
+    """Writes to the terminal, or wherever: nothing of a run or a name controls it."""
+    typer.echo(visible(text), err=err)
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"strata: {one_line(message)}", err=True)
+    _say(f"strata: {one_line(message)}", err=True)
     sys.exit(BAD_INPUT)
 
 
 def _print_table(run: Run) -> None:
     """The headlines: drawn on a terminal, plain columns elsewhere."""
     table = headlines.table(run)
-    title = f"{run.context.device.name} ({run.context.run})"
+    title = one_line(f"{run.context.device.name} ({run.context.run})")
     if sys.stdout.isatty():
-        text = tables.drawn(table, title=title, head=False)
+        typer.echo(tables.drawn(table, title=title, head=False), nl=False)
     else:
-        text = f"{title}\n{tables.terminal(table, head=False)}"
-    typer.echo(text, nl=False)
+        _say(f"{title}\n{tables.terminal(table, head=False)}".rstrip("\n"))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -217,5 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(args=arguments, prog_name="python -m strata")
     except RunError as error:
         _fail(f"{error}")
+    except (ArithmeticError, ValueError) as error:
+        _fail(f"the runs hold numbers that cannot be computed with ({error})")
     except OSError as error:
         _fail(f"cannot write {error.filename or 'the files'}: {error.strerror}")

@@ -198,7 +198,10 @@ def _table(found: Devices, group: Group) -> Table:
     lines = []
     for label, (first, *later) in group.lines:
         cells = [number(one.value) if one else "–" for one in (first, *later)]
-        cells += [f"{one.value / first.value:.3g}×" if one and first else "–" for one in later]
+        cells += [
+            f"{one.value / first.value:.3g}×" if one and first and first.value else "–"
+            for one in later
+        ]
         lines.append((label, *cells))
     panel, ratios = group.panel, [f"{name}, over the first" for name in found.names[1:]]
     title = f"{panel.title} ({panel.unit}; {panel.better} is better)"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from strata.model import Table, tables
-from strata.run.files import csv_bytes
+from strata.run.files import csv_bytes, visible
 
 SHOWN = 30
 """So many alarms stand on a terminal; the files have them all."""
@@ -38,18 +38,20 @@ def table_of(
 
 def markdown(section: Section) -> str:
     """The section in GitHub's Markdown."""
-    warnings = [f"**Warning:** {warning}" for warning in section.warnings]
+    text = tables.markdown_text
+    warnings = [f"**Warning:** {text(warning)}" for warning in section.warnings]
+    notes = [*map(text, section.notes)]
     shown = (*section.tables, *section.details)
-    listed = (f"## {table.title}\n\n{tables.markdown(table)}" for table in shown)
-    lines = (f"# {section.title}", *section.notes[:1], *warnings, *section.notes[1:], *listed)
+    listed = (f"## {text(table.title)}\n\n{tables.markdown(table)}" for table in shown)
+    lines = (f"# {text(section.title)}", *notes[:1], *warnings, *notes[1:], *listed)
     return "\n\n".join(lines).rstrip() + "\n"
 
 
 def latex(section: Section) -> str:
     """The tables of the section for LaTeX, each below comments that say what it is of."""
     warnings = [f"warning: {warning}" for warning in section.warnings]
-    source = "\n% ".join([section.title, *section.notes[:1], *warnings])
-    return "\n".join(tables.latex(table, f"{table.title}\n% {source}") for table in section.tables)
+    source = (section.title, *section.notes[:1], *warnings)
+    return "\n".join(tables.latex(table, table.title, *source) for table in section.tables)
 
 
 def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
@@ -59,10 +61,10 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
         plain = tables.terminal(table, head=head)
         say((tables.drawn(table, colours=_COLOURS) if drawn else plain).rstrip("\n"))
 
-    say(section.title)
+    say(visible(section.title))
     if section.alarms is None:
         for table in section.tables:
-            say(f"\n{table.title}")
+            say(f"\n{visible(table.title)}")
             put(table, head=True)
         return
     if section.alarms.rows:
@@ -70,7 +72,7 @@ def show(section: Section, say: Callable[[str], None], *, drawn: bool) -> None:
     if (more := len(section.alarms.rows) - SHOWN) > 0:
         say(f"and {more} more")
     for note in section.notes:
-        say(note)
+        say(visible(note))
 
 
 def as_csv(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:

@@ -10,6 +10,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 from strata.figures._chart import INK
+from strata.run.files import visible
 
 POINT = 72.0
 """Points of an inch."""
@@ -94,6 +95,9 @@ class Text:
     bold: bool = False
     pad: float | None = None
     spacing: float = 1.2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", visible(self.text))  # no font has the others
 
     @property
     def width(self) -> float:

@@ -12,17 +12,27 @@ the file can vouch for; no gate of ours saw it, so every case says `unverified`.
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import replace
+
 from strata.run import Run, RunError, read_text, write_whole
+from strata.run.private import anonymous, without_paths
 
 Target = Literal["google-benchmark", "parquet", "csv"]
 """What a run can be written as."""
 
 
-def export(run: Run, file: Path, *, to: Target, force: bool = False) -> Path:
-    """Write `run` to `file`, whole or not at all; raises `RunError` if it is there, or OSError."""
+def export(run: Run, file: Path, *, to: Target, force: bool = False, unnamed: bool = False) -> Path:
+    """Write `run` to `file`, whole or not at all; raises `RunError` if it is there, or OSError.
+
+    `unnamed` leaves out what tells who measured, and where (`strata.run.private`).
+    """
     from strata.interop import google_benchmark, parquet, plain_csv
 
     formats = {"google-benchmark": google_benchmark, "parquet": parquet, "csv": plain_csv}
+    if unnamed:
+        run = anonymous(run)
+        cut = (replace(row, reasons=without_paths(row.reasons)) for row in run.rows)
+        run = replace(run, rows=tuple(cut))
     return write_whole(file, lambda: formats[to].encode(run), force=force)
 
 

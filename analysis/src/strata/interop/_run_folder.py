@@ -95,7 +95,9 @@ def write(imported: Imported, file: Path, text: str, folder: Path, *, force: boo
     header = json.dumps(to_builtins(context), indent=2, ensure_ascii=False)
     samples = "".join(f"{dump(to_builtins(line))}\n" for line in lines)
     files = {CONTEXT_FILE: f"{header}\n".encode(), SAMPLES_FILE: samples.encode()}
-    return place_folder(run, files, lambda part: {MEASUREMENTS_FILE: encode(load_run(part))})
+    return place_folder(
+        run, files, lambda part: {MEASUREMENTS_FILE: encode(load_run(part), exact=True)}
+    )
 
 
 def _lines(imported: Imported, file: Path, started: str) -> Iterator[Json]:

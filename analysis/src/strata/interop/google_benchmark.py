@@ -45,7 +45,8 @@ from strata.run import (
     finite,
     grouped,
 )
-from strata.run.strict import refusal
+from strata.run.private import without_paths
+from strata.run.strict import WrongError, refusal, whole
 
 TOOL = "Google Benchmark"
 METHOD = "google_benchmark"
@@ -68,6 +69,8 @@ NO_COUNTER = {
 """What an entry has that is no counter of its author (`allocs_per_iter` on: its memory manager)."""
 FLAGS = frozenset({"real_time", "process_time", "manual_time"})
 """Words at the end of a name that say which clock was read."""
+HUGE = 1e140
+"""Beyond it squares are infinite, and the format has statistics."""
 NOISE = Noise("unverified", "not held against a bound")
 MEND = "write it again with --benchmark_out=FILE --benchmark_out_format=json"
 
@@ -82,6 +85,7 @@ def encode(run: Run) -> bytes:
     family = 0
     for case, group in groupby(run.rows, key=lambda row: row.case):
         timed = [row for row in group if row.provenance == "timed" and row.taken]
+        timed = [row for row in timed if max(map(abs, row.taken)) < HUGE]
         if not (time := _time_of(timed)):
             continue
         row, nanoseconds, label = time
@@ -105,6 +109,8 @@ def _time_of(timed: Sequence[Row]) -> tuple[Row, list[float], str] | None:
     if not found or not found.valid or hertz <= 0:
         return None
     nanoseconds = [PER_SECOND["ns"] * (sample / hertz) for sample in found.taken]
+    if max(map(abs, nanoseconds)) >= HUGE:
+        return None
     return found, nanoseconds, f"{found.quantity} by {found.method}{clocked}"
 
 
@@ -118,7 +124,7 @@ def _context(run: Run, units: Mapping[str, tuple[str, Provenance]], left_out: in
     return {
         "date": context.started.replace("Z", "+00:00"),
         "host_name": UNKNOWN,
-        "executable": " ".join(context.command),
+        "executable": without_paths(" ".join(context.command)),
         "num_cpus": context.host.cores,
         "mhz_per_cpu": round(clock / 1e6) if isinstance(clock, int | float) else 0,
         "cpu_scaling_enabled": False,
@@ -232,14 +238,14 @@ def decode(text: str, file: Path) -> Imported:
         raise RunError(file, found=found, expected=expected, mend=MEND)
 
     try:
-        raw = json.loads(text)
+        raw = whole(text, json.JSONDecoder())  # which lets NaN pass: the format has it
         data = msgspec.convert(raw, _File)
         members = [
             one | {"numbers": {key: finite(one[key]) for key in one}} for one in data.benchmarks
         ]
         entries = msgspec.convert(members, list[_Entry])
         units = msgspec.json.decode(data.context.strata_quantities, type=Units)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, WrongError) as error:
         raise refusal(file, None, error, MEND) from error
     except (ValueError, RecursionError) as error:
         found = f"{error}".replace("`$[", "`benchmarks[").replace("`$.", "`")
@@ -280,9 +286,9 @@ def _utc(date: Any) -> str | None:
     """A date with its zone as UTC; None without one, which could be a day off."""
     try:
         when = datetime.fromisoformat(date)
-    except (TypeError, ValueError):
+        return f"{when.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if when.tzinfo else None
+    except (TypeError, ValueError, OverflowError):
         return None
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if when.tzinfo else None
 
 
 def _own(title: str) -> tuple[str, str, Backend, dict[str, str]] | None:

@@ -43,6 +43,9 @@ COARSE = 0.05
 FINE = 0.005
 """Within it, two profilers agree (tools/ncu_check.py)."""
 
+DIGITS = 280
+"""Beyond so many before or behind the point, a number is none that a machine counted."""
+
 ID, KERNEL, BLOCK, GRID = "ID", "Kernel Name", "Block Size", "Grid Size"
 DEVICE, CAPABILITY = "Device", "CC"
 SECTION, LABEL, UNIT, VALUE = "Section Name", "Metric Name", "Metric Unit", "Metric Value"
@@ -132,6 +135,8 @@ def reading_of(text: str, unit: str, metric: str) -> Reading | None:
         return None
     scale, spelt = scale_of(unit)
     number = Decimal(bare.replace(",", ""))
+    if not number.is_finite() or abs(number.adjusted()) > DIGITS:
+        return None
     # A whole number in a unit that ncu scaled lost its digits too.
     rounded = scale > 1 or not bare.lstrip("-").replace(",", "").isdecimal()
     half = Decimal(5).scaleb(int(number.as_tuple().exponent) - 1) * scale if rounded else 0

@@ -10,11 +10,14 @@ from strata.run import COLUMNS, Run, params_text
 from strata.run.files import csv_bytes
 
 
-def encode(run: Run) -> bytes:
-    """The rows of `run` as the bytes of a CSV file, derived from the samples."""
+def encode(run: Run, *, exact: bool = False) -> bytes:
+    """The rows of `run` as the bytes of a CSV file; `exact` is `measurements.csv` itself.
+
+    Otherwise words that a spreadsheet would run have an apostrophe before them.
+    """
     words = {
         "params": lambda row: params_text(row.params),
         "valid": lambda row: "true" if row.valid else "false",
     }
     columns = [words.get(column, attrgetter(column)) for column in COLUMNS]
-    return csv_bytes(COLUMNS, ([cell(row) for cell in columns] for row in run.rows))
+    return csv_bytes(COLUMNS, ([cell(row) for cell in columns] for row in run.rows), exact=exact)

@@ -137,7 +137,7 @@ def along(run: Run, rung: str, axis: str) -> tuple[AxisPoint, ...]:
     cases = ladder.Cases(run)
     of_rung = (row for row in cases.having(RATE) if row.benchmark == rung)
     by_place = grouped((row for row in of_rung if row.count(axis) is not None), ladder.place_of)
-    places = {at: grouped(by_place[at], lambda row: int(row.params[axis])) for at in by_place}
+    places = {at: grouped(by_place[at], lambda row: row.count(axis) or 0) for at in by_place}
     ranked = sorted(places.items(), key=lambda item: (len(item[1]), place_rank(item[0])))
     chosen = {place[0]: by_value for place, by_value in ranked if len(by_value) > 1}
     points = []

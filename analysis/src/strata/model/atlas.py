@@ -116,11 +116,11 @@ def _l2_bytes(run: Run) -> float:
 def tlb_knee(run: Run) -> float | None:
     """Bytes that the kept translations reach, by the first plateau of `tlb`; None if unknown."""
     walked = {
-        int(row.params["footprint"]): row.value
+        footprint: row.value
         for row in _valid(run, "tlb")
         if (row.quantity, row.text("allocation")) == ("load_cycles", "malloc")
         and row.method in CLOCKS
-        and row.count("footprint")
+        and (footprint := row.count("footprint"))
     }
     sizes = sorted(walked)
     found = plateaus.find([*map(float, sizes)], [walked[size] for size in sizes])
@@ -154,7 +154,7 @@ def latencies(run: Run, space: str = "") -> Mapping[str, Latency]:
 
 
 def _size(row: Row) -> int:
-    return int(row.params["footprint"])
+    return row.count("footprint") or 0
 
 
 def constants(run: Run) -> Mapping[str, Row]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from strata.model.text import Table, plain
 from strata.model.units import SPACE, THIN
+from strata.run.files import visible
 
 LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -27,9 +28,25 @@ LATEX = str.maketrans(
 """What stands for letters that LaTeX and BibTeX do not take as they are."""
 
 
+def markdown_text(text: str) -> str:
+    """`text` as a line of GitHub's Markdown: no HTML, no link, no cell of a table."""
+    for letter, instead in {"<": "&lt;", "](": "]\\(", "|": "\\|"}.items():
+        text = text.replace(letter, instead)
+    return _line(text)
+
+
+def latex_text(text: str) -> str:
+    """`text` as LaTeX shows it; none of it is run."""
+    return _line(text).translate(LATEX)
+
+
+def _line(text: str) -> str:
+    return visible(text).replace("\n", "\\n")
+
+
 def markdown(table: Table) -> str:
     """The table in GitHub's Markdown, columns aligned in the source too."""
-    rows = [table.header, *([cell.replace("|", "\\|") for cell in row] for row in _plain(table))]
+    rows = [[markdown_text(cell) for cell in row] for row in (table.header, *_plain(table))]
     header, *lines = _aligned(rows, table.numeric)
     rule = [
         "-" * (len(cell) - 1) + (":" if place in table.numeric else "-")
@@ -38,23 +55,22 @@ def markdown(table: Table) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *lines))
 
 
-def latex(table: Table, source: str) -> str:
-    """The table for LaTeX with the booktabs package; `source` says where the numbers come from."""
+def latex(table: Table, *source: str) -> str:
+    """The table for LaTeX with the booktabs package; comments say where the numbers come from."""
     columns = "".join("r" if place in table.numeric else "l" for place in range(len(table.header)))
     header, *rows = (
-        " & ".join(cell.translate(LATEX) for cell in row) + r" \\"
-        for row in (table.header, *_plain(table))
+        " & ".join(map(latex_text, row)) + r" \\" for row in (table.header, *_plain(table))
     )
     lines = [
-        f"% {source}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows,
-        r"\bottomrule", r"\end{tabular}",
+        *(f"% {_line(words)}" for words in source), rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
 def terminal(table: Table, *, head: bool = True) -> str:
     """The table in plain aligned columns, without rules: for pipes and logs."""
-    rows = [table.header, *_plain(table)] if head else _plain(table)
+    rows = [[*map(_line, row)] for row in (*([table.header] if head else []), *_plain(table))]
     lines = _aligned(rows, table.numeric)
     return "".join("  ".join(line).rstrip() + "\n" for line in lines)
 
@@ -66,12 +82,12 @@ def drawn(
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    grid = Drawn(title=title or None, title_justify="left", show_header=head)
+    grid = Drawn(title=_line(title) or None, title_justify="left", show_header=head)
     for place, name in enumerate(table.header):
         grid.add_column(name, justify="right" if place in table.numeric else "left")
     for cells in _plain(table):
-        grid.add_row(*cells, style=(colours or {}).get(cells[0]))
-    console = Console()
+        grid.add_row(*map(_line, cells), style=(colours or {}).get(cells[0]))
+    console = Console(markup=False, emoji=False)
     with console.capture() as text:
         console.print(grid)
     return text.get()

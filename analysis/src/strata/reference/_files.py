@@ -85,20 +85,20 @@ def read(path: Path, kind: type[Record]) -> Iterator[Record]:
 
     columns = _columns(kind)
     try:
-        text = read_utf8(path)
-    except (OSError, UnicodeDecodeError) as error:
+        reader = csv.reader(StringIO(read_utf8(path), newline=""))
+        lines = [(texts, reader.line_num) for texts in reader]
+    except (OSError, UnicodeDecodeError, RunError, csv.Error) as error:
         raise refused(None, f"{error}", "a readable table in UTF-8") from error
-    reader = csv.reader(StringIO(text, newline=""))
-    header = next(reader, [])
+    header = lines[0][0] if lines else []
     if sorted(header) != sorted(columns):
         raise refused(1, f"columns {','.join(header) or 'none'}", ",".join(columns))
-    for texts in reader:
+    for texts, line in lines[1:]:
         if len(texts) != len(header):
-            raise refused(reader.line_num, f"{len(texts)} cells", f"{len(header)}")
+            raise refused(line, f"{len(texts)} cells", f"{len(header)}")
         cells = {name: text for name, text in zip(header, texts, strict=True) if text}
         for name, field in columns.items():
             if field.required and name not in cells:
-                raise refused(reader.line_num, f"nothing under {name}", "a word or a number")
+                raise refused(line, f"nothing under {name}", "a word or a number")
         row = cells | {"origin": cells}
         try:
             yield msgspec.convert(row, kind, strict=False, dec_hook=lambda of, text: of(text))
@@ -106,13 +106,13 @@ def read(path: Path, kind: type[Record]) -> Iterator[Record]:
             said, _, place = f"{error}".partition(" - at ")
             name = place.strip("`").rpartition(".")[2]
             if name not in cells:
-                raise refused(reader.line_num, said, "a row as README.md has it") from error
+                raise refused(line, said, "a row as README.md has it") from error
             # What its type allows in so many words, or else what msgspec says of it.
             allowed = [getattr(one, "description", one) for one in get_args(columns[name].type)]
             expected = " or ".join(word for word in allowed if isinstance(word, str))
             expected = expected or said.removeprefix("Expected ").partition(", got ")[0]
             found = f"'{cells[name]}' under {name}"
-            raise refused(reader.line_num, found, expected) from error
+            raise refused(line, found, expected) from error
 
 
 def _columns(kind: Any) -> dict[str, msgspec.structs.FieldInfo]:

@@ -9,7 +9,7 @@
 The same runs give the same bytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from strata.compare import devices, words
@@ -20,6 +20,7 @@ from strata.figures import _compare_changes, _compare_devices
 from strata.figures._chart import Chart
 from strata.figures._images import images
 from strata.model import plain
+from strata.report.attempt import attempt
 from strata.report.page import environment, inline_svg
 from strata.run.files import write_files
 
@@ -32,16 +33,20 @@ def write(found: Sequence[Comparison], beside: devices.Devices | None, out: Path
     parts = sections(found, beside)
     files: dict[str, bytes] = {}
 
-    def add(stem: str, data: bytes, chart: Chart, parts: Sequence[Section]) -> None:
-        made = {"csv": data, **images(chart)}
+    def add(stem: str, data: bytes, chart: Callable[[], Chart], parts: Sequence[Section]) -> None:
+        made = {"csv": data}
+        with attempt(f"The figure {stem!r}"):
+            made |= images(chart())
         for kind, text in (("md", markdown), ("tex", latex)):
             made[kind] = "\n".join(map(text, parts)).encode()
         files.update({f"{stem}.{kind}": file for kind, file in made.items()})
 
     if found:
-        add("compare", words.data(found), _compare_changes.chart(found), parts[: len(found)])
+        add(
+            "compare", words.data(found), lambda: _compare_changes.chart(found), parts[: len(found)]
+        )
     if beside:
-        add("devices", devices.data(beside), _compare_devices.chart(beside), parts[-1:])
+        add("devices", devices.data(beside), lambda: _compare_devices.chart(beside), parts[-1:])
     drawings = [
         inline_svg(files[name].decode(), f"{name[:7]}-", "Comparison")
         for name in ("compare.svg", "devices.svg")

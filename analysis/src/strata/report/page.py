@@ -32,6 +32,7 @@ from strata.report.sentences import sentences
 from strata.report.tables import made, tables_of
 from strata.run import VERDICTS, Run, Verdict, grouped, params_text
 from strata.run.files import write_files
+from strata.run.private import without_paths
 from strata.run.rows import Places
 from strata.run.schema import Host
 from strata.run.validate import findings, refuse_repeated, refuse_unusable
@@ -46,18 +47,6 @@ FEW = 40
 
 MOST = 8
 """Of the rows of a case that are invalid for one reason these are listed: a case has dozens."""
-
-# An absolute path of the machine that measured: two or more steps from the root, a home or a drive.
-# It starts where a word does, or behind a compiler's flag of one letter (-I/opt/include).
-_HOST_PATH = re.compile(
-    r"(?:(?<![\w./~-])|(?<=\s-[A-Z])|(?<=^-[A-Z]))"
-    r"(?:~|[A-Za-z]:)?(?:[/\\][\w.+@~-]+){2,}[/\\]?"
-)
-
-
-def without_paths(text: str) -> str:
-    """`text` with each absolute path cut down to its last name: a report tells no one's folders."""
-    return _HOST_PATH.sub(lambda m: "…/" + re.split(r"[/\\]", m[0].rstrip("/\\"))[-1], text)
 
 
 def write(runs: Sequence[Run], out: Path) -> Path:

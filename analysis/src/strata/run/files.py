@@ -3,21 +3,31 @@
 import csv
 import gzip
 import os
-import shutil
+import stat
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import resources
-from io import StringIO
+from io import BufferedReader, RawIOBase, StringIO
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 CONTEXT_FILE = "context.json"
 SAMPLES_FILE = "samples.jsonl"
 MEASUREMENTS_FILE = "measurements.csv"
 
 RESUME = "resume the run (strata run --resume) or measure again"
+MOST_OF_LINE = 32 << 20
+"""Bytes of a line of `samples.jsonl`, and of `context.json`: ten quantities of 100,000 samples."""
+MOST_OF_OTHERS = 128 << 20
+"""Bytes of a file that another tool wrote."""
+MOST_BYTES = 4 << 30
+"""Bytes of a file of a run folder, unpacked: two million rows."""
+
+MOST_SHOWN = 500
+"""Letters of what was found that a message shows."""
+
 REWRITE = "resume the run (strata run --resume): it writes the table anew from samples.jsonl"
 
 
@@ -33,12 +43,24 @@ class RunError(ValueError):
         self.path = path
         self.line = line
         place = f"{path}:{line}" if line else f"{path}"
+        found = found if len(found) <= MOST_SHOWN else f"{found[:MOST_SHOWN]}…"
         super().__init__(one_line(f"{place}: found {found}; expected {expected}; to mend: {mend}"))
 
 
 def one_line(text: str) -> str:
     """`text` with every control character (line ends too) made visible."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def visible(text: str) -> str:
+    """`text` for a terminal or a file: all that controls either is made visible but line ends."""
+    return "\n".join(
+        "".join(c if c.isprintable() or c in _SPACES else one_line(c) for c in line)
+        for line in text.split("\n")
+    )
+
+
+_SPACES = "\u00a0\u202f"
 
 
 def packed(path: Path) -> Path:
@@ -48,18 +70,90 @@ def packed(path: Path) -> Path:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file of a run folder, or its packed form where that is what is there; read bit by bit."""
+    """A file of a run folder, or its packed form where that is what is there; read bit by bit.
+
+    Raises `RunError` where it is a link, which may lead anywhere, where it is no regular file, and
+    once it turns out to hold more than `MOST_BYTES`, unpacked.
+    """
     at, expected, mend = path, "a readable file of the run folder", RESUME
-    if (pack := packed(path)).exists():
-        if path.exists():
+    if os.path.lexists(pack := packed(path)):
+        if os.path.lexists(path):
             found, mend = f"{path.name} beside it", "remove the one that is out of date"
             raise RunError(pack, found=found, expected="one of the two", mend=mend)
         at, expected, mend = pack, "a whole gzip file", "fetch it again"
     try:
-        with path.open("rb") if at is path else gzip.open(pack) as file:
-            yield cast("IO[bytes]", file)
+        with (
+            regular(at, link=False) as raw,
+            gzip.open(raw) if at is pack else nullcontext(raw) as file,
+            BufferedReader(_Bounded(cast("IO[bytes]", file), at, MOST_BYTES), 1 << 18) as bounded,
+        ):
+            yield cast("IO[bytes]", bounded)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(at, error, expected, mend) from None
+
+
+@contextmanager
+def regular(path: Path, *, link: bool = True) -> Iterator[IO[bytes]]:
+    """A regular file, open; waits for nobody, as opening a pipe does, and never asks a device.
+
+    Raises `RunError` for anything else, a link too unless one may be there; or OSError.
+    """
+    mode = (path.stat() if link else path.lstat()).st_mode
+    if stat.S_ISREG(mode):
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if link else os.O_NOFOLLOW)
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode  # another may lie there by now
+            if stat.S_ISREG(mode):
+                yield file
+                return
+    found = _KINDS.get(stat.S_IFMT(mode), "a device")
+    raise RunError(path, found=found, expected="a regular file", mend="put the file itself there")
+
+
+_KINDS = {
+    stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}  # fmt: skip
+
+
+class _Bounded(RawIOBase):
+    """A file of which no more than `most` bytes may come."""
+
+    def __init__(self, file: IO[bytes], path: Path, most: int) -> None:
+        self._file, self._path, self._most, self._left = file, path, most, most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise _too_large(self._path, None, self._most, "file")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _too_large(path: Path, line: int | None, most: int, what: str) -> RunError:
+    found, expected = f"more than {most >> 20} MiB", f"at most that in one {what}, unpacked"
+    return RunError(path, line, found=found, expected=expected, mend=f"use a smaller {what}")
+
+
+def lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    """The lines of a file, with their ends; raises `RunError` at one beyond `MOST_OF_LINE`."""
+    number = 0
+    while line := file.readline(MOST_OF_LINE + 1):
+        number += 1
+        if len(line) > MOST_OF_LINE:
+            raise _too_large(path, number, MOST_OF_LINE, "line")
+        yield line
+
+
+def at_once(file: IO[bytes], path: Path, most: int) -> bytes:
+    """All of a file; raises `RunError` where it is larger than `most` bytes."""
+    if len(data := file.read(most + 1)) > most:
+        raise _too_large(path, None, most, "file")
+    return data
 
 
 def _unreadable(path: Path, error: Exception, expected: str, mend: str) -> RunError:
@@ -71,7 +165,8 @@ def _unreadable(path: Path, error: Exception, expected: str, mend: str) -> RunEr
 def read_text(file: Path) -> str:
     """The text of a file of another tool; raises `RunError` where it is unreadable or no UTF-8."""
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        with regular(file) as opened:
+            return at_once(opened, file, MOST_OF_OTHERS).decode("utf-8-sig")
     except OSError as error:
         mend = "name the file that the other tool wrote"
         raise _unreadable(file, error, "a readable file", mend) from None
@@ -80,24 +175,84 @@ def read_text(file: Path) -> str:
         raise RunError(file, found=found, expected="UTF-8 text", mend=mend) from None
 
 
-def csv_bytes(columns: Iterable[str], lines: Iterable[Iterable[object]]) -> bytes:
-    """The lines below their header as a CSV file, by RFC 4180; None is an empty cell."""
+def csv_bytes(
+    columns: Iterable[str], lines: Iterable[Iterable[object]], *, exact: bool = False
+) -> bytes:
+    """The lines below their header as a CSV file, by RFC 4180; None is an empty cell.
+
+    A word that a spreadsheet would run as a formula gets an apostrophe before it, as OWASP has it
+    (CSV injection), unless the cells must be `exact`.
+    """
     buffer = StringIO(newline="")
-    csv.writer(buffer).writerows([columns, *lines])
+    told = lines if exact else ([_inert(cell) for cell in line] for line in lines)
+    csv.writer(buffer).writerows([columns, *told])
     return buffer.getvalue().encode()
 
 
-def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write each of `files` (by its path below `folder`), with the folders that it needs."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, content)
-
-
-def _write(path: Path, content: bytes) -> None:
+def _inert(cell: object) -> object:
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
     try:
-        path.write_bytes(content)
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write each of `files` (by its path below `folder`), with the folders that it needs, or none.
+
+    Each is made anew under another name and takes its place when all are there: a full disk leaves
+    everything as it was. No link is followed below `folder`, nor below a run folder on the way to
+    it: who made that run may have laid it. Raises `RunError` at one, or OSError.
+    """
+    made, parts = list[Path](), dict[Path, Path]()
+    try:
+        for name, content in files.items():
+            path = folder / name
+            _make_folder(path, folder, made)
+            part = path.with_name(f".{path.name}.{os.getpid()}")
+            with _created(part) as file:
+                parts[path] = part
+                file.write(content)
+        for path, part in parts.items():
+            part.replace(path)
+    except BaseException:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+        for one in reversed(made):
+            with suppress(OSError):
+                one.rmdir()
+        raise
+
+
+def _make_folder(path: Path, root: Path, made: list[Path]) -> None:
+    """Makes the folders above a file; `made` are then those that were not there."""
+    if ".." in path.relative_to(root).parts or path.is_dir():
+        raise RunError(path, found="a folder", expected="a file", mend="name another")
+    below = False
+    for step in reversed(path.absolute().parents):
+        if below and step.is_symlink():
+            found, expected = "a link", "a folder or nothing below a run folder and what is written"
+            raise RunError(step, found=found, expected=expected, mend="remove it, or name --out")
+        below = below or step == root.absolute() or _is_run(step)
+        if not step.exists():
+            step.mkdir()
+            made.append(step)
+
+
+def _is_run(folder: Path) -> bool:
+    context = folder / CONTEXT_FILE
+    return os.path.lexists(context) or os.path.lexists(packed(context))
+
+
+@contextmanager
+def _created(path: Path) -> Iterator[IO[bytes]]:
+    """A new file to write to; neither a file nor a link may be there."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
+            yield file
     except OSError as error:
         error.filename = path  # a full disk does not say whose
         raise
@@ -108,17 +263,13 @@ def write_whole(file: Path, contents: Callable[[], bytes], *, force: bool) -> Pa
 
     Raises `RunError` where it is there already and not `force`, before anything is computed.
     """
-    if file.exists() and not (force and file.is_file()):
+    if os.path.lexists(file) and not (force and file.is_file()):
         found = "a file that is there already" if file.is_file() else "a folder"
         mend = "name another file" + (", or say --force" if file.is_file() else "")
         raise RunError(file, found=found, expected="a name that is free", mend=mend)
     data = contents()
-    part = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        _write(part, data)
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
+    file.parent.stat()  # a folder that is not there is more likely a slip than a wish
+    write_files(file.parent, {file.name: data})
     return file
 
 
@@ -128,8 +279,9 @@ def resource(package: str, name: str) -> str:
 
 
 def read_utf8(path: Path) -> str:
-    """The text of a file; raises OSError, or UnicodeDecodeError where it is no UTF-8."""
-    return path.read_text(encoding="utf-8")
+    """The text of a file; raises `RunError` or OSError, UnicodeDecodeError if it is no UTF-8."""
+    with regular(path) as file:
+        return at_once(file, path, MOST_OF_LINE).decode()
 
 
 def place_folder(
@@ -141,7 +293,7 @@ def place_folder(
         part = Path(scratch) / folder.name
         write_files(part, files)
         write_files(part, more(part))
-        if folder.exists():
-            shutil.rmtree(folder)
+        if os.path.lexists(folder):
+            folder.rename(Path(scratch) / "before")
         part.rename(folder)
     return folder

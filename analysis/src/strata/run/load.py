@@ -14,7 +14,17 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from strata.run.files import CONTEXT_FILE, MEASUREMENTS_FILE, RESUME, SAMPLES_FILE, RunError, opened
+from strata.run.files import (
+    CONTEXT_FILE,
+    MEASUREMENTS_FILE,
+    MOST_OF_LINE,
+    RESUME,
+    SAMPLES_FILE,
+    RunError,
+    at_once,
+    lines,
+    opened,
+)
 from strata.run.rows import Row, case_id, derive
 from strata.run.run import Run
 from strata.run.schema import (
@@ -30,7 +40,7 @@ from strata.run.schema import (
     Line,
     Measurement,
 )
-from strata.run.strict import WrongError, refusal, strict, typed
+from strata.run.strict import DEEPEST, WrongError, refusal, strict, typed
 
 BEFORE = Path(__file__).with_name("before.json")
 """What benchmarks and rungs say of themselves, for the runs of harnesses that did not write it."""
@@ -75,7 +85,7 @@ def _latest(path: Path, context: Context) -> Iterator[tuple[Case, Sequence[Row]]
     whole: dict[str, tuple[Case, Sequence[Row]]] = {}
     known = _Known()
     with opened(path) as file:
-        for number, raw in enumerate(file, start=1):
+        for number, raw in enumerate(lines(file, path), start=1):
             if not raw.endswith(b"\n"):
                 break
             try:
@@ -124,13 +134,15 @@ def _line(raw: bytes) -> Line:
     return typed(data, Line)
 
 
-def _texts(value: object) -> int:
-    """How many texts a value of JSON holds, its keys among them."""
+def _texts(value: object, depth: int = 0) -> int:
+    """How many texts a value of JSON holds, its keys among them; RecursionError if it is deep."""
     match value:
+        case _ if depth > DEEPEST:
+            raise RecursionError
         case dict():
-            return len(value) + sum(map(_texts, value.values()))
+            return len(value) + sum([_texts(one, depth + 1) for one in value.values()])
         case list():
-            return sum(map(_texts, value))
+            return sum([_texts(one, depth + 1) for one in value])
         case _:
             return int(isinstance(value, str))
 
@@ -279,7 +291,7 @@ def _stronger(timed: Gate, counted: Gate) -> Gate:
 
 def _context(path: Path) -> Context:
     with opened(path) as file:
-        raw = file.read()
+        raw = at_once(file, path, MOST_OF_LINE)
     try:
         data = {**json.loads(BEFORE.read_bytes()), **strict(raw)}
         if data["schema_version"] == 1:
@@ -291,6 +303,8 @@ def _context(path: Path) -> Context:
                 others = part.keys() - set(record.__struct_fields__)
                 data[name] = part | {"facts": {key: part[key] for key in part if key in others}}
         context = typed(data, Context)
+        if not context.run.strip("."):
+            raise WrongError(context.run, "a run that a folder can be called by")
         if context.sweep.text is None and context.sweep.digest is None:
             raise WrongError("no sweep.digest", "sweep.digest, or sweep.text")
     except (ValueError, RecursionError) as error:

@@ -13,6 +13,10 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
+DIGITS = 18
+"""Of a whole number that is a size or a count; a word of more is no number to us."""
+
+
 class Row(Struct, frozen=True, gc=False):
     """One quantity of one case by one method: a row of `measurements.csv`.
 
@@ -48,9 +52,9 @@ class Row(Struct, frozen=True, gc=False):
         return self.params.get(axis, default)
 
     def count(self, axis: str) -> int | None:
-        """The value of an axis as a whole number; None where it is none."""
+        """The value of an axis as a whole number below 10^18; None where it is none."""
         value = self.params.get(axis, "")
-        return int(value) if value.isdecimal() else None
+        return int(value) if value.isdecimal() and len(value) <= DIGITS else None
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from math import comb
+from math import exp, isinf, lgamma, log
 from typing import NamedTuple
 
 
@@ -18,13 +18,17 @@ def median_rank(count: int) -> int | None:
     """The largest rank whose interval covers the median with at least 95 %; None below six samples.
 
     Ranks start at 1: the interval reaches from the rank-th smallest to the rank-th largest sample,
-    and the number of samples below the median is Binomial(count, 1/2). Integers throughout:
-    2 * P(fewer than `rank` samples below) <= 1/20 is 40 * sum(C(count, i), i < rank) <= 2 ** count.
+    and the number of samples below the median is Binomial(count, 1/2). From the middle down, of
+    which the chance is known, that takes in the order of sqrt(count) steps.
     """
-    rank, tail = 0, 1
-    while 40 * tail <= 2**count:
-        rank += 1
-        tail += comb(count, rank)
+    rank = count // 2
+    ways = lgamma(count + 1) - lgamma(rank + 1) - lgamma(count - rank + 1)
+    chance = exp(ways - count * log(2))  # of just `rank` samples below the median
+    tail = 0.5 - chance if count % 2 else (1 - chance) / 2  # of fewer
+    while tail > 1 / 40:
+        chance *= rank / (count - rank + 1)
+        rank -= 1
+        tail -= chance
     return rank or None
 
 
@@ -40,8 +44,10 @@ def spread(samples: Sequence[float]) -> Spread:
     if count == 1:
         return samples[0], None, None, samples[0], samples[0]
     ordered, rank = sorted(samples), median_rank(count)
-    middle = count // 2
-    value = ordered[middle] if count % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    below, above = ordered[(count - 1) // 2], ordered[count // 2]
+    value = (below + above) / 2
+    if isinf(value):
+        value = below / 2 + above / 2
     low, high = (ordered[rank - 1], ordered[-rank]) if rank else (None, None)
     return value, low, high, ordered[0], ordered[-1]
 

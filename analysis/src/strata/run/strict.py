@@ -38,9 +38,44 @@ def refusal(path: Path, line: int | None, error: Exception, mend: str) -> RunErr
     return RunError(path, line, found=found, expected=expected, mend=mend)
 
 
+DEEPEST = 64
+"""Objects and lists within each other, at most."""
+
+
+def whole(text: str, decoder: json.JSONDecoder) -> Any:
+    """JSON as `decoder` takes it, of Unicode, and nothing very deep."""
+    try:
+        data = decoder.decode(text)
+        deep = _depth(data) > DEEPEST
+    except RecursionError:
+        deep = True
+    if deep:
+        raise WrongError(f"more than {DEEPEST} objects or lists in each other", "fewer")
+    if "\\ud" in text.lower():
+        try:
+            json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise WrongError("half of a surrogate pair", "text that is Unicode") from None
+    return data
+
+
+def _depth(data: Any) -> int:
+    depth, level = 0, [data]
+    while level := [
+        part
+        for one in level
+        if isinstance(one, dict | list)
+        for part in (one.values() if isinstance(one, dict) else one)
+    ]:
+        depth += 1
+        if depth > DEEPEST:
+            break
+    return depth
+
+
 def strict(raw: bytes) -> dict[str, Any]:
     """A JSON object of a known version: finite numbers only, no key twice in an object."""
-    data = _JSON.decode(raw.decode())
+    data = whole(raw.decode(), _JSON)
     if not isinstance(data, dict):
         raise WrongError(f"{data!r:.80}", "a JSON object")
     version = data.get("schema_version")

@@ -6,7 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from strata.run.files import REWRITE, RunError, opened
+from strata.run.files import REWRITE, RunError, lines, opened
 from strata.run.rows import COLUMNS, Row
 
 NUMBERS = ("value", "ci_low", "ci_high", "minimum", "maximum")
@@ -77,7 +77,7 @@ def _batches(path: Path) -> Iterator[Any]:
     parsed = tables.ParseOptions(ignore_empty_lines=False)
     read = tables.ReadOptions(column_names=COLUMNS, block_size=1 << 18, use_threads=False)
     with opened(path) as file:
-        header = file.readline().decode(errors="backslashreplace").rstrip("\r\n")
+        header = next(lines(file, path), b"").decode(errors="backslashreplace").rstrip("\r\n")
         if header != HEADER:
             found, expected = f"the columns {header!r}", f"the columns {HEADER!r}"
             raise RunError(path, 1, found=found, expected=expected, mend=REWRITE)

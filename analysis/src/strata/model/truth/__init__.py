@@ -8,7 +8,7 @@ that are not valid already, and nothing where the rows do not tell.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
@@ -21,7 +21,8 @@ from strata.model.truth.here import Around, Broken, Here
 from strata.run import Case, Gate, Row, Run
 from strata.run import load_run as load_recorded
 
-RULES = (*counts.RULES, *rates.RULES)
+Rule = Callable[[Here], Iterable[Broken]]
+RULES: Sequence[Rule] = (*counts.RULES, *rates.RULES)
 
 MARK = "re-judged: "
 """What the reason of a rule begins with, behind the rule's name."""
@@ -79,11 +80,19 @@ def _broken(
         rows = of_case.get(case.id, ())
         if any(row.valid for row in rows):
             here = Here(around, case, rows)
-            found = [one for rule in RULES for one in rule(here)]
+            found = [one for rule in RULES for one in _judged(rule, here)]
             # Of a row that is not valid already there is nothing to say.
             keys = {row.key for row in rows if row.valid} if found else set()
             if found := [one for one in found if one.keys is None or one.keys & keys]:
                 yield case.id, found
+
+
+def _judged(rule: Rule, here: Here) -> Sequence[Broken]:
+    """What a rule finds; numbers that it cannot compute with are nothing that a device does."""
+    try:
+        return [*rule(here)]
+    except (ArithmeticError, ValueError) as error:
+        return [Broken("limit", f"numbers that no rule can judge ({error})")]
 
 
 def _reason(broken: Broken) -> str:

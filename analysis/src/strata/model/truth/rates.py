@@ -18,6 +18,9 @@ OVERLAP = 1.2
 LARGE = 0.5
 """Of the best bandwidth of one way: what a copy reaches whose time is that of its bytes."""
 
+LEAST_NUMBER, MOST_NUMBER = 1e-30, 1e30
+"""In base units: between them lies whatever is measured, counted or computed."""
+
 
 def little(here: Here) -> Iterator[Broken]:
     """Rate times latency is what is in flight (Little 1961), here warps that each wait for a read.
@@ -41,6 +44,15 @@ def little(here: Here) -> Iterator[Broken]:
         told = f"a median of served warps: times the rate it is {share}"
         rows = [row for row in here.rows if row.quantity in ("warp_read_cycles", "warp_read_time")]
         yield broken("little", told, *rows, says=True)
+
+
+def magnitudes(here: Here) -> Iterator[Broken]:
+    """Nothing that a device does is of such a size: what is computed of it would be none."""
+    for row in here.rows:
+        ends = [abs(one) for one in (row.minimum, row.maximum, row.value) if one]
+        if row.valid and ends and not LEAST_NUMBER <= min(ends) <= max(ends) <= MOST_NUMBER:
+            told = f"numbers beyond {LEAST_NUMBER:g} or {MOST_NUMBER:g}"
+            yield broken("magnitude", told, row)
 
 
 def limits(here: Here) -> Iterator[Broken]:
@@ -121,4 +133,4 @@ def overlap(here: Here) -> Iterator[Broken]:
         yield Broken("overlap", f"{told} (bound {OVERLAP:g}): one after the other")
 
 
-RULES = (little, limits, names, overlap)
+RULES = (magnitudes, little, limits, names, overlap)
