@@ -3,6 +3,7 @@
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
+#include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/record/statistics.hpp"
 #include "harness/run/case_runner.hpp"
@@ -96,8 +97,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
         argv[1])};
   }
   Sweep sweep = load_sweep(options.sweep, benchmarks());
-  for (const auto& setting : options.settings)
-    apply_setting(sweep, setting, benchmarks());
+  apply_settings(sweep, options.settings, benchmarks());
   const auto request = parse_device_request(options.device);
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
   const auto counters = open_asked_counters(options, sweep, request);
@@ -108,6 +108,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
     }
     counters->attach();
   }
+  const DeviceLock lock = DeviceLock::acquire(device->identity());
   const auto cases = expand(sweep, device->backend(), benchmarks());
   add_context(*device);
 
@@ -134,8 +135,14 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
         ->UseManualTime()
         ->Iterations(1);
   }
-  benchmark::RunSpecifiedBenchmarks();
+  const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
+  if (matched == 0) {
+    throw UsageError{
+        fmt::format("bench: --benchmark_filter is malformed or matches none of the {} cases; "
+                    "--benchmark_list_tests prints their names",
+                    cases.size())};
+  }
   return failed || !device->poisoned().empty() ? ExitCode::failed : ExitCode::success;
 }
 

@@ -708,7 +708,7 @@ class Setting : public testing::Test {
  protected:
   static std::string why_not(Sweep& sweep, std::string_view setting) {
     try {
-      strata::apply_setting(sweep, setting, known());
+      strata::apply_settings(sweep, {setting}, known());
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -727,7 +727,7 @@ cases:
 };
 
 TEST_F(Setting, ReplacesAnAxisInEveryEntryOfItsBenchmark) {
-  strata::apply_setting(sweep_, "layout_read.warps_per_sm=16,8", known());
+  strata::apply_settings(sweep_, {"layout_read.warps_per_sm=16,8"}, known());
   const std::vector<std::string> expected{"16", "8"};
   EXPECT_EQ(sweep_.entries[0].axes[1].second, expected);
   EXPECT_EQ(sweep_.entries[1].axes.back().first, "warps_per_sm")
@@ -738,14 +738,14 @@ TEST_F(Setting, ReplacesAnAxisInEveryEntryOfItsBenchmark) {
 }
 
 TEST_F(Setting, ReplacesANumberOfThePlan) {
-  strata::apply_setting(sweep_, "plan.min_samples=9", known());
-  strata::apply_setting(sweep_, "plan.relative_half_width=0.25", known());
+  strata::apply_settings(sweep_, {"plan.min_samples=9"}, known());
+  strata::apply_settings(sweep_, {"plan.relative_half_width=0.25"}, known());
   EXPECT_EQ(sweep_.plan, (strata::Plan{.min_samples = 9, .relative_half_width = 0.25}));
 }
 
 TEST_F(Setting, LeavesTheTextOfTheFileAlone) {
   const auto before = sweep_.text;
-  strata::apply_setting(sweep_, "plan.min_samples=9", known());
+  strata::apply_settings(sweep_, {"plan.min_samples=9"}, known());
   EXPECT_EQ(sweep_.text, before);
 }
 
