@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 namespace strata {
 namespace {
@@ -88,6 +89,8 @@ void report(const CaseRecord& record, benchmark::State& state) {
 
 /// `words`: a name for argv[0], then the flags of Google Benchmark.
 ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
+  const bool lists = std::ranges::any_of(
+      words, [](const auto& word) { return word.starts_with("--benchmark_list_tests"); });
   auto argv = argument_vector(words);
   int argc = static_cast<int>(words.size());
   benchmark::Initialize(&argc, argv.data());
@@ -108,7 +111,8 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
     }
     counters->attach();
   }
-  const DeviceLock lock = DeviceLock::acquire(device->identity());
+  std::optional<DeviceLock> lock;  // who only lists names measures nothing
+  if (!lists) lock = DeviceLock::acquire(device->identity());
   const auto cases = expand(sweep, device->backend(), benchmarks());
   add_context(*device);
 

@@ -120,7 +120,7 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::strin
 /// What tells this machine or its user from others, and no measurement needs.
 void leave_out_names(RunContext& context) {
   context.command = {"strata", "run", "--anonymous"};
-  context.device.uuid.clear();
+  context.device.uuid = hidden_uuid(context.device.uuid);
   context.device.facts.erase("pci_bus_id");
   context.sweep.file = std::filesystem::path{context.sweep.file}.filename().string();
   // Names of files are among what was asked for.
@@ -310,7 +310,11 @@ ExitCode resume(const RunOptions& options) {
   const bool on_host = folder.context().backend == Backend::host;
   const std::string device =
       options.device != "auto" ? options.device : (on_host ? "host" : "cuda");
-  const DeviceLock lock = DeviceLock::acquire(folder.context().device);
+  const DeviceIdentity& known = folder.context().device;
+  // The GPU of an anonymous run must be asked for its name.
+  const bool has_name = on_host || !known.uuid.starts_with("sha256-");
+  const DeviceLock lock =
+      DeviceLock::acquire(has_name ? known : probe(worker_on(device, "--probe")).identity);
   const bool something_is_left =
       !cases.empty() || !folder.unvisited().empty() || !folder.uncounted().empty();
   const bool counts = something_is_left && can_still_count(options, device, folder);
