@@ -42,7 +42,7 @@ void say(const std::string& line) {
   (void)std::fflush(stdout);
 }
 void tell(const std::string& line) {
-  (void)std::fputs(("strata: " + line + '\n').c_str(), stderr);
+  (void)std::fputs(("strata: " + one_line(line) + '\n').c_str(), stderr);
 }
 
 /// `task`: nothing, "--probe" or "--count".

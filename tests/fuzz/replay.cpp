@@ -2,6 +2,7 @@
 //
 //   fuzz_parsers CORPUS VARIANTS
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -11,13 +12,23 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
 
+// What is being parsed, for whoever dies of it.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+std::string current;
+
+void tell(int /*signal*/) {
+  (void)!::write(STDERR_FILENO, current.data(), current.size());
+}
+
 void feed(const std::string& text) {
+  current = text;
   const std::vector<std::uint8_t> bytes{text.begin(), text.end()};
   (void)LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
 }
@@ -61,6 +72,7 @@ int main(int argc, char** argv) {
     texts.emplace_back(std::istreambuf_iterator<char>{stream}, std::istreambuf_iterator<char>{});
     feed(texts.back());
   }
+  (void)std::signal(SIGABRT, tell);
   const long variants = std::strtol(argv[2], nullptr, 10);
   std::mt19937_64 random{20261122};  // the same ones each time
   for (long i = 0; i < variants; ++i)

@@ -1047,13 +1047,13 @@ TEST(Filter, MatchesTheLargestExpressionsWithoutOverflow) {
 
 TEST(Filter, LooksAheadButNotWithinALookAhead) {
   EXPECT_EQ(strata::filter(two_cases(), "^(?!.*layout=aos)").size(), 1U);
-  EXPECT_EQ(strata::filter(two_cases(), "(?=.*layout=aos)(?!.*none)").size(), 2U);
+  EXPECT_EQ(strata::filter(two_cases(), "(?=.*layout=aos)(?!.*none)").size(), 1U);
   for (const auto* const nested :
-       {"(?=(?=a))", "(?!(a|(?=b)))", "(?=[[:alpha:])](?=a))", "(?=[)](?!a))", "(?=\)(?!a))"}) {
+       {"(?=(?=a))", "(?!(a|(?=b)))", "(?=[[:alpha:])](?=a))", "(?=[)](?!a))", "(?=\\)(?!a))"}) {
     EXPECT_NE(filter_refusal(nested).find("a look-ahead inside another"), std::string::npos)
         << nested;
   }
-  EXPECT_EQ(filter_refusal("((?=a))[(](?=a)\((?!b)"), "accepted");
+  EXPECT_EQ(filter_refusal("((?=a))[(](?=a)\\((?!b)"), "accepted");
 }
 
 // Backtracking takes time exponential in the length of the id: it would never come back.
