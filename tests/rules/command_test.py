@@ -352,7 +352,6 @@ class Command(unittest.TestCase):
             ["nbody", "trimmed-mean", "/dev/zero"],
             ["nbody", "verify", "/dev/zero", "/dev/zero"],
             ["run", "/dev/zero"],
-            ["run", "--counters", "/dev/zero", "--device", "host"],
             ["run", "--filter", "(?=" * 20 + "x" + ")" * 20, "--device", "host"],
             ["run", "--resume", ""],
             ["run", "--resume", "/no/such/run", "--set", "plan.min_samples=9"],
