@@ -74,7 +74,7 @@ std::optional<CaseRecord> run_case_or_wait(const Case& which, const Plan& plan, 
   }
   device.end_case();
   for (auto& m : record.measurements) {
-    if (m.provenance == Provenance::timed) {
+    if (m.provenance == Provenance::timed && m.noise.detail.empty()) {
       m.noise = noise_gate(m.samples, plan.relative_half_width);
     }
   }

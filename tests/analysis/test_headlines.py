@@ -292,6 +292,23 @@ def test_shared_memory_of_another_sm_stands_beside_that_of_the_own(tmp_path: Pat
     assert remark == "shared memory 23.00 cycles, another SM's 205.0 cycles"
 
 
+def test_memory_behind_the_far_part_is_told_beside_it(tmp_path: Path) -> None:
+    def told(folder: str, **noise: str) -> str:
+        memory = [
+            measurement(f"{side}_dram_cycles", [cycles], method="single_loads", noise=noise[side])
+            for side, cycles in (("near", 563), ("far", 750))
+        ]
+        line = case(PARTITION["measurements"] + memory, benchmark="l2_partition")
+        (said,) = words(load(tmp_path / folder, [line]))
+        return said
+
+    assert told("both", near="passed", far="passed").endswith(
+        "488.0 cycles from the far one. A load from memory takes 563.0 cycles behind the near part "
+        "and 750.0 cycles behind the far one."
+    )
+    assert told("one", near="passed", far="failed").endswith("488.0 cycles from the far one.")
+
+
 def test_exchanges_are_not_called_loads(tmp_path: Path) -> None:
     before = case(PARTITION["measurements"][:3], benchmark="l2_partition")
     (said,) = words(load(tmp_path, [before]))

@@ -102,6 +102,22 @@ def test_the_caption_tells_loads_from_exchanges(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("far_noise", ["passed", "failed"])
+def test_the_caption_tells_loads_from_memory_if_both_are_valid(
+    tmp_path: Path, far_noise: str
+) -> None:
+    line, counted_line = split()
+    line["measurements"] += [
+        measurement("near_dram_cycles", [563.0] * SMS, method="single_loads"),
+        measurement("far_dram_cycles", [750.0] * SMS, method="single_loads", noise=far_noise),
+    ]
+    words = caption_of(FIGURE, load2(tmp_path, [line, counted_line]))
+    loads = "A load that memory serves takes "
+    both = f"{loads}563.0 cycles behind the SM's own side of L2 and 750.0 behind the other"
+    assert (both in words) == (loads in words) == (far_noise == "passed")
+    assert "A load of a line" not in words
+
+
 def test_sides_of_an_invalid_row_are_hollow_and_not_counted(tmp_path: Path) -> None:
     run = load2(tmp_path, split(share_noise="failed"))
     assert len(values(panels(chart_of(FIGURE, run))[2], valid=False)) == SMS

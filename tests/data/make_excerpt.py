@@ -51,6 +51,7 @@ LEFT: Mapping[str, Mapping[str, int | tuple[str, ...]]] = {
     "coalescing": {"stride": ("1", "2", "4", "8", "16", "33", "128"), "misalignment": 4},
     "issue_mix": {"multiply_adds": 6},
     "layout_read": {"block_size": ("32",), "warps_per_sm": 3},
+    "request_merging": {"sms": 8, "delay": 15},
     "several_gpus": {"gpus": 4},
     "stride_gather": {"stride": 7, "locality": 8},
     "transfers": {"bytes": 6, "pieces": 4},

@@ -38,7 +38,7 @@ Benchmark declare() {
           .axes = {{.name = "does",
                     .meaning = "what happens",
                     .choices = {"fine", "noisy", "skip", "throw", "nan", "nothing", "times",
-                                "checks", "digit"},
+                                "checks", "digit", "places"},
                     .defaults = {"fine"}}},
           .quantities = {{"time", "made up"}}};
 }
@@ -69,7 +69,8 @@ void body(Session& session) {
   Measurement m{.quantity = "time", .unit = "s", .method = "made_up", .samples = {}};
   m.samples.assign(7, 1.0);
   if (does == "digit") m.method = "20_flop";
-  if (does == "noisy") m.samples = {1, 2, 1, 2, 1, 2, 1};
+  if (does == "noisy" || does == "places") m.samples = {1, 2, 1, 2, 1, 2, 1};
+  if (does == "places") m.noise.detail = "a sample is an SM";
   if (does == "nan") m.samples[3] = std::numeric_limits<double>::quiet_NaN();
   if (does == "nothing") return;
   session.add(std::move(m));
@@ -110,6 +111,15 @@ TEST(RunCase, MarksNoisyRowsInvalidButKeepsThem) {
   ASSERT_EQ(record.measurements.size(), 1U);
   EXPECT_FALSE(record.is_valid(record.measurements[0]));
   EXPECT_NE(record.reasons(record.measurements[0]).find("noise"), std::string::npos);
+}
+
+TEST(RunCase, AsksNoNoiseOfSamplesThatAreNoRepetitions) {
+  FakeDevice device{Backend::host};
+  const auto record = record_of("places", device);
+  ASSERT_EQ(record.measurements.size(), 1U);
+  EXPECT_TRUE(record.is_valid(record.measurements[0]));
+  EXPECT_EQ(record.measurements[0].noise.verdict, Verdict::not_applicable);
+  EXPECT_EQ(record.measurements[0].noise.detail, "a sample is an SM");
 }
 
 TEST(RunCase, RecordsASkipWithItsReasonAndNoRows) {

@@ -84,6 +84,23 @@ TEST(DistributedSharedRows, AreCyclesOfALoad) {
   EXPECT_EQ(tally.different, 1U);
 }
 
+TEST(DistributedSharedSums, TellTheTilesOfAClusterApartWhateverItsWarps) {
+  const Ring ring;
+  for (const std::uint32_t warps : {1U, 2U, 4U, 8U, 16U, 32U}) {
+    for (const std::uint32_t distance : {0U, 1U, 4U}) {
+      const Shape shape{
+          .measure = Measure::bandwidth, .cluster = 8, .distance = distance, .warps = warps};
+      const Lengths lengths = describe(shape, ring, 8).slopes.front().lengths;
+      for (const Length& length : {lengths.brief, lengths.full}) {
+        std::set<std::uint32_t> sums;
+        for (std::uint32_t rank = 0; rank < shape.cluster; ++rank)
+          sums.insert(expected_sum(shape, rank, length.rounds));
+        EXPECT_EQ(sums.size(), shape.cluster) << warps << " warps, " << length.rounds << " rounds";
+      }
+    }
+  }
+}
+
 TEST(DistributedSharedRows, AreBytesOfEverySmThatTakesPart) {
   const Ring ring;
   const Shape shape{.measure = Measure::bandwidth, .cluster = 2, .distance = 1, .warps = 32};

@@ -308,7 +308,7 @@ TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
   const Experiment experiment = describe(some_sms);
   FakeSession fake;
   report(fake.session, cuda_timers, experiment,
-         Collection<Sample>{.kept = {sample_of(experiment)}});
+         Collection<Sample>{.kept = {sample_of(experiment), sample_of(experiment)}});
   const auto row = [&](const std::string& quantity) {
     const auto found =
         std::ranges::find(fake.record.measurements, quantity, &Measurement::quantity);
@@ -321,7 +321,7 @@ TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
   EXPECT_EQ(row("partitions").samples, std::vector<double>{2});
   EXPECT_EQ(row("partitions").provenance, Provenance::modelled);
   EXPECT_EQ(row("access_cycles").method, "clock64_slope");
-  EXPECT_EQ(row("access_cycles").samples.size(), 1U);
+  EXPECT_EQ(row("access_cycles").samples.size(), 2U);
   EXPECT_DOUBLE_EQ(row("core_clock").samples.at(0), 2e9);
   for (const char* quantity : {"near_cycles", "far_cycles", "crossing_cycles", "near_share"}) {
     EXPECT_EQ(row(quantity).samples.size(), some_sms);
@@ -332,14 +332,18 @@ TEST(L2PartitionRows, SayHowFarTheOtherSideIs) {
     EXPECT_DOUBLE_EQ(row("near_cycles").samples[sm], sm == 2 ? 520 : 500);
     EXPECT_DOUBLE_EQ(row("far_cycles").samples[sm], sm == 2 ? 620 : 600);
     EXPECT_DOUBLE_EQ(row("crossing_cycles").samples[sm], 100);
-    EXPECT_DOUBLE_EQ(row("near_load_cycles").samples[sm], sm == 2 ? 310 : 290);
-    EXPECT_DOUBLE_EQ(row("far_load_cycles").samples[sm], sm == 2 ? 410 : 390);
-    EXPECT_DOUBLE_EQ(row("crossing_load_cycles").samples[sm], 100);
-    EXPECT_DOUBLE_EQ(row("near_dram_cycles").samples[sm], sm == 2 ? 680 : 650);
-    EXPECT_DOUBLE_EQ(row("far_dram_cycles").samples[sm], sm == 2 ? 830 : 800);
     const double share = static_cast<double>(left) / lines;
     EXPECT_DOUBLE_EQ(row("near_share").samples[sm], side_of_sm(sm) ? share : 1 - share);
   }
+  const std::vector<std::pair<std::string, double>> medians{{"near_load_cycles", 290},
+                                                            {"far_load_cycles", 390},
+                                                            {"crossing_load_cycles", 100},
+                                                            {"near_dram_cycles", 650},
+                                                            {"far_dram_cycles", 800}};
+  for (const auto& [quantity, cycles] : medians)
+    EXPECT_EQ(row(quantity).samples, (std::vector{cycles, cycles})) << quantity;
+  EXPECT_EQ(row("far_cycles").noise.detail, "a sample is an SM");
+  EXPECT_TRUE(row("far_load_cycles").noise.detail.empty());
   EXPECT_EQ(row("sms_of_smaller_side").samples, std::vector<double>{3});
   EXPECT_EQ(row("far_load_cycles").method, "single_loads");
   EXPECT_EQ(fake.record.measurements.size(), 13U);

@@ -38,6 +38,7 @@ namespace {
 
 using std::filesystem::path;
 using testing::HasSubstr;
+using testing::Not;
 
 // --- the worker
 // -----------------------------------------------------------------------------------
@@ -109,11 +110,13 @@ void misbehave(const std::string& kind, const Case& which) {
     say("what():  the\n\tlast words\n", STDERR_FILENO);
     die_by(SIGABRT);
   }
-  if (kind == "chatter") {
+  if (kind == "mutter") say("muttered before\n", STDERR_FILENO);
+  if (kind == "chatter" || kind == "chatter-crash") {
     const std::string line(1000, '#');
     for (int i = 0; i < 2000; ++i)
       say(line, i % 2 + 1);
   }
+  if (kind == "chatter-crash") die_by(SIGABRT);
   if (kind == "slow") std::this_thread::sleep_for(std::chrono::milliseconds{200});
   if (kind == "interrupt") {
     (void)::kill(::getppid(), SIGINT);
@@ -386,6 +389,18 @@ TEST_F(SupervisorTest, TakesNoHalfLine) {
 
 TEST_F(SupervisorTest, QuotesTheLastWordsOfAWorkerInOneLine) {
   expect_only_the_second_fails("last-words", "(SIGABRT); last output: what(): the last words");
+}
+
+TEST_F(SupervisorTest, QuotesNoWordsOfEarlierCases) {
+  const auto records = run({"mutter", "slow", "slow", "crash"});
+  EXPECT_THAT(records.at(3).reason, HasSubstr("SIGSEGV"));
+  EXPECT_THAT(records.at(3).reason, Not(HasSubstr("muttered")));
+}
+
+TEST_F(SupervisorTest, QuotesOnlyTheEndOfEndlessOutput) {
+  const auto records = run({"well", "chatter-crash", "well"});
+  EXPECT_THAT(records.at(1).reason, HasSubstr("last output: ####"));
+  EXPECT_LT(records.at(1).reason.size(), 600U);
 }
 
 TEST_F(SupervisorTest, DoesNotWaitForAChildThatADeadWorkerLeftBehind) {

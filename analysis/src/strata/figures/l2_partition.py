@@ -131,13 +131,22 @@ def _caption(cores: Sequence[Core]) -> str:
 
 
 def _loads(rows: dict[str, Row]) -> str:
-    """What loads take, where they were timed."""
-    near, far = (rows.get(f"{side}_load_cycles") for side in LINES)
-    if not (near and far and near.valid and far.valid):
-        return ""
-    return (
-        "A load of a line that has no copy in the other half takes "
-        f"{number(near.value)} cycles near and {number(far.value)} far (medians of the SMs)."
+    """What loads from L2 take, and from memory, where they were timed."""
+
+    def both(kind: str) -> list[str]:
+        found = [rows.get(f"{side}_{kind}_cycles") for side in LINES]
+        valid = [number(row.value) for row in found if row and row.valid]
+        return valid if len(valid) == len(found) else []
+
+    load, dram = both("load"), both("dram")
+    return prose(
+        load
+        and f"A load of a line that has no copy in the other half takes {load[0]} cycles near and "
+        f"{load[1]} far (medians of the SMs).",
+        dram
+        and f"A load that memory serves takes {dram[0]} cycles behind the SM's own side of L2 and "
+        f"{dram[1]} behind the other (medians of the SMs). Before such a load all SMs read four "
+        "times what L2 holds, which leaves none of its line there; its page was touched before.",
     )
 
 

@@ -230,18 +230,24 @@ class Partitions(NamedTuple):
     far: Row
     access: str
     """What was timed: "a load", or what runs had before loads were."""
+    memory: tuple[Row, Row] | None = None
+    """Cycles of a load from memory behind the own part, and from behind the other."""
 
 
 def partitions(run: Run) -> Partitions | None:
     """The parts of L2; None of one part."""
     rows = {row.quantity: row for row in _valid(run, "l2_partition")}
+
+    def both(kind: str) -> tuple[Row, Row] | None:
+        near, far = (rows.get(f"{side}{kind}_cycles") for side in ("near", "far"))
+        return (near, far) if near and far else None
+
     count = rows.get("partitions")
     if not count or count.value < 2:
         return None
     for kind, access in (("_load", "a load"), ("", "an atomic exchange")):
-        near, far = (rows.get(f"{side}{kind}_cycles") for side in ("near", "far"))
-        if near and far:
-            return Partitions(count, near, far, access)
+        if timed := both(kind):
+            return Partitions(count, *timed, access, both("_dram"))
     return None
 
 

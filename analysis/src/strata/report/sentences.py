@@ -92,10 +92,16 @@ def arithmetic(run: Run) -> Iterator[Sentence]:
 def l2_partitions(run: Run) -> Iterator[Sentence]:
     """Into how many parts L2 is cut, and what crossing from one to the other costs."""
     if found := atlas.partitions(run):
-        count, near, far, access = found
+        count, near, far, access, memory = found
+        behind: Sentence = ()
+        if memory:
+            own, other = map(cited, memory)
+            behind = (" A load from memory takes ", own, " behind the near part and ", other,
+                      " behind the far one.")  # fmt: skip
         yield (
             "L2 is cut into ", Cited(f"{count.value:.0f} parts", count), f": {access} takes ",
             cited(near), " from the part near its SM and ", cited(far), " from the far one.",
+            *behind,
         )  # fmt: skip
 
 
