@@ -513,7 +513,9 @@ class SupervisionTest(unittest.TestCase):
         wait_for(lambda: children(process.pid) or process.poll() is not None, "a worker")
         return next(iter(children(process.pid)), process.pid)
 
-    def strike(self, fault: str, process: subprocess.Popen, folder: Path) -> None:
+    def strike(  # noqa: C901, PLR0912  a table of what to do
+        self, fault: str, process: subprocess.Popen, folder: Path
+    ) -> None:
         samples = folder / "samples.jsonl"
         match fault.split():
             case ["run", name]:

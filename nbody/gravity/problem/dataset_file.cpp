@@ -2,8 +2,8 @@
 
 #include "harness/case/finally.hpp"
 #include "harness/case/regular_file.hpp"
-#include "harness/case/text.hpp"
 #include "harness/case/sha256.hpp"
+#include "harness/case/text.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
