@@ -75,6 +75,14 @@ std::function<bool(const std::string&)> matcher(std::string_view flag,
            fmt::format("at most {} characters and small counts in {{}}", max_expression_length),
            "shorten it");
   }
+  // libstdc++ reads the number of a back-reference, or of a count, without a bound.
+  constexpr std::size_t longest_number = 9;
+  std::size_t digits = 0;
+  for (const char c : expression) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > longest_number)
+      refuse({shown}, "a number too large", "at most 9 digits in a row", "shorten it");
+  }
   if (nests_look_aheads(expression)) {
     refuse({shown}, "a look-ahead inside another", "look-aheads side by side: (?!a)(?!b)",
            "write them one after the other");

@@ -1045,6 +1045,12 @@ TEST(Filter, MatchesTheLargestExpressionsWithoutOverflow) {
   }
 }
 
+TEST(Filter, RefusesNumbersThatOverflowItsMatcher) {
+  EXPECT_NE(filter_refusal("(a)\\22222222222222222222").find("a number too large"),
+            std::string::npos);
+  EXPECT_EQ(filter_refusal("123456789"), "accepted");
+}
+
 TEST(Filter, LooksAheadButNotWithinALookAhead) {
   EXPECT_EQ(strata::filter(two_cases(), "^(?!.*layout=aos)").size(), 1U);
   EXPECT_EQ(strata::filter(two_cases(), "(?=.*layout=aos)(?!.*none)").size(), 1U);
