@@ -87,7 +87,7 @@ struct LoadPrediction {
 /// pattern predict, what it missed reached L2, and there the claimed level served all of it: of a
 /// divided L2 the half that was asked. What memory gave, but for stray_bytes, agrees. Where loads
 /// share sectors in memory: L1 never hit, and memory gave each different sector at least once, so
-/// that L2 had none to begin with.
+/// that L2 had none to begin with, and no more than L2 missed.
 [[nodiscard]] Gate level_gate(ServedBy claimed, const LoadPrediction& predicted,
                               const LoadCounts& net);
 

@@ -80,6 +80,12 @@ class Session {
   [[nodiscard]] int integer(std::string_view axis) const;
 
   void add(Measurement m) { record_.measurements.push_back(std::move(m)); }
+  /// The same of samples that are no repetitions, so that their spread is no noise: `they_are` says
+  /// what they are instead.
+  void add_unrepeated(Measurement m, const std::string& they_are) {
+    m.noise.detail = they_are;
+    add(std::move(m));
+  }
   /// Adds a gate that passed where `holds`, and else failed.
   void judge(const std::string& gate, bool holds, const std::string& detail) {
     add(Gate{gate, holds ? Verdict::passed : Verdict::failed, detail});

@@ -254,10 +254,10 @@ void conclude(Session& session, const std::vector<Sample>& samples) {
   session.judge("model", as_near == 0,
                 std::to_string(as_near) + " of " + std::to_string(cycles.rows) +
                     " SMs load lines of the other side as if a copy were near");
-  const Gate of_sms{"noise", Verdict::not_applicable, "a sample is an SM"};
-  session.add({"near_cycles", "cycle", timed, method, sides.near, of_sms});
-  session.add({"far_cycles", "cycle", timed, method, sides.far, of_sms});
-  session.add({"crossing_cycles", "cycle", timed, method, sides.crossing, of_sms});
+  constexpr const char* samples_are = "a sample is an SM";
+  session.add_unrepeated({"near_cycles", "cycle", timed, method, sides.near}, samples_are);
+  session.add_unrepeated({"far_cycles", "cycle", timed, method, sides.far}, samples_are);
+  session.add_unrepeated({"crossing_cycles", "cycle", timed, method, sides.crossing}, samples_are);
   const Sides of_memory = sides_of(matrix_of(samples, evicted_loads), found);
   std::size_t from_l2 = 0;
   for (std::size_t sm = 0; sm < cycles.rows; ++sm)

@@ -70,9 +70,9 @@ void body(Session& session) {
   m.samples.assign(7, 1.0);
   if (does == "digit") m.method = "20_flop";
   if (does == "noisy" || does == "places") m.samples = {1, 2, 1, 2, 1, 2, 1};
-  if (does == "places") m.noise.detail = "a sample is an SM";
   if (does == "nan") m.samples[3] = std::numeric_limits<double>::quiet_NaN();
   if (does == "nothing") return;
+  if (does == "places") return session.add_unrepeated(std::move(m), "a sample is an SM");
   session.add(std::move(m));
   if (does == "skip") throw Skipped{"not here"};
   if (does == "throw") throw std::runtime_error{"it broke"};
