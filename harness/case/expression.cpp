@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <vector>
 
 namespace strata {
 namespace {
@@ -35,6 +36,32 @@ std::size_t unfolding(std::string_view expression, std::size_t most) {
   return product;
 }
 
+/// Each look-ahead inside another multiplies the time by the length of the text.
+bool nests_look_aheads(std::string_view expression) {
+  std::vector<bool> open;  // groups: whether it looks ahead
+  bool in_class = false;
+  for (std::size_t at = 0; at < expression.size(); ++at) {
+    const auto rest = expression.substr(at);
+    if (rest[0] == '\\') {
+      ++at;
+    } else if (in_class &&
+               (rest.starts_with("[:") || rest.starts_with("[.") || rest.starts_with("[="))) {
+      at = std::min(expression.find(']', at + 2), expression.size());
+    } else if (in_class) {
+      in_class = rest[0] != ']';
+    } else if (rest[0] == '[') {
+      in_class = true;
+    } else if (rest[0] == '(') {
+      const bool ahead = rest.starts_with("(?=") || rest.starts_with("(?!");
+      if (ahead && std::ranges::find(open, true) != open.end()) return true;
+      open.push_back(ahead);
+    } else if (rest[0] == ')' && !open.empty()) {
+      open.pop_back();
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::function<bool(const std::string&)> matcher(std::string_view flag,
@@ -47,6 +74,18 @@ std::function<bool(const std::string&)> matcher(std::string_view flag,
     refuse({shown}, "an expression too large to match",
            fmt::format("at most {} characters and small counts in {{}}", max_expression_length),
            "shorten it");
+  }
+  // libstdc++ reads the number of a back-reference, or of a count, without a bound.
+  constexpr std::size_t longest_number = 9;
+  std::size_t digits = 0;
+  for (const char c : expression) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > longest_number)
+      refuse({shown}, "a number too large", "at most 9 digits in a row", "shorten it");
+  }
+  if (nests_look_aheads(expression)) {
+    refuse({shown}, "a look-ahead inside another", "look-aheads side by side: (?!a)(?!b)",
+           "write them one after the other");
   }
   auto flags = std::regex::ECMAScript | std::regex::nosubs;
 #ifdef __GLIBCXX__

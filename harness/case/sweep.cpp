@@ -21,6 +21,7 @@
 #include <set>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 namespace strata {
@@ -342,6 +343,9 @@ Sweep load_sweep(const std::string& name, std::span<const Enrolled> known) {
          did_you_mean(name, names, "give the path of a file that is there"));
 }
 
+namespace {
+
+/// One `--set`. The numbers of the plan are not yet checked against each other.
 void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrolled> known) {
   const auto shown = "--set " + in_quotes(setting);
   const Place place{shown};
@@ -357,10 +361,7 @@ void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrol
   const auto right = setting.substr(equals + 1);
 
   if (owner == "plan") {
-    Plan plan = sweep.plan;
-    set_plan_field(place, plan, known_plan_field(place, key), right);
-    check_plan(place, plan);
-    sweep.plan = plan;
+    set_plan_field(place, sweep.plan, known_plan_field(place, key), right);
     return;
   }
 
@@ -381,6 +382,20 @@ void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrol
   if (found) return;
   refuse(place, fmt::format("sweep {} does not run {}", sweep.name, benchmark.name),
          "a benchmark of the sweep", "add an entry for it to a sweep file");
+}
+
+}  // namespace
+
+void apply_settings(Sweep& sweep, const std::vector<std::string>& settings,
+                    std::span<const Enrolled> known) {
+  Sweep set = sweep;
+  std::string of_plan;
+  for (const auto& setting : settings) {
+    apply_setting(set, setting, known);
+    if (setting.starts_with("plan.")) of_plan = "--set " + in_quotes(setting);
+  }
+  if (!of_plan.empty()) check_plan({of_plan}, set.plan);
+  sweep = std::move(set);
 }
 
 std::vector<Case> expand(const Sweep& sweep, Backend backend, std::span<const Enrolled> known) {

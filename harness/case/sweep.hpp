@@ -39,9 +39,11 @@ inline constexpr std::size_t max_sweep_points = 1 << 18;
 /// Reads the file `name`, else the built-in sweep of that name. Throws UsageError.
 [[nodiscard]] Sweep load_sweep(const std::string& name, std::span<const Enrolled> known);
 
-/// Applies `--set benchmark.axis=a,b` to every entry of the benchmark, or `--set plan.key=number`
-/// to the plan. Throws UsageError and leaves the sweep unchanged.
-void apply_setting(Sweep& sweep, std::string_view setting, std::span<const Enrolled> known);
+/// Applies each `--set benchmark.axis=a,b` to every entry of the benchmark, or `--set
+/// plan.key=number` to the plan, whose numbers need only agree in the end: their order is free.
+/// Throws UsageError and leaves the sweep unchanged.
+void apply_settings(Sweep& sweep, const std::vector<std::string>& settings,
+                    std::span<const Enrolled> known);
 
 /// The cases on `backend`, each once, whatever the order in the file: benchmarks by name, axes in
 /// declaration order, values in canonical order, without what is excluded or has no body here.

@@ -1,5 +1,7 @@
 #include "harness/case/yaml_tree.hpp"
 
+#include "harness/case/regular_file.hpp"
+
 #include <fmt/format.h>
 #include <yaml-cpp/emitterstyle.h>
 #include <yaml-cpp/eventhandler.h>
@@ -8,12 +10,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 namespace strata {
@@ -259,17 +258,7 @@ TreeNode parse_yaml_tree(std::string_view text, std::string_view file, std::stri
 }
 
 std::string read_yaml_file(const std::string& name, std::string_view what) {
-  errno = 0;
-  std::ifstream stream{name, std::ios::binary};
-  std::string text(max_yaml_bytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (!stream.is_open() || stream.bad()) {
-    const auto why = errno == 0 ? std::string{"an error"} : std::generic_category().message(errno);
-    refuse({name}, fmt::format("cannot be read ({})", why), fmt::format("a {} file", what),
-           "give a file that you may read");
-  }
-  return text;
+  return read_regular(name, 0, fmt::format("a {} file", what), max_yaml_bytes);
 }
 
 }  // namespace strata

@@ -54,7 +54,7 @@ struct TreeNode {
 [[nodiscard]] TreeNode parse_yaml_tree(std::string_view text, std::string_view file,
                                        std::string_view what);
 
-/// The text of a file, cut a little after max_yaml_bytes. Throws UsageError.
+/// The text of a regular file of at most max_yaml_bytes. Throws UsageError.
 [[nodiscard]] std::string read_yaml_file(const std::string& name, std::string_view what);
 
 }  // namespace strata

@@ -3,6 +3,7 @@
 #include "harness/case/sweep.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
+#include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/record/statistics.hpp"
 #include "harness/run/case_runner.hpp"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 namespace strata {
 namespace {
@@ -87,6 +89,8 @@ void report(const CaseRecord& record, benchmark::State& state) {
 
 /// `words`: a name for argv[0], then the flags of Google Benchmark.
 ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
+  const bool lists = std::ranges::any_of(
+      words, [](const auto& word) { return word.starts_with("--benchmark_list_tests"); });
   auto argv = argument_vector(words);
   int argc = static_cast<int>(words.size());
   benchmark::Initialize(&argc, argv.data());
@@ -96,8 +100,7 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
         argv[1])};
   }
   Sweep sweep = load_sweep(options.sweep, benchmarks());
-  for (const auto& setting : options.settings)
-    apply_setting(sweep, setting, benchmarks());
+  apply_settings(sweep, options.settings, benchmarks());
   const auto request = parse_device_request(options.device);
   std::unique_ptr<Device> device;  // opened last, left last: the profiler holds on to it
   const auto counters = open_asked_counters(options, sweep, request);
@@ -108,6 +111,8 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
     }
     counters->attach();
   }
+  std::optional<DeviceLock> lock;  // who only lists names measures nothing
+  if (!lists) lock = DeviceLock::acquire(device->identity());
   const auto cases = expand(sweep, device->backend(), benchmarks());
   add_context(*device);
 
@@ -134,8 +139,14 @@ ExitCode bench(const BenchOptions& options, std::vector<std::string> words) {
         ->UseManualTime()
         ->Iterations(1);
   }
-  benchmark::RunSpecifiedBenchmarks();
+  const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
+  if (matched == 0) {
+    throw UsageError{
+        fmt::format("bench: --benchmark_filter is malformed or matches none of the {} cases; "
+                    "--benchmark_list_tests prints their names",
+                    cases.size())};
+  }
   return failed || !device->poisoned().empty() ? ExitCode::failed : ExitCode::success;
 }
 

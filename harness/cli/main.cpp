@@ -17,7 +17,7 @@ namespace {
 
 int fail(ExitCode code, std::string_view what) {
   // Not fmt::print, which throws when stderr is closed.
-  (void)std::fputs(fmt::format("strata: {}\n", what).c_str(), stderr);
+  (void)std::fputs(fmt::format("strata: {}\n", one_line(what)).c_str(), stderr);
   return static_cast<int>(code);
 }
 

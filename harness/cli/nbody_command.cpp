@@ -1,4 +1,5 @@
 // strata nbody: the bodies of the ladder as files, and the ladder itself, with no device.
+#include "harness/case/regular_file.hpp"
 #include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/record/statistics.hpp"
@@ -10,9 +11,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -186,8 +190,11 @@ ExitCode verify(const NbodyOptions& options) {
 /// One number a line; lines without anything are passed over.
 std::vector<double> numbers_in(const std::string& name, std::istream& stream) {
   std::vector<double> numbers;
-  std::string line;
-  for (std::size_t at = 1; std::getline(stream, line); ++at) {
+  constexpr std::size_t most_numbers = 10'000'000;
+  std::array<char, 4096> buffer{};
+  for (std::size_t at = 1; stream.getline(buffer.data(), buffer.size()); ++at) {
+    const auto read = static_cast<std::size_t>(stream.gcount());
+    const std::string_view line{buffer.data(), stream.eof() ? read : read - 1};
     constexpr std::string_view blanks = " \t\r";
     const auto begin = line.find_first_not_of(blanks);
     if (begin == std::string::npos) continue;
@@ -198,7 +205,12 @@ std::vector<double> numbers_in(const std::string& name, std::istream& stream) {
       refuse({name, at}, in_quotes(line) + " is no finite number", "one number a line",
              "give the times or rates alone");
     }
+    if (numbers.size() == most_numbers)
+      refuse({name, at}, "more numbers than that", std::to_string(most_numbers), "give fewer");
     numbers.push_back(number);
+  }
+  if (!stream.eof()) {
+    refuse({name}, "a line that is too long", "one number a line", "give the times or rates alone");
   }
   if (stream.bad()) refuse({name}, "cannot be read", "one number a line", "name another file");
   return numbers;
@@ -209,7 +221,10 @@ void trimmed_mean(const NbodyOptions& options) {
   const bool from_stdin = options.file.empty() || options.file == "-";
   const std::string name = from_stdin ? "standard input" : options.file;
   std::ifstream file;
-  if (!from_stdin) file.open(options.file);
+  if (!from_stdin) {
+    (void)open_regular(name, O_RDONLY, "a file with one number a line");
+    file.open(options.file);
+  }
   // A folder opens well and fails at the first read.
   if (!from_stdin && (!file || (file.peek(), file.bad()))) {
     refuse({name}, "cannot be read", "a file with one number a line", "name another file");
@@ -273,6 +288,11 @@ void add_nbody(CLI::App& app, int& status) {
          "bodies of each system (galaxies: 4096, single: 65536, gravit: 40000)");
   option(sub, "--seed", options->seed, "seed of the generator: the same seed gives the same bodies")
       ->check(CLI::NonNegativeNumber)
+      ->check([](const std::string& text) -> std::string {
+        errno = 0;  // the conversion of CLI11 takes what is too large for the largest
+        (void)std::strtoull(text.c_str(), nullptr, 0);
+        return errno == ERANGE ? text + " is out of range: at most 2^64 - 1" : "";
+      })
       ->capture_default_str();
   option(sub, "file", options->file, "file to write", "FILE")->required();
   add_overwrite(sub);

@@ -1,7 +1,9 @@
 #include "harness/case/controls.hpp"
 #include "harness/case/sweep.hpp"
+#include "harness/case/text.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/counters/counter_set.hpp"
+#include "harness/cpu/topology.hpp"
 #include "harness/measure/device_lock.hpp"
 #include "harness/record/build_info.hpp"
 #include "harness/run/supervisor.hpp"
@@ -15,6 +17,7 @@
 #include <iterator>
 #include <tuple>
 #include <unistd.h>
+#include <variant>
 
 namespace strata {
 namespace {
@@ -29,6 +32,7 @@ struct RunOptions {
   std::vector<std::string> counters;  ///< empty: auto, or those of the resumed run
   bool dry_run = false;
   bool quiet = false;
+  bool anonymous = false;
   std::vector<std::string> command;
 };
 
@@ -38,7 +42,7 @@ void say(const std::string& line) {
   (void)std::fflush(stdout);
 }
 void tell(const std::string& line) {
-  (void)std::fputs(("strata: " + line + '\n').c_str(), stderr);
+  (void)std::fputs(("strata: " + one_line(line) + '\n').c_str(), stderr);
 }
 
 /// `task`: nothing, "--probe" or "--count".
@@ -113,34 +117,82 @@ std::vector<Case> cases_of(const Sweep& sweep, Backend backend, const std::strin
       expression, all, sweep.name, to_string(backend))};
 }
 
+/// What tells this machine or its user from others, and no measurement needs.
+void leave_out_names(RunContext& context) {
+  context.command = {"strata", "run", "--anonymous"};
+  context.device.uuid = hidden_uuid(context.device.uuid);
+  context.device.facts.erase("pci_bus_id");
+  context.sweep.file = std::filesystem::path{context.sweep.file}.filename().string();
+  // Names of files are among what was asked for.
+  for (auto& asked : context.counters.asked)
+    asked = std::filesystem::path{asked}.filename().string();
+}
+
 RunContext context_for(const RunOptions& options, const Sweep& sweep, const DeviceMessage& device,
                        const std::vector<Case>& cases) {
   SweepInfo info{
       .name = sweep.name, .file = sweep.file, .text = sweep.text, .plan = sweep.plan, .cases = {}};
   std::ranges::transform(cases, std::back_inserter(info.cases), &Case::id);
-  return {.strata = build_info(),
-          .command = options.command,
-          .backend = device.backend,
-          .device = device.identity,
-          .host = device.host,
-          .libraries = device.libraries,
-          .sweep = std::move(info),
-          .counters = device.counters,
-          .clocks_before = device.conditions,
-          .timer = device.timer,
-          .declarations = describe_benchmarks(cases)};
+  RunContext context{.strata = build_info(),
+                     .command = options.command,
+                     .backend = device.backend,
+                     .device = device.identity,
+                     .host = device.host,
+                     .libraries = device.libraries,
+                     .sweep = std::move(info),
+                     .counters = device.counters,
+                     .clocks_before = device.conditions,
+                     .timer = device.timer,
+                     .declarations = describe_benchmarks(cases)};
+  if (options.anonymous) leave_out_names(context);
+  return context;
 }
 
-/// Records of different code on one device are not one run.
-void check_same_code(const RunFolder& folder) {
-  const auto& then = folder.context().strata;
-  const auto& now = build_info();
-  if (then.source_digest == now.source_digest) return;
-  throw UsageError{
-      fmt::format("{}: was begun with other kernel sources ({} then, {} now); build "
-                  "commit {} again, or start a new run",
-                  folder.path().string(), then.source_digest, now.source_digest,
-                  then.commit.empty() ? "unknown" : then.commit)};
+/// "32768 B data L1 of 2 cores, …".
+std::string in_words(const std::vector<HostCache>& caches) {
+  std::vector<std::string> words;
+  std::ranges::transform(caches, std::back_inserter(words), [](const HostCache& one) {
+    return fmt::format("{} B {} L{} of {} cores", one.bytes, one.kind, one.level, one.shared_by);
+  });
+  return joined(words);
+}
+
+std::string fact_in_words(const Facts& facts, std::string_view name) {
+  const auto found = facts.find(name);
+  if (found == facts.end()) return "none";
+  return std::visit([](const auto& value) { return fmt::format("{}", value); }, found->second);
+}
+
+/// Records of different code, or of one machine in two states, are not one run.
+void check_same_ground(const RunFolder& folder) {
+  const auto require = [&](std::string_view what, const std::string& then, const std::string& now,
+                           const std::string& mend) {
+    if (then == now) return;
+    throw UsageError{fmt::format("{}: was begun with {} ({} then, {} now); {}, or start a new run",
+                                 folder.path().string(), what, in_quotes(then), in_quotes(now),
+                                 mend)};
+  };
+  const BuildInfo& then = folder.context().strata;
+  const BuildInfo& now = build_info();
+  const std::string build =
+      fmt::format("build commit {} again", then.commit.empty() ? "unknown" : one_line(then.commit));
+  require("other kernel sources", then.source_digest, now.source_digest, build);
+  const std::string same_build = "complete it with the executable that began it";
+  require("another build type", then.build_type, now.build_type, same_build);
+  require("another compiler", then.compiler, now.compiler, same_build);
+  require("another CUDA compiler", then.cuda_compiler, now.cuda_compiler, same_build);
+  require("other compiler flags", then.flags, now.flags, same_build);
+  require("other GPU architectures", then.cuda_architectures, now.cuda_architectures, same_build);
+
+  const HostInfo& before = folder.context().host;
+  const HostInfo here = describe_host();
+  const std::string same_machine = "complete it on the same machine, with the same cores";
+  require("another CPU", before.cpu, here.cpu, same_machine);
+  require("other cores", std::to_string(before.cores), std::to_string(here.cores), same_machine);
+  require("another limit on CPU time", fact_in_words(before.more, "cpu_limit"),
+          fact_in_words(here.more, "cpu_limit"), same_machine);
+  require("other caches", in_words(before.caches), in_words(here.caches), same_machine);
+  require("another kernel", before.kernel, here.kernel, same_machine);
 }
 
 /// "751 counted in 9.1 s (timing took 26.0 s)", or why not.
@@ -248,19 +300,21 @@ ExitCode print_ids(const std::vector<Case>& cases) {
 }
 
 ExitCode resume(const RunOptions& options) {
-  if (!options.counters.empty()) {
-    throw UsageError{
-        "--counters: a run is completed with the counters that it was begun with; leave it out"};
-  }
+  if (options.resume.empty())
+    throw UsageError{"--resume: no name; expected the folder of a run, which strata run printed"};
   RunFolder folder = RunFolder::open_for_resume(options.resume);
-  check_same_code(folder);
+  check_same_ground(folder);
   if (!folder.repair().empty()) tell(folder.repair());
   auto cases = folder.remaining();
   if (options.dry_run) return print_ids(cases);
   const bool on_host = folder.context().backend == Backend::host;
   const std::string device =
       options.device != "auto" ? options.device : (on_host ? "host" : "cuda");
-  const DeviceLock lock = DeviceLock::acquire(folder.context().device);
+  const DeviceIdentity& known = folder.context().device;
+  // The GPU of an anonymous run must be asked for its name.
+  const bool has_name = on_host || !known.uuid.starts_with("sha256-");
+  const DeviceLock lock =
+      DeviceLock::acquire(has_name ? known : probe(worker_on(device, "--probe")).identity);
   const bool something_is_left =
       !cases.empty() || !folder.unvisited().empty() || !folder.uncounted().empty();
   const bool counts = something_is_left && can_still_count(options, device, folder);
@@ -270,8 +324,7 @@ ExitCode resume(const RunOptions& options) {
 
 ExitCode run(const RunOptions& options) {
   Sweep sweep = load_sweep(options.sweep, benchmarks());
-  for (const auto& setting : options.settings)
-    apply_setting(sweep, setting, benchmarks());
+  apply_settings(sweep, options.settings, benchmarks());
   (void)parse_device_request(options.device);
   const auto asked = parse_counters(options.counters);
   const DeviceMessage device =
@@ -347,10 +400,24 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& command
          "LIST");
   sub->add_flag("--dry-run", options->dry_run, "print the cases and their estimated cost");
   sub->add_flag("--quiet", options->quiet, "show no progress");
-  sub->callback([options, &status] {
+  sub->add_flag("--anonymous", options->anonymous,
+                "leave out of context.json what names this machine or its user");
+  sub->footer(
+      "The run folder records the command line, the sweep, the device with its UUID and its place "
+      "on\nthe bus, the CPU, its kernel and the build of strata; no host name, user or "
+      "environment.\nWith --anonymous it has neither UUID nor place, and of the command line and "
+      "the sweep file no\nwords or folders of yours.");
+  sub->callback([sub, options, &status] {
     // For the rest of the process: stdout's buffer is flushed again at exit.
     (void)std::signal(SIGPIPE, SIG_IGN);
-    status = static_cast<int>(options->resume.empty() ? run(*options) : resume(*options));
+    const bool resumes = sub->count("--resume") > 0;
+    for (const char* name : {"sweep", "--filter", "--set", "--out", "--counters", "--anonymous"}) {
+      if (!resumes || sub->count(name) == 0) continue;
+      throw UsageError{fmt::format(
+          "{}: a run is completed as it was begun, with its own cases and counters; leave it out",
+          name)};
+    }
+    status = static_cast<int>(resumes ? resume(*options) : run(*options));
   });
 }
 

@@ -236,7 +236,7 @@ DeviceRequest parse_device_request(const std::string& text) {
     const auto read = std::from_chars(text.data() + prefix.size(), end, numbered.ordinal);
     if (read.ec == std::errc{} && read.ptr == end && numbered.ordinal >= 0) return numbered;
   }
-  throw UsageError{"there is no device \"" + text + "\": say auto, cuda, cuda:N or host"};
+  throw UsageError{"there is no device " + in_quotes(text) + ": say auto, cuda, cuda:N or host"};
 }
 
 std::unique_ptr<Device> open_device(const DeviceRequest& request) {

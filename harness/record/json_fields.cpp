@@ -14,6 +14,19 @@ using Json = nlohmann::ordered_json;  // keys in the order of results/schema/REA
 
 constexpr std::size_t longest_quotation = 200;
 
+/// Ours are 6 deep. Who writes or frees a value goes as deep as it is, on the stack.
+constexpr int deepest_json = 32;
+
+Json parsed(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF"))
+    throw FormatError{"not JSON: begins with a byte order mark"};
+  return Json::parse(text, [](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
+    if (depth > deepest_json)
+      throw FormatError{fmt::format("not JSON: more than {} levels deep", deepest_json)};
+    return true;
+  });
+}
+
 std::string text_of(const Json& value, int indent = -1) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
@@ -97,7 +110,7 @@ JsonFields JsonFields::writer() {
 
 JsonFields JsonFields::reader(std::string_view text) {
   try {
-    auto root = std::make_shared<Json>(Json::parse(text));
+    auto root = std::make_shared<Json>(parsed(text));
     if (!root->is_object()) refuse_value("text", "an object", *root);
     return JsonFields{std::make_shared<Node>(Node{std::move(root), true, {}, {}})};
   } catch (const Json::exception& error) {

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -50,7 +52,48 @@ void check(const CaseRecord& record) {
   }
 }
 
+/// CRC-32 as in gzip, PNG and Python's zlib.
+std::uint32_t crc32(std::string_view text) {
+  static constexpr auto table = [] {
+    std::array<std::uint32_t, 256> all{};
+    for (std::uint32_t byte = 0; byte < all.size(); ++byte) {
+      std::uint32_t rest = byte;
+      for (int bit = 0; bit < 8; ++bit)
+        rest = rest >> 1U ^ ((rest & 1U) != 0 ? 0xEDB88320U : 0U);
+      all[byte] = rest;
+    }
+    return all;
+  }();
+  std::uint32_t sum = ~0U;
+  for (const char c : text)
+    sum = sum >> 8U ^ table[(sum ^ static_cast<unsigned char>(c)) & 0xFFU];
+  return ~sum;
+}
+
+constexpr std::string_view seal_key = ",\"crc32\":\"";
+/// What stands between the text of a record and the brace that ends its line.
+std::string seal_of(std::string_view text) {
+  return fmt::format("{}{:08x}\"", seal_key, crc32(text));
+}
+constexpr std::size_t seal_bytes = seal_key.size() + 9;
+
 }  // namespace
+
+std::string sealed_line(const CaseRecord& record) {
+  std::string line = to_json(record);
+  line.pop_back();
+  return line + seal_of(line) + "}";
+}
+
+CaseRecord record_in(std::string_view line) {
+  if (line.size() > seal_bytes) {
+    const auto text = line.substr(0, line.size() - seal_bytes - 1);
+    const auto seal = line.substr(text.size(), seal_bytes);
+    if (seal.starts_with(seal_key) && seal != seal_of(text))
+      refuse("the line does not match its checksum: it was changed after it was written");
+  }
+  return from_json<CaseRecord>(line);
+}
 
 // Not in a namespace of their own: JsonFields finds them by their argument.
 

@@ -7,6 +7,7 @@
 #include "harness/record/run_folder.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace strata {
 
@@ -23,6 +24,13 @@ void fields(JsonFields& json, HostInfo& host);
 void fields(JsonFields& json, CounterPlan& plan);
 void fields(JsonFields& json, CountersInfo& counters);
 void fields(JsonFields& json, RunContext& context);
+
+/// A line of samples.jsonl, without its newline: the record, and last the CRC-32 (that of gzip) of
+/// the text before that field, so that a changed digit is seen. Throws FormatError.
+[[nodiscard]] std::string sealed_line(const CaseRecord& record);
+/// The record of a line. Throws FormatError where it is not as it was written; lines of older
+/// builds have no checksum.
+[[nodiscard]] CaseRecord record_in(std::string_view line);
 
 /// The text of context.json, indented. Throws FormatError for numbers that are not finite.
 [[nodiscard]] std::string to_json(const RunContext& context);

@@ -1,6 +1,8 @@
 #include "harness/record/run_folder.hpp"
 
 #include "harness/case/error.hpp"
+#include "harness/case/regular_file.hpp"
+#include "harness/case/text.hpp"
 #include "harness/record/ignored_signal.hpp"
 #include "harness/record/measurements_csv.hpp"
 #include "harness/record/record_json.hpp"
@@ -15,10 +17,9 @@
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
-#include <fstream>
 #include <functional>
 #include <optional>
-#include <sstream>
+#include <set>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -28,19 +29,25 @@ namespace {
 
 constexpr std::string_view context_file = "context.json";
 constexpr std::string_view samples_file = "samples.jsonl";
-constexpr std::string_view packed_samples_file = "samples.jsonl.gz";
 constexpr std::string_view measurements_file = "measurements.csv";
 
 constexpr mode_t file_mode = 0666;  // reduced by the umask
+
+// What a folder from elsewhere may make us read.
+constexpr std::size_t longest_line = std::size_t{8} << 20;  // as a worker's answer
+constexpr std::size_t most_context = std::size_t{256} << 20;
+constexpr off_t most_samples = off_t{16} << 30;
 
 /// Data of write() survives the death of any process and costs microseconds. Only fdatasync
 /// survives a crash of the machine (which a GPU can cause), but takes up to tens of milliseconds
 /// beside a case of 80: so a crash costs at most this much of a run.
 constexpr std::chrono::seconds sync_interval{5};
 
+constexpr std::string_view then_complete = "complete the run with strata run --resume";
+
 std::string how_to_mend(int error) {
   const auto then_resume = [](const std::string& mend) {
-    return mend + ", then complete the run with strata run --resume";
+    return fmt::format("{}, then {}", mend, then_complete);
   };
   switch (error) {
     case ENOSPC:
@@ -71,13 +78,6 @@ template <class... Args>
   throw UsageError{fmt::format(message, std::forward<Args>(args)...)};
 }
 
-UniqueFd open_file(const std::filesystem::path& file, int flags) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
-  UniqueFd fd{::open(file.c_str(), flags | O_CLOEXEC, file_mode)};
-  if (!fd) fail(file, "cannot be opened", errno);
-  return fd;
-}
-
 /// `bytes_of_it` describes the text in the message.
 void write_all(int fd, const std::filesystem::path& file, std::string_view text,
                const std::string& bytes_of_it) {
@@ -98,7 +98,8 @@ void sync(int fd, const std::filesystem::path& file) {
 /// Replaces the content of a file atomically: no reader sees half of the new one.
 void replace_file(const std::filesystem::path& target, std::string_view text) {
   const auto fresh = target.parent_path() / fmt::format(".{}.new", target.filename().string());
-  const UniqueFd fd = open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+  const UniqueFd fd = create_anew(fresh);
+  if (!fd) fail(fresh, "cannot be made", errno);
   try {
     write_all(fd.get(), target, text, fmt::format("{} bytes", text.size()));
     sync(fd.get(), target);
@@ -109,32 +110,38 @@ void replace_file(const std::filesystem::path& target, std::string_view text) {
   }
 }
 
+struct stat status_of(int fd, const std::filesystem::path& file) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) fail(file, "cannot be looked at", errno);
+  return status;
+}
+
 /// Gives the record in each whole line, and leaves out a torn last line. Returns the bytes of the
 /// whole lines.
 off_t for_each_record(const std::filesystem::path& file,
                       const std::function<void(CaseRecord)>& take) {
-  std::ifstream stream{file, std::ios::binary};
-  if (!stream) refuse_run("{}: cannot be read", file.string());
-  off_t bytes = 0;
-  std::string line;
-  for (std::size_t number = 1; std::getline(stream, line) && !stream.eof(); ++number) {
-    bytes += static_cast<off_t>(line.size()) + 1;
+  const UniqueFd fd = open_regular(file, O_RDONLY | O_NOFOLLOW, "the samples of a run");
+  if (const auto bytes = status_of(fd.get(), file).st_size; bytes > most_samples)
+    refuse_run("{}: has {} bytes; expected {} at most", file.string(), bytes, most_samples);
+  return for_each_line(fd, file, longest_line, [&](std::size_t number, std::string_view line) {
     try {
-      take(from_json<CaseRecord>(line));
+      take(record_in(line));
     } catch (const FormatError& error) {
       refuse_run(
           "{}:{}: {}; expected a finished case; delete that line and resume the run, or measure "
           "again",
-          file.string(), number, error.what());
+          one_line(file.native()), number, one_line(error.what()));
     }
-  }
-  return bytes;
+  });
 }
 
-off_t file_size_of(int fd, const std::filesystem::path& file) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) fail(file, "cannot be looked at", errno);
-  return status.st_size;
+/// Throws UsageError for a plan that names a case twice.
+void check_each_once(const std::vector<std::string>& cases, const std::filesystem::path& file) {
+  std::set<std::string_view> seen;
+  for (const auto& id : cases) {
+    if (!seen.insert(id).second)
+      refuse_run("{}: sweep.cases holds {} twice; expected each case once", file.string(), id);
+  }
 }
 
 std::vector<Case> cases_of(const SweepInfo& sweep, const std::filesystem::path& file) {
@@ -182,9 +189,24 @@ std::string run_name(const RunContext& context) {
 
 RunFolder RunFolder::create(const std::filesystem::path& parent, RunContext context) {
   RunFolder folder;
+  try {
+    folder.make(parent, std::move(context));
+  } catch (const RunFolderError& error) {
+    // What is not yet a run cannot be completed.
+    std::error_code ignored;
+    if (!folder.path_.empty()) std::filesystem::remove_all(folder.path_, ignored);
+    std::string why = error.what();
+    if (const auto at = why.find(then_complete); at != std::string::npos)
+      why.replace(at, then_complete.size(), "begin again");
+    throw RunFolderError{why};
+  }
+  return folder;
+}
+
+void RunFolder::make(const std::filesystem::path& parent, RunContext context) {
   if (context.started.empty()) context.started = utc_text();
   context.state = RunState::running;
-  folder.cases_ = cases_of(context.sweep, context_file);
+  cases_ = cases_of(context.sweep, context_file);
   std::error_code error;
   std::filesystem::create_directories(parent, error);
   if (error) fail(parent, "cannot be made", error.value());
@@ -196,11 +218,10 @@ RunFolder RunFolder::create(const std::filesystem::path& parent, RunContext cont
       fail(parent / context.run, "cannot be made", error.value());
     context.run = fmt::format("{}-{}", name, next);
   }
-  folder.path_ = parent / context.run;
-  folder.context_ = std::move(context);
-  folder.write_context();
-  folder.open_samples();
-  return folder;
+  path_ = parent / context.run;
+  context_ = std::move(context);
+  open_samples(/*make=*/true);  // first: what has a context is a run
+  write_context();
 }
 
 RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
@@ -208,47 +229,80 @@ RunFolder RunFolder::open_for_resume(const std::filesystem::path& run) {
   // "runs/x/" names the same folder as "runs/x".
   folder.path_ = run.has_filename() ? run : run.parent_path();
   const auto file = folder.path_ / context_file;
-  if (!std::filesystem::is_regular_file(file)) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
     refuse_run(
         "{}: not the folder of a run: it has no {}; expected a folder that strata run printed",
         run.string(), context_file);
   }
   try {
-    std::ifstream stream{file, std::ios::binary};
-    if (!stream) refuse_run("{}: cannot be read; expected a run folder's", file.string());
-    folder.context_ = from_json<RunContext>(std::string{std::istreambuf_iterator{stream}, {}});
-  } catch (const FormatError& error) {
-    refuse_run("{}: {}", file.string(), error.what());
+    folder.context_ =
+        from_json<RunContext>(read_regular(file, O_NOFOLLOW, "the context of a run", most_context));
+  } catch (const FormatError& wrong) {
+    refuse_run("{}: {}", file.string(), one_line(wrong.what()));
   }
   folder.cases_ = cases_of(folder.context_.sweep, file);
-  if (const auto packed = folder.path_ / packed_samples_file; std::filesystem::exists(packed)) {
-    refuse_run("{}: the samples of this run are packed; expected {}; unpack them with: gunzip {}",
-               run.string(), samples_file, packed.string());
+  check_each_once(folder.context_.sweep.cases, file);
+  for (const auto name : {samples_file, measurements_file}) {
+    if (!std::filesystem::exists(folder.path_ / fmt::format("{}.gz", name), error)) continue;
+    refuse_run("{}: its {} is packed; expected all of its files unpacked: gunzip -r {}",
+               run.string(), name, folder.path_.string());
   }
-  folder.open_samples();
+  if (const std::string now = utc_text(); now < folder.context_.started) {
+    refuse_run("{}: was begun at {}, but the clock of this machine says {}; set the clock",
+               run.string(), folder.context_.started, now);
+  }
   const auto samples = folder.path_ / samples_file;
-  const off_t size = file_size_of(folder.samples_.get(), samples);
-  const off_t whole =
-      for_each_record(samples, [&](const CaseRecord& record) { folder.note_status(record); });
-  if (whole != size) {
+  if (!std::filesystem::exists(std::filesystem::symlink_status(samples, error))) {
+    refuse_run("{}: has no {}; nothing was measured in it: start a new run", run.string(),
+               samples_file);
+  }
+  folder.open_samples(/*make=*/false);
+  const std::set<std::string_view> planned{folder.context_.sweep.cases.begin(),
+                                           folder.context_.sweep.cases.end()};
+  const off_t size = status_of(folder.samples_.get(), samples).st_size;
+  folder.written_ = for_each_record(samples, [&](const CaseRecord& record) {
+    const std::string id = record.which.id();
+    if (!planned.contains(id)) {
+      refuse_run("{}: {} is no case of the sweep in {}; remove its lines, or start a new run",
+                 samples.string(), id, context_file);
+    }
+    folder.note_status(record);
+  });
+  if (folder.written_ != size) {
     folder.repair_ = fmt::format(
-        "{}: the last line was torn when the run was cut off; removed its {} "
-        "bytes, its case will be measured again",
-        samples.string(), size - whole);
-    // Only now, when everything else is known to be a valid run.
-    if (::ftruncate(folder.samples_.get(), whole) != 0)
-      fail(samples, "its torn last line cannot be cut off", errno);
+        "{}: the last line was torn when the run was cut off; its {} bytes are left out, and its "
+        "case will be measured again",
+        samples.string(), size - folder.written_);
   }
   folder.reopened_ = true;
   return folder;
 }
 
-void RunFolder::open_samples() {
+void RunFolder::open_samples(bool make) {
   const auto file = path_ / samples_file;
-  samples_ = open_file(file, O_RDWR | O_APPEND | O_CREAT);
+  samples_ = make ? UniqueFd{::open(file.c_str(),  // NOLINT: open has no other form
+                                    O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, file_mode)}
+                  : open_regular(file, O_RDWR | O_APPEND | O_NOFOLLOW, "the samples of a run");
+  if (!samples_) fail(file, "cannot be made", errno);
+  if (status_of(samples_.get(), file).st_nlink > 1)
+    refuse_run("{}: has another name too (a hard link); copy the run and resume the copy",
+               file.string());
   if (::flock(samples_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     refuse_run("{}: another process is writing this run; wait for it to end", path_.string());
   synced_ = std::chrono::steady_clock::now();
+}
+
+void RunFolder::check_samples() const {
+  const auto file = path_ / samples_file;
+  const struct stat ours = status_of(samples_.get(), file);
+  struct stat named {};
+  const bool same = ::lstat(file.c_str(), &named) == 0 && named.st_dev == ours.st_dev &&
+                    named.st_ino == ours.st_ino;
+  if (same && ours.st_size == written_) return;
+  throw RunFolderError{
+      fmt::format("{}: was {} while this run wrote it; lines are lost: find out by whom, then {}",
+                  file.string(), same ? "changed" : "replaced", then_complete)};
 }
 
 std::vector<Case> RunFolder::remaining() const {
@@ -301,6 +355,9 @@ void RunFolder::note_status(const CaseRecord& record) {
 
 void RunFolder::start() {
   if (!reopened_) return;
+  const auto samples = path_ / samples_file;
+  if (!repair_.empty() && ::ftruncate(samples_.get(), written_) != 0)
+    fail(samples, "its torn last line cannot be cut off", errno);
   context_.resumed.push_back(utc_text());
   context_.state = RunState::running;
   context_.finished.clear();
@@ -309,17 +366,18 @@ void RunFolder::start() {
 }
 
 void RunFolder::append(const CaseRecord& record) {
-  const std::string line = to_json(record) + "\n";
+  const std::string line = sealed_line(record) + "\n";
   const auto file = path_ / samples_file;
-  const off_t before = file_size_of(samples_.get(), file);
+  check_samples();
   try {
     write_all(samples_.get(), file, line,
               fmt::format("the {} bytes of {}", line.size(), record.which.id()));
   } catch (const RunFolderError&) {
     // Half a line would end the file for every reader; truncating needs no space.
-    [[maybe_unused]] const int taken_back = ::ftruncate(samples_.get(), before);
+    [[maybe_unused]] const int taken_back = ::ftruncate(samples_.get(), written_);
     throw;
   }
+  written_ += static_cast<off_t>(line.size());
   note_status(record);
   if (const auto now = std::chrono::steady_clock::now(); now - synced_ >= sync_interval) {
     sync(samples_.get(), file);
@@ -339,6 +397,7 @@ void RunFolder::write_context() {
 RunCounts RunFolder::write_measurements() {
   const auto samples = path_ / samples_file;
   sync(samples_.get(), samples);
+  check_samples();
   RunCounts counts;
   std::string text = csv_header();
   for (const auto& record : read_samples(samples, context_.sweep.cases)) {
@@ -364,10 +423,18 @@ RunCounts RunFolder::write_measurements() {
 }
 
 RunCounts RunFolder::finish(RunState state, Facts after) {
-  const RunCounts counts = write_measurements();
   context_.state = state;
-  context_.finished = utc_text();
+  // Of a clock that was set back, too, a run ends after it began.
+  context_.finished = std::max(utc_text(), context_.started);
   if (!after.empty()) context_.clocks_after = std::move(after);
+  RunCounts counts;
+  try {
+    counts = write_measurements();
+  } catch (...) {
+    context_.state = RunState::aborted;
+    write_context();
+    throw;
+  }
   write_context();
   return counts;
 }

@@ -147,14 +147,15 @@ class RunFolder {
   /// the folder exists, appends the next free of -2, -3, … to the name.
   [[nodiscard]] static RunFolder create(const std::filesystem::path& parent, RunContext context);
 
-  /// Opens a run to complete it, and cuts off an incomplete last line. Throws UsageError when `run`
-  /// is not a run folder, has another schema version, is damaged before its last line or is being
-  /// written by another process.
+  /// Opens a run to complete it; changes nothing. Throws UsageError when `run` is not a run folder,
+  /// has another schema version, is damaged before its last line, holds cases that are not its own,
+  /// begins after now, is being written by another process, or where a file in it is a link or no
+  /// regular file: the folder may come from anywhere.
   [[nodiscard]] static RunFolder open_for_resume(const std::filesystem::path& run);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] const RunContext& context() const { return context_; }
-  /// What open_for_resume repaired, in one line; empty when nothing.
+  /// What start() will repair, in one line; empty when nothing.
   [[nodiscard]] const std::string& repair() const { return repair_; }
 
   /// Every case of the sweep, in its order.
@@ -172,11 +173,13 @@ class RunFolder {
     return statuses_;
   }
 
-  /// Marks a reopened run as running, and resumed now. Call it before the first append().
+  /// Cuts off an incomplete last line of a reopened run, and marks it as running, and resumed now.
+  /// Call it before the first append().
   void start();
 
   /// Appends one line to samples.jsonl: all of it or, with an exception, nothing. Throws
-  /// FormatError for a record that the format cannot hold.
+  /// FormatError for a record that the format cannot hold, RunFolderError where somebody else
+  /// changed or replaced the file.
   void append(const CaseRecord& record);
 
   /// Replaces the context, and context.json atomically.
@@ -191,7 +194,10 @@ class RunFolder {
 
  private:
   RunFolder() = default;
-  void open_samples();
+  void make(const std::filesystem::path& parent, RunContext context);
+  void open_samples(bool make);
+  /// Throws RunFolderError unless samples.jsonl holds what was written to it, no more and no less.
+  void check_samples() const;
   void write_context();
   void note_status(const CaseRecord& record);
 
@@ -201,6 +207,7 @@ class RunFolder {
   std::string repair_;
   bool reopened_ = false;
   UniqueFd samples_;
+  off_t written_ = 0;  ///< bytes of whole lines
   std::map<std::string, Status, std::less<>> statuses_;
   std::map<std::string, int, std::less<>> visits_;      ///< measured since its first visit
   std::set<std::string, std::less<>> long_;             ///< cases that are visited once

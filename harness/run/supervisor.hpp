@@ -59,6 +59,9 @@ struct RunSummary {
 [[nodiscard]] RunSummary supervise(const SuperviseOptions& options, RunFolder& folder,
                                    Progress& progress);
 
+/// What an anonymous run says in place of a UUID: the same for the same device, and nothing else.
+[[nodiscard]] std::string hidden_uuid(const std::string& uuid);
+
 /// Asks a short-lived worker ({"strata", "worker", "--probe", …}) for its device. Throws
 /// DeviceUnavailable with the worker's reason, with how it died, or when it does not answer within
 /// `seconds`; UsageError when what was to be counted has unknown names.

@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,17 @@ def test_unfinished_run_needs_no_table(tmp_path: Path) -> None:
 def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
     run = load(tmp_path, [layout_case() | {"weather": "fair"}], mood="good", host__name="x")
     assert len(run.rows) == 1
+
+
+def test_a_line_holds_what_its_checksum_says(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [layout_case("aos", 61.0)])
+    samples = run / "samples.jsonl"
+    text = samples.read_bytes().removesuffix(b"}\n")
+    seal = b',"crc32":"%08x"}\n' % zlib.crc32(text)
+    samples.write_bytes(text + seal)
+    assert load_run(run).rows[0].value == 61
+    samples.write_bytes(text.replace(b"61.0", b"16.0") + seal)
+    assert "does not match its checksum" in refusal(run)
 
 
 DECLARED: dict[str, Any] = {

@@ -158,7 +158,7 @@ class SupervisionTest(unittest.TestCase):
 
     def run_folder(self) -> Path:
         """The folder of the only run, once it is there."""
-        wait_for(lambda: list((self.folder / "runs").glob("*/samples.jsonl")), "a run folder")
+        wait_for(lambda: list((self.folder / "runs").glob("*/context.json")), "a run folder")
         return next((self.folder / "runs").iterdir())
 
     def wait_for_lines(self, count: int) -> Path:
@@ -324,7 +324,7 @@ class SupervisionTest(unittest.TestCase):
                 process = self.start("--resume", str(whole.folder), "--device", "host")
                 _, err = process.communicate(timeout=PATIENCE)
                 self.assertEqual(process.returncode, 0, err)
-                self.assertRegex(err, rf"torn.*removed its {len(torn)} bytes")
+                self.assertRegex(err, rf"torn.*its {len(torn)} bytes are left out")
                 self.assertEqual(len(Run(whole.folder).lines()), 4)
                 self.assertEqual(len(Run(whole.folder).rows()), 4)
 
@@ -430,7 +430,7 @@ class SupervisionTest(unittest.TestCase):
     @staticmethod
     def timing_of(line: dict) -> dict:
         """A line without what differs from run to run, and without the note on its level."""
-        text = json.dumps(line | {"started": "", "seconds": 0})
+        text = json.dumps(line | {"started": "", "seconds": 0, "crc32": ""})
         return json.loads(re.sub(r'"level unverified: [^"]*"', '""', text))
 
     def test_a_bad_name_is_refused_before_anything_is_timed(self) -> None:
@@ -506,6 +506,119 @@ class SupervisionTest(unittest.TestCase):
         _, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 2, err)
         self.assertIn("leave it out", err)
+
+    # --- anything, at any time ---
+
+    def worker_of(self, process: subprocess.Popen) -> int:
+        wait_for(lambda: children(process.pid) or process.poll() is not None, "a worker")
+        return next(iter(children(process.pid)), process.pid)
+
+    def strike(  # noqa: C901, PLR0912  a table of what to do
+        self, fault: str, process: subprocess.Popen, folder: Path
+    ) -> None:
+        samples = folder / "samples.jsonl"
+        match fault.split():
+            case ["run", name]:
+                process.send_signal(getattr(signal, name))
+            case ["worker", name]:
+                os.kill(self.worker_of(process), getattr(signal, name))
+            case ["run", "stopped", "beyond", "its", "limit"]:
+                process.send_signal(signal.SIGSTOP)
+                time.sleep(1.5)
+                process.send_signal(signal.SIGCONT)
+            case ["limit", name, value]:
+                what = getattr(resource, f"RLIMIT_{name}")
+                pid = process.pid if name in ("FSIZE", "NOFILE") else self.worker_of(process)
+                with contextlib.suppress(ProcessLookupError):
+                    _, hard = resource.prlimit(pid, what)
+                    resource.prlimit(pid, what, (int(value), hard))
+            case ["reader", "gone"]:
+                process.stdout.close()
+                process.stderr.close()
+                process.stdout = process.stderr = None
+            case ["two", "in", "one", "folder"]:
+                second = self.start("--resume", str(folder))
+                self.assertEqual(second.wait(PATIENCE), 2, second.stderr.read())
+            case ["two", "on", "one", "device"]:
+                second = self.start_sweep(str(self.folder / "sweep.yaml"))
+                self.assertEqual(second.wait(PATIENCE), 3, second.stderr.read())
+            case ["requeued"]:
+                process.kill()  # and resumed at once, while its worker may still be there
+            case ["torn", "line"]:
+                process.kill()
+                process.wait()
+                with samples.open("ab") as file:
+                    file.write(b'{"schema_version": 2, "ki')
+            case ["samples", "truncated"]:
+                os.truncate(samples, samples.stat().st_size * 2 // 3)
+            case ["samples", "replaced"]:
+                copy = folder / "copy"
+                shutil.copy(samples, copy)
+                copy.rename(samples)
+            case ["samples", "appended", "to"]:
+                with samples.open("ab") as file:
+                    file.write(samples.read_bytes().splitlines(keepends=True)[0])
+            case ["stale", "temporary", "files"]:
+                for name in (".context.json.new", ".measurements.csv.new"):
+                    with contextlib.suppress(FileExistsError):
+                        (folder / name).symlink_to(self.folder / "victim")
+            case _:
+                raise AssertionError(fault)
+
+    FAULTS = (
+        *(f"run SIG{name}" for name in ("KILL", "TERM", "INT", "HUP", "QUIT", "ABRT")),
+        *(f"worker SIG{name}" for name in ("KILL", "TERM", "SEGV", "BUS", "FPE", "STOP", "XCPU")),
+        "run stopped beyond its limit", "limit FSIZE 9000", "limit NOFILE 4", "limit AS 4096",
+        "limit CPU 0", "reader gone", "two in one folder", "two on one device", "requeued",
+        "torn line", "samples truncated", "samples replaced", "samples appended to",
+        "stale temporary files",
+    )  # fmt: skip
+
+    def test_no_fault_at_any_time_loses_or_doubles_a_case(self) -> None:
+        """All as often as STRATA_FAULT_REPEATS says, at random times; else a third of them once."""
+        random.seed(os.environ.get("STRATA_FAULT_SEED", "15"))
+        repeats = int(os.environ.get("STRATA_FAULT_REPEATS", "0"))
+        for fault in self.FAULTS * repeats or self.FAULTS[1::3]:
+            with self.subTest(fault):
+                self.survive(fault)
+            shutil.rmtree(self.folder / "runs", ignore_errors=True)
+
+    def survive(self, fault: str) -> None:
+        no_core = (resource.RLIMIT_CORE, (0, 0))
+        process = self.start_sweep(
+            self.sweep(["ok", "skip", "slow"], range(3), time_limit=1),
+            prepare=lambda: resource.setrlimit(*no_core),
+        )
+        folder = self.wait_for_lines(1)
+        time.sleep(random.uniform(0, 0.4))
+        self.strike(fault, process, folder)
+        if fault != "requeued":
+            process.wait(PATIENCE)
+        before = self.whole_lines(folder)
+        for _ in range(3):  # a resumed run may meet the worker of the one before
+            again = self.start("--resume", str(folder), "--device", "host")
+            out, err = again.communicate(timeout=PATIENCE)
+            if again.returncode == 0:
+                break
+            time.sleep(1)
+        self.assertEqual(again.returncode, 0, f"{out}\n{err}")
+        run = Run(folder)
+        self.assertEqual(set(run.cases()), set(run.context["sweep"]["cases"]), "a case was lost")
+        self.assertEqual(run.lines()[: len(before)], before, "a finished case was lost")
+        done = [line["case"] for line in run.lines() if line["status"] != "failed"]
+        if fault != "samples appended to":
+            self.assertEqual(len(done), len(set(done)), "a case was measured twice")
+        for line in run.lines():
+            self.assertEqual(bool(line["reason"]), line["status"] != "measured", line)
+        self.assertEqual(run.context["state"], "complete")
+        self.assertEqual(len(run.rows()), 6)
+        self.assertFalse((self.folder / "victim").exists())
+
+    @staticmethod
+    def whole_lines(folder: Path) -> list[dict]:
+        """Those that the first session left, as far as it was not the fault that tore the last."""
+        whole = (folder / "samples.jsonl").read_bytes().rpartition(b"\n")[0]
+        return [json.loads(line) for line in whole.splitlines()]
 
     # --- what can happen around it ---
 

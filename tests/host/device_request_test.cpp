@@ -29,7 +29,7 @@ TEST(DeviceRequest, RefusesAnythingElseAndSaysWhatThereIs) {
       ADD_FAILURE() << '"' << bad << "\" was taken";
     } catch (const UsageError& error) {
       const std::string text = error.what();
-      EXPECT_NE(text.find(std::string{'"'} + bad + '"'), std::string::npos) << text;
+      EXPECT_NE(text.find("'" + std::string{bad} + "'"), std::string::npos) << text;
       EXPECT_NE(text.find("cuda:N"), std::string::npos) << text;
     }
   }

@@ -1,6 +1,6 @@
 #include "harness/case/error.hpp"
+#include "harness/case/sha256.hpp"
 #include "nbody/gravity/problem/dataset_file.hpp"
-#include "nbody/gravity/problem/sha256.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 #include "tests/host/temporary_folder.hpp"
 
@@ -190,8 +190,8 @@ TEST_F(DatasetFile, HoldsNothingThatIsNotFinite) {
 }
 
 TEST_F(DatasetFile, IsNoFolderAndNoFileThatIsNotThere) {
-  EXPECT_THAT(refusal(folder_.path()), HasSubstr("is no file"));
-  EXPECT_THAT(refusal(folder_.path() / "none"), HasSubstr("is no file"));
+  EXPECT_THAT(refusal(folder_.path()), HasSubstr("cannot be read (Is a directory)"));
+  EXPECT_THAT(refusal(folder_.path() / "none"), HasSubstr("cannot be read (No such file"));
 }
 
 TEST_F(DatasetFile, ReplacesNothingUnlessAsked) {

@@ -53,7 +53,7 @@ class RunFolderTest : public testing::Test {
   static RunContext context(int cases = 3) {
     RunContext c;
     c.strata.commit = "0123456789abcdef0123456789abcdef01234567";
-    c.started = "2026-11-21T01:02:03Z";
+    c.started = "2011-11-21T01:02:03Z";
     c.device.slug = "a-cpu";
     for (int i = 0; i < cases; ++i)
       c.sweep.cases.push_back(nth(i).id());
@@ -64,7 +64,7 @@ class RunFolderTest : public testing::Test {
     CaseRecord record;
     record.which = nth(index);
     record.status = Status::measured;
-    record.started = "2026-11-21T01:02:03Z";
+    record.started = "2011-11-21T01:02:03Z";
     record.measurements.push_back(
         {"seconds", "s", Provenance::timed, "tsc", {value}, {"noise", Verdict::passed, ""}});
     return record;
@@ -133,18 +133,18 @@ class RunFolderTest : public testing::Test {
 
 TEST(ClockText, IsUtcInSeconds) {
   using namespace std::chrono;
-  const sys_days day = 2026y / November / 21d;
-  EXPECT_EQ(utc_text(day + 1h + 2min + 3s + 999ms), "2026-11-21T01:02:03Z");
+  const sys_days day = 2011y / November / 21d;
+  EXPECT_EQ(utc_text(day + 1h + 2min + 3s + 999ms), "2011-11-21T01:02:03Z");
   EXPECT_EQ(utc_text(sys_days{1969y / December / 31d} + 23h + 59min + 59s), "1969-12-31T23:59:59Z");
 }
 
 TEST_F(RunFolderTest, IsNamedAfterDeviceTimeAndCommit) {
   const auto run = RunFolder::create(folder_ / "new" / "deep", context());
-  EXPECT_EQ(run.path(), folder_ / "new" / "deep" / "a-cpu-20261121T010203Z-0123456");
+  EXPECT_EQ(run.path(), folder_ / "new" / "deep" / "a-cpu-20111121T010203Z-0123456");
   EXPECT_EQ(from_json<RunContext>(text(run.path() / "context.json")).run, run.path().filename());
   auto unknown = context();
   unknown.strata.commit.clear();
-  EXPECT_EQ(run_name(unknown), "a-cpu-20261121T010203Z-nogit");
+  EXPECT_EQ(run_name(unknown), "a-cpu-20111121T010203Z-nogit");
 }
 
 TEST_F(RunFolderTest, TakesTheNextNameWhenTwoRunsStartInOneSecond) {
@@ -168,17 +168,17 @@ TEST_F(RunFolderTest, IsRunningFromTheStartAndNamesWhatItSetOutToDo) {
 TEST_F(RunFolderTest, HoldsEachCaseAsAWholeLineBeforeTheNextBegins) {
   auto run = RunFolder::create(folder_, context());
   run.append(measured(0));
-  EXPECT_EQ(text(run.path() / "samples.jsonl"), to_json(measured(0)) + "\n");
+  EXPECT_EQ(text(run.path() / "samples.jsonl"), sealed_line(measured(0)) + "\n");
   run.append(failed(1));
   EXPECT_EQ(text(run.path() / "samples.jsonl"),
-            to_json(measured(0)) + "\n" + to_json(failed(1)) + "\n");
+            sealed_line(measured(0)) + "\n" + sealed_line(failed(1)) + "\n");
 }
 
 TEST_F(RunFolderTest, LeavesTheFileUntouchedForARecordThatCannotBeHeld) {
   auto run = RunFolder::create(folder_, context());
   run.append(measured(0));
   EXPECT_THROW(run.append(measured(1, std::nan(""))), FormatError);
-  EXPECT_EQ(text(run.path() / "samples.jsonl"), to_json(measured(0)) + "\n");
+  EXPECT_EQ(text(run.path() / "samples.jsonl"), sealed_line(measured(0)) + "\n");
 }
 
 TEST_F(RunFolderTest, EndsWithTheTableTheStateTheTimeAndTheConditions) {
@@ -195,7 +195,7 @@ TEST_F(RunFolderTest, EndsWithTheTableTheStateTheTimeAndTheConditions) {
   EXPECT_FALSE(written.finished.empty());
   EXPECT_EQ(written.clocks_after, (Facts{{"hertz", 1e9}}));
   EXPECT_THAT(text(run.path() / "measurements.csv"),
-              HasSubstr("a-cpu-20261121T010203Z-0123456,a-cpu,host,micro,probe,"));
+              HasSubstr("a-cpu-20111121T010203Z-0123456,a-cpu,host,micro,probe,"));
 }
 
 TEST_F(RunFolderTest, LeavesNoTemporaryFiles) {
@@ -397,9 +397,14 @@ TEST_F(RunFolderTest, CutsOffATornLastLineAndSaysSo) {
     }
     append_text(where / "samples.jsonl", torn);
     auto run = RunFolder::open_for_resume(where);
-    EXPECT_THAT(run.repair(), HasSubstr("removed its " + std::to_string(torn.size()) + " bytes"));
-    EXPECT_EQ(text(where / "samples.jsonl"), to_json(measured(0)) + "\n");
+    EXPECT_THAT(run.repair(), HasSubstr("its " + std::to_string(torn.size()) + " bytes"));
     EXPECT_EQ(run.remaining().size(), 2U);
+    EXPECT_EQ(text(where / "samples.jsonl"), sealed_line(measured(0)) + "\n" + torn)
+        << "to look at a run does not change it";
+    run.start();
+    EXPECT_EQ(text(where / "samples.jsonl"), sealed_line(measured(0)) + "\n");
+    run.append(measured(1));
+    EXPECT_EQ(run.finish(RunState::complete, {}).measured, 2U);
   }
 }
 
@@ -424,6 +429,11 @@ TEST_F(RunFolderTest, RefusesToCompleteARunWhoseSamplesArePacked) {
   EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
               HasSubstr("gunzip"));
   EXPECT_FALSE(exists(where / "samples.jsonl"));
+  std::filesystem::rename(where / "samples.jsonl.gz", where / "samples.jsonl");
+  append_text(where / "measurements.csv.gz", "");
+  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+              HasSubstr("its measurements.csv is packed"))
+      << "two tables would be one too many";
 }
 
 TEST_F(RunFolderTest, RefusesAnotherVersionNamingFileAndVersion) {
@@ -503,15 +513,129 @@ TEST_F(RunFolderTest, KeepsTheOldContextWhenTheNewOneCannotBeWritten) {
   EXPECT_EQ(text(run.path() / "context.json"), before);
 }
 
-TEST_F(RunFolderTest, NamesAFullDiskAndHowToMendIt) {
-  // The temporary file of the context is a link to the device on which every write finds the disk
-  // full.
+TEST_F(RunFolderTest, AdvisesNobodyToResumeWhatIsNoRun) {
+  EXPECT_THAT(diagnostic_below(50, [&] { (void)RunFolder::create(folder_, context()); }),
+              HasSubstr("(ulimit -f), then begin again"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_)) << "half a run";
+}
+
+// --- a folder from elsewhere ---
+
+TEST_F(RunFolderTest, WritesThroughNoLink) {
   auto run = RunFolder::create(folder_, context());
-  std::filesystem::create_symlink("/dev/full", run.path() / ".context.json.new");
-  const auto said = diagnostic<RunFolderError>([&] { run.update(run.context()); });
-  EXPECT_THAT(said, HasSubstr("context.json: only 0 of "));
-  EXPECT_THAT(said, HasSubstr("No space left on device; free some space"));
-  EXPECT_EQ(from_json<RunContext>(text(run.path() / "context.json")).run, run.context().run);
+  run.append(measured(0));
+  const path victim = folder_ / "victim";
+  append_text(victim, "precious");
+  for (const char* name : {".context.json.new", ".measurements.csv.new", "measurements.csv"})
+    std::filesystem::create_symlink(victim, run.path() / name);
+  (void)run.finish(RunState::complete, {});
+  EXPECT_EQ(text(victim), "precious");
+  EXPECT_TRUE(std::filesystem::is_regular_file(
+      std::filesystem::symlink_status(run.path() / "measurements.csv")));
+}
+
+TEST_F(RunFolderTest, ResumesNothingThatIsALinkOrNoRegularFile) {
+  const path where = RunFolder::create(folder_, context()).path();
+  const auto refusal = [&] {
+    return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
+  };
+  for (const char* name : {"samples.jsonl", "context.json"}) {
+    const path file = where / name;
+    const path aside = folder_ / "aside";
+    std::filesystem::rename(file, aside);
+    std::filesystem::create_symlink(aside, file);
+    EXPECT_THAT(refusal(), HasSubstr(std::string{name} + ": is a link"));
+    std::filesystem::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    EXPECT_THAT(refusal(), HasSubstr(std::string{name} + ": is a pipe or a device"));
+    std::filesystem::remove(file);
+    std::filesystem::rename(aside, file);
+  }
+  std::filesystem::create_hard_link(where / "samples.jsonl", folder_ / "other");
+  EXPECT_THAT(refusal(), HasSubstr("has another name too"));
+}
+
+TEST_F(RunFolderTest, HasABoundOnALineAndOnDepth) {
+  const path where = RunFolder::create(folder_, context()).path();
+  const auto refusal = [&] {
+    return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
+  };
+  const std::string deep = std::string(80000, '[') + std::string(80000, ']');
+  append_text(where / "samples.jsonl", deep + "\n");
+  EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: not JSON: more than 32 levels deep"));
+  std::ofstream{where / "samples.jsonl"} << std::string(std::size_t{9} << 20, ' ');
+  EXPECT_THAT(refusal(), HasSubstr("samples.jsonl:1: a line of more than 8388608 bytes"));
+  std::ofstream{where / "context.json"} << "{\"run\":" << deep << "}";
+  EXPECT_THAT(refusal(), HasSubstr("context.json: not JSON: more than 32 levels deep"));
+}
+
+TEST_F(RunFolderTest, SeesAChangedDigit) {
+  path where;
+  {
+    auto run = RunFolder::create(folder_, context());
+    where = run.path();
+    run.append(measured(0, 12));
+  }
+  const path file = where / "samples.jsonl";
+  std::string line = text(file);
+  line.replace(line.find("[12"), 3, "[13");
+  std::ofstream{file} << line;
+  EXPECT_THAT(diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); }),
+              HasSubstr("samples.jsonl:1: the line does not match its checksum"));
+  EXPECT_THROW((void)read_samples(file, context().sweep.cases), UsageError);
+  std::ofstream{file} << to_json(measured(0, 13)) << "\n";  // as older builds wrote it
+  EXPECT_EQ(RunFolder::open_for_resume(where).remaining().size(), 2U);
+}
+
+TEST_F(RunFolderTest, EndsAsAbortedWhenItsSamplesAreNotWhatItWrote) {
+  const auto harm = [&](const std::function<void(const path&)>& act) {
+    auto run = RunFolder::create(folder_, context());
+    run.append(measured(0));
+    run.append(measured(1));
+    act(run.path() / "samples.jsonl");
+    const std::string at_append = diagnostic<RunFolderError>([&] { run.append(measured(2)); });
+    const std::string at_end =
+        diagnostic<RunFolderError>([&] { (void)run.finish(RunState::complete, {}); });
+    EXPECT_EQ(at_append, at_end);
+    EXPECT_EQ(from_json<RunContext>(text(run.path() / "context.json")).state, RunState::aborted);
+    return at_end;
+  };
+  EXPECT_THAT(harm([](const path& file) { std::filesystem::resize_file(file, 10); }),
+              HasSubstr("samples.jsonl: was changed while this run wrote it"));
+  EXPECT_THAT(harm([](const path& file) { append_text(file, "{}\n"); }), HasSubstr("was changed"));
+  EXPECT_THAT(harm([](const path& file) { std::filesystem::remove(file); }),
+              HasSubstr("was replaced"));
+  EXPECT_THAT(harm([](const path& file) {
+                std::filesystem::remove(file);
+                std::filesystem::create_symlink("/dev/null", file);
+              }),
+              HasSubstr("was replaced"));
+}
+
+TEST_F(RunFolderTest, RefusesAtOnceWhatNobodyWouldTakeForASoundRunLater) {
+  const auto refusal = [&](const RunContext& c, const std::string& samples) {
+    const path where = RunFolder::create(folder_, c).path();
+    append_text(where / "samples.jsonl", samples);
+    return diagnostic<UsageError>([&] { (void)RunFolder::open_for_resume(where); });
+  };
+  EXPECT_THAT(refusal(context(), "\xEF\xBB\xBF" + to_json(measured(0)) + "\n"),
+              HasSubstr("samples.jsonl:1: not JSON: begins with a byte order mark"));
+  EXPECT_THAT(refusal(context(), to_json(measured(7)) + "\n"),
+              HasSubstr("micro/probe/host/index=7 is no case of the sweep"));
+  RunContext twice = context();
+  twice.sweep.cases.push_back(nth(1).id());
+  EXPECT_THAT(refusal(twice, ""), HasSubstr("sweep.cases holds micro/probe/host/index=1 twice"));
+  RunContext tomorrow = context();
+  tomorrow.started = "2999-01-01T00:00:00Z";
+  EXPECT_THAT(refusal(tomorrow, ""), HasSubstr("set the clock"));
+}
+
+TEST_F(RunFolderTest, NeverEndsBeforeItBegan) {
+  RunContext c = context();
+  c.started = "2999-01-01T00:00:00Z";  // and then the clock was set back
+  auto run = RunFolder::create(folder_, c);
+  (void)run.finish(RunState::complete, {});
+  EXPECT_EQ(run.context().finished, c.started);
 }
 
 TEST_F(RunFolderTest, PutsTheHandlerOfTheFileSizeSignalBack) {

@@ -1,4 +1,4 @@
-#include "nbody/gravity/problem/sha256.hpp"
+#include "harness/case/sha256.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -502,6 +502,23 @@ TEST_F(SupervisorTest, MeasuresOneRunOnOneDeviceOnly) {
   EXPECT_EQ(folder.statuses().size(), 0U);
 }
 
+TEST_F(SupervisorTest, KnowsTheDeviceOfAnAnonymousRunWithoutItsName) {
+  const auto cases = sweep({"well"});
+  auto folder = create(cases);
+  RunContext anonymous = folder.context();
+  anonymous.device.uuid = hidden_uuid("GPU-2");
+  folder.update(anonymous);
+  Progress quiet;
+  EXPECT_EQ(supervise(options(cases, "other-unit"), folder, quiet).counts.measured, 1U);
+  EXPECT_EQ(folder.context().device.uuid, hidden_uuid("GPU-2"));
+  EXPECT_NE(hidden_uuid("GPU-2"), hidden_uuid("GPU-3"));
+  anonymous.device.uuid = hidden_uuid("GPU-3");
+  folder.update(anonymous);
+  EXPECT_THAT(diagnostic<DeviceUnavailable>(
+                  [&] { (void)supervise(options(cases, "other-unit"), folder, quiet); }),
+              HasSubstr("was begun on a-cpu (sha256-"));
+}
+
 TEST_F(SupervisorTest, VisitsEveryMeasuredCaseAgainByAnotherWorker) {
   const auto cases = sweep({"well", "crash", "well"});
   RunContext context;
@@ -585,8 +602,9 @@ TEST_F(SupervisorTest, EndsWithOneLineWhenTheDiskIsFullAndResumesWhenItIsNot) {
     const auto line = to_json(measured(cases[0])).size();
     const auto room = std::max<std::uintmax_t>(
         std::filesystem::file_size(where / "context.json") + 200, line * 5 / 2);
-    std::ofstream{where / "samples.jsonl", std::ios::app}
-        << to_json(measured(cases[0])) << std::string(room - line * 5 / 2, ' ') << '\n';
+    CaseRecord first = measured(cases[0]);
+    first.facts["padding"] = std::string(room - line * 5 / 2, ' ');
+    folder.append(first);
     const rlimit full{.rlim_cur = room, .rlim_max = before.rlim_max};
     (void)::setrlimit(RLIMIT_FSIZE, &full);
     const auto said = diagnostic<RunFolderError>([&] {
@@ -988,6 +1006,11 @@ TEST_F(DeviceLockTest, FollowsNoLinkAndTakesNoFolderForAFile) {
   EXPECT_THAT(diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(cpu_, folder_); }),
               HasSubstr("remove that file, or set TMPDIR"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "victim"));
+  std::ofstream{folder_ / "victim"} << "precious";
+  EXPECT_THROW((void)DeviceLock::acquire(cpu_, folder_), DeviceUnavailable);
+  std::ifstream victim{folder_ / "victim"};
+  std::string kept;
+  EXPECT_EQ((victim >> kept, kept), "precious") << "the process number is written to no other file";
   std::filesystem::create_directory(folder_ / "strata-GPU-12-34.lock");
   EXPECT_THAT(diagnostic<DeviceUnavailable>([&] { (void)DeviceLock::acquire(gpu_, folder_); }),
               HasSubstr("cannot tell whether another run measures"));

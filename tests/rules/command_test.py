@@ -6,6 +6,7 @@ command_test.py STRATA SOURCE_FOLDER [unittest flags]
 from __future__ import annotations
 
 import csv
+import fcntl
 import hashlib
 import json
 import math
@@ -341,6 +342,7 @@ class Command(unittest.TestCase):
             ["nbody", "generate", "--bodies", "0", "x"],
             ["nbody", "generate", "--bodies", "4000000000", "x"],
             ["nbody", "generate", "--seed", "-1", "x"],
+            ["nbody", "generate", "--seed", str(2**64), "x"],
             ["nbody", "generate", "--problem", "single", "--systems", "2", "x"],
             ["nbody", "generate", "--overwrite", "/dev/null"],
             ["nbody", "reference", "/no/such/file", "x", "--steps", "1"],
@@ -348,10 +350,21 @@ class Command(unittest.TestCase):
             ["nbody", "verify", "--tolerance", "nan", "x", "x"],
             ["nbody", "trimmed-mean", "/no/such/file"],
             ["nbody", "trimmed-mean"],
+            ["nbody", "trimmed-mean", "/dev/zero"],
+            ["nbody", "verify", "/dev/zero", "/dev/zero"],
+            ["run", "/dev/zero"],
+            ["run", "--filter", "(?=" * 20 + "x" + ")" * 20, "--device", "host"],
+            ["run", "--resume", ""],
+            ["run", "--resume", "/no/such/run", "--set", "plan.min_samples=9"],
+            ["run", "--resume", "/no/such/run", "--filter", "x"],
+            ["run", "--resume", "/no/such/run", "quick"],
+            ["run", "--resume", "/no/such/run", "--out", "x"],
+            ["bench", "--device", "host", "--benchmark_filter=no_such_thing"],
         ):
             answer = strata(*arguments)
             self.assertEqual(answer.returncode, 2, f"{arguments}: {answer.stderr}")
-            self.assertEqual(len(answer.stderr.strip().splitlines()), 1, answer.stderr)
+            said = [line for line in answer.stderr.splitlines() if line.startswith("strata: ")]
+            self.assertEqual(len(said), 1, answer.stderr)
 
     def test_bad_sweeps_are_refused_with_file_and_line(self) -> None:
         head = "schema: 1\nname: x\ncases:\n  - benchmark: layout_read\n"
@@ -360,7 +373,8 @@ class Command(unittest.TestCase):
         self.refused(head + "    axes:\n      layout: []\n", ":6:")
         self.refused(head + "    axes:\n      layout: [aos, aos]\n", ":6:", "aos")
         self.refused(head + "    axes:\n      layout: [aos]\n      layout: [soa]\n", ":7:")
-        self.refused(head + "    axes:\n      layout: [" + "a" * 10_000_000 + "]\n", ":6:")
+        self.refused(head + "    axes:\n      layout: [" + "a" * 1_000_000 + "]\n", ":6:")
+        self.refused(head + "#" * 10_000_000, "more than 1048576 bytes")
 
     def test_a_sweep_that_is_not_text_is_refused_with_file_and_line(self) -> None:
         self.refused(b"schema: 1\nname: \xff\xfe\n", ":2:", "UTF-8")
@@ -402,6 +416,56 @@ class Command(unittest.TestCase):
             header.startswith("run,device,backend,suite,benchmark,case,params,quantity")
         )
         self.assertGreater(len(rows), len(cases))
+
+    def test_a_run_is_completed_on_the_ground_that_it_was_begun_on(self) -> None:
+        folder = self.run_small()
+        self.assertEqual(strata("run", "--resume", str(folder), "--dry-run").returncode, 0)
+        context = folder / "context.json"
+        whole = context.read_text()
+        for part, name, value, word in (
+            ("strata", "build_type", "Other", "another build type"),
+            ("strata", "flags", "-O9", "other compiler flags"),
+            ("strata", "compiler", "cc 1", "another compiler"),
+            ("host", "cores", 4096, "other cores"),
+            ("host", "caches", [], "other caches"),
+            ("host", "kernel", "0.1", "another kernel"),
+        ):
+            changed = json.loads(whole)
+            changed[part][name] = value
+            context.write_text(json.dumps(changed))
+            before = {file.name: file.read_bytes() for file in folder.iterdir()}
+            answer = strata("run", "--resume", str(folder))
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertIn(f"was begun with {word} ('", answer.stderr)
+            self.assertEqual(len(answer.stderr.splitlines()), 1, answer.stderr)
+            after = {file.name: file.read_bytes() for file in folder.iterdir()}
+            self.assertEqual(after, before, "nothing is changed")
+
+    def test_an_anonymous_run_names_neither_folders_nor_arguments(self) -> None:
+        sweep = self.out / "secret" / "mine.yaml"
+        sweep.parent.mkdir()
+        text = "schema: 1\nname: x\nplan: {min_samples: 6, max_samples: 6}\n"
+        sweep.write_text(text + "cases:\n  - benchmark: layout_traffic\n")
+        for flags, known in (((), True), (("--anonymous",), False)):
+            answer = strata("run", str(sweep), "--device", "host", "--out", str(self.out), *flags)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            folder = Path(answer.stdout.strip().splitlines()[-1])
+            self.assertEqual("secret" in (folder / "context.json").read_text(), known)
+            again = strata("run", "--resume", str(folder))
+            self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("records", strata("run", "--help").stdout)
+
+    def test_bench_measures_no_device_that_a_run_measures(self) -> None:
+        (lock,) = self.locks()
+        with lock.open() as held:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            answer = strata("bench", "--device", "host", "--benchmark_filter=timer_check")
+            self.assertEqual(answer.returncode, 3, answer.stderr)
+            self.assertIn("is being measured by", answer.stderr)
+
+    def locks(self) -> list[Path]:
+        self.run_small()
+        return list(Path(LOCKS.name).glob("strata-*.lock"))
 
     def counted_on_the_host(self, *flags: str) -> tuple[dict, list[str], str]:
         """What a run on the CPU says of its counters: context, lines about them, last words."""

@@ -1,16 +1,19 @@
 #include "nbody/gravity/problem/dataset_file.hpp"
 
+#include "harness/case/finally.hpp"
+#include "harness/case/regular_file.hpp"
+#include "harness/case/sha256.hpp"
 #include "harness/case/text.hpp"
-#include "nbody/gravity/problem/sha256.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
+#include <fcntl.h>
 #include <stdexcept>
 #include <system_error>
 #include <unistd.h>
@@ -180,13 +183,10 @@ void write_dataset(const std::filesystem::path& file, const Dataset& dataset, Ex
         fmt::format("{}: {}: {}; choose a place that you may write to, with room", one_line(name),
                     what, std::generic_category().message(error))};
   };
-  errno = 0;  // streams leave it to the system calls below them
-  std::ofstream stream{temporary, std::ios::binary | std::ios::trunc};
-  if (!stream) give_up("cannot be written", errno);
+  const UniqueFd fd = create_anew(temporary);
+  if (!fd) give_up("cannot be written", errno);
   const std::string bytes = encoded(dataset);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  if (!stream) give_up("cannot be written", errno);
+  if (write_some(fd.get(), bytes) != bytes.size()) give_up("cannot be written", errno);
   std::error_code error;
   std::filesystem::rename(temporary, file, error);
   if (error) give_up("cannot be given its name", error.value());
@@ -195,22 +195,22 @@ void write_dataset(const std::filesystem::path& file, const Dataset& dataset, Ex
 Dataset read_dataset(const std::filesystem::path& file) {
   const std::string name = file.string();
   std::error_code error;
-  const bool plain = std::filesystem::is_regular_file(file, error);
-  const auto size = plain ? std::filesystem::file_size(file, error) : 0;
-  std::ifstream stream{file, std::ios::binary};
-  if (!plain || error || !stream) {
-    refuse({name}, plain ? "cannot be read" : "is no file", "a file of bodies",
-           "make one with strata nbody generate");
-  }
-  // The header first: what it says must agree with the size before so much memory is taken.
-  std::string bytes(std::min<std::uint64_t>(size, header_bytes), '\0');
-  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  const Header header = header_of(bytes, size, name);
-  bytes.resize(size);
-  stream.read(bytes.data() + header_bytes, static_cast<std::streamsize>(size - header_bytes));
-  if (!stream) refuse({name}, "cannot be read to its end", "a whole file", "copy it again");
-
-  std::fill_n(bytes.begin() + offsetof(Header, digest), sizeof(header.digest), '\0');
+  const UniqueFd fd = open_regular(file, O_RDONLY, "a file of bodies");
+  const auto size = std::filesystem::file_size(file, error);
+  // The header first: what it says must agree with the size.
+  std::string start(header_bytes, '\0');
+  start.resize(static_cast<std::size_t>(
+      std::max<ssize_t>(::pread(fd.get(), start.data(), start.size(), 0), 0)));
+  const Header header = header_of(start, error ? 0 : size, name);
+  // Mapped: a large file that is not what it says takes no memory that others would miss.
+  void* const mapped =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd.get(), 0);
+  if (mapped == MAP_FAILED)
+    refuse({name}, "cannot be read to its end", "a whole file", "copy it again");
+  const Finally unmap = finally([mapped, size] { (void)::munmap(mapped, size); });
+  char* const first = static_cast<char*>(mapped);
+  const std::string_view bytes{first, size};
+  std::fill_n(first + offsetof(Header, digest), sizeof(header.digest), '\0');
   if (sha256(bytes) != header.digest) {
     refuse({name}, "its checksum is not that of what it holds", "a file as it was written",
            "it is damaged: copy it again, or make it again");

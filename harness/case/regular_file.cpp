@@ -1,0 +1,100 @@
+#include "harness/case/regular_file.hpp"
+
+#include "harness/case/text.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace strata {
+namespace {
+
+[[noreturn]] void refuse_file(const std::filesystem::path& file, std::string_view found,
+                              std::string_view what) {
+  refuse({file.native()}, found, what, "give a regular file that you may open");
+}
+
+std::string unreadable(int error) {
+  return fmt::format("cannot be read ({})", std::generic_category().message(error));
+}
+
+/// The next bytes of the file, at most as many as `block` holds; none at its end.
+std::string_view next_block(const UniqueFd& fd, const std::filesystem::path& file,
+                            std::string& block) {
+  for (;;) {
+    const auto count = ::read(fd.get(), block.data(), block.size());
+    if (count >= 0) return std::string_view{block}.substr(0, static_cast<std::size_t>(count));
+    if (errno != EINTR) refuse_file(file, unreadable(errno), "a file that can be read");
+  }
+}
+
+constexpr std::size_t block_bytes = 1 << 16;
+
+}  // namespace
+
+UniqueFd open_regular(const std::filesystem::path& file, int flags, std::string_view what) {
+  // O_NONBLOCK: else a pipe that nobody writes to would hold us here.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
+  UniqueFd fd{::open(file.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+  const int error = errno;
+  if (!fd && error == ELOOP) refuse_file(file, "is a link", what);
+  if (!fd) refuse_file(file, unreadable(error), what);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) refuse_file(file, unreadable(errno), what);
+  if (S_ISDIR(status.st_mode)) refuse_file(file, unreadable(EISDIR), what);
+  if (!S_ISREG(status.st_mode)) refuse_file(file, "is a pipe or a device", what);
+  return fd;
+}
+
+std::string read_regular(const std::filesystem::path& file, int flags, std::string_view what,
+                         std::size_t most) {
+  const UniqueFd fd = open_regular(file, O_RDONLY | flags, what);
+  std::string text;
+  std::string block(block_bytes, '\0');
+  for (auto part = next_block(fd, file, block); !part.empty(); part = next_block(fd, file, block)) {
+    text += part;
+    if (text.size() > most) {
+      refuse({file.native()}, fmt::format("has more than {} bytes", most),
+             fmt::format("{} no larger than that", what), "give a smaller one");
+    }
+  }
+  return text;
+}
+
+off_t for_each_line(const UniqueFd& fd, const std::filesystem::path& file, std::size_t longest,
+                    const std::function<void(std::size_t number, std::string_view line)>& take) {
+  off_t whole = 0;
+  std::size_t number = 1;
+  std::string pending;
+  std::string block(block_bytes, '\0');
+  for (auto rest = next_block(fd, file, block); !rest.empty(); rest = next_block(fd, file, block)) {
+    while (!rest.empty()) {
+      const auto end = rest.find('\n');
+      pending += rest.substr(0, end);
+      if (pending.size() > longest) {
+        refuse({file.native(), number}, fmt::format("a line of more than {} bytes", longest),
+               "shorter lines", "fetch the file again, or measure again");
+      }
+      if (end == std::string_view::npos) break;
+      take(number++, pending);
+      whole += static_cast<off_t>(pending.size()) + 1;
+      pending.clear();
+      rest.remove_prefix(end + 1);
+    }
+  }
+  return whole;
+}
+
+UniqueFd create_anew(const std::filesystem::path& file) {
+  constexpr mode_t for_all = 0666;  // reduced by the umask
+  if (::unlink(file.c_str()) != 0 && errno != ENOENT) return {};
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open has no other form
+  return UniqueFd{
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, for_all)};
+}
+
+}  // namespace strata

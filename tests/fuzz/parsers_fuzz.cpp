@@ -1,0 +1,158 @@
+// Any bytes are what a parser reads, or are refused in one line. The first line of an input names
+// the parser, the rest is for it. A libFuzzer target; replay.cpp drives it where there is none.
+#include "harness/case/error.hpp"
+#include "harness/case/sweep.hpp"
+#include "harness/case/text.hpp"
+#include "harness/counters/counter_set.hpp"
+#include "harness/record/record_json.hpp"
+#include "harness/run/worker_channel.hpp"
+#include "nbody/gravity/problem/dataset_file.hpp"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace strata {
+namespace {
+
+void nothing(Session& /*session*/) {}
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// Named as in the sweeps of this project, so that their text gets through as a seed.
+const std::vector<Enrolled>& known() {
+  static const std::vector<Enrolled> all = [] {
+    const auto words = [](const char* name, const std::vector<std::string>& choices) {
+      return Axis{.name = name, .meaning = "", .choices = choices, .defaults = choices};
+    };
+    const auto numbers = [](const char* name, long long least, long long most) {
+      return Axis{.name = name,
+                  .meaning = "",
+                  .choices = {},
+                  .minimum = least,
+                  .maximum = most,
+                  .defaults = {std::to_string(least)}};
+    };
+    const Benchmark layout_read{
+        .suite = "micro",
+        .name = "layout_read",
+        .question = "?",
+        .axes = {words("layout", {"aos", "soa", "aoas", "soaoas", "aosoa32"}),
+                 words("residency", {"l1", "l2", "l3", "dram"}), words("cores", {"one", "all"}),
+                 words("fields", {"all", "posmass"}), numbers("block_size", 32, 1024),
+                 numbers("warps_per_sm", 1, 64)},
+        .quantities = {},
+        .excludes = {}};
+    const Benchmark timer_check{.suite = "micro",
+                                .name = "timer_check",
+                                .question = "?",
+                                .axes = {words("target", {"l1"})},
+                                .quantities = {},
+                                .excludes = {}};
+    return std::vector<Enrolled>{{layout_read, nothing, nothing}, {timer_check, nothing, nullptr}};
+  }();
+  return all;
+}
+
+void sweep(const std::string& text) {
+  const Sweep sweep = parse_sweep(text, "fuzz.yaml", known());
+  require(!sweep.entries.empty());
+  for (const auto backend : {Backend::cuda, Backend::host})
+    (void)expand(sweep, backend, known());
+}
+
+void counter_set(const std::string& text) {
+  require(!parse_counter_set(text, "fuzz.yaml").quantities.empty());
+}
+
+/// What was read is written and read again as the same.
+void record(const std::string& text) {
+  const std::string line = sealed_line(record_in(text));
+  require(sealed_line(record_in(line)) == line);
+}
+
+void context(const std::string& text) {
+  const std::string written = to_json(from_json<RunContext>(text));
+  require(to_json(from_json<RunContext>(written)) == written);
+}
+
+void worker(const std::string& text) {
+  (void)to_json(from_json<WorkerMessage>(text));
+}
+
+void job(const std::string& text) {
+  (void)to_json(from_json<WorkerJob>(text));
+}
+
+void dataset(const std::string& text) {
+  const UniqueFd fd{::memfd_create("fuzz", 0)};
+  require(write_some(fd.get(), text) == text.size());
+  (void)nbody::read_dataset("/proc/self/fd/" + std::to_string(fd.get()));
+}
+
+/// The words that a command line has: a setting, a filter, a case, counters, a device.
+void words(const std::string& text) {
+  for (const auto& each : {+[](const std::string& word) {
+                             Sweep sweep{.name = "s", .entries = {{.benchmark = "layout_read"}}};
+                             apply_settings(sweep, {word}, known());
+                           },
+                           +[](const std::string& word) {
+                             (void)filter({{"micro", "layout_read", Backend::host, {}}}, word);
+                           },
+                           +[](const std::string& word) {
+                             const auto which = Case::from_id(word);
+                             require(!which || which->id() == word);
+                           },
+                           +[](const std::string& word) { (void)parse_counters({word}); },
+                           +[](const std::string& word) { (void)parse_device_request(word); }}) {
+    try {
+      each(text);
+    } catch (const UsageError& error) {
+      require(std::string_view{error.what()}.find('\n') == std::string_view::npos);
+    }
+  }
+}
+
+constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 8> parsers{
+    {{"sweep", sweep},
+     {"counter_set", counter_set},
+     {"record", record},
+     {"context", context},
+     {"worker", worker},
+     {"job", job},
+     {"dataset", dataset},
+     {"words", words}}};
+
+void feed(std::string_view input) {
+  const auto end = input.find('\n');
+  if (end == std::string_view::npos) return;
+  for (const auto& [name, parse] : parsers) {
+    if (name != input.substr(0, end)) continue;
+    try {
+      parse(std::string{input.substr(end + 1)});
+    } catch (const UsageError& error) {
+      const std::string_view message = error.what();
+      require(message.find('\n') == std::string_view::npos);
+      require(!find_invalid_utf8(message));
+    } catch (const FormatError&) {  // NOLINT(bugprone-empty-catch): refused, which is right
+    }
+  }
+}
+
+}  // namespace
+}  // namespace strata
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  strata::feed(std::string(data, data + size));
+  return 0;
+}
