@@ -147,6 +147,10 @@ void CudaMachine::evict() {
   session_.cache().shared<Eviction>().evict(tools_.stream.get());
 }
 
+const DeviceBuffer<uint4>& CudaMachine::words_to_sweep() {
+  return session_.cache().shared<Eviction>().buffer();
+}
+
 void CudaMachine::touch(const void* data, std::size_t bytes) {
   session_.cache().shared<Eviction>().touch(data, bytes, tools_.stream.get());
 }

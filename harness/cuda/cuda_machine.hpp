@@ -69,6 +69,9 @@ class CudaMachine final : public Machine {
   /// Seconds of the caller, with no event beside the work.
   [[nodiscard]] double time_caller(const std::function<void()>& work);
 
+  /// More than L2 holds, for a kernel that displaces L2 within its launch (sweep.cuh).
+  [[nodiscard]] const DeviceBuffer<uint4>& words_to_sweep();
+
   [[nodiscard]] const TimerNames& names() const override;
   [[nodiscard]] double outside_hertz(double core_hertz) const override { return core_hertz; }
   void evict() override;

@@ -52,7 +52,7 @@ class Eviction {
   /// it, clean. Nothing is promised of L1, whose lines do not outlive a kernel. Does not wait.
   void touch(const void* data, std::size_t bytes, cudaStream_t stream) const;
 
-  /// What it reads, 4 times the L2: for a kernel that displaces L2 within a launch (sweep.cuh).
+  /// What it reads: 4 times the L2.
   [[nodiscard]] const DeviceBuffer<uint4>& buffer() const noexcept { return buffer_; }
 
  private:

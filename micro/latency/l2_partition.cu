@@ -1,6 +1,5 @@
 #include "harness/cuda/access.cuh"
 #include "harness/cuda/cuda_machine.hpp"
-#include "harness/cuda/fill.hpp"
 #include "harness/cuda/reduce.cuh"
 #include "harness/cuda/stamps.cuh"
 #include "harness/cuda/sweep.cuh"
@@ -142,7 +141,7 @@ void run(Session& session) {
   const DeviceBuffer<std::uint64_t> beside_addresses = addresses_of(offsets_beside());
   settle<<<1, lines, 0, stream>>>(line_addresses.data(), beside_addresses.data());
   cuda_check(cudaGetLastError());
-  const DeviceBuffer<uint4>& sweep = session.cache().shared<Eviction>().buffer();
+  const DeviceBuffer<uint4>& sweep = machine.words_to_sweep();
   const DeviceBuffer<std::uint32_t> sink{1};
 
   const auto& cycles = machine.output<std::uint64_t>(std::size_t{gpu.sms} * lines);

@@ -533,7 +533,7 @@ class Command(unittest.TestCase):
             for name in ("strata", "jinja2", "msgspec"):
                 Path(folder, f"{name}.py").write_text("open('was_run', 'w').close()\n")
             strata("report", "/no/such/run", cwd=folder, STRATA_PYTHON=sys.executable)
-            self.assertEqual(3, len(os.listdir(folder)))
+            self.assertEqual(3, len([*Path(folder).iterdir()]))
 
     def test_the_analysis_commands_reach_python_and_pass_its_exit_code_on(self) -> None:
         answer = strata("report", "/no/such/run", STRATA_PYTHON=sys.executable)
