@@ -1,0 +1,215 @@
+// Gravity by tensor cores, as far as a host can do it: bodies as numbers of half precision, which
+// groups of bodies are far enough apart for them, and the order that makes groups small.
+//
+// Tensor cores multiply numbers of half precision, 11 bits, and add up in single precision. So a
+// coordinate is a high piece and a low one, x = h + l, and of x_i x_j the products h h, h l and l h
+// are taken. r² = |i|² + |j|² − 2 i·j is then one product of two rows of 16 pieces.
+//
+// r⁻³ has only 11 bits. Of two groups of bodies it is split into f₀, that of their centres, whose
+// part is added in single precision from the groups' moments, and r⁻³ − f₀, which is small where
+// the groups are far apart. Its rounding falls either way from pair to pair. Groups that are too
+// near for that are computed in single precision.
+#pragma once
+
+#include "harness/model/layout.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#if defined(__CUDACC__)
+#include <cuda_fp16.h>
+#endif
+
+namespace strata::nbody::tensor {
+
+inline constexpr unsigned group_bodies = 64;
+inline constexpr unsigned tile_bodies = 512;  ///< of the groups that a block has
+
+/// The nearest number of half precision, of two the even one; beyond 65504 infinite.
+STRATA_HD inline float to_half(float x) {
+#if defined(__CUDA_ARCH__)
+  return __half2float(__float2half_rn(x));
+#else
+  constexpr std::uint32_t sign = 0x80000000U;
+  constexpr std::uint32_t least_normal = 0x38800000U;  // 2^-14
+  constexpr std::uint32_t largest = 0x477FE000U;       // 65504
+  constexpr std::uint32_t infinite = 0x7F800000U;
+  const auto word = std::bit_cast<std::uint32_t>(x);
+  std::uint32_t magnitude = word & ~sign;
+  if (magnitude > infinite) return x;
+  if (magnitude < least_normal) {
+    // Multiples of 2^-24, which is the unit of the last place of numbers from 0.5 to 1.
+    const float sum = std::bit_cast<float>(magnitude) + 0.5F;
+    magnitude = std::bit_cast<std::uint32_t>(sum - 0.5F);
+  } else {
+    magnitude = (magnitude + 0xFFFU + (magnitude >> 13 & 1U)) & ~0x1FFFU;
+    if (magnitude > largest) magnitude = infinite;
+  }
+  return std::bit_cast<float>(magnitude | (word & sign));
+#endif
+}
+
+/// The 16 pieces of a body, whose product with those of another is r². Its coordinates are those
+/// about a centre, times the scale. `row`: whether it stands in the rows of a product or in the
+/// columns; one of the two has `squared`, the softening, in it.
+template <bool row>
+STRATA_HD inline void distance_pieces(float x, float y, float z, float squared,
+                                      float (&pieces)[16]) {
+  constexpr float apart = 64;  // moves a low piece away from numbers too small to be normal
+  constexpr float weights[3] = {256, 1, 0x1p-11F};
+  const float sign = row ? -2.0F : 1.0F;
+  const float coordinates[3] = {x, y, z};
+  for (int c = 0; c < 3; ++c) {
+    const float high = to_half(coordinates[c]);
+    const float low = to_half(sign * apart * (coordinates[c] - high));
+    const float shrunk = to_half(sign / apart * high);
+    pieces[c] = sign * high;
+    pieces[3 + c] = row ? low : shrunk;
+    pieces[6 + c] = row ? shrunk : low;
+  }
+  float rest = fmaf(x, x, fmaf(y, y, fmaf(z, z, squared)));
+  for (int k = 0; k < 3; ++k) {
+    const float piece = to_half(rest / weights[k]);
+    rest -= piece * weights[k];
+    pieces[9 + k] = row ? piece : weights[k];
+    pieces[12 + k] = row ? weights[k] : piece;
+  }
+  pieces[15] = 0;
+}
+
+/// What r⁻³ is multiplied by: m x, m y, m z and m, high and low piece of each.
+STRATA_HD inline void moment_pieces(float x, float y, float z, float mass, float (&pieces)[8]) {
+  const float moments[4] = {mass * x, mass * y, mass * z, mass};
+  for (int c = 0; c < 4; ++c) {
+    pieces[2 * c] = to_half(moments[c]);
+    pieces[2 * c + 1] = to_half(moments[c] - pieces[2 * c]);
+  }
+}
+
+/// r⁻³ by multiply-adds, of r², less `base`. The first guess of 1 / r is off by up to 3.4 %, so
+/// t = r² guess² is near 1; the polynomial is t^(−3/2).
+STRATA_HD inline float inverse_cube(float squared, float base) {
+#if defined(__CUDA_ARCH__)
+  const float guess = __int_as_float(0x5F375A86 - (__float_as_int(squared) >> 1));
+#else
+  const auto guess = std::bit_cast<float>(0x5F375A86 - (std::bit_cast<std::int32_t>(squared) >> 1));
+#endif
+  const float square = guess * guess;
+  const float t = squared * square;
+  const float p =
+      fmaf(fmaf(fmaf(-2.19001310F, t, 8.45653710F), t, -11.84305199F), t, 6.57652007F);
+  return fmaf(square * guess, p, -base);
+}
+
+/// A place, and how far from it bodies are: less than 0 where there are none, infinite where the
+/// group must be computed in single precision, with whomever.
+struct Sphere {
+  float x;
+  float y;
+  float z;
+  float radius;
+};
+STRATA_HD inline float distance_of(const Sphere& a, const Sphere& b) {
+  const float dx = a.x - b.x;
+  const float dy = a.y - b.y;
+  const float dz = a.z - b.z;
+  return sqrtf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)));
+}
+
+/// Between the centres of two groups in tensor form, in sums of their radii. From 1 on no two
+/// bodies touch; at 1 the pull upon single bodies is off by up to 8e-3.
+inline constexpr float least_ratio = 1.25F;
+/// Smallest r² + ε², scaled: r⁻³ is then below 2^15.75, and 65504 the largest number.
+inline constexpr float least_square = 6.9e-4F;
+/// Largest distances of both groups from the common centre, scaled: the pieces of their squares
+/// are far below 65504.
+inline constexpr float most_reach = 1024;
+/// Of r², over the square of the distances of both bodies from the centre, at the most. Low pieces
+/// are right to 2^-22 of the coordinate, l l is left out: 6 × 2^-22 |i||j| together. The squares
+/// are rounded to 2^-22, and adding up 16 products cuts each at 2^-24 of the largest.
+inline constexpr float square_error = 1.5F * 0x1p-20F;
+/// Of r², at the most.
+inline constexpr float relative_square_error = 0x1p-8F;
+
+/// Whether two groups may be computed in tensor form, with coordinates about `centre`.
+STRATA_HD inline bool is_far(const Sphere& a, const Sphere& b, const Sphere& centre,
+                             float softening_squared, float scale) {
+  const float distance = distance_of(a, b);
+  const float radii = a.radius + b.radius;
+  const float reach = distance_of(a, centre) + distance_of(b, centre) + radii;
+  const float gap = distance - radii;
+  const float least = fmaf(gap, gap, softening_squared);
+  return a.radius >= 0 && b.radius >= 0 && distance > least_ratio * radii &&
+         least * (scale * scale) >= least_square && scale * reach <= most_reach &&
+         least * relative_square_error >= square_error * (reach * reach);
+}
+
+/// A power of two that makes the middle group, whose radii lie from 2^exponent on, an eighth to a
+/// quarter large.
+STRATA_HD inline float scale_for(int exponents, int groups) {
+  if (groups == 0) return 1;
+  const int middle = exponents / groups;
+  return ldexpf(1.0F, middle < -120 ? 117 : middle > 120 ? -123 : -3 - middle);
+}
+
+/// A body that is heavier than so many of the mean pulls by itself: its rounding errors do not
+/// vanish among those of others, and its group is computed in single precision.
+inline constexpr float heavy = 16;
+STRATA_HD inline float mass_limit(float mass, float bodies) {
+  constexpr float least = 0x1p-100F;
+  const float limit = heavy * (mass / bodies);
+  return limit > least ? limit : least;
+}
+
+/// The tiles of a system stand in a ring. Each meets the half of it that follows, and of an even
+/// number those in the first half also the one that is opposite.
+STRATA_HD inline bool meets(std::uint32_t tile, std::uint32_t other, std::uint32_t tiles) {
+  const std::uint32_t ahead = (other + tiles - tile) % tiles;
+  return 2 * ahead < tiles ? ahead > 0 : 2 * ahead == tiles && tile < tiles / 2;
+}
+
+/// Bits of each coordinate in a key: cells of less than a body, in the mean.
+[[nodiscard]] constexpr unsigned bits_of_curve(std::uint32_t bodies) {
+  constexpr unsigned least = 4;
+  constexpr unsigned most = 16;
+  const unsigned bits = 2 * ((std::bit_width(bodies) + 2) / 3);
+  return bits < least ? least : bits > most ? most : bits;
+}
+
+/// The place of a cell on Hilbert's curve, of which two that follow each other touch (Skilling,
+/// Programming the Hilbert curve, AIP Conf. Proc. 707, 2004).
+STRATA_HD inline std::uint64_t place_on_curve(std::uint32_t x, std::uint32_t y, std::uint32_t z,
+                                              unsigned bits) {
+  std::uint32_t axis[3] = {x, y, z};
+  for (std::uint32_t bit = 1U << (bits - 1); bit > 1; bit >>= 1U) {
+    const std::uint32_t below = bit - 1;
+    for (std::uint32_t& a : axis) {
+      if ((a & bit) != 0) {
+        axis[0] ^= below;
+      } else {
+        const std::uint32_t changed = (axis[0] ^ a) & below;
+        axis[0] ^= changed;
+        a ^= changed;
+      }
+    }
+  }
+  axis[1] ^= axis[0];
+  axis[2] ^= axis[1];
+  std::uint32_t turned = 0;
+  for (std::uint32_t bit = 1U << (bits - 1); bit > 1; bit >>= 1U)
+    if ((axis[2] & bit) != 0) turned ^= bit - 1;
+  std::uint64_t place = 0;
+  for (unsigned k = bits; k-- > 0;)
+    for (const std::uint32_t a : axis)
+      place = place << 1U | ((a ^ turned) >> k & 1U);
+  return place;
+}
+
+/// The cell of a coordinate, of so many along the edge of a box that begins at `low`.
+STRATA_HD inline std::uint32_t cell_of(float coordinate, float low, float edge, unsigned bits) {
+  const auto cells = static_cast<float>(1U << bits);
+  const float at = (coordinate - low) / edge * cells;
+  return at >= 0 ? static_cast<std::uint32_t>(fminf(at, cells - 1)) : 0;  // not a number: 0
+}
+
+}  // namespace strata::nbody::tensor
