@@ -58,6 +58,20 @@ __device__ __forceinline__ float4 nobody() {
   return {0, 0, 0, 0};
 }
 
+/// Adds to memory, where others may add as well, in no fixed order.
+__device__ __forceinline__ void add_to(float4* at, float x, float y, float z) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(at), "f"(x), "f"(y), "f"(z), "f"(0.0F)
+               : "memory");
+#else
+  atomicAdd(&at->x, x);
+  atomicAdd(&at->y, y);
+  atomicAdd(&at->z, z);
+#endif
+}
+
 /// What a move needs beside position and mass.
 struct Velocity {
   static constexpr bool wants(int f) {

@@ -23,7 +23,8 @@ namespace strata::nbody {
 /// In which order a rung adds up the pulls upon a body: what its error hangs on.
 enum class Sum {
   running,  ///< one sum of single precision over all bodies
-  blocks    ///< a sum for each piece of at most 256 bodies or so, and a sum of those
+  blocks,   ///< a sum for each piece of at most 256 bodies or so, and a sum of those
+  halves    ///< the same, of pulls of which a part is rounded to half precision
 };
 
 struct Rung {

@@ -55,6 +55,7 @@ void measure_rung(Session& session, const Rung& rung, MakeRungKernel make) {
                  .facts = {{"registers", std::int64_t{code.registers}},
                            {"shared_bytes", static_cast<std::int64_t>(code.shared_bytes)},
                            {"threads", std::int64_t{kernel.threads}}}};
+  if (kernel.facts) which.facts.merge(kernel.facts());
   judge_last_sample(which, buffers, right, device_reference);
   Experiment experiment = describe(which);
   experiment.kernels = {kernel.kernel};

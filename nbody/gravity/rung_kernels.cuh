@@ -37,6 +37,7 @@ struct RungKernel {
   unsigned threads = 0;          ///< of its blocks
   /// Reciprocal square roots of a step, one a thread; 0 where they are not one for each pair.
   double square_roots = 0;
+  std::function<Facts()> facts = {};  ///< of the step that was last taken; waits for it
 };
 
 /// Prepares a rung for a case: reads its axes. Throws Skipped where the device cannot do it.
@@ -66,7 +67,7 @@ inline void restore(DeviceSteps& steps, const Stream& stream) {
 }
 
 /// Blocks that `bodies` make up, the last one perhaps not full.
-[[nodiscard]] inline std::uint32_t blocks_for(std::uint32_t bodies, std::uint32_t of_a_block) {
+[[nodiscard]] constexpr std::uint32_t blocks_for(std::uint32_t bodies, std::uint32_t of_a_block) {
   return (bodies + of_a_block - 1) / of_a_block;
 }
 

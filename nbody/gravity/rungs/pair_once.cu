@@ -93,19 +93,6 @@ __global__ void __launch_bounds__(block)
   forces[at] = nobody();
 }
 
-__device__ __forceinline__ void add_to(float4* at, float x, float y, float z) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
-               :
-               : "l"(at), "f"(x), "f"(y), "f"(z), "f"(0.0F)
-               : "memory");
-#else
-  atomicAdd(&at->x, x);
-  atomicAdd(&at->y, y);
-  atomicAdd(&at->z, z);
-#endif
-}
-
 __device__ __forceinline__ float turned(float value, unsigned lane) {
   return __shfl_sync(whole_warp, value, static_cast<int>((lane + 1) % lanes));
 }
