@@ -13,6 +13,7 @@
 
 #include "harness/model/layout.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -23,7 +24,8 @@
 namespace strata::nbody::tensor {
 
 inline constexpr unsigned group_bodies = 64;
-inline constexpr unsigned tile_bodies = 512;  ///< of the groups that a block has
+inline constexpr unsigned groups_of_tile = 8;  ///< a tile is what a block has, a group a warp
+inline constexpr unsigned tile_bodies = group_bodies * groups_of_tile;
 
 /// The nearest number of half precision, of two the even one; beyond 65504 infinite.
 STRATA_HD inline float to_half(float x) {
@@ -166,6 +168,38 @@ STRATA_HD inline float mass_limit(float mass, float bodies) {
 STRATA_HD inline bool meets(std::uint32_t tile, std::uint32_t other, std::uint32_t tiles) {
   const std::uint32_t ahead = (other + tiles - tile) % tiles;
   return 2 * ahead < tiles ? ahead > 0 : 2 * ahead == tiles && tile < tiles / 2;
+}
+
+/// How the work of a system is cut.
+struct Cut {
+  std::uint32_t tiles;
+  std::uint32_t tiles_of_set;  ///< that have their coordinates about one centre
+  std::uint32_t sets;
+  std::uint32_t words;  ///< of a group: a bit for each other
+  std::uint32_t chunk;  ///< tiles that a block meets, at the most
+};
+/// About each centre there are pieces of all bodies, of 48 bytes; in 2 GiB, if one centre does not
+/// take more already. A block costs about 0.4 tiles more than those that it meets; with larger
+/// chunks there are fewer of them, and more SMs wait for the last ones.
+[[nodiscard]] inline Cut cut_of(std::uint32_t systems, std::uint32_t bodies,
+                                std::uint32_t blocks_at_once) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30U;
+  constexpr std::uint64_t bytes_of_body = 48;
+  constexpr std::uint32_t tiles_of_set = 16;
+  const auto parts = [](std::uint32_t whole, std::uint32_t part) {
+    return (whole + part - 1) / part;
+  };
+  const std::uint32_t tiles = parts(bodies, tile_bodies);
+  const std::uint64_t bytes = systems * std::uint64_t{tiles} * tile_bodies * bytes_of_body;
+  const std::uint64_t sets = std::min<std::uint64_t>(most_bytes / bytes, parts(tiles, tiles_of_set));
+  const std::uint32_t in_set = parts(tiles, sets > 0 ? static_cast<std::uint32_t>(sets) : 1);
+  const double jobs = static_cast<double>(systems) * tiles * (tiles / 2) / blocks_at_once;
+  return {.tiles = tiles,
+          .tiles_of_set = in_set,
+          .sets = parts(tiles, in_set),
+          .words = parts(tiles * groups_of_tile, 32),
+          .chunk = static_cast<std::uint32_t>(
+              std::clamp(std::round(std::sqrt(0.8 * jobs)), 1.0, 16.0))};
 }
 
 /// Bits of each coordinate in a key: cells of less than a body, in the mean.

@@ -18,7 +18,7 @@
 namespace strata::nbody::tensor {
 
 inline constexpr unsigned lanes = 32;
-inline constexpr unsigned warps = tile_bodies / group_bodies;
+inline constexpr unsigned warps = groups_of_tile;
 inline constexpr unsigned threads = warps * lanes;
 inline constexpr unsigned products = group_bodies / 16;
 inline constexpr unsigned loaded = 256;  ///< bodies of another tile at a time
@@ -43,16 +43,12 @@ struct Pairs {
   uint4* distances;          ///< pieces of all bodies about each centre, as lanes want them
   uint2* moments;
   float softening_squared;
-  std::uint32_t bodies;        ///< of a system
-  std::uint32_t tiles;         ///< of a system
-  std::uint32_t tiles_of_set;
-  std::uint32_t sets;          ///< of a system
-  std::uint32_t words;         ///< of the bits of a group
-  std::uint32_t chunk;         ///< tiles that a block meets
+  std::uint32_t bodies;  ///< of a system
+  Cut cut;
 
   /// Where the pieces of the bodies of a system begin, about the centre of a set.
   __device__ std::size_t pieces_of(std::uint32_t system, std::uint32_t set) const {
-    return (std::size_t{system} * sets + set) * groups.padded * 2;
+    return (std::size_t{system} * cut.sets + set) * groups.padded * 2;
   }
 };
 
@@ -284,11 +280,11 @@ __device__ __forceinline__ void load_rows(Rows& rows, const float4* bodies, cons
 __device__ __forceinline__ void columns_of(const Pairs& all) {
   const std::uint32_t set = blockIdx.y;
   const std::uint32_t ahead =
-      (blockIdx.x / loads + all.tiles - set * all.tiles_of_set) % all.tiles;
-  if (ahead > all.tiles / 2 + all.tiles_of_set) return;
+      (blockIdx.x / loads + all.cut.tiles - set * all.cut.tiles_of_set) % all.cut.tiles;
+  if (ahead > all.cut.tiles / 2 + all.cut.tiles_of_set) return;
   __shared__ uint4 distances[steps * lanes];
   __shared__ __align__(16) uint2 moments[steps * lanes];
-  const float4 centre = all.centres[blockIdx.z * all.sets + set];
+  const float4 centre = all.centres[blockIdx.z * all.cut.sets + set];
   const Scale scale = all.scales[blockIdx.z];
   const std::uint32_t first = blockIdx.x * loaded;
   const float4 body =
@@ -323,8 +319,7 @@ __device__ __forceinline__ void columns_of(const Pairs& all) {
 }
 
 /// A block has a tile, and meets up to `chunk` of those that follow it. Systems are rows.
-template <unsigned blocks_of_sm>
-__global__ void __launch_bounds__(threads, blocks_of_sm) sum_far(const Pairs all) {
+__device__ __forceinline__ void sums_of_far(const Pairs& all) {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -332,10 +327,10 @@ __global__ void __launch_bounds__(threads, blocks_of_sm) sum_far(const Pairs all
   const unsigned warp = threadIdx.x / lanes;
   const unsigned t = lane % 4;
   const unsigned met = lane / 4 % 4;  // the group whose f₀ this lane finds
-  const std::uint32_t tile = blockIdx.x % all.tiles;
-  const std::uint32_t first = blockIdx.x / all.tiles * all.chunk + 1;
-  std::uint32_t end = min(first + all.chunk, all.tiles / 2 + 1);
-  if (end == all.tiles / 2 + 1 && all.tiles % 2 == 0 && tile >= all.tiles / 2) --end;
+  const std::uint32_t tile = blockIdx.x % all.cut.tiles;
+  const std::uint32_t first = blockIdx.x / all.cut.tiles * all.cut.chunk + 1;
+  std::uint32_t end = min(first + all.cut.chunk, all.cut.tiles / 2 + 1);
+  if (end == all.cut.tiles / 2 + 1 && all.cut.tiles % 2 == 0 && tile >= all.cut.tiles / 2) --end;
   if (first >= end) return;
 
   const std::uint32_t system = blockIdx.y;
@@ -345,16 +340,16 @@ __global__ void __launch_bounds__(threads, blocks_of_sm) sum_far(const Pairs all
   const float4* const spheres = all.groups.spheres + begin / group_bodies;
   const float* const masses = all.groups.masses + begin / group_bodies;
   const Scale scale = all.scales[system];
-  const std::uint32_t set = tile / all.tiles_of_set;
-  const float4 centre = all.centres[system * all.sets + set];
+  const std::uint32_t set = tile / all.cut.tiles_of_set;
+  const float4 centre = all.centres[system * all.cut.sets + set];
   const std::size_t pieces = all.pieces_of(system, set);
   const std::uint32_t group = tile * warps + warp;
   const std::uint32_t* const far =
-      all.far + (begin / group_bodies + group) * std::size_t{all.words};
+      all.far + (begin / group_bodies + group) * std::size_t{all.cut.words};
 
   const auto place = [&](std::uint32_t n) {
     std::uint32_t other = tile + n / loads;
-    if (other >= all.tiles) other -= all.tiles;
+    if (other >= all.cut.tiles) other -= all.cut.tiles;
     return other * tile_bodies + n % loads * loaded;
   };
   const auto fetch = [&](std::uint32_t n) {

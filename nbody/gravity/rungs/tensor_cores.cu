@@ -37,12 +37,12 @@ constexpr float no_radius = 0;
 
 /// The centre of a set's groups; and, in the first set's block, the scale of the system.
 __global__ void __launch_bounds__(lanes) find_centres(Pairs all, float4* centres, Scale* scales) {
-  const std::uint32_t in_set = all.tiles_of_set * warps;
+  const std::uint32_t in_set = all.cut.tiles_of_set * warps;
   const std::uint32_t begin = blockIdx.x * in_set;
   const std::uint32_t real = blocks_for(all.bodies, group_bodies);
   const std::uint32_t end = min(begin + in_set, real);
   const float4* const spheres =
-      all.groups.spheres + std::size_t{blockIdx.y} * all.tiles * warps;
+      all.groups.spheres + std::size_t{blockIdx.y} * all.cut.tiles * warps;
   const float4 origin = spheres[min(begin, real - 1)];
   float sum[4] = {0, 0, 0, 0};
   for (std::uint32_t g = begin + threadIdx.x; g < end; g += lanes) {
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(lanes) find_centres(Pairs all, float4* centres
       s += __shfl_xor_sync(whole_warp, s, step);
   if (threadIdx.x > 0) return;
   const float count = fmaxf(sum[3], 1);
-  centres[blockIdx.y * all.sets + blockIdx.x] = {origin.x + sum[0] / count, origin.y + sum[1] / count,
+  centres[blockIdx.y * all.cut.sets + blockIdx.x] = {origin.x + sum[0] / count, origin.y + sum[1] / count,
                                                  origin.z + sum[2] / count, no_radius};
   if (blockIdx.x > 0) return;
   const Survey survey = all.groups.surveys[blockIdx.y];
@@ -71,31 +71,36 @@ __device__ __forceinline__ Sphere sphere_of(const float4& s) {
 /// A warp asks of a group and 32 others which of them are far. Of both it takes the tile that meets
 /// the other's, so that what is far is far for both.
 __global__ void __launch_bounds__(block) find_far(Pairs all, std::uint32_t* far) {
-  const std::uint32_t groups = all.tiles * warps;
+  const std::uint32_t groups = all.cut.tiles * warps;
   const std::uint32_t at = blockIdx.x * (block / lanes) + threadIdx.x / lanes;
-  if (at >= groups * all.words) return;
-  std::uint32_t mine = at / all.words;
-  std::uint32_t other = at % all.words * lanes + threadIdx.x % lanes;
+  if (at >= groups * all.cut.words) return;
+  std::uint32_t mine = at / all.cut.words;
+  std::uint32_t other = at % all.cut.words * lanes + threadIdx.x % lanes;
   const std::size_t begin = std::size_t{blockIdx.y} * groups;
   bool is = false;
   if (other < groups && mine / warps != other / warps) {
-    if (!meets(mine / warps, other / warps, all.tiles)) {
+    if (!meets(mine / warps, other / warps, all.cut.tiles)) {
       const std::uint32_t turned = mine;
       mine = other;
       other = turned;
     }
     const float4 centre =
-        all.centres[blockIdx.y * all.sets + mine / warps / all.tiles_of_set];
+        all.centres[blockIdx.y * all.cut.sets + mine / warps / all.cut.tiles_of_set];
     is = is_far(sphere_of(all.groups.spheres[begin + mine]),
                 sphere_of(all.groups.spheres[begin + other]), sphere_of(centre),
                 all.softening_squared, all.scales[blockIdx.y].length);
   }
   const unsigned bits = __ballot_sync(whole_warp, is);
-  if (threadIdx.x % lanes == 0) far[begin * all.words + at] = bits;
+  if (threadIdx.x % lanes == 0) far[begin * all.cut.words + at] = bits;
 }
 
 __global__ void __launch_bounds__(loaded) make_columns(Pairs all) {
   columns_of(all);
+}
+
+/// Two blocks of 128 registers a thread fill an SM.
+__global__ void __launch_bounds__(threads, 2) sum_far(Pairs all) {
+  sums_of_far(all);
 }
 
 /// Of a group, every so manieth of those that are not far, in single precision, from one side.
@@ -107,7 +112,7 @@ __global__ void __launch_bounds__(block / 2) sum_near(Pairs all, unsigned parts)
   if (group >= real) return;
   const float4* const bodies = all.groups.bodies + std::size_t{blockIdx.y} * all.groups.padded;
   const std::uint32_t* const far =
-      all.far + (std::size_t{blockIdx.y} * all.tiles * warps + group) * all.words;
+      all.far + (std::size_t{blockIdx.y} * all.cut.tiles * warps + group) * all.cut.words;
   const std::uint32_t own = group * group_bodies + lane;
   const float4 me[2] = {bodies[own], bodies[own + lanes]};
   Acceleration total[2];
@@ -146,27 +151,6 @@ __global__ void __launch_bounds__(block) end_step(Work work, Groups groups) {
                         {sum.x, sum.y, sum.z});
 }
 
-/// How the work is cut. A block costs about 0.4 tiles more than those that it meets, and the last
-/// blocks run with half of the SMs idle: that weighs up at some chunk.
-Pairs cut(const Problem& problem, std::uint32_t blocks_at_once) {
-  constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30U;  // of pieces, where that can be had
-  constexpr std::uint64_t bytes_of_body = 48;
-  constexpr std::uint32_t tiles_of_set = 16;
-  const std::uint32_t tiles = blocks_for(problem.bodies, tile_bodies);
-  const std::uint64_t bytes = problem.systems * std::uint64_t{tiles} * tile_bodies * bytes_of_body;
-  const auto sets = static_cast<std::uint32_t>(
-      std::clamp(most_bytes / bytes, std::uint64_t{1},
-                 std::uint64_t{blocks_for(tiles, tiles_of_set)}));
-  const std::uint32_t in_set = blocks_for(tiles, sets);
-  const double jobs = static_cast<double>(problem.systems) * tiles * (tiles / 2) / blocks_at_once;
-  return {.bodies = problem.bodies,
-          .tiles = tiles,
-          .tiles_of_set = in_set,
-          .sets = blocks_for(tiles, in_set),
-          .words = blocks_for(tiles * warps, lanes),
-          .chunk = static_cast<std::uint32_t>(std::clamp(std::round(std::sqrt(0.8 * jobs)), 1.0, 16.0))};
-}
-
 /// A case: what its kernels are handed, and the memory of it.
 struct Case {
   std::uint32_t systems;
@@ -179,9 +163,9 @@ struct Case {
   DeviceBuffer<uint2> moments;
   unsigned near_parts;
 
-  Case(const Problem& problem, const Pairs& shape)
+  Case(const Problem& problem, const Cut& shape)
       : systems{problem.systems},
-        pairs{shape},
+        pairs{.bodies = problem.bodies, .cut = shape},
         sorted{sorted_groups(systems, problem.bodies)},
         scales{systems},
         centres{std::size_t{systems} * shape.sets},
@@ -206,19 +190,19 @@ struct Case {
   }
   void launch(const Step& step, cudaStream_t stream) {
     const Work work = work_of(step);
-    const std::uint32_t groups = pairs.tiles * warps;
+    const std::uint32_t groups = pairs.cut.tiles * warps;
     pairs.softening_squared = step.softening_squared;
     sorted.sort(work, stream);
-    find_centres<<<dim3{pairs.sets, systems}, lanes, 0, stream>>>(pairs, centres.data(),
+    find_centres<<<dim3{pairs.cut.sets, systems}, lanes, 0, stream>>>(pairs, centres.data(),
                                                                   scales.data());
-    find_far<<<dim3{blocks_for(groups * pairs.words, block / lanes), systems}, block, 0, stream>>>(
+    find_far<<<dim3{blocks_for(groups * pairs.cut.words, block / lanes), systems}, block, 0, stream>>>(
         pairs, far.data());
     sum_near<<<dim3{blocks_for(groups * near_parts, block / 2 / lanes), systems}, block / 2, 0,
                stream>>>(pairs, near_parts);
-    if (pairs.tiles > 1) {
-      make_columns<<<dim3{pairs.tiles * loads, pairs.sets, systems}, loaded, 0, stream>>>(pairs);
-      const dim3 jobs{pairs.tiles * blocks_for(pairs.tiles / 2, pairs.chunk), systems};
-      sum_far<2><<<jobs, threads, sizeof(Shared), stream>>>(pairs);
+    if (pairs.cut.tiles > 1) {
+      make_columns<<<dim3{pairs.cut.tiles * loads, pairs.cut.sets, systems}, loaded, 0, stream>>>(pairs);
+      const dim3 jobs{pairs.cut.tiles * blocks_for(pairs.cut.tiles / 2, pairs.cut.chunk), systems};
+      sum_far<<<jobs, threads, sizeof(Shared), stream>>>(pairs);
     }
     const auto end = step.moves() ? end_step<true> : end_step<false>;
     end<<<dim3{blocks_for(pairs.bodies, block), systems}, block, 0, stream>>>(work, pairs.groups);
@@ -232,11 +216,11 @@ RungKernel make(const Session& /*session*/, const Problem& problem) {
   if (device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) < static_cast<int>(sizeof(Shared))) {
     throw Skipped{"a block needs " + std::to_string(sizeof(Shared)) + " bytes of shared memory"};
   }
-  const auto* const kernel = reinterpret_cast<const void*>(sum_far<2>);
+  const auto* const kernel = reinterpret_cast<const void*>(sum_far);
   allow_shared_bytes(kernel, sizeof(Shared));
   const auto sms = static_cast<std::uint32_t>(device_attribute(cudaDevAttrMultiProcessorCount));
   const std::uint32_t at_once = sms * std::max(resident_blocks(kernel, threads, sizeof(Shared)), 1U);
-  const auto made = std::make_shared<Case>(problem, cut(problem, at_once));
+  const auto made = std::make_shared<Case>(problem, cut_of(problem.systems, problem.bodies, at_once));
   return {.launch = [made](const Step& step, cudaStream_t stream) { made->launch(step, stream); },
           .kernel = kernel,
           .threads = threads,
