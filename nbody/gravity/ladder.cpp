@@ -65,7 +65,9 @@ double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated) {
   const double terms = bodies;
   const double sums =
       rung.sum == Sum::running ? of_a_sum(terms) : of_a_sum(block) + of_a_sum(terms / block);
-  return (rung.approximate ? 2 : 1) * rounding * (of_a_term + sums);
+  const double bound = (rung.approximate ? 2 : 1) * rounding * (of_a_term + sums);
+  constexpr double rounding_of_halves = 0x1p-14;
+  return rung.sum == Sum::halves ? bound + rounding_of_halves / std::cbrt(terms) : bound;
 }
 
 Accuracy accuracy_of(const Rung& rung, std::uint32_t bodies, const Error& error, std::string what,

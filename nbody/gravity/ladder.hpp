@@ -87,6 +87,10 @@ inline constexpr Source handbook{"Wilt, The CUDA Handbook, 2013, ch. 14"};
 /// either way (Higham, Accuracy and Stability of Numerical Algorithms, 2.8 and 4.2); twice that for
 /// an approximate reciprocal square root. In roundings of 2^-24:
 ///   running: 8 + √n          blocks: 8 + √256 + √(n/256)
+///   halves:  as blocks, and 2^-14 / ∛n
+/// Where pulls are rounded to half precision about that of the group, the rounding is 2^-12 of the
+/// difference, 2^-14 of the pull in the mean of far groups, and independent from pair to pair. The
+/// nearest far groups, at 1.25 times their radii, count most: those have the radius 1 / ∛n.
 /// The largest error of a single body may be 64 times that: where the pulls of all sides nearly
 /// cancel, the sum is small and its error is not.
 ///

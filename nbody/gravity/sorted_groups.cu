@@ -162,7 +162,6 @@ __global__ void __launch_bounds__(block) gather(Work work, Groups groups) {
     atomicAdd(&survey->groups, 1);
   }
   if (heavy) radius = INFINITY;
-  if (!real[0]) radius = -1;
   const std::uint32_t at = begin / group_bodies;
   groups.spheres[at] = {centre[0], centre[1], centre[2], radius};
   groups.masses[at] = mass;

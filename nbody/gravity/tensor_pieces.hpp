@@ -103,8 +103,8 @@ STRATA_HD inline float inverse_cube(float squared, float base) {
   return fmaf(square * guess, p, -base);
 }
 
-/// A place, and how far from it bodies are: less than 0 where there are none, infinite where the
-/// group must be computed in single precision, with whomever.
+/// A place, and how far from it the bodies of a group are; infinite where the group must be computed
+/// in single precision, with whomever.
 struct Sphere {
   float x;
   float y;
@@ -118,11 +118,11 @@ STRATA_HD inline float distance_of(const Sphere& a, const Sphere& b) {
   return sqrtf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)));
 }
 
-/// Between the centres of two groups in tensor form, in sums of their radii. From 1 on no two
-/// bodies touch; at 1 the pull upon single bodies is off by up to 8e-3.
-inline constexpr float least_ratio = 1.25F;
 /// Smallest r² + ε², scaled: r⁻³ is then below 2^15.75, and 65504 the largest number.
 inline constexpr float least_square = 6.9e-4F;
+/// Smallest radius, scaled. The bodies of a smaller group, and of all that lie at the same place,
+/// would have one rounding error in common.
+inline constexpr float least_radius = 0x1p-9F;
 /// Largest distances of both groups from the common centre, scaled: the pieces of their squares
 /// are far below 65504.
 inline constexpr float most_reach = 1024;
@@ -133,15 +133,17 @@ inline constexpr float square_error = 1.5F * 0x1p-20F;
 /// Of r², at the most.
 inline constexpr float relative_square_error = 0x1p-8F;
 
-/// Whether two groups may be computed in tensor form, with coordinates about `centre`.
-STRATA_HD inline bool is_far(const Sphere& a, const Sphere& b, const Sphere& centre,
+/// Whether two groups may be computed in tensor form, with coordinates about `centre`. `ratio`:
+/// what the distance of their centres must be beyond, in sums of their radii. From 1 on no two
+/// bodies touch, but at 1 the pulls upon single bodies are off by up to 8e-3.
+STRATA_HD inline bool is_far(const Sphere& a, const Sphere& b, const Sphere& centre, float ratio,
                              float softening_squared, float scale) {
   const float distance = distance_of(a, b);
   const float radii = a.radius + b.radius;
   const float reach = distance_of(a, centre) + distance_of(b, centre) + radii;
   const float gap = distance - radii;
   const float least = fmaf(gap, gap, softening_squared);
-  return a.radius >= 0 && b.radius >= 0 && distance > least_ratio * radii &&
+  return scale * fminf(a.radius, b.radius) >= least_radius && distance > ratio * radii &&
          least * (scale * scale) >= least_square && scale * reach <= most_reach &&
          least * relative_square_error >= square_error * (reach * reach);
 }

@@ -43,6 +43,7 @@ struct Pairs {
   uint4* distances;          ///< pieces of all bodies about each centre, as lanes want them
   uint2* moments;
   float softening_squared;
+  float ratio;           ///< of is_far()
   std::uint32_t bodies;  ///< of a system
   Cut cut;
 

@@ -27,7 +27,9 @@ const Rung story{
                    "which the special function unit finds seven of eight",
     .sum = Sum::halves,
     .approximate = true,
-    .issue_slots = 2.875};
+    .issue_slots = 2.875,
+    .axes = {numbers("ratio", "distance of groups over the sum of their radii that makes them far",
+                     {"1.25", "1.5", "2"}, {"1.25", "1.5"})}};
 
 #if defined(__CUDACC__)
 using namespace tensor;
@@ -87,7 +89,7 @@ __global__ void __launch_bounds__(block) find_far(Pairs all, std::uint32_t* far)
     const float4 centre =
         all.centres[blockIdx.y * all.cut.sets + mine / warps / all.cut.tiles_of_set];
     is = is_far(sphere_of(all.groups.spheres[begin + mine]),
-                sphere_of(all.groups.spheres[begin + other]), sphere_of(centre),
+                sphere_of(all.groups.spheres[begin + other]), sphere_of(centre), all.ratio,
                 all.softening_squared, all.scales[blockIdx.y].length);
   }
   const unsigned bits = __ballot_sync(whole_warp, is);
@@ -163,9 +165,9 @@ struct Case {
   DeviceBuffer<uint2> moments;
   unsigned near_parts;
 
-  Case(const Problem& problem, const Cut& shape)
+  Case(const Problem& problem, float ratio, const Cut& shape)
       : systems{problem.systems},
-        pairs{.bodies = problem.bodies, .cut = shape},
+        pairs{.ratio = ratio, .bodies = problem.bodies, .cut = shape},
         sorted{sorted_groups(systems, problem.bodies)},
         scales{systems},
         centres{std::size_t{systems} * shape.sets},
@@ -209,7 +211,7 @@ struct Case {
   }
 };
 
-RungKernel make(const Session& /*session*/, const Problem& problem) {
+RungKernel make(const Session& session, const Problem& problem) {
   if (device_attribute(cudaDevAttrComputeCapabilityMajor) < 8) {
     throw Skipped{"mma of 16 pieces of half precision needs compute capability 8.0"};
   }
@@ -220,7 +222,7 @@ RungKernel make(const Session& /*session*/, const Problem& problem) {
   allow_shared_bytes(kernel, sizeof(Shared));
   const auto sms = static_cast<std::uint32_t>(device_attribute(cudaDevAttrMultiProcessorCount));
   const std::uint32_t at_once = sms * std::max(resident_blocks(kernel, threads, sizeof(Shared)), 1U);
-  const auto made = std::make_shared<Case>(problem, cut_of(problem.systems, problem.bodies, at_once));
+  const auto made = std::make_shared<Case>(problem, std::stof(session.param("ratio")), cut_of(problem.systems, problem.bodies, at_once));
   return {.launch = [made](const Step& step, cudaStream_t stream) { made->launch(step, stream); },
           .kernel = kernel,
           .threads = threads,
