@@ -35,6 +35,7 @@ const Rung story{
 using namespace tensor;
 
 constexpr unsigned block = 256;
+constexpr unsigned near_block = 128;
 constexpr float no_radius = 0;
 
 /// The centre of a set's groups; and, in the first set's block, the scale of the system.
@@ -105,11 +106,10 @@ __global__ void __launch_bounds__(threads, 2) sum_far(Pairs all) {
   sums_of_far(all);
 }
 
-/// Of a group, every so manieth of those that are not far, in single precision, from one side.
-__global__ void __launch_bounds__(block / 2) sum_near(Pairs all, unsigned parts) {
+/// Of a group a share of those that are not far, in single precision and from one side.
+__global__ void __launch_bounds__(near_block) sum_near(Pairs all) {
   const unsigned lane = threadIdx.x % lanes;
-  const std::uint32_t at = blockIdx.x * (block / 2 / lanes) + threadIdx.x / lanes;
-  const std::uint32_t group = at / parts;
+  const std::uint32_t group = blockIdx.x * (near_block / lanes) + threadIdx.x / lanes;
   const std::uint32_t real = blocks_for(all.bodies, group_bodies);
   if (group >= real) return;
   const float4* const bodies = all.groups.bodies + std::size_t{blockIdx.y} * all.groups.padded;
@@ -118,12 +118,13 @@ __global__ void __launch_bounds__(block / 2) sum_near(Pairs all, unsigned parts)
   const std::uint32_t own = group * group_bodies + lane;
   const float4 me[2] = {bodies[own], bodies[own + lanes]};
   Acceleration total[2];
-  unsigned seen = 0;
+  unsigned seen = blockIdx.z;
   for (std::uint32_t word = 0; word < blocks_for(real, lanes); ++word) {
     const std::uint32_t left = real - word * lanes;
     unsigned near = ~far[word] & (left >= lanes ? whole_warp : (1U << left) - 1);
     for (; near != 0; near &= near - 1) {
-      if (seen++ % parts != at % parts) continue;
+      if (++seen < gridDim.z) continue;
+      seen = 0;
       const float4* const others =
           bodies + (word * lanes + __ffs(static_cast<int>(near)) - 1) * group_bodies;
       Acceleration sum[2];
@@ -199,8 +200,8 @@ struct Case {
                                                                   scales.data());
     find_far<<<dim3{blocks_for(groups * pairs.cut.words, block / lanes), systems}, block, 0, stream>>>(
         pairs, far.data());
-    sum_near<<<dim3{blocks_for(groups * near_parts, block / 2 / lanes), systems}, block / 2, 0,
-               stream>>>(pairs, near_parts);
+    sum_near<<<dim3{blocks_for(groups, near_block / lanes), systems, near_parts}, near_block, 0,
+               stream>>>(pairs);
     if (pairs.cut.tiles > 1) {
       make_columns<<<dim3{pairs.cut.tiles * loads, pairs.cut.sets, systems}, loaded, 0, stream>>>(pairs);
       const dim3 jobs{pairs.cut.tiles * blocks_for(pairs.cut.tiles / 2, pairs.cut.chunk), systems};
