@@ -92,10 +92,10 @@ __global__ void __launch_bounds__(block)
   float edge = FLT_MIN;
   for (unsigned c = 0; c < 3; ++c)
     edge = fmaxf(edge, whole.high[c] - whole.low[c]);
-  const std::uint64_t place = tensor::place_on_curve(
-      tensor::cell_of(body.x, whole.low[0], edge, bits),
-      tensor::cell_of(body.y, whole.low[1], edge, bits),
-      tensor::cell_of(body.z, whole.low[2], edge, bits), bits);
+  const std::uint64_t place =
+      tensor::place_on_curve(tensor::cell_of(body.x, whole.low[0], edge, bits),
+                             tensor::cell_of(body.y, whole.low[1], edge, bits),
+                             tensor::cell_of(body.z, whole.low[2], edge, bits), bits);
   const bool heavy = body.w > tensor::mass_limit(whole.mass, static_cast<float>(work.bodies));
   keys[i] = (std::uint64_t{blockIdx.y} << 1U | (heavy ? 1U : 0U)) << 3 * bits | place;
   numbers[i] = i;
@@ -126,8 +126,7 @@ __global__ void __launch_bounds__(block) gather(Work work, Groups groups) {
   for (unsigned k = 0; k < 2; ++k) {
     const std::uint32_t mine = group * group_bodies + k * lanes + lane;
     real[k] = mine < work.bodies;
-    const std::uint32_t i =
-        groups.order[blockIdx.y * work.bodies + min(mine, work.bodies - 1)];
+    const std::uint32_t i = groups.order[blockIdx.y * work.bodies + min(mine, work.bodies - 1)];
     body[k] = read_posmass<Soaoas>(work.from, i, work.total);
     if (!real[k]) body[k].w = 0;
     groups.bodies[begin + k * lanes + lane] = body[k];
@@ -150,8 +149,8 @@ __global__ void __launch_bounds__(block) gather(Work work, Groups groups) {
   }
   float radius = 0;
   for (const float4& b : body) {
-    radius = fmaxf(radius, tensor::distance_of({centre[0], centre[1], centre[2], 0},
-                                               {b.x, b.y, b.z, 0}));
+    radius = fmaxf(radius,
+                   tensor::distance_of({centre[0], centre[1], centre[2], 0}, {b.x, b.y, b.z, 0}));
   }
   radius = largest_of_warp(radius);
   const float limit = tensor::mass_limit(survey->mass, static_cast<float>(work.bodies));

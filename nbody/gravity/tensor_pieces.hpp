@@ -98,13 +98,12 @@ STRATA_HD inline float inverse_cube(float squared, float base) {
 #endif
   const float square = guess * guess;
   const float t = squared * square;
-  const float p =
-      fmaf(fmaf(fmaf(-2.19001310F, t, 8.45653710F), t, -11.84305199F), t, 6.57652007F);
+  const float p = fmaf(fmaf(fmaf(-2.19001310F, t, 8.45653710F), t, -11.84305199F), t, 6.57652007F);
   return fmaf(square * guess, p, -base);
 }
 
-/// A place, and how far from it the bodies of a group are; infinite where the group must be computed
-/// in single precision, with whomever.
+/// A place, and how far from it the bodies of a group are; infinite where the group must be
+/// computed in single precision, with whomever.
 struct Sphere {
   float x;
   float y;
@@ -193,15 +192,16 @@ struct Cut {
   };
   const std::uint32_t tiles = parts(bodies, tile_bodies);
   const std::uint64_t bytes = systems * std::uint64_t{tiles} * tile_bodies * bytes_of_body;
-  const std::uint64_t sets = std::min<std::uint64_t>(most_bytes / bytes, parts(tiles, tiles_of_set));
+  const std::uint64_t sets =
+      std::min<std::uint64_t>(most_bytes / bytes, parts(tiles, tiles_of_set));
   const std::uint32_t in_set = parts(tiles, sets > 0 ? static_cast<std::uint32_t>(sets) : 1);
   const double jobs = static_cast<double>(systems) * tiles * (tiles / 2) / blocks_at_once;
   return {.tiles = tiles,
           .tiles_of_set = in_set,
           .sets = parts(tiles, in_set),
           .words = parts(tiles * groups_of_tile, 32),
-          .chunk = static_cast<std::uint32_t>(
-              std::clamp(std::round(std::sqrt(0.8 * jobs)), 1.0, 16.0))};
+          .chunk =
+              static_cast<std::uint32_t>(std::clamp(std::round(std::sqrt(0.8 * jobs)), 1.0, 16.0))};
 }
 
 /// Bits of each coordinate in a key: cells of less than a body, in the mean.

@@ -54,8 +54,7 @@ struct Pairs {
 };
 
 __device__ __forceinline__ float3 scaled(const float4& body, const float4& centre, float length) {
-  return {(body.x - centre.x) * length, (body.y - centre.y) * length,
-          (body.z - centre.z) * length};
+  return {(body.x - centre.x) * length, (body.y - centre.y) * length, (body.z - centre.z) * length};
 }
 __device__ __forceinline__ std::uint32_t packed(float low, float high) {
   const __half2 both = __floats2half2_rn(low, high);
@@ -306,8 +305,7 @@ __device__ __forceinline__ void columns_of(const Pairs& all) {
     to[2 * t] = {packed(distance[2 * t], distance[2 * t + 1]),
                  packed(distance[8 + 2 * t], distance[9 + 2 * t])};
   }
-  auto* const into =
-      reinterpret_cast<__half*>(moments + step * lanes + g / 2) + upper * 2 + g % 2;
+  auto* const into = reinterpret_cast<__half*>(moments + step * lanes + g / 2) + upper * 2 + g % 2;
 #pragma unroll
   for (unsigned k = 0; k < 8; ++k)
     into[k * 16] = __float2half_rn(moment[k]);
@@ -404,8 +402,8 @@ __device__ __forceinline__ void sums_of_far(const Pairs& all) {
              fmaf(between.y, between.y, fmaf(between.z, between.z, scale.softening_squared))));
     const float f0 = (groups >> met & 1U) != 0 ? root * root * root : 0;
     if (f0 != 0) base = fmaf(f0, moment(other, shared.masses[in][met]), base);
-    const unsigned which = (groups & 1U) | (groups & 2U) << 3U | (groups & 4U) << 6U |
-                           (groups & 8U) << 9U;
+    const unsigned which =
+        (groups & 1U) | (groups & 2U) << 3U | (groups & 4U) << 6U | (groups & 8U) << 9U;
     if (which != 0)
       meet(rows, shared.distances[in], shared.moments[in], sums, lane, which, f0, own_moment);
     for (unsigned left = ~which & 0x1111U; left != 0; left &= left - 1) {

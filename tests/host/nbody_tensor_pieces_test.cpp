@@ -26,8 +26,8 @@ TEST(TensorHalf, IsTheNearestNumber) {
            {0, 0},
            {1, 1},
            {-2.5F, -2.5F},
-           {1 + 0x1p-11F, 1},                      // half-way: the even one
-           {1 + 3 * 0x1p-11F, 1 + 2 * 0x1p-10F},   // half-way, upwards
+           {1 + 0x1p-11F, 1},                     // half-way: the even one
+           {1 + 3 * 0x1p-11F, 1 + 2 * 0x1p-10F},  // half-way, upwards
            {1 + 0x1.1p-11F, 1 + 0x1p-10F},
            {65504, 65504},
            {65519, 65504},
@@ -200,7 +200,8 @@ TEST(TensorFar, NeedsRoomPrecisionAndRange) {
   const Sphere a{0, 0, 0, 0.1F};
   const Sphere b{1, 0, 0, 0.1F};
   EXPECT_TRUE(is_far(a, b, centre, 1.25F, 1e-4F, 1));
-  EXPECT_FALSE(is_far(a, {0.24F, 0, 0, 0.1F}, centre, 1.25F, 1e-4F, 1)) << "too near for their size";
+  EXPECT_FALSE(is_far(a, {0.24F, 0, 0, 0.1F}, centre, 1.25F, 1e-4F, 1))
+      << "too near for their size";
   EXPECT_TRUE(is_far(a, {0.26F, 0, 0, 0.1F}, centre, 1.25F, 1e-4F, 1));
   const Sphere small{0, 0, 0, 0.002F};
   EXPECT_FALSE(is_far(small, {0.03F, 0, 0, 0.002F}, centre, 1.25F, 0, 1)) << "r⁻³ beyond 65504";
@@ -208,9 +209,12 @@ TEST(TensorFar, NeedsRoomPrecisionAndRange) {
   EXPECT_TRUE(is_far(small, {0.03F, 0, 0, 0.002F}, centre, 1.25F, 1e-4F, 1)) << "softened";
   EXPECT_TRUE(is_far(small, {0.02F, 0, 0, 0.002F}, centre, 1.25F, 0, 2)) << "scaled";
   EXPECT_FALSE(is_far(small, {1, 0, 0, 0.001F}, centre, 1.25F, 0, 1)) << "all at one place";
-  EXPECT_FALSE(is_far(a, b, {100, 0, 0, 0}, 1.25F, 1e-4F, 1)) << "r² is not precise that far from 0";
-  EXPECT_FALSE(is_far(a, {2000, 0, 0, 0.1F}, centre, 1.25F, 1e-4F, 1)) << "r² / 256 is beyond 65504";
-  EXPECT_FALSE(is_far(a, {1, 0, 0, INFINITY}, centre, 1.25F, 1e-4F, 1)) << "single precision wanted";
+  EXPECT_FALSE(is_far(a, b, {100, 0, 0, 0}, 1.25F, 1e-4F, 1))
+      << "r² is not precise that far from 0";
+  EXPECT_FALSE(is_far(a, {2000, 0, 0, 0.1F}, centre, 1.25F, 1e-4F, 1))
+      << "r² / 256 is beyond 65504";
+  EXPECT_FALSE(is_far(a, {1, 0, 0, INFINITY}, centre, 1.25F, 1e-4F, 1))
+      << "single precision wanted";
   EXPECT_FALSE(is_far(a, {0.29F, 0, 0, 0.1F}, centre, 1.5F, 1e-4F, 1)) << "too near for the ratio";
   EXPECT_FALSE(is_far(a, {NAN, 0, 0, 0}, centre, 1.25F, 1e-4F, 1));
 }
@@ -260,7 +264,8 @@ struct System {
     const auto count = static_cast<std::uint32_t>(real);
     cut = cut_of(1, count, 264);
     sort();
-    bodies.resize(std::size_t{cut.tiles} * tile_bodies, {bodies.back().x, bodies.back().y, bodies.back().z, 0});
+    bodies.resize(std::size_t{cut.tiles} * tile_bodies,
+                  {bodies.back().x, bodies.back().y, bodies.back().z, 0});
     int exponents = 0;
     int wide = 0;
     for (std::size_t g = 0; g < bodies.size() / group_bodies; ++g) {
@@ -405,8 +410,8 @@ struct System {
     }
     if (g * group_bodies < real) {
       for (unsigned k = 0; k < group_bodies; ++k)
-        sphere.radius = std::max(
-            sphere.radius, distance_of(sphere, {first[k].x, first[k].y, first[k].z, 0}));
+        sphere.radius =
+            std::max(sphere.radius, distance_of(sphere, {first[k].x, first[k].y, first[k].z, 0}));
     }
     spheres.push_back(sphere);
     masses.push_back(static_cast<float>(mass));
@@ -436,9 +441,9 @@ struct System {
     const Place me = scaled(bodies[i], centre);
     const Place between = scaled(spheres[group], spheres[i / group_bodies]);
     const float root0 =
-        1 / std::sqrt(std::fma(between.x, between.x,
-                               std::fma(between.y, between.y,
-                                        std::fma(between.z, between.z, scaled_softening))));
+        1 / std::sqrt(std::fma(
+                between.x, between.x,
+                std::fma(between.y, between.y, std::fma(between.z, between.z, scaled_softening))));
     const float f0 = root0 * root0 * root0;
     std::array<float, 8> products{};
     for (unsigned first = 0; first < group_bodies; first += 16) {
@@ -451,8 +456,8 @@ struct System {
         const float square = row ? squared_by_pieces(me, at, scaled_softening, fault)
                                  : squared_by_pieces(at, me, scaled_softening, fault);
         const float root = 1 / std::sqrt(square);
-        strengths[k] = to_half(k % 8 == 0 ? inverse_cube(square, f0)
-                                          : std::fma(root * root, root, -f0));
+        strengths[k] =
+            to_half(k % 8 == 0 ? inverse_cube(square, f0) : std::fma(root * root, root, -f0));
         float moments[8];
         moment_pieces(at.x, at.y, at.z, other.mass * (1 / limit), moments);
         for (unsigned p = 0; p < 8; ++p)
@@ -514,8 +519,8 @@ std::vector<Body> some_bodies(const std::string& kind, std::size_t count) {
 }
 
 bool passes(const Error& error, std::size_t bodies, bool dominated = false) {
-  const Accuracy found = accuracy_of(rung_named("tensor_cores"),
-                                     static_cast<std::uint32_t>(bodies), error, "", dominated);
+  const Accuracy found = accuracy_of(rung_named("tensor_cores"), static_cast<std::uint32_t>(bodies),
+                                     error, "", dominated);
   return accuracy_gate(found).verdict == Verdict::passed;
 }
 
@@ -526,8 +531,7 @@ TEST(TensorStep, IsWithinTheRungsBound) {
       const System system{some_bodies(kind, bodies), 1e-4F, 1.25F};
       const Error error = error_of(system, 24);
       EXPECT_TRUE(passes(error, bodies, std::string_view{kind} == "heavy"))
-          << kind << ' ' << bodies << ": " << error.relative_rms << ", "
-          << error.relative_maximum;
+          << kind << ' ' << bodies << ": " << error.relative_rms << ", " << error.relative_maximum;
     }
   }
 }

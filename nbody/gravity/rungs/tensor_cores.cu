@@ -1,7 +1,7 @@
-// Bodies in groups of 64 that lie close together. Far groups meet on tensor cores (tensor_sums.cuh),
-// near ones in single precision, as do groups with a heavy body. All of it is in the time: sorting,
-// which groups are far, pieces, sums, and the way back to the bodies' own order. Sums are added
-// atomically, in no fixed order: the last bits differ from run to run.
+// Bodies in groups of 64 that lie close together. Far groups meet on tensor cores
+// (tensor_sums.cuh), near ones in single precision, as do groups with a heavy body. All of it is in
+// the time: sorting, which groups are far, pieces, sums, and the way back to the bodies' own order.
+// Sums are added atomically, in no fixed order: the last bits differ from run to run.
 #include "nbody/gravity/tensor_sums.cuh"
 #if defined(__CUDACC__)
 #include "harness/cuda/occupancy.hpp"
@@ -21,10 +21,12 @@ const Rung story{
     .before = "pair_once",
     .question = "What do tensor cores bring to gravity, and what does it cost in precision?",
     .change = "distances and sums of far groups by mma of half-precision pieces",
-    .source = "no published direct sum on tensor cores is known; pieces as in Markidis, Der Chien, "
-              "Laure, Peng, Vetter, NVIDIA Tensor Core Programmability, IPDPSW 2018, V",
-    .expectation = "5.75 instructions a pair instead of 17.75; then the roots are the limit, of "
-                   "which the special function unit finds seven of eight",
+    .source =
+        "no published direct sum on tensor cores is known; pieces as in Markidis, Der Chien, "
+        "Laure, Peng, Vetter, NVIDIA Tensor Core Programmability, IPDPSW 2018, V",
+    .expectation =
+        "5.75 instructions a pair instead of 17.75; then the roots are the limit, of "
+        "which the special function unit finds seven of eight",
     .sum = Sum::halves,
     .approximate = true,
     .issue_slots = 2.875,
@@ -57,8 +59,8 @@ __global__ void __launch_bounds__(lanes) find_centres(Pairs all, float4* centres
       s += __shfl_xor_sync(whole_warp, s, step);
   if (threadIdx.x > 0) return;
   const float count = fmaxf(sum[3], 1);
-  centres[blockIdx.y * all.cut.sets + blockIdx.x] = {origin.x + sum[0] / count, origin.y + sum[1] / count,
-                                                 origin.z + sum[2] / count, no_radius};
+  centres[blockIdx.y * all.cut.sets + blockIdx.x] = {
+      origin.x + sum[0] / count, origin.y + sum[1] / count, origin.z + sum[2] / count, no_radius};
   if (blockIdx.x > 0) return;
   const Survey survey = all.groups.surveys[blockIdx.y];
   const float length = scale_for(survey.exponents, survey.groups);
@@ -138,8 +140,7 @@ __global__ void __launch_bounds__(near_block) sum_near(Pairs all) {
         total[k] = {total[k].x + sum[k].x, total[k].y + sum[k].y, total[k].z + sum[k].z};
     }
   }
-  float4* const to =
-      all.groups.accelerations + std::size_t{blockIdx.y} * all.groups.padded + own;
+  float4* const to = all.groups.accelerations + std::size_t{blockIdx.y} * all.groups.padded + own;
   for (unsigned k = 0; k < 2; ++k)
     add_to(to + k * lanes, total[k].x, total[k].y, total[k].z);
 }
@@ -197,13 +198,14 @@ struct Case {
     pairs.softening_squared = step.softening_squared;
     sorted.sort(work, stream);
     find_centres<<<dim3{pairs.cut.sets, systems}, lanes, 0, stream>>>(pairs, centres.data(),
-                                                                  scales.data());
-    find_far<<<dim3{blocks_for(groups * pairs.cut.words, block / lanes), systems}, block, 0, stream>>>(
-        pairs, far.data());
+                                                                      scales.data());
+    find_far<<<dim3{blocks_for(groups * pairs.cut.words, block / lanes), systems}, block, 0,
+               stream>>>(pairs, far.data());
     sum_near<<<dim3{blocks_for(groups, near_block / lanes), systems, near_parts}, near_block, 0,
                stream>>>(pairs);
     if (pairs.cut.tiles > 1) {
-      make_columns<<<dim3{pairs.cut.tiles * loads, pairs.cut.sets, systems}, loaded, 0, stream>>>(pairs);
+      make_columns<<<dim3{pairs.cut.tiles * loads, pairs.cut.sets, systems}, loaded, 0, stream>>>(
+          pairs);
       const dim3 jobs{pairs.cut.tiles * blocks_for(pairs.cut.tiles / 2, pairs.cut.chunk), systems};
       sum_far<<<jobs, threads, sizeof(Shared), stream>>>(pairs);
     }
@@ -216,18 +218,24 @@ RungKernel make(const Session& session, const Problem& problem) {
   if (device_attribute(cudaDevAttrComputeCapabilityMajor) < 8) {
     throw Skipped{"mma of 16 pieces of half precision needs compute capability 8.0"};
   }
-  if (device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) < static_cast<int>(sizeof(Shared))) {
+  if (device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) <
+      static_cast<int>(sizeof(Shared))) {
     throw Skipped{"a block needs " + std::to_string(sizeof(Shared)) + " bytes of shared memory"};
   }
   const auto* const kernel = reinterpret_cast<const void*>(sum_far);
   allow_shared_bytes(kernel, sizeof(Shared));
   const auto sms = static_cast<std::uint32_t>(device_attribute(cudaDevAttrMultiProcessorCount));
-  const std::uint32_t at_once = sms * std::max(resident_blocks(kernel, threads, sizeof(Shared)), 1U);
-  const auto made = std::make_shared<Case>(problem, std::stof(session.param("ratio")), cut_of(problem.systems, problem.bodies, at_once));
+  const std::uint32_t at_once =
+      sms * std::max(resident_blocks(kernel, threads, sizeof(Shared)), 1U);
+  const auto made = std::make_shared<Case>(problem, std::stof(session.param("ratio")),
+                                           cut_of(problem.systems, problem.bodies, at_once));
   return {.launch = [made](const Step& step, cudaStream_t stream) { made->launch(step, stream); },
           .kernel = kernel,
           .threads = threads,
-          .facts = [made] { return Facts{{"near_share", made->near_share()}}; }};
+          .facts =
+              [made] {
+                return Facts{{"near_share", made->near_share()}};
+              }};
 }
 #endif
 
