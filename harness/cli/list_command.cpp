@@ -86,7 +86,7 @@ Declaration ladder() {
                      {"change", rung.change},
                      {"source", rung.source},
                      {"expectation", rung.expectation},
-                     {"sum", rung.sum == nbody::Sum::blocks ? "blocks" : "running"},
+                     {"sum", to_string(rung.sum)},
                      {"approximate", rung.approximate},
                      {"issue_slots", rung.issue_slots},
                      {"bodies_of_block", rung.bodies_of_block},

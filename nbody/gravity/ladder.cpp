@@ -66,8 +66,8 @@ double rms_bound(const Rung& rung, std::uint32_t bodies, bool dominated) {
   const double sums =
       rung.sum == Sum::running ? of_a_sum(terms) : of_a_sum(block) + of_a_sum(terms / block);
   const double bound = (rung.approximate ? 2 : 1) * rounding * (of_a_term + sums);
-  constexpr double rounding_of_halves = 0x1p-14;
-  return rung.sum == Sum::halves ? bound + rounding_of_halves / std::cbrt(terms) : bound;
+  constexpr double of_halves = 0x1p-19;
+  return rung.sum == Sum::halves ? bound + of_halves : bound;
 }
 
 Accuracy accuracy_of(const Rung& rung, std::uint32_t bodies, const Error& error, std::string what,

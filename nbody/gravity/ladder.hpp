@@ -6,9 +6,11 @@
 #pragma once
 
 #include "harness/case/benchmark.hpp"
+#include "harness/case/enum_words.hpp"
 #include "harness/record/gates.hpp"
 #include "nbody/gravity/reference/gravity.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -26,6 +28,9 @@ enum class Sum {
   blocks,   ///< a sum for each piece of at most 256 bodies or so, and a sum of those
   halves    ///< the same, of pulls of which a part is rounded to half precision
 };
+constexpr auto words_of(Sum /*unused*/) {
+  return std::to_array<std::string_view>({"running", "blocks", "halves"});
+}
 
 struct Rung {
   std::string name;
@@ -87,10 +92,11 @@ inline constexpr Source handbook{"Wilt, The CUDA Handbook, 2013, ch. 14"};
 /// either way (Higham, Accuracy and Stability of Numerical Algorithms, 2.8 and 4.2); twice that for
 /// an approximate reciprocal square root. In roundings of 2^-24:
 ///   running: 8 + √n          blocks: 8 + √256 + √(n/256)
-///   halves:  as blocks, and 2^-14 / ∛n
-/// Where pulls are rounded to half precision about that of the group, the rounding is 2^-12 of the
-/// difference, 2^-14 of the pull in the mean of far groups, and independent from pair to pair. The
-/// nearest far groups, at 1.25 times their radii, count most: those have the radius 1 / ∛n.
+///   halves:  as blocks, and 2^5
+/// What is rounded to half precision is the difference from the pull of the group, to 2^-12 of it,
+/// either way from pair to pair. It counts most for the nearest of the far groups, of which there
+/// are as many about a body however many bodies there are: 2^-20 of the sum, found by the
+/// arithmetic in double precision, and twice that here.
 /// The largest error of a single body may be 64 times that: where the pulls of all sides nearly
 /// cancel, the sum is small and its error is not.
 ///

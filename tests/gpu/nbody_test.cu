@@ -3,6 +3,7 @@
 #include "harness/case/error.hpp"
 #include "harness/cuda/cuda_check.hpp"
 #include "harness/measure/session.hpp"
+#include "harness/model/split_mix.hpp"
 #include "harness/run/case_runner.hpp"
 #include "nbody/gravity/bodies.cuh"
 #include "nbody/gravity/ladder.hpp"
@@ -10,7 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace strata::nbody {
@@ -64,6 +67,17 @@ Bodies hard_bodies(const Problem& problem, const std::string& kind) {
       bodies.at(f, 1) = bodies.at(f, 0);
   }
   if (kind == "heavy") bodies.at(Field::mass, bodies.total() / 2) = 1e6F;
+  SplitMix random{1};
+  for (std::size_t i = 0; i < bodies.total(); ++i) {
+    if (kind == "ratio")
+      bodies.at(Field::mass, i) = std::exp2(static_cast<float>(random.below(20)));
+    for (const Field f : {Field::px, Field::py, Field::pz}) {
+      if (kind == "offset") bodies.at(f, i) += 100;
+      if (kind == "doubles" && i % 2 == 1) bodies.at(f, i) = bodies.at(f, i - 1);
+      if (kind == "clump" && i < bodies.total() / 8) bodies.at(f, i) = bodies.at(f, 0);
+      if (kind == "far out" && i == bodies.total() / 2) bodies.at(f, i) = 1e5F;
+    }
+  }
   return bodies;
 }
 
@@ -122,6 +136,27 @@ TEST_P(EveryRung, IsRightOnEveryProblemLayoutAndSize) {
 /// What a sanitizer can be asked to watch: all choices, once.
 TEST_P(EveryRung, IsRightOnAnOddSize) {
   EXPECT_GE(verify_all(rung_named(GetParam()), {257}, {"random"}), 2U);
+}
+
+TEST(TensorCores, IsRightOnWhatGroupsGoWrongOn) {
+  EXPECT_GE(verify_all(rung_named("tensor_cores"), {63, 64, 65, 513, 1025, 4097},
+                       {"random", "ratio", "offset", "doubles", "clump", "far out", "heavy"}),
+            84U);
+}
+
+TEST(TensorCores, HasMostPairsOfManyBodiesInTensorForm) {
+  const Problem problem{.kind = Kind::single, .systems = 1, .bodies = 65536};
+  Asked asked{{{"layout", "soaoas"}, {"ratio", "1.25"}}};
+  const Session session = asked.session();
+  const RungKernel kernel = makers<MakeRungKernel>().at("tensor_cores")(session, problem);
+  std::string said;
+  EXPECT_EQ(
+      verdict_of(rung_named("tensor_cores"), kernel, "soaoas", problem, generate(problem), said),
+      Verdict::passed)
+      << said;
+  const double near = std::get<double>(kernel.facts().at("near_share"));
+  EXPECT_GT(near, 0.01);
+  EXPECT_LT(near, 0.08);
 }
 
 std::vector<std::string> names() {

@@ -145,6 +145,8 @@ TEST(NbodyBound, GrowsWithTheBodiesAndLessWhereSumsAreInBlocks) {
   Rung running;
   Rung blocks{.sum = Sum::blocks};
   EXPECT_GT(rms_bound(running, 1U << 19U), 5 * rms_bound(blocks, 1U << 19U));
+  const Rung halves{.sum = Sum::halves};
+  EXPECT_DOUBLE_EQ(rms_bound(halves, 4096), rms_bound(blocks, 4096) + 0x1p-19);
   Rung fast{.approximate = true};
   EXPECT_DOUBLE_EQ(rms_bound(fast, 1000), 2 * rms_bound(running, 1000));
 }

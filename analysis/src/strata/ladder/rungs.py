@@ -36,10 +36,12 @@ def rung_name(rung: str) -> str:
 def rms_bound(rung: Rung, bodies: int) -> float:
     """Bound of the relative root mean square error that the harness holds a rung to.
 
-    As in nbody/gravity/ladder.hpp: roundings of 2^-24, eight of a term and √n of a sum of n terms.
+    As in nbody/gravity/ladder.hpp: roundings of 2^-24, eight of a term and √n of a sum of n terms;
+    2^-19 where a part of the terms is rounded to half precision.
     """
-    sums = math.sqrt(256) + math.sqrt(bodies / 256) if rung.sum == "blocks" else math.sqrt(bodies)
-    return (2 if rung.approximate else 1) * 2.0**-24 * (8 + sums)
+    sums = math.sqrt(bodies) if rung.sum == "running" else 16 + math.sqrt(bodies / 256)
+    bound = (2 if rung.approximate else 1) * 2.0**-24 * (8 + sums)
+    return bound + (2.0**-19 if rung.sum == "halves" else 0)
 
 
 def size(row: Row) -> tuple[int, int]:

@@ -238,7 +238,7 @@ class Rung(Struct, frozen=True, gc=False):
     change: str
     source: str
     expectation: str
-    sum: Literal["running", "blocks"]
+    sum: Literal["running", "blocks", "halves"]
     approximate: bool
     issue_slots: Amount = 0.0
     bodies_of_block: Count = 0
