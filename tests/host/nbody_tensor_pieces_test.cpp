@@ -333,8 +333,9 @@ struct System {
     const std::size_t mine = i / group_bodies;
     std::array<float, 3> total{};
     std::array<float, 4> row_sums{};
-    std::uint32_t column_tile = 0;
     std::array<float, 4> column_sums{};
+    std::uint32_t row_chunk = 0;    // a block adds up for its rows over a chunk,
+    std::uint32_t column_tile = 0;  // and for columns over a tile
     const auto give = [&](const std::array<float, 4>& sums, const Sphere& centre) {
       const Place at = scaled(bodies[i], centre);
       const float back = length * length * limit;
@@ -349,6 +350,12 @@ struct System {
         for (unsigned c = 0; c < 3; ++c)
           total[c] += near[c];
       } else if (rows(mine, other)) {
+        const std::uint32_t ahead = (tile_of(other) + cut.tiles - tile_of(mine)) % cut.tiles;
+        if ((ahead - 1) / cut.chunk != row_chunk) {
+          give(row_sums, centre_of(mine));
+          row_sums = {};
+          row_chunk = (ahead - 1) / cut.chunk;
+        }
         add_to(row_sums, i, other, true);
       } else {
         if (tile_of(other) != column_tile) {
