@@ -1,6 +1,6 @@
 """End to end, on a GPU: whatever a kernel does, a run loses at most that case, and says why.
 
-    python3 gpu_fault_test.py path/to/strata_gpu_faulty [unittest flags]
+python3 gpu_fault_test.py path/to/strata_gpu_faulty [unittest flags]
 """
 
 import random
