@@ -31,5 +31,8 @@ set(tests "")
 foreach(suite IN LISTS suites)
   string(APPEND tests "add_test([=[${suite}]=] ${EXECUTABLE} [=[--gtest_filter=${suite}.*:${suite}/*.*]=])\n"
     "set_tests_properties([=[${suite}]=] PROPERTIES TIMEOUT ${TIMEOUT})\n")
+  if(suite MATCHES "OnThisCpu|L2Split")  # the longest: none shall run alone at the end
+    string(APPEND tests "set_tests_properties([=[${suite}]=] PROPERTIES COST 900)\n")
+  endif()
 endforeach()
 file(WRITE ${OUTPUT} "${tests}")

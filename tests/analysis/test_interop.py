@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import random
 import re
@@ -258,6 +259,16 @@ def test_a_repetition_that_failed_makes_the_case_invalid(tmp_path: Path) -> None
     assert "1 of 3 failed: it fell over" in row.reasons
 
 
+def test_a_counter_that_is_no_number_in_one_repetition_is_no_row(tmp_path: Path) -> None:
+    entries = recorded()
+    entries[1]["footprint"] = math.nan
+    run = imported(google(tmp_path, *entries), tmp_path)
+    small = next(one for one in run.cases if one.benchmark == "bm_copy")
+    rows = {(row.quantity, row.method) for row in run.rows if row.case == small.id}
+    assert ("real_time", "google_benchmark") in rows
+    assert ("footprint", "google_benchmark") not in rows
+
+
 def test_an_unknown_time_unit_is_refused(tmp_path: Path) -> None:
     file = changed(GOOGLE, tmp_path, lambda text: text.replace('"ms"', '"fortnight"'))
     with pytest.raises(RunError, match=r"'fortnight'.*ns, us, ms, s"):
@@ -377,6 +388,21 @@ def test_cases_that_are_not_valid_or_have_no_time_are_left_out(tmp_path: Path) -
     by_clock = [e for e in ours["benchmarks"] if e["name"].endswith("place=3")]
     assert [e["real_time"] for e in by_clock] == pytest.approx([200.0, 100.0])
     assert by_clock[0]["label"] == "load_cycles by clock64_slope, by core_clock"
+
+
+def test_rows_that_are_not_valid_do_not_go_out(tmp_path: Path) -> None:
+    time = measurement("grid_time", [1e-3, 2e-3], unit="s", method="event")
+    rate = measurement("useful_bandwidth", [1e9, 2e9], unit="B/s", method="event", noise="failed")
+    cycles = measurement("load_cycles", [400.0, 200.0])
+    clock = measurement("core_clock", [2e9, 2e9], unit="Hz", method="clock64", noise="failed")
+    run = load(
+        tmp_path,
+        [case([time, rate], params={"place": 0}), case([cycles, clock], params={"place": 1})],
+    )
+    ours = document(run)
+    assert ours["benchmarks"]
+    assert {entry["run_name"].rpartition("=")[2] for entry in ours["benchmarks"]} == {"0"}
+    assert not any("useful_bandwidth:event" in entry for entry in ours["benchmarks"])
 
 
 @pytest.mark.parametrize("folder", [GPU_RUN, HOST_RUN])
@@ -535,6 +561,45 @@ def test_too_few_digits_are_not_valid(tmp_path: Path) -> None:
     row = rows_of(run, "triad")[metric, metric]
     assert (row.valid, "too few digits" in row.reasons) == (False, True)
     assert rows_of(run, "triad")["fp32_fma", FMA].valid
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "valid", "told"),
+    [
+        ("33.33", "33.27", True, ""),
+        ("0.33", "33.27", True, "rounded when printed, by 1.5 %"),
+        ("0.02", "33.27", False, "too few digits"),
+        ("33.33", "0.02", False, "too few digits"),
+    ],
+)
+def test_the_coarsest_launch_says_how_far_digits_reach(
+    first: str, second: str, told: str, tmp_path: Path, *, valid: bool
+) -> None:
+    file = tmp_path / "page.csv"
+    page = RAW.read_text(encoding="utf-8")
+    file.write_text(page.replace('"33.33"', f'"{first}"').replace('"33.27"', f'"{second}"'))
+    metric = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+    row = rows_of(imported(file, tmp_path), "triad")[metric, metric]
+    assert row.valid is valid
+    assert told in row.reasons
+    assert ("noise" in row.reasons) is bool(told)
+
+
+def test_the_passes_are_those_of_the_launch_that_took_most(tmp_path: Path) -> None:
+    file = changed(RAW, tmp_path, lambda page: page.replace('"33,792","10"', '"33,792","12"'))
+    counters = imported(file, tmp_path).context.counters
+    assert counters is not None
+    assert counters.passes == 12
+
+
+def test_a_metric_of_another_unit_keeps_its_name(tmp_path: Path) -> None:
+    file = changed(
+        RAW, tmp_path, lambda page: page.replace('"ns","sector","sector"', '"ns","byte","sector"')
+    )
+    rows = rows_of(imported(file, tmp_path), "triad")
+    metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+    assert rows[metric, metric].unit == "B"
+    assert rows["l1_store_sectors", metric.replace("_ld", "_st")].unit == "sector"
 
 
 def test_a_page_that_was_cut_off_is_refused(tmp_path: Path) -> None:
