@@ -14,8 +14,10 @@
 #include "harness/model/layout.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #if defined(__CUDACC__)
 #include <cuda_fp16.h>
@@ -55,13 +57,13 @@ STRATA_HD inline float to_half(float x) {
 /// about a centre, times the scale. `row`: whether it stands in the rows of a product or in the
 /// columns; one of the two has `squared`, the softening, in it.
 template <bool row>
-STRATA_HD inline void distance_pieces(float x, float y, float z, float squared,
-                                      float (&pieces)[16]) {
+STRATA_HD inline std::array<float, 16> distance_pieces(float x, float y, float z, float squared) {
+  std::array<float, 16> pieces{};
   constexpr float apart = 64;  // moves a low piece away from numbers too small to be normal
-  constexpr float weights[3] = {256, 1, 0x1p-11F};
+  constexpr std::array<float, 3> weights{256, 1, 0x1p-11F};
   const float sign = row ? -2.0F : 1.0F;
-  const float coordinates[3] = {x, y, z};
-  for (int c = 0; c < 3; ++c) {
+  const std::array<float, 3> coordinates{x, y, z};
+  for (unsigned c = 0; c < 3; ++c) {
     const float high = to_half(coordinates[c]);
     const float low = to_half(sign * apart * (coordinates[c] - high));
     const float shrunk = to_half(sign / apart * high);
@@ -70,22 +72,24 @@ STRATA_HD inline void distance_pieces(float x, float y, float z, float squared,
     pieces[6 + c] = row ? shrunk : low;
   }
   float rest = fmaf(x, x, fmaf(y, y, fmaf(z, z, squared)));
-  for (int k = 0; k < 3; ++k) {
+  for (unsigned k = 0; k < 3; ++k) {
     const float piece = to_half(rest / weights[k]);
     rest -= piece * weights[k];
     pieces[9 + k] = row ? piece : weights[k];
     pieces[12 + k] = row ? weights[k] : piece;
   }
-  pieces[15] = 0;
+  return pieces;
 }
 
 /// What r⁻³ is multiplied by: m x, m y, m z and m, high and low piece of each.
-STRATA_HD inline void moment_pieces(float x, float y, float z, float mass, float (&pieces)[8]) {
-  const float moments[4] = {mass * x, mass * y, mass * z, mass};
-  for (int c = 0; c < 4; ++c) {
+STRATA_HD inline std::array<float, 8> moment_pieces(float x, float y, float z, float mass) {
+  const std::array<float, 4> moments{mass * x, mass * y, mass * z, mass};
+  std::array<float, 8> pieces{};
+  for (std::size_t c = 0; c < 4; ++c) {
     pieces[2 * c] = to_half(moments[c]);
     pieces[2 * c + 1] = to_half(moments[c] - pieces[2 * c]);
   }
+  return pieces;
 }
 
 /// r⁻³ by multiply-adds, of r², less `base`. The first guess of 1 / r is off by up to 3.4 %, so
@@ -195,7 +199,8 @@ struct Cut {
   const std::uint64_t sets =
       std::min<std::uint64_t>(most_bytes / bytes, parts(tiles, tiles_of_set));
   const std::uint32_t in_set = parts(tiles, sets > 0 ? static_cast<std::uint32_t>(sets) : 1);
-  const double jobs = static_cast<double>(systems) * tiles * (tiles / 2) / blocks_at_once;
+  const std::uint32_t half = tiles / 2;
+  const double jobs = static_cast<double>(systems) * tiles * half / blocks_at_once;
   return {.tiles = tiles,
           .tiles_of_set = in_set,
           .sets = parts(tiles, in_set),
@@ -216,7 +221,7 @@ struct Cut {
 /// Programming the Hilbert curve, AIP Conf. Proc. 707, 2004).
 STRATA_HD inline std::uint64_t place_on_curve(std::uint32_t x, std::uint32_t y, std::uint32_t z,
                                               unsigned bits) {
-  std::uint32_t axis[3] = {x, y, z};
+  std::array<std::uint32_t, 3> axis{x, y, z};
   for (std::uint32_t bit = 1U << (bits - 1); bit > 1; bit >>= 1U) {
     const std::uint32_t below = bit - 1;
     for (std::uint32_t& a : axis) {

@@ -250,12 +250,12 @@ __device__ __forceinline__ void load_rows(Rows& rows, const float4* bodies, cons
   for (unsigned i = threadIdx.x; i < tile_bodies; i += threads) {
     const float4 body = bodies[i];
     const float3 at = scaled(body, centre, scale.length);
-    float distance[16];
-    float moment[8];
-    distance_pieces<true>(at.x, at.y, at.z, 0, distance);
-    moment_pieces(at.x, at.y, at.z, body.w * scale.mass, moment);
+    const auto distance = distance_pieces<true>(at.x, at.y, at.z, 0);
+    const auto moment = moment_pieces(at.x, at.y, at.z, body.w * scale.mass);
+#pragma unroll
     for (unsigned k = 0; k < 8; ++k)
       buffer[i * words + k] = packed(distance[2 * k], distance[2 * k + 1]);
+#pragma unroll
     for (unsigned k = 0; k < 4; ++k)
       buffer[i * words + 8 + k] = packed(moment[2 * k], moment[2 * k + 1]);
   }
@@ -290,10 +290,8 @@ __device__ __forceinline__ void columns_of(const Pairs& all) {
   const float4 body =
       all.groups.bodies[std::size_t{blockIdx.z} * all.groups.padded + first + threadIdx.x];
   const float3 at = scaled(body, centre, scale.length);
-  float distance[16];
-  float moment[8];
-  distance_pieces<false>(at.x, at.y, at.z, scale.softening_squared, distance);
-  moment_pieces(at.x, at.y, at.z, body.w * scale.mass, moment);
+  const auto distance = distance_pieces<false>(at.x, at.y, at.z, scale.softening_squared);
+  const auto moment = moment_pieces(at.x, at.y, at.z, body.w * scale.mass);
   // Lane 4 g + t has pieces 2 t, 2 t + 1 and 8 + 2 t, 9 + 2 t of columns g and 8 + g, and of the
   // moments number g of columns 2 t, 2 t + 1, 8 + 2 t and 9 + 2 t.
   const unsigned step = threadIdx.x / 16;

@@ -56,13 +56,14 @@ TEST(TensorHalf, IsOffByHalfOfTheLastPlaceAtTheMost) {
 // ---- Arithmetic ---------------------------------------------------------------------------------
 
 /// As tensor cores add up: each addend cut where the largest one has its 24th binary digit.
-float product(const float* a, const float* b, int count, float sum) {
+using Sixteen = std::array<float, 16>;
+float product(const Sixteen& a, const Sixteen& b, float sum) {
   double largest = std::abs(sum);
   std::array<double, 17> addends{};
   addends[0] = sum;
-  for (int k = 0; k < count; ++k) {
-    addends[k + 1U] = static_cast<double>(a[k]) * b[k];
-    largest = std::max(largest, std::abs(addends[k + 1U]));
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    addends[k + 1] = static_cast<double>(a[k]) * b[k];
+    largest = std::max(largest, std::abs(addends[k + 1]));
   }
   if (!(largest > 0)) return 0;
   const double unit = std::ldexp(1.0, std::ilogb(largest) - 24);
@@ -82,12 +83,10 @@ enum class Fault { none, stale_centre, lost_group, low_piece, turned };
 
 float squared_by_pieces(const Place& i, const Place& j, float softening,
                         Fault fault = Fault::none) {
-  float row[16];
-  float column[16];
-  distance_pieces<true>(i.x, i.y, i.z, 0, row);
-  distance_pieces<false>(j.x, j.y, j.z, softening, column);
+  auto row = distance_pieces<true>(i.x, i.y, i.z, 0);
+  const auto column = distance_pieces<false>(j.x, j.y, j.z, softening);
   if (fault == Fault::low_piece) row[3] /= 64;
-  return product(row, column, 16, 0);
+  return product(row, column, 0);
 }
 
 TEST(TensorPieces, GiveTheDistanceWithinItsBound) {
@@ -114,8 +113,7 @@ TEST(TensorPieces, OfMomentsAreRightToTwiceElevenBits) {
   SplitMix random{3};
   for (int n = 0; n < 2000; ++n) {
     const float x = 20 * (static_cast<float>(random.below(1U << 24U)) * 0x1p-24F - 0.5F);
-    float pieces[8];
-    moment_pieces(x, -x, 2 * x, 0.75F, pieces);
+    const auto pieces = moment_pieces(x, -x, 2 * x, 0.75F);
     EXPECT_NEAR(pieces[0] + pieces[1], 0.75F * x, 0x1p-22 * std::abs(x) + 0x1p-25);
     EXPECT_NEAR(pieces[4] + pieces[5], 1.5F * x, 0x1p-21 * std::abs(x) + 0x1p-25);
     EXPECT_EQ(pieces[6] + pieces[7], 0.75F);
@@ -124,7 +122,8 @@ TEST(TensorPieces, OfMomentsAreRightToTwiceElevenBits) {
 
 TEST(TensorRoots, ByMultiplyAddsAreRightToAHundredThousandth) {
   double worst = 0;
-  for (float x = 1e-3F; x < 1e6F; x *= 1.0007F) {
+  for (int n = 0; n < 30'000; ++n) {
+    const float x = std::pow(1.0007F, static_cast<float>(n)) * 1e-3F;
     const double right = std::pow(double{x}, -1.5);
     worst = std::max(worst, std::abs(inverse_cube(x, 0) / right - 1));
   }
@@ -133,23 +132,22 @@ TEST(TensorRoots, ByMultiplyAddsAreRightToAHundredThousandth) {
 
 // ---- Order --------------------------------------------------------------------------------------
 
+int steps_between(const std::array<int, 3>& a, const std::array<int, 3>& b) {
+  return std::abs(a[0] - b[0]) + std::abs(a[1] - b[1]) + std::abs(a[2] - b[2]);
+}
+
 TEST(TensorCurve, VisitsEveryCellOnceFromNeighbourToNeighbour) {
   constexpr unsigned bits = 4;
   constexpr unsigned edge = 1U << bits;
-  std::vector<std::array<int, 3>> cells(edge * edge * edge, {-1, -1, -1});
+  std::vector<std::array<int, 3>> cells(std::size_t{edge} * edge * edge, {-1, -1, -1});
   for (unsigned x = 0; x < edge; ++x)
     for (unsigned y = 0; y < edge; ++y)
       for (unsigned z = 0; z < edge; ++z)
         cells.at(place_on_curve(x, y, z, bits)) = {static_cast<int>(x), static_cast<int>(y),
                                                    static_cast<int>(z)};
-  for (std::size_t n = 0; n < cells.size(); ++n) {
-    ASSERT_GE(cells[n][0], 0) << n;
-    if (n == 0) continue;
-    int steps = 0;
-    for (unsigned c = 0; c < 3; ++c)
-      steps += std::abs(cells[n][c] - cells[n - 1][c]);
-    EXPECT_EQ(steps, 1) << n;
-  }
+  for (std::size_t n = 1; n < cells.size(); ++n)
+    EXPECT_EQ(steps_between(cells[n], cells[n - 1]), 1) << n;
+  EXPECT_GE(std::ranges::min(cells)[0], 0) << "a cell is missing";
 }
 
 TEST(TensorCurve, PutsEveryCoordinateIntoACell) {
@@ -174,49 +172,68 @@ TEST(TensorRing, HasEachPairOfTilesOnce) {
   }
 }
 
+/// Whether sets hold all tiles, and chunks and words are of some size.
+bool is_sound(const Cut& cut, std::uint32_t systems, std::uint32_t bodies) {
+  constexpr std::uint64_t most_bytes = 1ULL << 31U;
+  const std::uint64_t bytes = std::uint64_t{48} * systems * cut.sets * cut.tiles * tile_bodies;
+  return cut.tiles * tile_bodies >= bodies && (cut.tiles - 1) * tile_bodies < bodies &&
+         cut.sets * cut.tiles_of_set >= cut.tiles &&
+         (cut.sets - 1) * cut.tiles_of_set < cut.tiles && (cut.sets == 1 || bytes <= most_bytes) &&
+         cut.chunk >= 1 && cut.chunk <= 16 && cut.words * 32 >= cut.tiles * groups_of_tile;
+}
+
 TEST(TensorCut, HasSetsThatHoldAllTilesAndChunksOfSomeSize) {
-  for (const std::uint32_t bodies : {1U, 512U, 513U, 4096U, 100'000U, 1U << 22U}) {
-    for (const std::uint32_t systems : {1U, 32U, 4096U}) {
-      const Cut cut = cut_of(systems, bodies, 264);
-      EXPECT_GE(cut.tiles * tile_bodies, bodies);
-      EXPECT_LT((cut.tiles - 1) * tile_bodies, bodies);
-      EXPECT_GE(cut.sets * cut.tiles_of_set, cut.tiles);
-      EXPECT_LT((cut.sets - 1) * cut.tiles_of_set, cut.tiles);
-      EXPECT_TRUE(cut.sets == 1 ||
-                  std::uint64_t{48} * systems * cut.sets * cut.tiles * tile_bodies <= 1ULL << 31U);
-      EXPECT_GE(cut.chunk, 1U);
-      EXPECT_LE(cut.chunk, 16U);
-      EXPECT_GE(cut.words * 32, cut.tiles * groups_of_tile);
-    }
-  }
+  for (const std::uint32_t bodies : {1U, 512U, 513U, 4096U, 100'000U, 1U << 22U})
+    for (const std::uint32_t systems : {1U, 32U, 4096U})
+      EXPECT_TRUE(is_sound(cut_of(systems, bodies, 264), systems, bodies)) << bodies;
   EXPECT_EQ(cut_of(1, 524288, 264).sets, 64U);
   EXPECT_EQ(cut_of(1, 524288, 264).chunk, 16U);
 }
 
 // ---- What is far --------------------------------------------------------------------------------
 
+struct FarCase {
+  const char* what;
+  bool far;
+  Sphere a;
+  Sphere b;
+  float ratio = 1.25F;
+  float softening = 1e-4F;
+  float scale = 1;
+  Sphere centre{};
+};
+
 TEST(TensorFar, NeedsRoomPrecisionAndRange) {
-  const Sphere centre{0, 0, 0, 0};
   const Sphere a{0, 0, 0, 0.1F};
   const Sphere b{1, 0, 0, 0.1F};
-  EXPECT_TRUE(is_far(a, b, centre, 1.25F, 1e-4F, 1));
-  EXPECT_FALSE(is_far(a, {0.24F, 0, 0, 0.1F}, centre, 1.25F, 1e-4F, 1))
-      << "too near for their size";
-  EXPECT_TRUE(is_far(a, {0.26F, 0, 0, 0.1F}, centre, 1.25F, 1e-4F, 1));
   const Sphere small{0, 0, 0, 0.002F};
-  EXPECT_FALSE(is_far(small, {0.03F, 0, 0, 0.002F}, centre, 1.25F, 0, 1)) << "r⁻³ beyond 65504";
-  EXPECT_TRUE(is_far(small, {0.031F, 0, 0, 0.002F}, centre, 1.25F, 0, 1));
-  EXPECT_TRUE(is_far(small, {0.03F, 0, 0, 0.002F}, centre, 1.25F, 1e-4F, 1)) << "softened";
-  EXPECT_TRUE(is_far(small, {0.02F, 0, 0, 0.002F}, centre, 1.25F, 0, 2)) << "scaled";
-  EXPECT_FALSE(is_far(small, {1, 0, 0, 0.001F}, centre, 1.25F, 0, 1)) << "all at one place";
-  EXPECT_FALSE(is_far(a, b, {100, 0, 0, 0}, 1.25F, 1e-4F, 1))
-      << "r² is not precise that far from 0";
-  EXPECT_FALSE(is_far(a, {2000, 0, 0, 0.1F}, centre, 1.25F, 1e-4F, 1))
-      << "r² / 256 is beyond 65504";
-  EXPECT_FALSE(is_far(a, {1, 0, 0, INFINITY}, centre, 1.25F, 1e-4F, 1))
-      << "single precision wanted";
-  EXPECT_FALSE(is_far(a, {0.29F, 0, 0, 0.1F}, centre, 1.5F, 1e-4F, 1)) << "too near for the ratio";
-  EXPECT_FALSE(is_far(a, {NAN, 0, 0, 0}, centre, 1.25F, 1e-4F, 1));
+  const Sphere beside{0.03F, 0, 0, 0.002F};
+  for (const FarCase& one : std::initializer_list<FarCase>{
+           {"far", true, a, b},
+           {"just far", true, a, {0.26F, 0, 0, 0.1F}},
+           {"too near for their size", false, a, {0.24F, 0, 0, 0.1F}},
+           {"too near for the ratio", false, a, {0.29F, 0, 0, 0.1F}, 1.5F},
+           {"r^-3 beyond 65504", false, small, beside, 1.25F, 0},
+           {"below it", true, small, {0.031F, 0, 0, 0.002F}, 1.25F, 0},
+           {"below it where softened", true, small, beside},
+           {"below it where scaled", true, small, {0.02F, 0, 0, 0.002F}, 1.25F, 0, 2},
+           {"all at one place", false, small, {1, 0, 0, 0.001F}},
+           {"centre too far for the precision of r^2",
+            false,
+            a,
+            b,
+            1.25F,
+            1e-4F,
+            1,
+            {100, 0, 0, 0}},
+           {"r^2 / 256 beyond 65504", false, a, {2000, 0, 0, 0.1F}},
+           {"single precision wanted", false, a, {1, 0, 0, INFINITY}},
+           {"nowhere", false, a, {NAN, 0, 0, 0.1F}}}) {
+    EXPECT_EQ(is_far(one.a, one.b, one.centre, one.ratio, one.softening, one.scale), one.far)
+        << one.what;
+    EXPECT_EQ(is_far(one.b, one.a, one.centre, one.ratio, one.softening, one.scale), one.far)
+        << one.what;
+  }
 }
 
 TEST(TensorScale, MakesRadiiAnEighthToAQuarter) {
@@ -318,8 +335,8 @@ struct System {
   [[nodiscard]] Vector right(std::size_t i) const {
     Vector sum{};
     for (std::size_t j = 0; j < real; ++j) {
-      const double d[3] = {double{bodies[j].x} - bodies[i].x, double{bodies[j].y} - bodies[i].y,
-                           double{bodies[j].z} - bodies[i].z};
+      const Vector d{double{bodies[j].x} - bodies[i].x, double{bodies[j].y} - bodies[i].y,
+                     double{bodies[j].z} - bodies[i].z};
       const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + softening;
       if (!(square > 0)) continue;
       for (unsigned c = 0; c < 3; ++c)
@@ -373,11 +390,11 @@ struct System {
 
  private:
   void sort() {
-    float low[3] = {INFINITY, INFINITY, INFINITY};
-    float high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    std::array<float, 3> low{INFINITY, INFINITY, INFINITY};
+    std::array<float, 3> high{-INFINITY, -INFINITY, -INFINITY};
     float mass = 0;
     for (const Body& b : bodies) {
-      const float at[3] = {b.x, b.y, b.z};
+      const std::array<float, 3> at{b.x, b.y, b.z};
       for (unsigned c = 0; c < 3; ++c)
         low[c] = std::min(low[c], at[c]), high[c] = std::max(high[c], at[c]);
       mass += b.mass;
@@ -388,6 +405,7 @@ struct System {
       edge = std::max(edge, high[c] - low[c]);
     const unsigned bits = bits_of_curve(static_cast<std::uint32_t>(real));
     std::vector<std::pair<std::uint64_t, std::size_t>> keys;
+    keys.reserve(real);
     for (const Body& b : bodies) {
       const std::uint64_t place =
           place_on_curve(cell_of(b.x, low[0], edge, bits), cell_of(b.y, low[1], edge, bits),
@@ -396,6 +414,7 @@ struct System {
     }
     std::ranges::sort(keys);
     std::vector<Body> sorted;
+    sorted.reserve(real);
     for (const auto& [key, i] : keys)
       sorted.push_back(bodies[i]);
     bodies = std::move(sorted);
@@ -430,8 +449,8 @@ struct System {
   [[nodiscard]] std::array<float, 3> single_precision(std::size_t i, std::size_t group) const {
     std::array<float, 3> sum{};
     for (std::size_t j = group * group_bodies; j < (group + 1) * group_bodies; ++j) {
-      const float d[3] = {bodies[j].x - bodies[i].x, bodies[j].y - bodies[i].y,
-                          bodies[j].z - bodies[i].z};
+      const std::array<float, 3> d{bodies[j].x - bodies[i].x, bodies[j].y - bodies[i].y,
+                                   bodies[j].z - bodies[i].z};
       const float square =
           std::fma(d[0], d[0], std::fma(d[1], d[1], std::fma(d[2], d[2], softening)));
       if (!(square > 0)) continue;
@@ -454,8 +473,8 @@ struct System {
     const float f0 = root0 * root0 * root0;
     std::array<float, 8> products{};
     for (unsigned first = 0; first < group_bodies; first += 16) {
-      float strengths[16];
-      float pieces[8][16];
+      Sixteen strengths{};
+      std::array<Sixteen, 8> pieces{};
       for (unsigned k = 0; k < 16; ++k) {
         const Body& other = bodies[group * group_bodies + first + k];
         Place at = scaled(other, centre);
@@ -465,19 +484,18 @@ struct System {
         const float root = 1 / std::sqrt(square);
         strengths[k] =
             to_half(k % 8 == 0 ? inverse_cube(square, f0) : std::fma(root * root, root, -f0));
-        float moments[8];
-        moment_pieces(at.x, at.y, at.z, other.mass * (1 / limit), moments);
+        const auto moments = moment_pieces(at.x, at.y, at.z, other.mass * (1 / limit));
         for (unsigned p = 0; p < 8; ++p)
           pieces[p][k] = moments[p];
       }
       if (fault == Fault::turned) std::swap(strengths[0], strengths[15]);
       for (unsigned p = 0; p < 8; ++p)
-        products[p] = product(strengths, pieces[p], 16, products[p]);
+        products[p] = product(strengths, pieces[p], products[p]);
     }
     const Place at = scaled(spheres[group], centre);
     const float mass = masses[group] * (1 / limit);
-    const float base[4] = {mass * at.x, mass * at.y, mass * at.z, mass};
-    for (unsigned c = 0; c < 4; ++c)
+    const std::array<float, 4> base{mass * at.x, mass * at.y, mass * at.z, mass};
+    for (std::size_t c = 0; c < 4; ++c)
       sums[c] += products[2 * c] + std::fma(f0, base[c], products[2 * c + 1]);
   }
 };
