@@ -156,6 +156,9 @@ TEST(TensorCurve, PutsEveryCoordinateIntoACell) {
   EXPECT_EQ(cell_of(1, -1, 2, 4), 15U);
   EXPECT_EQ(cell_of(std::numeric_limits<float>::quiet_NaN(), -1, 2, 4), 0U);
   EXPECT_EQ(cell_of(std::numeric_limits<float>::infinity(), -1, 2, 4), 15U);
+}
+
+TEST(TensorCurve, HasACellForEveryBodyAndAKeyOfSixtyFourBits) {
   for (const std::uint32_t bodies : {1U, 64U, 4096U, 1U << 22U}) {
     EXPECT_GE(std::uint64_t{1} << 3 * bits_of_curve(bodies), bodies);
     EXPECT_LE(3 * bits_of_curve(bodies) + 1 + 12, 64U);  // heavy or not, and the system
@@ -193,10 +196,10 @@ TEST(TensorCut, HasSetsThatHoldAllTilesAndChunksOfSomeSize) {
 // ---- What is far --------------------------------------------------------------------------------
 
 struct FarCase {
-  const char* what;
-  bool far;
-  Sphere a;
-  Sphere b;
+  const char* what = "";
+  bool far = false;
+  Sphere a{};
+  Sphere b{};
   float ratio = 1.25F;
   float softening = 1e-4F;
   float scale = 1;
@@ -245,6 +248,9 @@ TEST(TensorScale, MakesRadiiAnEighthToAQuarter) {
   EXPECT_EQ(scale_for(0, 0), 1);
   EXPECT_GT(scale_for(-149, 1), 0);
   EXPECT_TRUE(std::isfinite(scale_for(-149, 1)));
+}
+
+TEST(TensorScale, OfMassesIsSixteenTimesTheMean) {
   EXPECT_GT(mass_limit(0, 1), 0);
   EXPECT_EQ(mass_limit(8, 4), 32);
 }
