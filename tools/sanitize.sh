@@ -3,7 +3,7 @@
 #
 #   tools/sanitize.sh [STRATA [TOOL...]]    build/cuda/bin/strata; memcheck racecheck initcheck synccheck
 #
-# A case gets one sample, for a sanitised kernel takes up to a hundred times as long. Exit status: 0 no
+# A case gets six samples, the fewest there can be: a sanitised kernel takes up to a hundred times as long. Exit status: 0 no
 # tool found anything and all cases ran; 1 otherwise. What a tool said stays in build/sanitize/TOOL.log.
 set -uo pipefail
 cd "$(dirname "$0")/.."
