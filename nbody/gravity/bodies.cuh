@@ -53,6 +53,32 @@ __device__ __forceinline__ void pull(Acceleration& sum, const float4& me, const 
   sum.z = fmaf(strength, dz, sum.z);
 }
 
+/// Adds the pull of `other` upon a body at `me`, and the one upon `other`, of the same root.
+__device__ __forceinline__ void pull_both(Acceleration& sum, Acceleration& reaction,
+                                          const float4& me, const float4& other,
+                                          float softening_squared) {
+  const float dx = other.x - me.x;
+  const float dy = other.y - me.y;
+  const float dz = other.z - me.z;
+  const float squared = fmaf(dx, dx, fmaf(dy, dy, fmaf(dz, dz, softening_squared)));
+  const float inverse = fast_rsqrt(squared);
+  const float cube = inverse * (inverse * inverse);
+  const float upon_me = other.w * cube;
+  const float upon_other = -me.w * cube;
+  sum.x = fmaf(upon_me, dx, sum.x);
+  sum.y = fmaf(upon_me, dy, sum.y);
+  sum.z = fmaf(upon_me, dz, sum.z);
+  reaction.x = fmaf(upon_other, dx, reaction.x);
+  reaction.y = fmaf(upon_other, dy, reaction.y);
+  reaction.z = fmaf(upon_other, dz, reaction.z);
+}
+
+/// What the next lane has.
+__device__ __forceinline__ float turned(float value, unsigned lane) {
+  constexpr unsigned lanes = 32;
+  return __shfl_sync(0xFFFFFFFFU, value, static_cast<int>((lane + 1) % lanes));
+}
+
 /// A body without mass, at the place of its reader: it pulls nobody.
 __device__ __forceinline__ float4 nobody() {
   return {0, 0, 0, 0};

@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(block) survey(Work work, Box* boxes, Survey* s
 /// together, for a group with one is slow.
 __global__ void __launch_bounds__(block)
     find_keys(Work work, const Box* boxes, unsigned parts, unsigned bits, Survey* surveys,
-              std::uint64_t* keys, std::uint32_t* numbers) {
+              std::uint32_t* keys, std::uint32_t* numbers) {
   __shared__ Box whole;
   if (threadIdx.x < lanes) {
     Box box = nothing();
@@ -92,12 +92,12 @@ __global__ void __launch_bounds__(block)
   float edge = FLT_MIN;
   for (unsigned c = 0; c < 3; ++c)
     edge = fmaxf(edge, whole.high[c] - whole.low[c]);
-  const std::uint64_t place =
+  const std::uint32_t place =
       tensor::place_on_curve(tensor::cell_of(body.x, whole.low[0], edge, bits),
                              tensor::cell_of(body.y, whole.low[1], edge, bits),
                              tensor::cell_of(body.z, whole.low[2], edge, bits), bits);
   const bool heavy = body.w > tensor::mass_limit(whole.mass, static_cast<float>(work.bodies));
-  keys[i] = (std::uint64_t{blockIdx.y} << 1U | (heavy ? 1U : 0U)) << 3 * bits | place;
+  keys[i] = (blockIdx.y << 1U | (heavy ? 1U : 0U)) << 3 * bits | place;
   numbers[i] = i;
 }
 
@@ -173,8 +173,8 @@ struct Arrays {
   DeviceBuffer<float> masses;
   DeviceBuffer<Survey> surveys;
   DeviceBuffer<Box> boxes;
-  DeviceBuffer<std::uint64_t> keys;
-  DeviceBuffer<std::uint64_t> sorted_keys;
+  DeviceBuffer<std::uint32_t> keys;
+  DeviceBuffer<std::uint32_t> sorted_keys;
   DeviceBuffer<std::uint32_t> numbers;
   DeviceBuffer<std::uint32_t> order;
   DeviceBuffer<std::byte> for_sort;
@@ -197,7 +197,7 @@ struct Arrays {
 
 tensor::SortedGroups tensor::sorted_groups(std::uint32_t systems, std::uint32_t bodies) {
   const std::uint32_t total = systems * bodies;
-  const unsigned bits = bits_of_curve(bodies);
+  const unsigned bits = bits_of_curve(systems, bodies);
   const int key_bits = static_cast<int>(3 * bits + 1 + std::bit_width(systems - 1));
   // Asked without memory, it says how much it needs, and does nothing.
   const auto sort = [=](void* memory, std::size_t& bytes, Arrays* in, cudaStream_t stream) {

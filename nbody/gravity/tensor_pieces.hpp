@@ -118,7 +118,14 @@ STRATA_HD inline float distance_of(const Sphere& a, const Sphere& b) {
   const float dx = a.x - b.x;
   const float dy = a.y - b.y;
   const float dz = a.z - b.z;
-  return sqrtf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)));
+  const float squared = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
+#if defined(__CUDA_ARCH__)
+  float root;  // right to a unit in the last place or two, in a few instructions
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(squared));
+  return root;
+#else
+  return std::sqrt(squared);
+#endif
 }
 
 /// Smallest r² + ε², scaled: r⁻³ is then below 2^15.75, and 65504 the largest number.
@@ -171,7 +178,7 @@ STRATA_HD inline float mass_limit(float mass, float bodies) {
 /// The tiles of a system stand in a ring. Each meets the half of it that follows, and of an even
 /// number those in the first half also the one that is opposite.
 STRATA_HD inline bool meets(std::uint32_t tile, std::uint32_t other, std::uint32_t tiles) {
-  const std::uint32_t ahead = (other + tiles - tile) % tiles;
+  const std::uint32_t ahead = other >= tile ? other - tile : other + tiles - tile;
   return 2 * ahead < tiles ? ahead > 0 : 2 * ahead == tiles && tile < tiles / 2;
 }
 
@@ -209,17 +216,17 @@ struct Cut {
               static_cast<std::uint32_t>(std::clamp(std::round(std::sqrt(0.8 * jobs)), 1.0, 16.0))};
 }
 
-/// Bits of each coordinate in a key: cells of less than a body, in the mean.
-[[nodiscard]] constexpr unsigned bits_of_curve(std::uint32_t bodies) {
-  constexpr unsigned least = 4;
-  constexpr unsigned most = 16;
-  const unsigned bits = 2 * ((std::bit_width(bodies) + 2) / 3);
-  return bits < least ? least : bits > most ? most : bits;
+/// Bits of each coordinate in a key of 32 bits, beside the number of the system and a bit of its
+/// own: cells of far less than a body, in the mean, where there are so many bits.
+[[nodiscard]] constexpr unsigned bits_of_curve(std::uint32_t systems, std::uint32_t bodies) {
+  const unsigned free = 31 - static_cast<unsigned>(std::bit_width(systems - 1));
+  const unsigned wanted = 2 * ((static_cast<unsigned>(std::bit_width(bodies)) + 2) / 3);
+  return std::clamp(wanted, 1U, std::max(free / 3, 1U));
 }
 
 /// The place of a cell on Hilbert's curve, of which two that follow each other touch (Skilling,
 /// Programming the Hilbert curve, AIP Conf. Proc. 707, 2004).
-STRATA_HD inline std::uint64_t place_on_curve(std::uint32_t x, std::uint32_t y, std::uint32_t z,
+STRATA_HD inline std::uint32_t place_on_curve(std::uint32_t x, std::uint32_t y, std::uint32_t z,
                                               unsigned bits) {
   std::array<std::uint32_t, 3> axis{x, y, z};
   for (std::uint32_t bit = 1U << (bits - 1); bit > 1; bit >>= 1U) {
@@ -239,7 +246,7 @@ STRATA_HD inline std::uint64_t place_on_curve(std::uint32_t x, std::uint32_t y, 
   std::uint32_t turned = 0;
   for (std::uint32_t bit = 1U << (bits - 1); bit > 1; bit >>= 1U)
     if ((axis[2] & bit) != 0) turned ^= bit - 1;
-  std::uint64_t place = 0;
+  std::uint32_t place = 0;
   for (unsigned k = bits; k-- > 0;)
     for (const std::uint32_t a : axis)
       place = place << 1U | ((a ^ turned) >> k & 1U);

@@ -39,12 +39,14 @@ struct Pairs {
   Groups groups;
   const Scale* scales;       ///< of each system
   const float4* centres;     ///< of each set of tiles, about which these have their coordinates
-  const std::uint32_t* far;  ///< of each group a bit for each other: whether in tensor form
+  const std::uint32_t* far;  ///< of each group a bit for each that it meets: whether in tensor form
   uint4* distances;          ///< pieces of all bodies about each centre, as lanes want them
   uint2* moments;
   float softening_squared;
   float ratio;           ///< of is_far()
-  std::uint32_t bodies;  ///< of a system
+  std::uint32_t bodies;      ///< of a system
+  std::uint32_t far_blocks;  ///< of a system, ahead of those that have near groups
+  std::uint32_t near_parts;  ///< warps that share the near groups of one
   Cut cut;
 
   /// Where the pieces of the bodies of a system begin, about the centre of a set.
@@ -163,7 +165,7 @@ __device__ __forceinline__ void meet(Rows& rows, const uint4* distances, const u
         float root[8];
         float strength[8];
         std::uint32_t turned[4];
-        if (r == last - 1) next_column = distances[next_at];
+        if (r == 0) next_column = distances[next_at];
         const uint4 with = r < last ? column : next_column;
         const std::uint32_t(&row)[4] = rows.pieces[r < last ? r + 1 : 0];
         const int before = r > 0 ? r - 1 : last;
@@ -439,6 +441,68 @@ __device__ __forceinline__ void sums_of_far(const Pairs& all) {
     }
   }
 #endif
+}
+
+// ---- Near groups --------------------------------------------------------------------------------
+
+/// Of 32 groups from `first` on, those that have bodies, a bit each.
+__host__ __device__ inline std::uint32_t real_groups(std::uint32_t first, std::uint32_t groups) {
+  return groups - first >= lanes ? whole_warp : (1U << (groups - first)) - 1;
+}
+
+/// A warp meets its group with a share of the near ones that the group has to meet, each pair once,
+/// in single precision. A lane has two bodies of either side; theirs, with the reactions upon them,
+/// go round the warp.
+__device__ __forceinline__ void sums_of_near(const Pairs& all, std::uint32_t near_block) {
+  const unsigned lane = threadIdx.x % lanes;
+  const std::uint32_t job = near_block * warps + threadIdx.x / lanes;
+  const std::uint32_t group = job / all.near_parts;
+  const std::uint32_t real = blocks_for(all.bodies, group_bodies);
+  if (group >= real) return;
+  const std::size_t begin = std::size_t{blockIdx.y} * all.groups.padded;
+  const float4* const bodies = all.groups.bodies + begin + lane;
+  float4* const accelerations = all.groups.accelerations + begin + lane;
+  const std::uint32_t* const far =
+      all.far + (begin / group_bodies + group) * std::size_t{all.cut.words};
+  const float4 me[2] = {bodies[group * group_bodies], bodies[group * group_bodies + lanes]};
+  Acceleration total[2];
+  std::uint32_t skip = job % all.near_parts;
+  for (std::uint32_t first = 0; first < real; first += lanes) {
+    for (unsigned near = ~far[first / lanes] & real_groups(first, real); near != 0;
+         near &= near - 1) {
+      if (skip-- > 0) continue;
+      skip = all.near_parts - 1;
+      const std::uint32_t met = first + static_cast<unsigned>(__ffs(static_cast<int>(near)) - 1);
+      float4 other[2] = {bodies[met * group_bodies], bodies[met * group_bodies + lanes]};
+      Acceleration sum[2];
+      Acceleration reaction[2];
+#pragma unroll 1
+      for (unsigned turn = 0; turn < lanes; ++turn) {
+#pragma unroll
+        for (unsigned k = 0; k < 4; ++k)
+          pull_both(sum[k / 2], reaction[k % 2], me[k / 2], other[k % 2], all.softening_squared);
+#pragma unroll
+        for (unsigned k = 0; k < 2; ++k) {
+          other[k] = {turned(other[k].x, lane), turned(other[k].y, lane), turned(other[k].z, lane),
+                      turned(other[k].w, lane)};
+          reaction[k] = {turned(reaction[k].x, lane), turned(reaction[k].y, lane),
+                         turned(reaction[k].z, lane)};
+        }
+      }
+#pragma unroll
+      for (unsigned k = 0; k < 2; ++k) {
+        total[k] = {total[k].x + sum[k].x, total[k].y + sum[k].y, total[k].z + sum[k].z};
+        // Within a group every pair is met from both sides.
+        if (met != group) {
+          add_to(accelerations + met * group_bodies + k * lanes, reaction[k].x, reaction[k].y,
+                 reaction[k].z);
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (unsigned k = 0; k < 2; ++k)
+    add_to(accelerations + group * group_bodies + k * lanes, total[k].x, total[k].y, total[k].z);
 }
 
 }  // namespace strata::nbody::tensor

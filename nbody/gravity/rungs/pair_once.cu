@@ -35,7 +35,6 @@ const Rung story{
 #if defined(__CUDACC__)
 constexpr unsigned lanes = 32;
 constexpr unsigned warps = 4;
-constexpr unsigned whole_warp = 0xFFFFFFFFU;
 constexpr unsigned block = 256;
 
 /// The ring of tiles of a system, and how its work is cut.
@@ -91,10 +90,6 @@ __global__ void __launch_bounds__(block)
   bodies[at] = body;
   turned_bodies[at] = {body.w, body.x, body.y, body.z};
   forces[at] = nobody();
-}
-
-__device__ __forceinline__ float turned(float value, unsigned lane) {
-  return __shfl_sync(whole_warp, value, static_cast<int>((lane + 1) % lanes));
 }
 
 /// Blocks that an SM shall hold: fewer where a thread has more bodies, lest they spill.

@@ -37,7 +37,6 @@ const Rung story{
 using namespace tensor;
 
 constexpr unsigned block = 256;
-constexpr unsigned near_block = 128;
 constexpr float no_radius = 0;
 
 /// The centre of a set's groups; and, in the first set's block, the scale of the system.
@@ -73,76 +72,44 @@ __device__ __forceinline__ Sphere sphere_of(const float4& s) {
   return {s.x, s.y, s.z, s.w};
 }
 
-/// A warp asks of a group and 32 others which of them are far. Of both it takes the tile that meets
-/// the other's, so that what is far is far for both.
+/// A warp asks of a group which of those that it meets are far; of the others nobody asks. The tile
+/// that meets has the coordinates about its centre.
 __global__ void __launch_bounds__(block) find_far(Pairs all, std::uint32_t* far) {
   const std::uint32_t groups = all.cut.tiles * warps;
-  const std::uint32_t at = blockIdx.x * (block / lanes) + threadIdx.x / lanes;
-  if (at >= groups * all.cut.words) return;
-  std::uint32_t mine = at / all.cut.words;
-  std::uint32_t other = at % all.cut.words * lanes + threadIdx.x % lanes;
-  const std::size_t begin = std::size_t{blockIdx.y} * groups;
-  bool is = false;
-  if (other < groups && mine / warps != other / warps) {
-    if (!meets(mine / warps, other / warps, all.cut.tiles)) {
-      const std::uint32_t turned = mine;
-      mine = other;
-      other = turned;
+  const std::uint32_t mine = blockIdx.x * (block / lanes) + threadIdx.x / lanes;
+  if (mine >= groups) return;
+  const std::uint32_t tile = mine / warps;
+  const float4* const spheres = all.groups.spheres + std::size_t{blockIdx.y} * groups;
+  const Sphere own = sphere_of(spheres[mine]);
+  const Sphere centre =
+      sphere_of(all.centres[blockIdx.y * all.cut.sets + tile / all.cut.tiles_of_set]);
+  const float length = all.scales[blockIdx.y].length;
+  far += (std::size_t{blockIdx.y} * groups + mine) * all.cut.words;
+  for (std::uint32_t word = blockIdx.z; word < all.cut.words; word += gridDim.z) {
+    const std::uint32_t other = word * lanes + threadIdx.x % lanes;
+    bool is = true;
+    if (other < groups && (other / warps == tile ? other >= mine
+                                                 : meets(tile, other / warps, all.cut.tiles))) {
+      is = other / warps != tile && is_far(own, sphere_of(spheres[other]), centre, all.ratio,
+                                           all.softening_squared, length);
     }
-    const float4 centre =
-        all.centres[blockIdx.y * all.cut.sets + mine / warps / all.cut.tiles_of_set];
-    is = is_far(sphere_of(all.groups.spheres[begin + mine]),
-                sphere_of(all.groups.spheres[begin + other]), sphere_of(centre), all.ratio,
-                all.softening_squared, all.scales[blockIdx.y].length);
+    const unsigned bits = __ballot_sync(whole_warp, is);
+    if (threadIdx.x % lanes == 0) far[word] = bits;
   }
-  const unsigned bits = __ballot_sync(whole_warp, is);
-  if (threadIdx.x % lanes == 0) far[begin * all.cut.words + at] = bits;
 }
 
 __global__ void __launch_bounds__(loaded) make_columns(Pairs all) {
   columns_of(all);
 }
 
-/// Two blocks of 128 registers a thread fill an SM.
-__global__ void __launch_bounds__(threads, 2) sum_far(Pairs all) {
-  sums_of_far(all);
-}
-
-/// Of a group a share of those that are not far, in single precision and from one side.
-__global__ void __launch_bounds__(near_block) sum_near(Pairs all) {
-  const unsigned lane = threadIdx.x % lanes;
-  const std::uint32_t group = blockIdx.x * (near_block / lanes) + threadIdx.x / lanes;
-  const std::uint32_t real = blocks_for(all.bodies, group_bodies);
-  if (group >= real) return;
-  const float4* const bodies = all.groups.bodies + std::size_t{blockIdx.y} * all.groups.padded;
-  const std::uint32_t* const far =
-      all.far + (std::size_t{blockIdx.y} * all.cut.tiles * warps + group) * all.cut.words;
-  const std::uint32_t own = group * group_bodies + lane;
-  const float4 me[2] = {bodies[own], bodies[own + lanes]};
-  Acceleration total[2];
-  unsigned seen = blockIdx.z;
-  for (std::uint32_t word = 0; word < blocks_for(real, lanes); ++word) {
-    const std::uint32_t left = real - word * lanes;
-    unsigned near = ~far[word] & (left >= lanes ? whole_warp : (1U << left) - 1);
-    for (; near != 0; near &= near - 1) {
-      if (++seen < gridDim.z) continue;
-      seen = 0;
-      const float4* const others =
-          bodies + (word * lanes + __ffs(static_cast<int>(near)) - 1) * group_bodies;
-      Acceleration sum[2];
-#pragma unroll 8
-      for (unsigned k = 0; k < group_bodies; ++k) {
-        const float4 other = __ldg(others + k);
-        pull<Fast>(sum[0], me[0], other, all.softening_squared);
-        pull<Fast>(sum[1], me[1], other, all.softening_squared);
-      }
-      for (unsigned k = 0; k < 2; ++k)
-        total[k] = {total[k].x + sum[k].x, total[k].y + sum[k].y, total[k].z + sum[k].z};
-    }
+/// Far groups first, whose blocks take long; near ones fill the SMs that have no more of those. Two
+/// blocks of 128 registers a thread fill an SM.
+__global__ void __launch_bounds__(threads, 2) sum_pairs(Pairs all) {
+  if (blockIdx.x < all.far_blocks) {
+    sums_of_far(all);
+  } else {
+    sums_of_near(all, blockIdx.x - all.far_blocks);
   }
-  float4* const to = all.groups.accelerations + std::size_t{blockIdx.y} * all.groups.padded + own;
-  for (unsigned k = 0; k < 2; ++k)
-    add_to(to + k * lanes, total[k].x, total[k].y, total[k].z);
 }
 
 template <bool moves>
@@ -165,7 +132,6 @@ struct Case {
   DeviceBuffer<std::uint32_t> far;
   DeviceBuffer<uint4> distances;
   DeviceBuffer<uint2> moments;
-  unsigned near_parts;
 
   Case(const Problem& problem, float ratio, const Cut& shape)
       : systems{problem.systems},
@@ -175,8 +141,9 @@ struct Case {
         centres{std::size_t{systems} * shape.sets},
         far{std::size_t{systems} * shape.tiles * warps * shape.words},
         distances{std::size_t{systems} * shape.sets * sorted.groups.padded * 2},
-        moments{distances.size()},
-        near_parts{std::clamp(32768U / (systems * shape.tiles * warps), 1U, 16U)} {
+        moments{distances.size()} {
+    pairs.far_blocks = shape.tiles * blocks_for(shape.tiles / 2, shape.chunk);
+    pairs.near_parts = std::clamp(32768U / (systems * shape.tiles * warps), 1U, 16U);
     pairs.groups = sorted.groups;
     pairs.scales = scales.data();
     pairs.centres = centres.data();
@@ -186,11 +153,16 @@ struct Case {
   }
   /// Of the last step: the share of its pairs that were computed in single precision.
   [[nodiscard]] double near_share() const {
-    std::uint64_t pairs_far = 0;
-    for (const std::uint32_t word : far.to_host())
-      pairs_far += static_cast<unsigned>(std::popcount(word));
-    const double groups = blocks_for(pairs.bodies, group_bodies);
-    return 1 - static_cast<double>(pairs_far) / (systems * groups * groups);
+    const std::uint32_t groups = blocks_for(pairs.bodies, group_bodies);
+    const std::vector<std::uint32_t> words = far.to_host();
+    double near = 0;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      if (at / pairs.cut.words % (pairs.cut.tiles * warps) >= groups) continue;
+      const auto first = static_cast<std::uint32_t>(at % pairs.cut.words * lanes);
+      near += std::popcount(~words[at] & real_groups(first, groups));
+    }
+    const double all = static_cast<double>(systems) * groups;
+    return (2 * near - all) / (all * groups);
   }
   void launch(const Step& step, cudaStream_t stream) {
     const Work work = work_of(step);
@@ -199,16 +171,17 @@ struct Case {
     sorted.sort(work, stream);
     find_centres<<<dim3{pairs.cut.sets, systems}, lanes, 0, stream>>>(pairs, centres.data(),
                                                                       scales.data());
-    find_far<<<dim3{blocks_for(groups * pairs.cut.words, block / lanes), systems}, block, 0,
-               stream>>>(pairs, far.data());
-    sum_near<<<dim3{blocks_for(groups, near_block / lanes), systems, near_parts}, near_block, 0,
-               stream>>>(pairs);
+    // Enough warps to fill the device once, where there are so many words.
+    const std::uint32_t parts = std::clamp(8192 / (systems * groups), 1U, pairs.cut.words);
+    find_far<<<dim3{blocks_for(groups, block / lanes), systems, parts}, block, 0, stream>>>(
+        pairs, far.data());
     if (pairs.cut.tiles > 1) {
       make_columns<<<dim3{pairs.cut.tiles * loads, pairs.cut.sets, systems}, loaded, 0, stream>>>(
           pairs);
-      const dim3 jobs{pairs.cut.tiles * blocks_for(pairs.cut.tiles / 2, pairs.cut.chunk), systems};
-      sum_far<<<jobs, threads, sizeof(Shared), stream>>>(pairs);
     }
+    const std::uint32_t near_blocks = blocks_for(groups * pairs.near_parts, warps);
+    sum_pairs<<<dim3{pairs.far_blocks + near_blocks, systems}, threads, sizeof(Shared), stream>>>(
+        pairs);
     const auto end = step.moves() ? end_step<true> : end_step<false>;
     end<<<dim3{blocks_for(pairs.bodies, block), systems}, block, 0, stream>>>(work, pairs.groups);
   }
@@ -222,7 +195,7 @@ RungKernel make(const Session& session, const Problem& problem) {
       static_cast<int>(sizeof(Shared))) {
     throw Skipped{"a block needs " + std::to_string(sizeof(Shared)) + " bytes of shared memory"};
   }
-  const auto* const kernel = reinterpret_cast<const void*>(sum_far);
+  const auto* const kernel = reinterpret_cast<const void*>(sum_pairs);
   allow_shared_bytes(kernel, sizeof(Shared));
   const auto sms = static_cast<std::uint32_t>(device_attribute(cudaDevAttrMultiProcessorCount));
   const std::uint32_t at_once =
