@@ -182,6 +182,12 @@ STRATA_HD inline bool meets(std::uint32_t tile, std::uint32_t other, std::uint32
   return 2 * ahead < tiles ? ahead > 0 : 2 * ahead == tiles && tile < tiles / 2;
 }
 
+/// Of 32 groups from `first` on, a bit for each that there is among `groups`.
+STRATA_HD inline std::uint32_t groups_there(std::uint32_t first, std::uint32_t groups) {
+  const std::uint32_t left = groups > first ? groups - first : 0;
+  return left >= 32 ? 0xFFFFFFFFU : (1U << left) - 1;
+}
+
 /// How the work of a system is cut.
 struct Cut {
   std::uint32_t tiles;

@@ -445,14 +445,39 @@ __device__ __forceinline__ void sums_of_far(const Pairs& all) {
 
 // ---- Near groups --------------------------------------------------------------------------------
 
-/// Of 32 groups from `first` on, those that have bodies, a bit each.
-__host__ __device__ inline std::uint32_t real_groups(std::uint32_t first, std::uint32_t groups) {
-  return groups - first >= lanes ? whole_warp : (1U << (groups - first)) - 1;
+/// A warp's group meets another, which is near or itself, in single precision, each pair once. A
+/// lane has two bodies of either side; theirs, with the reactions upon them, go round the warp.
+__device__ __forceinline__ void meet_near(Acceleration (&total)[2], const float4 (&me)[2],
+                                          const float4* others, float4* accelerations,
+                                          unsigned lane, bool itself, float softening_squared) {
+  float4 other[2] = {others[0], others[lanes]};
+  Acceleration sum[2];
+  Acceleration reaction[2];
+#pragma unroll 4
+  for (unsigned turn = 0; turn < lanes; ++turn) {
+    float4 next[2];
+#pragma unroll
+    for (unsigned k = 0; k < 2; ++k) {
+      next[k] = {turned(other[k].x, lane), turned(other[k].y, lane), turned(other[k].z, lane),
+                 turned(other[k].w, lane)};
+      pull_both(sum[0], reaction[k], me[0], other[k], softening_squared);
+      pull_both(sum[1], reaction[k], me[1], other[k], softening_squared);
+      reaction[k] = {turned(reaction[k].x, lane), turned(reaction[k].y, lane),
+                     turned(reaction[k].z, lane)};
+    }
+    other[0] = next[0];
+    other[1] = next[1];
+  }
+#pragma unroll
+  for (unsigned k = 0; k < 2; ++k) {
+    total[k] = {total[k].x + sum[k].x, total[k].y + sum[k].y, total[k].z + sum[k].z};
+    // Within a group every pair is met from both sides.
+    if (!itself)
+      add_to(accelerations + k * lanes, reaction[k].x, reaction[k].y, reaction[k].z);
+  }
 }
 
-/// A warp meets its group with a share of the near ones that the group has to meet, each pair once,
-/// in single precision. A lane has two bodies of either side; theirs, with the reactions upon them,
-/// go round the warp.
+/// A warp takes a share of the near groups that its group has to meet.
 __device__ __forceinline__ void sums_of_near(const Pairs& all, std::uint32_t near_block) {
   const unsigned lane = threadIdx.x % lanes;
   const std::uint32_t job = near_block * warps + threadIdx.x / lanes;
@@ -467,36 +492,20 @@ __device__ __forceinline__ void sums_of_near(const Pairs& all, std::uint32_t nea
   const float4 me[2] = {bodies[group * group_bodies], bodies[group * group_bodies + lanes]};
   Acceleration total[2];
   std::uint32_t skip = job % all.near_parts;
-  for (std::uint32_t first = 0; first < real; first += lanes) {
-    for (unsigned near = ~far[first / lanes] & real_groups(first, real); near != 0;
-         near &= near - 1) {
-      if (skip-- > 0) continue;
-      skip = all.near_parts - 1;
-      const std::uint32_t met = first + static_cast<unsigned>(__ffs(static_cast<int>(near)) - 1);
-      float4 other[2] = {bodies[met * group_bodies], bodies[met * group_bodies + lanes]};
-      Acceleration sum[2];
-      Acceleration reaction[2];
-#pragma unroll 1
-      for (unsigned turn = 0; turn < lanes; ++turn) {
-#pragma unroll
-        for (unsigned k = 0; k < 4; ++k)
-          pull_both(sum[k / 2], reaction[k % 2], me[k / 2], other[k % 2], all.softening_squared);
-#pragma unroll
-        for (unsigned k = 0; k < 2; ++k) {
-          other[k] = {turned(other[k].x, lane), turned(other[k].y, lane), turned(other[k].z, lane),
-                      turned(other[k].w, lane)};
-          reaction[k] = {turned(reaction[k].x, lane), turned(reaction[k].y, lane),
-                         turned(reaction[k].z, lane)};
-        }
-      }
-#pragma unroll
-      for (unsigned k = 0; k < 2; ++k) {
-        total[k] = {total[k].x + sum[k].x, total[k].y + sum[k].y, total[k].z + sum[k].z};
-        // Within a group every pair is met from both sides.
-        if (met != group) {
-          add_to(accelerations + met * group_bodies + k * lanes, reaction[k].x, reaction[k].y,
-                 reaction[k].z);
-        }
+  for (std::uint32_t first = 0; first < real; first += lanes * lanes) {  // a word a lane
+    const std::uint32_t word = first / lanes + lane;
+    const unsigned there = groups_there(word * lanes, real);
+    const unsigned mine = there != 0 ? ~far[word] & there : 0;
+    for (unsigned some = __ballot_sync(whole_warp, mine != 0); some != 0; some &= some - 1) {
+      const int of_lane = __ffs(static_cast<int>(some)) - 1;
+      unsigned near = __shfl_sync(whole_warp, mine, of_lane);
+      for (; near != 0; near &= near - 1) {
+        if (skip-- > 0) continue;
+        skip = all.near_parts - 1;
+        const std::uint32_t met = first + static_cast<unsigned>(of_lane) * lanes +
+                                  static_cast<unsigned>(__ffs(static_cast<int>(near)) - 1);
+        meet_near(total, me, bodies + met * group_bodies, accelerations + met * group_bodies, lane,
+                  met == group, all.softening_squared);
       }
     }
   }

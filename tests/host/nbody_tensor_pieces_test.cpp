@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -158,11 +159,22 @@ TEST(TensorCurve, PutsEveryCoordinateIntoACell) {
   EXPECT_EQ(cell_of(std::numeric_limits<float>::infinity(), -1, 2, 4), 15U);
 }
 
-TEST(TensorCurve, HasACellForEveryBodyAndAKeyOfSixtyFourBits) {
-  for (const std::uint32_t bodies : {1U, 64U, 4096U, 1U << 22U}) {
-    EXPECT_GE(std::uint64_t{1} << 3 * bits_of_curve(bodies), bodies);
-    EXPECT_LE(3 * bits_of_curve(bodies) + 1 + 12, 64U);  // heavy or not, and the system
+TEST(TensorCurve, HasACellForEveryBodyAndAKeyOfThirtyTwoBits) {
+  for (const std::uint32_t systems : {1U, 2U, 32U, 1000U}) {
+    for (const std::uint32_t bodies : {1U, 64U, 4096U, (1U << 26U) / systems}) {
+      const unsigned bits = bits_of_curve(systems, bodies);
+      EXPECT_GE(std::uint64_t{1} << 3 * bits, bodies);
+      EXPECT_LE(3 * bits + 1 + static_cast<unsigned>(std::bit_width(systems - 1)), 32U);
+    }
   }
+}
+
+TEST(TensorGroups, AreThereUpToTheLastOne) {
+  EXPECT_EQ(groups_there(0, 0), 0U);
+  EXPECT_EQ(groups_there(0, 3), 7U);
+  EXPECT_EQ(groups_there(0, 32), 0xFFFFFFFFU);
+  EXPECT_EQ(groups_there(32, 33), 1U);
+  EXPECT_EQ(groups_there(64, 33), 0U);
 }
 
 TEST(TensorRing, HasEachPairOfTilesOnce) {
@@ -409,7 +421,7 @@ struct System {
     float edge = std::numeric_limits<float>::min();
     for (unsigned c = 0; c < 3; ++c)
       edge = std::max(edge, high[c] - low[c]);
-    const unsigned bits = bits_of_curve(static_cast<std::uint32_t>(real));
+    const unsigned bits = bits_of_curve(1, static_cast<std::uint32_t>(real));
     std::vector<std::pair<std::uint64_t, std::size_t>> keys;
     keys.reserve(real);
     for (const Body& b : bodies) {

@@ -30,23 +30,23 @@ SHARED = r"LDS(\.U)?\.128"
 SHUFFLE = r"SHFL\..*"
 
 
-def inner_loop(listing: str) -> list[Instruction]:
-    """The loop with the most reciprocal square roots of those that have no other within them."""
+def inner_loop(listing: str, most: str = ROOT) -> list[Instruction]:
+    """The loop with the most instructions `most` of those that have no other within them."""
 
-    def roots(loop: Sequence[Instruction]) -> int:
-        return sum(opcode == "MUFU.RSQ" for _, opcode, _ in loop)
+    def wanted(loop: Sequence[Instruction]) -> int:
+        return sum(re.fullmatch(most, opcode) is not None for _, opcode, _ in loop)
 
-    return max(innermost_loops(opcodes(listing)), key=roots, default=[])
+    return max(innermost_loops(opcodes(listing)), key=wanted, default=[])
 
 
-def turn(holds: dict[str, int], beside: int | None) -> Diagnostics:
+def turn(holds: dict[str, int], beside: int | None, most: str = ROOT) -> Diagnostics:
     """Complain unless one turn of the inner loop holds just these, of shared loads no others.
 
-    beside: what it may issue besides, at the most.
+    beside: what it may issue besides, at the most. most: what there is more of than in other loops.
     """
 
     def diagnostics(listing: str) -> Iterator[str]:
-        loop = inner_loop(listing)
+        loop = inner_loop(listing, most)
         left = len(loop)
         for pattern, expected in holds.items():
             found = sum(re.fullmatch(pattern, opcode) is not None for _, opcode, _ in loop)

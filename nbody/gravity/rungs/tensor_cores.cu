@@ -159,7 +159,7 @@ struct Case {
     for (std::size_t at = 0; at < words.size(); ++at) {
       if (at / pairs.cut.words % (pairs.cut.tiles * warps) >= groups) continue;
       const auto first = static_cast<std::uint32_t>(at % pairs.cut.words * lanes);
-      near += std::popcount(~words[at] & real_groups(first, groups));
+      near += std::popcount(~words[at] & groups_there(first, groups));
     }
     const double all = static_cast<double>(systems) * groups;
     return (2 * near - all) / (all * groups);
