@@ -43,7 +43,7 @@ struct Pairs {
   uint4* distances;          ///< pieces of all bodies about each centre, as lanes want them
   uint2* moments;
   float softening_squared;
-  float ratio;           ///< of is_far()
+  float ratio;               ///< of is_far()
   std::uint32_t bodies;      ///< of a system
   std::uint32_t far_blocks;  ///< of a system, ahead of those that have near groups
   std::uint32_t near_parts;  ///< warps that share the near groups of one
@@ -472,8 +472,7 @@ __device__ __forceinline__ void meet_near(Acceleration (&total)[2], const float4
   for (unsigned k = 0; k < 2; ++k) {
     total[k] = {total[k].x + sum[k].x, total[k].y + sum[k].y, total[k].z + sum[k].z};
     // Within a group every pair is met from both sides.
-    if (!itself)
-      add_to(accelerations + k * lanes, reaction[k].x, reaction[k].y, reaction[k].z);
+    if (!itself) add_to(accelerations + k * lanes, reaction[k].x, reaction[k].y, reaction[k].z);
   }
 }
 

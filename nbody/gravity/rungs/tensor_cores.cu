@@ -88,10 +88,10 @@ __global__ void __launch_bounds__(block) find_far(Pairs all, std::uint32_t* far)
   for (std::uint32_t word = blockIdx.z; word < all.cut.words; word += gridDim.z) {
     const std::uint32_t other = word * lanes + threadIdx.x % lanes;
     bool is = true;
-    if (other < groups && (other / warps == tile ? other >= mine
-                                                 : meets(tile, other / warps, all.cut.tiles))) {
-      is = other / warps != tile && is_far(own, sphere_of(spheres[other]), centre, all.ratio,
-                                           all.softening_squared, length);
+    if (other < groups &&
+        (other / warps == tile ? other >= mine : meets(tile, other / warps, all.cut.tiles))) {
+      is = other / warps != tile &&
+           is_far(own, sphere_of(spheres[other]), centre, all.ratio, all.softening_squared, length);
     }
     const unsigned bits = __ballot_sync(whole_warp, is);
     if (threadIdx.x % lanes == 0) far[word] = bits;
