@@ -196,6 +196,14 @@ struct Cut {
   std::uint32_t words;  ///< of a group: a bit for each other
   std::uint32_t chunk;  ///< tiles that a block meets, at the most
 };
+/// Words that hold the bits of all groups that one meets, from that of its own tile on: those of
+/// half the ring, one that begins before it and two that end behind, the last word perhaps not
+/// full.
+[[nodiscard]] STRATA_HD inline std::uint32_t words_of_half(const Cut& cut) {
+  const std::uint32_t half = cut.tiles / 2 * groups_of_tile / 32 + 3;
+  return half < cut.words ? half : cut.words;
+}
+
 /// About each centre there are pieces of all bodies, of 48 bytes; in 2 GiB, if one centre does not
 /// take more already. A block costs about 0.4 tiles more than those that it meets; with larger
 /// chunks there are fewer of them, and more SMs wait for the last ones.
@@ -203,7 +211,7 @@ struct Cut {
                                 std::uint32_t blocks_at_once) {
   constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30U;
   constexpr std::uint64_t bytes_of_body = 48;
-  constexpr std::uint32_t tiles_of_set = 16;
+  constexpr std::uint32_t tiles_of_set = 32;
   const auto parts = [](std::uint32_t whole, std::uint32_t part) {
     return (whole + part - 1) / part;
   };

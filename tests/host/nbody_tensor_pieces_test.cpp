@@ -169,6 +169,22 @@ TEST(TensorCurve, HasACellForEveryBodyAndAKeyOfThirtyTwoBits) {
   }
 }
 
+TEST(TensorRing, HasAllGroupsThatOneMeetsInTheWordsOfItsHalf) {
+  for (std::uint32_t tiles = 1; tiles <= 70; ++tiles) {
+    const Cut cut = cut_of(1, tiles * tile_bodies, 264);
+    for (std::uint32_t tile = 0; tile < tiles; ++tile) {
+      std::set<std::uint32_t> asked;
+      for (std::uint32_t k = 0; k < words_of_half(cut); ++k)
+        asked.insert((tile * groups_of_tile / 32 + k) % cut.words);
+      for (std::uint32_t group = 0; group < tiles * groups_of_tile; ++group) {
+        const std::uint32_t other = group / groups_of_tile;
+        if (other == tile || meets(tile, other, tiles))
+          EXPECT_TRUE(asked.contains(group / 32)) << tile << " of " << tiles << ", " << group;
+      }
+    }
+  }
+}
+
 TEST(TensorGroups, AreThereUpToTheLastOne) {
   EXPECT_EQ(groups_there(0, 0), 0U);
   EXPECT_EQ(groups_there(0, 3), 7U);

@@ -72,8 +72,8 @@ __device__ __forceinline__ Sphere sphere_of(const float4& s) {
   return {s.x, s.y, s.z, s.w};
 }
 
-/// A warp asks of a group which of those that it meets are far; of the others nobody asks. The tile
-/// that meets has the coordinates about its centre.
+/// A warp asks of a group which of those that it meets are far; of the others nobody asks, and
+/// their bits stay set. The tile that meets has the coordinates about its centre.
 __global__ void __launch_bounds__(block) find_far(Pairs all, std::uint32_t* far) {
   const std::uint32_t groups = all.cut.tiles * warps;
   const std::uint32_t mine = blockIdx.x * (block / lanes) + threadIdx.x / lanes;
@@ -85,7 +85,8 @@ __global__ void __launch_bounds__(block) find_far(Pairs all, std::uint32_t* far)
       sphere_of(all.centres[blockIdx.y * all.cut.sets + tile / all.cut.tiles_of_set]);
   const float length = all.scales[blockIdx.y].length;
   far += (std::size_t{blockIdx.y} * groups + mine) * all.cut.words;
-  for (std::uint32_t word = blockIdx.z; word < all.cut.words; word += gridDim.z) {
+  for (std::uint32_t k = blockIdx.z; k < words_of_half(all.cut); k += gridDim.z) {
+    const std::uint32_t word = (tile * warps / lanes + k) % all.cut.words;
     const std::uint32_t other = word * lanes + threadIdx.x % lanes;
     bool is = true;
     if (other < groups &&
@@ -144,6 +145,7 @@ struct Case {
         moments{distances.size()} {
     pairs.far_blocks = shape.tiles * blocks_for(shape.tiles / 2, shape.chunk);
     pairs.near_parts = std::clamp(32768U / (systems * shape.tiles * warps), 1U, 16U);
+    cuda_check(cudaMemset(far.data(), 0xFF, far.size_bytes()));
     pairs.groups = sorted.groups;
     pairs.scales = scales.data();
     pairs.centres = centres.data();
@@ -172,7 +174,7 @@ struct Case {
     find_centres<<<dim3{pairs.cut.sets, systems}, lanes, 0, stream>>>(pairs, centres.data(),
                                                                       scales.data());
     // Enough warps to fill the device once, where there are so many words.
-    const std::uint32_t parts = std::clamp(8192 / (systems * groups), 1U, pairs.cut.words);
+    const std::uint32_t parts = std::clamp(8192 / (systems * groups), 1U, words_of_half(pairs.cut));
     find_far<<<dim3{blocks_for(groups, block / lanes), systems, parts}, block, 0, stream>>>(
         pairs, far.data());
     if (pairs.cut.tiles > 1) {
