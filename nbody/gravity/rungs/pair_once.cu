@@ -26,8 +26,8 @@ const Rung story{
     .sum = Sum::blocks,
     .approximate = true,
     .issue_slots = 8.90625,
-    .axes = {
-        numbers("per_thread", "bodies of a thread", {"4", "8", "12", "16"}, {"4", "8", "16"})}};
+    .axes = {numbers("per_thread", "bodies of a thread", {"4", "8", "12", "16"},
+                     {"4", "8", "12", "16"})}};
 
 #if defined(__CUDACC__)
 using namespace pair_ring;
