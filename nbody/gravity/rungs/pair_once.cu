@@ -153,7 +153,11 @@ RungKernel kernel_for(const Problem& problem) {
           .kernel = kernel,
           .threads = warps * lanes,
           // the divisions at the end: a reciprocal for each number of a body, found by counting
-          .square_roots = static_cast<double>(turns) * lanes * per_thread};
+          .square_roots = static_cast<double>(turns) * lanes * per_thread,
+          .facts =
+              [shares] {
+                return Facts{{"blocks", std::int64_t{blocks_for(shares.warps, warps)}}};
+              }};
 }
 
 RungKernel make(const Session& session, const Problem& problem) {
