@@ -93,14 +93,16 @@ def _factors(steps: Sequence[Change], thick: float) -> c.Panel:
 
 
 def chart(steps: Sequence[Change]) -> c.Chart:
-    """A row for each problem: rates, and beside them the factors of each step where there are."""
-    problems = c.grouped(steps, lambda one: one.problem)
+    """A row for each problem and size: rates, and beside them the factors of each step, if any."""
+    problems = c.grouped(
+        steps, lambda one: f"{PROBLEM_WORDS[one.problem]}, {size_words(one.after)}"
+    )
     most = max(map(len, problems.values()))
     apart = any(one.factors for one in steps)  # a CPU has none
     rows = []
     for problem, here in problems.items():
         thick = 0.5 * len(here) / most
-        left = _rates(PROBLEM_WORDS[problem], here, thick)
+        left = _rates(problem, here, thick)
         rows.append([left, _factors(here, thick)] if apart else [left])
     height = 0.9 + len(rows) * (0.75 + 0.34 * most)
     return c.Chart(rows=rows, width=8.6 if apart else 6.4, height=height, legend_columns=5)
@@ -117,9 +119,9 @@ def _caption(steps: Sequence[Change]) -> str:
         f"{predicted if rules else ''}.",
         any(one.factors for one in steps)
         and "Right: the measured factor as a product: fewer instructions for an interaction and "
-        "more of them in a cycle of an SM at work (both counted), more SMs at work (by the "
-        "blocks of a launch), the clock (timed); what is left is unexplained. What speeds up "
-        "goes to the right, what slows down to the left.",
+        "more of them in a cycle of an SM at work (both counted), more SMs at work (counted, or "
+        "by the blocks of a launch), the clock (timed); what is left is unexplained. What speeds "
+        "up goes to the right, what slows down to the left.",
         f"Sizes: {', '.join(dict.fromkeys(size_words(one.after) for one in steps))}.",
     )
 
