@@ -88,6 +88,20 @@ def test_a_bar_for_each_rung_and_a_mark_for_each_published_rate() -> None:
     assert panel.values.label == "interactions (10¹²/s)"
 
 
+def test_the_other_size_that_most_rungs_have_is_a_mark(tmp_path: Path) -> None:
+    third = {**SINGLE, "bodies": 16384}
+    lines = [
+        rung_case(rung, rate, place, layout="aos")
+        for rung in ("naive", "tiled")
+        for rate, place in ((1e12, SINGLE), (0.9e12, SMALL), (0.5e12, third))
+        if (rung, place) != ("tiled", third)
+    ]
+    figure, run = FIGURES["nbody_ladder"], some(tmp_path, *lines)
+    (panel,) = panels(chart_of(figure, run))
+    assert values(panel, "65\u202f536 bodies") == pytest.approx([0.9, 0.9], rel=0.01)
+    assert "Diamonds: 65\u202f536 bodies." in caption_of(figure, run)
+
+
 def test_each_step_stands_beside_its_bar() -> None:
     words = shown_words(*stored("nbody_ladder"))
     assert any(text.endswith("× register banks") for text in words)
