@@ -187,6 +187,12 @@ def test_the_ladder_is_told_in_a_table(gpu: Run) -> None:
     assert column(table, "of issue limit")["naive"] == "–"
 
 
+def test_the_other_size_that_most_rungs_have_is_a_column(gpu: Run) -> None:
+    rates = column(made(nbody_ladder, gpu), "65\u202f536 bodies")
+    assert rates["naive"] == "–"  # it has no other
+    assert re.fullmatch(r"31\d\d \(31\d\d–31\d\d\)", rates["pair once"])
+
+
 def test_a_cpu_has_no_columns_of_counters(host: Run) -> None:
     table = made(nbody_ladder, host)
     assert table.header == (
