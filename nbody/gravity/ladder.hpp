@@ -46,6 +46,8 @@ struct Rung {
   /// the inner loop (compute capability 9.0) at the best value of the rung's own axes; 0 where a
   /// limit by issue would say nothing. On a CPU: 0.
   double issue_slots = 0;
+  /// Of an interaction, on the special function unit of a GPU, where they may be the limit.
+  double special_functions = 0;
   unsigned bodies_of_block = 0;  ///< that a block computes; 0: an axis says so, or a CPU
   bool launch_for_each_system = false;
   /// Threads, of a warp or a block, that one read of a body serves; 0 where that is not simple.

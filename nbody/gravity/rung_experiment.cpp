@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -60,8 +61,11 @@ Experiment described(const RungCase& which) {
         nominal_flops * interactions / median_of(samples, 0));
     if (which.rung.issue_slots == 0 || which.sms == 0) return;
     constexpr double issued_a_cycle = 128;  // lanes: four warps
+    constexpr double slots_of_special = 8;  // 16 lanes a cycle
+    const double slots =
+        std::max(which.rung.issue_slots, slots_of_special * which.rung.special_functions);
     add(session, "issue_limit", "1/s", Provenance::modelled, "issue_slots",
-        which.sms * issued_a_cycle * median_of(samples, 2) / which.rung.issue_slots);
+        which.sms * issued_a_cycle * median_of(samples, 2) / slots);
   };
   experiment.accuracy = [which](Session& session) {
     const auto of = [&](const Error& of_what, const char* what) {

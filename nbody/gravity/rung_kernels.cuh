@@ -37,7 +37,9 @@ struct RungKernel {
   unsigned threads = 0;          ///< of its blocks
   /// Reciprocal square roots of a step, one a thread; 0 where they are not one for each pair.
   double square_roots = 0;
-  std::function<Facts()> facts = {};  ///< of the step that was last taken; waits for it
+  /// Of the step that was last taken; waits for it. `blocks`: of the launch that takes the time,
+  /// where the problem alone does not say how many.
+  std::function<Facts()> facts = {};
 };
 
 /// Prepares a rung for a case: reads its axes. Throws Skipped where the device cannot do it.

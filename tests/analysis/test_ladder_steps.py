@@ -34,8 +34,7 @@ from strata.run import Row, Run
 
 
 def step(run: Run, rung: str, problem: str = "single") -> Change:
-    (found,) = (one for one in changes(run) if (one.rung, one.problem) == (rung, problem))
-    return found
+    return next(one for one in changes(run) if (one.rung, one.problem) == (rung, problem))
 
 
 def predicted(change: Change, rule: str) -> float:
@@ -111,6 +110,8 @@ def test_blocks_of_each_pair_once_are_counted(tmp_path: Path) -> None:
     blocks = count("launched_blocks", 897, unit="block", method="sm__ctas")
     run = some(tmp_path, line, rung_counts(line, 17, 84, 14.3, blocks))
     assert launch.blocks_at_once(*only(run)) == 897 - 1 - 2 * 256
+    line["facts"]["blocks"] = 660
+    assert launch.blocks_at_once(*only(some(tmp_path / "b", line))) == 660
 
 
 # --- a step taken apart ---------------------------------------------------------------------------
@@ -169,6 +170,21 @@ def test_a_counter_of_one_case_alone_gives_no_factor(tmp_path: Path) -> None:
     assert not {"instructions", "issue"} & set(one.factors)
     assert not one.moved
     assert not one.counted
+
+
+def with_sms_at_work(lines: list[dict[str, Any]], *shares: float) -> list[dict[str, Any]]:
+    for line, share in zip(lines[1::2], shares, strict=False):
+        line["measurements"].append(count("sms_at_work", share, unit="%"))
+    return lines
+
+
+def test_sms_at_work_are_counted_where_both_cases_have_it(tmp_path: Path) -> None:
+    both = step(some(tmp_path / "a", *with_sms_at_work(pair(), 96, 48)), "unrolled")
+    assert both.factors["sms"] == 0.5
+    # The model of the prediction knows the blocks alone.
+    assert predicted(both, "limits") == pytest.approx(18 / 14.03)
+    one = step(some(tmp_path / "b", *with_sms_at_work(pair(), 96)), "unrolled")
+    assert one.factors["sms"] == 1
 
 
 def test_without_known_sms_there_is_no_share(tmp_path: Path) -> None:
@@ -240,15 +256,35 @@ def test_what_no_state_has_is_never_less_than_nothing() -> None:
     assert found.shares == {"wait": 0.6, "selected": 0.6, "other": 0}
 
 
-def test_a_counted_size_comes_before_a_larger_one(tmp_path: Path) -> None:
+def at_sizes(*sizes: int, rungs: tuple[str, ...] = ("naive", "tiled")) -> list[dict[str, Any]]:
+    """Cases of rungs that computed a single system of each size."""
+    return [
+        rung_case(rung, 1e12, {**SINGLE, "bodies": bodies}, layout="soaoas")
+        for rung in rungs
+        for bodies in sizes
+    ]
+
+
+def test_steps_are_told_at_the_two_sizes_that_most_rungs_have(tmp_path: Path) -> None:
+    lines = at_sizes(16384, 65536, 524288) + at_sizes(65536, 524288, rungs=("one_launch",))
+    found = [(one.rung, ladder.size(one.after)[1]) for one in changes(some(tmp_path, *lines))]
+    both = ("tiled", "one_launch")
+    assert found == [(rung, bodies) for bodies in (524288, 65536) for rung in both]
+
+
+def test_rungs_that_lack_both_sizes_are_compared_at_their_own(tmp_path: Path) -> None:
+    lines = at_sizes(65536, 524288) + at_sizes(16384, rungs=("fast_math", "unrolled"))
+    found = [(one.rung, ladder.size(one.after)[1]) for one in changes(some(tmp_path, *lines))]
+    assert found == [("tiled", 524288), ("tiled", 65536), ("unrolled", 16384)]
+
+
+def test_a_counted_size_is_told_before_a_larger_one(tmp_path: Path) -> None:
     large = [
         rung_case("fast_math", 2e12, SINGLE, layout="soaoas", slots=14),
         rung_case("unrolled", 2e12, SINGLE, layout="soaoas", slots=14, unroll=8),
     ]
-    run = some(tmp_path / "a", *pair(), *large)
-    assert ladder.size(step(run, "unrolled").after) == (1, 65536)
-    run = some(tmp_path / "b", *without(pair(), "executed_per_cycle"), *large)
-    assert ladder.size(step(run, "unrolled").after) == (1, 524288)
+    (told,) = sentences(some(tmp_path, *pair(), *large))
+    assert "fast math, 65 536 bodies" in re.sub(r"[\u2009\u202f\xa0]", " ", plain(told))
 
 
 def test_where_the_layout_is_the_change_it_differs(tmp_path: Path) -> None:
@@ -396,6 +432,46 @@ def test_loads_are_told_for_each_interaction(tmp_path: Path) -> None:
     assert told.startswith("global loads/interaction 4 → 0.016; ")
 
 
+def tensor_cores(folder: Path, clock: float) -> Run:
+    """The last step of a ladder that ends with tensor cores."""
+    said = {"question": "", "source": "", "expectation": "", "change": "", "approximate": True}
+    rungs = [
+        {"name": name, "before": before, "backend": "cuda", "sum": "blocks"} | said
+        for name, before in (("pair_once", ""), ("tensor_cores", "pair_once"))
+    ]
+    before = rung_case("pair_once", 3e12, SINGLE, layout="soaoas", per_thread=16, slots=8.9)
+    after = rung_case(
+        "tensor_cores", 6e12, SINGLE, layout="soaoas", ratio=1.25, slots=3.5,
+        facts={"near_share": 0.042},
+    )  # fmt: skip
+    for one in after["measurements"]:
+        if one["quantity"] == "core_clock":
+            one["samples"] = [clock] * 7
+    lines = [before, rung_counts(before, 18, 84, 8.9), after, rung_counts(after, 24, 66, 3.1)]
+    for line, xu, tensor in ((lines[1], 38, 0.02), (lines[3], 72, 31)):
+        line["measurements"] += [
+            count("pipe_xu", xu, unit="%", method="sm__xu.pct"),
+            count("pipe_tensor", tensor, unit="%", method="sm__tensor.pct"),
+        ]
+    return load2(folder, lines, rungs=rungs, device__sm_count=SMS)
+
+
+def test_of_tensor_cores_pipes_and_near_pairs_are_told(tmp_path: Path) -> None:
+    one = step(tensor_cores(tmp_path, CLOCK), "tensor_cores")
+    told = plain(one.moved)
+    for part in ("tensor pipe used 0.020 → 31 %", "XU pipe used 38 → 72 %", "near pairs 4.2 %"):
+        assert part in told
+    assert predicted(one, "limits") == pytest.approx(8.9 / 3.5)
+
+
+@pytest.mark.parametrize(("share", "part"), [(0.91, ", clock 0.91×, "), (0.98, "")])
+def test_a_clock_that_moved_is_told(share: float, part: str, tmp_path: Path) -> None:
+    (told,) = sentences(tensor_cores(tmp_path, share * CLOCK))
+    assert plain(told).startswith("n-body, tensor cores: far groups of bodies on tensor cores (")
+    assert ("clock" in plain(told)) == bool(part)
+    assert part in plain(told)
+
+
 # --- bytes of a sector ----------------------------------------------------------------------------
 
 
@@ -475,7 +551,8 @@ def test_unrolling_stands_beside_what_others_found(gpu: Run, tmp_path: Path) -> 
 
 def test_the_seeds_steps_are_told_where_they_were_counted(gpu: Run, host: Run) -> None:
     told = [plain(one) for one in sentences(gpu)]
-    assert len(told) == len(SEEDS)
+    assert len(told) == len(SEEDS) - 1  # without tensor cores
+    assert "n-body, pair once: each pair once (no earlier figure on a GPU is known) pays" in told[5]
     assert (
         "loop-invariant code motion (Siegel et al. 2009: with occupancy 6 %) pays noth" in told[3]
     )

@@ -67,6 +67,18 @@ TEST(RungRows, HaveALimitByIssueOnlyWhereInstructionsWereCounted) {
   EXPECT_EQ(rows.at("step_time by event").value, 2);
 }
 
+TEST(RungRows, HaveALimitByRootsWhereTheseTakeLonger) {
+  const auto limit = [](double special_functions) {
+    RungCase which = a_case("unrolled", Kind::single);
+    which.rung.special_functions = special_functions;
+    return rows_of(describe(which), cuda_timers, {.numbers = {2, 4, 1e9, 8}})
+        .at("issue_limit by issue_slots")
+        .value;
+  };
+  EXPECT_DOUBLE_EQ(limit(1), 100 * 128 * 1e9 / 14.03);
+  EXPECT_DOUBLE_EQ(limit(2), 100 * 16 * 1e9 / 2);
+}
+
 TEST(RungRows, HaveTheCallersTimeOnlyOfGravit) {
   for (const Kind kind : {Kind::galaxies, Kind::single, Kind::gravit}) {
     const Experiment experiment = describe(a_case("naive", kind));

@@ -30,6 +30,7 @@ const Rung story{
     .sum = Sum::halves,
     .approximate = true,
     .issue_slots = 2.875,
+    .special_functions = 7.0 / 16,
     .axes = {numbers("ratio", "distance of groups over the sum of their radii that makes them far",
                      {"1.25", "1.5", "2"}, {"1.25", "1.5"})}};
 

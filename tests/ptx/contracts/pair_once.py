@@ -4,6 +4,8 @@ from contract import Contract
 from rung_contract import TWO_SIDED, banks_apart, fast
 
 HANDED_ON = 7
+WORDS = 4
+"""Of the body that is handed on: they are read apart, the warp's own bodies by one load each."""
 BESIDE = 12
 """Counter and branch, and what asks whether all lanes are there: that takes sm_75 nine of them."""
 
@@ -15,10 +17,10 @@ CONTRACT = Contract(
             arithmetic=TWO_SIDED,
             shuffles=HANDED_ON,
             beside=BESIDE,
-            loads=1,
+            loads=per_thread + WORDS,
             more=banks_apart,
         )
         for per_thread in (4, 8, 12, 16)
     ),
-    others=("6gatherI", "8end_stepI"),
+    others=("8end_stepI",),
 )

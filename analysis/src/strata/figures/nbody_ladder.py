@@ -30,19 +30,27 @@ def _words(step: Best, steps: Sequence[Best], scale: float) -> str:
     return words
 
 
+def _second_sizes(steps: Sequence[Best]) -> str:
+    """Of the diamonds."""
+    return " or ".join(dict.fromkeys(size_words(step.second) for step in steps if step.second))
+
+
 def chart(steps: Sequence[Best]) -> c.Chart:
     """Bars from zero in the order of the ladder; beneath them what others published."""
     scale, unit = c.per_second(step.row.value for step in steps)
     others = published(steps[0].row.device)
-    bars, words, found, limits = [], [], [], []
+    bars, words, found, seconds, limits = [], [], [], [], []
     highest: dict[str, float] = {}
     for place, step in enumerate(steps):
         bars.append(c.mark(place, step.row, scale))
-        end = max(row.value / scale for row in (step.limit, step.other, step.row) if row)
+        near = (step.limit, step.other, step.second, step.row)
+        end = max(row.value / scale for row in near if row)
         beside = _words(step, steps, scale)
         words.append(c.Mark(place, end, high=step.row.maximum / scale, words=beside))
         if step.other:
             found.append(c.Mark(place, step.other.value / scale))
+        if step.second:
+            seconds.append(c.Mark(place, step.second.value / scale))
         if step.limit:
             limit = step.limit.value / scale
             what = f"each pair {'once' if step.rung == ONCE else 'twice'}"
@@ -53,11 +61,13 @@ def chart(steps: Sequence[Best]) -> c.Chart:
         for place, one in enumerate(others, start=len(steps))
     ]
     circle, stroke = c.Look(marker="o", size=4.4, hollow=True), c.Look(marker="|", size=11)
+    diamond = c.Look(marker="D", size=3.8, hollow=True)
     other = next((step.other.text("problem") for step in steps if step.other), "single")
     drawn: list[c.Series | c.Bars] = [
         c.Bars(bars, c.Look("#0072B2"), common_size(steps), "bar"),
         c.Series(words, c.Look(), words_size=7.5),
         c.Series(found, circle, PROBLEM_WORDS[other], order=3),
+        c.Series(seconds, diamond, _second_sizes(steps), order=3),
         c.Series(limits, stroke, "issue limit"),
         c.Series(theirs, c.THEIRS, "others' code", words_size=7.5),
     ]
@@ -90,9 +100,11 @@ def _caption(steps: Sequence[Best]) -> str:
         "at the largest size that both have.",
         odd and f"Of another size: {odd}.",
         others and f"Circles: {PROBLEM_WORDS[others[0].text('problem')]} ({sizes}).",
+        any(step.second for step in steps) and f"Diamonds: {_second_sizes(steps)}.",
         any(step.limit for step in steps)
         and "Strokes: what the instructions of a rung's inner loop allow if a warp issues in "
-        "every cycle of the clock under this load; dotted: the highest of them for code that "
+        "every cycle of the clock under this load, or what its reciprocal roots allow if they "
+        "take longer; dotted: the highest of them for code that "
         "computes each pair twice, and once.",
         theirs and f"Others' code: {theirs}.",
     )
@@ -110,7 +122,8 @@ FIGURE = Figure(
     | attributes(of="before", rung_before="benchmark")
     | attributes(
         speedup_over_it="speedup", issue_limit="limit",
-        other_problem_interactions_per_second="other", case="row.case",
+        other_problem_interactions_per_second="other",
+        other_size_interactions_per_second="second", case="row.case",
     ),
     label=lambda step: rung_name(step.rung),
 )  # fmt: skip

@@ -14,6 +14,8 @@ REST = {
     "unexplained": ("unexplained", c.Look(hollow=True, hatch="//////")),
     "uncounted": ("not counted", c.Look(colour=c.GREY, hollow=True, line="--")),
 }
+THICK = 0.5
+"""Of a bar, of the distance to the next."""
 LEAST = 1.01
 """A factor nearer to 1 is narrower than a line."""
 
@@ -35,7 +37,7 @@ def segments(change: Change) -> list[tuple[str, float, float]]:
     return result
 
 
-def _rates(title: str, steps: Sequence[Change], thick: float) -> c.Panel:
+def _rates(title: str, steps: Sequence[Change]) -> c.Panel:
     """From the rate before to the rate after."""
     scale, unit = c.per_second(one.after.value for one in steps)
     bars: dict[bool, list[c.Mark]] = {True: [], False: []}
@@ -51,7 +53,7 @@ def _rates(title: str, steps: Sequence[Change], thick: float) -> c.Panel:
             said += f" ({factor(one.prediction.value)})"
         words.append(c.Mark(place, right, words=said))
     layers: list[c.Layer] = [
-        c.Bars(bars[faster], c.Look(colour), label, "bar", thick)
+        c.Bars(bars[faster], c.Look(colour), label, "bar", THICK)
         for faster, label, colour in ((True, "faster", "#009E73"), (False, "slower", "#D55E00"))
     ]
     layers.append(c.Series(strokes, c.Look(marker="|", size=11)))
@@ -64,7 +66,7 @@ def _rates(title: str, steps: Sequence[Change], thick: float) -> c.Panel:
     return c.Panel(layers, places, values, title, sideways=True)
 
 
-def _factors(steps: Sequence[Change], thick: float) -> c.Panel:
+def _factors(steps: Sequence[Change]) -> c.Panel:
     """The measured factor of each step as a product of known ones."""
     bars: dict[str, list[c.Mark]] = {}
     beside: list[tuple[float, str, str]] = []
@@ -79,7 +81,7 @@ def _factors(steps: Sequence[Change], thick: float) -> c.Panel:
     known = zip(FACTORS.items(), COLOURS, strict=True)
     looks = {name: (words, c.Look(colour)) for (name, words), colour in known} | REST
     drawn = [
-        c.Bars(bars[name], look, words, thick=thick)
+        c.Bars(bars[name], look, words, thick=THICK)
         for name, (words, look) in looks.items()
         if name in bars
     ]
@@ -93,17 +95,18 @@ def _factors(steps: Sequence[Change], thick: float) -> c.Panel:
 
 
 def chart(steps: Sequence[Change]) -> c.Chart:
-    """A row for each problem: rates, and beside them the factors of each step where there are."""
-    problems = c.grouped(steps, lambda one: one.problem)
-    most = max(map(len, problems.values()))
+    """A row for each problem and size: rates, and beside them the factors of each step, if any."""
+    problems = c.grouped(
+        steps, lambda one: f"{PROBLEM_WORDS[one.problem]}, {size_words(one.after)}"
+    )
     apart = any(one.factors for one in steps)  # a CPU has none
     rows = []
     for problem, here in problems.items():
-        thick = 0.5 * len(here) / most
-        left = _rates(PROBLEM_WORDS[problem], here, thick)
-        rows.append([left, _factors(here, thick)] if apart else [left])
-    height = 0.9 + len(rows) * (0.75 + 0.34 * most)
-    return c.Chart(rows=rows, width=8.6 if apart else 6.4, height=height, legend_columns=5)
+        left = _rates(problem, here)
+        rows.append([left, _factors(here)] if apart else [left])
+    heights = [0.75 + 0.34 * len(here) for here in problems.values()]
+    width, height = 8.6 if apart else 6.4, 0.9 + sum(heights)
+    return c.Chart(rows, width, height, legend_columns=5, heights=heights)
 
 
 def _caption(steps: Sequence[Change]) -> str:
@@ -117,9 +120,9 @@ def _caption(steps: Sequence[Change]) -> str:
         f"{predicted if rules else ''}.",
         any(one.factors for one in steps)
         and "Right: the measured factor as a product: fewer instructions for an interaction and "
-        "more of them in a cycle of an SM at work (both counted), more SMs at work (by the "
-        "blocks of a launch), the clock (timed); what is left is unexplained. What speeds up "
-        "goes to the right, what slows down to the left.",
+        "more of them in a cycle of an SM at work (both counted), more SMs at work (counted, or "
+        "by the blocks of a launch), the clock (timed); what is left is unexplained. What speeds "
+        "up goes to the right, what slows down to the left.",
         f"Sizes: {', '.join(dict.fromkeys(size_words(one.after) for one in steps))}.",
     )
 

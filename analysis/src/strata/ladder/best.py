@@ -6,7 +6,17 @@ from typing import NamedTuple
 
 from strata import reference
 from strata.ladder import rungs as ladder
-from strata.ladder.rungs import GIGA, PROBLEMS, RATE, Place, place_rank, rung_name, size, size_words
+from strata.ladder.rungs import (
+    GIGA,
+    PROBLEMS,
+    RATE,
+    Place,
+    place_of,
+    place_rank,
+    rung_name,
+    size,
+    size_words,
+)
 from strata.model import Cited, Sentence
 from strata.model.cases import ratio
 from strata.model.units import factor, number
@@ -17,7 +27,8 @@ class Best(NamedTuple):
     """A rung by its best case: the rate, and what it changed.
 
     `limit` is what the case could do if a warp issued in every cycle; `other` the best case of the
-    other problem (many systems, or a single one). `chosen` are the words of the axes along which
+    other problem (many systems, or a single one), `second` at the other of the two sizes that most
+    rungs have of this one. `chosen` are the words of the axes along which
     the best case was sought. `before` is the best case of the nearest rung below that was measured,
     and `after` that of this rung: at the largest place that both have, or both None.
     """
@@ -25,6 +36,7 @@ class Best(NamedTuple):
     row: Row
     limit: Row | None
     other: Row | None
+    second: Row | None
     chosen: str
     before: Row | None
     after: Row | None
@@ -55,6 +67,9 @@ def best_cases(run: Run) -> tuple[Best, ...]:
     def rank(place: Place) -> tuple[bool, tuple[bool, int]]:
         return place[0] == main, place_rank(place)
 
+    common = ladder.common_places(
+        rows[0] for places in by_rung.values() for at, rows in places.items() if at[0] == main
+    )
     result = []
     for rung, places in by_rung.items():
         shown = max(places, key=rank)
@@ -68,9 +83,11 @@ def best_cases(run: Run) -> tuple[Best, ...]:
         }
         varied = [axis for axis, found in values.items() if axis == "gpus" or len(found) > 1]
         other = ladder.best(places[beside]) if beside else None
+        apart = next((place for place in common if place in places and place != shown), None)
+        second = ladder.best(places[apart]) if apart else None
         step = [ladder.best(cells[shared]) if shared else None for cells in (below, places)]
         words = ladder.axis_words(row, varied)
-        result.append(Best(row, cases.get(row, "issue_limit"), other, words, *step))
+        result.append(Best(row, cases.get(row, "issue_limit"), other, second, words, *step))
     return tuple(result)
 
 
@@ -95,9 +112,8 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
     top, first = max(measured, key=lambda one: one.row.value), measured[0]
     words = f"n-body, {size_words(top.row)}: the fastest rung is {rung_name(top.rung)} with {{}}"
     numbers = [Cited(f"{number(top.row.value / GIGA)} × 10⁹ interactions/s", top.row)]
-    if first is not top and first.row.text("problem") == top.row.text("problem"):
-        other = "" if size(first.row) == size(top.row) else f" of {size_words(first.row)}"
-        words += f", {{}} {rung_name(first.rung)}{other}"
+    if first is not top and place_of(first.row) == place_of(top.row):
+        words += f", {{}} {rung_name(first.rung)}"
         numbers.append(Cited(factor(top.row.value / first.row.value), first.row))
     if top.limit:
         words += " and {} of what it could if a warp issued in every cycle"

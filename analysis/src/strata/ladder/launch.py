@@ -21,10 +21,14 @@ def block_bodies(row: Row, cases: Cases) -> int:
 def blocks_at_once(row: Row, cases: Cases) -> int:
     """Blocks of the launch that does the work, on each GPU; 0 where that is not known.
 
-    Of `pair_once` they hang on the occupancy that its kernel gets: they are what was counted, less
-    the harness's own one and those of its first and its last kernel (256 bodies each).
+    The case says so where they hang on the occupancy that a kernel gets. Of `pair_once` in older
+    runs they are what was counted, less the harness's own one and those of its first and its last
+    kernel (256 bodies each).
     """
     systems, bodies = size(row)
+    told = cases.facts[row.case].get("blocks")
+    if isinstance(told, int):
+        return told
     each = block_bodies(row, cases)
     if not each:
         return 0

@@ -4,6 +4,7 @@ What a rung is, the run itself says (`Context.rungs`).
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
@@ -148,6 +149,13 @@ def by_place(rows: Iterable[Row]) -> Mapping[str, Mapping[Place, list[Row]]]:
     """Rows by rung, and of each by place."""
     by_rung = grouped(rows, lambda row: row.benchmark)
     return {rung: grouped(here, place_of) for rung, here in by_rung.items()}
+
+
+def common_places(rows: Iterable[Row]) -> list[Place]:
+    """The two places that most rungs have, or the one that there is; the larger first."""
+    rungs_at = Counter(place for _, place in {(row.benchmark, place_of(row)) for row in rows})
+    most = sorted(rungs_at, key=lambda place: (rungs_at[place], place_rank(place)))[-2:]
+    return sorted(most, key=place_rank, reverse=True)
 
 
 def at_size(rows: Sequence[Row], problem: str) -> dict[str, list[Row]]:

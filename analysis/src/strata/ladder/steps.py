@@ -5,8 +5,9 @@ The rate of a case is, exactly,
     interactions/s = GPUs x SMs x share of them at work x clock x issue rate x 32 / instructions
 
 with warp instructions of an SM in a cycle (issue rate), thread instructions for each interaction,
-and 32 threads of a warp. Instructions and issue rate are counted, the clock is timed, the share of
-SMs at work follows from the blocks of a launch. A step is the ratio of two rates, so it is the
+and 32 threads of a warp. Instructions and issue rate are counted, the clock is timed; the share of
+SMs at work is counted, the time between the kernels of a step included, or follows from the blocks
+of a launch where it was not counted of both. A step is the ratio of two rates, so it is the
 product of the ratios of these factors, and of a rest that none of them explains: the remainder,
 which is always shown. Counters run under a profiler, but all of these are for each interaction or
 each cycle, so its clock does not enter. Invalid rows never enter.
@@ -49,6 +50,8 @@ MEASURED: Mapping[str, str] = {
     "clock": "core_clock",
 }
 """The quantities behind those factors that are measured."""
+AT_WORK = "sms_at_work"
+"""The quantity behind the SMs at work, where both cases have it."""
 RULES: Mapping[str, str] = {"limits": "issue limits", "launch": "blocks an SM", "gpus": "GPUs"}
 """By which rule a step was predicted, in short, where that is not the rule's name."""
 RULE_WORDS: Mapping[str, str] = {
@@ -79,6 +82,8 @@ COUNTERS = (
     ("sectors/request", "", 0.5, "l1_sectors_per_request"),
     ("DRAM bytes/interaction", "", 0.05, "dram_bytes_per_interaction"),
     ("issue slots used", " %", 1, "issue_utilisation"),
+    ("XU pipe used", " %", 1, "pipe_xu"),
+    ("tensor pipe used", " %", 1, "pipe_tensor"),
     ("occupancy", " %", 1, "achieved_occupancy"),
 )
 """Words, unit, the least that says something if both cases have less, and the quantity: those that
@@ -125,18 +130,25 @@ class Change:
     @cached_property
     def factors(self) -> Mapping[str, float]:
         """Those of FACTORS that are known of both cases, as speed-ups."""
-        old, new = self._parts(self.before), self._parts(self.after)
+        counted = [self.cases.get(rate, AT_WORK) for rate in (self.before, self.after)]
+        old, new = (
+            self._parts(rate, at_work.value if at_work and all(counted) else self._by_blocks(rate))
+            for rate, at_work in zip((self.before, self.after), counted, strict=True)
+        )
         ratios = {name: new[name] / old[name] for name in old if name in new}
         if "instructions" in ratios:
             ratios["instructions"] = old["instructions"] / new["instructions"]
         return {name: ratio for name, ratio in ratios.items() if name != "gpus" or ratio != 1}
 
-    def _parts(self, rate: Row) -> Mapping[str, float]:
+    def _by_blocks(self, rate: Row) -> float:
+        """The share of the SMs at work by the blocks of the launch; 0 where they are not known."""
+        return launch.share_at_work(launch.blocks_at_once(rate, self.cases), self.cases.sms)
+
+    def _parts(self, rate: Row, at_work: float) -> Mapping[str, float]:
         """What a rate is made of, as far as it is known; the time stamps of a CPU say nothing."""
         rows = {name: self.cases.get(rate, quantity) for name, quantity in MEASURED.items()}
         parts = {name: row.value if row else 0 for name, row in rows.items()}
-        blocks = launch.blocks_at_once(rate, self.cases)
-        parts |= {"sms": launch.share_at_work(blocks, self.cases.sms), "gpus": ladder.gpus(rate)}
+        parts |= {"sms": at_work, "gpus": ladder.gpus(rate)}
         on_gpu = rate.backend == "cuda"
         return {name: parts[name] for name in FACTORS if on_gpu and parts[name] > 0}
 
@@ -162,14 +174,15 @@ class Change:
             return Prediction(float(cases.cores), "cores")
         if old.vector_operations and new.vector_operations:
             return Prediction(old.vector_operations / new.vector_operations, "operations")
+        few, many = self._by_blocks(before), self._by_blocks(after)
+        wider = many / few if few and many else 1
         if new.name == "one_launch":
-            return Prediction(self.factors["sms"], "launch") if "sms" in self.factors else None
-        wider = self.factors.get("sms", 1)
+            return Prediction(wider, "launch") if few and many else None
         if "gpus" in self.factors:
             return Prediction(self.factors["gpus"] * wider, "gpus")
         limit, higher = cases.get(before, "issue_limit"), cases.get(after, "issue_limit")
         if limit and higher and limit.value > 0:
-            used = before.value / (limit.value * self._parts(before).get("sms", 1))
+            used = before.value / (limit.value * (few or 1))
             value = higher.value / limit.value * wider
             return Prediction(value, "limits", higher) if used >= NEAR else None
         counted = cases.get(before, "issue_utilisation")
@@ -195,8 +208,13 @@ class Change:
                 told = f"{words} {_count(values[0])} → ", Cited(_count(values[1]), new), unit
                 found.append((high / low, told))
         found.sort(key=lambda item: -item[0])
-        parts = [told for _, told in found[:TOLD]] + self._waits()
+        parts = [told for _, told in found[:TOLD]] + self._near() + self._waits()
         return tuple(one for part in parts for one in ("; ", *part) if one)[1:]
+
+    def _near(self) -> list[Sentence]:
+        """The share of the pairs that the rung computes as the one before does."""
+        share = self.cases.facts[self.after.case].get("near_share")
+        return [(f"near pairs {_count(100 * share)} %",)] if isinstance(share, float) else []
 
     def _waits(self) -> list[Sentence]:
         """What warps waited for most, before and after."""
@@ -218,11 +236,12 @@ def _count(value: float) -> str:
 
 
 def changes(run: Run) -> tuple[Change, ...]:
-    """Every step of the ladder, problem by problem, in the order of the rungs.
+    """Every step of the ladder, problem by problem and size by size, in the order of the rungs.
 
-    A rung is compared with the nearest rung below that has a valid rate of the problem: at a size
-    that both have, one that was counted before the largest, and in the layout that most rungs
-    have; each by its fastest case there. Where they share no layout, the layout is what changed.
+    A rung is compared with the nearest rung below that has a valid rate of the problem: at each of
+    the two sizes that most rungs have, the larger first, or, where they share neither, at another
+    that both have; in the layout that most rungs have; each by its fastest case there. Where they
+    share no layout, the layout is what changed.
     """
     cases = Cases(run, valid=True)
     # What several GPUs do on one of them is no step.
@@ -242,16 +261,21 @@ def _steps(rates: Sequence[Row], cases: Cases) -> Iterator[Change]:
 
     def rank(step: Change) -> tuple[object, ...]:
         old, new = step.before, step.after
-        place = ladder.place_rank(ladder.place_of(new))
-        return step.counted, place, rungs_in[new.text("layout")], new.value, old.value
+        return step.counted, rungs_in[new.text("layout")], new.value, old.value
 
+    told = ladder.common_places(best)
+    found: dict[ladder.Place, list[Change]] = {place: [] for place in told}
     for rung, after in fastest.items():
         before = fastest.get(cases.below(rung, fastest), [])
         every = (Change(*pair, cases) for pair in product(before, after))
         here = [one for one in every if ladder.place_of(one.before) == ladder.place_of(one.after)]
-        same = [one for one in here if one.before.text("layout") == one.after.text("layout")]
-        if here:
-            yield max(same or here, key=rank)
+        by_place = grouped(here, lambda one: ladder.place_of(one.after))
+        for place in [place for place in told if place in by_place] or by_place:
+            at = by_place[place]
+            same = [one for one in at if one.before.text("layout") == one.after.text("layout")]
+            found.setdefault(place, []).append(max(same or at, key=rank))
+    for steps in found.values():
+        yield from steps
 
 
 NOTHING = 0.03
@@ -263,16 +287,20 @@ SEEDS: Mapping[str, str] = {
     "unrolled": "unrolling (Siegel et al. 2009: 1.18×; Handbook, Table 14.2: 1.18×)",
     "invariants": "loop-invariant code motion (Siegel et al. 2009: with occupancy 6 %)",
     "block_size": "another block size (Siegel et al. 2009: with code motion 6 %)",
+    "pair_once": "each pair once (no earlier figure on a GPU is known)",
+    "tensor_cores": "far groups of bodies on tensor cores (no earlier direct sum is known)",
 }
-"""Steps that earlier papers describe, and what they gained there, as the papers print it."""
+"""Steps that earlier papers describe, and what they gained there, as the papers print it; and those
+that are new."""
 
 
 def sentences(run: Run) -> tuple[Sentence, ...]:
     """Of each step of earlier papers that was counted here: does it still pay, and why (not).
 
-    Of one system, or where the step is about many of them, of many. Empty without counters.
+    And of those that are new. Of the larger system, or where the step is about many of them, of
+    many. Empty without counters.
     """
-    known = {(one.rung, one.problem): one for one in changes(run) if one.counted}
+    known = {(one.rung, one.problem): one for one in reversed(changes(run)) if one.counted}
     told = [(rung, "galaxies" if rung == "one_launch" else "single") for rung in SEEDS]
     return tuple(_sentence(known[step]) for step in told if step in known)
 
@@ -280,7 +308,8 @@ def sentences(run: Run) -> tuple[Sentence, ...]:
 def _sentence(change: Change) -> Sentence:
     gain = change.measured
     verdict = "pays nothing" if abs(gain - 1) < NOTHING else "pays" if gain > 1 else "costs"
-    parts = {FACTORS[name]: ratio for name, ratio in change.factors.items() if name != "clock"}
+    still = {name for name in ("clock",) if abs(change.factors.get(name, 1) - 1) < NOTHING}
+    parts = {FACTORS[name]: ratio for name, ratio in change.factors.items() if name not in still}
     parts["unexplained"] = change.unexplained or 1
     told = ", ".join(f"{words} {factor(ratio)}" for words, ratio in parts.items())
     where = f"{rung_name(change.before.benchmark)}, {size_words(change.after)}"

@@ -13,13 +13,14 @@ from strata.run import Run
 ORDER = 20
 
 
-def _line(one: Best, other: str, cases: Cases) -> dict[str, Sentence]:
+def _line(one: Best, other: str, second: str, cases: Cases) -> dict[str, Sentence]:
     row = one.row
     speedup = _cells.over(one.after, one.before)
     if one.before and speedup != NONE:
         where = size_words(one.before)
         words = f" {rung_name(one.before.benchmark)}"
         speedup = (*speedup, words if where == size_words(row) else f"{words} at {where}")
+    apart = one.second if one.second and size_words(one.second) == second else None
     limit = told(one.limit, lambda value: percent(100 * row.value / value))
     return {
         "rung": (rung_name(one.rung),),
@@ -27,6 +28,7 @@ def _line(one: Best, other: str, cases: Cases) -> dict[str, Sentence]:
         "best case": (case_words(row),),
         "10⁹ interactions/s": _cells.rate(row),
         "over the rung before": speedup,
+        second: _cells.rate(apart),
         other: _cells.rate(one.other),
         "of issue limit": limit if row.valid else NONE,
         "issue slots used": told(cases.get(row, "issue_utilisation"), percent),
@@ -47,7 +49,9 @@ def make(run: Run) -> Table | None:
     cases, found = Cases(run), best_cases(run)
     others = Counter(one.other.text("problem") for one in found if one.other).most_common(1)
     other = PROBLEM_WORDS[others[0][0]] if others else ""
-    lines = [_line(one, other, cases) for one in found]
+    seconds = Counter(size_words(one.second) for one in found if one.second).most_common(1)
+    second = seconds[0][0] if seconds else ""
+    lines = [_line(one, other, second, cases) for one in found]
     over = "over the rung before"
     words = ("rung", "change", "best case", over)
     return table("nbody_ladder", "The n-body ladder", lines, words=words, blank=(over,))

@@ -1,0 +1,92 @@
+// Which warp meets which bodies in rung pair_once: each pair once, and as much for every warp.
+//
+// The tiles of a system, of 32 × per_thread bodies, stand in a ring. Each meets itself and the half
+// of the ring that follows it, in groups of 32 bodies, one a lane, that go round the warp: at turn
+// k lane l meets, with its bodies, body l + k of the group. 32 turns are the whole group.
+//
+// Within a tile turn 32 − k would meet the pairs of turn k from the other side, so turns 0 to 16
+// are all. Turns 0 and 16 are their own other side: their pairs are met twice, and count half. Of
+// an even number of tiles, two that are opposite in the ring share the turns: one has 0 to 15, the
+// other, from its side, 1 to 16. So every tile has the same number of turns.
+#pragma once
+
+#include "harness/model/layout.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace strata::nbody::pair_ring {
+
+inline constexpr std::uint32_t lanes = 32;
+inline constexpr std::uint32_t half = lanes / 2;
+
+/// Turns of one tile with one group.
+struct Turns {
+  std::uint32_t group;  ///< of the system
+  std::uint32_t begin;
+  std::uint32_t end;
+  float weight;  ///< of its pairs
+};
+
+struct Ring {
+  std::uint32_t tiles;
+  std::uint32_t per_thread;  ///< groups of a tile
+
+  /// Tiles that a tile meets in whole.
+  [[nodiscard]] STRATA_HD std::uint32_t ahead() const { return (tiles - 1) / 2; }
+  [[nodiscard]] STRATA_HD std::uint32_t turns_of_tile() const {
+    return per_thread * (half + 1 + ahead() * lanes + (tiles % 2 == 0 ? half : 0));
+  }
+  /// What a tile does from turn `at` of its turns on, as far as that is of one group and weight.
+  [[nodiscard]] STRATA_HD Turns turns_from(std::uint32_t tile, std::uint32_t at) const {
+    const std::uint32_t own = per_thread * (half + 1);
+    const std::uint32_t whole = per_thread * ahead() * lanes;
+    Turns turns{0, 0, 0, 1};
+    if (at < own) {
+      turns.group = at / (half + 1);
+      turns.begin = at % (half + 1);
+      turns.end = turns.begin == 0 ? 1 : turns.begin < half ? half : half + 1;
+      turns.weight = turns.begin % half == 0 ? 0.5F : 1;
+    } else if (at - own < whole) {
+      turns.group = per_thread + (at - own) / lanes;
+      turns.begin = (at - own) % lanes;
+      turns.end = lanes;
+    } else {
+      const std::uint32_t opposite = at - own - whole;
+      const std::uint32_t first = tile < tiles / 2 ? 0 : 1;
+      turns.group = per_thread * (1 + ahead()) + opposite / half;
+      turns.begin = first + opposite % half;
+      turns.end = first + half;
+    }
+    turns.group += tile * per_thread;
+    if (turns.group >= tiles * per_thread) turns.group -= tiles * per_thread;
+    return turns;
+  }
+};
+
+/// All turns of a launch, dealt out evenly to its warps.
+struct Shares {
+  std::uint32_t warps;
+  std::uint64_t each;
+  std::uint64_t rest;  ///< that the first warps have one more of
+
+  [[nodiscard]] STRATA_HD std::uint64_t begin_of(std::uint32_t warp) const {
+    return warp * each + (warp < rest ? warp : rest);
+  }
+};
+
+/// As many warps as fit on the device at once, or a multiple of that: the pulls of one warp upon a
+/// body add up to a running sum, whose error grows with its length. A share of few turns would take
+/// longer to begin and to end than to compute.
+[[nodiscard]] inline Shares shares_of(std::uint64_t turns, std::uint32_t warps_at_once) {
+  constexpr std::uint64_t most = 1024;
+  constexpr std::uint64_t least = 16;
+  const auto parts = [](std::uint64_t whole, std::uint64_t part) {
+    return (whole + part - 1) / part;
+  };
+  const std::uint64_t full = warps_at_once * parts(turns, warps_at_once * most);
+  const std::uint64_t warps = std::min(full, parts(turns, least));
+  return {static_cast<std::uint32_t>(warps), turns / warps, turns % warps};
+}
+
+}  // namespace strata::nbody::pair_ring

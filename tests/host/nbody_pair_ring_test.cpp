@@ -1,0 +1,101 @@
+// Who meets whom in rung pair_once: each pair once, whichever warp does it.
+#include "nbody/gravity/pair_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace strata::nbody::pair_ring {
+namespace {
+
+/// Some systems of so many tiles, and what their bodies have met when all warps are through.
+struct Met {
+  Ring ring;
+  std::uint32_t systems;
+  Shares shares;
+  std::uint32_t bodies = ring.tiles * ring.per_thread * lanes;  // of a system
+  std::vector<float> pairs =
+      std::vector<float>(std::size_t{systems} * bodies * bodies);  // [i][j], j of i's system
+  std::uint32_t segments = 0;  // turns of one group that follow each other
+
+  Met(std::uint32_t tiles, std::uint32_t per_thread, std::uint32_t systems_wanted,
+      std::uint32_t warps_at_once)
+      : ring{tiles, per_thread},
+        systems{systems_wanted},
+        shares{shares_of(std::uint64_t{systems} * tiles * ring.turns_of_tile(), warps_at_once)} {
+    for (std::uint32_t warp = 0; warp < shares.warps; ++warp)
+      for (std::uint64_t at = shares.begin_of(warp); at < shares.begin_of(warp + 1);)
+        at += meet(at, shares.begin_of(warp + 1) - at);
+  }
+  /// Turns from one on, of one group; returns how many.
+  std::uint32_t meet(std::uint64_t from, std::uint64_t most) {
+    const auto tile_of_all = static_cast<std::uint32_t>(from / ring.turns_of_tile());
+    const std::uint32_t tile = tile_of_all % ring.tiles;
+    const Turns turns =
+        ring.turns_from(tile, static_cast<std::uint32_t>(from % ring.turns_of_tile()));
+    const auto count =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(turns.end - turns.begin, most));
+    EXPECT_GT(count, 0U);
+    EXPECT_LT(turns.group, ring.tiles * ring.per_thread);
+    float* const of_system = &pairs.at(std::size_t{tile_of_all / ring.tiles} * bodies * bodies);
+    for (std::uint32_t turn = turns.begin; turn < turns.begin + count; ++turn)
+      for (std::uint32_t mine = 0; mine < ring.per_thread * lanes; ++mine) {
+        const std::size_t i = tile * ring.per_thread * lanes + mine;
+        const std::size_t j = turns.group * lanes + (mine % lanes + turn) % lanes;
+        of_system[i * bodies + j] += turns.weight;
+        of_system[j * bodies + i] += turns.weight;
+      }
+    ++segments;
+    return count;
+  }
+};
+
+TEST(PairRing, HasEachPairOnce) {
+  for (const std::uint32_t per_thread : {4U, 8U, 12U, 16U})
+    for (std::uint32_t tiles = 1; tiles <= 1 + 20 / per_thread; ++tiles)
+      for (const std::uint32_t warps : {1U, 7U, 132U, 2640U}) {
+        const Met met{tiles, per_thread, /*systems=*/tiles == 2 ? 3U : 1U, warps};
+        std::size_t wrong = 0;
+        for (std::size_t at = 0; at < met.pairs.size(); ++at) {
+          const bool same = at / met.bodies % met.bodies == at % met.bodies;
+          wrong += !same && met.pairs[at] != 1 ? 1 : 0;
+        }
+        EXPECT_EQ(wrong, 0U) << per_thread << " a thread, " << tiles << " tiles, " << warps;
+      }
+}
+
+TEST(PairRing, HasFewTurnsBesideThoseOfEachPairOnce) {
+  for (const std::uint32_t per_thread : {4U, 8U, 12U, 16U})
+    for (std::uint32_t tiles = 1; tiles < 70; ++tiles) {
+      // A turn is of 32 × per_thread pairs. Those of turns 0 and 16 within a tile are met twice.
+      const Ring ring{tiles, per_thread};
+      const auto bodies = static_cast<double>(lanes * per_thread * tiles);
+      const auto turns = static_cast<double>(tiles * ring.turns_of_tile());
+      EXPECT_EQ(turns * lanes * per_thread, bodies * bodies / 2 + bodies * per_thread);
+    }
+}
+
+TEST(PairRing, CutsAGroupOnlyWhereItsWeightChangesOrAShareEnds) {
+  const Met met{3, 4, 1, 132};
+  const std::uint32_t of_tile = 4 * 3 + 4;  // within the tile three of a group; the next tile
+  EXPECT_LE(met.segments, 3 * of_tile + met.shares.warps);
+}
+
+TEST(PairShares, AreEvenAndHoldEveryTurn) {
+  for (const std::uint64_t turns :
+       {1ULL, 15ULL, 16ULL, 17ULL, 1000ULL, 1'052'672ULL, 540'000'000ULL, 70'000'000'000ULL})
+    for (const std::uint32_t at_once : {1U, 4U, 1584U, 2640U}) {
+      const Shares shares = shares_of(turns, at_once);
+      EXPECT_EQ(shares.begin_of(0), 0U);
+      EXPECT_EQ(shares.begin_of(shares.warps), turns);
+      EXPECT_LE(shares.begin_of(1), 1024U);
+      EXPECT_LE(shares.rest, shares.warps);
+      EXPECT_TRUE(shares.warps % at_once == 0 || shares.each <= 16) << turns << ' ' << at_once;
+      EXPECT_TRUE(shares.each >= 16 || shares.warps <= at_once) << turns << ' ' << at_once;
+    }
+}
+
+}  // namespace
+}  // namespace strata::nbody::pair_ring
