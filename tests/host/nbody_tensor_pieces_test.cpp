@@ -178,8 +178,9 @@ TEST(TensorRing, HasAllGroupsThatOneMeetsInTheWordsOfItsHalf) {
         asked.insert((tile * groups_of_tile / 32 + k) % cut.words);
       for (std::uint32_t group = 0; group < tiles * groups_of_tile; ++group) {
         const std::uint32_t other = group / groups_of_tile;
-        if (other == tile || meets(tile, other, tiles))
+        if (other == tile || meets(tile, other, tiles)) {
           EXPECT_TRUE(asked.contains(group / 32)) << tile << " of " << tiles << ", " << group;
+        }
       }
     }
   }
