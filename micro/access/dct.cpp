@@ -356,8 +356,8 @@ void run(Session& session) {
 
   Experiment experiment = launch_series::on_cpu(bytes_of(1), tsc_hertz());
   add_term_rate(experiment, 1);
-  Slope slope{.lengths = {.brief = {.rounds = 1, .work = share},
-                          .full = {.rounds = 3, .work = 3 * share}}};
+  Slope slope{
+      .lengths = {.brief = {.rounds = 1, .work = share}, .full = {.rounds = 3, .work = 3 * share}}};
   slope.prepare = [&](const Call&) {
     std::ranges::fill(coefficients, std::numeric_limits<float>::quiet_NaN());
   };

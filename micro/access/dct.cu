@@ -1,10 +1,9 @@
-#include "micro/access/dct.hpp"
-
 #include "harness/cuda/buffer.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
 #include "harness/measure/engine.hpp"
 #include "harness/record/device_facts.hpp"
+#include "micro/access/dct.hpp"
 #include "micro/access/dct_best.cuh"
 #include "micro/access/dct_direct.cuh"
 #include "micro/access/dct_separable.cuh"
@@ -129,20 +128,20 @@ void run(Session& session) {
   };
   // Poison is no number, which every bound refuses. What is taken off its counts is a
   // kernel that reads and writes nothing.
-  const Slope alone{.launch =
-                        [&](const Call& call) {
-                          if (call.length.rounds > 0) {
-                            transform(form, batch, images, 1, stream);
-                          } else {
-                            fill(batch.from.data(), 0, HashedWords{}, stream);
-                          }
-                        },
-                    .prepare =
-                        [&](const Call&) {
-                          cuda_check(cudaMemsetAsync(batch.to.data(), 0xFF, batch.to.size_bytes(),
-                                                     stream));
-                        },
-                    .verify = verify};
+  const Slope alone{
+      .launch =
+          [&](const Call& call) {
+            if (call.length.rounds > 0) {
+              transform(form, batch, images, 1, stream);
+            } else {
+              fill(batch.from.data(), 0, HashedWords{}, stream);
+            }
+          },
+      .prepare =
+          [&](const Call&) {
+            cuda_check(cudaMemsetAsync(batch.to.data(), 0xFF, batch.to.size_bytes(), stream));
+          },
+      .verify = verify};
   Experiment experiment = describe(form, images);
   experiment.kernels = code_of(form);
   launch_series::measure_series(

@@ -1,11 +1,11 @@
 // What do the loads of a cosine transform cost, when every coefficient is a sum over all pixels?
 //
-// Van den Braak, Mesman and Corporaal (2010) transformed an image of 256 × 256 bytes as a whole. The
-// seed prints no formula. Here coefficient (u, v) is the sum of pixel (x, y) × cos(π(2x+1)u/512) ×
-// cos(π(2y+1)v/512) over all pixels, 2^32 terms in all, without a factor in front: `original` with a
-// thread a coefficient and a load a byte, `seed_tool` with one load of four bytes, `seed_hand` with
-// one of sixteen through the read-only path, which took the texture cache's place. `best` is still
-// that sum; `separable` transforms rows, then columns.
+// Van den Braak, Mesman and Corporaal (2010) transformed an image of 256 × 256 bytes as a whole.
+// The seed prints no formula. Here coefficient (u, v) is the sum of pixel (x, y) ×
+// cos(π(2x+1)u/512) × cos(π(2y+1)v/512) over all pixels, 2^32 terms in all, without a factor in
+// front: `original` with a thread a coefficient and a load a byte, `seed_tool` with one load of
+// four bytes, `seed_hand` with one of sixteen through the read-only path, which took the texture
+// cache's place. `best` is still that sum; `separable` transforms rows, then columns.
 //
 // `large` is a batch of images beyond four times L2, of which a direct sum would take too long.
 #pragma once
@@ -46,9 +46,9 @@ enum class Form : std::uint8_t {
   all_cores,
   vectors
 };
-inline constexpr auto forms = choices_of<Form>("original", "seed_tool", "seed_hand", "best",
-                                               "separable", "naive", "table", "all_cores",
-                                               "vectors");
+inline constexpr auto forms =
+    choices_of<Form>("original", "seed_tool", "seed_hand", "best", "separable", "naive", "table",
+                     "all_cores", "vectors");
 
 /// Images of a case, where `cache` bytes are those of L2.
 [[nodiscard]] std::uint32_t images_of(const Params& params, std::uint64_t cache);

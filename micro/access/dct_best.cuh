@@ -1,6 +1,6 @@
-// The cosine transform by direct sums as one would write it today: a thread has four coefficients of
-// a column, so that a pixel times its cosine across serves four terms. The image comes 16 bytes a
-// load, 8 rows at a time, and is converted once a block; cosines across lie in shared memory.
+// The cosine transform by direct sums as one would write it today: a thread has four coefficients
+// of a column, so that a pixel times its cosine across serves four terms. The image comes 16 bytes
+// a load, 8 rows at a time, and is converted once a block; cosines across lie in shared memory.
 #pragma once
 
 #include "harness/cuda/access.cuh"

@@ -1,6 +1,6 @@
 // The cosine transform as a thread a coefficient, each a sum over all pixels: `width` bytes a load.
-// 1 is the seed's original, 4 what its tool makes of it; by hand it takes 16, by the read-only path.
-// Blocks of 16 × 16 are our choice.
+// 1 is the seed's original, 4 what its tool makes of it; by hand it takes 16, by the read-only
+// path. Blocks of 16 × 16 are our choice.
 #pragma once
 
 #include "harness/cuda/access.cuh"

@@ -65,12 +65,11 @@ void measure_on_gpu(Session& session, const Kernel<What>& kernel, const Make& wh
   const What what = what_of(image);
   CudaMachine machine{session, 0};
   const cudaStream_t stream = machine.stream().get();
-  Images& images =
-      session.cache().keep<Images>("image " + session.param("size"), [&] {
-        Images made{image};
-        fill(made.from.data(), made.from.size(), HashedWords{}, stream);
-        return made;
-      });
+  Images& images = session.cache().keep<Images>("image " + session.param("size"), [&] {
+    Images made{image};
+    fill(made.from.data(), made.from.size(), HashedWords{}, stream);
+    return made;
+  });
   const auto work = [&](std::uint32_t times) {
     const dim3 grid{kernel.tiling.blocks_x(image.width), kernel.tiling.blocks_y(image.height),
                     times};

@@ -45,8 +45,7 @@ struct Series {
       return (seen.numbers.at(first + 1) - seen.numbers.at(first)) / more;
     };
   };
-  Experiment experiment =
-      described(bytes, slope_of(0), By::outside, slope_of(2), "graph_slope");
+  Experiment experiment = described(bytes, slope_of(0), By::outside, slope_of(2), "graph_slope");
   experiment.core_hertz = number_at(4);
   return experiment;
 }

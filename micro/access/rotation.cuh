@@ -19,8 +19,7 @@ void run_on_gpu(Session& session, const KernelOf& kernel_of) {
     return {.code = kernel_of.template operator()<Form>(), .tiling = Form::tiling};
   };
   const auto form = image_work::forms.of(session.param("form"));
-  const auto kernel = form == image_work::Form::original
-                          ? of.template operator()<Original<way>>()
+  const auto kernel = form == image_work::Form::original ? of.template operator()<Original<way>>()
                       : form == image_work::Form::seed_tool
                           ? of.template operator()<SeedTool<way>>()
                           : of.template operator()<Best<way>>();

@@ -12,9 +12,10 @@ STRATA_BENCHMARK(declare, host, run);
 }  // namespace
 
 Benchmark declare() {
-  return image_work::declared("rotation_forward",
-                              "What does a rotation cost that reads each pixel once, and puts it where it goes?",
-                              /*rotates=*/true);
+  return image_work::declared(
+      "rotation_forward",
+      "What does a rotation cost that reads each pixel once, and puts it where it goes?",
+      /*rotates=*/true);
 }
 
 }  // namespace strata::rotation_forward

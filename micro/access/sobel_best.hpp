@@ -1,6 +1,6 @@
 // Sobel as one would write it today: a thread takes 16 columns and 8 rows. It reads each row once,
-// 16 bytes at a time and ahead of its use, keeps three rows in registers, and computes with pairs of
-// 16-bit floating-point numbers, which hold every number that occurs: none is beyond 2048.
+// 16 bytes at a time and ahead of its use, keeps three rows in registers, and computes with pairs
+// of 16-bit floating-point numbers, which hold every number that occurs: none is beyond 2048.
 #pragma once
 
 #include "micro/pattern/image.hpp"
@@ -68,9 +68,7 @@ constexpr Pair between(const Pair& a, const Pair& b) {
 }
 constexpr std::uint32_t bytes_of(const Pair* gx, const Pair* gy) {
   std::uint32_t word = 0;
-  const auto edge = [](int x, int y) {
-    return std::min((x < 0 ? -x : x) + (y < 0 ? -y : y), 255);
-  };
+  const auto edge = [](int x, int y) { return std::min((x < 0 ? -x : x) + (y < 0 ? -y : y), 255); };
   for (unsigned i = 0; i < 2; ++i) {
     word |= static_cast<std::uint32_t>(edge(gx[i].first, gy[i].first)) << (16 * i);
     word |= static_cast<std::uint32_t>(edge(gx[i].second, gy[i].second)) << (16 * i + 8);

@@ -13,8 +13,7 @@ struct Original {
   static constexpr Tiling tiling{.block_x = 16, .block_y = 16};
 
   template <class Memory>
-  STRATA_HD static void body(Memory& memory, const Image& image, std::uint32_t x,
-                             std::uint32_t y) {
+  STRATA_HD static void body(Memory& memory, const Image& image, std::uint32_t x, std::uint32_t y) {
     if (x >= image.width || y >= image.height) return;
     const std::uint64_t at = image.at(x, y);
     std::uint32_t edge = 0;

@@ -107,11 +107,8 @@ struct Angle {
   std::int32_t cosine;
   std::int32_t sine;
 };
-inline constexpr std::array<Angle, 5> angles{{{0, 65536, 0},
-                                              {15, 63303, 16962},
-                                              {30, 56756, 32768},
-                                              {45, 46341, 46341},
-                                              {90, 0, 65536}}};
+inline constexpr std::array<Angle, 5> angles{
+    {{0, 65536, 0}, {15, 63303, 16962}, {30, 56756, 32768}, {45, 46341, 46341}, {90, 0, 65536}}};
 
 /// The rotation of an image by one of `angles`, or back. Throws std::invalid_argument for another
 /// angle.

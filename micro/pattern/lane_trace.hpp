@@ -1,8 +1,9 @@
 // Runs the body of a kernel on the host, thread by thread: on real bytes, for its results; or on
 // none, for the addresses of its lanes, of which the sectors of a launch follow exactly.
 //
-// A body is a function of its memory and of its thread's place. Each access names its slot: accesses
-// of the lanes of a warp in one slot are one instruction, and lanes that skip it take no part.
+// A body is a function of its memory and of its thread's place. Each access names its slot:
+// accesses of the lanes of a warp in one slot are one instruction, and lanes that skip it take no
+// part.
 #pragma once
 
 #include "harness/case/in_parallel.hpp"

@@ -44,10 +44,8 @@ inline std::size_t measured_on_this_cpu(const std::string& benchmark) {
   for (const char* const form : {"scalar", "vectors", "all_cores"}) {
     Params params{{"size", "seed"}, {"form", form}};
     if (find_benchmark(benchmark)->benchmark.axis("angle") != nullptr) params["angle"] = "30";
-    const Case which{.suite = "micro",
-                     .benchmark = benchmark,
-                     .backend = Backend::host,
-                     .params = params};
+    const Case which{
+        .suite = "micro", .benchmark = benchmark, .backend = Backend::host, .params = params};
     const CaseRecord record = run_case(which, plan, *device, cache);
     EXPECT_EQ(record.status, Status::measured) << record.reason;
     const auto result = std::ranges::find(record.gates, "result", &Gate::name);

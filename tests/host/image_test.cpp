@@ -80,8 +80,10 @@ void expect_near(const Image& image, std::uint32_t degrees, bool back, std::uint
       const double to_x = middle_x + std::cos(angle) * across - std::sin(angle) * down;
       const double to_y = middle_y + std::sin(angle) * across + std::cos(angle) * down;
       const Spot spot = rotation.of(x, y);
-      ASSERT_NEAR(static_cast<std::int32_t>(spot.x), to_x, bound) << degrees << ' ' << x << ' ' << y;
-      ASSERT_NEAR(static_cast<std::int32_t>(spot.y), to_y, bound) << degrees << ' ' << x << ' ' << y;
+      ASSERT_NEAR(static_cast<std::int32_t>(spot.x), to_x, bound)
+          << degrees << ' ' << x << ' ' << y;
+      ASSERT_NEAR(static_cast<std::int32_t>(spot.y), to_y, bound)
+          << degrees << ' ' << x << ' ' << y;
     }
   }
 }

@@ -23,9 +23,7 @@ void expect_right() {
   for (const Image& image : {wide, square}) {
     for (const Angle& angle : angles) {
       const Turn turn = turn_by(way, image, angle.degrees);
-      EXPECT_EQ(refused(check_of(way, angle.degrees), image,
-                        made_by<Kernel<way>>(image, turn)),
-                0U)
+      EXPECT_EQ(refused(check_of(way, angle.degrees), image, made_by<Kernel<way>>(image, turn)), 0U)
           << angle.degrees;
     }
   }

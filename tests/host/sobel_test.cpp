@@ -59,8 +59,8 @@ TEST(SobelRows, AreOfOneImageMore) {
   const LaunchTraffic asked{.load_requests = 3, .load_sectors = 5, .store_sectors = 7};
   const Experiment experiment = image_work::describe(image, asked);
   const double more = 2.0 * image_work::series_of(image).few;
-  const Sample sample{.slopes = {}, .numbers = {4e-3, 4e-3 + more * 1e-6, 3e-3,
-                                                3e-3 + more * 1.01e-6, 1.5e9}};
+  const Sample sample{.slopes = {},
+                      .numbers = {4e-3, 4e-3 + more * 1e-6, 3e-3, 3e-3 + more * 1.01e-6, 1.5e9}};
   const RowsSeen rows = rows_of(experiment, cuda_timers, sample);
   EXPECT_NEAR(rows.at("kernel_time by event_slope").value, 1e-6, 1e-15);
   EXPECT_NEAR(rows.at("kernel_time by graph_slope").value, 1.01e-6, 1e-15);

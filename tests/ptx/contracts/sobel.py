@@ -2,24 +2,27 @@
 
 from contract import Contract, Kernel
 
+Access = tuple[str, str, int]
+"""In PTX, in SASS, and how many."""
+BYTE = ("u8", r"\.U8")
 
-def kernel(form: str, words: str, wide: str, loads: int, single: int, stores: int) -> Kernel:
-    """What one form holds: loads of words, loads of bytes and stores of words."""
+
+def kernel(form: str, loads: tuple[Access, ...], store: Access) -> Kernel:
+    """What one form holds: loads, of bytes and of words, and stores."""
+    each = sum(count for *_, count in loads)
     return Kernel(
         name=rf"edges_ofINS\w*{form}E",
         ptx={
-            rf"ld\.global\.{words} ": loads + (single if words == "u8" else 0),
-            r"ld\.global\.u8 ": single + (loads if words == "u8" else 0),
-            rf"st\.global\.{words} ": stores,
-            r"ld\.global": loads + single,
-            r"st\.global": stores,
+            **{rf"ld\.global\.{ptx} ": count for ptx, _, count in loads},
+            rf"st\.global\.{store[0]} ": store[2],
+            r"ld\.global": each,
+            r"st\.global": store[2],
         },
         sass={
-            r"LDG\.E\.U8": single + (loads if words == "u8" else 0),
-            rf"LDG\.E{wide}": loads + (single if words == "u8" else 0),
-            rf"STG\.E{wide}": stores,
-            r"LDG\..*": loads + single,
-            r"STG\..*": stores,
+            **{rf"LDG\.E{sass}": count for _, sass, count in loads},
+            rf"STG\.E{store[1]}": store[2],
+            r"LDG\..*": each,
+            r"STG\..*": store[2],
         },
         clock=False,
     )
@@ -27,8 +30,8 @@ def kernel(form: str, words: str, wide: str, loads: int, single: int, stores: in
 
 CONTRACT = Contract(
     kernels=(
-        kernel("8Original", "u8", r"\.U8", 0, 8, 1),
-        kernel("8SeedTool", "u32", "", 3, 6, 1),
-        kernel("4Best", r"v4\.u32", r"\.128", 10, 20, 8),
+        kernel("8Original", ((*BYTE, 8),), (*BYTE, 1)),
+        kernel("8SeedTool", ((*BYTE, 6), ("u32", "", 3)), ("u32", "", 1)),
+        kernel("4Best", ((*BYTE, 20), (r"v4\.u32", r"\.128", 10)), (r"v4\.u32", r"\.128", 8)),
     ),
 )
