@@ -100,7 +100,7 @@ void transform(Form form, const Batch& batch, std::uint32_t images, std::uint32_
 }
 
 /// Images spread over a batch whose every coefficient is compared.
-constexpr std::uint32_t compared = 16;
+constexpr std::uint32_t compared = 8;
 
 void run(Session& session) {
   const Form form = forms.of(session.param("form"));

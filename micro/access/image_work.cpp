@@ -32,6 +32,7 @@ Benchmark declared(const std::string& name, const std::string& question, bool ro
       .name = name,
       .question = question,
       .axes = {sizes.axis("size", "1920 × 1080 as the seed had it, or beyond four times L2")},
+      .counter_sets = {"flops", "issue", "shared"},
       .quantities = {{"kernel_time", "one image, where others go before it and follow"},
                      {"useful_bandwidth", "bytes of the image and of its result over that time"},
                      {"core_clock", "clock of the core between the images"},
@@ -59,7 +60,7 @@ Image image_of(const Params& params, std::uint64_t cache) {
 }
 
 launch_series::Series series_of(const Image& image) {
-  constexpr std::uint64_t moved = std::uint64_t{1} << 28U;
+  constexpr std::uint64_t moved = std::uint64_t{1} << 30U;
   const auto times = static_cast<std::uint32_t>(moved / (2 * image.bytes()) + 1);
   return {.few = times, .many = 3 * times};
 }

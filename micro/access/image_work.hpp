@@ -35,7 +35,7 @@ inline constexpr Choices sizes{std::pair{"seed", false}, std::pair{"large", true
 /// `large` is beyond four of it.
 [[nodiscard]] Image image_of(const Params& params, std::uint64_t cache);
 
-/// Enough of an image for a quarter of a gigabyte of traffic or more, in either of two series.
+/// Enough of an image for a gigabyte of traffic or more, in either of two series.
 [[nodiscard]] launch_series::Series series_of(const Image& image);
 
 /// The case on a GPU, of which `traffic` is that of one layer.

@@ -105,6 +105,7 @@ TEST(DctPrediction, FollowsFromTheAddresses) {
   EXPECT_EQ(one.load_requests, 8192U);
   EXPECT_EQ(one.load_sectors, 114'688U);
   EXPECT_EQ(one.store_sectors, 2 * pixels / 8);
+  EXPECT_EQ(predicted(Form::separable, 3).load_requests, 3 * one.load_requests);
   EXPECT_EQ(predicted(Form::separable, 3).load_sectors, 3 * one.load_sectors);
 }
 

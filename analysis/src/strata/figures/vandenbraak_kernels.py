@@ -105,7 +105,7 @@ def chart(kernels: Sequence[Kernel]) -> c.Chart:
 
 
 def _times(kernels: Sequence[Kernel]) -> c.Panel | None:
-    shown = _beside(kernels)[::-1]
+    shown = _beside(kernels)
     if not shown:
         return None
     here = "this CPU" if shown[0].time.backend == "host" else "this GPU"
