@@ -93,6 +93,7 @@ Benchmark declare() {
                           "of the kernel: as the seed had it before its tool, after, by hand, as "
                           "one would write that sum today, and in two passes; on a CPU the sum "
                           "with cosines computed, from a table, on all cores, with vectors")},
+      .data_axes = 1,
       .counter_sets = {"flops", "issue", "shared"},
       .quantities = {{"kernel_time", "one transform; of a part of the coefficients, for all"},
                      {"useful_bandwidth", "bytes of the image and its coefficients over that time"},

@@ -139,7 +139,8 @@ void run(Session& session) {
           },
       .prepare =
           [&](const Call&) {
-            cuda_check(cudaMemsetAsync(batch.to.data(), 0xFF, batch.to.size_bytes(), stream));
+            for (const DeviceBuffer<float>* one : {&batch.rows, &batch.to})
+              cuda_check(cudaMemsetAsync(one->data(), 0xFF, one->size_bytes(), stream));
           },
       .verify = verify};
   Experiment experiment = describe(form, images);

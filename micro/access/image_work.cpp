@@ -32,6 +32,7 @@ Benchmark declared(const std::string& name, const std::string& question, bool ro
       .name = name,
       .question = question,
       .axes = {sizes.axis("size", "1920 × 1080 as the seed had it, or beyond four times L2")},
+      .data_axes = 1,
       .counter_sets = {"flops", "issue", "shared"},
       .quantities = {{"kernel_time", "one image, where others go before it and follow"},
                      {"useful_bandwidth", "bytes of the image and of its result over that time"},

@@ -28,6 +28,12 @@ TEST(SquareImage, IsBeyondWhatIsAskedForAndNoLarger) {
   EXPECT_THROW((void)square_beyond(1000 * mebi), std::invalid_argument);
 }
 
+TEST(LargeImage, IsBeyondFourCaches) {
+  constexpr std::uint64_t cache = 3U << 20U;
+  EXPECT_EQ(image_work::image_of({{"size", "large"}}, cache), square_beyond(4 * cache));
+  EXPECT_EQ(image_work::image_of({{"size", "seed"}}, cache), seed_image);
+}
+
 TEST(ImagePixels, AreTheBytesOfHashedWords) {
   const Image image{.width = 64, .height = 3};
   const auto bytes = image_work::pixels_of(image);
