@@ -25,30 +25,6 @@ namespace {
 constexpr Choices orders{std::pair{"coalesced", true}, std::pair{"uncoalesced", false}};
 constexpr Choices accesses{std::pair{"apart", false}, std::pair{"together", true}};
 
-/// Seconds of one addition more, from those of one (number `first`) and of a series (the next).
-Value slope_of(std::size_t first) {
-  return [first](const Sample& seen) {
-    return (seen.numbers.at(first + 1) - seen.numbers.at(first)) / (series - 1);
-  };
-}
-
-/// Rows of the seconds that an addition takes by two timers, of which `first` gives the bandwidth.
-Experiment described(double bytes, const Value& first, const Method& first_method,
-                     const Value& second, const Method& second_method) {
-  Experiment experiment;
-  experiment.rows = {{"kernel_time", "s", first_method, first},
-                     {"kernel_time", "s", second_method, second},
-                     {"useful_bandwidth", "B/s", By::outside,
-                      [bytes, seconds = first_method.timer == By::outside ? first : second](
-                          const Sample& seen) { return bytes / seconds(seen); }}};
-  experiment.timers = {{first, first_method, second, second_method}};
-  experiment.watch = {first, second};
-  experiment.facts = [bytes](const Experiment&) {
-    return Facts{{"footprint_bytes", static_cast<std::int64_t>(bytes)}};
-  };
-  return experiment;
-}
-
 }  // namespace
 
 Benchmark declare() {
@@ -102,9 +78,7 @@ std::vector<Expectation> predicted(const Form& form) {
 }
 
 Experiment describe(const Form& form) {
-  Experiment experiment = described(3.0 * static_cast<double>(matrix_bytes), slope_of(0),
-                                    By::outside, slope_of(2), "graph_slope");
-  experiment.core_hertz = number_at(4);
+  Experiment experiment = launch_series::on_gpu(3.0 * static_cast<double>(matrix_bytes), series);
   experiment.checked = "words of C against the host's";
   experiment.counts = CountPlan{.length = {.rounds = 1},
                                 .expected = predicted(form),
@@ -114,13 +88,8 @@ Experiment describe(const Form& form) {
 }
 
 Experiment describe_host(std::uint64_t bytes, double tick_hertz) {
-  const Value inside =
-      of_slope([tick_hertz](const Seen& seen) { return seen.inside.cycles / tick_hertz; });
-  const Value outside = of_slope([](const Seen& seen) { return seen.seconds; });
-  Experiment experiment =
-      described(static_cast<double>(bytes), inside, By::inside, outside, By::outside);
+  Experiment experiment = launch_series::on_cpu(static_cast<double>(bytes), tick_hertz);
   experiment.checked = "words of A, B and C against the host's";
-  experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
   return experiment;
 }
 
@@ -273,17 +242,7 @@ void run(Session& session) {
       return sum_of_elements(a_of(rank)[i], a_of(rank)[host_words + i], form.element);
     });
   };
-  slope.size = [&, lengths = slope.lengths](const auto& trial) {
-    constexpr double sample_seconds = 1e-2;
-    constexpr int least_pairs = 3;  // of runs in a sample, of which the median counts
-    constexpr int most_pairs = 7;
-    (void)trial(lengths.brief);  // fetches the code
-    const double seconds =
-        trial(lengths.brief).seconds * (lengths.brief.rounds + lengths.full.rounds);
-    experiment.pairs =
-        std::clamp(static_cast<int>(sample_seconds / seconds), least_pairs, most_pairs);
-    return lengths;
-  };
+  slope.size = launch_series::pairs_by_trial(experiment, slope.lengths);
   experiment.slopes = {slope};
   // A and B are as they were.
   experiment.conclude = [&](Session&, const std::vector<Sample>&) {

@@ -1,11 +1,10 @@
 #include "harness/case/choices.hpp"
 #include "harness/case/in_parallel.hpp"
 #include "harness/cuda/access.cuh"
-#include "harness/cuda/clock.hpp"
 #include "harness/cuda/cuda_machine.hpp"
 #include "harness/cuda/fill.hpp"
-#include "harness/measure/engine.hpp"
 #include "harness/model/word_patterns.hpp"
+#include "micro/access/launch_series.cuh"
 #include "micro/access/short_words.hpp"
 
 #include <atomic>
@@ -104,8 +103,8 @@ void run(Session& session) {
                                                   reinterpret_cast<char*>(matrices.sum.data()),
                                                   form.thread_step(), form.block_step());
   };
-  const auto add_series = [&] {
-    for (std::uint32_t i = 0; i < series; ++i)
+  const auto add_times = [&](std::uint32_t times) {
+    for (std::uint32_t i = 0; i < times; ++i)
       add_once();
   };
 
@@ -128,31 +127,7 @@ void run(Session& session) {
                           machine.stream().synchronize();
                           compare(matrices.landed.span(), form.element, tally);
                         }};
-  if (session.counters() != nullptr) {
-    experiment.slopes = {alone};
-    measure(session, machine, experiment);
-    return;
-  }
-  const auto one_in_graph = machine.replays(1, add_once);
-  const auto series_in_graph = machine.replays(series, add_once);
-  const std::uint64_t step = measure_global_timer_step(stream);
-  // Each series starts behind an addition that is not in it: what that leaves in L2, words of C not
-  // yet written back above all, is what the later ones of a series find. Else the first addition
-  // differs from the others, and more so behind a pause than not, and the slope has it.
-  const auto behind_another = [&](const auto& seconds) {
-    machine.launch(add_once);
-    return seconds();
-  };
-  experiment.observe = [&] {
-    return std::vector{behind_another([&] { return machine.time(add_once, /*held=*/false); }),
-                       behind_another([&] { return machine.time(add_series, /*held=*/false); }),
-                       behind_another(one_in_graph), behind_another(series_in_graph) * series,
-                       measure_sm_clock(stream, step)};
-  };
-  experiment.conclude = [&](Session&, const std::vector<Sample>&) {
-    (void)launch_once(machine, alone, {.length = {.rounds = 1}}, experiment.tally);
-  };
-  measure(session, machine, experiment);
+  launch_series::measure_series(session, machine, experiment, alone, series, add_times);
 }
 
 STRATA_BENCHMARK(declare, cuda, run);

@@ -11,6 +11,7 @@
 
 #include "harness/case/benchmark.hpp"
 #include "harness/measure/experiment.hpp"
+#include "micro/access/launch_series.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -64,8 +65,7 @@ struct Form {
 /// model.
 [[nodiscard]] std::vector<Expectation> predicted(const Form& form);
 
-/// Additions in the longer one of two series; the shorter one has one.
-inline constexpr std::uint32_t series = 3;
+inline constexpr launch_series::Series series{};
 
 /// The case on a GPU. Its samples hold the seconds of one addition and of a series by events, the
 /// same two by replays of a graph, and the clock of the core.

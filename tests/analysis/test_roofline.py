@@ -504,6 +504,36 @@ def test_profiled_kernels_stand_under_borrowed_ceilings(tmp_path: Path) -> None:
     assert point.value == pytest.approx(1e11)
 
 
+def timed_whole(
+    form: str, size: str, seconds: float, quantities: Mapping[str, float]
+) -> list[Line]:
+    """A kernel of another suite, timed whole."""
+    found = [timed("kernel_time", seconds, "s"), timed("kernel_time", seconds, "s", "graph_slope")]
+    line = case(found, benchmark="dct", params={"form": form, "size": size})
+    counted = [
+        count(name, value, unit="1", method=f"{name}.sum") for name, value in quantities.items()
+    ]
+    return [line, counts(line, counted)]
+
+
+def test_a_kernel_timed_whole_stands_by_its_form_of_today_that_takes_longest(
+    tmp_path: Path,
+) -> None:
+    work = {"fp32_add": 0.0, "fp32_mul": 0.0, "fp32_fma": 1e9, "executed_instructions": 1e8}
+    run = run_of(
+        tmp_path,
+        *ceilings(),
+        *timed_whole("original", "large", 1.0, work | {"dram_bytes": 1e9}),
+        *timed_whole("best", "large", 2e-3, work | {"dram_bytes": 1e9}),
+        *timed_whole("best", "seed", 1e-3, work | {"dram_bytes": 1e6}),
+    )
+    (point,) = points_of(entries([run]))
+    assert (point.name, point.level, point.basis) == ("dct", "dram", "counted")
+    assert (point.value, point.intensity) == pytest.approx((2e9 / 2e-3, 2))
+    (point,) = points_of(entries([run], INSTRUCTION))
+    assert point.value == pytest.approx(1e8 / 2e-3)
+
+
 # --- axes, tables, files --------------------------------------------------------------------------
 
 

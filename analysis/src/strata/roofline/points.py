@@ -17,6 +17,10 @@ _COMPULSORY = {"single": 28, "galaxies": 48}
 position and velocity read and written."""
 _PROFILED = "ncu"
 """The suite of what Nsight Compute profiled (`strata.interop`)."""
+_WHOLE = "micro"
+"""The suite of kernels that are timed whole."""
+_TODAY = ("best", "separable")
+"""Their forms that are shown."""
 _LONGEST_NAME = 26
 _MOVED: tuple[tuple[str, dict[str, int]], ...] = (
     ("l1", {"l1_load_sectors": SECTOR, "l1_store_sectors": SECTOR, "shared_wavefronts": 128}),
@@ -65,16 +69,18 @@ class Point:
 
 
 def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
-    """Of every rung, in the order of the ladder, and of every profiled kernel.
+    """Of every rung, in the order of the ladder, of every profiled kernel, and of those timed whole.
 
     What was counted, and in FLOP, where `nominal`, the same bytes with the nominal operations; what
     nobody counted has those alone, at the bytes that a step cannot do without.
     """
-    cases = ladder.Cases(run, (ladder.SUITE, _PROFILED))
+    cases = ladder.Cases(run, (ladder.SUITE, _PROFILED, _WHOLE))
     peers: list[_Work] = [("nominal", NOMINAL, (), MAIN)] if form is FLOP and nominal else []
     result = []
-    # The time of every profiled kernel is that of the launch shape that took longest.
-    times = sorted(cases.having("gpu_time"), key=lambda row: row.value)
+    # The time of every profiled kernel is that of the launch shape that took longest, and so it is
+    # of one timed whole: a large image, which comes from memory whether timed or counted.
+    whole = [row for row in cases.having("kernel_time") if row.text("form") in _TODAY]
+    times = sorted([*cases.having("gpu_time"), *whole], key=lambda row: row.value)
     launched = {row.benchmark: row for row in times if row.minimum > 0}
     for row in (*_rungs(cases, _COUNTED[form]), *launched.values()):
         works = _counted(cases, row, form) + (peers if row.suite == ladder.SUITE else [])
@@ -101,7 +107,7 @@ def _rungs(cases: ladder.Cases, having: str) -> list[Row]:
 
 
 def _units(row: Row) -> int:
-    """Units of work of a step: interactions, or the one launch of a profiled kernel."""
+    """Units of work of a step: interactions, or the one launch of any other kernel."""
     return ladder.interactions(row) if row.suite == ladder.SUITE else 1
 
 
@@ -110,7 +116,7 @@ def _point(row: Row, work: _Work, level: str, moved: tuple[float, list[Row]]) ->
     basis, each, said, arithmetic = work
     low, high = row.interval
     name, speed = ladder.rung_name(row.benchmark), (row.value, low, high)
-    if row.suite == _PROFILED:
+    if row.suite != ladder.SUITE:
         name, speed = row.benchmark, (1 / row.value, 1 / high, 1 / low)
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     value, low, high = (each * one for one in speed)

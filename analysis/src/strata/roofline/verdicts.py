@@ -17,7 +17,9 @@ from strata.run import Run
 TOLERANCE = 0.02
 """How far a point may lie above a roof, beyond the intervals of both: two runs of one benchmark
 agree that well (the timers of a case must)."""
-NO_KERNEL = "no rung of the n-body ladder on one device, and no profiled kernel with its operations"
+NO_KERNEL = (
+    "no rung of the n-body ladder on one device, and no other kernel with its operations counted"
+)
 
 Entry = Ceiling | Point
 Clocks = Mapping[str, float]

@@ -1,0 +1,46 @@
+// The cosine transform as a thread a coefficient, each a sum over all pixels: `width` bytes a load.
+// 1 is the seed's original, 4 what its tool makes of it; by hand it takes 16, by the read-only
+// path. Blocks of 16 × 16 are our choice.
+#pragma once
+
+#include "harness/cuda/access.cuh"
+#include "micro/access/dct.hpp"
+
+#include <numbers>
+
+namespace strata::dct {
+
+inline constexpr unsigned direct_side = 16;
+
+/// Wanted: one MUFU.COS.
+__device__ __forceinline__ float hardware_cosine(std::uint32_t k) {
+  constexpr float step = std::numbers::pi_v<float> / (period / 2);
+  return __cosf(static_cast<float>(from_minus_pi(k)) * step);
+}
+
+template <unsigned width, Access access>
+__device__ __forceinline__ void sum_over_pixels(const char* image, float* coefficients) {
+  const std::uint32_t u = blockIdx.x * direct_side + threadIdx.x;
+  const std::uint32_t v = blockIdx.y * direct_side + threadIdx.y;
+  float sum = 0;
+#pragma unroll 1
+  for (std::uint32_t y = 0; y < side; ++y) {
+    const float down = hardware_cosine((2 * y + 1) * v);
+    float row = 0;
+#pragma unroll 1
+    for (std::uint32_t x = 0; x < side; x += width) {
+      std::uint32_t words[words_of(width)];
+      load<access, width>(words, image + y * side + x);
+#pragma unroll
+      for (unsigned i = 0; i < width; ++i) {
+        const std::uint32_t pixel = words[i / 4] >> (8 * (i % 4)) & 0xFFU;
+        row += static_cast<float>(pixel) * hardware_cosine((2 * (x + i) + 1) * u) * down;
+      }
+    }
+    sum += row;
+  }
+  const std::uint32_t bits = __float_as_uint(sum);
+  store<Access::global, 4>(coefficients + v * side + u, &bits);
+}
+
+}  // namespace strata::dct

@@ -1,0 +1,142 @@
+#include "micro/access/image_work.hpp"
+
+#include "harness/cpu/thread_team.hpp"
+#include "harness/cpu/topology.hpp"
+#include "harness/cpu/tsc.hpp"
+#include "harness/record/device_facts.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+namespace strata::image_work {
+namespace {
+
+std::optional<std::string> excluded(const Params& params, Backend backend) {
+  const Form form = forms.of(params.at("form"));
+  const bool of_cpu = form == Form::scalar || form == Form::vectors || form == Form::all_cores;
+  if (of_cpu != (backend == Backend::host)) {
+    return of_cpu ? "a form of a CPU" : "a form of a GPU";
+  }
+  // Table II has one time for both.
+  if (form == Form::seed_hand) return "the seed's kernel by hand is that of its tool";
+  return std::nullopt;
+}
+
+}  // namespace
+
+Benchmark declared(const std::string& name, const std::string& question, bool rotates) {
+  Benchmark benchmark{
+      .suite = "micro",
+      .name = name,
+      .question = question,
+      .axes = {sizes.axis("size", "1920 × 1080 as the seed had it, or beyond four times L2")},
+      .data_axes = 1,
+      .counter_sets = {"flops", "issue", "shared"},
+      .quantities = {{"kernel_time", "one image, where others go before it and follow"},
+                     {"useful_bandwidth", "bytes of the image and of its result over that time"},
+                     {"core_clock", "clock of the core between the images"},
+                     {"l1_load_requests_per_launch", "counted beside modelled"},
+                     {"l1_load_sectors_per_launch", "counted beside modelled"},
+                     {"l1_store_sectors_per_launch", "counted beside modelled"}},
+      .seconds_per_case = 0.5,
+      .excludes = excluded};
+  if (rotates) {
+    std::vector<std::string> degrees;
+    for (const Angle& angle : angles)
+      degrees.push_back(std::to_string(angle.degrees));
+    benchmark.axes.push_back(listed_axis("angle", "degrees by which the image is turned", degrees));
+  }
+  benchmark.axes.push_back(forms.axis(
+      "form",
+      "of the kernel: as the seed had it before its tool, after, by hand, and as one would write "
+      "it today; on a CPU one core, the same with vectors, and all cores"));
+  return benchmark;
+}
+
+Image image_of(const Params& params, std::uint64_t cache) {
+  constexpr std::uint64_t caches = 4;
+  return sizes.of(params.at("size")) ? square_beyond(caches * cache) : seed_image;
+}
+
+launch_series::Series series_of(const Image& image) {
+  constexpr std::uint64_t moved = std::uint64_t{1} << 30U;
+  const auto times = static_cast<std::uint32_t>(moved / (2 * image.bytes()) + 1);
+  return {.few = times, .many = 3 * times};
+}
+
+Experiment describe(const Image& image, const LaunchTraffic& traffic) {
+  Experiment experiment =
+      launch_series::on_gpu(2.0 * static_cast<double>(image.bytes()), series_of(image));
+  experiment.checked = "every pixel against the host's";
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  experiment.counts = CountPlan{
+      .length = {.rounds = 1},
+      .expected = {{.quantity = "l1_load_requests", .predicted = number(traffic.load_requests)},
+                   {.quantity = "l1_load_sectors", .predicted = number(traffic.load_sectors)},
+                   {.quantity = "l1_store_sectors", .predicted = number(traffic.store_sectors)}},
+      .model = "coalescing_model",
+      .unit = "launch"};
+  return experiment;
+}
+
+std::vector<std::uint8_t> pixels_of(const Image& image) {
+  std::vector<std::uint8_t> bytes(image.bytes());
+  in_parallel(bytes.size() / sizeof(std::uint32_t), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const std::uint32_t word = hashed_word(static_cast<std::uint32_t>(i));
+      std::memcpy(&bytes[i * sizeof word], &word, sizeof word);
+    }
+  });
+  return bytes;
+}
+
+void measure_on_cpu(Session& session, const std::function<void(const Rows&)>& work,
+                    const std::string& instructions, const Check& check) {
+  auto cpus = allowed_cpus();
+  const std::uint64_t l2_bytes =
+      need(cpu_facts(session.device().identity().facts).l2_bytes, "l2_bytes");
+  const Image image = image_of(session.params(), cpus.size() * l2_bytes);
+  if (session.param("form") != forms.name_of(Form::all_cores)) cpus.resize(1);
+  HostMachine machine{cpus};
+  // What all forms of an image read.
+  const auto& from = session.cache().keep<std::vector<std::uint8_t>>(
+      "image " + session.param("size"), [&] { return pixels_of(image); });
+  std::vector<std::uint8_t> to(image.bytes());
+
+  Experiment experiment =
+      launch_series::on_cpu(2.0 * static_cast<double>(image.bytes()), tsc_hertz());
+  Slope slope{.lengths = {.brief = {.rounds = 1, .work = 1}, .full = {.rounds = 3, .work = 3}}};
+  slope.prepare = [&](const Call&) { std::ranges::fill(to, poison); };
+  slope.launch = machine.on_every_core([&](std::size_t rank, const Call& call) {
+    const auto row = [&](std::size_t share) {
+      return static_cast<std::uint32_t>(image.height * share / machine.cores());
+    };
+    const Rows mine{.from = from.data(),
+                    .to = to.data(),
+                    .image = image,
+                    .first = row(rank),
+                    .last = row(rank + 1)};
+    for (std::uint32_t pass = 0; pass < call.length.rounds; ++pass) {
+      work(mine);
+      asm volatile("" : : : "memory");  // no pass can be left out
+    }
+    return std::uint64_t{0};
+  });
+  slope.verify = [&](const Call&, std::span<const Stamp>, Tally& tally) {
+    check(image, from, to, tally);
+  };
+  slope.size = launch_series::pairs_by_trial(experiment, slope.lengths);
+  experiment.slopes = {slope};
+  experiment.checked = "every pixel against the reference";
+  experiment.facts = [&](const Experiment&) {
+    return Facts{{"footprint_bytes", static_cast<std::int64_t>(2 * image.bytes())},
+                 {"width", static_cast<std::int64_t>(image.width)},
+                 {"height", static_cast<std::int64_t>(image.height)},
+                 {"instructions", instructions}};
+  };
+  measure(session, machine, experiment);
+}
+
+}  // namespace strata::image_work

@@ -1,0 +1,80 @@
+// What a kernel takes when others of its kind go before it and follow it: one more in a series,
+// less all that starting a launch costs. Rows and timers of kernels that are timed whole.
+#pragma once
+
+#include "harness/measure/experiment.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace strata::launch_series {
+
+/// How often the work is done in the shorter series of two, and in the longer one.
+struct Series {
+  std::uint32_t few = 1;
+  std::uint32_t many = 3;
+};
+
+/// Rows of the seconds that the work takes by two timers, and of the bandwidth of its `bytes` by
+/// the outer one.
+[[nodiscard]] inline Experiment described(double bytes, const Value& first,
+                                          const Method& first_method, const Value& second,
+                                          const Method& second_method) {
+  Experiment experiment;
+  experiment.rows = {{"kernel_time", "s", first_method, first},
+                     {"kernel_time", "s", second_method, second},
+                     {"useful_bandwidth", "B/s", By::outside,
+                      [bytes, seconds = first_method.timer == By::outside ? first : second](
+                          const Sample& seen) { return bytes / seconds(seen); }}};
+  experiment.timers = {{first, first_method, second, second_method}};
+  experiment.watch = {first, second};
+  experiment.facts = [bytes](const Experiment&) {
+    return Facts{{"footprint_bytes", static_cast<std::int64_t>(bytes)}};
+  };
+  return experiment;
+}
+
+/// On a GPU. Samples hold the seconds of the shorter series and of the longer one by events, the
+/// same two by replays of a graph, and the clock of the core.
+[[nodiscard]] inline Experiment on_gpu(double bytes, const Series& series) {
+  const auto slope_of = [&](std::size_t first) -> Value {
+    return [first, more = static_cast<double>(series.many - series.few)](const Sample& seen) {
+      return (seen.numbers.at(first + 1) - seen.numbers.at(first)) / more;
+    };
+  };
+  Experiment experiment = described(bytes, slope_of(0), By::outside, slope_of(2), "graph_slope");
+  experiment.core_hertz = number_at(4);
+  return experiment;
+}
+
+/// On a CPU: one slope, by passes.
+[[nodiscard]] inline Experiment on_cpu(double bytes, double tick_hertz) {
+  const Value inside =
+      of_slope([tick_hertz](const Seen& seen) { return seen.inside.cycles / tick_hertz; });
+  const Value outside = of_slope([](const Seen& seen) { return seen.seconds; });
+  Experiment experiment = described(bytes, inside, By::inside, outside, By::outside);
+  experiment.unproved = {.gate = "level", .why = "no hardware counters on the host"};
+  return experiment;
+}
+
+/// For Slope::size: the slope's own lengths, and so many pairs of runs in a sample, of which the
+/// median counts, as take a hundredth of a second.
+[[nodiscard]] inline std::function<Lengths(const std::function<Launched(const Length&)>&)>
+pairs_by_trial(Experiment& experiment, const Lengths& lengths) {
+  return [&experiment, lengths](const auto& trial) {
+    constexpr double sample_seconds = 1e-2;
+    constexpr int least_pairs = 3;
+    constexpr int most_pairs = 7;
+    (void)trial(lengths.brief);  // fetches the code
+    const double seconds =
+        trial(lengths.brief).seconds * (lengths.brief.rounds + lengths.full.rounds);
+    experiment.pairs =
+        std::clamp(static_cast<int>(sample_seconds / seconds), least_pairs, most_pairs);
+    return lengths;
+  };
+}
+
+}  // namespace strata::launch_series

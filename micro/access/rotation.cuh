@@ -1,0 +1,33 @@
+// Both rotations on a GPU.
+#pragma once
+
+#include "micro/access/image_work.cuh"
+#include "micro/access/rotation.hpp"
+#include "micro/access/rotation_best.hpp"
+#include "micro/access/rotation_original.hpp"
+#include "micro/access/rotation_seed_tool.hpp"
+
+namespace strata::rotation {
+
+using Code = void (*)(const char*, char*, Turn);
+
+/// Each benchmark has kernels of its own of the bodies, which its contract finds by its namespace:
+/// kernel_of.operator()<Form>().
+template <Way way, class KernelOf>
+void run_on_gpu(Session& session, const KernelOf& kernel_of) {
+  const auto of = [&]<class Form>() -> image_work::Kernel<Turn> {
+    return {.code = kernel_of.template operator()<Form>(), .tiling = Form::tiling};
+  };
+  const auto form = image_work::forms.of(session.param("form"));
+  const auto kernel = form == image_work::Form::original ? of.template operator()<Original<way>>()
+                      : form == image_work::Form::seed_tool
+                          ? of.template operator()<SeedTool<way>>()
+                          : of.template operator()<Best<way>>();
+  const auto what_of = [&](const Image& image) { return turn_of(way, image, session.params()); };
+  image_work::measure_on_gpu(
+      session, kernel, what_of,
+      [&](const Image& image) { return predicted(way, form, what_of(image)); },
+      check_of(way, number_of<std::uint32_t>(session.params(), "angle")));
+}
+
+}  // namespace strata::rotation

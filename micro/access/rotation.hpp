@@ -1,0 +1,79 @@
+// What do short words and their grouping cost where one side of a copy lies askew: a rotation?
+//
+// Two ways, as van den Braak, Mesman and Corporaal (2010) had them. Forward: each pixel is read
+// once and put where it goes, so that some places are written twice and some never. Backward: each
+// place is written once, with the pixel that it comes from, or with 0. The seed prints no formula:
+// here images turn about their middle, to the nearest pixel, by numbers of 1/65536.
+//
+// A file has each form, of both ways.
+#pragma once
+
+#include "harness/case/benchmark.hpp"
+#include "micro/access/image_work.hpp"
+#include "micro/pattern/image.hpp"
+#include "micro/pattern/lane_trace.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace strata {
+namespace rotation {
+
+enum class Way : std::uint8_t { forward, backward };
+
+/// What a kernel is told.
+struct Turn {
+  Image image;
+  Rotation rotation;  ///< backward it is the one that leads back
+};
+[[nodiscard]] constexpr Turn turn_by(Way way, const Image& image, std::uint32_t degrees) {
+  return {image, rotation_by(image, degrees, way == Way::backward)};
+}
+[[nodiscard]] Turn turn_of(Way way, const Image& image, const Params& params);
+
+/// Each of `count` pixels of a thread, the first at (x, y) and the next ones `step` further right:
+/// all loads, then all stores.
+template <Way way, unsigned count, class Memory>
+STRATA_HD void turn_pixels(Memory& memory, const Turn& turn, std::uint32_t x, std::uint32_t y,
+                           std::uint32_t step) {
+  std::uint32_t pixels[count] = {};
+  Spot spots[count];
+  STRATA_UNROLLED
+  for (unsigned i = 0; i < count; ++i) {
+    spots[i] = turn.rotation.of(x + i * step, y);
+    if constexpr (way == Way::forward) {
+      memory.template load<1>(i, pixels + i, turn.image.at(x + i * step, y));
+    } else if (within(turn.image, spots[i])) {
+      memory.template load<1>(i, pixels + i, turn.image.at(spots[i].x, spots[i].y));
+    }
+  }
+  STRATA_UNROLLED
+  for (unsigned i = 0; i < count; ++i) {
+    if constexpr (way == Way::backward) {
+      memory.template store<1>(i, turn.image.at(x + i * step, y), pixels + i);
+    } else if (within(turn.image, spots[i])) {
+      memory.template store<1>(i, turn.image.at(spots[i].x, spots[i].y), pixels + i);
+    }
+  }
+}
+
+/// What a launch of a form of a GPU asks for.
+[[nodiscard]] LaunchTraffic predicted(Way way, image_work::Form form, const Turn& turn);
+
+/// Forward: every place of `to` that some pixel of `from` goes to holds one of these, any other
+/// poison. Backward: every place holds the pixel that it comes from, or 0.
+[[nodiscard]] image_work::Check check_of(Way way, std::uint32_t degrees);
+
+/// A case on a CPU.
+void run_on_cpu(Way way, Session& session);
+
+}  // namespace rotation
+
+namespace rotation_forward {
+[[nodiscard]] Benchmark declare();
+}
+namespace rotation_backward {
+[[nodiscard]] Benchmark declare();
+}
+
+}  // namespace strata

@@ -1,0 +1,21 @@
+#include "micro/access/rotation.hpp"
+
+namespace strata::rotation_backward {
+namespace {
+
+void run(Session& session) {
+  rotation::run_on_cpu(rotation::Way::backward, session);
+}
+
+STRATA_BENCHMARK(declare, host, run);
+
+}  // namespace
+
+Benchmark declare() {
+  return image_work::declared(
+      "rotation_backward",
+      "What does a rotation cost that writes each pixel once, and fetches it from where it was?",
+      /*rotates=*/true);
+}
+
+}  // namespace strata::rotation_backward

@@ -1,0 +1,36 @@
+#include "micro/access/image_work.cuh"
+#include "micro/access/sobel.hpp"
+#include "micro/access/sobel_best.hpp"
+#include "micro/access/sobel_original.hpp"
+#include "micro/access/sobel_seed_tool.hpp"
+
+namespace strata::sobel {
+namespace {
+
+template <class Form>
+__global__ void __launch_bounds__(Form::tiling.threads())
+    edges_of(const char* from, char* to, Image image) {
+  image_work::DeviceBytes memory{from, to};
+  Form::body(memory, image, blockIdx.x * blockDim.x + threadIdx.x,
+             blockIdx.y * blockDim.y + threadIdx.y);
+}
+
+template <class Form>
+image_work::Kernel<Image> kernel_of() {
+  return {.code = edges_of<Form>, .tiling = Form::tiling};
+}
+
+void run(Session& session) {
+  const auto form = image_work::forms.of(session.param("form"));
+  const auto kernel = form == image_work::Form::original    ? kernel_of<Original>()
+                      : form == image_work::Form::seed_tool ? kernel_of<SeedTool>()
+                                                            : kernel_of<Best>();
+  image_work::measure_on_gpu(
+      session, kernel, [](const Image& image) { return image; },
+      [&](const Image& image) { return predicted(form, image); }, check);
+}
+
+STRATA_BENCHMARK(declare, cuda, run);
+
+}  // namespace
+}  // namespace strata::sobel

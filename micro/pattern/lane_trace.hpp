@@ -1,0 +1,183 @@
+// Runs the body of a kernel on the host, thread by thread: on real bytes, for its results; or on
+// none, for the addresses of its lanes, of which the sectors of a launch follow exactly.
+//
+// A body is a function of its memory and of its thread's place. Each access names its slot:
+// accesses of the lanes of a warp in one slot are one instruction, and lanes that skip it take no
+// part.
+#pragma once
+
+#include "harness/case/in_parallel.hpp"
+#include "harness/model/coalescing.hpp"
+#include "harness/model/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#if defined(__CUDA_ARCH__)
+#define STRATA_UNROLLED _Pragma("unroll")
+#else
+#define STRATA_UNROLLED
+#endif
+
+namespace strata {
+
+/// How threads lie over what a launch works on: blocks of threads, each of which takes several
+/// columns and rows.
+struct Tiling {
+  std::uint32_t block_x = 32;
+  std::uint32_t block_y = 8;
+  std::uint32_t columns = 1;  ///< of a thread
+  std::uint32_t rows = 1;
+
+  [[nodiscard]] STRATA_HD constexpr std::uint32_t threads() const { return block_x * block_y; }
+  [[nodiscard]] constexpr std::uint32_t blocks_x(std::uint32_t width) const {
+    return (width + block_x * columns - 1) / (block_x * columns);
+  }
+  [[nodiscard]] constexpr std::uint32_t blocks_y(std::uint32_t height) const {
+    return (height + block_y * rows - 1) / (block_y * rows);
+  }
+};
+
+/// Memory of a body that runs for its results.
+class HostBytes {
+ public:
+  HostBytes(const std::uint8_t* from, std::uint8_t* to) : from_{from}, to_{to} {}
+
+  template <unsigned bytes>
+  void load(unsigned /*slot*/, std::uint32_t* words, std::uint64_t at) const {
+    if constexpr (bytes < sizeof(std::uint32_t)) words[0] = 0;
+    std::memcpy(words, from_ + at, bytes);
+  }
+  template <unsigned bytes>
+  void store(unsigned /*slot*/, std::uint64_t at, const std::uint32_t* words) const {
+    std::memcpy(to_ + at, words, bytes);
+  }
+
+ private:
+  const std::uint8_t* from_;
+  std::uint8_t* to_;
+};
+
+/// What a launch asks for.
+struct LaunchTraffic {
+  std::uint64_t load_requests = 0;
+  std::uint64_t load_sectors = 0;
+  std::uint64_t store_requests = 0;
+  std::uint64_t store_sectors = 0;
+
+  LaunchTraffic& operator+=(const LaunchTraffic& other) {
+    load_requests += other.load_requests;
+    load_sectors += other.load_sectors;
+    store_requests += other.store_requests;
+    store_sectors += other.store_sectors;
+    return *this;
+  }
+  bool operator==(const LaunchTraffic&) const = default;
+};
+
+/// Memory of a body that runs for its addresses: one warp after the other.
+class LaneTrace {
+ public:
+  template <unsigned bytes>
+  void load(unsigned slot, std::uint32_t* words, std::uint64_t at) {
+    std::fill_n(words, bytes < 4 ? 1 : bytes / 4, 0U);
+    note(loads_, slot, at);
+  }
+  template <unsigned bytes>
+  void store(unsigned slot, std::uint64_t at, const std::uint32_t* /*words*/) {
+    note(stores_, slot, at);
+  }
+  /// What the warp asked for by the rules of compute capability 7.0 and later; forgets it.
+  [[nodiscard]] LaunchTraffic take_warp() {
+    LaunchTraffic seen;
+    take(loads_, seen.load_requests, seen.load_sectors);
+    take(stores_, seen.store_requests, seen.store_sectors);
+    return seen;
+  }
+
+ private:
+  /// Sectors of the lanes of one instruction; no access lies across two.
+  struct Slot {
+    std::size_t lanes = 0;
+    std::array<std::uint64_t, warp_lanes> sectors{};
+  };
+  static void note(std::vector<Slot>& slots, unsigned slot, std::uint64_t at) {
+    if (slot >= slots.size()) slots.resize(slot + 1);
+    Slot& here = slots[slot];
+    here.sectors.at(here.lanes++) = at / sector_bytes;
+  }
+  static void take(std::vector<Slot>& slots, std::uint64_t& requests, std::uint64_t& sectors) {
+    for (Slot& slot : slots) {
+      if (slot.lanes == 0) continue;
+      auto* const begin = slot.sectors.data();
+      auto* const end = begin + slot.lanes;
+      if (!std::is_sorted(begin, end)) std::sort(begin, end);
+      ++requests;
+      sectors += static_cast<std::uint64_t>(std::unique(begin, end) - begin);
+      slot.lanes = 0;
+    }
+  }
+
+  std::vector<Slot> loads_;
+  std::vector<Slot> stores_;
+};
+
+/// Calls body(memory, x, y) for every thread of a launch over `width` × `height`, as CUDA numbers
+/// them: x and y are the thread's among all of the launch. Serves each warp by one thread of the
+/// host; `memory()` makes the memory of one of these, and warp(memory) follows each warp.
+template <class MakeMemory, class Body, class Warp>
+void for_each_warp(const Tiling& tiling, std::uint32_t width, std::uint32_t height,
+                   const MakeMemory& memory, const Body& body, const Warp& warp) {
+  const std::size_t across = tiling.blocks_x(width);
+  const std::size_t blocks = across * tiling.blocks_y(height);
+  constexpr std::size_t least_blocks = 64;
+  in_parallel(
+      blocks,
+      [&](std::size_t first, std::size_t last) {
+        auto mine = memory();
+        for (std::size_t block = first; block < last; ++block) {
+          const auto x = static_cast<std::uint32_t>(block % across) * tiling.block_x;
+          const auto y = static_cast<std::uint32_t>(block / across) * tiling.block_y;
+          for (std::uint32_t thread = 0; thread < tiling.threads(); ++thread) {
+            body(mine, x + thread % tiling.block_x, y + thread / tiling.block_x);
+            if (thread % warp_lanes == warp_lanes - 1 || thread + 1 == tiling.threads()) warp(mine);
+          }
+        }
+      },
+      least_blocks);
+}
+
+/// What a launch asks for, each warp of it. The body runs with all values 0.
+template <class Body>
+[[nodiscard]] LaunchTraffic traffic_of(const Tiling& tiling, std::uint32_t width,
+                                       std::uint32_t height, const Body& body) {
+  std::array<std::atomic<std::uint64_t>, 4> sums{};
+  for_each_warp(
+      tiling, width, height, [] { return LaneTrace{}; }, body,
+      [&](LaneTrace& trace) {
+        const LaunchTraffic of_warp = trace.take_warp();
+        sums[0].fetch_add(of_warp.load_requests, std::memory_order_relaxed);
+        sums[1].fetch_add(of_warp.load_sectors, std::memory_order_relaxed);
+        sums[2].fetch_add(of_warp.store_requests, std::memory_order_relaxed);
+        sums[3].fetch_add(of_warp.store_sectors, std::memory_order_relaxed);
+      });
+  return {.load_requests = sums[0],
+          .load_sectors = sums[1],
+          .store_requests = sums[2],
+          .store_sectors = sums[3]};
+}
+
+/// Runs a launch for its results.
+template <class Body>
+void run_on_host(const Tiling& tiling, std::uint32_t width, std::uint32_t height,
+                 const HostBytes& memory, const Body& body) {
+  for_each_warp(
+      tiling, width, height, [&] { return memory; }, body, [](const HostBytes&) {});
+}
+
+}  // namespace strata

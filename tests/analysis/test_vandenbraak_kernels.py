@@ -1,0 +1,95 @@
+"""The figure of a paper's application kernels: times then and now, and rotations as they turn."""
+
+from collections.abc import Sequence
+
+from charts import caption_of, chart_of, data_of, panels, run_with, timed, values
+from strata.figures import vandenbraak_kernels
+from strata.run import Row
+
+FIGURE = vandenbraak_kernels.FIGURE
+
+
+def kernel(
+    name: str, form: str, seconds: float, size: str = "seed", angle: int | None = None,
+    *, valid: bool = True, method: str = "event_slope",
+) -> list[Row]:  # fmt: skip
+    """Rows of one kernel, by events and by graphs."""
+    params = {"form": form, "size": size} | ({} if angle is None else {"angle": angle})
+    rates = {"unit": "B/s", "method": method, "valid": valid}
+    return [
+        timed(name, params, "kernel_time", seconds, unit="s", method=method, valid=valid),
+        timed(name, params, "kernel_time", 3 * seconds, unit="s", method="graph_slope"),
+        timed(name, params, "useful_bandwidth", 1e3 / seconds, **rates),
+    ]
+
+
+def every() -> list[Row]:
+    """Some of each kernel."""
+    return [
+        *kernel("sobel", "best", 1e-6),
+        *kernel("sobel", "original", 4e-6),
+        *kernel("dct", "original", 1e-3),
+        *kernel("dct", "separable", 1e-5),
+        *(
+            row
+            for size in ("seed", "large")
+            for angle in (0, 30)
+            for row in kernel("rotation_forward", "original", (1 + angle) * 1e-6, size, angle)
+        ),
+    ]
+
+
+def names(rows: Sequence[Row]) -> list[tuple[str, str, str, int | None]]:
+    return [(one.kernel, one.form, one.size, one.angle) for one in FIGURE.items(run_with(rows))]
+
+
+def test_kernels_stand_in_the_order_of_the_paper_each_with_its_forms() -> None:
+    assert names(every()) == [
+        ("dct", "original", "seed", None),
+        ("dct", "separable", "seed", None),
+        ("sobel", "original", "seed", None),
+        ("sobel", "best", "seed", None),
+        ("rotation_forward", "original", "seed", 0),
+        ("rotation_forward", "original", "seed", 30),
+        ("rotation_forward", "original", "large", 0),
+        ("rotation_forward", "original", "large", 30),
+    ]
+    assert not names([])
+    assert not names([row for row in every() if row.quantity == "kernel_time"])
+    assert not names(kernel("rotation_forward", "original", 1e-6, angle=45))
+
+
+def test_times_stand_beside_the_published_ones_on_the_papers_sizes_alone() -> None:
+    times, turned = panels(chart_of(FIGURE, run_with(every())))
+    assert values(times, "this GPU") == [1e-3, 1e-5, 4e-6, 1e-6, 31e-6]
+    assert values(times, "published 2010") == [3.0, 12.1e-3, 3.29e-3]
+    assert values(turned) == [1.0, 1 / 31]
+
+
+def test_without_large_images_there_is_one_panel() -> None:
+    assert len(panels(chart_of(FIGURE, run_with(kernel("sobel", "best", 1e-6))))) == 1
+
+
+def test_the_caption_says_which_table_and_what_was_chosen() -> None:
+    caption = caption_of(FIGURE, run_with(every()))
+    assert "Table II" in caption
+    assert "by 30°" in caption
+    assert "Bandwidth" in caption
+    assert "part of the coefficients" not in caption
+    plain = caption_of(FIGURE, run_with(kernel("sobel", "best", 1e-6)))
+    assert "Bandwidth" not in plain
+
+
+def test_what_is_invalid_is_named() -> None:
+    rows = [*kernel("sobel", "best", 1e-6, valid=False), *kernel("sobel", "original", 4e-6)]
+    assert "Sobel, today" in caption_of(FIGURE, run_with(rows))
+    (times,) = panels(chart_of(FIGURE, run_with(rows)))
+    assert values(times, "this GPU", valid=False) == [1e-6]
+
+
+def test_the_data_hold_what_was_published() -> None:
+    lines = data_of(FIGURE, run_with(every()))
+    assert [line["published_seconds"] for line in lines] == [
+        "3.0", "", "0.0121", "", "0.00329", "0.00329", "", "",
+    ]  # fmt: skip
+    assert lines[0]["kernel_seconds"] == "0.001"

@@ -1,0 +1,101 @@
+#include "micro/access/sobel.hpp"
+
+#include "form_runs.hpp"
+#include "micro/access/sobel_best.hpp"
+#include "micro/access/sobel_original.hpp"
+#include "micro/access/sobel_seed_tool.hpp"
+#include "rows_of.hpp"
+
+#include <gtest/gtest.h>
+
+namespace strata {
+namespace {
+
+using namespace sobel;
+using image_work::Form;
+
+template <class Kernel>
+void expect_edges() {
+  for (const Image& image : {Image{.width = 32, .height = 8}, Image{.width = 1024, .height = 24}})
+    EXPECT_EQ(refused(check, image, made_by<Kernel>(image, image)), 0U);
+}
+
+TEST(SobelForms, FindEveryEdge) {
+  expect_edges<Original>();
+  expect_edges<SeedTool>();
+  expect_edges<Best>();
+}
+
+TEST(SobelCheck, RefusesAPixelThatIsOneOff) {
+  const Image image{.width = 64, .height = 16};
+  auto to = made_by<Original>(image, image);
+  to[image.at(0, 0)] = 1;
+  to[image.at(30, 7)] ^= 1U;
+  EXPECT_EQ(refused(check, image, to), 2U);
+}
+
+TEST(SobelPrediction, FollowsFromTheAddresses) {
+  const Image image{.width = 512, .height = 64};
+  const std::uint64_t pixels = image.bytes();
+  // Every warp of 16 × 2 pixels has an inner one, and makes all eight loads.
+  const LaunchTraffic original = predicted(Form::original, image);
+  EXPECT_EQ(original.load_requests, 8 * pixels / 32);
+  EXPECT_EQ(original.store_requests, pixels / 32);
+  EXPECT_EQ(original.store_sectors, 2 * pixels / 32);
+  // 64 × 2 pixels: three loads of each of three rows.
+  const LaunchTraffic tool = predicted(Form::seed_tool, image);
+  EXPECT_EQ(tool.load_requests, 9 * pixels / 128);
+  EXPECT_EQ(tool.store_sectors, pixels / 32);
+  // A row of 512 bytes: its 16 sectors, and those of the bytes to the left and to the right.
+  const LaunchTraffic best = predicted(Form::best, image);
+  EXPECT_EQ(best.load_requests, 3 * 10 * image.height / 8);
+  EXPECT_EQ(best.load_sectors, 3 * 16 * 10 * image.height / 8);
+  EXPECT_EQ(best.store_requests, image.height);
+  EXPECT_EQ(best.store_sectors, pixels / 32);
+}
+
+TEST(SobelRows, AreOfOneImageMore) {
+  const Image image{.width = 1024, .height = 1024};
+  const LaunchTraffic asked{.load_requests = 3, .load_sectors = 5, .store_sectors = 7};
+  const Experiment experiment = image_work::describe(image, asked);
+  const double more = 2.0 * image_work::series_of(image).few;
+  const Sample sample{.slopes = {},
+                      .numbers = {4e-3, 4e-3 + more * 1e-6, 3e-3, 3e-3 + more * 1.01e-6, 1.5e9}};
+  const RowsSeen rows = rows_of(experiment, cuda_timers, sample);
+  EXPECT_NEAR(rows.at("kernel_time by event_slope").value, 1e-6, 1e-15);
+  EXPECT_NEAR(rows.at("kernel_time by graph_slope").value, 1.01e-6, 1e-15);
+  EXPECT_NEAR(rows.at("useful_bandwidth by event_slope").value, 2.0 * 1024 * 1024 / 1e-6, 1e3);
+  const CountPlan plan = experiment.counts.value();
+  EXPECT_EQ(plan.length.rounds, 1U);
+  EXPECT_EQ(plan.none.rounds, 0U);
+  ASSERT_EQ(plan.expected.size(), 3U);
+  EXPECT_EQ(plan.expected[0].quantity + '=' + std::to_string(plan.expected[0].predicted),
+            "l1_load_requests=3.000000");
+  EXPECT_EQ(plan.expected[1].quantity + '=' + std::to_string(plan.expected[1].predicted),
+            "l1_load_sectors=5.000000");
+  EXPECT_EQ(plan.expected[2].quantity + '=' + std::to_string(plan.expected[2].predicted),
+            "l1_store_sectors=7.000000");
+}
+
+TEST(SobelDeclaration, HasFormsOfEitherDevice) {
+  const Benchmark benchmark = declare();
+  const auto excluded = [&](const char* form, Backend backend) {
+    return benchmark.excludes({{"form", form}, {"size", "seed"}}, backend).has_value();
+  };
+  for (const char* const form : {"original", "seed_tool", "best"}) {
+    EXPECT_FALSE(excluded(form, Backend::cuda));
+    EXPECT_TRUE(excluded(form, Backend::host));
+  }
+  for (const char* const form : {"scalar", "vectors", "all_cores"}) {
+    EXPECT_TRUE(excluded(form, Backend::cuda));
+    EXPECT_FALSE(excluded(form, Backend::host));
+  }
+  EXPECT_TRUE(excluded("seed_hand", Backend::cuda));
+}
+
+TEST(SobelOnThisCpu, FindsEveryEdgeInEveryForm) {
+  EXPECT_EQ(measured_on_this_cpu("sobel"), 3U);
+}
+
+}  // namespace
+}  // namespace strata
