@@ -172,6 +172,7 @@ def cut(run: Path, out: Path) -> Path:
     metrics = {quantity["metric"] for quantity in header.get("counters", {}).get("quantities", ())}
     without = raw_of(metrics, lines)
     for line in lines:
+        line.pop("crc32", None)  # of the whole line; one without is read as those of older runs
         line["measurements"] = [
             one if line["benchmark"] in PLACES else one | {"samples": some(one["samples"])}
             for one in line.get("measurements", ())

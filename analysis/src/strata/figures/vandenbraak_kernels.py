@@ -109,9 +109,11 @@ def _times(kernels: Sequence[Kernel]) -> c.Panel | None:
     if not shown:
         return None
     here = "this CPU" if shown[0].time.backend == "host" else "this GPU"
-    own = [c.mark(at, one.time, words=c.seconds(one.time.value)) for at, one in enumerate(shown)]
+    own = [
+        c.mark(at + 0.17, one.time, words=c.seconds(one.time.value)) for at, one in enumerate(shown)
+    ]
     theirs = [
-        c.Mark(at, one.published, words=c.seconds(one.published))
+        c.Mark(at - 0.17, one.published, words=c.seconds(one.published))
         for at, one in enumerate(shown)
         if one.published
     ]
