@@ -83,6 +83,16 @@ TEST(PairRing, CutsAGroupOnlyWhereItsWeightChangesOrAShareEnds) {
   EXPECT_LE(met.segments, 3 * of_tile + met.shares.warps);
 }
 
+TEST(PairDivisor, IsRightToTheLastNumber) {
+  for (const std::uint64_t by : {1ULL, 2ULL, 3ULL, 17ULL, 2056ULL, 4'294'967'295ULL})
+    for (const std::uint64_t quotient : {0ULL, 1ULL, 16ULL, 8'388'607ULL, 4'294'967'296ULL})
+      for (const std::uint64_t rest : {std::uint64_t{0}, by / 2, by - 1}) {
+        const auto [whole, left] = Divisor{by}.divide(quotient * by + rest);
+        EXPECT_EQ(whole, quotient) << by;
+        EXPECT_EQ(left, rest) << by;
+      }
+}
+
 TEST(PairShares, AreEvenAndHoldEveryTurn) {
   for (const std::uint64_t turns :
        {1ULL, 15ULL, 16ULL, 17ULL, 1000ULL, 1'052'672ULL, 540'000'000ULL, 70'000'000'000ULL})
