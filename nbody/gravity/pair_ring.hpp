@@ -77,8 +77,8 @@ struct Divisor {
 #if defined(__CUDA_ARCH__)
     const std::uint64_t low = __umul64hi(number, inverse);
 #else
-    const auto low =
-        static_cast<std::uint64_t>(static_cast<unsigned __int128>(number) * inverse >> 64U);
+    __extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
+    const auto low = static_cast<std::uint64_t>(Wide{number} * inverse >> 64U);
 #endif
     const std::uint64_t rest = number - low * by;  // too small by one, if at all
     return rest < by ? Result{low, rest} : Result{low + 1, rest - by};
