@@ -64,6 +64,30 @@ struct Ring {
   }
 };
 
+/// Divides by a number that is known before the launch. The division of a GPU goes through the
+/// special function unit, whose instructions are counted to prove that no pair is left out.
+struct Divisor {
+  explicit Divisor(std::uint64_t number) : by{number}, inverse{~std::uint64_t{0} / number} {}
+
+  struct Result {
+    std::uint64_t quotient;
+    std::uint64_t rest;
+  };
+  [[nodiscard]] STRATA_HD Result divide(std::uint64_t number) const {
+#if defined(__CUDA_ARCH__)
+    const std::uint64_t low = __umul64hi(number, inverse);
+#else
+    __extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
+    const auto low = static_cast<std::uint64_t>(Wide{number} * inverse >> 64U);
+#endif
+    const std::uint64_t rest = number - low * by;  // too small by one, if at all
+    return rest < by ? Result{low, rest} : Result{low + 1, rest - by};
+  }
+
+  std::uint64_t by;
+  std::uint64_t inverse;
+};
+
 /// All turns of a launch, dealt out evenly to its warps.
 struct Shares {
   std::uint32_t warps;

@@ -52,17 +52,23 @@ struct Met {
   }
 };
 
+/// Pairs of two bodies of a system that did not meet once.
+std::size_t wrong_pairs(const Met& met) {
+  std::size_t wrong = 0;
+  for (std::size_t at = 0; at < met.pairs.size(); ++at) {
+    const bool same = at / met.bodies % met.bodies == at % met.bodies;
+    wrong += !same && met.pairs[at] != 1 ? 1 : 0;
+  }
+  return wrong;
+}
+
 TEST(PairRing, HasEachPairOnce) {
   for (const std::uint32_t per_thread : {4U, 8U, 12U, 16U})
     for (std::uint32_t tiles = 1; tiles <= 1 + 20 / per_thread; ++tiles)
       for (const std::uint32_t warps : {1U, 7U, 132U, 2640U}) {
-        const Met met{tiles, per_thread, /*systems=*/tiles == 2 ? 3U : 1U, warps};
-        std::size_t wrong = 0;
-        for (std::size_t at = 0; at < met.pairs.size(); ++at) {
-          const bool same = at / met.bodies % met.bodies == at % met.bodies;
-          wrong += !same && met.pairs[at] != 1 ? 1 : 0;
-        }
-        EXPECT_EQ(wrong, 0U) << per_thread << " a thread, " << tiles << " tiles, " << warps;
+        const std::uint32_t systems = tiles == 2 ? 3 : 1;
+        EXPECT_EQ(wrong_pairs(Met{tiles, per_thread, systems, warps}), 0U)
+            << per_thread << " a thread, " << tiles << " tiles, " << warps;
       }
 }
 
@@ -83,19 +89,40 @@ TEST(PairRing, CutsAGroupOnlyWhereItsWeightChangesOrAShareEnds) {
   EXPECT_LE(met.segments, 3 * of_tile + met.shares.warps);
 }
 
-TEST(PairShares, AreEvenAndHoldEveryTurn) {
-  for (const std::uint64_t turns :
-       {1ULL, 15ULL, 16ULL, 17ULL, 1000ULL, 1'052'672ULL, 540'000'000ULL, 70'000'000'000ULL})
-    for (const std::uint32_t at_once : {1U, 4U, 1584U, 2640U}) {
-      const Shares shares = shares_of(turns, at_once);
-      EXPECT_EQ(shares.begin_of(0), 0U);
-      EXPECT_EQ(shares.begin_of(shares.warps), turns);
-      EXPECT_LE(shares.begin_of(1), 1024U);
-      EXPECT_LE(shares.rest, shares.warps);
-      EXPECT_TRUE(shares.warps % at_once == 0 || shares.each <= 16) << turns << ' ' << at_once;
-      EXPECT_TRUE(shares.each >= 16 || shares.warps <= at_once) << turns << ' ' << at_once;
-    }
+TEST(PairDivisor, IsRightToTheLastNumber) {
+  const auto check = [](std::uint64_t by, std::uint64_t quotient, std::uint64_t rest) {
+    const auto [whole, left] = Divisor{by}.divide(quotient * by + rest);
+    EXPECT_EQ(whole, quotient) << by;
+    EXPECT_EQ(left, rest) << by;
+  };
+  for (const std::uint64_t by : {1ULL, 2ULL, 3ULL, 17ULL, 2056ULL, 4'294'967'295ULL})
+    for (const std::uint64_t quotient : {0ULL, 1ULL, 16ULL, 8'388'607ULL, 4'294'967'296ULL})
+      for (const std::uint64_t rest : {std::uint64_t{0}, by / 2, by - 1})
+        check(by, quotient, rest);
 }
+
+struct Dealt {
+  std::uint64_t turns;
+  std::uint32_t at_once;
+};
+class PairShares : public testing::TestWithParam<Dealt> {};
+
+TEST_P(PairShares, AreEvenAndHoldEveryTurn) {
+  const auto [turns, at_once] = GetParam();
+  const Shares shares = shares_of(turns, at_once);
+  EXPECT_EQ(shares.begin_of(0), 0U);
+  EXPECT_EQ(shares.begin_of(shares.warps), turns);
+  EXPECT_LE(shares.begin_of(1), 1024U);
+  EXPECT_LE(shares.rest, shares.warps);
+  EXPECT_TRUE(shares.warps % at_once == 0 || shares.each <= 16);
+  EXPECT_TRUE(shares.each >= 16 || shares.warps <= at_once);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfManySizes, PairShares,
+                         testing::Values(Dealt{1, 1}, Dealt{1, 2640}, Dealt{15, 4}, Dealt{16, 4},
+                                         Dealt{17, 1}, Dealt{1000, 4}, Dealt{1000, 1584},
+                                         Dealt{1'052'672, 2640}, Dealt{540'000'000, 1584},
+                                         Dealt{70'000'000'000, 2640}));
 
 }  // namespace
 }  // namespace strata::nbody::pair_ring

@@ -105,7 +105,7 @@ def fast(
         name=name,
         ptx={
             r"\brsqrt\.approx\.ftz\.f32\b": pairs + rest,
-            r"\brsqrt\.approx\.f32\b|\bsqrt\.|\brcp\.|\bdiv\.(?![su])": 0,
+            r"\brsqrt\.approx\.f32\b|\bsqrt\.|\b(?:rcp|div)\.": 0,
             r"\bld\.shared\.v4\.f32\b": shared,
             r"\bld\.shared\.(?!v4)": words,
             r"\bshfl\.sync\.": shuffles,
