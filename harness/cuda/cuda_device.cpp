@@ -178,6 +178,8 @@ class CudaDevice final : public Device {
     return facts;
   }
 
+  [[nodiscard]] std::optional<double> reported_clock() override { return nvml_.sm_clock(); }
+
   [[nodiscard]] Facts timer_facts() override {
     constexpr double nano = 1e-9;
     Facts facts{{"globaltimer_step_seconds", static_cast<double>(step_nanoseconds_) * nano}};

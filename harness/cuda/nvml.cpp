@@ -23,6 +23,26 @@ constexpr int sensor_gpu = 0;
 constexpr int error_corrected = 0;
 constexpr int error_uncorrected = 1;
 constexpr int counter_volatile = 0;
+constexpr unsigned field_power_instant = 186;
+constexpr int kind_unsigned = 1;
+
+/// nvmlFieldValue_t.
+struct FieldValue {
+  unsigned field = 0;
+  unsigned scope = 0;  // the GPU, without a CPU on its module
+  long long timestamp = 0;
+  long long latency = 0;
+  int kind = 0;
+  Result result = 0;
+  unsigned long long value = 0;  // of a union: what it holds is `kind`
+};
+static_assert(sizeof(FieldValue) == 40);
+
+/// nvmlViolationTime_t.
+struct ViolationTime {
+  unsigned long long reference = 0;
+  unsigned long long nanoseconds = 0;
+};
 
 /// The library's functions, by name.
 struct Library {
@@ -58,6 +78,22 @@ struct Library {
       return std::nullopt;
     }
     return std::string{text.data()};
+  }
+  /// What the device draws at this moment, in milliwatts.
+  [[nodiscard]] std::optional<unsigned> power_now(Handle device) const {
+    FieldValue power{.field = field_power_instant};
+    const auto function = find<Result(Handle, int, FieldValue*)>({"nvmlDeviceGetFieldValues"});
+    if (function == nullptr || function(device, 1, &power) != success || power.result != success ||
+        power.kind != kind_unsigned) {
+      return std::nullopt;
+    }
+    return static_cast<unsigned>(power.value);  // its first half: nothing writes the other
+  }
+  /// Why the clock is lower than it could be. Renamed with driver 535; old names go on for now.
+  [[nodiscard]] std::optional<unsigned long long> reasons(Handle device) const {
+    return ask<unsigned long long>(
+        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
+        device);
   }
   /// The current one of a pair of modes, the other of which is pending.
   [[nodiscard]] std::optional<unsigned> mode(const char* name, Handle device) const {
@@ -152,10 +188,7 @@ Facts NvmlDevice::conditions() const {
        {std::pair{"sm_clock_hz", clock_sm}, {"memory_clock_hz", clock_memory}}) {
     add(facts, name, nvml.ask<unsigned>({"nvmlDeviceGetClockInfo"}, device_, which), from_mega);
   }
-  // Renamed with driver 535; old names go on for now.
-  const auto reasons = nvml.ask<unsigned long long>(
-      {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
-      device_);
+  const auto reasons = nvml.reasons(device_);
   add(facts, "throttle_reasons", reasons, whole);
   add(facts, "throttled", reasons, [](auto mask) { return (mask & throttling_bits) != 0; });
   add(facts, "power_watts", nvml.ask<unsigned>({"nvmlDeviceGetPowerUsage"}, device_), from_milli);
@@ -168,6 +201,40 @@ Facts NvmlDevice::conditions() const {
         nvml.ask<unsigned long long>({"nvmlDeviceGetTotalEccErrors"}, device_, kind,
                                      counter_volatile),
         whole);
+  }
+  return facts;
+}
+
+std::optional<double> NvmlDevice::sm_clock() const {
+  if (device_ == nullptr) return std::nullopt;
+  const auto megahertz =
+      Library{library_}.ask<unsigned>({"nvmlDeviceGetClockInfo"}, device_, clock_sm);
+  return megahertz ? std::optional{from_mega(*megahertz)} : std::nullopt;
+}
+
+NvmlReading NvmlDevice::reading() const {
+  if (device_ == nullptr) return {};
+  const Library nvml{library_};
+  const auto watts = [](std::optional<unsigned> milliwatts) {
+    return milliwatts ? std::optional{from_milli(*milliwatts)} : std::nullopt;
+  };
+  return {.sm_hertz = sm_clock(),
+          .watts = watts(nvml.power_now(device_)),
+          .mean_watts = watts(nvml.ask<unsigned>({"nvmlDeviceGetPowerUsage"}, device_)),
+          .reasons = nvml.reasons(device_)};
+}
+
+Facts NvmlDevice::violations() const {
+  Facts facts;
+  if (device_ == nullptr) return facts;
+  const Library nvml{library_};
+  // By number of nvmlPerfPolicyType_t.
+  for (const auto& [name, policy] : {std::pair{"power_violation_seconds", 0},
+                                     {"thermal_violation_seconds", 1},
+                                     {"board_limit_violation_seconds", 3},
+                                     {"reliability_violation_seconds", 5}}) {
+    add(facts, name, nvml.ask<ViolationTime>({"nvmlDeviceGetViolationStatus"}, device_, policy),
+        [](const ViolationTime& time) { return static_cast<double>(time.nanoseconds) / 1e9; });
   }
   return facts;
 }

@@ -18,6 +18,14 @@ namespace strata {
 /// software power cap, hardware slowdown, software thermal, hardware thermal, hardware power brake.
 inline constexpr std::uint64_t throttling_bits = 0x4U | 0x8U | 0x20U | 0x40U | 0x80U;
 
+/// What changes while a kernel runs. What NVML does not tell is absent.
+struct NvmlReading {
+  std::optional<double> sm_hertz;        ///< clock of the SMs
+  std::optional<double> watts;           ///< drawn now
+  std::optional<double> mean_watts;      ///< from Ampere on, but for GA100: of the last second
+  std::optional<std::uint64_t> reasons;  ///< for a lower clock: the mask as it is
+};
+
 /// "8-4-4-4-12" hexadecimal digits, as NVML writes them after "GPU-" or "MIG-".
 [[nodiscard]] std::string uuid_digits(std::span<const char, 16> bytes);
 
@@ -40,6 +48,13 @@ class NvmlDevice {
   /// throttled, power_watts, temperature_celsius, ecc, ecc_corrected_errors, ecc_uncorrected_errors
   /// (both since the driver was loaded).
   [[nodiscard]] Facts conditions() const;
+  /// Clock of the SMs in Hz: of the four of a reading the one that all cases ask for.
+  [[nodiscard]] std::optional<double> sm_clock() const;
+  [[nodiscard]] NvmlReading reading() const;
+  /// Seconds, since the driver was loaded, for which the clock was held down:
+  /// power_violation_seconds, thermal_…, board_limit_…, reliability_… (of the voltage). Readings
+  /// may miss what these count; a call takes milliseconds.
+  [[nodiscard]] Facts violations() const;
   /// What does not change while it is measured: sm_clock_max_hz, memory_clock_max_hz, mig,
   /// persistence_mode, power_limit_watts.
   [[nodiscard]] Facts limits() const;

@@ -217,6 +217,14 @@ Gate gate_of(const Unproved& unproved, std::span<const Stamp> stamps, const std:
   return {unproved.gate, Verdict::unverified, why};
 }
 
+/// The core's clock as the driver has it; 0 where it reports none.
+double reported_hertz(Session& session, const Experiment& experiment) {
+  if (!experiment.has_clock) return 0;
+  return (experiment.reported_hertz ? experiment.reported_hertz()
+                                    : session.device().reported_clock())
+      .value_or(0);
+}
+
 /// What the launches left behind, and what the compiler made of the kernels.
 void judge_launches(Session& session, const Machine& machine, const Experiment& experiment) {
   const auto stamps =
@@ -260,6 +268,8 @@ void run_untimed(Machine& machine, Start start, const std::function<void()>& wor
 void report(Session& session, const TimerNames& names, const Experiment& experiment,
             const Collection<Sample>& seen) {
   session.fact("stopped_by", std::string{to_string(seen.stop)});
+  // First of all: the driver lets go of the clock soon after the last launch.
+  const double reported = reported_hertz(session, experiment);
   const auto hertz = experiment.has_clock
                          ? seen.series(experiment.core_hertz.value_or(
                                [](const Sample& one) { return one.slopes.back().inside.hertz; }))
@@ -288,6 +298,10 @@ void report(Session& session, const TimerNames& names, const Experiment& experim
   }
   if (experiment.has_clock) {
     session.add(clock_gate(hertz));
+    if (reported > 0) {
+      session.add(driver_clock_gate(hertz, reported));
+      session.fact("driver_clock_hz", reported);
+    }
     session.add(Measurement{.quantity = "core_clock",
                             .unit = "Hz",
                             .provenance = Provenance::timed,

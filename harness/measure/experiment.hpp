@@ -255,7 +255,10 @@ struct Experiment {
   std::vector<Value> watch;  ///< numbers that must be precise before sampling ends; empty: of each
                              ///< slope the cycles by both timers
   std::optional<Value> core_hertz;  ///< default: of the last slope
-  bool has_clock = true;            ///< rows `core_clock` and gate `clock`
+  bool has_clock = true;            ///< rows `core_clock`, gates `clock` and `driver_clock`
+  /// The core's clock as the driver reported it meanwhile, in Hz. Empty: the device is asked right
+  /// after the last launch.
+  std::function<std::optional<double>()> reported_hertz;
 
   std::string checked;  ///< what was verified: "warp sums against the host's"
   Tally tally;

@@ -3,6 +3,7 @@
 #include "harness/record/measurement.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ class Device {
   [[nodiscard]] virtual const DeviceIdentity& identity() const = 0;
   /// Current clocks, throttle reasons, power, temperature, ECC.
   [[nodiscard]] virtual Facts conditions() = 0;
+  /// The clock of the cores that the driver reports now, in Hz; nothing where it reports none.
+  /// Asked between cases: cheap, and nothing is launched for it.
+  [[nodiscard]] virtual std::optional<double> reported_clock() { return std::nullopt; }
   /// Properties of the timers: step of the global timer, TSC frequency, …
   [[nodiscard]] virtual Facts timer_facts() = 0;
   /// Keeps the device busy until its clock is stable; called before the first case.

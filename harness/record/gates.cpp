@@ -54,6 +54,17 @@ Gate clock_gate(std::span<const double> hertz) {
                       100 * spread, 100 * clock_bound)};
 }
 
+Gate driver_clock_gate(std::span<const double> hertz, double reported) {
+  if (hertz.empty()) return {"driver_clock", Verdict::unverified, "the core clock was not sampled"};
+  const double held = median(hertz);
+  const double off = held / reported - 1;
+  const bool agrees = std::isfinite(off) && std::abs(off) <= driver_clock_bound;
+  return {"driver_clock", agrees ? Verdict::passed : Verdict::unverified,
+          fmt::format("the kernel's clock {:.1f} MHz, the driver's {:.1f} MHz: {:+.2f} % (bound "
+                      "{:.0f} %)",
+                      held / 1e6, reported / 1e6, 100 * off, 100 * driver_clock_bound)};
+}
+
 Gate level_unverified(const std::string& why) {
   return {"level", Verdict::unverified, "level unverified: " + why};
 }

@@ -35,6 +35,12 @@ struct Accuracy {
 /// `clock`: max ÷ min − 1 of the per-sample core clock is within `clock_bound`.
 [[nodiscard]] Gate clock_gate(std::span<const double> hertz);
 
+inline constexpr double driver_clock_bound = 0.02;
+/// `driver_clock`: the median of the kernel's clock is within `driver_clock_bound` of the one that
+/// the driver reported meanwhile. Unverified where it is not: cycles and seconds are both right,
+/// but one does not follow from the other by the driver's clock.
+[[nodiscard]] Gate driver_clock_gate(std::span<const double> hertz, double reported);
+
 /// `level`: no counters say which level served the accesses.
 [[nodiscard]] Gate level_unverified(const std::string& why);
 

@@ -26,8 +26,8 @@ constexpr auto words_of(Verdict /*unused*/) {
   return std::to_array<std::string_view>({"passed", "failed", "unverified", "not_applicable"});
 }
 
-/// One check of one case: "result", "timer", "level", "model", "clock", "code", "placement",
-/// "limit", "little", "repeat" or "noise".
+/// One check of one case: "result", "timer", "level", "model", "clock", "driver_clock", "code",
+/// "placement", "limit", "little", "repeat" or "noise".
 struct Gate {
   std::string name;
   Verdict verdict = Verdict::unverified;

@@ -28,6 +28,9 @@ double as_it_is(const GpuFacts&) {
 double of_memory(const GpuFacts& gpu) {
   return gpu.dram_pin_bandwidth.value_or(0);
 }
+double of_clock(const GpuFacts& gpu) {
+  return gpu.core_clock_peak.value_or(0);
+}
 double of_multiply_adds(const GpuFacts& gpu) {
   return gpu.sms * 128.0 * gpu.core_clock_peak.value_or(0);  // lanes of an SM, at the most
 }
@@ -145,6 +148,20 @@ std::vector<Claim> claims() {
        "multiply_add_cycles",
        0.99,
        2.1},
+      {"clock_under_load", {{"mix", "fma"}, {"seconds", "0.1"}}, "instruction_cycles", 0.249, 0.3},
+      {"clock_under_load", {{"mix", "fma"}, {"seconds", "0.1"}}, "core_clock", 0.6, 1.03, of_clock},
+      {"clock_under_load",
+       {{"mix", "memory"}, {"seconds", "0.1"}},
+       "read_bandwidth",
+       0.6,
+       1,
+       of_memory},
+      {"clock_under_load",
+       {{"mix", "tensor"}, {"seconds", "0.1"}},
+       "core_clock",
+       0.6,
+       1.03,
+       of_clock},
       {"async_copy",
        {{"residency", "l2"}, {"measure", "latency"}, {"bytes", "256"}},
        "tile_latency",

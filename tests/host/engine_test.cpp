@@ -8,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -693,6 +695,40 @@ TEST(EngineGates, JudgeTheClockOfTheLastSlopeOrOfTheBenchmarksOwn) {
   const auto rows = rows_of(experiment, cuda_timers, two(hertz, hertz)[0]);
   EXPECT_DOUBLE_EQ(rows.at("core_clock by clock64_over_globaltimer").value, 1e9);
   EXPECT_EQ(rows.at("core_clock by clock64_over_globaltimer").unit, "Hz");
+}
+
+TEST(EngineGates, HoldTheKernelsClockAgainstTheDriversWhereItReportsOne) {
+  const Sample sample{.slopes = {{.inside = {.hertz = hertz}}}, .numbers = {}};
+  const auto told = [&](const Experiment& experiment, std::optional<double> reported) {
+    FakeSession fake;
+    fake.device.clock = reported;
+    report(fake.session, cuda_timers, experiment, Collection<Sample>{.kept = {sample}});
+    return fake.record;
+  };
+  const auto verdict = [](const CaseRecord& record) {
+    const auto found = std::ranges::find(record.gates, "driver_clock", &Gate::name);
+    return found == record.gates.end() ? std::nullopt : std::optional{found->verdict};
+  };
+  Experiment experiment;
+  experiment.slopes.resize(1);
+  const CaseRecord agrees = told(experiment, 1.01 * hertz);
+  EXPECT_EQ(verdict(agrees), Verdict::passed);
+  EXPECT_EQ(agrees.facts.at("driver_clock_hz"), Fact{1.01 * hertz});
+  const CaseRecord differs = told(experiment, 1.05 * hertz);
+  EXPECT_EQ(verdict(differs), Verdict::unverified);
+  ASSERT_FALSE(differs.measurements.empty());
+  EXPECT_TRUE(differs.is_valid(differs.measurements.front()));
+  EXPECT_THAT(differs.reasons(differs.measurements.front()), HasSubstr("driver_clock: "));
+  for (const std::optional<double> nothing : {std::optional<double>{}, std::optional{0.0}}) {
+    const CaseRecord silent = told(experiment, nothing);
+    EXPECT_EQ(verdict(silent), std::nullopt);
+    EXPECT_EQ(silent.facts.count("driver_clock_hz"), 0U);
+  }
+  // What a benchmark saw while its kernel ran goes before.
+  experiment.reported_hertz = [] { return std::optional{1.1 * hertz}; };
+  EXPECT_EQ(verdict(told(experiment, hertz)), Verdict::unverified);
+  experiment.has_clock = false;
+  EXPECT_EQ(verdict(told(experiment, hertz)), std::nullopt);
 }
 
 TEST(EngineGates, SayThatHostTimesMayNotRepeat) {

@@ -148,6 +148,44 @@ int nvmlDeviceGetTotalEccErrors(void* device, int kind, int counter, unsigned lo
   return settings.readings;
 }
 
+/// nvmlFieldValue_t and nvmlViolationTime_t as the library's documentation has them.
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  long long timestamp;
+  long long latency;
+  int kind;
+  int result;
+  union {
+    double real;
+    unsigned whole;
+    unsigned long long large;
+  } value;
+};
+struct ViolationTime {
+  unsigned long long reference;
+  unsigned long long nanoseconds;
+};
+
+int nvmlDeviceGetFieldValues(void* device, int count, FieldValue* values) {
+  constexpr unsigned power_instant = 186;
+  constexpr int kind_unsigned = 1;
+  for (int i = 0; i < count; ++i) {
+    values[i].result = values[i].field == power_instant && values[i].scope == 0
+                           ? settings.field
+                           : FakeNvmlSettings::not_supported;
+    values[i].kind = kind_unsigned;
+    values[i].value.whole = 110'000U * number(device);
+  }
+  return settings.readings;
+}
+int nvmlDeviceGetViolationStatus(void* device, int policy, ViolationTime* time) {
+  time->reference = 77;
+  time->nanoseconds =
+      1'000'000'000ULL * number(device) + 1'000'000ULL * static_cast<unsigned>(policy);
+  return settings.readings;
+}
+
 #endif
 
 }  // extern "C"

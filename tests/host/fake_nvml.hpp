@@ -17,6 +17,7 @@ struct FakeNvmlSettings {
   int by_uuid = success;   ///< of nvmlDeviceGetHandleByUUID
   int hidden = -1;         ///< an index that this process may not open
   int readings = success;  ///< of everything that is asked of a device
+  int field = success;     ///< of one value of nvmlDeviceGetFieldValues
   unsigned long long throttle = 0;
   int starts = 0;
   int stops = 0;

@@ -4,6 +4,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/record/device.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@ class FakeDevice final : public Device {
   [[nodiscard]] Backend backend() const override { return backend_; }
   [[nodiscard]] const DeviceIdentity& identity() const override { return identity_; }
   [[nodiscard]] Facts conditions() override { return {}; }
+  [[nodiscard]] std::optional<double> reported_clock() override { return clock; }
   [[nodiscard]] Facts timer_facts() override { return {}; }
   void settle() override {}
   void begin_case(const std::string& id) override {
@@ -32,7 +34,8 @@ class FakeDevice final : public Device {
   [[nodiscard]] std::string poisoned() override { return {}; }
 
   std::string calls;
-  int open = 0;  ///< cases that began and did not end
+  int open = 0;                 ///< cases that began and did not end
+  std::optional<double> clock;  ///< that its driver reports
 
  private:
   Backend backend_;

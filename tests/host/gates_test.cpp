@@ -61,6 +61,20 @@ TEST(ClockGate, FailsWhenTheClockMovedByMoreThanTwoPercent) {
   EXPECT_EQ(clock_gate(Samples{0.0, 1.0}).verdict, Verdict::failed);
 }
 
+TEST(DriverClockGate, SaysWhereTheDriverReportsAnotherClockAndFailsNothing) {
+  const Samples held{1.82e9, 1.821e9, 1.9e9};
+  const Gate gate = driver_clock_gate(held, 1.98e9);
+  EXPECT_EQ(gate.name, "driver_clock");
+  EXPECT_EQ(gate.verdict, Verdict::unverified);
+  EXPECT_EQ(gate.detail,
+            "the kernel's clock 1821.0 MHz, the driver's 1980.0 MHz: -8.03 % (bound 2 %)");
+  EXPECT_EQ(driver_clock_gate(held, 1.85e9).verdict, Verdict::passed);
+  EXPECT_EQ(driver_clock_gate(held, 1.79e9).verdict, Verdict::passed);
+  EXPECT_EQ(driver_clock_gate(held, 1.78e9).verdict, Verdict::unverified);
+  EXPECT_EQ(driver_clock_gate(Samples{}, 1.78e9).verdict, Verdict::unverified);
+  EXPECT_EQ(driver_clock_gate(Samples{0.0}, 0).verdict, Verdict::unverified);
+}
+
 TEST(SpillGate, FailsOnAnyLocalMemory) {
   EXPECT_EQ(spill_gate(0, 32).verdict, Verdict::passed);
   EXPECT_EQ(spill_gate(4, 32).verdict, Verdict::failed);

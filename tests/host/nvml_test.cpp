@@ -3,12 +3,17 @@
 #include "harness/cuda/nvml.hpp"
 
 #include "fake_nvml.hpp"
+#include "harness/cuda/nvml_watch.hpp"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <dlfcn.h>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #if !defined(STRATA_FAKE_NVML) || !defined(STRATA_FAKE_NVML_BARE)
@@ -127,6 +132,73 @@ TEST_F(Nvml, ManagesWithAnOldLibraryThatLacksFunctions) {
       {"throttle_reasons", std::int64_t{0x40}}, {"throttled", true}, {"power_watts", 200.0}};
   EXPECT_EQ(device.conditions(), expected);
   EXPECT_TRUE(device.limits().empty());
+}
+
+TEST_F(Nvml, ReadsWhatChangesWhileAKernelRuns) {
+  full.settings().throttle = 0x4;
+  const auto device = full.open(second_digits);
+  EXPECT_EQ(device.sm_clock(), 2001e6);
+  const NvmlReading reading = device.reading();
+  EXPECT_EQ(reading.sm_hertz, 2001e6);
+  EXPECT_EQ(reading.watts, 220.0);
+  EXPECT_EQ(reading.mean_watts, 200.0);
+  EXPECT_EQ(reading.reasons, 4U);
+  full.settings().field = FakeNvmlSettings::not_supported;
+  EXPECT_EQ(device.reading().watts, std::nullopt);
+  EXPECT_EQ(device.reading().mean_watts, 200.0);
+  full.settings().readings = FakeNvmlSettings::not_supported;
+  EXPECT_EQ(device.sm_clock(), std::nullopt);
+  EXPECT_EQ(device.reading().reasons, std::nullopt);
+}
+
+TEST_F(Nvml, CountsHowLongTheClockWasHeldDown) {
+  const Facts expected{{"power_violation_seconds", 1.0},
+                       {"thermal_violation_seconds", 1.001},
+                       {"board_limit_violation_seconds", 1.003},
+                       {"reliability_violation_seconds", 1.005}};
+  EXPECT_EQ(full.open(first_digits).violations(), expected);
+  full.settings().readings = FakeNvmlSettings::not_supported;
+  EXPECT_TRUE(full.open(first_digits).violations().empty());
+  EXPECT_TRUE(bare.open(first_digits).violations().empty());
+}
+
+TEST_F(Nvml, OfAnOldLibraryReadsWhatItHas) {
+  const NvmlReading reading = bare.open(second_digits).reading();
+  EXPECT_EQ(reading.sm_hertz, std::nullopt);
+  EXPECT_EQ(reading.watts, std::nullopt);
+  EXPECT_EQ(reading.mean_watts, 200.0);
+  EXPECT_EQ(reading.reasons, 0U);
+}
+
+TEST_F(Nvml, IsWatchedUntilItIsStopped) {
+  using std::chrono::milliseconds;
+  const auto device = full.open(second_digits);
+  NvmlWatch watch{device, milliseconds{1}};
+  while (watch.seconds() < 0.02)
+    std::this_thread::sleep_for(milliseconds{1});
+  const auto readings = watch.stop();
+  ASSERT_GE(readings.size(), 2U);
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    EXPECT_EQ(readings[i].reading.watts, 220.0);
+    EXPECT_GE(readings[i].seconds, i == 0 ? 0 : readings[i - 1].seconds);
+  }
+  EXPECT_TRUE(watch.stop().empty()) << "nothing comes behind the end";
+}
+
+TEST_F(Nvml, IsReadOnceAndNotWaitedForWhereTheWatchEndsAtOnce) {
+  const auto device = full.open(first_digits);
+  NvmlWatch watch{device, std::chrono::hours{1}};
+  EXPECT_LE(watch.stop().size(), 1U);
+  const NvmlWatch forgotten{device, std::chrono::hours{1}};  // its end waits for no pause
+}
+
+TEST_F(Nvml, HasNothingToWatchWhereItKnowsNoDevice) {
+  const NvmlDevice none{first_digits, "/nowhere/libnvidia-ml.so.1"};
+  NvmlWatch watch{none, std::chrono::milliseconds{1}};
+  EXPECT_TRUE(watch.stop().empty());
+  EXPECT_EQ(none.sm_clock(), std::nullopt);
+  EXPECT_EQ(none.reading().watts, std::nullopt);
+  EXPECT_TRUE(none.violations().empty());
 }
 
 TEST_F(Nvml, SaysWhyNothingIsKnown) {

@@ -6,7 +6,7 @@ Only valid rows are told, and what the run lacks is left out.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from strata.ladder import best, seeds, steps
-from strata.model import atlas, layouts
+from strata.model import atlas, clocks, layouts
 from strata.model.names import level_name
 from strata.model.text import Cited, Sentence, cited, joined
 from strata.model.units import size
@@ -134,5 +134,6 @@ PARTS: Mapping[str, Callable[[Run], Iterable[Sentence]]] = {
     "the papers' kernels": lambda run: seeds.sentences(run.of("layout_read")),
     "rungs": best.sentences,
     "steps between rungs": steps.sentences,
+    "clocks": clocks.sentences,
 }
 """What is said, in this order."""

@@ -1,0 +1,117 @@
+"""The clock that SMs really had, and the one that the driver reported meanwhile.
+
+A driver may report a clock that no SM has: cycles and seconds are both right then, but neither
+follows from the other by the driver's clock.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from strata.model.cases import CaseRows, by_case
+from strata.model.text import Cited, Sentence, cited, joined
+from strata.model.units import quantity
+from strata.run import Row, Run, grouped, params_text
+
+BOUND = 0.02
+"""The same as that of gate `driver_clock`."""
+METHOD = "clock64_over_globaltimer"
+MIXES: Mapping[str, str] = {
+    "idle_lanes": "multiply-adds in one lane of 32",
+    "memory": "reading memory",
+    "mufu": "powers of two",
+    "fma": "multiply-adds",
+    "tensor": "tensor cores",
+    "fma_tensor": "multiply-adds + tensor cores",
+    "fma_tensor_mufu": "these + powers of two",
+}
+"""The mixes of `clock_under_load`, as a list of them has them, in its order."""
+
+
+class Slow(NamedTuple):
+    """A case whose kernel had a lower clock than the driver reported, which is in Hz."""
+
+    row: Row
+    driver: float
+
+    @property
+    def below(self) -> float:
+        """By which share."""
+        return 1 - self.row.value / self.driver
+
+
+def below_the_drivers(run: Run) -> Sequence[Slow]:
+    """The valid clocks of kernels that lie below the driver's by more than the bound.
+
+    A case says what the driver reported meanwhile; those of older runs do not, and must lie below
+    what was reported before the run and after it.
+    """
+    around = [
+        clock
+        for conditions in (run.context.clocks_before, run.context.clocks_after)
+        if (clock := _hertz(conditions, "sm_clock_hz"))
+    ]
+    of_run = min(around) if len(around) == 2 else None
+    of_case = {case.id: _hertz(case.facts, "driver_clock_hz") for case in run.cases}
+    clocks = (
+        Slow(row, driver)
+        for row in run.rows
+        if row.valid
+        and (row.quantity, row.method) == ("core_clock", METHOD)
+        and (driver := of_case.get(row.case) or of_run)
+    )
+    return [one for one in clocks if one.below > BOUND]
+
+
+def _hertz(facts: Mapping[str, Any], name: str) -> float | None:
+    value = facts.get(name)
+    return float(value) if isinstance(value, int | float) and value > 0 else None
+
+
+def loads(run: Run) -> Sequence[CaseRows]:
+    """The cases of `clock_under_load`, by mix and by how long the load had run."""
+    cases = [one for one in by_case(run.of("clock_under_load")) if one.row("core_clock")]
+    known = [one for one in cases if one.text("mix") in MIXES]
+    order = list(MIXES).index
+    return sorted(known, key=lambda one: (order(one.text("mix")), seconds(one)))
+
+
+def seconds(one: CaseRows) -> float:
+    """How long the load had run before the first sample; 0 where the case does not say."""
+    try:
+        return float(one.text("seconds", "0"))
+    except ValueError:
+        return 0.0
+
+
+def sentences(run: Run) -> Iterator[Sentence]:
+    """What each load makes of the clock; which cases ran below the driver's."""
+    last = {one.text("mix"): one for one in loads(run)}  # of each mix the longest
+    parts: list[Sentence] = []
+    for mix, one in last.items():
+        clock, power = one.row("core_clock"), one.row("power")
+        if clock and clock.valid:
+            drawn: Sentence = (" at ", cited(power)) if power and power.valid else ()
+            parts.append((f"{MIXES[mix]} ", cited(clock), *drawn))
+    if parts:
+        yield ("Clock of the SMs under load: ", *joined(parts), ".")
+    if slow := below_the_drivers(run):
+        yield (
+            "SMs ran more than two per cent below the clock that the driver reported in ",
+            *joined([_told(one) for one in grouped(slow, lambda one: one.row.benchmark).values()]),
+            ": their cycles and seconds hold, limits at the driver's clock were out of reach.",
+        )
+
+
+def _told(slow: Sequence[Slow]) -> Sentence:
+    """The cases of one benchmark: each where they are few, else how many, and both ends."""
+    few = 3
+    name = slow[0].row.benchmark
+    rows = [one.row for one in sorted(slow, key=lambda one: one.row.value)]
+    if len(rows) > few:
+        many = Cited(f"{len(rows)} cases", rows[0])
+        return (many, f" of {name} (", cited(rows[0]), " to ", cited(rows[-1]), ")")
+    told: list[str | Cited] = []
+    for row in rows:
+        words = [quantity(row.value, row.unit), params_text(row.params, ", ")]
+        told += ["; " if told else f"{name} (", Cited(" at ".join(filter(None, words)), row)]
+    return (*told, ")")

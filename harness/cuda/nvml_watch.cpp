@@ -1,0 +1,35 @@
+#include "harness/cuda/nvml_watch.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace strata {
+
+NvmlWatch::NvmlWatch(const NvmlDevice& device, std::chrono::milliseconds pause)
+    : device_{device}, thread_{[this, pause](const std::stop_token& stop) {
+        read_until(stop, pause);
+      }} {}
+
+double NvmlWatch::seconds() const {
+  return std::chrono::duration<double>(Clock::now() - began_).count();
+}
+
+void NvmlWatch::read_until(const std::stop_token& stop, std::chrono::milliseconds pause) {
+  if (!device_.absence().empty()) return;
+  try {
+    std::unique_lock lock{mutex_};
+    do {
+      readings_.push_back({.seconds = seconds(), .reading = device_.reading()});
+    } while (!woken_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }));
+  } catch (const std::exception&) {
+    // No room for another reading: those that are there stand.
+  }
+}
+
+std::vector<TimedReading> NvmlWatch::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+  return std::move(readings_);
+}
+
+}  // namespace strata

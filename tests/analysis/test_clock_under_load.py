@@ -1,0 +1,185 @@
+"""The clock under load: its figure, and what a run says of kernels below the driver's clock."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import case, load, measurement
+from charts import caption_of, chart_of, check_drawing, data_of, labels, panels, points, values
+from ladder_run import SINGLE, rung_case
+from strata.figures.clock_under_load import FIGURE
+from strata.model import plain
+from strata.model.clocks import below_the_drivers, sentences
+from strata.run import Run
+
+DRIVER = 2e9
+
+
+def clock(hertz: float, quantity: str = "core_clock", **more: Any) -> dict[str, Any]:
+    samples = [0.99 * hertz, hertz, 1.001 * hertz]
+    return measurement(quantity, samples, unit="Hz", method="clock64_over_globaltimer", **more)
+
+
+def reported(quantity: str, value: float, unit: str, method: str = "nvml") -> dict[str, Any]:
+    return measurement(
+        quantity, [value, value], unit=unit, method=method, provenance="reported",
+        noise="not_applicable", detail="",
+    )  # fmt: skip
+
+
+def loaded(
+    mix: str,
+    hertz: float,
+    watts: float | None = None,
+    *,
+    seconds: str = "1",
+    driver: float | None = DRIVER,
+    method: str = "nvml_instant",
+    **changes: Any,
+) -> dict[str, Any]:
+    """A case of clock_under_load."""
+    rows = [clock(hertz), clock(0.98 * hertz, "slowest_clock"), clock(hertz, "fastest_clock")]
+    if driver:
+        rows.append(reported("driver_clock", driver, "Hz"))
+    if watts:
+        rows.append(reported("power", watts, "W", method))
+    return case(
+        rows,
+        benchmark="clock_under_load",
+        params={"mix": mix, "seconds": seconds},
+        facts={"driver_clock_hz": driver} if driver else {},
+        **changes,
+    )
+
+
+SOME = [
+    loaded("tensor", 1.8e9, 640),
+    loaded("tensor", 1.9e9, 600, seconds="0.1"),
+    loaded("fma", 1.99e9, 450),
+    loaded("fma", 2e9, 430, seconds="0.1"),
+    loaded("idle_lanes", 2e9, 200, gates=[("timer", "failed", "two timers")]),
+    loaded("nothing_known", 1e9, 100),
+]
+
+
+def run_of(tmp_path: Path, *lines: dict[str, Any], **changes: Any) -> Run:
+    return load(tmp_path, list(lines), device__power_limit_watts=700.0, **changes)
+
+
+def test_loads_stand_in_the_order_of_the_list_and_of_their_duration(tmp_path: Path) -> None:
+    run = run_of(tmp_path, *SOME)
+    data = data_of(FIGURE, run)
+    assert [(line["mix"], line["seconds"]) for line in data] == [
+        ("idle_lanes", "1"), ("fma", "0.1"), ("fma", "1"), ("tensor", "0.1"), ("tensor", "1"),
+    ]  # fmt: skip
+    tensor = {key: float(data[-1][key]) for key in ("core_clock_hz", "driver_clock_hz")}
+    assert tensor == {"core_clock_hz": 1.8e9, "driver_clock_hz": DRIVER}
+    assert float(data[-1]["power_watts"]) == 640
+    assert float(data[-1]["slowest_clock_hz"]) == pytest.approx(0.98 * 1.8e9)
+    assert [line["valid"] for line in data] == ["false", "true", "true", "true", "true"]
+
+
+def test_clocks_and_powers_stand_side_by_side_on_the_line_of_their_mix(tmp_path: Path) -> None:
+    run = run_of(tmp_path, *SOME)
+    chart = chart_of(FIGURE, run)
+    clocks, powers = panels(chart)
+    assert clocks.places.names == [
+        "multiply-adds in one lane of 32",
+        "multiply-adds",
+        "tensor cores",
+    ]
+    early, late = points(clocks, "after 0.1 s of load"), points(clocks, "after 1 s of load")
+    assert [(round(at), value) for at, value in early] == [(1, 2.0), (2, 1.9)]
+    assert [(round(at), value) for at, value in late] == [(1, 1.99), (2, 1.8)]
+    assert all(one[0] < other[0] for one, other in zip(early, late, strict=True))
+    assert values(clocks, "clock as the driver reports it") == [2.0] * 4
+    assert values(powers, "after 1 s of load") == [450, 640]
+    assert labels(chart) == [
+        "after 0.1 s of load", "after 1 s of load", "clock as the driver reports it",
+        "power limit", "invalid (hollow)",
+    ]  # fmt: skip
+    check_drawing(chart)
+
+
+def test_the_caption_tells_how_far_the_driver_is_off(tmp_path: Path) -> None:
+    words = caption_of(FIGURE, run_of(tmp_path, *SOME))
+    assert (
+        "up to 10.0 % below the clock that the driver reported: tensor cores, after 1 s." in words
+    )
+    assert "mean of the last second" not in words
+    agreed = caption_of(FIGURE, run_of(tmp_path, loaded("fma", 1.99e9, 450, method="nvml_mean")))
+    assert "below" not in agreed
+    assert "the mean of the last second" in agreed
+
+
+def test_a_device_without_nvml_has_its_kernels_clock_alone(tmp_path: Path) -> None:
+    run = load(tmp_path, [loaded("fma", 1.9e9, driver=None), loaded("memory", 1.8e9, driver=None)])
+    chart = chart_of(FIGURE, run)
+    clocks, powers = panels(chart)
+    assert values(clocks) == [1.8, 1.9]
+    assert values(powers) == []
+    assert "NVML reported no clock." in caption_of(FIGURE, run)
+    check_drawing(chart)
+
+
+def test_nothing_gives_nothing(tmp_path: Path) -> None:
+    assert not FIGURE.items(run_of(tmp_path, loaded("nothing_known", 1e9)))
+
+
+def told(run: Run) -> list[str]:
+    return [plain(one).replace("\u00a0", " ") for one in sentences(run)]
+
+
+def test_a_run_says_what_each_load_makes_of_the_clock(tmp_path: Path) -> None:
+    loads, below = told(run_of(tmp_path, *SOME[:5]))
+    assert loads == (
+        "Clock of the SMs under load: multiply-adds 1.99 GHz at 450.0 W and tensor cores 1.80 GHz "
+        "at 640.0 W."
+    )
+    assert below == (
+        "SMs ran more than two per cent below the clock that the driver reported in "
+        "clock_under_load (1.80 GHz at mix=tensor, seconds=1; 1.90 GHz at mix=tensor, "
+        "seconds=0.1): their cycles and seconds hold, limits at the driver's clock were out of "
+        "reach."
+    )
+
+
+def test_cases_of_older_runs_are_held_against_what_was_reported_around_the_run(
+    tmp_path: Path,
+) -> None:
+    lines = [
+        *(case([clock((1.90 + 0.01 * n) * 1e9)], benchmark="layout_read", params={"n": n})
+          for n in range(9)),
+        case([clock(1.85e9)], benchmark="coalescing"),
+        case([clock(1.85e9)], benchmark="stride_gather", gates=[("timer", "failed", "apart")]),
+    ]  # fmt: skip
+    run = load(tmp_path, lines)  # 1.98 GHz before and after
+    assert [round(100 * one.below, 1) for one in below_the_drivers(run)] == [4, 3.5, 3, 2.5, 2, 6.6]
+    (sentence,) = told(run)
+    assert "5 cases of layout_read (1.90 GHz to 1.94 GHz) and coalescing (1.85 GHz):" in sentence
+    idle = {"sm_clock_hz": 345e6}
+    unknown = load(tmp_path, lines, clocks={"before": idle, "after": {"sm_clock_hz": DRIVER}})
+    assert not below_the_drivers(unknown)
+    cut_off = load(tmp_path, lines, clocks={"before": {"sm_clock_hz": DRIVER}, "after": None})
+    assert not below_the_drivers(cut_off)
+
+
+def test_what_the_driver_reported_meanwhile_goes_before_what_it_said_around_the_run(
+    tmp_path: Path,
+) -> None:
+    lines = [
+        case([clock(1.80e9)], params={"n": 1}, facts={"driver_clock_hz": 1.81e9}),
+        case([clock(1.96e9)], params={"n": 2}, facts={"driver_clock_hz": 2.1e9}),
+        case([clock(1.80e9)], params={"n": 3}, facts={"driver_clock_hz": "fast"}),
+    ]
+    found = below_the_drivers(load(tmp_path, lines))
+    assert [(one.row.text("n"), one.driver) for one in found] == [("2", 2.1e9), ("3", 1.98e9)]
+
+
+def test_a_rung_is_told_with_its_size(tmp_path: Path) -> None:
+    line = rung_case("naive", 1e12, SINGLE, layout="aos")
+    line["facts"] = {"driver_clock_hz": 3e9}
+    (sentence,) = told(load(tmp_path, [line]))
+    assert "naive (" in sentence
+    assert "problem=single" in sentence
