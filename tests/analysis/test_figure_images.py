@@ -25,14 +25,10 @@ def test_a_tiny_run_keeps_the_contract(run: Path) -> None:
     assert findings(load_run(run)) == ()
 
 
-NOT_RECORDED = {"clock_under_load"}
-"""Figures of benchmarks that no recorded run has yet. It ends empty."""
-
-
 def test_the_tiny_runs_fill_every_figure_and_each_has_its_image() -> None:
     wanted = set(drawings())
     filled = {drawing.figure for drawing in wanted}
-    assert {figure.name for figure in figures.discover()} - filled == NOT_RECORDED
+    assert {figure.name for figure in figures.discover()} == filled
     assert {drawing.path for drawing in wanted} == set(IMAGES.iterdir()), f"run {REDRAW}"
 
 

@@ -6,10 +6,12 @@ from strata import reference
 from strata.figures import _chart as c
 from strata.figures._figure import Figure, attributes, params, prose
 from strata.ladder.best import Best, best_cases, common_size, published
-from strata.ladder.rungs import ONCE, PROBLEM_WORDS, gpus, rung_name, size, size_words
+from strata.ladder.rungs import ONCE, PROBLEM_WORDS, TENSOR, gpus, rung_name, size, size_words
 from strata.model import units
 
 SERIAL = "serial"
+_PAIRS = {ONCE: "each pair once", TENSOR: "on tensor cores"}
+"""How a rung computes a pair; the others do it twice."""
 
 
 def _rate(value: float) -> str:
@@ -53,7 +55,7 @@ def chart(steps: Sequence[Best]) -> c.Chart:
             seconds.append(c.Mark(place, step.second.value / scale))
         if step.limit:
             limit = step.limit.value / scale
-            what = f"each pair {'once' if step.rung == ONCE else 'twice'}"
+            what = _PAIRS.get(step.rung, "each pair twice")
             limits.append(c.Mark(place, limit))
             highest[what] = max(limit, highest.get(what, 0))
     theirs = [
@@ -104,8 +106,7 @@ def _caption(steps: Sequence[Best]) -> str:
         any(step.limit for step in steps)
         and "Strokes: what the instructions of a rung's inner loop allow if a warp issues in "
         "every cycle of the clock under this load, or what its reciprocal roots allow if they "
-        "take longer; dotted: the highest of them for code that "
-        "computes each pair twice, and once.",
+        "take longer; dotted: the highest of them for each way to compute a pair.",
         theirs and f"Others' code: {theirs}.",
     )
 

@@ -21,6 +21,8 @@ THESSALY = (32, 4096)
 """Systems, and bodies of each, whose 80 steps are the 4.3e10 interactions of the report."""
 ONCE = "pair_once"
 """The rung that computes each pair once, and so has an issue limit of its own."""
+TENSOR = "tensor_cores"
+"""The rung whose pairs are computed by products of matrices: it has one too."""
 SEVERAL = "several_gpus"
 PREFERRED = ("cupti_net", "event")
 """Of several methods of a quantity, those that stand for it: the peers time with events."""

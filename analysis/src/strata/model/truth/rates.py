@@ -15,7 +15,7 @@ MOVED_BOUND = 0.01
 
 OVERLAP = 1.2
 """Both ways at once over one way: less, and one direction waits for the other."""
-LARGE = 0.5
+LARGE = 0.9
 """Of the best bandwidth of one way: what a copy reaches whose time is that of its bytes."""
 
 LEAST_NUMBER, MOST_NUMBER = 1e-30, 1e30
