@@ -69,7 +69,7 @@ class Point:
 
 
 def points(run: Run, form: Form, *, nominal: bool) -> list[Point]:
-    """Of every rung, in the order of the ladder, of every profiled kernel, and of those timed whole.
+    """Of every rung, in the order of the ladder, every profiled kernel and all that is timed whole.
 
     What was counted, and in FLOP, where `nominal`, the same bytes with the nominal operations; what
     nobody counted has those alone, at the bytes that a step cannot do without.
