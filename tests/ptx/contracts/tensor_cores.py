@@ -44,8 +44,7 @@ def turn_of_blocks(listing: str) -> Iterator[str]:
 
 
 turn_of_near = turn(
-    {opcode: NEAR_PAIRS * count for opcode, count in TWO_SIDED.items()}
-    | {SHUFFLE: NEAR_SHUFFLES},
+    {opcode: NEAR_PAIRS * count for opcode, count in TWO_SIDED.items()} | {SHUFFLE: NEAR_SHUFFLES},
     beside=NEAR_BESIDE,
     most=SHUFFLE,
 )
