@@ -32,7 +32,8 @@ struct Turn {
 [[nodiscard]] Turn turn_of(Way way, const Image& image, const Params& params);
 
 /// Each of `count` pixels of a thread, the first at (x, y) and the next ones `step` further right:
-/// all loads, then all stores.
+/// all loads, then all stores. What would leave the image is not loaded: a compiler puts the only
+/// load of a thread behind that question in any case.
 template <Way way, unsigned count, class Memory>
 STRATA_HD void turn_pixels(Memory& memory, const Turn& turn, std::uint32_t x, std::uint32_t y,
                            std::uint32_t step) {
@@ -41,11 +42,11 @@ STRATA_HD void turn_pixels(Memory& memory, const Turn& turn, std::uint32_t x, st
   STRATA_UNROLLED
   for (unsigned i = 0; i < count; ++i) {
     spots[i] = turn.rotation.of(x + i * step, y);
-    if constexpr (way == Way::forward) {
-      memory.template load<1>(i, pixels + i, turn.image.at(x + i * step, y));
-    } else if (within(turn.image, spots[i])) {
-      memory.template load<1>(i, pixels + i, turn.image.at(spots[i].x, spots[i].y));
-    }
+    if (!within(turn.image, spots[i])) continue;
+    const bool forward = way == Way::forward;
+    memory.template load<1>(
+        i, pixels + i,
+        forward ? turn.image.at(x + i * step, y) : turn.image.at(spots[i].x, spots[i].y));
   }
   STRATA_UNROLLED
   for (unsigned i = 0; i < count; ++i) {

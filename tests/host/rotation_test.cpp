@@ -104,15 +104,24 @@ TEST(RotationPrediction, OfAQuarterHasAWarpInAsManyRowsAsItHadColumns) {
 }
 
 TEST(RotationPrediction, LeavesOutWhatLiesOutside) {
-  const Turn turn = turn_by(Way::forward, wide, 90);
-  std::uint64_t stored = 0;
-  for (std::uint32_t y = 0; y < wide.height; ++y) {
-    for (std::uint32_t x = 0; x < wide.width; ++x)
-      stored += within(wide, turn.rotation.of(x, y)) ? 1 : 0;
-  }
-  EXPECT_EQ(stored, 40U * 40);
-  EXPECT_LT(predicted(Way::forward, Form::original, turn).store_requests,
-            predicted(Way::forward, Form::original, turn).load_requests);
+  const LaunchTraffic whole =
+      predicted(Way::forward, Form::original, turn_by(Way::forward, wide, 0));
+  const LaunchTraffic some =
+      predicted(Way::forward, Form::original, turn_by(Way::forward, wide, 90));
+  EXPECT_LT(some.load_requests, whole.load_requests);
+  EXPECT_EQ(some.load_requests, some.store_requests);
+}
+
+TEST(RotationPrediction, IsWhatAnH200Counted) {
+  const auto by = [&](unsigned degrees) {
+    return predicted(Way::forward, Form::original, turn_by(Way::forward, seed_image, degrees));
+  };
+  EXPECT_EQ(by(30).load_requests, 51744U);
+  EXPECT_EQ(by(30).load_sectors, 103428U);
+  EXPECT_EQ(by(30).store_sectors, 515730U);
+  EXPECT_EQ(by(90).load_requests, 36720U);
+  EXPECT_EQ(by(90).load_sectors, 73440U);
+  EXPECT_EQ(by(90).store_sectors, 583200U);
 }
 
 TEST(RotationDeclarations, HaveAnAngle) {
