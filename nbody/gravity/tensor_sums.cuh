@@ -8,8 +8,8 @@
 //   one mma                      sums for the rows: r⁻³ times the moments of the columns
 //   four movmatrix and one mma   sums for the columns
 // What a lane holds of one product is what it hands to the next. Distances of the next block, roots
-// of this one and sums of the one before stand side by side in the code, and stay there, because
-// the compiler keeps the order of volatile asm.
+// of this one and sums of the one before stand side by side in the code, so that none waits for
+// another; ptxas still moves them, within the turn of the inner loop.
 #pragma once
 
 #include "nbody/gravity/sorted_groups.cuh"
