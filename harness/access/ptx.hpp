@@ -91,16 +91,28 @@ inline constexpr std::uint32_t no_index = 0xffffffff;
 /// One operand. `%r1`, `!%p1`, `-4`, `0f3F800000`, `%tid.x`, `sum`, `[%rd1+16]`, `[param_0]`,
 /// `{%f1, %f2}`, `_`.
 struct Operand {
-  enum class Kind : std::uint8_t { none, reg, integer, real, special, symbol, label, vector, sink };
+  enum class Kind : std::uint8_t {
+    none,
+    reg,
+    integer,
+    real,
+    special,
+    symbol,
+    function,
+    label,
+    vector,
+    sink
+  };
   Kind kind = Kind::none;
   bool negated = false;  ///< `!%p1`
   bool address = false;  ///< in brackets: a reg, symbol or integer, plus `offset`
   Special special = Special::other;
-  std::uint32_t index = no_index;  ///< reg: into Kernel::registers; symbol: into Module::symbols;
-                                   ///< label: into Kernel::labels
+  std::uint32_t index = no_index;   ///< reg: into Kernel::registers; symbol: into Module::symbols;
+                                    ///< function: into Module::kernels; label: into Kernel::labels
   std::uint64_t bits = 0;           ///< integer: two's complement; real: of the double
-  std::int64_t offset = 0;          ///< of an address
-  std::vector<Operand> items = {};  ///< of a vector; of a texture's or call's bracketed list
+  std::int64_t offset = 0;          ///< of an address, or of a symbol: `mov.u64 %rd1, table+8`
+  std::vector<Operand> items = {};  ///< of a vector; of a texture's or call's list; of brx.idx, in
+                                    ///< the place of its list's name: the labels of that list
 };
 
 /// A source position: the file's number in Module::files, and where it was inlined to, if it was.
@@ -108,7 +120,7 @@ struct Location {
   std::uint32_t file = 0;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::string function = {};            ///< of an inlined call, as mangled; else empty
+  std::string_view function = {};       ///< of an inlined call, as mangled; else empty
   std::uint32_t inlined_at = no_index;  ///< into Kernel::locations
 };
 
@@ -124,7 +136,7 @@ struct Instruction {
   [[nodiscard]] bool has(std::string_view modifier) const;
   /// The last type among the modifiers: of `cvt.u64.u32`, u32. `type(1)` is the one before it.
   [[nodiscard]] Type type(unsigned from_last = 0) const;
-  /// Of ld, st, atom, red, …: the one that is written, else generic.
+  /// Of ld, st, atom, red, …: the first that is written, else generic; of tex, suld, …: texture.
   [[nodiscard]] Space space() const;
   /// Elements of a vector access: 1, 2, 4 or 8.
   [[nodiscard]] unsigned vector_width() const;
@@ -147,15 +159,17 @@ struct Symbol {
   Space space = Space::generic;
   std::uint64_t bytes = 0;  ///< 0: extern, of a size that the launch tells
   std::uint64_t align = 1;
-  std::vector<std::uint8_t> initial =
-      {};                           ///< of a constant or global with an initialiser of numbers
+  std::vector<std::uint8_t> initial = {};  ///< its first bytes, where they are written as numbers;
+                                           ///< those after them are 0
+  bool initial_is_known = true;     ///< false: the initialiser holds addresses, and is not read
   std::uint32_t kernel = no_index;  ///< of a param or a variable inside a kernel: whose
   std::uint64_t offset = 0;         ///< of a param: from the first byte of the parameters
 };
 
 struct Kernel {
   std::string_view name = {};
-  bool entry = false;                      ///< .entry; else .func
+  bool entry = false;    ///< .entry; else .func
+  bool defined = false;  ///< false: only declared, or the other name of a function
   std::vector<std::uint32_t> params = {};  ///< into Module::symbols
   std::vector<Register> registers = {};
   std::vector<Label> labels = {};
@@ -168,9 +182,10 @@ struct Kernel {
 };
 
 struct Module {
-  std::vector<char> text = {};   ///< what the views refer to; a move keeps its place
-  unsigned version = 0;          ///< 90 of `.version 9.0`
-  std::string_view target = {};  ///< "sm_90a"
+  std::vector<char> text = {};           ///< what the views refer to; a move keeps its place
+  std::vector<char> debug_strings = {};  ///< .debug_str: what Location::function refers to
+  unsigned version = 0;                  ///< 90 of `.version 9.0`
+  std::string_view target = {};          ///< "sm_90a"
   std::vector<std::string> files =
       {};  ///< by number, from 1 on, as `.file` gives them; "" where none
   std::vector<Symbol> symbols = {};
@@ -181,14 +196,18 @@ struct Module {
   Module& operator=(Module&&) = default;
 };
 
-/// Largest text, longest line and newest `.version` that are read.
-inline constexpr std::size_t max_ptx_bytes = 256u << 20;
-inline constexpr std::size_t max_ptx_line = 1u << 20;
+/// Largest text, longest line (a table of a megabyte is one), deepest nesting, most parts
+/// (instructions, operands, modifiers and declarations: some 500 MB) and newest `.version` that are
+/// read.
+inline constexpr std::size_t max_ptx_bytes = 256U << 20U;
+inline constexpr std::size_t max_ptx_line = 8U << 20U;
+inline constexpr std::size_t max_ptx_depth = 64;
+inline constexpr std::size_t max_ptx_parts = 8U << 20U;
 inline constexpr unsigned newest_ptx = 92;
 
 /// Reads a module. Throws UsageError "FILE:LINE: …" for what is not PTX, a newer version, a NUL, a
-/// line or text over the limits. What it reads but does not know (an opcode, a directive, a
-/// modifier) it keeps or passes over.
+/// name without a declaration, a line or text over the limits. What it reads but does not know (an
+/// opcode, a directive, a modifier) it keeps or passes over.
 [[nodiscard]] Module read(std::string text, std::string_view file);
 
 }  // namespace strata::ptx
