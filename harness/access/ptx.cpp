@@ -984,6 +984,12 @@ void Reader::read_instruction(const Token& opcode, std::uint32_t guard, bool neg
     if (!lexer_.take_if(",") && !lexer_.take_if("|")) break;
   }
   lexer_.need(";");
+  const std::size_t target = is_branch ? 0 : 1;
+  if ((is_branch || opcode.is("brx")) &&
+      (instruction.operands.size() <= target || instruction.operands[target].kind != Kind::label)) {
+    lexer_.refuse_at(opcode.line, "a branch to what is no label", "a label or a list of labels",
+                     "give PTX as a compiler writes it");
+  }
   now_.instructions.push_back(std::move(instruction));
 }
 
@@ -993,7 +999,13 @@ void Reader::settle_labels() {
     Operand& operand = now_.instructions[use.instruction].operands[use.operand];
     const LabelFound& found = find_label(use.block, use.name);
     operand.index = found.label;
-    if (found.targets.empty()) continue;
+    const bool is_list = now_.instructions[use.instruction].opcode == "brx";
+    if (is_list == found.targets.empty()) {
+      lexer_.refuse_at(use.name.line, in_quotes(use.name.text) + " is of the other kind",
+                       is_list ? "a list of labels" : "a label",
+                       "give PTX as a compiler writes it");
+    }
+    if (!is_list) continue;
     operand.kind = Kind::vector;
     operand.index = no_index;
     for (const Token& target : found.targets) {
