@@ -251,8 +251,10 @@ struct Declared {
 
 class Reader {
  public:
-  Reader(Module& module, std::string_view file)
-      : module_{module}, lexer_{{module.text.data(), module.text.size()}, file} {}
+  Reader(Module& module, std::string_view file, std::size_t most_parts)
+      : module_{module},
+        lexer_{{module.text.data(), module.text.size()}, file},
+        most_parts_{most_parts} {}
 
   void run();
 
@@ -313,6 +315,7 @@ class Reader {
 
   Module& module_;
   Lexer lexer_;
+  std::size_t most_parts_;
   std::size_t parts_ = 0;
   std::uint64_t initial_bytes_ = 0;
 
@@ -347,11 +350,10 @@ class Reader {
 };
 
 void Reader::count_part() {
-  if (++parts_ <= max_ptx_parts) return;
-  lexer_.refuse_at(
-      lexer_.peek().line,
-      fmt::format("more than {} instructions, operands and declarations", max_ptx_parts),
-      "a smaller module", "compile fewer kernels into one file");
+  if (++parts_ <= most_parts_) return;
+  lexer_.refuse_at(lexer_.peek().line,
+                   fmt::format("more than {} instructions, operands and declarations", most_parts_),
+                   "a smaller module", "compile fewer kernels into one file");
 }
 
 void Reader::go_deeper() {
@@ -1073,6 +1075,7 @@ Operand Reader::read_list(std::string_view end) {
 
 Operand Reader::read_address() {
   lexer_.need("[");
+  go_deeper();
   const Token first = lexer_.peek();
   Operand operand = read_operand(false);
   if (operand.kind == Kind::label) refuse_undeclared(first);
@@ -1087,6 +1090,7 @@ Operand Reader::read_address() {
     }
     lexer_.need("]");
   }
+  --depth_;
   operand.address = true;
   return operand;
 }
@@ -1117,8 +1121,8 @@ Operand Reader::read_name() {
   }
   if (name.text.starts_with('%')) {
     const auto special = special_of({name.text.data(), name.text.size() + part.size()});
-    if (!special) refuse_undeclared(name);
-    return {.kind = Kind::special, .special = *special};
+    if (!special && module_.version <= known_ptx) refuse_undeclared(name);
+    return {.kind = Kind::special, .special = special.value_or(Special::other)};
   }
   return {.kind = Kind::label};
 }
@@ -1206,7 +1210,7 @@ unsigned Instruction::vector_width() const {
   return 1;
 }
 
-Module read(std::string text, std::string_view file) {
+Module read(std::string text, std::string_view file, std::size_t most_parts) {
   if (text.size() > max_ptx_bytes) {
     refuse({file}, fmt::format("has more than {} bytes", max_ptx_bytes), "a smaller PTX text",
            "compile fewer kernels into one file");
@@ -1230,7 +1234,7 @@ Module read(std::string text, std::string_view file) {
   Module module;
   module.text.assign(text.begin(), text.end());
   text = {};
-  Reader{module, file}.run();
+  Reader{module, file, most_parts}.run();
   return module;
 }
 
