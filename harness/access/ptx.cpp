@@ -272,6 +272,7 @@ class Reader {
   void read_debug_strings();
   void read_alias();
   void pass_over_directive();
+  void pass_over_brackets();
   void pass_to(std::string_view sign);
 
   // Declarations.
@@ -519,6 +520,17 @@ void Reader::pass_over_directive() {
   }
 }
 
+/// Passes over "(…)", whatever is in it.
+void Reader::pass_over_brackets() {
+  lexer_.need("(");
+  for (std::size_t open = 1; open > 0;) {
+    if (lexer_.peek().kind == Token::Kind::end) lexer_.unexpected("')'");
+    const Token token = lexer_.take();
+    if (token.is("(")) ++open;
+    if (token.is(")")) --open;
+  }
+}
+
 void Reader::pass_to(std::string_view sign) {
   while (!lexer_.take_if(sign)) {
     if (lexer_.peek().kind == Token::Kind::end) lexer_.need(sign);
@@ -548,8 +560,7 @@ bool Reader::take_declaration_word(Declared& declared) {
   } else if (word == "v2" || word == "v4" || word == "v8") {
     declared.parts = static_cast<unsigned>(word[1] - '0');
   } else if (word == "attribute") {
-    lexer_.need("(");
-    pass_to(")");
+    pass_over_brackets();
   }
   return true;
 }
@@ -806,7 +817,8 @@ void Reader::read_limits() {
       continue;
     }
     if (lexer_.peek().is("(")) {
-      if (word.is(".attribute")) pass_to(")");
+      if (!word.is(".attribute")) break;  // what the function returns
+      pass_over_brackets();
       continue;
     }
     std::array<std::uint32_t, 3> sizes{1, 1, 1};

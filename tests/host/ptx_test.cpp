@@ -658,9 +658,10 @@ TEST(PtxReader, TakesATextThatEndsAnywhere) {
 .func (.reg .u32 %out) f(.param .align 4 .b8 p[4]) .attribute(.unified(1, 2)) {
   .reg .v2 .b32 %v<3>; .shared .b8 s[4];
   { .loc 1 2 3, function_name $a+1, inlined_at 1 2 3
-    L: T: .branchtargets L; @!%p1 brx.idx %out, T; .reg .pred %p<2>; }
+    L: T: .branchtargets L; .reg .pred %p<2>; @!%p1 brx.idx %out, T; }
   tex.1d.v2.f32.s32 {%out, _}, [s, {%v1.x}]; call (%out), f, (%out); mov.b32 %out, s+4;
   ret; })";
+  ASSERT_EQ(refusal(whole), "");
   std::size_t refused = 0;
   for (std::size_t end = 0; end <= whole.size(); ++end) {
     const std::string message = refusal(whole.substr(0, end));
