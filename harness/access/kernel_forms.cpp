@@ -369,16 +369,13 @@ FormId KernelForms::carried_out(FormId form, std::uint32_t from, std::uint32_t t
           if (hidden.has_left_loop || !flow_.is_in(loop, ssa_[hidden.value].block)) {
             return std::nullopt;
           }
-          // Found again by a search from the end: there are few, and they were made just now.
-          for (std::size_t h = hidden_.size(); h-- > 0;) {
-            if (hidden_[h].value == hidden.value && hidden_[h].has_left_loop) {
-              return forms_.leaf(AtomKind::hidden, static_cast<std::uint32_t>(h), atom.range, 0,
-                                 atom.bytes, atom.is_signed);
-            }
-            if (hidden_.size() - h > 64) break;
+          const auto known = left_.find(atom.which);
+          const auto number = known != left_.end() ? known->second
+                                                   : static_cast<std::uint32_t>(hidden_.size());
+          if (known == left_.end()) {
+            hidden_.push_back({hidden.reason, hidden.value, hidden.instruction, true});
+            left_.emplace(atom.which, number);
           }
-          const auto number = static_cast<std::uint32_t>(hidden_.size());
-          hidden_.push_back({hidden.reason, hidden.value, hidden.instruction, true});
           return forms_.leaf(AtomKind::hidden, number, atom.range, 0, atom.bytes, atom.is_signed);
         },
         replaced);

@@ -190,6 +190,7 @@ class KernelForms {
   std::vector<Meaning> meanings_;
   std::vector<bool> is_known_;
   std::vector<Hidden> hidden_;
+  std::unordered_map<std::uint32_t, std::uint32_t> left_;  // hidden in a loop → read behind it
   std::vector<LoopForms> loops_;
   std::vector<Condition> conditions_;
   std::vector<std::vector<std::uint32_t>> sets_;
