@@ -69,10 +69,6 @@ bool fits(Wide value) {
   return value >= -most_coefficient && value <= most_coefficient;
 }
 
-std::string text_of(Wide value) {
-  return fits(value) ? fmt::format("{}", narrow(value)) : fmt::format("{}", value);
-}
-
 }  // namespace
 
 Interval register_range(unsigned bits, bool is_signed) {
@@ -161,6 +157,7 @@ FormId Forms::store(int64_t constant, std::vector<Term>& terms) {
   }
   terms.resize(kept);
   if (terms.size() > most_terms) return no_form;
+  if (const FormId joined = join_division(constant, terms); joined != no_form) return joined;
 
   std::size_t hash = mixed(terms.size(), static_cast<uint64_t>(constant));
   for (const Term& term : terms)
@@ -193,6 +190,52 @@ FormId Forms::store(int64_t constant, std::vector<Term>& terms) {
   forms_.push_back(stored);
   form_index_.emplace(hash, id);
   return id;
+}
+
+/// d · (x / d) + x % d is x, and x − x % d is d · (x / d), times whatever. no_form: there is none.
+FormId Forms::join_division(int64_t constant, const std::vector<Term>& terms) {
+  const auto divided = [&](const Term& term, AtomKind kind) -> const Atom* {
+    const auto factors = factors_of(term);
+    if (factors.size() != 1 || atoms_[factors[0]].kind != kind) return nullptr;
+    return constant_of(atoms_[factors[0]].operands[1]) ? &atoms_[factors[0]] : nullptr;
+  };
+  for (const Term& term : terms) {
+    const Atom* const found = divided(term, AtomKind::remainder);
+    if (found == nullptr) continue;
+    const FormId numerator = found->operands[0];
+    const FormId divisor = found->operands[1];
+    const int64_t by = *constant_of(divisor);
+    const Wide times = Wide{by} * term.coefficient;
+    if (!fits(times)) continue;
+    const auto without = [&](std::uint32_t other) {
+      std::vector<Term> left = terms;
+      std::erase_if(left, [&](const Term& one) {
+        return one.product == term.product || one.product == other;
+      });
+      return store(constant, left);
+    };
+    for (const Term& other : terms) {
+      const Atom* const quotient_atom = divided(other, AtomKind::quotient);
+      if (quotient_atom != nullptr && quotient_atom->operands[0] == numerator &&
+          quotient_atom->operands[1] == divisor && other.coefficient == times) {
+        const int64_t coefficient = term.coefficient;
+        return linear(without(other.product), numerator, coefficient);
+      }
+    }
+    const auto parts = terms_of(numerator);
+    const auto is_there = [&](const Term& part) {
+      return std::ranges::any_of(terms, [&](const Term& other) {
+        return other.product == part.product &&
+               Wide{other.coefficient} == -Wide{part.coefficient} * term.coefficient;
+      });
+    };
+    if (!parts.empty() && std::ranges::all_of(parts, is_there)) {
+      const int64_t coefficient = term.coefficient;
+      const FormId rest = linear(without(term.product), numerator, coefficient);
+      return linear(rest, quotient(numerator, divisor), narrow(-times));
+    }
+  }
+  return no_form;
 }
 
 std::span<const Term> Forms::terms_of(FormId form) const {
@@ -413,7 +456,7 @@ FormId Forms::quotient(FormId a, FormId b, const Interval& range) {
   const auto by = constant_of(b);
   if (!by) {
     const Interval divisor = range_of(b);
-    const bool positive = divisor.low > 0;
+    const bool positive = divisor.low >= 0;  // by 0, there is no quotient
     if (positive && known.low >= 0) {
       // What the divisor divides, where the rest is less than the divisor.
       std::vector<Term> divided;
@@ -537,11 +580,12 @@ FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
   const auto by = constant_of(b);
   if (!by) {
     const Interval divisor = range_of(b);
-    if (divisor.low > 0 && known.low >= 0) {
+    if (divisor.low >= 0 && known.low >= 0) {
       const FormId difference = subtract(a, b);
       if (difference != no_form && range_of(difference).high < 0) return a;
     }
-    const Interval values = divisor.low > 0 ? Interval{0, bound_sum(divisor.high, -1)} : everything;
+    Interval values = divisor.low >= 0 ? Interval{0, bound_sum(divisor.high, -1)} : everything;
+    if (divisor.low >= 0 && known.low >= 0) values.high = std::min(values.high, known.high);
     return compound({.kind = AtomKind::remainder,
                      .operand_count = 2,
                      .operands = {a, b, no_form},
@@ -612,7 +656,7 @@ FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
 FormId Forms::truncated(AtomKind kind, FormId a, FormId b) {
   if (a == no_form || b == no_form) return no_form;
   const bool is_quotient = kind == AtomKind::truncated_quotient;
-  if (range_of(a).low >= 0 && range_of(b).low > 0) {
+  if (range_of(a).low >= 0 && range_of(b).low >= 0) {
     return is_quotient ? quotient(a, b) : remainder(a, b);
   }
   const auto by = constant_of(b);
@@ -643,17 +687,18 @@ FormId Forms::extreme(AtomKind kind, FormId a, FormId b) {
                    .range = range});
 }
 
-FormId Forms::select(FormId predicate, FormId yes, FormId no) {
+FormId Forms::select(FormId predicate, FormId yes, FormId no, const Interval& range) {
   if (predicate == no_form || yes == no_form || no == no_form) return no_form;
   if (yes == no) return yes;
   if (const auto known = constant_of(predicate)) return *known != 0 ? yes : no;
-  if (forms_[predicate].constant == 1) return select(opposite(predicate), no, yes);
+  if (forms_[predicate].constant == 1) return select(opposite(predicate), no, yes, range);
   const Interval& one = range_of(yes);
   const Interval& other = range_of(no);
-  return compound({.kind = AtomKind::select,
-                   .operand_count = 3,
-                   .operands = {predicate, yes, no},
-                   .range = {std::min(one.low, other.low), std::max(one.high, other.high)}});
+  return compound(
+      {.kind = AtomKind::select,
+       .operand_count = 3,
+       .operands = {predicate, yes, no},
+       .range = both_of({std::min(one.low, other.low), std::max(one.high, other.high)}, range)});
 }
 
 FormId Forms::negative(FormId a, const Interval& range) {
@@ -747,6 +792,19 @@ FormId Forms::bits(AtomKind kind, FormId a, FormId b) {
       return range_of(low).within({0, Wide{divisor_of(high, none)} - 1});
     };
     if (apart(a, b) || apart(b, a)) return add(a, b);
+    if (mask && *mask > 0 && *mask < (int64_t{1} << 32U)) {
+      // Ones where a sum has none: between its multiples of a power of two and the rest.
+      const auto above = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(*mask) + 1));
+      std::vector<Term> rest;
+      for (const Term& term : terms_of(a)) {
+        if (term.coefficient % above != 0) rest.push_back(term);
+      }
+      const FormId low = store(narrow(floor_mod(forms_[a].constant, above)), rest);
+      if (low != no_form &&
+          range_of(low).within({0, Wide{static_cast<int64_t>(power_in(*mask))} - 1})) {
+        return add(a, b);
+      }
+    }
   }
   const Interval& one = range_of(a);
   const Interval& other = range_of(b);
@@ -773,45 +831,52 @@ FormId Forms::bits(AtomKind kind, FormId a, FormId b) {
 uint64_t Forms::divisor_of(FormId form,
                            const std::function<uint64_t(const Atom&)>& alignment) const {
   uint64_t divisor = power_in(forms_[form].constant);
-  for (const Term& term : terms_of(form)) {
-    uint64_t of_term = power_in(term.coefficient);
-    for (const AtomId factor : factors_of(term)) {
-      const Atom& atom = atoms_[factor];
-      const auto of = [&](std::size_t operand) {
-        return divisor_of(atom.operands[operand], alignment);
-      };
-      uint64_t of_factor = 1;
-      switch (atom.kind) {
-        case AtomKind::remainder:
-        case AtomKind::minimum:
-        case AtomKind::maximum:
-        case AtomKind::bit_or:
-        case AtomKind::bit_xor:
-          of_factor = std::min(of(0), of(1));
-          break;
-        case AtomKind::select:
-          of_factor = std::min(of(1), of(2));
-          break;
-        case AtomKind::bit_and:
-          of_factor = std::max(of(0), of(1));
-          break;
-        default:
-          if (atom.operand_count == 0) of_factor = alignment(atom);
-      }
-      of_term = std::min(most_divisor, of_term * of_factor);
-    }
-    divisor = std::min(divisor, of_term);
-  }
+  for (const Term& term : terms_of(form))
+    divisor = std::min(divisor, divisor_of(term, alignment));
   return divisor;
 }
 
-void Forms::visit(FormId form, const std::function<void(AtomId)>& see) const {
-  for (const Term& term : terms_of(form)) {
-    for (const AtomId factor : factors_of(term)) {
-      see(factor);
-      for (std::size_t i = 0; i < atoms_[factor].operand_count; ++i)
-        visit(atoms_[factor].operands[i], see);
+uint64_t Forms::divisor_of(const Term& term,
+                           const std::function<uint64_t(const Atom&)>& alignment) const {
+  uint64_t of_term = power_in(term.coefficient);
+  for (const AtomId factor : factors_of(term)) {
+    const Atom& atom = atoms_[factor];
+    const auto of = [&](std::size_t operand) {
+      return divisor_of(atom.operands[operand], alignment);
+    };
+    uint64_t of_factor = 1;
+    switch (atom.kind) {
+      case AtomKind::remainder:
+      case AtomKind::minimum:
+      case AtomKind::maximum:
+      case AtomKind::bit_or:
+      case AtomKind::bit_xor:
+        of_factor = std::min(of(0), of(1));
+        break;
+      case AtomKind::select:
+        of_factor = std::min(of(1), of(2));
+        break;
+      case AtomKind::bit_and:
+        of_factor = std::max(of(0), of(1));
+        break;
+      default:
+        if (atom.operand_count == 0) of_factor = alignment(atom);
     }
+    of_term = std::min(most_divisor, of_term * of_factor);
+  }
+  return of_term;
+}
+
+void Forms::visit(FormId form, const std::function<void(AtomId)>& see) const {
+  for (const Term& term : terms_of(form))
+    visit(term, see);
+}
+
+void Forms::visit(const Term& term, const std::function<void(AtomId)>& see) const {
+  for (const AtomId factor : factors_of(term)) {
+    see(factor);
+    for (std::size_t i = 0; i < atoms_[factor].operand_count; ++i)
+      visit(atoms_[factor].operands[i], see);
   }
 }
 

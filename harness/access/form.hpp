@@ -124,12 +124,14 @@ class Forms {
   /// As modulo_power, with whole-register atoms read as signed or unsigned: as the range wants.
   [[nodiscard]] FormId reread(FormId a, unsigned bits, bool is_signed);
 
-  // `range` is what the first operand is known to lie in where this is asked.
+  // `range` is what the first operand (of a selection, the result) is known to lie in where this is
+  // asked. Division by 0 has no value, so that an unsigned divisor is at least 1.
   [[nodiscard]] FormId quotient(FormId a, FormId b, const Interval& range = everything);
   [[nodiscard]] FormId remainder(FormId a, FormId b, const Interval& range = everything);
   [[nodiscard]] FormId truncated(AtomKind kind, FormId a, FormId b);
   [[nodiscard]] FormId extreme(AtomKind kind, FormId a, FormId b);
-  [[nodiscard]] FormId select(FormId predicate, FormId yes, FormId no);
+  [[nodiscard]] FormId select(FormId predicate, FormId yes, FormId no,
+                              const Interval& range = everything);
   [[nodiscard]] FormId negative(FormId a, const Interval& range = everything);
   [[nodiscard]] FormId zero(FormId a, const Interval& range = everything);
   [[nodiscard]] FormId both(FormId a, FormId b);
@@ -147,13 +149,17 @@ class Forms {
   [[nodiscard]] std::optional<AtomId> only_atom(FormId form) const;
   [[nodiscard]] const Interval& range_of(FormId form) const { return forms_[form].range; }
   [[nodiscard]] Interval range_of(const Term& term) const;
-  /// A power of two, at most 2^32, that divides the value of the atom. Of addresses, who lays them
+  /// A power of two, at most 2^32, that divides the value. Of addresses, who lays them
   /// tells (`alignment`).
   [[nodiscard]] std::uint64_t divisor_of(
       FormId form, const std::function<std::uint64_t(const Atom&)>& alignment) const;
 
+  [[nodiscard]] std::uint64_t divisor_of(
+      const Term& term, const std::function<std::uint64_t(const Atom&)>& alignment) const;
+
   /// Every atom in the form and in its operands.
   void visit(FormId form, const std::function<void(AtomId)>& see) const;
+  void visit(const Term& term, const std::function<void(AtomId)>& see) const;
   [[nodiscard]] bool mentions(FormId form, const std::function<bool(const Atom&)>& is_meant) const;
 
   /// Replaces atoms; the replacement of an atom is asked for once in each Replaced.
@@ -182,6 +188,7 @@ class Forms {
     std::uint32_t count = 0;
   };
   [[nodiscard]] FormId store(std::int64_t constant, std::vector<Term>& terms);
+  [[nodiscard]] FormId join_division(std::int64_t constant, const std::vector<Term>& terms);
   [[nodiscard]] FormId compound(Atom atom);
   [[nodiscard]] FormId linear(FormId a, FormId b, std::int64_t by);
   [[nodiscard]] AtomId intern(const Atom& atom);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cxxabi.h>
 #include <iterator>
+#include <memory>
 
 namespace strata::access {
 namespace {
@@ -127,14 +130,9 @@ ConditionSet KernelForms::condition(FormId form, const Interval& range) {
 }
 
 void KernelForms::add_fact(std::uint32_t block, FormId form, const Interval& range,
-                           ConditionSet conditions, bool is_not_zero) {
+                           ConditionSet conditions) {
   if (form == no_form || forms_.constant_of(form)) return;
-  facts_.push_back({.form = form,
-                    .range = range,
-                    .conditions = conditions,
-                    .block = block,
-                    .is_not_zero = is_not_zero,
-                    .next = first_fact_[block]});
+  facts_.push_back({form, range, conditions, block, first_fact_[block]});
   first_fact_[block] = static_cast<std::uint32_t>(facts_.size() - 1);
 }
 
@@ -165,11 +163,30 @@ void KernelForms::add_facts(std::uint32_t block, const Meaning& predicate, bool 
                first.conditions);
       return;
     case AtomKind::zero:
-      add_fact(block, first.form, truth ? Interval{0, 0} : everything, first.conditions, !truth);
+      if (truth) {
+        add_fact(block, first.form, {0, 0}, first.conditions);
+      } else if (forms_.range_of(first.form).low == 0) {
+        add_fact(block, first.form, {1, unbounded}, first.conditions);
+      } else if (forms_.range_of(first.form).high == 0) {
+        add_fact(block, first.form, {-unbounded, -1}, first.conditions);
+      }
       return;
     default:
       return;
   }
+}
+
+/// By what to multiply `other` so that taking it from `form` cancels a term: each once.
+std::vector<std::int64_t> KernelForms::multiples_of(FormId form, FormId other) const {
+  std::vector<std::int64_t> multiples;
+  for (const Term& term : forms_.terms_of(other)) {
+    for (const Term& own : forms_.terms_of(form)) {
+      if (own.product != term.product || own.coefficient % term.coefficient != 0) continue;
+      const std::int64_t by = own.coefficient / term.coefficient;
+      if (std::ranges::count(multiples, by) == 0) multiples.push_back(by);
+    }
+  }
+  return multiples;
 }
 
 KernelForms::Proof KernelForms::prove(std::uint32_t block, FormId form, const Interval& wanted,
@@ -192,16 +209,14 @@ KernelForms::Proof KernelForms::prove(std::uint32_t block, FormId form, const In
         better.range = both;
         better.conditions = united(better.conditions, fact.conditions);
       };
-      const FormId rest = forms_.subtract(form, fact.form);
-      const FormId sum = forms_.add(form, fact.form);
-      if (fact.is_not_zero) {
-        const auto apart = rest == no_form ? std::nullopt : forms_.constant_of(rest);
-        if (apart && better.range.low == *apart) take({better.range.low + 1, unbounded});
-        if (apart && better.range.high == *apart) take({-unbounded, better.range.high - 1});
-        continue;
+      // form = by · fact + rest, for the multiples that cancel a term of both.
+      const auto multiples = multiples_of(form, fact.form);
+      for (const std::int64_t by : multiples) {
+        const FormId rest = forms_.subtract(form, forms_.scale(fact.form, by));
+        if (rest == no_form) continue;
+        const Interval scaled = Interval{by, by} * fact.range;
+        take(scaled + forms_.range_of(rest));
       }
-      if (rest != no_form) take(fact.range + forms_.range_of(rest));
-      if (sum != no_form) take(forms_.range_of(sum) - fact.range);
     }
     proof = better;
     proof.is_proved = proof.range.within(wanted);
@@ -370,8 +385,8 @@ FormId KernelForms::carried_out(FormId form, std::uint32_t from, std::uint32_t t
             return std::nullopt;
           }
           const auto known = left_.find(atom.which);
-          const auto number = known != left_.end() ? known->second
-                                                   : static_cast<std::uint32_t>(hidden_.size());
+          const auto number =
+              known != left_.end() ? known->second : static_cast<std::uint32_t>(hidden_.size());
           if (known == left_.end()) {
             hidden_.push_back({hidden.reason, hidden.value, hidden.instruction, true});
             left_.emplace(atom.which, number);
@@ -801,8 +816,25 @@ Meaning KernelForms::gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs
   const Meaning first = gated(std::move(yes), join, depth + 1);
   const Meaning second = gated(std::move(no), join, depth + 1);
   const FormId told = carried_out(predicate.form, top, join);
-  return {forms_.select(told, first.form, second.form),
+  return {chosen(join, told, first.form, second.form),
           united(predicate.conditions, united(first.conditions, second.conditions))};
+}
+
+/// A selection whose range takes in what the predicate says of either side.
+FormId KernelForms::chosen(std::uint32_t block, FormId predicate, FormId yes, FormId no) {
+  if (predicate == no_form || yes == no_form || no == no_form) return no_form;
+  const auto given = [&](FormId form, bool truth) {
+    const std::uint32_t before = first_fact_[block];
+    add_facts(block, {predicate, 0}, truth, 0);
+    constexpr Interval never{1, 0};
+    const Interval range = prove(block, form, never, true).range;
+    first_fact_[block] = before;
+    return range;
+  };
+  const Interval one = given(yes, true);
+  const Interval other = given(no, false);
+  return forms_.select(predicate, yes, no,
+                       {std::min(one.low, other.low), std::max(one.high, other.high)});
 }
 
 Meaning KernelForms::meaning_of_phi(ValueId phi) {
@@ -1358,10 +1390,23 @@ std::string KernelForms::name(const Atom& atom) const {
     case AtomKind::table:
     case AtomKind::symbol: {
       const ptx::Symbol& symbol = module_.symbols[atom.which];
-      std::string_view name = symbol.name;
+      std::string plain{symbol.name};
+      if (plain.starts_with("_Z")) {
+        // A variable of C++: its own name says enough.
+        int status = 0;
+        const std::unique_ptr<char, decltype(&std::free)> readable{
+            abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status), &std::free};
+        if (status == 0) {
+          plain = readable.get();
+          if (const auto colons = plain.rfind("::"); colons != std::string::npos) {
+            plain.erase(0, colons + 2);
+          }
+        }
+      }
+      std::string_view name = plain;
       // A compiler numbers parameters behind the kernel's name, which says nothing here.
-      if (name.starts_with(kernel_.name) && name.size() > kernel_.name.size() + 1) {
-        name.remove_prefix(kernel_.name.size() + 1);
+      if (symbol.name.starts_with(kernel_.name) && symbol.name.size() > kernel_.name.size() + 1) {
+        name = symbol.name.substr(kernel_.name.size() + 1);
       }
       if (atom.kind != AtomKind::parameter || symbol.bytes == atom.bytes) return std::string{name};
       return fmt::format("{}[{}]", name, atom.place);

@@ -118,13 +118,12 @@ class KernelForms {
   [[nodiscard]] std::uint32_t line_of(std::uint32_t instruction) const;
 
  private:
-  /// `form` lies in `range`, or is not 0, wherever the block runs and the conditions hold.
+  /// `form` lies in `range` wherever the block runs and the conditions hold.
   struct Fact {
     FormId form = no_form;
     Interval range;
     ConditionSet conditions = 0;
     std::uint32_t block = 0;  ///< where it was found
-    bool is_not_zero = false;
     std::uint32_t next = no_index;
   };
   struct GuardNode {
@@ -150,8 +149,8 @@ class KernelForms {
 
   void enter(std::uint32_t block);
   void add_facts(std::uint32_t block, const Meaning& predicate, bool truth, unsigned depth);
-  void add_fact(std::uint32_t block, FormId form, const Interval& range, ConditionSet conditions,
-                bool is_not_zero = false);
+  void add_fact(std::uint32_t block, FormId form, const Interval& range, ConditionSet conditions);
+  [[nodiscard]] std::vector<std::int64_t> multiples_of(FormId form, FormId other) const;
   [[nodiscard]] Proof prove(std::uint32_t block, FormId form, const Interval& wanted,
                             bool needs_no_conditions = false);
   [[nodiscard]] Exact exact(std::uint32_t block, const Meaning& meaning, unsigned bits,
@@ -169,6 +168,7 @@ class KernelForms {
   [[nodiscard]] Meaning meaning_of_phi(ValueId phi);
   [[nodiscard]] Meaning gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs,
                               std::uint32_t join, unsigned depth);
+  [[nodiscard]] FormId chosen(std::uint32_t block, FormId predicate, FormId yes, FormId no);
   [[nodiscard]] Meaning branch_predicate(std::uint32_t block);
 
   void evaluate(ValueId value);

@@ -42,8 +42,9 @@ struct Pattern {
   bool is_constant = false;
   std::array<std::int64_t, warp_lanes> offsets{};
   FormId first = no_form;
-  FormId second = no_form;  ///< what lane 1 adds, where that is no constant
-  bool is_linear = false;   ///< lane l adds l times that
+  FormId second = no_form;  ///< what lane 1 adds
+  FormId apart = no_form;   ///< what the first lane adds that adds no constant
+  bool is_linear = false;   ///< lane l adds l times what lane 1 adds
 };
 
 enum class Lane : std::uint8_t { on, off, open };
@@ -91,6 +92,7 @@ class Prover {
   void find_space(AccessProof& access) const;
   [[nodiscard]] std::string hidden_reason(FormId form);
   [[nodiscard]] std::vector<std::string> leaves_of(FormId form) const;
+  [[nodiscard]] std::vector<std::string> leaves_of(const Term& term) const;
   [[nodiscard]] std::uint64_t alignment(const Atom& atom, std::optional<AtomId> base) const;
   void find_remedy(AccessProof& access, const Pattern& pattern) const;
 
@@ -193,6 +195,7 @@ const Pattern& Prover::pattern_of(FormId form, std::size_t shape) {
       const FormId apart = forms_.subtract(in_lane(form, shapes_[shape], lane), pattern.first);
       if (lane == 1) pattern.second = apart;
       const auto bytes = apart == no_form ? std::nullopt : forms_.constant_of(apart);
+      if (pattern.is_constant && !bytes) pattern.apart = apart;
       pattern.is_constant = pattern.is_constant && bytes.has_value();
       pattern.offsets[lane] = bytes.value_or(0);
       pattern.is_linear =
@@ -462,7 +465,17 @@ std::string Prover::hidden_reason(FormId form) {
 /// The parameters, sizes and hidden values in a form, by name, each once.
 std::vector<std::string> Prover::leaves_of(FormId form) const {
   std::vector<std::string> names;
-  forms_.visit(form, [&](AtomId id) {
+  for (const Term& term : forms_.terms_of(form)) {
+    for (std::string& name : leaves_of(term)) {
+      if (std::ranges::count(names, name) == 0) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> Prover::leaves_of(const Term& term) const {
+  std::vector<std::string> names;
+  forms_.visit(term, [&](AtomId id) {
     const Atom& atom = forms_.atom(id);
     if (atom.operand_count != 0 && atom.kind != AtomKind::table) return;
     std::string name = atom.kind == AtomKind::warp
@@ -666,8 +679,7 @@ void Prover::judge(AccessProof& access) {
               access.width / static_cast<std::uint64_t>(terms[0].coefficient));
         }
       }
-      access.depends_on = pattern.second == no_form ? leaves_of(moving) : leaves_of(pattern.second);
-      if (!pattern.is_linear) access.depends_on = leaves_of(moving);
+      access.depends_on = leaves_of(pattern.apart == no_form ? moving : pattern.apart);
       if (access.reason.empty()) {
         access.reason = fmt::format("the distance of lanes follows from {}",
                                     fmt::join(access.depends_on, ", "));
@@ -724,10 +736,12 @@ void Prover::judge(AccessProof& access) {
       return;
     }
     if (parts.least != parts.most) {
-      for (const std::string& name : leaves_of(constantless)) {
-        const bool is_base = base && name == kernel_.name(forms_.atom(*base));
-        if (!is_base && std::ranges::count(access.depends_on, name) == 0) {
-          access.depends_on.push_back(name);
+      for (const Term& term : forms_.terms_of(constantless)) {
+        if (forms_.divisor_of(term, aligned) % unit == 0) continue;
+        for (std::string& name : leaves_of(term)) {
+          if (std::ranges::count(access.depends_on, name) == 0) {
+            access.depends_on.push_back(std::move(name));
+          }
         }
       }
     }
