@@ -682,28 +682,36 @@ class Reader {
 }  // namespace
 
 std::uint8_t Fill::byte(std::uint64_t offset) const {
-  switch (kind) {
-    case Kind::unknown:
-    case Kind::zero:
-      return 0;
-    case Kind::bytes:
-      return offset < bytes.size() ? bytes[offset] : std::uint8_t{0};
-    case Kind::iota:
-      break;
-    case Kind::random:
-      break;
+  return static_cast<std::uint8_t>(read(offset, 1));
+}
+
+std::uint64_t Fill::read(std::uint64_t offset, unsigned count) const {
+  if (kind == Kind::unknown || kind == Kind::zero) return 0;
+  std::uint64_t value = 0;
+  if (kind == Kind::bytes) {
+    for (unsigned i = 0; i < count && offset + i < bytes.size(); ++i)
+      value |= std::uint64_t{bytes[offset + i]} << (8 * i);
+    return value;
   }
-  const std::uint64_t index = offset / element;
-  std::uint64_t value = index;
-  if (kind == Kind::random) {
-    constexpr std::uint64_t step = 0x9E3779B97F4A7C15U;  // of the generator's state
-    value = SplitMix{seed + index * step}.next();
-    if (below != 0) {
-      __extension__ using Wide = unsigned __int128;
-      value = static_cast<std::uint64_t>((Wide{value} * below) >> 64U);
+  for (unsigned done = 0; done < count;) {
+    const std::uint64_t index = (offset + done) / element;
+    const auto within = static_cast<unsigned>((offset + done) % element);
+    std::uint64_t number = index;
+    if (kind == Kind::random) {
+      constexpr std::uint64_t step = 0x9E3779B97F4A7C15U;  // of the generator's state
+      number = SplitMix{seed + index * step}.next();
+      if (below != 0) {
+        __extension__ using Wide = unsigned __int128;
+        number = static_cast<std::uint64_t>((Wide{number} * below) >> 64U);
+      }
     }
+    const unsigned taken = std::min(count - done, element - within);
+    const std::uint64_t ones =
+        taken == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * taken)) - 1;
+    value |= (number >> (8 * within) & ones) << (8 * done);
+    done += taken;
   }
-  return static_cast<std::uint8_t>(value >> (8 * (offset % element)));
+  return value;
 }
 
 Launch parse_launch(std::string_view text, const std::string& file,

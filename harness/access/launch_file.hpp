@@ -33,6 +33,8 @@ struct Fill {
 
   /// The byte at `offset`; 0 where the fill is unknown.
   [[nodiscard]] std::uint8_t byte(std::uint64_t offset) const;
+  /// Up to 8 bytes from `offset` on, the first of them lowest.
+  [[nodiscard]] std::uint64_t read(std::uint64_t offset, unsigned count) const;
 };
 
 /// Device memory: a buffer of the launch file, or a variable of the module.
