@@ -251,8 +251,10 @@ struct Declared {
 
 class Reader {
  public:
-  Reader(Module& module, std::string_view file)
-      : module_{module}, lexer_{{module.text.data(), module.text.size()}, file} {}
+  Reader(Module& module, std::string_view file, std::size_t most_parts)
+      : module_{module},
+        lexer_{{module.text.data(), module.text.size()}, file},
+        most_parts_{most_parts} {}
 
   void run();
 
@@ -270,6 +272,7 @@ class Reader {
   void read_debug_strings();
   void read_alias();
   void pass_over_directive();
+  void pass_over_brackets();
   void pass_to(std::string_view sign);
 
   // Declarations.
@@ -313,6 +316,7 @@ class Reader {
 
   Module& module_;
   Lexer lexer_;
+  std::size_t most_parts_;
   std::size_t parts_ = 0;
   std::uint64_t initial_bytes_ = 0;
 
@@ -347,11 +351,10 @@ class Reader {
 };
 
 void Reader::count_part() {
-  if (++parts_ <= max_ptx_parts) return;
-  lexer_.refuse_at(
-      lexer_.peek().line,
-      fmt::format("more than {} instructions, operands and declarations", max_ptx_parts),
-      "a smaller module", "compile fewer kernels into one file");
+  if (++parts_ <= most_parts_) return;
+  lexer_.refuse_at(lexer_.peek().line,
+                   fmt::format("more than {} instructions, operands and declarations", most_parts_),
+                   "a smaller module", "compile fewer kernels into one file");
 }
 
 void Reader::go_deeper() {
@@ -517,6 +520,17 @@ void Reader::pass_over_directive() {
   }
 }
 
+/// Passes over "(…)", whatever is in it.
+void Reader::pass_over_brackets() {
+  lexer_.need("(");
+  for (std::size_t open = 1; open > 0;) {
+    if (lexer_.peek().kind == Token::Kind::end) lexer_.unexpected("')'");
+    const Token token = lexer_.take();
+    if (token.is("(")) ++open;
+    if (token.is(")")) --open;
+  }
+}
+
 void Reader::pass_to(std::string_view sign) {
   while (!lexer_.take_if(sign)) {
     if (lexer_.peek().kind == Token::Kind::end) lexer_.need(sign);
@@ -546,8 +560,7 @@ bool Reader::take_declaration_word(Declared& declared) {
   } else if (word == "v2" || word == "v4" || word == "v8") {
     declared.parts = static_cast<unsigned>(word[1] - '0');
   } else if (word == "attribute") {
-    lexer_.need("(");
-    pass_to(")");
+    pass_over_brackets();
   }
   return true;
 }
@@ -804,7 +817,8 @@ void Reader::read_limits() {
       continue;
     }
     if (lexer_.peek().is("(")) {
-      if (word.is(".attribute")) pass_to(")");
+      if (!word.is(".attribute")) break;  // what the function returns
+      pass_over_brackets();
       continue;
     }
     std::array<std::uint32_t, 3> sizes{1, 1, 1};
@@ -1073,6 +1087,7 @@ Operand Reader::read_list(std::string_view end) {
 
 Operand Reader::read_address() {
   lexer_.need("[");
+  go_deeper();
   const Token first = lexer_.peek();
   Operand operand = read_operand(false);
   if (operand.kind == Kind::label) refuse_undeclared(first);
@@ -1087,6 +1102,7 @@ Operand Reader::read_address() {
     }
     lexer_.need("]");
   }
+  --depth_;
   operand.address = true;
   return operand;
 }
@@ -1117,8 +1133,8 @@ Operand Reader::read_name() {
   }
   if (name.text.starts_with('%')) {
     const auto special = special_of({name.text.data(), name.text.size() + part.size()});
-    if (!special) refuse_undeclared(name);
-    return {.kind = Kind::special, .special = *special};
+    if (!special && module_.version <= known_ptx) refuse_undeclared(name);
+    return {.kind = Kind::special, .special = special.value_or(Special::other)};
   }
   return {.kind = Kind::label};
 }
@@ -1206,7 +1222,7 @@ unsigned Instruction::vector_width() const {
   return 1;
 }
 
-Module read(std::string text, std::string_view file) {
+Module read(std::string text, std::string_view file, std::size_t most_parts) {
   if (text.size() > max_ptx_bytes) {
     refuse({file}, fmt::format("has more than {} bytes", max_ptx_bytes), "a smaller PTX text",
            "compile fewer kernels into one file");
@@ -1230,7 +1246,7 @@ Module read(std::string text, std::string_view file) {
   Module module;
   module.text.assign(text.begin(), text.end());
   text = {};
-  Reader{module, file}.run();
+  Reader{module, file, most_parts}.run();
   return module;
 }
 

@@ -203,11 +203,14 @@ inline constexpr std::size_t max_ptx_bytes = 256U << 20U;
 inline constexpr std::size_t max_ptx_line = 8U << 20U;
 inline constexpr std::size_t max_ptx_depth = 64;
 inline constexpr std::size_t max_ptx_parts = 8U << 20U;
-inline constexpr unsigned newest_ptx = 92;
+inline constexpr unsigned newest_ptx = 99;
+/// The newest version whose special registers are known; of later ones others are Special::other.
+inline constexpr unsigned known_ptx = 92;
 
 /// Reads a module. Throws UsageError "FILE:LINE: …" for what is not PTX, a newer version, a NUL, a
 /// name without a declaration, a line or text over the limits. What it reads but does not know (an
 /// opcode, a directive, a modifier) it keeps or passes over.
-[[nodiscard]] Module read(std::string text, std::string_view file);
+[[nodiscard]] Module read(std::string text, std::string_view file,
+                          std::size_t most_parts = max_ptx_parts);
 
 }  // namespace strata::ptx

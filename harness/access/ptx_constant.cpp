@@ -160,11 +160,7 @@ class Expression {
   explicit Expression(Lexer& lexer) : lexer_{lexer} {}
 
   Constant choice() {
-    if (++depth_ > max_ptx_depth) {
-      lexer_.refuse_at(lexer_.peek().line, "an expression nested too deeply",
-                       "at most " + std::to_string(max_ptx_depth) + " parts within each other",
-                       "write the number");
-    }
+    go_deeper();
     Constant value = binary(1);
     if (lexer_.take_if("?")) {
       const Constant then = choice();
@@ -177,6 +173,13 @@ class Expression {
   }
 
  private:
+  void go_deeper() {
+    if (++depth_ <= max_ptx_depth) return;
+    lexer_.refuse_at(lexer_.peek().line, "an expression nested too deeply",
+                     "at most " + std::to_string(max_ptx_depth) + " parts within each other",
+                     "write the number");
+  }
+
   /// Takes the next binary operator that binds at least so tightly. Its signs come one by one.
   std::optional<Operator> take_operator(int tightness) {
     if (lexer_.peek().kind != Token::Kind::sign) return std::nullopt;
@@ -241,7 +244,7 @@ class Expression {
          {std::pair{".s64", Kind::signed_integer}, std::pair{".u64", Kind::unsigned_integer}}) {
       if (!lexer_.take_if(name)) continue;
       lexer_.need(")");
-      if (++depth_ > max_ptx_depth) lexer_.unexpected("fewer casts");
+      go_deeper();
       const Constant value{.kind = kind, .bits = unary().integer()};
       --depth_;
       return value;
