@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <fstream>
 #include <optional>
 #include <poll.h>
 #include <system_error>
@@ -225,6 +226,27 @@ bool is_binary(const fs::path& file) {
 }
 
 }  // namespace
+
+std::string assemble(std::string_view ptx, std::string_view name, const Tools& tools) {
+  const auto tool = find_tool("ptxas");
+  if (!tool) {
+    refuse({name}, "there is no ptxas to make machine code of it", "ptxas in PATH",
+           "install a CUDA toolkit");
+  }
+  std::optional<PrivateFolder> folder{std::in_place};
+  const fs::path in = folder->path() / "in.ptx";
+  const fs::path out = folder->path() / "out.cubin";
+  std::ofstream{in, std::ios::binary} << ptx;
+  const Outcome outcome =
+      run_tool(*tool, {"-lineinfo", "-arch=" + tools.architecture, in.string(), "-o", out.string()},
+               tools.patience, most_complaints, folder);
+  if (!outcome.succeeded) {
+    pass_on(outcome.output);
+    refuse({name}, outcome.ending, "PTX that ptxas takes for " + tools.architecture,
+           "mend what the lines above name");
+  }
+  return read_regular(out, 0, "a cubin", ptx::max_ptx_bytes);
+}
 
 std::vector<std::string> texts_in_dump(std::string_view dump) {
   std::vector<std::string> texts;

@@ -30,6 +30,10 @@ struct Input {
 /// missing.
 [[nodiscard]] std::vector<Input> read_inputs(const std::filesystem::path& file, const Tools& tools);
 
+/// Machine code with source lines, a cubin, made of PTX by ptxas for Tools::architecture. `name` is
+/// for messages. What ptxas says against it goes to stderr before the exception. Throws UsageError.
+[[nodiscard]] std::string assemble(std::string_view ptx, std::string_view name, const Tools& tools);
+
 /// The PTX texts in what `cuobjdump -ptx` prints.
 [[nodiscard]] std::vector<std::string> texts_in_dump(std::string_view dump);
 

@@ -149,7 +149,7 @@ class Reader {
 
  private:
   /// Where the address of a buffer belongs among the parameters.
-  struct Pointer {
+  struct NamedPointer {
     std::uint64_t at = 0;
     std::string of;  ///< the buffer's name
     std::uint64_t offset = 0;
@@ -669,6 +669,8 @@ class Reader {
                did_you_mean(pointer.of, names, "name the parameter that has it"));
       }
       write(pointer.at, found->address + pointer.offset, pointer_bytes);
+      const auto index = static_cast<std::size_t>(found - launch_.buffers.begin());
+      launch_.pointers.push_back({pointer.at, index, pointer.offset});
     }
   }
 
@@ -676,7 +678,7 @@ class Reader {
   std::span<const ptx::Module> modules_;
   Launch launch_;
   std::vector<Placing> placings_;
-  std::vector<Pointer> pointers_;
+  std::vector<NamedPointer> pointers_;
 };
 
 }  // namespace

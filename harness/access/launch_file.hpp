@@ -50,6 +50,13 @@ struct Buffer {
   }
 };
 
+/// Among the parameters: the address of a buffer, plus so many bytes.
+struct Pointer {
+  std::uint64_t at = 0;    ///< into Launch::params
+  std::size_t buffer = 0;  ///< into Launch::buffers
+  std::uint64_t offset = 0;
+};
+
 struct Launch {
   std::size_t module = 0;    ///< of the modules that were given
   std::uint32_t kernel = 0;  ///< into its kernels
@@ -61,6 +68,7 @@ struct Launch {
   std::vector<std::uint8_t> params = {};        ///< bytes of the parameters, by Symbol::offset
   std::vector<std::uint8_t> params_known = {};  ///< 1 for each byte that the file gives
   std::vector<Buffer> buffers = {};             ///< by address, wide gaps between them
+  std::vector<Pointer> pointers = {};           ///< what differs where buffers lie elsewhere
 };
 
 /// Where the first buffer lies, and the least distance from the end of one to the next. An address

@@ -710,8 +710,8 @@ class Compiler {
     const Operand& address = copies ? one.operands[1] : *address_of(one);
     made.address = base_of(address, i);
     made.offset = static_cast<std::uint64_t>(address.offset);
-    made.short_address = address.kind == Kind::reg &&
-                         ptx::bytes_of(kernel_.registers[address.index].type) == 4;
+    made.short_address =
+        address.kind == Kind::reg && ptx::bytes_of(kernel_.registers[address.index].type) == 4;
     if (copies) {
       made.space = Space::global;
       made.to_address = base_of(one.operands[0], i);

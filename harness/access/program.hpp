@@ -21,7 +21,7 @@ struct MemoryStep {
   ptx::Space space = ptx::Space::generic;
   unsigned elements = 1;  ///< each to or from a register
   unsigned element_bytes = 4;
-  bool extends_sign = false;  ///< of a load, to the width of its register
+  bool extends_sign = false;   ///< of a load, to the width of its register
   bool short_address = false;  ///< the address wraps around at 32 bits
   std::array<std::uint8_t, 8> register_bytes = {};
   std::uint32_t address = no_slot;
