@@ -302,7 +302,7 @@ void Prover::find_varying() {
     const Hidden& hidden = kernel_.hidden(static_cast<std::uint32_t>(h));
     const Reason reason = hidden.reason;
     is_varying_[h] = hidden.value == 0 || reason == Reason::atomic || reason == Reason::call ||
-                     reason == Reason::lanes || reason == Reason::undefined;
+                     reason == Reason::other_lanes || reason == Reason::undefined;
   }
   std::vector<std::vector<FormId>> exits(last_pass_varies_.size());
   for (const std::uint32_t block : flow.order) {
