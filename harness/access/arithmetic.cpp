@@ -664,10 +664,6 @@ Run for_real(Type type, const What& what) {
 bool is_real(Type type) {
   return type == Type::f32 || type == Type::f64;
 }
-bool is_integer(Type type) {
-  return for_integer(type, []<class T>() -> Run { return &each<Unary<Same, T>>; }) != nullptr;
-}
-
 bool has_any(const ptx::Instruction& one, std::initializer_list<std::string_view> modifiers) {
   return std::ranges::any_of(modifiers, [&](std::string_view m) { return one.has(m); });
 }
