@@ -2,8 +2,11 @@
 // hangs, decoded, with a slot for each register, constant and special register.
 #pragma once
 
+<<<<<<< HEAD
 #include "harness/access/access_kind.hpp"
 #include "harness/access/control_flow.hpp"
+=======
+>>>>>>> acc_evaluate
 #include "harness/access/launch_file.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/access/warp_state.hpp"
@@ -66,6 +69,8 @@ struct Program {
   std::vector<IndexedBranch> indexed;
   std::vector<Unmodelled> unmodelled;
 
+  std::vector<std::uint32_t> loop_parents;  ///< by loop: the one around it
+
   std::uint32_t value_slots = 0;
   std::uint32_t predicate_slots = 0;
   struct Constant {
@@ -91,8 +96,6 @@ struct Program {
   /// Not null: an instruction after which nothing is known of shared memory, or of buffers.
   std::uint32_t shared_hidden_by = ptx::no_index;
   std::uint32_t buffers_hidden_by = ptx::no_index;
-
-  ControlFlow flow;
 };
 
 /// The part of a kernel on which addresses hang; with `everything`, all of it.
