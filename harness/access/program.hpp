@@ -2,11 +2,7 @@
 // hangs, decoded, with a slot for each register, constant and special register.
 #pragma once
 
-<<<<<<< HEAD
 #include "harness/access/access_kind.hpp"
-#include "harness/access/control_flow.hpp"
-=======
->>>>>>> acc_evaluate
 #include "harness/access/launch_file.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/access/warp_state.hpp"

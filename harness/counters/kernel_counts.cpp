@@ -215,6 +215,16 @@ class SassMetrics {
 
 }  // namespace
 
+std::string architecture_of(int ordinal, const std::string& target) {
+  (void)chip_of_device(ordinal);  // says that there is none
+  cuda_check(cudaSetDevice(ordinal));
+  const std::string own =
+      fmt::format("sm_{}{}", device_attribute(cudaDevAttrComputeCapabilityMajor),
+                  device_attribute(cudaDevAttrComputeCapabilityMinor));
+  const bool has_letter = target.size() == own.size() + 1 && target.starts_with(own);
+  return has_letter ? target : own;
+}
+
 std::map<std::string, std::string> sass_metrics(int ordinal) {
   std::map<std::string, std::string> found;
   for (const auto& metric : metrics_of(chip_of_device(ordinal)))

@@ -52,6 +52,10 @@ struct KernelCounts {
   std::vector<std::size_t> overrun;
 };
 
+/// "sm_90" of a device; with the letter of `target` where that is of the same number: "sm_90a".
+/// Throws DeviceUnavailable.
+[[nodiscard]] std::string architecture_of(int ordinal, const std::string& target);
+
 /// Names of all SASS metrics of a device, with what each counts.
 [[nodiscard]] std::map<std::string, std::string> sass_metrics(int ordinal);
 

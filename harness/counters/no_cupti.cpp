@@ -33,6 +33,9 @@ std::unique_ptr<MetricCatalogue> open_catalogue(const std::string& /*chip*/) {
 std::string chip_of_device(int /*ordinal*/) {
   unavailable();
 }
+std::string architecture_of(int /*ordinal*/, const std::string& /*target*/) {
+  unavailable();
+}
 std::map<std::string, std::string> sass_metrics(int /*ordinal*/) {
   unavailable();
 }
