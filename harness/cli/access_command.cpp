@@ -9,12 +9,15 @@
 #include "harness/cli/access_output.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/generation_option.hpp"
+#include "harness/counters/counters.hpp"
 #include "harness/record/build_info.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -35,6 +38,9 @@ struct AccessOptions {
   std::string format = "table";
   std::optional<double> most;
   access::Tools tools;
+  bool run = false;
+  std::string device = "cuda:0";
+  long long seconds = 60;
 };
 
 /// Paths below the working folder are told from there.
@@ -45,9 +51,36 @@ std::string from_here(const std::string& file) {
   return plain.starts_with(here) ? plain.substr(here.size()) : plain;
 }
 
+/// What a device moves, if that is asked for and can be had: the rest stands without.
+std::optional<access::CountedLaunch> count(const AccessOptions& options, const ptx::Module& module,
+                                           const std::string& launch, bool& is_failed) {
+  if (!options.run) return std::nullopt;
+  const auto leave_out = [&](const std::string& why) {
+    fmt::print(stderr, "strata: {}: not counted: {}\n", launch, one_line(why));
+    return std::nullopt;
+  };
+  try {
+    auto counted =
+        access::count_launch(module, launch, options.device, std::chrono::seconds{options.seconds});
+    for (const auto& buffer : counted.overrun)
+      fmt::print(stderr, "strata: {}: the kernel wrote around {}\n", launch, in_quotes(buffer));
+    return counted;
+  } catch (const CountersUnavailable& absence) {
+    return leave_out(
+        fmt::format("{}{}{}", absence.what(), absence.mend.empty() ? "" : "; ", absence.mend));
+  } catch (const DeviceUnavailable& absence) {
+    return leave_out(absence.what());
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::runtime_error& failure) {
+    is_failed = true;  // a kernel that crashed or hung has cost its worker only
+    return leave_out(failure.what());
+  }
+}
+
 /// The kernels that were asked for, with what is proved of them.
 access::Report report_of(const AccessOptions& options, std::span<const std::string> names,
-                         std::span<const ptx::Module> modules) {
+                         std::span<const ptx::Module> modules, bool& is_failed) {
   access::Report report;
   for (const auto& name : chosen_generations(options.generations, {"7.x"}))
     report.generations.push_back(*generation_from(name));
@@ -86,8 +119,10 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
     const ptx::Module& module = modules[launch.module];
     const auto found = place.find({launch.module, launch.kernel});
     if (found == place.end()) continue;  // of a kernel that was not asked for
-    add_launch(report.kernels[found->second], module.kernels[launch.kernel], file,
-               evaluate(module, launch, {.generations = report.generations}));
+    const auto evaluation = evaluate(module, launch, {.generations = report.generations});
+    const auto counted = count(options, module, file, is_failed);
+    add_launch(report.kernels[found->second], module.kernels[launch.kernel], file, evaluation,
+               counted ? &*counted : nullptr);
   }
   return report;
 }
@@ -105,7 +140,8 @@ ExitCode run(const AccessOptions& options) {
       modules.push_back(std::move(input.module));
     }
   }
-  const access::Report report = report_of(options, names, modules);
+  bool is_failed = false;
+  const access::Report report = report_of(options, names, modules, is_failed);
   const std::string text = options.format == "csv"     ? csv_of(report)
                            : options.format == "json"  ? json_of(report)
                            : options.format == "sarif" ? sarif_of(report, build_info().version)
@@ -118,7 +154,7 @@ ExitCode run(const AccessOptions& options) {
   const bool some_are_over = std::ranges::any_of(report.kernels, [&](const auto& kernel) {
     return std::ranges::any_of(kernel.rows, is_over);
   });
-  return options.most && some_are_over ? ExitCode::failed : ExitCode::success;
+  return is_failed || (options.most && some_are_over) ? ExitCode::failed : ExitCode::success;
 }
 
 }  // namespace
@@ -139,6 +175,13 @@ void add_access(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"table", "csv", "json", "sarif"}));
   option(sub, "--most", options->most,
          "exit with 1 where an access moves more than so many times what its bytes need", "TIMES");
+  sub->add_flag("--run", options->run,
+                "run each launch once on a device, and set what each instruction moved beside it")
+      ->needs("--launch");
+  option(sub, "--device", options->device, "the device of --run", "cuda:N");
+  option(sub, "--seconds", options->seconds, "how long a launch of --run may take", "SECONDS")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
   option(sub, "--compiler", options->tools.compiler,
          "what compiles CUDA sources (default nvcc, else clang++)", "NAME");
   option(sub, "--flag", options->tools.flags, "passed on to the compiler; as --flag=-Iinclude",
@@ -149,7 +192,9 @@ void add_access(CLI::App& app, int& status) {
       "Without --launch each address is followed as a sum of indices and parameters, and what is "
       "said\n"
       "of it holds for every launch. With it, every warp of the launch is run on the host.\n"
-      "Exit status: 0; 1 with --most, where some access moves more; 2 bad input.\n"
+      "Exit status: 0; 1 with --most, where some access moves more, and with --run, where a "
+      "kernel\n"
+      "fails; 2 bad input.\n"
       "Examples: strata access kernel.cu --flag=-std=c++20\n"
       "          strata access kernel.ptx --launch launch.yaml --format sarif --most 2");
   sub->callback([options, &status] { status = static_cast<int>(run(*options)); });

@@ -87,6 +87,18 @@ Json proof_json(const AccessProof& proof) {
           {"assumptions", proof.assumptions}};
 }
 
+/// Where the rules of the devices that can count stand among those asked for.
+std::size_t newest_of(const Report& report) {
+  return static_cast<std::size_t>(std::ranges::find(report.generations, Generation::cc7) -
+                                  report.generations.begin());
+}
+
+/// What a device moved of what the row is counted in.
+std::uint64_t moved_of(Space space, const CountedAccess& counted) {
+  if (space == Space::shared) return counted.wavefronts;
+  return space == Space::local ? counted.local_sectors : counted.sectors;
+}
+
 Json exact_json(const Report& report, const KernelReport& kernel, const ExactTraffic& exact) {
   const Access& access = exact.access;
   Json made{{"launch", one_line(kernel.launches[exact.launch])},
@@ -114,6 +126,14 @@ Json exact_json(const Report& report, const KernelReport& kernel, const ExactTra
                                  {"bytes_moved", traffic.bytes_moved},
                                  {"bytes_used", traffic.bytes_used}});
     }
+  }
+  if (exact.counted) {
+    made["counted"] = {{"executed", exact.counted->executed},
+                       {"sectors", exact.counted->sectors},
+                       {"tags", exact.counted->tags},
+                       {"wavefronts", exact.counted->wavefronts},
+                       {"local_sectors", exact.counted->local_sectors},
+                       {"as_predicted", exact.is_as_predicted(newest_of(report))}};
   }
   made["moved_over_ideal"] = access.moved_over_ideal();
   made["outside"] = access.outside;
@@ -288,6 +308,10 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
         access.traffic[g].requests, access.traffic[g].sectors, access.ideal_sectors);
   }
   if (lines.empty()) add(file, access.warps, 0, 0);
+  if (exact.counted) {
+    add("counted", exact.counted->executed, moved_of(access.space, *exact.counted), 0);
+    lines.back().verdict = exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs";
+  }
   auto& notes = lines.back().notes;
   if (!access.is_exact()) {
     notes.push_back(fmt::format("{} in {} executions{}{}", describe(access.doubt), access.doubtful,
@@ -455,11 +479,18 @@ std::optional<std::pair<std::size_t, std::string>> finding_of(const Report& repo
 
 }  // namespace
 
+bool ExactTraffic::is_as_predicted(std::size_t generation) const {
+  if (!counted || !access.is_exact()) return false;
+  const std::uint64_t moved = moved_of(access.space, *counted);
+  if (access.space == Space::shared) return moved == access.wavefronts;
+  return generation < access.traffic.size() && moved == access.traffic[generation].sectors;
+}
+
 std::optional<double> ReportRow::moved_over_ideal() const {
   std::optional<double> most;
-  for (const auto& [launch, access, hidden] : exact) {
-    if (access.is_exact() && access.warps > 0) {
-      most = std::max(most.value_or(0), access.moved_over_ideal());
+  for (const auto& one : exact) {
+    if (one.access.is_exact() && one.access.warps > 0) {
+      most = std::max(most.value_or(0), one.access.moved_over_ideal());
     }
   }
   if (most) return most;
@@ -468,7 +499,7 @@ std::optional<double> ReportRow::moved_over_ideal() const {
 }
 
 void add_launch(KernelReport& kernel, const ptx::Kernel& code, const std::string& file,
-                const Evaluation& evaluation) {
+                const Evaluation& evaluation, const CountedLaunch* counted) {
   const std::size_t launch = kernel.launches.size();
   kernel.launches.push_back(file);
   for (const Access& access : evaluation.accesses) {
@@ -486,6 +517,11 @@ void add_launch(KernelReport& kernel, const ptx::Kernel& code, const std::string
                             .hidden_by = access.hidden_by == ptx::no_index
                                              ? std::string{}
                                              : describe_hidden(code, access.hidden_by)});
+    if (counted == nullptr) continue;
+    // What moved nothing is not told: none of its warps came there, or no lane of them took part.
+    const auto of_access = counted->accesses.find(access.instruction);
+    found->exact.back().counted =
+        of_access == counted->accesses.end() ? CountedAccess{} : of_access->second;
   }
 }
 
@@ -593,6 +629,12 @@ std::string csv_of(const Report& report) {
           add(method, launch, "", access.space, number(access.warps), number(access.wavefronts),
               number(access.wavefronts), number(access.ideal_wavefronts),
               ratio(access.wavefronts, access.ideal_wavefronts), verdict, reason);
+        }
+        if (exact.counted) {
+          const std::string moved = number(moved_of(access.space, *exact.counted));
+          add("counted", launch, info_of(Generation::cc7).name, access.space,
+              number(exact.counted->executed), moved, moved, "", "",
+              exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs", "");
         }
         for (std::size_t g = 0; g < access.traffic.size(); ++g) {
           const Traffic& traffic = access.traffic[g];

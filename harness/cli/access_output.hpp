@@ -3,6 +3,7 @@
 
 #include "harness/access/evaluate.hpp"
 #include "harness/access/listing.hpp"
+#include "harness/cli/access_count.hpp"
 #include "harness/model/coalescing.hpp"
 
 #include <optional>
@@ -16,7 +17,12 @@ namespace strata::access {
 struct ExactTraffic {
   std::size_t launch = 0;  ///< into KernelReport::launches
   Access access;
-  std::string hidden_by = {};  ///< in words, where it is not exact
+  std::string hidden_by = {};                 ///< in words, where it is not exact
+  std::optional<CountedAccess> counted = {};  ///< on a device
+
+  /// Whether the device moved what is predicted by the rules of 7.x, at index `generation` of the
+  /// traffic: sectors of global and local memory, passes through the banks of shared memory.
+  [[nodiscard]] bool is_as_predicted(std::size_t generation) const;
 };
 
 struct ReportRow {
@@ -44,8 +50,9 @@ struct Report {
 };
 
 /// Puts the traffic of a launch beside the rows of its kernel. `file` names the launch.
+/// With `counted`, each row gets what a device moved.
 void add_launch(KernelReport& kernel, const ptx::Kernel& code, const std::string& file,
-                const Evaluation& evaluation);
+                const Evaluation& evaluation, const CountedLaunch* counted = nullptr);
 
 [[nodiscard]] std::string table_of(const Report& report);
 /// RFC 4180: a row for each proof, and for each exact number of each generation.
