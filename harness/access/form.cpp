@@ -776,6 +776,12 @@ FormId Forms::bits(AtomKind kind, FormId a, FormId b) {
   if (mask && *mask == -1) {
     return kind == AtomKind::bit_and ? a : kind == AtomKind::bit_or ? b : subtract(constant(-1), a);
   }
+  if (kind == AtomKind::bit_and) {
+    // 0 or −1 lets nothing or everything through.
+    for (const auto& [sign, other] : {std::pair{a, b}, std::pair{b, a}}) {
+      if (range_of(sign) == Interval{-1, 0}) return select(scale(sign, -1), other, constant(0));
+    }
+  }
   if (kind == AtomKind::bit_and && mask) {
     // A run of ones is a difference of remainders.
     const auto low = static_cast<int64_t>(power_in(*mask));

@@ -1267,9 +1267,18 @@ Meaning KernelForms::meaning_of(ValueId id, const Instruction& instruction) {
     return made(forms_.scale(a.form, std::int64_t{1} << *by), both);
   }
   if (opcode == "shr") {
-    const auto by = shift(b);
-    if (!by || *by > 62) return hide(id, Reason::operation);
+    auto by = shift(b);
+    if (!by) return hide(id, Reason::operation);
+    if (*by >= std::int64_t{bits}) {
+      if (!reads_signed) return {forms_.constant(0), b.conditions};
+      by = bits - 1;
+    }
     const Exact whole = number(a, reads_signed, Otherwise::condition);
+    if (reads_signed && *by == std::int64_t{bits} - 1) {
+      // The sign alone: 0 or −1.
+      return made(forms_.scale(forms_.negative(whole.form, whole.range), -1), whole.conditions);
+    }
+    if (*by > 62) return hide(id, Reason::operation);
     return made(forms_.quotient(whole.form, forms_.constant(std::int64_t{1} << *by), whole.range),
                 united(whole.conditions, b.conditions));
   }

@@ -89,6 +89,7 @@ class Prover {
   [[nodiscard]] std::optional<AccessProof> access_of(std::uint32_t i, std::uint32_t o);
   void judge(AccessProof& access);
   void find_steps(AccessProof& access);
+  void add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block);
   void find_space(AccessProof& access) const;
   [[nodiscard]] std::string hidden_reason(FormId form);
   [[nodiscard]] std::vector<std::string> leaves_of(FormId form) const;
@@ -536,6 +537,14 @@ void Prover::find_remedy(AccessProof& access, const Pattern& pattern) const {
   }
 }
 
+void Prover::add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block) {
+  for (const Condition& condition : kernel_.open_conditions(conditions, block)) {
+    std::string one = kernel_.text(condition);
+    if (std::ranges::count(access.conditions, one) == 0)
+      access.conditions.push_back(std::move(one));
+  }
+}
+
 void Prover::judge(AccessProof& access) {
   const FormId form = access.meaning.form;
   if (form == no_form) {
@@ -566,13 +575,18 @@ void Prover::judge(AccessProof& access) {
     const FormId predicate = guard.predicate.form;
     if (predicate == no_form) continue;
     bool may_part = false;
+    bool is_off_somewhere = false;
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
       const auto told = lanes_of(predicate, shape);
       for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        if (told[lane] == Lane::off) lanes[shape][lane] = Lane::off;
+        if (told[lane] == Lane::off) {
+          is_off_somewhere = true;
+          lanes[shape][lane] = Lane::off;
+        }
         may_part = may_part || (told[lane] == Lane::open && lanes[shape][lane] != Lane::off);
       }
     }
+    if (is_off_somewhere) add_conditions(access, guard.predicate.conditions, block);
     if (may_part && varies(predicate)) {
       access.lane_guards.push_back(forms_.predicate_text(
           predicate, true, [this](const Atom& atom) { return kernel_.name(atom); }));

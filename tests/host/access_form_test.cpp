@@ -454,9 +454,7 @@ void check_program(std::uint32_t seed, Tally& tally) {
     store.conditions = forms.open_conditions(store.meaning.conditions, flow.block_of[i]);
     stores[kernel.instructions[i].line] = store;
   }
-  std::vector<std::uint32_t> loop_lines;
-  for (const Loop& loop : flow.loops)
-    loop_lines.push_back(kernel.instructions[flow.blocks[loop.header].begin].line);
+  const std::vector<std::uint32_t> lines = program::loop_lines(kernel, flow);
 
   for (int round = 0; round < 12; ++round) {
     const program::Thread thread = made.thread();
@@ -464,38 +462,12 @@ void check_program(std::uint32_t seed, Tally& tally) {
     if (!seen) continue;
     for (const program::Seen& one : *seen) {
       const Store& store = stores.at(one.line);
-      const auto values = [&](const Atom& atom) -> std::optional<Wide> {
-        switch (atom.kind) {
-          case AtomKind::special:
-            return thread.special.at(static_cast<ptx::Special>(atom.which));
-          case AtomKind::parameter: {
-            const std::string_view name = module.symbols[atom.which].name;
-            if (name == "image") return Wide{thread.pointer};
-            if (name == "wide") {
-              return atom.is_signed ? Wide{static_cast<std::int64_t>(thread.wide)}
-                                    : Wide{thread.wide};
-            }
-            const std::uint32_t number = thread.numbers[name == "n" ? 0 : 1];
-            return atom.is_signed ? Wide{static_cast<std::int32_t>(number)} : Wide{number};
-          }
-          case AtomKind::counter:
-          case AtomKind::last_pass: {
-            const auto found = one.passes.find(loop_lines[atom.which]);
-            if (found == one.passes.end()) return std::nullopt;
-            return Wide{found->second};
-          }
-          default:
-            return std::nullopt;
-        }
-      };
+      const AtomValues values = program::atoms_of(thread, one, module, lines);
       ++tally.stores;
       const auto got = forms.forms().evaluate(store.meaning.form, values);
       if (!got) continue;
       ++tally.followed;
-      const bool holds = std::ranges::all_of(store.conditions, [&](const Condition& condition) {
-        const auto value = forms.forms().evaluate(condition.form, values);
-        return value && *value >= condition.range.low && *value <= condition.range.high;
-      });
+      const bool holds = program::hold(forms.forms(), store.conditions, values);
       const bool is_right = static_cast<std::uint64_t>(*got) == one.address;
       tally.held += holds ? 1 : 0;
       tally.wrapped += is_right ? 0 : 1;
@@ -520,9 +492,6 @@ TEST(KernelForms, AreTheAddressesOfRandomProgramsWhileTheirConditionsHold) {
   EXPECT_GT(tally.followed * 10, tally.stores * 8);
   EXPECT_GT(tally.held * 10, tally.followed * 7);
   EXPECT_GT(tally.wrapped, 100U);
-  RecordProperty("stores", static_cast<int>(tally.stores));
-  fmt::print("stores {} followed {} held {} wrapped {}\n", tally.stores, tally.followed, tally.held,
-             tally.wrapped);
 }
 
 }  // namespace

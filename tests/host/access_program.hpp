@@ -2,14 +2,19 @@
 // be what the other does.
 #pragma once
 
+#include "harness/access/control_flow.hpp"
+#include "harness/access/form.hpp"
+#include "harness/access/kernel_forms.hpp"
 #include "harness/access/ptx.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -383,6 +388,14 @@ inline std::vector<Statement> Program::block(unsigned count, unsigned depth) {
           made.push_back(clear);
         }
       }
+    } else if (kind == 2) {
+      // As a compiler indexes an array.
+      constexpr std::uint64_t sizes[] = {4, 4, 4, 8, 12, 28, 64, 128, 2048};
+      made.push_back(wide(below(2) == 0 ? "mul.wide.u32" : "mul.wide.s32",
+                          {below(3) == 0 ? 0 : any_narrow()}, true, sizes[below(9)]));
+      made.push_back(wide("add.s64", {0, wides_ - 1}, false));
+      made.push_back(
+          {.kind = Statement::Kind::store, .from = {wides_ - 1}, .offset = 4 * below(3)});
     } else if (kind < 4) {
       made.push_back({.kind = Statement::Kind::store,
                       .from = {any_wide()},
@@ -639,6 +652,51 @@ inline std::optional<std::vector<Seen>> Program::run(const Thread& thread) const
   unsigned fuel = 3000;
   if (!run(body_, thread, state, seen, passes, fuel)) return std::nullopt;
   return seen;
+}
+
+/// What the atoms of a form are in a thread, at a store; `lines`: of the first instruction of each
+/// loop.
+inline AtomValues atoms_of(const Thread& thread, const Seen& seen, const ptx::Module& module,
+                           const std::vector<std::uint32_t>& lines) {
+  return [&](const Atom& atom) -> std::optional<Wide> {
+    switch (atom.kind) {
+      case AtomKind::special:
+        return thread.special.at(static_cast<ptx::Special>(atom.which));
+      case AtomKind::parameter: {
+        const std::string_view name = module.symbols[atom.which].name;
+        if (name == "image") return Wide{thread.pointer};
+        if (name == "wide") {
+          return atom.is_signed ? Wide{static_cast<std::int64_t>(thread.wide)} : Wide{thread.wide};
+        }
+        const std::uint32_t number = thread.numbers[name == "n" ? 0 : 1];
+        return atom.is_signed ? Wide{static_cast<std::int32_t>(number)} : Wide{number};
+      }
+      case AtomKind::counter:
+      case AtomKind::last_pass: {
+        const auto found = seen.passes.find(lines[atom.which]);
+        if (found == seen.passes.end()) return std::nullopt;
+        return Wide{found->second};
+      }
+      default:
+        return std::nullopt;
+    }
+  };
+}
+
+inline bool hold(const Forms& forms, const std::vector<Condition>& conditions,
+                 const AtomValues& values) {
+  return std::ranges::all_of(conditions, [&](const Condition& condition) {
+    const auto value = forms.evaluate(condition.form, values);
+    return value && *value >= condition.range.low && *value <= condition.range.high;
+  });
+}
+
+/// The lines of the first instructions of the loops.
+inline std::vector<std::uint32_t> loop_lines(const ptx::Kernel& kernel, const ControlFlow& flow) {
+  std::vector<std::uint32_t> lines;
+  for (const Loop& loop : flow.loops)
+    lines.push_back(kernel.instructions[flow.blocks[loop.header].begin].line);
+  return lines;
 }
 
 }  // namespace strata::access::program
