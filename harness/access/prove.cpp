@@ -77,6 +77,7 @@ class Prover {
   void make_shapes();
   void find_varying();
   [[nodiscard]] bool inputs_vary(const Hidden& hidden);
+  [[nodiscard]] bool is_for_all_lanes(const Hidden& hidden);
   [[nodiscard]] bool varies(FormId form);
   /// What was made after all was looked at is not known.
   [[nodiscard]] bool is_varying(std::uint32_t hidden) const {
@@ -274,6 +275,12 @@ bool Prover::inputs_vary(const Hidden& hidden) {
         }
     }
   }
+  if (hidden.reason == Reason::lanes) {
+    // What every lane gets does not follow from what it gives.
+    if (instruction.opcode != "shfl") return false;
+    const Operand& source = instruction.operands[written_operands(instruction) + 1];
+    return varies(kernel_.operand(value.instruction, source, 32).form);
+  }
   bool any = false;
   const bool is_memory = std::ranges::any_of(instruction.operands, &Operand::address);
   if (!is_memory) {
@@ -283,6 +290,22 @@ bool Prover::inputs_vary(const Hidden& hidden) {
     });
   }
   return any;
+}
+
+/// Whether lanes of a warp get the same from what goes between them.
+bool Prover::is_for_all_lanes(const Hidden& hidden) {
+  const Value& value = kernel_.ssa()[hidden.value];
+  const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
+  if (instruction.opcode == "vote" || instruction.opcode == "redux" ||
+      instruction.opcode == "activemask" || instruction.opcode == "bar" ||
+      instruction.opcode == "barrier") {
+    return true;
+  }
+  if (instruction.opcode != "shfl" || !instruction.has("idx") || value.operand != 0) return false;
+  // From one lane of the whole warp; which one must be the same for all, asked later.
+  const Operand& segments = instruction.operands[written_operands(instruction) + 2];
+  const Meaning clamp = kernel_.operand(value.instruction, segments, 32);
+  return clamp.form != no_form && forms_.constant_of(clamp.form) == std::int64_t{31};
 }
 
 /// Takes all for the same in a warp, and lets what contradicts that spread until nothing changes.
@@ -303,7 +326,8 @@ void Prover::find_varying() {
     const Hidden& hidden = kernel_.hidden(static_cast<std::uint32_t>(h));
     const Reason reason = hidden.reason;
     is_varying_[h] = hidden.value == 0 || reason == Reason::atomic || reason == Reason::call ||
-                     reason == Reason::lanes || reason == Reason::undefined;
+                     reason == Reason::undefined ||
+                     (reason == Reason::lanes && !is_for_all_lanes(hidden));
   }
   std::vector<std::vector<FormId>> exits(last_pass_varies_.size());
   for (const std::uint32_t block : flow.order) {

@@ -174,7 +174,7 @@ inline Statement Program::wide(const std::string& name, std::vector<unsigned> fr
 inline Statement Program::operation() {
   const std::uint64_t small = below(20);
   const std::uint64_t power = std::uint64_t{1} << below(8);
-  const unsigned kind = below(40);
+  const unsigned kind = below(43);
   switch (kind) {
     case 0:
     case 1:
@@ -283,8 +283,19 @@ inline Statement Program::operation() {
       return wide(below(2) == 0 ? "sub.s64" : "mul.lo.s64", {any_wide()}, false, small);
     case 38:
       return wide("shl.b64", {any_wide()}, false, below(5));
-    default:
+    case 39:
       return wide("and.b64", {any_wide()}, false, power - 1);
+    case 40:
+      return narrow(below(2) == 0 ? "shl.b32" : "shr.u32", {any_narrow(), any_narrow()});
+    case 41:
+      return narrow("shr.s32", {any_narrow(), any_narrow()});
+    default: {
+      constexpr unsigned selectors[] = {0x7654, 0x3210, 0x4440, 0x4321, 0x5410, 0x0123, 0x6420};
+      Statement made = narrow("prmt.b32", {any_narrow(), any_narrow()});
+      made.constant = selectors[below(7)];
+      made.text += fmt::format(", {}", made.constant);
+      return made;
+    }
   }
 }
 
@@ -514,11 +525,11 @@ inline bool Program::step(const Statement& one, State& state) {
   else if (is("mad.lo.s32"))
     set(std::uint64_t{n(0)} * n(1) + n(2));
   else if (is("shl.b32"))
-    set(std::uint64_t{n(0)} << second());
+    set(second() > 31 ? 0 : std::uint64_t{n(0)} << second());
   else if (is("shr.u32"))
-    set(n(0) >> second());
+    set(second() > 31 ? 0 : n(0) >> second());
   else if (is("shr.s32"))
-    set(static_cast<std::uint32_t>(as_signed(n(0)) >> second()));
+    set(static_cast<std::uint32_t>(as_signed(n(0)) >> std::min(second(), 31U)));
   else if (is("and.b32"))
     set(n(0) & second());
   else if (is("or.b32"))
@@ -551,6 +562,14 @@ inline bool Program::step(const Statement& one, State& state) {
     const std::uint64_t mask = ((std::uint64_t{1} << (one.constant % 64)) - 1)
                                << (one.constant / 64);
     set((n(1) & ~mask) | (std::uint64_t{n(0)} << (one.constant / 64) & mask));
+  } else if (is("prmt.b32")) {
+    const std::uint64_t bytes = std::uint64_t{n(1)} << 32U | n(0);
+    std::uint64_t result = 0;
+    for (unsigned place = 0; place < 4; ++place) {
+      const std::uint64_t from = one.constant >> (4 * place) & 7U;
+      result |= (bytes >> (8 * from) & 0xffU) << (8 * place);
+    }
+    set(result);
   } else if (is("cvt.u32.u64"))
     set(w(0));
   else if (is("selp.b32"))

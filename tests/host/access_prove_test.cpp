@@ -249,7 +249,7 @@ TEST(Proof, WhatHasNoModelIsNotJudged) {
 TEST(Proof, CountsTheSectorsThatWarpsOfRandomProgramsTouch) {
   std::size_t warps = 0;
   std::map<Verdict, std::size_t> verdicts;
-  for (std::uint32_t seed = 0; seed < 500; ++seed) {
+  for (std::uint32_t seed = 0; seed < 80; ++seed) {
     program::Program made{seed};
     const ptx::Module module = ptx::read(made.ptx(), "random.ptx");
     const ptx::Kernel& kernel = module.kernels.front();
@@ -323,7 +323,7 @@ TEST(Proof, CountsTheSectorsThatWarpsOfRandomProgramsTouch) {
       }
     }
   }
-  EXPECT_GT(warps, 5000U);
+  EXPECT_GT(warps, 1500U);
   EXPECT_GT(verdicts[Verdict::coalesced], 500U);
   EXPECT_GT(verdicts[Verdict::uncoalesced], 100U);
 }
