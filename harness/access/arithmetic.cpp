@@ -477,10 +477,10 @@ void write_predicate(WarpState& warp, std::uint32_t slot, const Truth& truth, st
   warp.hide_predicate(slot, truth.unknown & mask, truth.cause);
 }
 
-Truth read_predicate(const WarpState& warp, std::uint32_t slot, bool negated) {
+Truth read_predicate(const WarpState& warp, std::uint32_t slot, bool negated, std::uint32_t mask) {
   const auto& one = warp.predicates[slot];
   return {.bits = negated ? ~one.bits & ~one.unknown : one.bits,
-          .unknown = one.unknown,
+          .unknown = one.unknown & mask,
           .cause = one.cause};
 }
 
@@ -506,8 +506,8 @@ void set_predicate(WarpState& warp, const Step& step, std::uint32_t mask) {
   Truth truth{.bits = compare_lanes<T, how>(warp.value(step.from[0]), warp.value(step.from[1]),
                                             (step.extra & 0x100U) != 0)};
   for (unsigned i = 0; i < 2; ++i) {
-    const std::uint32_t hidden = warp.unknown[step.from.at(i)];
-    if (truth.unknown == 0 && (hidden & mask) != 0) truth.cause = warp.cause[step.from.at(i)];
+    const std::uint32_t hidden = warp.unknown[step.from.at(i)] & mask;
+    if (truth.unknown == 0 && hidden != 0) truth.cause = warp.cause[step.from.at(i)];
     truth.unknown |= hidden;
   }
   truth.bits &= ~truth.unknown;
@@ -516,20 +516,21 @@ void set_predicate(WarpState& warp, const Step& step, std::uint32_t mask) {
     Truth opposite = truth;
     opposite.bits = ~truth.bits & ~truth.unknown;
     if (combine != Combine::none) {
-      opposite =
-          combined(combine, opposite, read_predicate(warp, step.from_predicate, step.from_negated));
+      opposite = combined(combine, opposite,
+                          read_predicate(warp, step.from_predicate, step.from_negated, mask));
     }
     const Truth first =
         combine == Combine::none
             ? truth
             : combined(combine, truth,
-                       read_predicate(warp, step.from_predicate, step.from_negated));
+                       read_predicate(warp, step.from_predicate, step.from_negated, mask));
     write_predicate(warp, step.to_second_predicate, opposite, mask);
     write_predicate(warp, step.to_predicate, first, mask);
     return;
   }
   if (combine != Combine::none) {
-    truth = combined(combine, truth, read_predicate(warp, step.from_predicate, step.from_negated));
+    truth = combined(combine, truth,
+                     read_predicate(warp, step.from_predicate, step.from_negated, mask));
   }
   write_predicate(warp, step.to_predicate, truth, mask);
 }
@@ -549,14 +550,14 @@ void set_value(WarpState& warp, const Step& step, std::uint32_t mask) {
 
 /// Step::extra: a Combine; from[0] and from[1] are predicates, whose negations are bits 8 and 9.
 void combine_predicates(WarpState& warp, const Step& step, std::uint32_t mask) {
-  const Truth a = read_predicate(warp, step.from[0], (step.extra & 0x100U) != 0);
-  const Truth b = read_predicate(warp, step.from[1], (step.extra & 0x200U) != 0);
+  const Truth a = read_predicate(warp, step.from[0], (step.extra & 0x100U) != 0, mask);
+  const Truth b = read_predicate(warp, step.from[1], (step.extra & 0x200U) != 0, mask);
   write_predicate(warp, step.to_predicate, combined(static_cast<Combine>(step.extra & 0xFU), a, b),
                   mask);
 }
 
 void select(WarpState& warp, const Step& step, std::uint32_t mask) {
-  const Truth chosen = read_predicate(warp, step.from_predicate, step.from_negated);
+  const Truth chosen = read_predicate(warp, step.from_predicate, step.from_negated, mask);
   const Bits* const a = warp.value(step.from[0]);
   const Bits* const b = warp.value(step.from[1]);
   Bits* const to = warp.value(step.to[0]);
@@ -664,10 +665,6 @@ Run for_real(Type type, const What& what) {
 bool is_real(Type type) {
   return type == Type::f32 || type == Type::f64;
 }
-bool is_integer(Type type) {
-  return for_integer(type, []<class T>() -> Run { return &each<Unary<Same, T>>; }) != nullptr;
-}
-
 bool has_any(const ptx::Instruction& one, std::initializer_list<std::string_view> modifiers) {
   return std::ranges::any_of(modifiers, [&](std::string_view m) { return one.has(m); });
 }
@@ -1024,7 +1021,7 @@ Recipe convert_address(const ptx::Instruction& one) {
 }
 
 void test_window(WarpState& warp, const Step& step, std::uint32_t mask) {
-  Truth truth{.unknown = warp.unknown[step.from[0]], .cause = warp.cause[step.from[0]]};
+  Truth truth{.unknown = warp.unknown[step.from[0]] & mask, .cause = warp.cause[step.from[0]]};
   for (unsigned lane = 0; lane < lanes; ++lane) {
     const Bits at = warp.value(step.from[0])[lane];
     // Of global memory, extra is 0: whatever is below the windows.

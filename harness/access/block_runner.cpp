@@ -322,37 +322,113 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
 
 // --- ways that part ------------------------------------------------------------------------------
 
-void BlockRunner::part(Warp& warp, std::uint32_t reconverge,
+void BlockRunner::part(Warp& warp, const Step& step,
                        std::span<const std::pair<std::uint32_t, std::uint32_t>> ways) {
-  Path& path = warp.paths.back();
+  const std::uint32_t reconverge = step.reconverge;
   const auto taken = std::ranges::count_if(ways, [](const auto& way) { return way.second != 0; });
   if (taken <= 1) {
-    for (const auto& [step, mask] : ways) {
-      if (mask != 0) path.step = step;
+    for (const auto& [to, mask] : ways) {
+      if (mask != 0) warp.paths.back().step = to;
     }
     return;
   }
+  std::uint32_t staying = 0;
+  std::uint32_t stays = 0;
+  for (const auto& [to, mask] : ways) {
+    if (mask == 0) continue;
+    if (to == step.leaving) {
+      leave(warp, step, to, mask);
+    } else {
+      ++staying;
+      stays = to;
+    }
+  }
+  if (staying == 1) {
+    warp.paths.back().step = stays;
+    return;
+  }
   // What is left of the path waits for all ways, unless that is where it goes to anyway.
+  Path& path = warp.paths.back();
   if (path.reconverge == reconverge) {
     warp.paths.pop_back();
   } else {
     path.step = reconverge;
   }
-  for (const auto& [step, mask] : ways) {
-    if (mask != 0 && step != reconverge) {
-      warp.paths.push_back({.step = step, .reconverge = reconverge, .mask = mask});
-    }
+  for (const auto& [to, mask] : ways) {
+    if (mask == 0 || to == reconverge || to == step.leaving) continue;
+    warp.paths.push_back({.step = to, .reconverge = reconverge, .mask = mask});
   }
+}
+
+/// Lanes leave the loops that `step` is in and the place where all of its lanes meet is not: they
+/// go on from `to`, and wait there for those that stay.
+void BlockRunner::leave(Warp& warp, const Step& step, std::uint32_t to, std::uint32_t mask) {
+  const auto is_in = [&](std::uint32_t loop, std::uint32_t at) {
+    std::uint32_t inner = program_.steps[at].loop;
+    while (inner != no_slot && inner != loop)
+      inner = program_.loop_parents[inner];
+    return inner == loop;
+  };
+  const std::uint32_t meet = step.all_meet;
+  std::uint32_t loop = step.loop;
+  for (std::uint32_t outer = loop; outer != no_slot && !is_in(outer, meet);
+       outer = program_.loop_parents[outer])
+    loop = outer;
+  auto& paths = warp.paths;
+  // Ways within the loop lie above the way that came into it.
+  std::size_t first = paths.size() - 1;
+  while (first > 0 && is_in(loop, paths[first - 1].step))
+    --first;
+  if (paths[first].reconverge != meet) {
+    const Path waits{
+        .step = meet, .reconverge = paths[first].reconverge, .mask = paths[first].mask};
+    paths[first].reconverge = meet;
+    paths.insert(paths.begin() + static_cast<std::ptrdiff_t>(first), waits);
+    ++first;
+  }
+  for (std::size_t i = first; i < paths.size(); ++i)
+    paths[i].mask &= ~mask;
+  if (to != meet) {
+    paths.insert(paths.begin() + static_cast<std::ptrdiff_t>(first),
+                 {.step = to, .reconverge = meet, .mask = mask});
+  }
+}
+
+/// The lanes whose way is unknown go to where all meet.
+void BlockRunner::set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause) {
+  const Step& step = program_.steps[at];
+  lose_track(warp, at, open, cause);
+  if (step.all_meet != step.reconverge) {
+    leave(warp, step, step.all_meet, open);
+    return;
+  }
+  if (open == warp.paths.back().mask) {
+    warp.paths.back().step = step.all_meet;
+    return;
+  }
+  // The others are a way of their own.
+  Path others = warp.paths.back();
+  others.mask &= ~open;
+  if (others.reconverge == step.all_meet) {
+    warp.paths.pop_back();
+  } else {
+    warp.paths.back().step = step.all_meet;
+    others.reconverge = step.all_meet;
+  }
+  warp.paths.push_back(others);
 }
 
 void BlockRunner::branch(Warp& warp, std::uint32_t at, std::uint32_t taken, std::uint32_t open,
                          std::uint32_t cause) {
   const Step& step = program_.steps[at];
-  const std::uint32_t all = warp.paths.back().mask;
-  if (open != 0) lose_track(warp, at, open, cause);
-  const std::array<std::pair<std::uint32_t, std::uint32_t>, 3> ways{
-      {{step.reconverge, open}, {at + 1, all & ~taken & ~open}, {step.target, taken}}};
-  part(warp, step.reconverge, ways);
+  const std::uint32_t rest = warp.paths.back().mask & ~taken & ~open;
+  if (open != 0) {
+    set_aside(warp, at, open, cause);
+    if ((taken | rest) == 0) return;
+  }
+  const std::array<std::pair<std::uint32_t, std::uint32_t>, 2> ways{
+      {{at + 1, rest}, {step.target, taken}}};
+  part(warp, step, ways);
 }
 
 void BlockRunner::indexed(Warp& warp, std::uint32_t at, std::uint32_t mask, std::uint32_t open,
@@ -361,24 +437,29 @@ void BlockRunner::indexed(Warp& warp, std::uint32_t at, std::uint32_t mask, std:
   const IndexedBranch& targets = program_.indexed[step.detail];
   const std::uint32_t hidden = warp.state.unknown[targets.index] & mask;
   if (open == 0 && hidden != 0) cause = warp.state.cause[targets.index];
+  std::uint32_t lost = open | hidden;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ways{
-      {step.reconverge, open | hidden}, {at + 1, warp.paths.back().mask & ~mask & ~open}};
+      {at + 1, warp.paths.back().mask & ~mask & ~open}};
   for_lanes(mask & ~hidden, [&](unsigned lane) {
     const std::uint64_t index = warp.state.value(targets.index)[lane];
     // Beyond the list nothing is said of where it leads.
     if (index >= targets.targets.size()) {
-      ways[0].second |= lane_bit(lane);
+      lost |= lane_bit(lane);
       if (cause == ptx::no_index) cause = step.instruction;
       return;
     }
     const std::uint32_t target = targets.targets[index];
-    auto way = std::find_if(ways.begin() + 2, ways.end(),
+    auto way = std::find_if(ways.begin() + 1, ways.end(),
                             [&](const auto& one) { return one.first == target; });
     if (way == ways.end()) way = ways.insert(ways.end(), {target, 0});
     way->second |= lane_bit(lane);
   });
-  if (ways[0].second != 0) lose_track(warp, at, ways[0].second, cause);
-  part(warp, step.reconverge, ways);
+  const std::uint32_t all = warp.paths.back().mask;
+  if (lost != 0) {
+    set_aside(warp, at, lost, cause);
+    if (lost == all) return;
+  }
+  part(warp, step, ways);
 }
 
 const Region& BlockRunner::region(std::uint32_t at) {

@@ -80,8 +80,10 @@ class BlockRunner {
               std::uint32_t cause);
   void indexed(Warp& warp, std::uint32_t at, std::uint32_t mask, std::uint32_t open,
                std::uint32_t cause);
-  void part(Warp& warp, std::uint32_t reconverge,
+  void part(Warp& warp, const Step& step,
             std::span<const std::pair<std::uint32_t, std::uint32_t>> ways);
+  void leave(Warp& warp, const Step& step, std::uint32_t to, std::uint32_t mask);
+  void set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
   void lose_track(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
   static void hide_results(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t cause);
   void vote(Warp& warp, const Step& step, std::uint32_t mask) const;

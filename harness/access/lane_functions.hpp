@@ -227,7 +227,7 @@ struct ExtractBits {
     const auto all = static_cast<Unsigned<T>>(a);
     if (length == 0) return 0;
     const bool fill = std::is_signed_v<T> && (all >> std::min(first + length - 1, top) & 1U) != 0;
-    const Unsigned<T> shifted = first > top ? Unsigned<T>{0} : all >> first;
+    const auto shifted = static_cast<Unsigned<T>>(first > top ? 0U : all >> first);
     // Bits that exist: not beyond the top of `a`, nor beyond the field.
     const unsigned present = std::min(length, first > top ? 0U : bits_in<T> - first);
     if (present >= bits_in<T>) return static_cast<T>(shifted);

@@ -134,11 +134,11 @@ unsigned results_of(const Instruction& one) {
     case Role::shuffle:
       return one.operands.size() >= 6 ? 2 : 1;
     case Role::plain: {
-      const Recipe recipe = recipe_of(one, ptx::Type::none);
-      return recipe.run == nullptr ? ~0U : recipe.results;
+      const Recipe recipe = recipe_of(one, ptx::Type::b64);
+      return recipe.run == nullptr ? hidden_results(one) : recipe.results;
     }
     case Role::unmodelled:
-      return ~0U;
+      return hidden_results(one);
     default:
       return 0;
   }

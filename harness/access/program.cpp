@@ -2,6 +2,7 @@
 
 #include "harness/access/arithmetic.hpp"
 #include "harness/access/operands.hpp"
+#include "harness/access/reconvergence.hpp"
 
 #include <fmt/format.h>
 
@@ -45,8 +46,9 @@ std::string text_of(const Instruction& one) {
 /// Marks the instructions on which an address, a guard or a branch hangs.
 class Slice {
  public:
-  Slice(const ptx::Module& module, const ptx::Kernel& kernel, const ControlFlow& flow)
-      : module_{module}, kernel_{kernel}, flow_{flow} {
+  Slice(const ptx::Kernel& kernel, const ControlFlow& flow,
+        const std::vector<std::uint32_t>& meeting)
+      : kernel_{kernel}, flow_{flow}, meeting_{meeting} {
     const std::size_t count = kernel.instructions.size();
     needed.assign(count, false);
     passes_value.assign(count, false);
@@ -112,11 +114,11 @@ class Slice {
       if (flow_.blocks[block].successors.size() + (flow_.blocks[block].ends_threads ? 1 : 0) < 2) {
         continue;
       }
-      const std::uint32_t meet = flow_.meeting[block];
+      const std::uint32_t meet = meeting_[block];
       // Where no way leads to the end nothing is known of who controls what.
       if (meet == no_index) everywhere_.push_back(block);
       for (const std::uint32_t to : flow_.blocks[block].successors) {
-        for (std::uint32_t up = to; up != meet && up < count; up = flow_.meeting[up])
+        for (std::uint32_t up = to; up != meet && up < count; up = meeting_[up])
           controllers_[up].push_back(block);
       }
     }
@@ -183,9 +185,9 @@ class Slice {
     std::ranges::for_each(everywhere_, branch_of);
   }
 
-  const ptx::Module& module_;
   const ptx::Kernel& kernel_;
   const ControlFlow& flow_;
+  const std::vector<std::uint32_t>& meeting_;
   std::vector<Role> roles_;
   std::vector<Registers> registers_;
   std::vector<std::vector<std::uint32_t>> writers_;      ///< instructions, by register
@@ -199,11 +201,12 @@ class Compiler {
  public:
   Compiler(const ptx::Module& module, const Launch& launch)
       : module_{module}, kernel_{module.kernels[launch.kernel]}, launch_{launch} {
-    program_.flow = control_flow(kernel_);
+    flow_ = control_flow(kernel_);
+    meetings_ = meetings(kernel_, flow_);
   }
 
   Program compile(bool everything) {
-    Slice slice{module_, kernel_, program_.flow};
+    Slice slice{kernel_, flow_, meetings_.all};
     slice.close(everything);
     program_.needs_shared = slice.needs_shared;
     program_.needs_local = slice.needs_local;
@@ -229,8 +232,14 @@ class Compiler {
       if (step.kind == StepKind::branch) step.target = first_step_[step.target];
       if (step.kind == StepKind::branch || step.kind == StepKind::indexed) {
         step.reconverge = first_step_[step.reconverge];
+        step.all_meet = first_step_[step.all_meet];
+        if (step.leaving != no_index) step.leaving = first_step_[step.leaving];
       }
+      const bool inside = step.instruction < count;
+      step.loop = inside ? flow_.loop_of[flow_.block_of[step.instruction]] : no_index;
     }
+    for (const auto& loop : flow_.loops)
+      program_.loop_parents.push_back(loop.parent);
     for (auto& branch : program_.indexed) {
       for (auto& target : branch.targets)
         target = first_step_[target];
@@ -410,12 +419,19 @@ class Compiler {
     return step;
   }
 
-  /// Where the lanes of a branch meet again: an instruction.
-  [[nodiscard]] std::uint32_t meeting_of(std::uint32_t i) const {
-    const auto& flow = program_.flow;
-    const std::uint32_t meet = flow.meeting[flow.block_of[i]];
-    return meet < flow.blocks.size() ? flow.blocks[meet].begin
-                                     : static_cast<std::uint32_t>(kernel_.instructions.size());
+  /// The first instruction of a block, or the end.
+  [[nodiscard]] std::uint32_t begin_of(std::uint32_t block) const {
+    return block < flow_.blocks.size() ? flow_.blocks[block].begin
+                                       : static_cast<std::uint32_t>(kernel_.instructions.size());
+  }
+
+  /// Where the lanes of a branch meet again: instructions.
+  void meet(Step& step) const {
+    const std::uint32_t block = flow_.block_of[step.instruction];
+    step.reconverge = begin_of(meetings_.staying[block]);
+    step.all_meet = begin_of(meetings_.all[block]);
+    step.leaving = meetings_.leaving[block];
+    if (step.leaving != no_index) step.leaving = begin_of(step.leaving);
   }
 
   // --- instructions ---
@@ -585,7 +601,7 @@ class Compiler {
     if (one.operands.empty() || one.operands.front().kind != Kind::label) return lost(i);
     Step& step = add(i, StepKind::branch);
     step.target = kernel_.labels[one.operands.front().index].instruction;
-    step.reconverge = meeting_of(i);
+    meet(step);
   }
 
   /// A branch of which nothing is known ends its lanes, and says so.
@@ -602,7 +618,7 @@ class Compiler {
     for (const auto& item : one.operands[1].items)
       made.targets.push_back(kernel_.labels[item.index].instruction);
     Step& step = add(i, StepKind::indexed);
-    step.reconverge = meeting_of(i);
+    meet(step);
     step.detail = static_cast<std::uint32_t>(program_.indexed.size());
     program_.indexed.push_back(std::move(made));
   }
@@ -613,8 +629,10 @@ class Compiler {
     Step step{.kind = StepKind::branch, .instruction = i};
     const bool always = one.guard == no_index && one.opcode == "bra" && !one.operands.empty() &&
                         one.operands.front().kind == Kind::label;
-    step.target = always ? kernel_.labels[one.operands.front().index].instruction : meeting_of(i);
-    step.reconverge = meeting_of(i);
+    meet(step);
+    step.reconverge = step.all_meet;
+    step.leaving = no_index;
+    step.target = always ? kernel_.labels[one.operands.front().index].instruction : step.all_meet;
     program_.steps.push_back(step);
   }
 
@@ -710,8 +728,8 @@ class Compiler {
     const Operand& address = copies ? one.operands[1] : *address_of(one);
     made.address = base_of(address, i);
     made.offset = static_cast<std::uint64_t>(address.offset);
-    made.short_address = address.kind == Kind::reg &&
-                         ptx::bytes_of(kernel_.registers[address.index].type) == 4;
+    made.short_address =
+        address.kind == Kind::reg && ptx::bytes_of(kernel_.registers[address.index].type) == 4;
     if (copies) {
       made.space = Space::global;
       made.to_address = base_of(one.operands[0], i);
@@ -763,6 +781,8 @@ class Compiler {
   const ptx::Module& module_;
   const ptx::Kernel& kernel_;
   const Launch& launch_;
+  ControlFlow flow_;
+  Meetings meetings_;
   Program program_;
   std::vector<std::optional<std::uint64_t>> addresses_;  ///< of symbols
   std::vector<std::uint32_t> first_step_;                ///< at or behind an instruction
@@ -785,7 +805,7 @@ Region region_of(const Program& program, std::uint32_t step) {
   std::vector<bool> seen(program.steps.size());
   std::vector<std::uint32_t> open;
   const auto visit = [&](std::uint32_t at) {
-    if (at == branch.reconverge || at >= seen.size() || seen[at]) return;
+    if (at == branch.all_meet || at >= seen.size() || seen[at]) return;
     seen[at] = true;
     open.push_back(at);
   };

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "harness/access/access_kind.hpp"
-#include "harness/access/control_flow.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/access/warp_state.hpp"
@@ -21,7 +20,7 @@ struct MemoryStep {
   ptx::Space space = ptx::Space::generic;
   unsigned elements = 1;  ///< each to or from a register
   unsigned element_bytes = 4;
-  bool extends_sign = false;  ///< of a load, to the width of its register
+  bool extends_sign = false;   ///< of a load, to the width of its register
   bool short_address = false;  ///< the address wraps around at 32 bits
   std::array<std::uint8_t, 8> register_bytes = {};
   std::uint32_t address = no_slot;
@@ -66,6 +65,8 @@ struct Program {
   std::vector<IndexedBranch> indexed;
   std::vector<Unmodelled> unmodelled;
 
+  std::vector<std::uint32_t> loop_parents;  ///< by loop: the one around it
+
   std::uint32_t value_slots = 0;
   std::uint32_t predicate_slots = 0;
   struct Constant {
@@ -91,8 +92,6 @@ struct Program {
   /// Not null: an instruction after which nothing is known of shared memory, or of buffers.
   std::uint32_t shared_hidden_by = ptx::no_index;
   std::uint32_t buffers_hidden_by = ptx::no_index;
-
-  ControlFlow flow;
 };
 
 /// The part of a kernel on which addresses hang; with `everything`, all of it.

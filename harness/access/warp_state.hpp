@@ -94,7 +94,11 @@ struct Step {
   bool from_negated = false;
   std::uint64_t extra = 0;       ///< of `run`: a table, a mode
   std::uint32_t target = 0;      ///< of a branch: a step
-  std::uint32_t reconverge = 0;  ///< of a branch: the step where its lanes meet again
+  std::uint32_t reconverge = 0;  ///< of a branch: the step where lanes that stay in its loop meet
+  std::uint32_t all_meet = 0;    ///< of a branch: the step where all of its lanes meet
+  std::uint32_t leaving =
+      no_slot;                   ///< of a branch: the step by which lanes leave its loop, or none
+  std::uint32_t loop = no_slot;  ///< the innermost loop that the step is in, or none
   std::uint32_t detail = 0;      ///< into the program's tables of its kind
 };
 
