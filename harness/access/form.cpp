@@ -667,6 +667,18 @@ FormId Forms::truncated(AtomKind kind, FormId a, FormId b) {
       {.kind = kind, .operand_count = 2, .operands = {a, b, no_form}, .range = {-most, most}});
 }
 
+FormId Forms::power(FormId exponent) {
+  if (exponent == no_form) return no_form;
+  const Interval& range = range_of(exponent);
+  const Wide low = std::clamp<Wide>(range.low, 0, 62);
+  const Wide high = std::clamp<Wide>(range.high, 0, 62);
+  return compound(
+      {.kind = AtomKind::power,
+       .operand_count = 1,
+       .operands = {exponent, no_form, no_form},
+       .range = {Wide{1} << static_cast<unsigned>(low), Wide{1} << static_cast<unsigned>(high)}});
+}
+
 // ---------------------------------------------------------------------------------------------
 // Choices and bits.
 
@@ -775,6 +787,12 @@ FormId Forms::bits(AtomKind kind, FormId a, FormId b) {
   if (mask && *mask == 0) return kind == AtomKind::bit_and ? b : a;
   if (mask && *mask == -1) {
     return kind == AtomKind::bit_and ? a : kind == AtomKind::bit_or ? b : subtract(constant(-1), a);
+  }
+  if (kind == AtomKind::bit_and) {
+    // 0 or −1 lets nothing or everything through.
+    for (const auto& [sign, other] : {std::pair{a, b}, std::pair{b, a}}) {
+      if (range_of(sign) == Interval{-1, 0}) return select(scale(sign, -1), other, constant(0));
+    }
   }
   if (kind == AtomKind::bit_and && mask) {
     // A run of ones is a difference of remainders.
@@ -924,6 +942,9 @@ FormId Forms::replace(FormId form, const Replacement& by, Replaced& replaced) {
               case AtomKind::truncated_remainder:
                 with = truncated(atom.kind, now[0], now[1]);
                 break;
+              case AtomKind::power:
+                with = power(now[0]);
+                break;
               case AtomKind::minimum:
               case AtomKind::maximum:
                 with = extreme(atom.kind, now[0], now[1]);
@@ -968,6 +989,9 @@ std::optional<Wide> Forms::evaluate_atom(const Atom& atom, const AtomValues& val
       return *a < 0 ? 1 : 0;
     case AtomKind::zero:
       return *a == 0 ? 1 : 0;
+    case AtomKind::power:
+      if (*a < 0 || *a > 62) return std::nullopt;
+      return Wide{1} << static_cast<unsigned>(*a);
     case AtomKind::select:
       return evaluate(atom.operands[*a != 0 ? 1 : 2], values);
     default:
@@ -1056,6 +1080,8 @@ std::string Forms::atom_text(AtomId id, const AtomNames& names) const {
       return infix(range_of(atom.operands[0]).low < 0 ? "mod" : "%");
     case AtomKind::truncated_remainder:
       return infix("%");
+    case AtomKind::power:
+      return fmt::format("2^{}", factor_text(atom.operands[0], names));
     case AtomKind::minimum:
       return call("min");
     case AtomKind::maximum:

@@ -62,6 +62,7 @@ enum class AtomKind : std::uint8_t {
   remainder,  ///< of operands 0 and 1, with the divisor's sign
   truncated_quotient,
   truncated_remainder,
+  power,  ///< 2 to the power of the operand, which is from 0 to 62
   minimum,
   maximum,
   select,    ///< operand 1 where operand 0 is 1, else operand 2
@@ -129,6 +130,7 @@ class Forms {
   [[nodiscard]] FormId quotient(FormId a, FormId b, const Interval& range = everything);
   [[nodiscard]] FormId remainder(FormId a, FormId b, const Interval& range = everything);
   [[nodiscard]] FormId truncated(AtomKind kind, FormId a, FormId b);
+  [[nodiscard]] FormId power(FormId exponent);
   [[nodiscard]] FormId extreme(AtomKind kind, FormId a, FormId b);
   [[nodiscard]] FormId select(FormId predicate, FormId yes, FormId no,
                               const Interval& range = everything);

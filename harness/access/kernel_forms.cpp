@@ -1218,6 +1218,16 @@ Meaning KernelForms::meaning_of(ValueId id, const Instruction& instruction) {
     return *by < 0 || *by > std::int64_t{bits} ? std::int64_t{bits} : *by;
   };
 
+  // What a shift by a number that is not known multiplies or divides by, while it is less than the
+  // bits of the register.
+  const auto power_of = [&](const Meaning& amount) -> Meaning {
+    const Exact by = exact(block, amount, 32, false, Otherwise::condition);
+    const Interval wanted{0, std::min(bits, 32U) - 1};
+    if (by.form == no_form) return {};
+    const ConditionSet fits = by.range.within(wanted) ? 0 : condition(by.form, wanted);
+    return {forms_.power(by.form), united(by.conditions, fits)};
+  };
+
   if (is_predicate) {
     if (opcode == "not") return {forms_.opposite(a.form), both};
     if (opcode == "and") return {forms_.both(a.form, b.form), both};
@@ -1261,15 +1271,34 @@ Meaning KernelForms::meaning_of(ValueId id, const Instruction& instruction) {
   }
   if (opcode == "shl") {
     const auto by = shift(b);
-    if (!by) return hide(id, Reason::operation);
+    if (!by) {
+      const Meaning factor = power_of(b);
+      if (factor.form == no_form) return hide(id, Reason::operation);
+      return made(forms_.multiply(a.form, factor.form), united(a.conditions, factor.conditions));
+    }
     if (*by >= std::int64_t{bits}) return {forms_.constant(0), 0};
     if (*by > 62) return hide(id, Reason::operation);
     return made(forms_.scale(a.form, std::int64_t{1} << *by), both);
   }
   if (opcode == "shr") {
-    const auto by = shift(b);
-    if (!by || *by > 62) return hide(id, Reason::operation);
+    auto by = shift(b);
+    if (!by) {
+      const Meaning divisor = power_of(b);
+      if (divisor.form == no_form) return hide(id, Reason::operation);
+      const Exact whole = number(a, reads_signed, Otherwise::condition);
+      return made(forms_.quotient(whole.form, divisor.form, whole.range),
+                  united(whole.conditions, divisor.conditions));
+    }
+    if (*by >= std::int64_t{bits}) {
+      if (!reads_signed) return {forms_.constant(0), b.conditions};
+      by = bits - 1;
+    }
     const Exact whole = number(a, reads_signed, Otherwise::condition);
+    if (reads_signed && *by == std::int64_t{bits} - 1) {
+      // The sign alone: 0 or −1.
+      return made(forms_.scale(forms_.negative(whole.form, whole.range), -1), whole.conditions);
+    }
+    if (*by > 62) return hide(id, Reason::operation);
     return made(forms_.quotient(whole.form, forms_.constant(std::int64_t{1} << *by), whole.range),
                 united(whole.conditions, b.conditions));
   }
@@ -1339,6 +1368,21 @@ Meaning KernelForms::meaning_of(ValueId id, const Instruction& instruction) {
         forms_.add(forms_.subtract(b.form, below(b.form, *from + *count)), below(b.form, *from));
     return made(forms_.add(cleared, forms_.scale(below(a.form, *count), std::int64_t{1} << *from)),
                 both);
+  }
+  if (opcode == "prmt" && bits == 32 && instruction.modifiers.size() == 1) {
+    const auto selector = forms_.constant_of(in(3, 32).form);
+    if (!selector) return hide(id, Reason::operation);
+    FormId sum = forms_.constant(0);
+    for (unsigned place = 0; place < 4; ++place) {
+      const auto chosen_byte = static_cast<unsigned>(*selector >> (4 * place) & 15);
+      if (chosen_byte > 7) return hide(id, Reason::operation);  // a sign, repeated
+      const unsigned from = chosen_byte % 4;
+      const FormId up_to = forms_.remainder(chosen_byte < 4 ? a.form : b.form,
+                                            forms_.constant(std::int64_t{1} << (8 * (from + 1))));
+      const FormId byte = forms_.quotient(up_to, forms_.constant(std::int64_t{1} << (8 * from)));
+      sum = forms_.add(sum, forms_.scale(byte, std::int64_t{1} << (8 * place)));
+    }
+    return made(sum, both);
   }
   return hide(id, Reason::operation);
 }

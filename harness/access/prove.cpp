@@ -77,6 +77,7 @@ class Prover {
   void make_shapes();
   void find_varying();
   [[nodiscard]] bool inputs_vary(const Hidden& hidden);
+  [[nodiscard]] bool is_for_all_lanes(const Hidden& hidden);
   [[nodiscard]] bool varies(FormId form);
   /// What was made after all was looked at is not known.
   [[nodiscard]] bool is_varying(std::uint32_t hidden) const {
@@ -89,6 +90,7 @@ class Prover {
   [[nodiscard]] std::optional<AccessProof> access_of(std::uint32_t i, std::uint32_t o);
   void judge(AccessProof& access);
   void find_steps(AccessProof& access);
+  void add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block);
   void find_space(AccessProof& access) const;
   [[nodiscard]] std::string hidden_reason(FormId form);
   [[nodiscard]] std::vector<std::string> leaves_of(FormId form) const;
@@ -273,6 +275,12 @@ bool Prover::inputs_vary(const Hidden& hidden) {
         }
     }
   }
+  if (hidden.reason == Reason::other_lanes) {
+    // What every lane gets does not follow from what it gives.
+    if (instruction.opcode != "shfl") return false;
+    const Operand& source = instruction.operands[written_operands(instruction) + 1];
+    return varies(kernel_.operand(value.instruction, source, 32).form);
+  }
   bool any = false;
   const bool is_memory = std::ranges::any_of(instruction.operands, &Operand::address);
   if (!is_memory) {
@@ -282,6 +290,22 @@ bool Prover::inputs_vary(const Hidden& hidden) {
     });
   }
   return any;
+}
+
+/// Whether lanes of a warp get the same from what goes between them.
+bool Prover::is_for_all_lanes(const Hidden& hidden) {
+  const Value& value = kernel_.ssa()[hidden.value];
+  const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
+  if (instruction.opcode == "vote" || instruction.opcode == "redux" ||
+      instruction.opcode == "activemask" || instruction.opcode == "bar" ||
+      instruction.opcode == "barrier") {
+    return true;
+  }
+  if (instruction.opcode != "shfl" || !instruction.has("idx") || value.operand != 0) return false;
+  // From one lane of the whole warp; which one must be the same for all, asked later.
+  const Operand& segments = instruction.operands[written_operands(instruction) + 2];
+  const Meaning clamp = kernel_.operand(value.instruction, segments, 32);
+  return clamp.form != no_form && forms_.constant_of(clamp.form) == std::int64_t{31};
 }
 
 /// Takes all for the same in a warp, and lets what contradicts that spread until nothing changes.
@@ -302,7 +326,8 @@ void Prover::find_varying() {
     const Hidden& hidden = kernel_.hidden(static_cast<std::uint32_t>(h));
     const Reason reason = hidden.reason;
     is_varying_[h] = hidden.value == 0 || reason == Reason::atomic || reason == Reason::call ||
-                     reason == Reason::other_lanes || reason == Reason::undefined;
+                     reason == Reason::undefined ||
+                     (reason == Reason::other_lanes && !is_for_all_lanes(hidden));
   }
   std::vector<std::vector<FormId>> exits(last_pass_varies_.size());
   for (const std::uint32_t block : flow.order) {
@@ -536,6 +561,14 @@ void Prover::find_remedy(AccessProof& access, const Pattern& pattern) const {
   }
 }
 
+void Prover::add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block) {
+  for (const Condition& condition : kernel_.open_conditions(conditions, block)) {
+    std::string one = kernel_.text(condition);
+    if (std::ranges::count(access.conditions, one) == 0)
+      access.conditions.push_back(std::move(one));
+  }
+}
+
 void Prover::judge(AccessProof& access) {
   const FormId form = access.meaning.form;
   if (form == no_form) {
@@ -566,13 +599,18 @@ void Prover::judge(AccessProof& access) {
     const FormId predicate = guard.predicate.form;
     if (predicate == no_form) continue;
     bool may_part = false;
+    bool is_off_somewhere = false;
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
       const auto told = lanes_of(predicate, shape);
       for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        if (told[lane] == Lane::off) lanes[shape][lane] = Lane::off;
+        if (told[lane] == Lane::off) {
+          is_off_somewhere = true;
+          lanes[shape][lane] = Lane::off;
+        }
         may_part = may_part || (told[lane] == Lane::open && lanes[shape][lane] != Lane::off);
       }
     }
+    if (is_off_somewhere) add_conditions(access, guard.predicate.conditions, block);
     if (may_part && varies(predicate)) {
       access.lane_guards.push_back(forms_.predicate_text(
           predicate, true, [this](const Atom& atom) { return kernel_.name(atom); }));

@@ -38,6 +38,35 @@ WarpAccess general(const LaneAccess& access) {
   return made;
 }
 
+/// The most distinct elements that the lanes want of one of `places` groups of banks.
+std::uint64_t bank_degree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask,
+                          unsigned places) {
+  std::array<std::array<std::uint64_t, warp_lanes>, shared_banks> wanted;  // NOLINT: by `count`
+  std::array<unsigned, shared_banks> count{};
+  unsigned most = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t element = elements[static_cast<unsigned>(std::countr_zero(rest))];
+    const auto place = static_cast<unsigned>(element % places);
+    const auto begin = wanted[place].begin();
+    const auto end = begin + count[place];
+    if (std::find(begin, end, element) != end) continue;
+    *end = element;
+    most = std::max(most, ++count[place]);
+  }
+  return most;
+}
+
+/// Has every lane the element of the lane whose number differs in `bit`, as far as both take part?
+bool lanes_agree(const std::array<std::uint64_t, warp_lanes>& elements, std::uint32_t mask,
+                 unsigned bit) {
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const unsigned other = lane ^ bit;
+    if ((mask >> other & 1U) != 0 && elements[lane] != elements[other]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::uint64_t distinct_bytes(const LaneAccess& access) {
@@ -95,14 +124,27 @@ Traffic lane_traffic(Generation generation, const LaneAccess& access) {
 }
 
 std::uint64_t lane_wavefronts(const LaneAccess& access) {
-  WarpAccess words = general(access);
-  if (words.width < bank_bytes) {
-    words.width = bank_bytes;
-    for (auto& address : words.addresses) {
-      if (address) *address -= *address % bank_bytes;
+  const std::uint64_t width = std::max<std::uint64_t>(access.width, bank_bytes);
+  // As many lanes as fill a wavefront when each asks for other bytes than the rest.
+  const auto group = static_cast<unsigned>(wavefront_bytes / width);
+  std::array<std::uint64_t, warp_lanes> elements{};
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    elements[lane] = access.addresses[lane] / width;
+  }
+  if (group == warp_lanes) return bank_degree(elements, access.mask, group);
+  const std::uint32_t ones = (std::uint32_t{1} << group) - 1;
+  std::uint64_t wavefronts = 0;
+  for (unsigned first = 0; first < warp_lanes; first += 2 * group) {
+    const std::uint32_t low = access.mask & ones << first;
+    const std::uint32_t high = access.mask & ones << group << first;
+    if (lanes_agree(elements, low | high, 1) || lanes_agree(elements, low | high, 2)) {
+      wavefronts += bank_degree(elements, low | high, group);
+    } else {
+      wavefronts += bank_degree(elements, low, group) + bank_degree(elements, high, group);
     }
   }
-  return shared_wavefronts(words);
+  return wavefronts;
 }
 
 RequestCounter::RequestCounter(RequestModel model, std::span<const Generation> generations)
@@ -126,9 +168,9 @@ void RequestCounter::add(const LaneAccess& access, std::uint64_t times) {
     }
   }
   const auto last = static_cast<unsigned>(31 - std::countl_zero(access.mask));
-  const std::uint64_t key =
-      (offsets[first] * 31 + offsets[last] * 0x9E3779B97F4A7C15U + access.mask) / access.width;
-  Pattern& pattern = patterns_[(key ^ key >> 7U ^ key >> 32U) & (kept - 1)];
+  constexpr std::uint64_t mix = 0x9E3779B97F4A7C15U;
+  const std::uint64_t key = (offsets[first] + (offsets[last] << 8U) + access.mask) * mix;
+  Pattern& pattern = patterns_[key >> (64 - kept_bits)];
   if (pattern.times != 0 && pattern.mask == access.mask && pattern.width == access.width &&
       pattern.offsets == offsets) {
     pattern.times += times;

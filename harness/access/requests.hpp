@@ -63,7 +63,8 @@ class RequestCounter {
   };
   void settle(const Pattern& pattern, RequestSums& sums) const;
 
-  static constexpr std::size_t kept = 16;  ///< a power of two
+  static constexpr unsigned kept_bits = 6;
+  static constexpr std::size_t kept = std::size_t{1} << kept_bits;
   RequestModel model_;
   std::vector<Generation> generations_;
   std::vector<Pattern> patterns_;
