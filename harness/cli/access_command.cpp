@@ -51,31 +51,31 @@ std::string from_here(const std::string& file) {
   return plain.starts_with(here) ? plain.substr(here.size()) : plain;
 }
 
-/// What a device moves, if that is asked for and can be had: the rest stands without.
-std::optional<access::CountedLaunch> count(const AccessOptions& options, const ptx::Module& module,
-                                           const std::string& launch, bool& is_failed) {
-  if (!options.run) return std::nullopt;
-  const auto leave_out = [&](const std::string& why) {
-    fmt::print(stderr, "strata: {}: not counted: {}\n", launch, one_line(why));
-    return std::nullopt;
-  };
+/// What a device moves in these launches of a module; nothing where it cannot be had: the rest
+/// stands without.
+std::vector<access::CountedLaunch> count(const AccessOptions& options, const ptx::Module& module,
+                                         const Names& files) {
+  if (!options.run || files.empty()) return {};
+  std::string why;
   try {
-    auto counted =
-        access::count_launch(module, launch, options.device, std::chrono::seconds{options.seconds});
-    for (const auto& buffer : counted.overrun)
-      fmt::print(stderr, "strata: {}: the kernel wrote around {}\n", launch, in_quotes(buffer));
-    return counted;
+    return access::count_launches(module, files, options.device,
+                                  std::chrono::seconds{options.seconds});
   } catch (const CountersUnavailable& absence) {
-    return leave_out(
-        fmt::format("{}{}{}", absence.what(), absence.mend.empty() ? "" : "; ", absence.mend));
+    why = fmt::format("{}{}{}", absence.what(), absence.mend.empty() ? "" : "; ", absence.mend);
   } catch (const DeviceUnavailable& absence) {
-    return leave_out(absence.what());
-  } catch (const UsageError&) {
-    throw;
-  } catch (const std::runtime_error& failure) {
-    is_failed = true;  // a kernel that crashed or hung has cost its worker only
-    return leave_out(failure.what());
+    why = absence.what();
   }
+  fmt::print(stderr, "strata: nothing is counted: {}\n", one_line(why));
+  return {};
+}
+
+/// Says what went wrong with a launch. False where it was not counted.
+bool tell(const std::string& file, const access::CountedLaunch& counted) {
+  for (const auto& buffer : counted.overrun)
+    fmt::print(stderr, "strata: {}: the kernel wrote around {}\n", file, in_quotes(buffer));
+  if (counted.failure.empty()) return true;
+  fmt::print(stderr, "strata: {}: not counted: {}\n", file, one_line(counted.failure));
+  return false;
 }
 
 /// The kernels that were asked for, with what is proved of them.
@@ -114,15 +114,24 @@ access::Report report_of(const AccessOptions& options, std::span<const std::stri
            "an expression that some name matches",
            did_you_mean(options.kernel, all, "leave it out for all"));
   }
-  for (const auto& file : options.launches) {
-    const access::Launch launch = access::read_launch(file, modules);
-    const ptx::Module& module = modules[launch.module];
-    const auto found = place.find({launch.module, launch.kernel});
-    if (found == place.end()) continue;  // of a kernel that was not asked for
-    const auto evaluation = evaluate(module, launch, {.generations = report.generations});
-    const auto counted = count(options, module, file, is_failed);
-    add_launch(report.kernels[found->second], module.kernels[launch.kernel], file, evaluation,
-               counted ? &*counted : nullptr);
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    Names files;
+    std::vector<access::Launch> launches;
+    for (const auto& file : options.launches) {
+      access::Launch launch = access::read_launch(file, modules);
+      if (launch.module != m || !place.contains({m, launch.kernel})) continue;
+      files.push_back(file);
+      launches.push_back(std::move(launch));
+    }
+    const auto counted = count(options, modules[m], files);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const bool has_counts = i < counted.size() && tell(files[i], counted[i]);
+      if (i < counted.size() && !has_counts) is_failed = true;
+      const std::uint32_t kernel = launches[i].kernel;
+      add_launch(report.kernels[place.at({m, kernel})], modules[m].kernels[kernel], files[i],
+                 evaluate(modules[m], launches[i], {.generations = report.generations}),
+                 has_counts ? &counted[i] : nullptr);
+    }
   }
   return report;
 }

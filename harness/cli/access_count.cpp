@@ -1,5 +1,7 @@
 #include "harness/cli/access_count.hpp"
 
+#include "harness/access/inputs.hpp"
+#include "harness/access/launch_file.hpp"
 #include "harness/access/marked_ptx.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/subprocess.hpp"
@@ -12,7 +14,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -23,7 +27,7 @@ namespace strata {
 namespace access {
 namespace {
 
-using Json = nlohmann::json;
+using Message = nlohmann::json;
 
 constexpr std::string_view inst_executed = "smsp__sass_inst_executed";
 constexpr std::string_view sectors_global = "smsp__sass_sectors_mem_global";
@@ -77,7 +81,7 @@ KernelLaunch on_device(const ptx::Module& module, const Launch& launch, std::str
 }
 
 /// Of instructions that are of one PTX instruction, those that moved something are its accesses.
-Json counts_of(const KernelCounts& counted, const MarkedPtx& marked, std::uint32_t kernel) {
+Message counts_of(const KernelCounts& counted, const MarkedPtx& marked, std::uint32_t kernel) {
   std::map<std::uint32_t, CountedAccess> accesses;
   for (const auto& one : counted.instructions) {
     const auto place = marked.place_of(one.line);
@@ -96,7 +100,7 @@ Json counts_of(const KernelCounts& counted, const MarkedPtx& marked, std::uint32
     access.wavefronts += count(wavefronts_shared);
     access.local_sectors += count(sectors_local);
   }
-  Json json = Json::array();
+  Message json = Message::array();
   for (const auto& [instruction, access] : accesses) {
     json.push_back({instruction, access.executed, access.sectors, access.tags, access.wavefronts,
                     access.local_sectors});
@@ -104,29 +108,38 @@ Json counts_of(const KernelCounts& counted, const MarkedPtx& marked, std::uint32
   return json;
 }
 
-/// What the worker answers to {"ptx", "launch", "architecture"}.
-Json answer(const Json& job, int ordinal) {
-  const std::string file = job.at("launch");
-  std::vector<ptx::Module> modules;
-  modules.push_back(ptx::read(job.at("ptx").get<std::string>(), "PTX of " + file));
-  const ptx::Module& module = modules.front();
-  const Launch launch = read_launch(file, modules);
-  const MarkedPtx marked = mark(module);
-  Tools tools;
-  tools.architecture = architecture_of(ordinal, std::string{module.target});
-  const KernelLaunch kernel =
-      on_device(module, launch, assemble(marked.text, "PTX of " + file, tools));
-  const auto known = sass_metrics(ordinal);
-  std::vector<std::string> wanted;
-  for (const std::string_view metric : metrics) {
-    if (known.contains(std::string{metric})) wanted.emplace_back(metric);
+/// A module on a device, assembled once.
+class Counter {
+ public:
+  Counter(std::string ptx, int ordinal) : ordinal_{ordinal} {
+    modules_.push_back(ptx::read(std::move(ptx), "the PTX"));
+    marked_ = mark(modules_.front());
+    Tools tools;
+    tools.architecture = architecture_of(ordinal, std::string{modules_.front().target});
+    cubin_ = assemble(marked_.text, "the PTX", tools);
+    const auto known = sass_metrics(ordinal);
+    for (const std::string_view metric : metrics) {
+      if (known.contains(std::string{metric})) wanted_.emplace_back(metric);
+    }
   }
-  const KernelCounts counted = count_kernel(ordinal, kernel, wanted);
-  Json overrun = Json::array();
-  for (const std::size_t index : counted.overrun)
-    overrun.push_back(launch.buffers[index].name);
-  return {{"accesses", counts_of(counted, marked, launch.kernel)}, {"overrun", overrun}};
-}
+
+  [[nodiscard]] Message count(const std::string& file) const {
+    const Launch launch = read_launch(file, modules_);
+    const KernelCounts counted =
+        count_kernel(ordinal_, on_device(modules_.front(), launch, cubin_), wanted_);
+    Message overrun = Message::array();
+    for (const std::size_t index : counted.overrun)
+      overrun.push_back(launch.buffers[index].name);
+    return {{"accesses", counts_of(counted, marked_, launch.kernel)}, {"overrun", overrun}};
+  }
+
+ private:
+  int ordinal_;
+  std::vector<ptx::Module> modules_;
+  MarkedPtx marked_;
+  std::string cubin_;
+  std::vector<std::string> wanted_;
+};
 
 void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -136,42 +149,47 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-}  // namespace
+/// The lines of a worker as they come; the last one tells how it ended.
+class Worker {
+ public:
+  Worker(const std::string& device, const Message& job)
+      : child_{{.arguments = {"strata", "access-worker", "--device", device}}, job.dump()} {}
 
-CountedLaunch count_launch(const ptx::Module& module, const std::string& launch_file,
-                           const std::string& device, std::chrono::seconds patience) {
-  const Json job{{"ptx", std::string{module.text.begin(), module.text.end()}},
-                 {"launch", launch_file}};
-  Subprocess worker{{.arguments = {"strata", "access-worker", "--device", device}}, job.dump()};
-  std::string text;
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  std::optional<std::string> ended;
-  while (!ended && std::chrono::steady_clock::now() < deadline) {
-    std::array<char, 1U << 16U> block{};
-    constexpr int milliseconds = 20;
-    pollfd channel{.fd = worker.channel(), .events = POLLIN, .revents = 0};
-    (void)::poll(&channel, 1, milliseconds);
-    ended = worker.ended();
-    while (true) {
-      const auto count = ::read(worker.channel(), block.data(), block.size());
-      if (count <= 0) break;
-      text.append(block.data(), static_cast<std::size_t>(count));
+  /// Nothing after the last line, or after `patience` without one: why() says which.
+  std::optional<Message> next(std::chrono::seconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    std::optional<std::string> ended;
+    for (;;) {
+      if (const auto end = text_.find('\n'); end != std::string::npos) {
+        const auto line = Message::parse(text_.substr(0, end), nullptr, false);
+        text_.erase(0, end + 1);
+        if (!line.is_discarded()) return line;
+      }
+      if (ended) break;
+      if (std::chrono::steady_clock::now() > deadline) {
+        ended = fmt::format("no end within {} s", patience.count());
+        break;
+      }
+      constexpr int milliseconds = 20;
+      pollfd channel{.fd = child_.channel(), .events = POLLIN, .revents = 0};
+      (void)::poll(&channel, 1, milliseconds);
+      ended = child_.ended();
+      std::array<char, 1U << 16U> block{};
+      for (ssize_t count = 0; (count = ::read(child_.channel(), block.data(), block.size())) > 0;)
+        text_.append(block.data(), static_cast<std::size_t>(count));
     }
+    why_ = *ended;
+    return std::nullopt;
   }
-  const Json said = Json::parse(text, nullptr, false);
-  if (!ended || said.is_discarded()) {
-    throw std::runtime_error{
-        fmt::format("{}: the kernel was not counted: {}", launch_file,
-                    ended.value_or(fmt::format("no end within {} s", patience.count())))};
-  }
-  if (const auto usage = said.find("usage"); usage != said.end()) throw UsageError{*usage};
-  if (const auto none = said.find("unavailable"); none != said.end()) {
-    throw CountersUnavailable{*none, said.at("mend")};
-  }
-  if (const auto none = said.find("no_device"); none != said.end()) throw DeviceUnavailable{*none};
-  if (const auto failed = said.find("failed"); failed != said.end()) {
-    throw std::runtime_error{fmt::format("{}: {}", launch_file, std::string{*failed})};
-  }
+  [[nodiscard]] const std::string& why() const { return why_; }
+
+ private:
+  Subprocess child_;
+  std::string text_;
+  std::string why_;
+};
+
+CountedLaunch counted_of(const Message& said) {
   CountedLaunch counted;
   for (const auto& one : said.at("accesses")) {
     counted.accesses[one.at(0)] = {.executed = one.at(1),
@@ -184,6 +202,42 @@ CountedLaunch count_launch(const ptx::Module& module, const std::string& launch_
   return counted;
 }
 
+void throw_refusal(const Message& said) {
+  if (const auto usage = said.find("usage"); usage != said.end()) throw UsageError{*usage};
+  if (const auto none = said.find("unavailable"); none != said.end()) {
+    throw CountersUnavailable{*none, said.at("mend")};
+  }
+  if (const auto none = said.find("no_device"); none != said.end()) throw DeviceUnavailable{*none};
+}
+
+}  // namespace
+
+std::vector<CountedLaunch> count_launches(const ptx::Module& module,
+                                          const std::vector<std::string>& files,
+                                          const std::string& device,
+                                          std::chrono::seconds patience) {
+  std::vector<CountedLaunch> counted;
+  while (counted.size() < files.size()) {
+    const auto rest = files.begin() + static_cast<std::ptrdiff_t>(counted.size());
+    Worker worker{device,
+                  {{"ptx", std::string{module.text.begin(), module.text.end()}},
+                   {"launches", std::vector<std::string>{rest, files.end()}}}};
+    while (counted.size() < files.size()) {
+      const auto said = worker.next(patience);
+      if (!said) {
+        counted.push_back({.failure = worker.why()});
+        break;  // that launch has cost its worker; the others get another one
+      }
+      throw_refusal(*said);
+      const auto failed = said->find("failed");
+      counted.push_back(failed == said->end() ? counted_of(*said)
+                                              : CountedLaunch{.failure = *failed});
+      if (failed != said->end()) break;
+    }
+  }
+  return counted;
+}
+
 }  // namespace access
 
 void add_access_worker(CLI::App& app) {
@@ -192,21 +246,25 @@ void add_access_worker(CLI::App& app) {
   worker->add_option("--device", *device);
   worker->callback([device] {
     become_worker();
-    nlohmann::json said;
+    const auto say = [](const nlohmann::json& said) {
+      using enum nlohmann::json::error_handler_t;
+      access::write_all(worker_channel_fd, said.dump(-1, ' ', true, replace) + '\n');
+    };
     try {
-      const std::string job{std::istreambuf_iterator<char>{std::cin}, {}};
-      said = access::answer(nlohmann::json::parse(job), parse_device_request(*device).ordinal);
+      const auto job =
+          nlohmann::json::parse(std::string{std::istreambuf_iterator<char>{std::cin}, {}});
+      const access::Counter counter{job.at("ptx"), parse_device_request(*device).ordinal};
+      for (const auto& file : job.at("launches"))
+        say(counter.count(file));
     } catch (const UsageError& error) {
-      said = {{"usage", error.what()}};
+      say({{"usage", error.what()}});
     } catch (const CountersUnavailable& error) {
-      said = {{"unavailable", error.what()}, {"mend", error.mend}};
+      say({{"unavailable", error.what()}, {"mend", error.mend}});
     } catch (const DeviceUnavailable& error) {
-      said = {{"no_device", error.what()}};
+      say({{"no_device", error.what()}});
     } catch (const std::exception& error) {
-      said = {{"failed", error.what()}};
+      say({{"failed", error.what()}});
     }
-    access::write_all(worker_channel_fd,
-                      said.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
   });
 }
 

@@ -22,14 +22,18 @@ struct CountedAccess {
 };
 
 struct CountedLaunch {
-  std::map<std::uint32_t, CountedAccess> accesses;  ///< by instruction of the kernel
-  std::vector<std::string> overrun;                 ///< buffers around which the kernel wrote
+  std::map<std::uint32_t, CountedAccess> accesses = {};  ///< by instruction of the kernel
+  std::vector<std::string> overrun = {};                 ///< buffers around which the kernel wrote
+  std::string failure = {};                              ///< why it was not counted; empty: it was
 };
 
-/// Launches the kernel of a launch file once on the device ("cuda:0") and counts. Throws UsageError
-/// for PTX that ptxas refuses, CountersUnavailable where nothing can be counted, DeviceUnavailable,
-/// and std::runtime_error for a kernel that fails or outlasts `patience`.
-[[nodiscard]] CountedLaunch count_launch(const ptx::Module& module, const std::string& launch_file,
-                                         const std::string& device, std::chrono::seconds patience);
+/// Launches the kernels of these launch files once each on the device ("cuda:0") and counts. A
+/// kernel that fails, or that is not done after `patience`, costs its own counts only. Throws
+/// UsageError for PTX that ptxas refuses, CountersUnavailable where nothing can be counted, and
+/// DeviceUnavailable.
+[[nodiscard]] std::vector<CountedLaunch> count_launches(const ptx::Module& module,
+                                                        const std::vector<std::string>& files,
+                                                        const std::string& device,
+                                                        std::chrono::seconds patience);
 
 }  // namespace strata::access
