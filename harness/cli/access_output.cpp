@@ -175,12 +175,10 @@ std::size_t bytes_of_first(std::string_view text, std::size_t characters) {
   return at;
 }
 
-/// `text` in so many columns: its end, if it has more, which tells more than its beginning.
+/// `text` in so many columns; of a longer one the beginning.
 std::string padded(std::string_view text, std::size_t columns, bool to_right = false) {
   const std::size_t width = width_of(text);
-  if (width > columns) {
-    return "…" + std::string{text.substr(bytes_of_first(text, width - columns + 1))};
-  }
+  if (width > columns) return std::string{text.substr(0, bytes_of_first(text, columns - 1))} + "…";
   const std::string fill(columns - width, ' ');
   return to_right ? fill + std::string{text} : std::string{text} + fill;
 }
@@ -330,11 +328,12 @@ void print_line(std::string& out, const Line& line, std::size_t times) {
   constexpr std::size_t source_columns = 24;
   constexpr std::size_t opcode_columns = 19;
   constexpr std::size_t lane_columns = 4;
-  const std::string source = times > 1 ? fmt::format("{} ×{}", line.source, times) : line.source;
-  out += line.opcode.empty() ? padded(source, source_columns + opcode_columns + lane_columns + 2)
-                             : fmt::format("{} {} {}", padded(source, source_columns),
-                                           padded(line.opcode, opcode_columns),
-                                           padded(line.lane, lane_columns, true));
+  const std::string count = times > 1 ? fmt::format(" ×{}", times) : "";
+  out += line.opcode.empty()
+             ? padded(line.source, source_columns + opcode_columns + lane_columns + 2)
+             : fmt::format("{} {}{} {}", padded(line.source, source_columns),
+                           padded(line.opcode, opcode_columns - width_of(count)), count,
+                           padded(line.lane, lane_columns, true));
   constexpr std::array<std::size_t, 4> widths{11, 11, 11, 6};
   for (std::size_t n = 0; n < widths.size(); ++n)
     out += padded(line.numbers[n], widths[n], true);
