@@ -177,27 +177,33 @@ Json row_json(const Report& report, const KernelReport& kernel, const ReportRow&
 
 constexpr std::size_t page = 98;  // columns of text
 
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
 /// Columns that a text takes: characters, not bytes.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
 
-/// `text` in so many columns: its end, if it has more, which tells more than its beginning.
-std::string padded(std::string text, std::size_t columns, bool to_right = false) {
-  if (width_of(text) > columns) {
-    while (width_of(text) > columns - 1) {
-      text.erase(0, 1);
-      while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xC0U) == 0x80U)
-        text.erase(0, 1);
-    }
-    text = "…" + text;
+/// Bytes of the first `characters` of a text.
+std::size_t bytes_of_first(std::string_view text, std::size_t characters) {
+  std::size_t at = 0;
+  for (std::size_t seen = 0; at < text.size(); ++at) {
+    if (begins_character(text[at]) && ++seen > characters) break;
   }
-  const std::string fill(columns - width_of(text), ' ');
-  return to_right ? fill + text : text + fill;
+  return at;
 }
 
-/// Words of `text` in lines of the page's width, each indented.
+/// `text` in so many columns; of a longer one the beginning.
+std::string padded(std::string_view text, std::size_t columns, bool to_right = false) {
+  const std::size_t width = width_of(text);
+  if (width > columns) return std::string{text.substr(0, bytes_of_first(text, columns - 1))} + "…";
+  const std::string fill(columns - width, ' ');
+  return to_right ? fill + std::string{text} : std::string{text} + fill;
+}
+
+/// Words of `text` in lines of the page's width, each indented; what is longer than a line is cut.
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
   std::string line;
@@ -205,13 +211,23 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     if (!line.empty()) out += std::string(indent, ' ') + line + '\n';
     line.clear();
   };
-  for (const std::string_view word : split(text, ' ')) {
+  for (std::string_view word : split(text, ' ')) {
     if (!line.empty() && width_of(line) + 1 + width_of(word) > page - indent) end_line();
+    while (width_of(word) > page - indent) {
+      const std::size_t cut = bytes_of_first(word, page - indent);
+      line = word.substr(0, cut);
+      word.remove_prefix(cut);
+      end_line();
+    }
     if (!line.empty()) line += ' ';
     line += word;
   }
   end_line();
   return out;
+}
+
+std::string counted(std::size_t count, std::string_view what, std::string_view several) {
+  return fmt::format("{} {}", count, count == 1 ? what : several);
 }
 
 /// "particle.cuh:12 ← main.cu:40 ← 9": the innermost first.
@@ -253,6 +269,13 @@ struct Line {
   bool operator==(const Line&) const = default;
 };
 
+/// In a column of ten characters.
+std::string number_text(std::uint64_t number) {
+  constexpr std::uint64_t most = 9'999'999'999;
+  return number <= most ? std::to_string(number)
+                        : fmt::format("{:.4e}", static_cast<double>(number));
+}
+
 std::string ratio_text(double moved, double ideal) {
   return ideal > 0 ? fmt::format("{:.2f}", moved / ideal) : "";
 }
@@ -293,7 +316,7 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
         {.source = "  " + std::move(what),
          .opcode = "",
          .lane = "",
-         .numbers = {std::to_string(requests), std::to_string(moved), std::to_string(ideal),
+         .numbers = {number_text(requests), number_text(moved), number_text(ideal),
                      ratio_text(static_cast<double>(moved), static_cast<double>(ideal))},
          .verdict = access.is_exact() ? "exact" : "not exact",
          .notes = {}});
@@ -326,10 +349,16 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
 }
 
 void print_line(std::string& out, const Line& line, std::size_t times) {
-  const std::string source = times > 1 ? fmt::format("{} ×{}", line.source, times) : line.source;
-  out += fmt::format("{} {} {}", padded(source, 30), padded(line.opcode, 23),
-                     padded(line.lane, 4, true));
-  constexpr std::array<std::size_t, 4> widths{9, 9, 8, 6};
+  constexpr std::size_t source_columns = 24;
+  constexpr std::size_t opcode_columns = 19;
+  constexpr std::size_t lane_columns = 4;
+  const std::string count = times > 1 ? fmt::format(" ×{}", times) : "";
+  out += line.opcode.empty()
+             ? padded(line.source, source_columns + opcode_columns + lane_columns + 2)
+             : fmt::format("{} {}{} {}", padded(line.source, source_columns),
+                           padded(line.opcode, opcode_columns - width_of(count)), count,
+                           padded(line.lane, lane_columns, true));
+  constexpr std::array<std::size_t, 4> widths{11, 11, 11, 6};
   for (std::size_t n = 0; n < widths.size(); ++n)
     out += padded(line.numbers[n], widths[n], true);
   out += ' ' + line.verdict;
@@ -542,14 +571,16 @@ std::string table_of(const Report& report) {
   std::string counts;
   for (const auto& [verdict, count] : verdicts)
     counts += fmt::format(", {} {}", count, verdict);
-  out += wrapped(fmt::format("{} kernels, {} accesses{}; {} move over {} times what they need.",
-                             report.kernels.size(), rows, counts, over, shortest(report.most)),
+  out += wrapped(fmt::format("{}, {}{}; {} over {} times what they need.",
+                             counted(report.kernels.size(), "kernel", "kernels"),
+                             counted(rows, "access", "accesses"), counts,
+                             counted(over, "moves", "move"), shortest(report.most)),
                  0);
   out += wrapped(
       "Moved: sectors of 32 bytes, or passes through the banks of shared memory; of a proof, by "
       "one "
-      "request of a whole warp. Ideal: as many as its bytes need side by side. Proofs follow the "
-      "rules of compute capability 7.x and later.",
+      "request of a whole warp. Ideal: as many as its bytes need side by side. ÷: moved, at the "
+      "least, over ideal. Proofs follow the rules of compute capability 7.x and later.",
       0);
   return out;
 }
