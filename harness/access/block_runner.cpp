@@ -247,7 +247,10 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
       cause = guard.cause;
       mask &= ~guard.unknown & (step.guard_negated ? ~guard.bits : guard.bits);
     }
-    if (slopes_ != nullptr) slopes_->step(state, at, mask);
+    if (slopes_ != nullptr) {
+      slopes_->step(state, at, mask);
+      if (slopes_->reach() == 0) return Stop::done;  // the rest would tell nothing
+    }
     switch (step.kind) {
       case StepKind::plain:
         if (mask != 0) step.run(state, step, mask);

@@ -50,6 +50,7 @@ std::int64_t with_sign(std::uint64_t value, unsigned bits) {
 Slopes::Slopes(const ptx::Kernel& kernel, const Program& program, const Launch& launch)
     : program_{program},
       slopes_(std::size_t{program.value_slots} * lanes),
+      moving_(program.value_slots),
       wild_(program.value_slots) {
   for (const Step& step : program.steps) {
     const bool inside = step.instruction < kernel.instructions.size();
@@ -97,6 +98,8 @@ Slopes::Meaning Slopes::meaning_of(const ptx::Instruction& one, const Step& step
   if (op == "shr") meaning.rule = Rule::shift_right;
   if (op == "and") meaning.rule = Rule::bit_and;
   if (op == "or" || op == "xor") meaning.rule = Rule::bit_or;
+  if (op == "bfi") meaning.rule = Rule::insert;
+  if (op == "bfe" && !meaning.is_signed) meaning.rule = Rule::extract;
   if (op == "setp" || op == "set") meaning.rule = Rule::compare;
   if (op == "selp") meaning.rule = Rule::select;
   if (op == "min") meaning.rule = Rule::least;
@@ -117,22 +120,26 @@ void Slopes::begin() {
 }
 
 void Slopes::start_warp() {
-  std::ranges::fill(slopes_, 0);
+  std::ranges::fill(moving_, 0U);
   std::ranges::fill(wild_, 0U);
-  for (const std::uint32_t slot : ctaid_x_)
+  for (const std::uint32_t slot : ctaid_x_) {
+    moving_[slot] = all_lanes;
     std::fill_n(slopes_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot} * lanes), lanes, 1);
+  }
   for (const std::uint32_t slot : in_cluster_)
     wild_[slot] = all_lanes;
 }
 
 Slopes::Line Slopes::line(std::uint32_t slot, unsigned lane) const {
-  return {slopes_[std::size_t{slot} * lanes + lane], (wild_[slot] >> lane & 1U) != 0};
+  const bool moves = (moving_[slot] >> lane & 1U) != 0;
+  return {moves ? slopes_[std::size_t{slot} * lanes + lane] : 0, (wild_[slot] >> lane & 1U) != 0};
 }
 
 void Slopes::set(std::uint32_t slot, unsigned lane, const Line& line, unsigned bits) {
   const std::uint32_t bit = std::uint32_t{1} << lane;
-  slopes_[std::size_t{slot} * lanes + lane] =
-      with_sign(static_cast<std::uint64_t>(line.slope), bits);
+  const std::int64_t slope = with_sign(static_cast<std::uint64_t>(line.slope), bits);
+  slopes_[std::size_t{slot} * lanes + lane] = slope;
+  moving_[slot] = slope != 0 ? moving_[slot] | bit : moving_[slot] & ~bit;
   wild_[slot] = line.wild ? wild_[slot] | bit : wild_[slot] & ~bit;
 }
 
@@ -164,17 +171,37 @@ void Slopes::keep_order(Whole difference, Whole slope) {
   limit((apart - 1) / (slope > 0 ? slope : -slope));
 }
 
+std::uint32_t Slopes::changing(const Step& step, const Meaning& meaning) const {
+  std::uint32_t found = 0;
+  const auto add = [&](std::uint32_t slot) {
+    if (slot != no_slot) found |= moving_[slot] | wild_[slot];
+  };
+  if (step.kind == StepKind::memory) {
+    const MemoryStep& memory = program_.memory[step.detail];
+    add(memory.address);
+    add(memory.size);
+  } else if (step.kind == StepKind::indexed) {
+    add(program_.indexed[step.detail].index);
+  } else if (meaning.bits != 0) {
+    for (unsigned i = 0; i < meaning.sources; ++i)
+      add(step.from.at(i));
+  }
+  // A shuffle takes the value of some other lane.
+  return step.kind == StepKind::shuffle && found != 0 ? all_lanes : found;
+}
+
 void Slopes::step(const WarpState& warp, std::uint32_t at, std::uint32_t mask) {
   const Step& step = program_.steps[at];
   const Meaning& meaning = meanings_[at];
-  if (step.kind == StepKind::indexed) {
-    const std::uint32_t index = program_.indexed[step.detail].index;
-    for (unsigned lane = 0; lane < lanes; ++lane) {
-      const Line of = line(index, lane);
-      if ((mask >> lane & 1U) != 0 && (of.wild || of.slope != 0)) give_up();
+  if ((changing(step, meaning) & mask) == 0) {
+    for (const std::uint32_t to : step.to) {
+      if (to == no_slot) continue;
+      moving_[to] &= ~mask;
+      wild_[to] &= ~mask;
     }
     return;
   }
+  if (step.kind == StepKind::indexed) return give_up();
   for (unsigned lane = 0; lane < lanes; ++lane) {
     if ((mask >> lane & 1U) == 0) continue;
     if (step.kind == StepKind::memory) {
@@ -192,7 +219,7 @@ void Slopes::step(const WarpState& warp, std::uint32_t at, std::uint32_t mask) {
       continue;
     }
     const bool computes = step.kind == StepKind::plain || step.kind == StepKind::shuffle ||
-                          step.kind == StepKind::vote || step.kind == StepKind::activemask;
+                          step.kind == StepKind::vote;
     if (computes) {
       const Line found = result(warp, step, meaning, lane);
       const bool predicate = step.to_predicate != no_slot || step.to_second_predicate != no_slot;
@@ -305,6 +332,31 @@ Slopes::Line Slopes::result(const WarpState& warp, const Step& step, const Meani
       const auto grows = static_cast<std::uint64_t>(slope(moving));
       const std::uint64_t low = (grows & (~grows + 1)) - 1;
       return {.slope = slope(moving), .wild = (values.at(1 - moving) & ~low) != 0};
+    }
+    case Rule::insert: {
+      const std::uint64_t at = values[2] & 0xFFU;
+      const std::uint64_t count = values[3] & 0xFFU;
+      const bool fixed = lines[1].slope == 0 && lines[2].slope == 0 && lines[3].slope == 0;
+      if (!fixed) return {.wild = true};
+      if (at >= meaning.bits || count == 0) return {};
+      std::int64_t grows = slope(0);
+      if (at + count < meaning.bits) {
+        grows = with_sign(static_cast<std::uint64_t>(grows), static_cast<unsigned>(count));
+        keep_from_wrapping(Whole{values[0]}, grows, Whole{1} << count);
+      }
+      return {.slope = static_cast<std::int64_t>(static_cast<std::uint64_t>(grows) << at)};
+    }
+    case Rule::extract: {
+      const std::uint64_t at = values[1] & 0xFFU;
+      const std::uint64_t count = values[2] & 0xFFU;
+      const bool fixed = lines[1].slope == 0 && lines[2].slope == 0;
+      if (!fixed || at >= meaning.bits || count == 0) return {.wild = true};
+      // Below the field nothing may be carried into it, and nothing out of it.
+      const Whole top = Whole{1} << std::min<std::uint64_t>(at + count, meaning.bits);
+      const std::int64_t grows = slope(0);
+      if (grows % (std::int64_t{1} << std::min<std::uint64_t>(at, 62)) != 0) return {.wild = true};
+      keep_from_wrapping(Whole{values[0]}, grows, top);
+      return {.slope = grows >> at};
     }
     case Rule::compare:
     case Rule::least:

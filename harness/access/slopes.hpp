@@ -50,6 +50,8 @@ class Slopes {
     shift_right,
     bit_and,
     bit_or,
+    insert,
+    extract,
     compare,
     select,
     least,
@@ -77,6 +79,8 @@ class Slopes {
   __extension__ using Whole = __int128;
 
   [[nodiscard]] static Meaning meaning_of(const ptx::Instruction& one, const Step& step);
+  /// Lanes in which something that the step takes is not the same in all blocks.
+  [[nodiscard]] std::uint32_t changing(const Step& step, const Meaning& meaning) const;
   [[nodiscard]] Line line(std::uint32_t slot, unsigned lane) const;
   void set(std::uint32_t slot, unsigned lane, const Line& line, unsigned bits);
   void limit(Whole blocks);
@@ -92,8 +96,9 @@ class Slopes {
                             std::uint64_t mask);
 
   const Program& program_;
-  std::vector<Meaning> meanings_;  ///< by step
-  std::vector<std::int64_t> slopes_;
+  std::vector<Meaning> meanings_;       ///< by step
+  std::vector<std::int64_t> slopes_;    ///< of lanes that move, by slot
+  std::vector<std::uint32_t> moving_;   ///< lanes with a slope, by slot
   std::vector<std::uint32_t> wild_;     ///< lanes, by slot
   std::vector<std::uint32_t> ctaid_x_;  ///< slots
   std::vector<std::uint32_t> in_cluster_;
