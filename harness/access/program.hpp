@@ -2,6 +2,7 @@
 // hangs, decoded, with a slot for each register, constant and special register.
 #pragma once
 
+#include "harness/access/access_kind.hpp"
 #include "harness/access/launch_file.hpp"
 #include "harness/access/ptx.hpp"
 #include "harness/access/warp_state.hpp"
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace strata::access {
-
-/// What an instruction does to memory.
-enum class AccessKind : std::uint8_t { load, store, atomic, reduction, copy, matrix };
 
 /// A memory instruction, decoded: addresses are `address` + `offset`.
 struct MemoryStep {

@@ -236,6 +236,8 @@ struct LabelFound {
   std::vector<Token> targets = {};  ///< of `.branchtargets`
 };
 
+/// Of an entry PTX has 32764; a function may return a structure.
+constexpr std::uint64_t max_parameter_bytes = 1U << 20U;
 constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 48U;
 
 /// A declaration without its names.
@@ -800,6 +802,11 @@ std::vector<std::uint32_t> Reader::read_params() {
       Symbol& symbol = module_.symbols[index];
       symbol.offset = (offset + symbol.align - 1) / symbol.align * symbol.align;
       offset = symbol.offset + symbol.bytes;
+      if (offset > max_parameter_bytes) {
+        lexer_.refuse_at(lexer_.peek().line,
+                         fmt::format("parameters of more than {} bytes", max_parameter_bytes),
+                         "fewer", "give PTX as a compiler writes it");
+      }
       params.push_back(index);
     }
     if (!lexer_.take_if(",")) break;

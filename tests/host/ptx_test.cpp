@@ -604,6 +604,7 @@ TEST(PtxReader, SaysWhereAndWhyItRefuses) {
            {h + ".entry k() { } .entry k() { }", "f.ptx:4: 'k' is defined twice"},
            {h + ".global .align 3 .b8 a;", "f.ptx:4: an alignment of 3; expected a power of two"},
            {h + ".global .b8 a[0x7fffffffffffffff];", "f.ptx:4: an array that is larger than any"},
+           {h + ".entry k(.param .b8 a[1048577]) {}", "f.ptx:4: parameters of more than 1048576"},
            {h + ".global .b32 a = 1/0;", "f.ptx:4: '/' has no value here"},
            {h + ".global .b32 a = 0x;", "f.ptx:4: '0x'; expected a number of 64 bits"},
            {h + ".global .b64 a = 0x1ffffffffffffffff;",
