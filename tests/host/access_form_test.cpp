@@ -376,6 +376,14 @@ TEST(KernelForms, StatesThatALoopMustEndBeforeItsIndexWrapsAround) {
   EXPECT_THAT(by_one.conditions(), ElementsAre("m + 1 < 2^32"));
 }
 
+TEST(KernelForms, StatesWhatBothFactorsOfAWideProductNeed) {
+  Sample sample{
+      "add.s32 %r6, %r1, %r2;\nadd.s32 %r7, %r1, %r3;\nmul.wide.u32 %rd2, %r6, %r7;\n"
+      "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
+  EXPECT_THAT(sample.conditions(),
+              testing::UnorderedElementsAre("n + m < 2^32", "threadIdx.x + n < 2^32"));
+}
+
 TEST(KernelForms, DoesNotChooseByABranchThatBothWaysPass) {
   // The block at L1 is reached with either answer to the first question.
   Sample sample{
