@@ -61,7 +61,7 @@ std::string_view describe(Reason reason) {
       return "returned by an atomic";
     case Reason::call:
       return "returned by a call";
-    case Reason::lanes:
+    case Reason::other_lanes:
       return "taken from other lanes";
     case Reason::floating:
       return "computed in floating point";
@@ -1145,7 +1145,7 @@ Meaning KernelForms::meaning_of(ValueId id, const Instruction& instruction) {
   if (opcode == "call") return hide(id, Reason::call);
   for (const std::string_view one :
        {"shfl", "vote", "activemask", "match", "redux", "elect", "bar", "barrier"}) {
-    if (opcode == one) return hide(id, Reason::lanes);
+    if (opcode == one) return hide(id, Reason::other_lanes);
   }
   if (opcode == "setp") {
     const Meaning meaning = compared(value, instruction);

@@ -26,14 +26,14 @@ enum class Reason : std::uint8_t {
   load,
   atomic,
   call,
-  lanes,      ///< a shuffle, a vote: what other lanes hold
-  floating,   ///< floating-point numbers
-  special,    ///< a register of the hardware that no launch tells: a clock, the SM's number
-  paths,      ///< several paths meet, and no one branch tells them apart
-  loop,       ///< changes from pass to pass by more than a constant step
-  operation,  ///< an instruction that is not followed
-  size,       ///< the form would be too large
-  undefined   ///< read before it is written
+  other_lanes,  ///< a shuffle, a vote: what other lanes hold
+  floating,     ///< floating-point numbers
+  special,      ///< a register of the hardware that no launch tells: a clock, the SM's number
+  paths,        ///< several paths meet, and no one branch tells them apart
+  loop,         ///< changes from pass to pass by more than a constant step
+  operation,    ///< an instruction that is not followed
+  size,         ///< the form would be too large
+  undefined     ///< read before it is written
 };
 [[nodiscard]] std::string_view describe(Reason reason);
 

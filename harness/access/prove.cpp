@@ -275,7 +275,7 @@ bool Prover::inputs_vary(const Hidden& hidden) {
         }
     }
   }
-  if (hidden.reason == Reason::lanes) {
+  if (hidden.reason == Reason::other_lanes) {
     // What every lane gets does not follow from what it gives.
     if (instruction.opcode != "shfl") return false;
     const Operand& source = instruction.operands[written_operands(instruction) + 1];
@@ -327,7 +327,7 @@ void Prover::find_varying() {
     const Reason reason = hidden.reason;
     is_varying_[h] = hidden.value == 0 || reason == Reason::atomic || reason == Reason::call ||
                      reason == Reason::undefined ||
-                     (reason == Reason::lanes && !is_for_all_lanes(hidden));
+                     (reason == Reason::other_lanes && !is_for_all_lanes(hidden));
   }
   std::vector<std::vector<FormId>> exits(last_pass_varies_.size());
   for (std::uint32_t loop = 0; loop < exits.size(); ++loop) {

@@ -3,6 +3,7 @@
 // the model of harness/model/coalescing.hpp, for every alignment that the address may have.
 #pragma once
 
+#include "harness/access/access_kind.hpp"
 #include "harness/access/control_flow.hpp"
 #include "harness/access/kernel_forms.hpp"
 #include "harness/access/ptx.hpp"
@@ -23,8 +24,6 @@ enum class Verdict : std::uint8_t {
   never_runs
 };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
-
-enum class AccessKind : std::uint8_t { load, store, atomic };
 
 /// What one step of an index adds to the address.
 struct IndexStep {

@@ -236,6 +236,8 @@ struct LabelFound {
   std::vector<Token> targets = {};  ///< of `.branchtargets`
 };
 
+/// Of an entry PTX has 32764; a function may return a structure.
+constexpr std::uint64_t max_parameter_bytes = 1U << 20U;
 constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 48U;
 
 /// A declaration without its names.
@@ -272,6 +274,7 @@ class Reader {
   void read_debug_strings();
   void read_alias();
   void pass_over_directive();
+  void pass_over_brackets();
   void pass_to(std::string_view sign);
 
   // Declarations.
@@ -519,6 +522,17 @@ void Reader::pass_over_directive() {
   }
 }
 
+/// Passes over "(…)", whatever is in it.
+void Reader::pass_over_brackets() {
+  lexer_.need("(");
+  for (std::size_t open = 1; open > 0;) {
+    if (lexer_.peek().kind == Token::Kind::end) lexer_.unexpected("')'");
+    const Token token = lexer_.take();
+    if (token.is("(")) ++open;
+    if (token.is(")")) --open;
+  }
+}
+
 void Reader::pass_to(std::string_view sign) {
   while (!lexer_.take_if(sign)) {
     if (lexer_.peek().kind == Token::Kind::end) lexer_.need(sign);
@@ -548,8 +562,7 @@ bool Reader::take_declaration_word(Declared& declared) {
   } else if (word == "v2" || word == "v4" || word == "v8") {
     declared.parts = static_cast<unsigned>(word[1] - '0');
   } else if (word == "attribute") {
-    lexer_.need("(");
-    pass_to(")");
+    pass_over_brackets();
   }
   return true;
 }
@@ -789,6 +802,11 @@ std::vector<std::uint32_t> Reader::read_params() {
       Symbol& symbol = module_.symbols[index];
       symbol.offset = (offset + symbol.align - 1) / symbol.align * symbol.align;
       offset = symbol.offset + symbol.bytes;
+      if (offset > max_parameter_bytes) {
+        lexer_.refuse_at(lexer_.peek().line,
+                         fmt::format("parameters of more than {} bytes", max_parameter_bytes),
+                         "fewer", "give PTX as a compiler writes it");
+      }
       params.push_back(index);
     }
     if (!lexer_.take_if(",")) break;
@@ -806,7 +824,8 @@ void Reader::read_limits() {
       continue;
     }
     if (lexer_.peek().is("(")) {
-      if (word.is(".attribute")) pass_to(")");
+      if (!word.is(".attribute")) break;  // what the function returns
+      pass_over_brackets();
       continue;
     }
     std::array<std::uint32_t, 3> sizes{1, 1, 1};

@@ -1,5 +1,7 @@
 // Any bytes are what a parser reads, or are refused in one line. The first line of an input names
 // the parser, the rest is for it. A libFuzzer target; replay.cpp drives it where there is none.
+#include "harness/access/control_flow.hpp"
+#include "harness/access/ptx.hpp"
 #include "harness/case/error.hpp"
 #include "harness/case/sweep.hpp"
 #include "harness/case/text.hpp"
@@ -100,6 +102,35 @@ void dataset(const std::string& text) {
   (void)nbody::read_dataset("/proc/self/fd/" + std::to_string(fd.get()));
 }
 
+/// What the reader promises of places, and what follows from them.
+void ptx_module(const std::string& text) {
+  constexpr std::size_t most_parts = 1 << 16;  // or an input takes long
+  const ptx::Module module = ptx::read(text, "fuzz.ptx", most_parts);
+  for (const auto& kernel : module.kernels) {
+    const auto check = [&](const ptx::Operand& operand, const auto& again) -> void {
+      using enum ptx::Operand::Kind;
+      if (operand.kind == reg) require(operand.index < kernel.registers.size());
+      if (operand.kind == symbol) require(operand.index < module.symbols.size());
+      if (operand.kind == function) require(operand.index < module.kernels.size());
+      if (operand.kind == label) require(operand.index < kernel.labels.size());
+      for (const auto& item : operand.items)
+        again(item, again);
+    };
+    for (const auto& one : kernel.instructions) {
+      require(one.guard == ptx::no_index || one.guard < kernel.registers.size());
+      require(one.location == ptx::no_index || one.location < kernel.locations.size());
+      for (const auto& operand : one.operands)
+        check(operand, check);
+    }
+    for (std::uint32_t at = 0; at < kernel.locations.size(); ++at) {
+      const std::uint32_t outer = kernel.locations[at].inlined_at;
+      require(outer == ptx::no_index || outer < at);
+    }
+    const access::ControlFlow flow = access::control_flow(kernel);
+    require(flow.block_of.size() == kernel.instructions.size());
+  }
+}
+
 /// The words that a command line has: a setting, a filter, a case, counters, a device.
 void words(const std::string& text) {
   for (const auto& each : {+[](const std::string& word) {
@@ -123,7 +154,7 @@ void words(const std::string& text) {
   }
 }
 
-constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 8> parsers{
+constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 9> parsers{
     {{"sweep", sweep},
      {"counter_set", counter_set},
      {"record", record},
@@ -131,6 +162,7 @@ constexpr std::array<std::pair<std::string_view, void (*)(const std::string&)>, 
      {"worker", worker},
      {"job", job},
      {"dataset", dataset},
+     {"ptx", ptx_module},
      {"words", words}}};
 
 void feed(std::string_view input) {

@@ -461,7 +461,7 @@ TEST(KernelForms, NamesWhatHidesAnAddress) {
   };
   EXPECT_THAT(reasons("ld.global.u32 %r6, [%rd1];\n"), ElementsAre(Reason::load));
   EXPECT_THAT(reasons("atom.global.add.u32 %r6, [%rd1], 1;\n"), ElementsAre(Reason::atomic));
-  EXPECT_THAT(reasons("shfl.sync.bfly.b32 %r6, %r3, 1, 31, -1;\n"), ElementsAre(Reason::lanes));
+  EXPECT_THAT(reasons("shfl.sync.bfly.b32 %r6, %r3, 1, 31, -1;\n"), ElementsAre(Reason::other_lanes));
   EXPECT_THAT(reasons("cvt.rn.f32.u32 %f1, %r3;\ncvt.rzi.u32.f32 %r6, %f1;\n"),
               ElementsAre(Reason::floating));
   EXPECT_THAT(reasons("mov.u32 %r6, %smid;\n"), ElementsAre(Reason::special));

@@ -604,6 +604,7 @@ TEST(PtxReader, SaysWhereAndWhyItRefuses) {
            {h + ".entry k() { } .entry k() { }", "f.ptx:4: 'k' is defined twice"},
            {h + ".global .align 3 .b8 a;", "f.ptx:4: an alignment of 3; expected a power of two"},
            {h + ".global .b8 a[0x7fffffffffffffff];", "f.ptx:4: an array that is larger than any"},
+           {h + ".entry k(.param .b8 a[1048577]) {}", "f.ptx:4: parameters of more than 1048576"},
            {h + ".global .b32 a = 1/0;", "f.ptx:4: '/' has no value here"},
            {h + ".global .b32 a = 0x;", "f.ptx:4: '0x'; expected a number of 64 bits"},
            {h + ".global .b64 a = 0x1ffffffffffffffff;",
@@ -658,9 +659,10 @@ TEST(PtxReader, TakesATextThatEndsAnywhere) {
 .func (.reg .u32 %out) f(.param .align 4 .b8 p[4]) .attribute(.unified(1, 2)) {
   .reg .v2 .b32 %v<3>; .shared .b8 s[4];
   { .loc 1 2 3, function_name $a+1, inlined_at 1 2 3
-    L: T: .branchtargets L; @!%p1 brx.idx %out, T; .reg .pred %p<2>; }
+    L: T: .branchtargets L; .reg .pred %p<2>; @!%p1 brx.idx %out, T; }
   tex.1d.v2.f32.s32 {%out, _}, [s, {%v1.x}]; call (%out), f, (%out); mov.b32 %out, s+4;
   ret; })";
+  ASSERT_EQ(refusal(whole), "");
   std::size_t refused = 0;
   for (std::size_t end = 0; end <= whole.size(); ++end) {
     const std::string message = refusal(whole.substr(0, end));
