@@ -125,7 +125,8 @@ Gate limit_gate(const std::string& quantity, std::span<const double> samples, do
     moved = fast / slow - 1;
   }
   const bool above = bound == Bound::least;
-  return {"limit", passed_if(above ? high * (1 + moved) >= limit : low <= limit * (1 + moved)),
+  const double slack = 1 + moved + limit_slack;
+  return {"limit", passed_if(above ? high * slack >= limit : low <= limit * slack),
           fmt::format("{} {:.5g}, its interval {} {:.5g}, of at {} {:.5g}; the clock moved by "
                       "{:.2f} %",
                       quantity, median(samples), above ? "to" : "from", above ? high : low,

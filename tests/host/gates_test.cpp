@@ -146,6 +146,15 @@ TEST(LimitGate, FailsForWhatIsBeyondByMoreThanItsIntervalAndTheClocks) {
   EXPECT_EQ(limit_gate("share", Samples{1.1, 1.2}, 1, {}).verdict, Verdict::failed);
 }
 
+TEST(LimitGate, ForgivesWhatTheStepsOfATimerMake) {
+  EXPECT_EQ(limit_gate("cycles", Samples{15.9966, 15.9966}, 16, {}, Bound::least).verdict,
+            Verdict::passed);
+  EXPECT_EQ(limit_gate("cycles", Samples{15.99, 15.99}, 16, {}, Bound::least).verdict,
+            Verdict::failed);
+  EXPECT_EQ(limit_gate("share", Samples{1.0002, 1.0008}, 1, {}).verdict, Verdict::passed);
+  EXPECT_EQ(limit_gate("share", Samples{1.001, 1.002}, 1, {}).verdict, Verdict::failed);
+}
+
 TEST(LimitGate, FailsForWhatIsBelowTheLeastThereCanBe) {
   const Samples below{1.993, 1.994, 1.995, 1.996, 1.997, 1.998};
   EXPECT_EQ(limit_gate("cycles", below, 1.998, {}, Bound::least).verdict, Verdict::passed);

@@ -56,7 +56,7 @@ def magnitudes(here: Here) -> Iterator[Broken]:
 
 
 def limits(here: Here) -> Iterator[Broken]:
-    """Nothing is beyond what the device can do, by more than its own interval and the clock's."""
+    """Nothing is beyond what the device can do, by more than its interval, clock and timer allow."""
     if here.case.backend != "cuda" or LIMITED.isdisjoint(here.first):
         return
     for row in here.rows:
@@ -66,12 +66,14 @@ def limits(here: Here) -> Iterator[Broken]:
             low, high = row.interval
             least = row.quantity in LEAST
             beyond = limit / high if least else low / limit
-            if beyond > 1 + here.clock_spread:
+            if beyond > 1 + here.clock_spread + LIMIT_SLACK:
                 side = "below" if least else "above"
                 told = f"{row.value:.5g} {row.unit} is {side} the limit of {limit:.5g}"
                 yield broken("limit", f"{told} by more than its interval and the clock's", row)
 
 
+LIMIT_SLACK = 5e-4
+"""For the steps of the event timer, as gate `limit` has it."""
 LEAST = ("warp_access_cycles",)
 """Quantities that the limit bounds from below."""
 _BYTES = ("bandwidth", "useful_bandwidth")
