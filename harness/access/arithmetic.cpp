@@ -548,10 +548,16 @@ void set_value(WarpState& warp, const Step& step, std::uint32_t mask) {
   note_unknown(warp, step, mask, 2);
 }
 
-/// Step::extra: a Combine; from[0] and from[1] are predicates, whose negations are bits 8 and 9.
+/// Step::extra: a Combine; from[0] and from[1] are predicates, with bits that say which of them is
+/// negated and which is the constant `false` instead.
 void combine_predicates(WarpState& warp, const Step& step, std::uint32_t mask) {
-  const Truth a = read_predicate(warp, step.from[0], (step.extra & 0x100U) != 0, mask);
-  const Truth b = read_predicate(warp, step.from[1], (step.extra & 0x200U) != 0, mask);
+  const auto source = [&](unsigned s) -> Truth {
+    const bool negated = (step.extra & negated_predicate << s) != 0;
+    if ((step.extra & constant_predicate << s) != 0) return {.bits = negated ? ~0U : 0U};
+    return read_predicate(warp, step.from.at(s), negated, mask);
+  };
+  const Truth a = source(0);
+  const Truth b = source(1);
   write_predicate(warp, step.to_predicate, combined(static_cast<Combine>(step.extra & 0xFU), a, b),
                   mask);
 }
@@ -1087,7 +1093,7 @@ Recipe of_predicates(const ptx::Instruction& one) {
   return {.run = &combine_predicates,
           .sources = single ? 1U : 2U,
           .types = {Type::pred, Type::pred},
-          .extra = static_cast<Bits>(combine) | (one.opcode == "not" ? 0x100U : 0U)};
+          .extra = static_cast<Bits>(combine) | (one.opcode == "not" ? negated_predicate : 0U)};
 }
 
 Recipe dot(const ptx::Instruction& one) {

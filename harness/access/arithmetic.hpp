@@ -22,6 +22,11 @@ struct Recipe {
   std::uint64_t extra = 0;
 };
 
+/// Step::extra of instructions on predicates: the first source is negated; it is the constant
+/// `false` instead of a register. Of the second source, shifted by one.
+inline constexpr std::uint64_t negated_predicate = 0x100;
+inline constexpr std::uint64_t constant_predicate = 0x400;
+
 /// The recipe of an instruction other than those of control, memory and the warp. `result` is the
 /// type of the register that it writes, which may be wider than what it computes.
 [[nodiscard]] Recipe recipe_of(const ptx::Instruction& instruction, ptx::Type result);

@@ -563,10 +563,13 @@ class Compiler {
     std::uint64_t extra = recipe.extra;
     for (unsigned s = 0; s < recipe.sources; ++s) {
       const Operand& source = one.operands[recipe.results + s];
-      if (of_predicates) {
+      if (of_predicates && source.kind == Kind::integer) {
+        extra |= constant_predicate << s;
+        if (source.bits != 0) extra ^= negated_predicate << s;
+      } else if (of_predicates) {
         if (!is_predicate(source)) return hide(i, registers);
         made.from.at(s) = slot_of_register(source.index);
-        if (source.negated) extra ^= 0x100U << s;
+        if (source.negated) extra ^= negated_predicate << s;
       } else if (source.kind == Kind::vector) {
         if (source.items.size() > made.from.size()) return hide(i, registers);
         for (std::size_t k = 0; k < source.items.size(); ++k)
@@ -577,7 +580,10 @@ class Compiler {
       }
     }
     // not.pred and mov.pred have one source.
-    if (of_predicates && recipe.sources == 1) made.from[1] = made.from[0];
+    if (of_predicates && recipe.sources == 1) {
+      made.from[1] = made.from[0];
+      extra |= (extra & constant_predicate) << 1U;
+    }
     if (recipe.takes_predicate) {
       const Operand& predicate = one.operands.back();
       if (!is_predicate(predicate)) return hide(i, registers);

@@ -277,6 +277,19 @@ TEST(Evaluate, DoubtsAnAccessWhoseGuardIsUnknown) {
   EXPECT_EQ(found[2].warps, 0U);
 }
 
+TEST(Evaluate, KnowsPredicatesThatAreConstants) {
+  const auto found = accesses_of(
+      std::string{own_word} +
+      "mov.pred %p0, -1;\nmov.pred %p1, 0;\nxor.pred %p2, %p0, -1;\nor.pred %p3, %p1, 1;\n"
+      "@%p0 ld.global.u32 %r2, [%rd2];\n@%p1 ld.global.u32 %r2, [%rd2];\n"
+      "@%p2 ld.global.u32 %r2, [%rd2];\n@%p3 ld.global.u32 %r2, [%rd2];\nret;");
+  ASSERT_EQ(found.size(), 4U);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_TRUE(found[i].is_exact());
+    EXPECT_EQ(found[i].warps > 0, i == 0 || i == 3) << i;
+  }
+}
+
 TEST(Evaluate, DoesNotKnowWhatNobodyWrote) {
   const auto found =
       accesses_of(std::string{own_word} +
