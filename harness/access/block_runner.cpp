@@ -191,8 +191,9 @@ void BlockRunner::start(Warp& warp, std::uint32_t number) const {
   }
 }
 
-void BlockRunner::run(std::uint64_t block) {
+void BlockRunner::run(std::uint64_t block, std::uint64_t times) {
   block_ = block;
+  times_ = times;
   const Extent& grid = launch_.grid;
   place_ = {static_cast<std::uint32_t>(block % grid.x),
             static_cast<std::uint32_t>(block / grid.x % grid.y),
@@ -201,6 +202,7 @@ void BlockRunner::run(std::uint64_t block) {
   if (!program_.needs_shared) {
     for (std::uint32_t w = 0; w < count; ++w) {
       start(warps_.front(), w);
+      if (slopes_ != nullptr) slopes_->start_warp();
       (void)advance(warps_.front());
     }
     return;
@@ -245,6 +247,10 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
       cause = guard.cause;
       mask &= ~guard.unknown & (step.guard_negated ? ~guard.bits : guard.bits);
     }
+    if (slopes_ != nullptr) {
+      slopes_->step(state, at, mask);
+      if (slopes_->reach() == 0) return Stop::done;  // the rest would tell nothing
+    }
     switch (step.kind) {
       case StepKind::plain:
         if (mask != 0) step.run(state, step, mask);
@@ -274,7 +280,7 @@ BlockRunner::Stop BlockRunner::advance(Warp& warp) {
         ++path.step;
         break;
       case StepKind::memory:
-        memory(warp, step, mask, open, cause);
+        memory(warp, at, mask, open, cause);
         ++path.step;
         break;
       case StepKind::barrier:
@@ -618,7 +624,7 @@ AccessTally& BlockRunner::tally(std::uint32_t memory, Space space) {
 
 void BlockRunner::doubt(std::uint32_t memory, Space space, Doubt why, std::uint32_t cause) {
   AccessTally& of = tally(memory, space);
-  ++of.doubtful;
+  of.doubtful += times_;
   if (of.doubt != Doubt::none) return;
   of.doubt = why;
   of.hidden_by = cause;
@@ -654,8 +660,9 @@ const Buffer* BlockRunner::buffer_at(std::uint64_t address, std::uint64_t bytes)
   return &*found;
 }
 
-void BlockRunner::memory(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t open,
+void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::uint32_t open,
                          std::uint32_t cause) {
+  const Step& step = program_.steps[at];
   const MemoryStep& memory = program_.memory[step.detail];
   if (memory.kind == AccessKind::matrix) {
     const std::uint32_t rows = memory.matrices == 4 ? all_lanes : lane_bit(8 * memory.matrices) - 1;
@@ -705,6 +712,8 @@ void BlockRunner::memory(Warp& warp, const Step& step, std::uint32_t mask, std::
   const bool generic = memory.space == Space::generic;
   if (why != Doubt::none) {
     doubt(step.detail, memory.space, why, because);
+    // What it may write in another block is not followed.
+    if (slopes_ != nullptr && memory.writes && program_.needs_buffers) slopes_->give_up();
   } else if (reading != 0) {
     std::array<std::uint32_t, space_count> of_space{};
     if (generic) {
@@ -722,9 +731,9 @@ void BlockRunner::memory(Warp& warp, const Step& step, std::uint32_t mask, std::
         auto moved = addresses_;
         for (auto& address : moved)
           address -= window_of(space);
-        account(step, memory, space, {memory.width(), of_space.at(s), moved.data()});
+        account(at, memory, space, {memory.width(), of_space.at(s), moved.data()});
       } else {
-        account(step, memory, space, {memory.width(), of_space.at(s), addresses_.data()});
+        account(at, memory, space, {memory.width(), of_space.at(s), addresses_.data()});
       }
     }
   }
@@ -747,10 +756,9 @@ void BlockRunner::memory(Warp& warp, const Step& step, std::uint32_t mask, std::
   }
 }
 
-void BlockRunner::account(const Step& step, const MemoryStep& memory, Space space,
+void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space space,
                           const LaneAccess& access) {
-  if (space == Space::param) return;  // a bank of constants
-  AccessTally& of = tally(step.detail, space);
+  const Step& step = program_.steps[at];
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
   std::uint64_t all = 0;
@@ -762,10 +770,14 @@ void BlockRunner::account(const Step& step, const MemoryStep& memory, Space spac
   // Local memory is laid out by words, shared memory by banks: both by the offset.
   if ((all & (access.width - 1)) != 0) {
     doubt(step.detail, space, Doubt::misaligned, step.instruction);
+    if (slopes_ != nullptr) slopes_->give_up();
     return;
   }
-  ++of.warps;
-  of.lanes += static_cast<std::uint64_t>(std::popcount(access.mask));
+  if (slopes_ != nullptr) follow_access(at, space, access, low, high);
+  if (space == Space::param) return;  // a bank of constants
+  AccessTally& of = tally(step.detail, space);
+  of.warps += times_;
+  of.lanes += times_ * static_cast<std::uint64_t>(std::popcount(access.mask));
   const auto fits = [&](std::uint64_t address, std::uint64_t bytes) {
     const auto below = [&](std::uint64_t end) { return address <= end && end - address >= bytes; };
     switch (space) {
@@ -780,25 +792,43 @@ void BlockRunner::account(const Step& step, const MemoryStep& memory, Space spac
   if (!fits(low, high - low + access.width)) {
     for_lanes(access.mask, [&](unsigned lane) {
       if (fits(access.addresses[lane], access.width)) return;
-      if (of.outside++ == 0) of.first_outside = access.addresses[lane];
+      if (of.outside == 0) of.first_outside = access.addresses[lane];
+      of.outside += times_;
     });
   }
   if (space == Space::constant) return;
   if (memory.kind == AccessKind::matrix) {
     constexpr unsigned rows = 8;  // of a matrix, which is one pass
     for (unsigned first = 0; first < lanes; first += rows)
-      of.requests.add({access.width, access.mask & (0xFFU << first), access.addresses});
+      of.requests.add({access.width, access.mask & (0xFFU << first), access.addresses}, times_);
     return;
   }
   if (space != Space::local) {
-    of.requests.add(access);
+    of.requests.add(access, times_);
     return;
   }
   add_local(of, access);
 }
 
+/// Tells the slopes where the lanes' bytes lie, and in what.
+void BlockRunner::follow_access(std::uint32_t at, Space space, const LaneAccess& access,
+                                std::uint64_t low, std::uint64_t high) {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  if (space == Space::shared) end = program_.shared_end;
+  if (space == Space::local) end = program_.local_bytes;
+  if (space == Space::global || space == Space::constant) {
+    if (const Buffer* const buffer = buffer_at(low, high - low + access.width)) {
+      begin = buffer->address;
+      end = buffer->address + buffer->bytes;
+    }
+  }
+  if (low < begin || high + access.width > end) begin = end;
+  slopes_->access(at, access.mask, low, high + access.width, begin, end);
+}
+
 /// Words of local memory lie across the lanes: word w of lane l is word 32 w + l of the warp's.
-void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) {
+void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) const {
   std::array<std::uint64_t, lanes> moved{};
   const unsigned part = std::min(access.width, 4U);
   for (unsigned byte = 0; byte < access.width; byte += part) {
@@ -806,7 +836,7 @@ void BlockRunner::add_local(AccessTally& of, const LaneAccess& access) {
       const std::uint64_t at = access.addresses[lane] + byte;
       moved.at(lane) = (at / 4 * lanes + lane) * 4 + at % 4;
     });
-    of.requests.add({part, access.mask, moved.data()});
+    of.requests.add({part, access.mask, moved.data()}, times_);
   }
 }
 
