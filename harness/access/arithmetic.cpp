@@ -228,7 +228,12 @@ T leaving(T value, const Flavour& flavour) {
   return value;
 }
 
-/// Compute::of(a, b, c); which NaN an .f64 gives is left open.
+/// Whether it is open which NaN a computation gives: of .f32 only sums, products and quotients make
+/// the one that PTX names.
+template <class Compute>
+inline constexpr bool names_nan = true;
+
+/// Compute::of(a, b, c).
 template <class Compute, class T, unsigned count>
 struct Real {
   static constexpr unsigned sources = count;
@@ -240,7 +245,7 @@ struct Real {
     return leaving(result, flavour);
   }
   static bool is_open(Bits a, Bits b, Bits c, Bits extra) {
-    return sizeof(T) == 8 && std::isnan(value(a, b, c, extra));
+    return (sizeof(T) == 8 || !names_nan<Compute>)&&std::isnan(value(a, b, c, extra));
   }
   static Bits of(Bits a, Bits b, Bits c, Bits extra) { return bits_of(value(a, b, c, extra)); }
 };
@@ -323,6 +328,13 @@ struct SignCopied {
   }
 };
 
+template <>
+inline constexpr bool names_nan<RealNegate> = false;
+template <>
+inline constexpr bool names_nan<RealMagnitude> = false;
+template <>
+inline constexpr bool names_nan<SignCopied> = false;
+
 template <class T>
 struct Integral {  // cvt.rni.f32.f32 and the like
   static constexpr unsigned sources = 1;
@@ -330,9 +342,7 @@ struct Integral {  // cvt.rni.f32.f32 and the like
     const Flavour flavour = Flavour::decoded(extra);
     return leaving(to_integral(entering<T>(a, flavour), flavour.rounding), flavour);
   }
-  static bool is_open(Bits a, Bits, Bits, Bits extra) {
-    return sizeof(T) == 8 && std::isnan(value(a, extra));
-  }
+  static bool is_open(Bits a, Bits, Bits, Bits extra) { return std::isnan(value(a, extra)); }
   static Bits of(Bits a, Bits, Bits, Bits extra) { return bits_of(value(a, extra)); }
 };
 template <class To, class From>
@@ -356,9 +366,7 @@ struct RealFromAny {
     return std::same_as<To, float> ? leaving(result, flavour)
                                    : leaving(result, {.saturates = flavour.saturates});
   }
-  static bool is_open(Bits a, Bits, Bits, Bits extra) {
-    return sizeof(To) == 8 && std::isnan(value(a, extra));
-  }
+  static bool is_open(Bits a, Bits, Bits, Bits extra) { return std::isnan(value(a, extra)); }
   static Bits of(Bits a, Bits, Bits, Bits extra) { return bits_of(value(a, extra)); }
 };
 

@@ -520,18 +520,26 @@ class Compiler {
              !one.has("rp");
     };
     std::vector<bool> product(kernel_.registers.size());
-    for (const auto& one : kernel_.instructions) {
-      if (is_loose(one, "mul") && one.operands.front().kind == Kind::reg) {
-        product[one.operands.front().index] = true;
+    const auto takes_product = [&](const Instruction& one) {
+      return std::any_of(one.operands.begin() + 1, one.operands.end(),
+                         [&](const Operand& o) { return o.kind == Kind::reg && product[o.index]; });
+    };
+    // A copy of a product is one, too.
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto& one : kernel_.instructions) {
+        if (one.operands.empty() || one.operands.front().kind != Kind::reg) continue;
+        const bool copies = one.opcode == "mov" || one.opcode == "neg" || one.opcode == "selp";
+        const std::uint32_t to = one.operands.front().index;
+        if (product[to] || !(is_loose(one, "mul") || (copies && takes_product(one)))) continue;
+        product[to] = more = true;
       }
     }
     may_fuse_.assign(kernel_.instructions.size(), false);
     for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
       const auto& one = kernel_.instructions[i];
       if (!is_loose(one, "add") && !is_loose(one, "sub")) continue;
-      may_fuse_[i] = std::any_of(one.operands.begin() + 1, one.operands.end(), [&](const auto& o) {
-        return o.kind == Kind::reg && product[o.index];
-      });
+      may_fuse_[i] = takes_product(one);
     }
   }
 
