@@ -260,6 +260,11 @@ FormId Forms::form_of(AtomId id) {
   return store(0, terms);
 }
 
+FormId Forms::form_of(const Term& term) {
+  std::vector terms{term};
+  return store(0, terms);
+}
+
 std::optional<AtomId> Forms::only_atom(FormId form) const {
   const auto terms = terms_of(form);
   if (forms_[form].constant != 0 || terms.size() != 1 || terms[0].coefficient != 1) {

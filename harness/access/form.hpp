@@ -147,6 +147,7 @@ class Forms {
   [[nodiscard]] std::span<const AtomId> factors_of(const Term& term) const;
   [[nodiscard]] const Atom& atom(AtomId id) const { return atoms_[id]; }
   [[nodiscard]] FormId form_of(AtomId id);
+  [[nodiscard]] FormId form_of(const Term& term);
   /// The atom that the form is, times 1, plus 0.
   [[nodiscard]] std::optional<AtomId> only_atom(FormId form) const;
   [[nodiscard]] const Interval& range_of(FormId form) const { return forms_[form].range; }
