@@ -523,264 +523,258 @@ Meaning KernelForms::sum_of(const Step& step, std::uint32_t header) {
   return sum;
 }
 
-void KernelForms::solve_header(std::uint32_t block) {
+/// start + passes × step, if the phi is that.
+std::optional<KernelForms::Recurrence> KernelForms::recurrence_of(ValueId phi) {
+  const std::uint32_t block = ssa_[phi].block;
   const std::uint32_t loop = flow_.loop_of[block];
   const auto& latches = flow_.loops[loop].latches;
   const auto& predecessors = flow_.blocks[block].predecessors;
-  LoopForms& known = loops_[loop];
-  const std::uint32_t end = flow_.blocks[latches.front()].end;
-  known.line = end > 0 ? line_of(end - 1) : 0;
-
-  std::vector<ValueId> phis;
-  std::vector<Meaning> starts;
-  std::vector<Step> steps;
-  for (const ValueId phi : ssa_.defined_in(block)) {
-    if (ssa_[phi].kind != Value::Kind::phi || block == 0) continue;
-    const unsigned bits = bits_of(phi);
-    Meaning start;
-    bool is_solved = true;
-    std::vector<std::pair<std::uint32_t, Meaning>> outside;
-    std::vector<Step> found;
-    for (std::size_t p = 0; p < predecessors.size(); ++p) {
-      if (!is_reachable(flow_, predecessors[p])) continue;
-      const ValueId input = ssa_[phi].inputs[p];
-      if (std::ranges::count(latches, predecessors[p]) > 0) {
-        Step step{.constant = forms_.constant(0)};
-        is_solved = is_solved && find_step(input, phi, loop, step, 0);
-        found.push_back(std::move(step));
-      } else if (is_known_[input]) {
-        outside.emplace_back(predecessors[p], read_value(input, block));
-      } else {
-        is_solved = false;
-      }
+  Recurrence found{.phi = phi, .bits = bits_of(phi)};
+  std::vector<std::pair<std::uint32_t, Meaning>> outside;
+  for (std::size_t p = 0; p < predecessors.size(); ++p) {
+    if (!is_reachable(flow_, predecessors[p])) continue;
+    const ValueId input = ssa_[phi].inputs[p];
+    if (std::ranges::count(latches, predecessors[p]) == 0) {
+      if (!is_known_[input]) return std::nullopt;
+      outside.emplace_back(predecessors[p], read_value(input, block));
+      continue;
     }
-    if (!is_solved || outside.empty() || found.empty()) continue;
-    start = gated(std::move(outside), block, 0);
-    if (start.form == no_form) continue;
-    Meaning step = sum_of(found.front(), block);
-    step.form = forms_.modulo_power(step.form, bits);
-    for (const Step& other : found) {
-      const FormId form = forms_.modulo_power(sum_of(other, block).form, bits);
-      is_solved = is_solved && form == step.form;
-    }
-    if (!is_solved || step.form == no_form) continue;
-    phis.push_back(phi);
-    starts.push_back(start);
-    steps.push_back(std::move(found.front()));
+    Step step{.constant = forms_.constant(0)};
+    if (!find_step(input, phi, loop, step, 0)) return std::nullopt;
+    Meaning sum = sum_of(step, block);
+    sum.form = forms_.modulo_power(sum.form, found.bits);
+    if (found.step.form != no_form && found.step.form != sum.form) return std::nullopt;
+    found.step = {sum.form, united(found.step.conditions, sum.conditions)};
   }
-  known.counter =
-      forms_.leaf(AtomKind::counter, loop, {0, std::numeric_limits<std::int64_t>::max()});
-  known.last =
-      forms_.leaf(AtomKind::last_pass, loop, {0, std::numeric_limits<std::int64_t>::max()});
-  count_passes(loop, phis, starts, steps);
-  for (std::size_t i = 0; i < phis.size(); ++i) {
-    const unsigned bits = bits_of(phis[i]);
-    const Meaning step = sum_of(steps[i], block);
-    const FormId form = forms_.add(
-        starts[i].form, forms_.multiply(known.counter, forms_.modulo_power(step.form, bits)));
-    const FormId small = forms_.modulo_power(form, bits);
-    if (small == no_form) continue;
-    const ConditionSet conditions = united(starts[i].conditions, step.conditions);
-    meanings_[phis[i]] = {small, united(conditions, known.conditions)};
-    is_known_[phis[i]] = true;
+  if (outside.empty() || found.step.form == no_form) return std::nullopt;
+  found.start = gated(std::move(outside), block, 0);
+  if (found.start.form == no_form) return std::nullopt;
+  return found;
+}
+
+/// The value of the phi, modulo two to the power of its bits.
+Meaning KernelForms::value_of(const Recurrence& one, std::uint32_t loop) {
+  const LoopForms& known = loops_[loop];
+  const FormId form = forms_.add(one.start.form, forms_.multiply(known.counter, one.step.form));
+  return {forms_.modulo_power(form, one.bits),
+          united(known.conditions, united(one.start.conditions, one.step.conditions))};
+}
+
+void KernelForms::solve_header(std::uint32_t block) {
+  const std::uint32_t loop = flow_.loop_of[block];
+  const std::uint32_t end = flow_.blocks[flow_.loops[loop].latches.front()].end;
+  loops_[loop].line = end > 0 ? line_of(end - 1) : 0;
+  std::vector<Recurrence> recurrences;
+  for (const ValueId phi : ssa_.defined_in(block)) {
+    // Nothing tells what registers hold before the first instruction.
+    if (ssa_[phi].kind != Value::Kind::phi || block == 0) continue;
+    if (auto found = recurrence_of(phi)) recurrences.push_back(std::move(*found));
+  }
+  count_passes(loop, recurrences);
+  for (const Recurrence& one : recurrences) {
+    const Meaning meaning = value_of(one, loop);
+    if (meaning.form == no_form) continue;
+    meanings_[one.phi] = meaning;
+    is_known_[one.phi] = true;
   }
 }
 
-void KernelForms::count_passes(std::uint32_t loop, std::span<const ValueId> phis,
-                               std::span<const Meaning> starts, std::span<const Step> steps) {
+namespace {
+
+/// The comparison of a setp: "lt" for lo, "" for none that has an order.
+std::string_view relation_of(const Instruction& setp) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> words{{{"eq", "eq"},
+                                                                                 {"ne", "ne"},
+                                                                                 {"lt", "lt"},
+                                                                                 {"le", "le"},
+                                                                                 {"gt", "gt"},
+                                                                                 {"ge", "ge"},
+                                                                                 {"lo", "lt"},
+                                                                                 {"ls", "le"},
+                                                                                 {"hi", "gt"},
+                                                                                 {"hs", "ge"}}};
+  for (const auto& [word, meant] : words) {
+    if (setp.has(word)) return meant;
+  }
+  return {};
+}
+
+}  // namespace
+
+/// What the loop goes on with, if `block` asks it once in each pass and leaves the loop otherwise.
+std::optional<KernelForms::Test> KernelForms::test_of(std::uint32_t loop, std::uint32_t block,
+                                                      std::span<const Recurrence> recurrences) {
+  const auto is_above = [&](std::uint32_t latch) { return flow_.dominates(block, latch); };
+  if (!std::ranges::all_of(flow_.loops[loop].latches, is_above) || flow_.loop_of[block] != loop) {
+    return std::nullopt;
+  }
+  const std::uint32_t end = flow_.blocks[block].end - 1;
+  const Instruction& branch = kernel_.instructions[end];
+  if (branch.opcode != "bra" || branch.guard == no_index ||
+      flow_.blocks[block].successors.size() != 2) {
+    return std::nullopt;
+  }
+  const ValueId predicate = ssa_.read(end, branch.guard);
+  if (predicate == no_value || ssa_[predicate].kind != Value::Kind::instruction ||
+      ssa_[predicate].before != no_value) {
+    return std::nullopt;
+  }
+  const std::uint32_t at = ssa_[predicate].instruction;
+  const Instruction& setp = kernel_.instructions[at];
+  if (setp.opcode != "setp" || setp.operands.size() != 3 || !is_integer(setp.type())) {
+    return std::nullopt;
+  }
+  const std::uint32_t taken = taken_block(kernel_, flow_, branch);
+  const bool stays_if_taken = taken != no_index && flow_.is_in(loop, taken);
+  for (const std::size_t side : {1U, 2U}) {
+    auto test = test_on(loop, at, side, recurrences);
+    if (!test) continue;
+    // The relation with the tested number on the left, true where the loop goes on.
+    const std::string_view word = relation_of(setp);
+    const bool goes_on_if_true = stays_if_taken != branch.guard_negated;
+    if (word.empty()) return std::nullopt;
+    if (word == "eq" || word == "ne") {
+      if ((word == "ne") != goes_on_if_true) return std::nullopt;
+      test->is_inequality = true;
+      return test;
+    }
+    test->is_less = ((word[0] == 'l') != (side == 2)) == goes_on_if_true;
+    test->allows_equal = (word[1] == 'e') == goes_on_if_true;
+    test->is_signed = is_signed(setp.type());
+    return test;
+  }
+  return std::nullopt;
+}
+
+/// With operand `side` of the setp as the number that is tested.
+std::optional<KernelForms::Test> KernelForms::test_on(std::uint32_t loop, std::uint32_t setp,
+                                                      std::size_t side,
+                                                      std::span<const Recurrence> recurrences) {
+  const Instruction& instruction = kernel_.instructions[setp];
+  const Operand& tested = instruction.operands[side];
+  const Operand& limit = instruction.operands[3 - side];
+  if (tested.kind != Operand::Kind::reg) return std::nullopt;
+  const std::uint32_t header = flow_.loops[loop].header;
+  const unsigned bits = bits_in(instruction.type());
+  const ValueId from = ssa_.read(setp, tested.index);
+  for (const Recurrence& one : recurrences) {
+    Step steps{.constant = forms_.constant(0)};
+    if (one.bits != bits || !find_step(from, one.phi, loop, steps, 0)) continue;
+    Test test{.of = &one, .ahead = sum_of(steps, header)};
+    test.ahead.form = forms_.modulo_power(test.ahead.form, bits);
+    if (limit.kind == Operand::Kind::integer) {
+      test.bound = {operand_constant(limit, bits), 0};
+    } else if (limit.kind == Operand::Kind::reg) {
+      const ValueId value = ssa_.read(setp, limit.index);
+      if (value == no_value || !is_invariant(value, loop, 0)) return std::nullopt;
+      test.bound = read_value(value, header);
+    }
+    if (test.ahead.form == no_form || test.bound.form == no_form) return std::nullopt;
+    test.conditions = united(united(one.start.conditions, one.step.conditions),
+                             united(test.ahead.conditions, test.bound.conditions));
+    return test;
+  }
+  return std::nullopt;
+}
+
+/// Until a number is reached: (bound − start − ahead) ÷ step passes come before the last one, which
+/// must come out even.
+std::optional<KernelForms::Passes> KernelForms::passes_until_equal(const Test& test,
+                                                                   std::uint32_t header) {
+  const unsigned bits = test.of->bits;
+  const auto by = forms_.constant_of(test.of->step.form);
+  if (!by || *by == 0) return std::nullopt;
+  FormId distance =
+      forms_.subtract(forms_.subtract(test.bound.form, test.of->start.form), test.ahead.form);
+  if (*by < 0) distance = forms_.scale(distance, -1);
+  distance = forms_.modulo_power(distance, bits);
+  if (distance == no_form) return std::nullopt;
+  const std::int64_t size = *by < 0 ? -*by : *by;
+  const FormId rest = forms_.remainder(distance, forms_.constant(size));
+  if (forms_.constant_of(rest) != std::int64_t{0}) return std::nullopt;
+  const Exact even = exact(header, {distance, test.conditions}, bits, false, Otherwise::condition);
+  if (even.form == no_form) return std::nullopt;
+  return Passes{.last = forms_.quotient(even.form, forms_.constant(size), even.range),
+                .most = even.range.high / size,
+                .conditions = even.conditions,
+                .carried = {}};
+}
+
+/// While a number is less than a bound. What goes down is mirrored at 0.
+std::optional<KernelForms::Passes> KernelForms::passes_while_less(const Test& test,
+                                                                  std::uint32_t header) {
+  const unsigned bits = test.of->bits;
+  const int sign = test.is_less ? 1 : -1;
+  const auto mirrored = [&](const Interval& range) {
+    return sign > 0 ? range : Interval{-range.high, -range.low};
+  };
+  const Exact first = exact(header, {test.of->start.form, test.conditions}, bits, test.is_signed,
+                            Otherwise::condition);
+  const Exact bound =
+      exact(header, {test.bound.form, 0}, bits, test.is_signed, Otherwise::condition);
+  const FormId start = forms_.scale(first.form, sign);
+  const FormId ahead = forms_.scale(test.ahead.form, sign);
+  const FormId step = forms_.scale(test.of->step.form, sign);
+  const FormId limit =
+      forms_.add(forms_.scale(bound.form, sign), forms_.constant(test.allows_equal ? 1 : 0));
+  if (step == no_form || forms_.range_of(step).low < 1) return std::nullopt;
+  // No number that is tested or carried over passes the end of the register's range.
+  const FormId less_than_step = forms_.subtract(step, forms_.constant(1));
+  const FormId reach = forms_.add(limit, less_than_step);
+  const FormId reach_carried = forms_.subtract(reach, ahead);
+  const FormId first_tested = forms_.add(start, ahead);
+  const FormId distance = forms_.subtract(limit, first_tested);
+  const FormId rounded = forms_.add(distance, less_than_step);
+  if (reach_carried == no_form || rounded == no_form) return std::nullopt;
+  const Interval domain = mirrored(register_range(bits, test.is_signed));
+  ConditionSet conditions = united(first.conditions, bound.conditions);
+  const auto need = [&](FormId form, const Interval& range) {
+    const Proof fits = prove(header, form, range);
+    conditions = united(conditions, fits.is_proved ? fits.conditions : condition(form, range));
+  };
+  need(reach, {-unbounded, domain.high});
+  need(reach_carried, {-unbounded, domain.high});
+  need(first_tested, domain);
+  const Proof far = prove(header, distance, {0, 0}, true);
+  const Wide least = forms_.range_of(step).low;
+  const Interval begins = mirrored(first.range);
+  const Interval carried{begins.low, std::max(begins.high, forms_.range_of(reach_carried).high)};
+  return Passes{
+      .last = forms_.extreme(AtomKind::maximum, forms_.constant(0), forms_.quotient(rounded, step)),
+      .most = far.range.high <= 0 ? Wide{0} : (far.range.high + least - 1) / least,
+      .conditions = conditions,
+      .carried = mirrored(carried)};
+}
+
+void KernelForms::count_passes(std::uint32_t loop, std::span<const Recurrence> recurrences) {
   LoopForms& known = loops_[loop];
   const std::uint32_t header = flow_.loops[loop].header;
-  const auto& latches = flow_.loops[loop].latches;
-  std::size_t exits = 0;
-  for (const std::uint32_t b : exiting_[loop]) {
-    const auto leaves = [&](std::uint32_t to) { return !flow_.is_in(loop, to); };
-    exits += static_cast<std::size_t>(std::ranges::count_if(flow_.blocks[b].successors, leaves));
-  }
-  Interval passes{0, std::numeric_limits<std::int64_t>::max()};
+  const auto leaves = [&](std::uint32_t to) { return !flow_.is_in(loop, to); };
+  std::ptrdiff_t exits = 0;
+  for (const std::uint32_t block : exiting_[loop])
+    exits += std::ranges::count_if(flow_.blocks[block].successors, leaves);
+  Wide most = std::numeric_limits<std::int64_t>::max();
   FormId closed = no_form;
-  struct Carried {
-    std::size_t phi = 0;
-    int sign = 1;
-    Interval range;
-    ConditionSet conditions = 0;
-    bool is_signed = false;
-    unsigned bits = 0;
-  };
-  std::vector<Carried> carried_facts;
-  for (const std::uint32_t b : exiting_[loop]) {
-    const auto is_above = [&](std::uint32_t latch) { return flow_.dominates(b, latch); };
-    if (!std::ranges::all_of(latches, is_above)) continue;
-    // An inner loop may run the test more than once a pass.
-    if (flow_.loop_of[b] != loop) continue;
-    const Instruction& branch = kernel_.instructions[flow_.blocks[b].end - 1];
-    if (branch.opcode != "bra" || branch.guard == no_index ||
-        flow_.blocks[b].successors.size() != 2) {
-      continue;
-    }
-    const ValueId predicate = ssa_.read(flow_.blocks[b].end - 1, branch.guard);
-    if (predicate == no_value || ssa_[predicate].kind != Value::Kind::instruction ||
-        ssa_[predicate].before != no_value) {
-      continue;
-    }
-    const std::uint32_t at = ssa_[predicate].instruction;
-    const Instruction& setp = kernel_.instructions[at];
-    if (setp.opcode != "setp" || setp.operands.size() != 3 || !is_integer(setp.type())) continue;
-    const std::uint32_t taken = taken_block(kernel_, flow_, branch);
-    const bool stays_if_taken = taken != no_index && flow_.is_in(loop, taken);
-    const bool goes_on_if_true = stays_if_taken != branch.guard_negated;
-    const unsigned bits = bits_in(setp.type());
-    for (const std::size_t side : {1U, 2U}) {
-      const Operand& tested = setp.operands[side];
-      const Operand& limit = setp.operands[3 - side];
-      if (tested.kind != Operand::Kind::reg) continue;
-      Step steps_ahead{.constant = forms_.constant(0)};
-      const ValueId from = ssa_.read(at, tested.index);
-      std::size_t phi = 0;
-      for (; phi < phis.size(); ++phi) {
-        steps_ahead = {.constant = forms_.constant(0)};
-        if (bits_of(phis[phi]) == bits && find_step(from, phis[phi], loop, steps_ahead, 0)) break;
-      }
-      if (phi == phis.size()) continue;
-      Meaning limit_meaning;
-      if (limit.kind == Operand::Kind::reg) {
-        const ValueId value = ssa_.read(at, limit.index);
-        if (value == no_value || !is_invariant(value, loop, 0)) continue;
-        limit_meaning = read_value(value, header);
-      } else if (limit.kind == Operand::Kind::integer) {
-        limit_meaning = {operand_constant(limit, bits), 0};
-      } else {
-        continue;
-      }
-      const Meaning ahead = sum_of(steps_ahead, header);
-      // The relation with the tested number on the left, true where the loop goes on.
-      bool is_inequality = false;
-      std::string_view word;
-      for (const std::string_view one :
-           {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}) {
-        if (setp.has(one)) word = one;
-      }
-      const bool reads_signed = is_signed(setp.type());
-      bool is_less = true;
-      bool allows_equal = false;
-      if (word == "lo") word = "lt";
-      if (word == "ls") word = "le";
-      if (word == "hi") word = "gt";
-      if (word == "hs") word = "ge";
-      if (word == "eq" || word == "ne") {
-        if ((word == "ne") != goes_on_if_true) continue;
-        is_inequality = true;
-      } else if (word.empty()) {
-        continue;
-      } else {
-        bool less = word[0] == 'l';
-        bool equal = word[1] == 'e';
-        if (side == 2) less = !less;
-        if (!goes_on_if_true) {
-          less = !less;
-          equal = !equal;
-        }
-        is_less = less;
-        allows_equal = equal;
-      }
-
-      const Meaning step = sum_of(steps[phi], header);
-      const FormId each = forms_.modulo_power(step.form, bits);
-      const Meaning& start = starts[phi];
-      if (each == no_form || ahead.form == no_form || limit_meaning.form == no_form) continue;
-      ConditionSet conditions = united(united(start.conditions, step.conditions),
-                                       united(ahead.conditions, limit_meaning.conditions));
-      if (is_inequality) {
-        const auto by = forms_.constant_of(each);
-        if (!by || *by == 0) continue;
-        // Passes before the last one: (bound − start − ahead) ÷ step, which must come out even.
-        FormId distance = forms_.subtract(forms_.subtract(limit_meaning.form, start.form),
-                                          forms_.modulo_power(ahead.form, bits));
-        if (*by < 0) distance = forms_.scale(distance, -1);
-        const std::int64_t size = *by < 0 ? -*by : *by;
-        distance = forms_.modulo_power(distance, bits);
-        if (distance == no_form) continue;
-        if (size != 1) {
-          const FormId rest = forms_.remainder(distance, forms_.constant(size));
-          if (forms_.constant_of(rest) != std::int64_t{0}) continue;
-        }
-        const Exact even = exact(header, {distance, conditions}, bits, false, Otherwise::condition);
-        if (even.form == no_form) continue;
-        const FormId last = forms_.quotient(even.form, forms_.constant(size), even.range);
-        if (last == no_form) continue;
-        if (even.range.high / size < passes.high) {
-          passes.high = even.range.high / size;
-          known.conditions = united(known.conditions, even.conditions);
-          if (exits == 1) closed = last;
-        } else if (exits == 1 && closed == no_form) {
-          known.conditions = united(known.conditions, even.conditions);
-          closed = last;
-        }
-        continue;
-      }
-      // Upwards: what goes down is mirrored at 0.
-      const int sign = is_less ? 1 : -1;
-      const Interval domain = register_range(bits, reads_signed);
-      const Exact first =
-          exact(header, {start.form, conditions}, bits, reads_signed, Otherwise::condition);
-      const Exact bound =
-          exact(header, {limit_meaning.form, 0}, bits, reads_signed, Otherwise::condition);
-      if (first.form == no_form || bound.form == no_form) continue;
-      conditions = united(first.conditions, bound.conditions);
-      const FormId from_form = forms_.scale(first.form, sign);
-      FormId to_form = forms_.scale(bound.form, sign);
-      if (allows_equal) to_form = forms_.add(to_form, forms_.constant(1));
-      const FormId up = forms_.scale(each, sign);
-      const FormId ahead_form = forms_.scale(forms_.modulo_power(ahead.form, bits), sign);
-      if (up == no_form || forms_.range_of(up).low < 1) continue;
-      const Interval mirrored = sign > 0 ? domain : Interval{-domain.high, -domain.low};
-      const Interval first_range =
-          sign > 0 ? first.range : Interval{-first.range.high, -first.range.low};
-      // No number that is tested or carried over passes the end of the register's range.
-      const FormId reach = forms_.add(to_form, forms_.subtract(up, forms_.constant(1)));
-      const FormId reach_carried = forms_.subtract(reach, ahead_form);
-      const FormId first_tested = forms_.add(from_form, ahead_form);
-      if (reach == no_form || reach_carried == no_form || first_tested == no_form) continue;
-      const Interval below{-unbounded, mirrored.high};
-      for (const FormId must_fit : {reach, reach_carried}) {
-        const Proof fits = prove(header, must_fit, below);
-        conditions =
-            united(conditions, fits.is_proved ? fits.conditions : condition(must_fit, below));
-      }
-      const Proof fits = prove(header, first_tested, mirrored);
-      conditions =
-          united(conditions, fits.is_proved ? fits.conditions : condition(first_tested, mirrored));
-      const FormId distance = forms_.subtract(to_form, first_tested);
-      const FormId rounded = forms_.add(distance, forms_.subtract(up, forms_.constant(1)));
-      if (rounded == no_form) continue;
-      const FormId last =
-          forms_.extreme(AtomKind::maximum, forms_.constant(0), forms_.quotient(rounded, up));
-      const Proof far = prove(header, distance, {0, 0}, true);
-      const Wide least_step = forms_.range_of(up).low;
-      const Wide most =
-          far.range.high <= 0 ? Wide{0} : (far.range.high + least_step - 1) / least_step;
-      if (most < passes.high || closed == no_form) {
-        passes.high = std::min(passes.high, most);
-        known.conditions = united(known.conditions, conditions);
-        if (exits == 1 && last != no_form) closed = last;
-        const Interval carried{first_range.low,
-                               std::max(first_range.high, forms_.range_of(reach_carried).high)};
-        // Known with the counter's final range, below.
-        carried_facts.push_back({phi, sign, carried, conditions, reads_signed, bits});
-      }
-    }
+  std::vector<std::pair<Test, Passes>> found;
+  for (const std::uint32_t block : exiting_[loop]) {
+    const auto test = test_of(loop, block, recurrences);
+    if (!test) continue;
+    const auto passes =
+        test->is_inequality ? passes_until_equal(*test, header) : passes_while_less(*test, header);
+    if (!passes) continue;
+    const bool tells_last = exits == 1 && passes->last != no_form;
+    if (passes->most >= most && !tells_last) continue;
+    most = std::min(most, passes->most);
+    if (tells_last) closed = passes->last;
+    known.conditions = united(known.conditions, passes->conditions);
+    found.emplace_back(*test, *passes);
   }
-  known.counter = forms_.leaf(AtomKind::counter, loop, passes);
-  known.last = closed != no_form ? closed : forms_.leaf(AtomKind::last_pass, loop, passes);
-  for (const Carried& one : carried_facts) {
-    const Meaning step = sum_of(steps[one.phi], header);
-    const FormId form = forms_.reread(
-        forms_.modulo_power(
-            forms_.add(starts[one.phi].form,
-                       forms_.multiply(known.counter, forms_.modulo_power(step.form, one.bits))),
-            one.bits),
-        one.bits, one.is_signed);
-    const Interval range = one.sign > 0 ? one.range : Interval{-one.range.high, -one.range.low};
-    if (form != no_form) add_fact(header, form, range, one.conditions);
+  known.counter = forms_.leaf(AtomKind::counter, loop, {0, most});
+  known.last = closed != no_form ? closed : forms_.leaf(AtomKind::last_pass, loop, {0, most});
+  for (const auto& [test, passes] : found) {
+    if (!passes.carried) continue;
+    const FormId form = forms_.reread(value_of(*test.of, loop).form, test.of->bits, test.is_signed);
+    add_fact(header, form, *passes.carried, passes.conditions);
   }
 }
 
@@ -1053,10 +1047,7 @@ Meaning KernelForms::compared(const Value& value, const Instruction& instruction
   const std::uint32_t at = value.instruction;
   const std::size_t written = written_operands(instruction);
   if (!is_integer(type) || instruction.operands.size() < written + 2) return {};
-  std::string_view word;
-  for (const std::string_view one : {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}) {
-    if (instruction.has(one)) word = one;
-  }
+  const std::string_view word = relation_of(instruction);
   if (word.empty()) return {};
   const std::uint32_t block = flow_.block_of[at];
   Meaning a = operand(at, instruction.operands[written], bits);
@@ -1095,19 +1086,22 @@ Meaning KernelForms::compared(const Value& value, const Instruction& instruction
     if (has_equal) result.form = forms_.opposite(result.form);
   }
   if (value.operand == 1) result.form = forms_.opposite(result.form);
-  if (instruction.operands.size() > written + 2) {
-    const Meaning with = operand(at, instruction.operands[written + 2], 1);
-    if (with.form == no_form) return {};
-    result.conditions = united(result.conditions, with.conditions);
-    if (instruction.has("and")) {
-      result.form = forms_.both(result.form, with.form);
-    } else if (instruction.has("or")) {
-      result.form = forms_.either(result.form, with.form);
-    } else {
-      result.form = forms_.select(with.form, forms_.opposite(result.form), result.form);
-    }
-  }
-  return result;
+  if (instruction.operands.size() == written + 2) return result;
+  const Meaning with = operand(at, instruction.operands[written + 2], 1);
+  if (with.form == no_form) return {};
+  return combined(instruction.has("and")  ? "and"
+                  : instruction.has("or") ? "or"
+                                          : "xor",
+                  result, with);
+}
+
+/// Of two predicates; of the first alone for "not".
+Meaning KernelForms::combined(std::string_view word, const Meaning& a, const Meaning& b) {
+  const ConditionSet conditions = united(a.conditions, b.conditions);
+  if (word == "not") return {forms_.opposite(a.form), a.conditions};
+  if (word == "and") return {forms_.both(a.form, b.form), conditions};
+  if (word == "or") return {forms_.either(a.form, b.form), conditions};
+  return {forms_.select(b.form, forms_.opposite(a.form), a.form), conditions};
 }
 
 Meaning KernelForms::converted(const Value& value, const Instruction& instruction) {

@@ -149,6 +149,31 @@ class KernelForms {
     std::vector<std::pair<ValueId, bool>> values = {};  ///< and whether they are taken away
     FormId constant = 0;
   };
+  /// A phi that is start + passes × step.
+  struct Recurrence {
+    ValueId phi = no_value;
+    unsigned bits = 0;
+    Meaning start;
+    Meaning step;
+  };
+  /// A loop goes on while the recurrence + ahead is less than the bound (or more, or not equal).
+  struct Test {
+    const Recurrence* of = nullptr;
+    Meaning ahead;
+    Meaning bound;
+    ConditionSet conditions = 0;
+    bool is_inequality = false;
+    bool is_less = true;
+    bool allows_equal = false;
+    bool is_signed = false;
+  };
+  /// Passes before the last one, while the conditions hold; what the recurrence lies in.
+  struct Passes {
+    FormId last = no_form;
+    Wide most = 0;
+    ConditionSet conditions = 0;
+    std::optional<Interval> carried;
+  };
 
   void enter(std::uint32_t block);
   void add_facts(std::uint32_t block, const Meaning& predicate, bool truth, unsigned depth);
@@ -166,8 +191,16 @@ class KernelForms {
                                unsigned depth);
   [[nodiscard]] bool is_invariant(ValueId value, std::uint32_t loop, unsigned depth);
   [[nodiscard]] Meaning sum_of(const Step& step, std::uint32_t header);
-  void count_passes(std::uint32_t loop, std::span<const ValueId> phis,
-                    std::span<const Meaning> starts, std::span<const Step> steps);
+  [[nodiscard]] std::optional<Recurrence> recurrence_of(ValueId phi);
+  [[nodiscard]] Meaning value_of(const Recurrence& one, std::uint32_t loop);
+  [[nodiscard]] std::optional<Test> test_of(std::uint32_t loop, std::uint32_t block,
+                                            std::span<const Recurrence> recurrences);
+  [[nodiscard]] std::optional<Test> test_on(std::uint32_t loop, std::uint32_t setp,
+                                            std::size_t side,
+                                            std::span<const Recurrence> recurrences);
+  [[nodiscard]] std::optional<Passes> passes_until_equal(const Test& test, std::uint32_t header);
+  [[nodiscard]] std::optional<Passes> passes_while_less(const Test& test, std::uint32_t header);
+  void count_passes(std::uint32_t loop, std::span<const Recurrence> recurrences);
   [[nodiscard]] Meaning meaning_of_phi(ValueId phi);
   [[nodiscard]] Meaning gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs,
                               std::uint32_t join, unsigned depth);
@@ -178,6 +211,7 @@ class KernelForms {
   [[nodiscard]] Meaning meaning_of(ValueId value, const ptx::Instruction& instruction);
   [[nodiscard]] Meaning loaded(ValueId value, const ptx::Instruction& instruction);
   [[nodiscard]] Meaning compared(const Value& value, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning combined(std::string_view word, const Meaning& a, const Meaning& b);
   [[nodiscard]] Meaning converted(const Value& value, const ptx::Instruction& instruction);
   [[nodiscard]] FormId operand_constant(const ptx::Operand& operand, unsigned bits);
   [[nodiscard]] Meaning hide(ValueId value, Reason reason);

@@ -26,6 +26,9 @@ constexpr std::uint64_t pointer_alignment = 256;
 /// Roles of atoms of kind `warp`: its number along x in the block, and how many there are.
 constexpr std::uint32_t warp_number = 0;
 constexpr std::uint32_t warp_count = 1;
+constexpr std::uint32_t warp_case = 2;  // and what a case leaves open of a number
+/// Remainders that are told apart.
+constexpr std::int64_t most_cases = 128;
 /// Where the lanes of a pattern lie, so that no offset makes an address negative.
 constexpr std::uint64_t far_away = std::uint64_t{1} << 62U;
 
@@ -48,6 +51,31 @@ struct Pattern {
 };
 
 enum class Lane : std::uint8_t { on, off, open };
+
+bool is_on(Lane lane) {
+  return lane != Lane::off;
+}
+
+/// What was counted over all that an address may be.
+struct Tally {
+  Span parts{~std::uint64_t{0}, 0};
+  std::uint64_t ideal = 0;
+  bool is_ever_good = false;
+  bool is_ever_bad = false;
+  bool has_aligned = false;
+  std::vector<std::string> depends_on = {};
+
+  void add(std::uint64_t found, std::uint64_t best, bool is_bad) {
+    parts = {std::min(parts.least, found), std::max(parts.most, found)};
+    ideal = std::max(ideal, best);
+    (is_bad ? is_ever_bad : is_ever_good) = true;
+  }
+  void depend_on(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (std::ranges::count(depends_on, name) == 0) depends_on.push_back(name);
+    }
+  }
+};
 
 class Prover {
  public:
@@ -88,6 +116,13 @@ class Prover {
   [[nodiscard]] const Pattern& pattern_of(FormId form, std::size_t shape);
   [[nodiscard]] std::array<Lane, warp_lanes> lanes_of(FormId predicate, std::size_t shape);
   [[nodiscard]] std::optional<AccessProof> access_of(std::uint32_t i, std::uint32_t o);
+  using Lanes = std::array<Lane, warp_lanes>;
+  [[nodiscard]] std::vector<Lanes> who_takes_part(AccessProof& access, std::uint32_t block);
+  [[nodiscard]] std::optional<AtomId> base_of(FormId form) const;
+  [[nodiscard]] bool count(FormId form, std::size_t shape, const Lanes& lanes,
+                           const AccessProof& access, Tally& tally);
+  [[nodiscard]] std::vector<FormId> cases_of(FormId form, Tally& tally);
+  void explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const;
   void judge(AccessProof& access);
   void find_steps(AccessProof& access);
   void add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block);
@@ -500,6 +535,7 @@ std::vector<std::string> Prover::leaves_of(const Term& term) const {
   forms_.visit(term, [&](AtomId id) {
     const Atom& atom = forms_.atom(id);
     if (atom.operand_count != 0 && atom.kind != AtomKind::table) return;
+    if (atom.kind == AtomKind::warp && atom.which == warp_case) return;
     std::string name = atom.kind == AtomKind::warp
                            ? (atom.which == warp_count ? "blockDim.x" : "threadIdx.x / 32")
                            : kernel_.name(atom);
@@ -561,33 +597,19 @@ void Prover::find_remedy(AccessProof& access, const Pattern& pattern) const {
 void Prover::add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block) {
   for (const Condition& condition : kernel_.open_conditions(conditions, block)) {
     std::string one = kernel_.text(condition);
-    if (std::ranges::count(access.conditions, one) == 0)
-      access.conditions.push_back(std::move(one));
+    if (std::ranges::count(access.conditions, one) > 0) continue;
+    access.premises.push_back(condition);
+    access.conditions.push_back(std::move(one));
   }
 }
 
-void Prover::judge(AccessProof& access) {
-  const FormId form = access.meaning.form;
-  if (form == no_form) {
-    access.verdict = access.width == 0 ? Verdict::unmodelled : Verdict::unknown;
-    access.reason = access.width == 0 ? "an access without a model" : "its address is not followed";
-    return;
-  }
-  find_space(access);
-  access.address = text(form);
-  find_steps(access);
-  const std::uint32_t block = kernel_.flow().block_of[access.instruction];
-  for (const Condition& condition : kernel_.open_conditions(access.meaning.conditions, block)) {
-    access.conditions.push_back(kernel_.text(condition));
-  }
-
-  // Who takes part.
+/// Which lanes of each shape take part, as far as the guards tell.
+std::vector<Prover::Lanes> Prover::who_takes_part(AccessProof& access, std::uint32_t block) {
   std::vector<Guard> guards = kernel_.guards(block);
-  const Meaning own = kernel_.guard(access.instruction);
   if (kernel_.kernel().instructions[access.instruction].guard != no_index) {
-    guards.push_back({own, access.instruction});
+    guards.push_back({kernel_.guard(access.instruction), access.instruction});
   }
-  std::vector<std::array<Lane, warp_lanes>> lanes(shapes_.size());
+  std::vector<Lanes> lanes(shapes_.size());
   for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
       lanes[shape][lane] = shapes_[shape].is_in_block[lane] ? Lane::on : Lane::off;
@@ -598,7 +620,7 @@ void Prover::judge(AccessProof& access) {
     bool may_part = false;
     bool is_off_somewhere = false;
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
-      const auto told = lanes_of(predicate, shape);
+      const Lanes told = lanes_of(predicate, shape);
       for (unsigned lane = 0; lane < warp_lanes; ++lane) {
         if (told[lane] == Lane::off) {
           is_off_somewhere = true;
@@ -613,10 +635,179 @@ void Prover::judge(AccessProof& access) {
           predicate, true, [this](const Atom& atom) { return kernel_.name(atom); }));
     }
   }
-  const auto is_on = [](Lane lane) { return lane != Lane::off; };
-  for (const auto& one : lanes) {
+  for (const Lanes& one : lanes)
     access.lanes = std::max(access.lanes, static_cast<unsigned>(std::ranges::count_if(one, is_on)));
+  return lanes;
+}
+
+/// A pointer among the terms; other numbers of 8 bytes are not one.
+std::optional<AtomId> Prover::base_of(FormId form) const {
+  std::optional<AtomId> base;
+  for (const Term& term : forms_.terms_of(form)) {
+    const auto factors = forms_.factors_of(term);
+    if (term.coefficient != 1 || factors.size() != 1) continue;
+    const Atom& atom = forms_.atom(factors[0]);
+    if (atom.kind == AtomKind::symbol) return factors[0];
+    if (atom.kind != AtomKind::parameter || atom.bytes != 8) continue;
+    if (!base || std::pair{atom.which, atom.place} <
+                     std::pair{forms_.atom(*base).which, forms_.atom(*base).place}) {
+      base = factors[0];
+    }
   }
+  return base;
+}
+
+/// Counts the parts of a warp for every address that its first lane may have, modulo what matters.
+/// False: the lanes are not at constant distances.
+bool Prover::count(FormId form, std::size_t shape, const Lanes& lanes, const AccessProof& access,
+                   Tally& tally) {
+  const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
+  const Pattern& pattern = pattern_of(moving, shape);
+  if (!pattern.is_constant) return false;
+  const auto base = base_of(form);
+  const auto aligned = [&](const Atom& atom) { return alignment(atom, base); };
+  const bool is_shared = access.space == Space::shared;
+  const std::uint64_t unit = is_shared ? wavefront_bytes : sector_bytes;
+  const FormId constantless =
+      forms_.subtract(pattern.first, forms_.constant(forms_.offset_of(pattern.first)));
+  const std::uint64_t step = forms_.constant_of(constantless)
+                                 ? unit
+                                 : std::min(unit, forms_.divisor_of(constantless, aligned));
+  const auto offset =
+      static_cast<std::uint64_t>(forms_.offset_of(pattern.first) + forms_.offset_of(form));
+  const Span before = tally.parts;
+  for (std::uint64_t start = 0; start < unit; start += step) {
+    WarpAccess warp{.width = access.width};
+    bool is_aligned = true;
+    std::uint64_t lowest = ~std::uint64_t{0};
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      if (lanes[lane] == Lane::off) continue;
+      const std::uint64_t address =
+          far_away + start + offset + static_cast<std::uint64_t>(pattern.offsets[lane]);
+      is_aligned = is_aligned && address % access.width == 0;
+      warp.addresses[lane] = address;
+      lowest = std::min(lowest, address);
+    }
+    if (!is_aligned) continue;  // the hardware refuses it
+    tally.has_aligned = true;
+    const Traffic moved = traffic(Generation::cc7, warp);
+    std::uint64_t found = moved.sectors;
+    std::uint64_t needed =
+        (lowest + moved.bytes_used - 1) / sector_bytes - lowest / sector_bytes + 1;
+    std::uint64_t ideal = (moved.bytes_used + sector_bytes - 1) / sector_bytes;
+    if (is_shared) {
+      if (warp.width < bank_bytes) {
+        warp.width = bank_bytes;
+        for (auto& address : warp.addresses) {
+          if (address) *address -= *address % bank_bytes;
+        }
+      }
+      found = shared_wavefronts(warp);
+      ideal = (moved.bytes_used + wavefront_bytes - 1) / wavefront_bytes;
+      needed = ideal;
+    }
+    tally.add(found, ideal, found > needed);
+  }
+  if (tally.parts == before || tally.parts.least == tally.parts.most) return true;
+  for (const Term& term : forms_.terms_of(constantless)) {
+    if (forms_.divisor_of(term, aligned) % unit != 0) tally.depend_on(leaves_of(term));
+  }
+  return true;
+}
+
+/// Where lanes are told apart by a division of (lane + u), u the same in all: the form for each
+/// remainder that u may have. Empty: there is no such u, or more than one.
+std::vector<FormId> Prover::cases_of(FormId form, Tally& tally) {
+  FormId common = no_form;
+  std::int64_t most = 0;
+  bool is_one = true;
+  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
+  const auto shared_part = [&](FormId operand) {
+    FormId sum = forms_.constant(0);
+    const std::vector<Term> terms{forms_.terms_of(operand).begin(), forms_.terms_of(operand).end()};
+    for (const Term& term : terms) {
+      bool has_lane = false;
+      forms_.visit(term, [&](AtomId id) { has_lane = has_lane || is_lane(forms_.atom(id)); });
+      if (!has_lane) sum = forms_.add(sum, forms_.form_of(term));
+    }
+    return sum;
+  };
+  // The divisor of a division of lanes that is small enough; 0 of any other atom.
+  const auto divisor_in = [&](const Atom& atom) -> std::int64_t {
+    if (atom.kind != AtomKind::quotient && atom.kind != AtomKind::remainder) return 0;
+    const auto by = forms_.constant_of(atom.operands[1]);
+    const bool is_small = by && *by > 1 && *by <= most_cases && most_cases % *by == 0;
+    return is_small && forms_.mentions(atom.operands[0], is_lane) ? *by : 0;
+  };
+  std::vector<AtomId> divided;
+  forms_.visit(form, [&](AtomId id) {
+    if (divisor_in(forms_.atom(id)) != 0 && std::ranges::count(divided, id) == 0) {
+      divided.push_back(id);
+    }
+  });
+  for (const AtomId id : divided) {
+    const Atom atom = forms_.atom(id);
+    const FormId part = shared_part(atom.operands[0]);
+    if (part == no_form || forms_.constant_of(part)) continue;
+    is_one = is_one && (common == no_form || common == part);
+    common = part;
+    most = std::max(most, divisor_in(atom));
+  }
+  if (common == no_form || !is_one) return {};
+  tally.depend_on(leaves_of(common));
+  const FormId whole = forms_.scale(forms_.leaf(AtomKind::warp, warp_case, everything), most);
+  std::vector<FormId> cases;
+  for (std::int64_t rest = 0; rest < most; ++rest) {
+    Forms::Replaced replaced;
+    cases.push_back(forms_.replace(
+        form,
+        [&](AtomId id) -> std::optional<FormId> {
+          const Atom atom = forms_.atom(id);
+          if (divisor_in(atom) == 0 || shared_part(atom.operands[0]) != common) {
+            return std::nullopt;
+          }
+          const FormId operand = forms_.add(forms_.subtract(atom.operands[0], common),
+                                            forms_.add(whole, forms_.constant(rest)));
+          return atom.kind == AtomKind::quotient ? forms_.quotient(operand, atom.operands[1])
+                                                 : forms_.remainder(operand, atom.operands[1]);
+        },
+        replaced));
+    if (cases.back() == no_form) return {};
+  }
+  return cases;
+}
+
+/// What is said where lanes are not at constant distances.
+void Prover::explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const {
+  access.verdict = Verdict::depends;
+  access.parts.reset();
+  access.depends_on = leaves_of(pattern.apart == no_form ? form : pattern.apart);
+  access.reason =
+      fmt::format("the distance of lanes follows from {}", fmt::join(access.depends_on, ", "));
+  if (!pattern.is_linear) return;
+  access.reason = fmt::format("neighbouring lanes are {} bytes apart", text(pattern.second));
+  const auto terms = forms_.terms_of(pattern.second);
+  if (forms_.offset_of(pattern.second) != 0 || terms.size() != 1) return;
+  const std::int64_t coefficient = terms[0].coefficient;
+  if (coefficient <= 0 || access.width % static_cast<std::uint64_t>(coefficient) != 0) return;
+  const FormId one = forms_.quotient(pattern.second, forms_.constant(coefficient));
+  access.reason += fmt::format(": next to each other where {} is {}", text(one),
+                               access.width / static_cast<std::uint64_t>(coefficient));
+}
+
+void Prover::judge(AccessProof& access) {
+  const FormId form = access.meaning.form;
+  if (form == no_form) {
+    access.verdict = access.width == 0 ? Verdict::unmodelled : Verdict::unknown;
+    access.reason = access.width == 0 ? "an access without a model" : "its address is not followed";
+    return;
+  }
+  find_space(access);
+  access.address = text(form);
+  find_steps(access);
+  const std::uint32_t block = kernel_.flow().block_of[access.instruction];
+  add_conditions(access, access.meaning.conditions, block);
+  const std::vector<Lanes> lanes = who_takes_part(access, block);
   if (access.lanes == 0) {
     access.verdict = Verdict::never_runs;
     access.reason = "its guards are never all true";
@@ -633,159 +824,60 @@ void Prover::judge(AccessProof& access) {
                                                       : "an access without a model";
     return;
   }
+  access.verdict = Verdict::unknown;
   access.reason = hidden_reason(form);
-  if (!access.reason.empty()) {
-    access.verdict = Verdict::unknown;
-    return;
-  }
+  if (!access.reason.empty()) return;
   if (access.space == Space::generic) {
-    access.verdict = Verdict::unknown;
     access.reason = "a generic address, whose memory is not told";
     return;
   }
-  const auto mentions = [&](AtomKind kind) {
-    return forms_.mentions(form, [&](const Atom& atom) { return atom.kind == kind; });
-  };
   const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
   if (is_even_ && (forms_.mentions(form, is_lane) || access.lanes < warp_lanes)) {
     access.assumptions.emplace_back("blockDim.x is a multiple of 32");
   }
-  if (mentions(AtomKind::counter)) {
+  if (forms_.mentions(form, [](const Atom& atom) { return atom.kind == AtomKind::counter; })) {
     access.assumptions.emplace_back("the lanes of a warp pass through loops together");
   }
-
-  // A pointer among the terms is the base; other numbers of 8 bytes are not.
-  std::optional<AtomId> base;
-  for (const Term& term : forms_.terms_of(form)) {
-    const auto factors = forms_.factors_of(term);
-    if (term.coefficient != 1 || factors.size() != 1) continue;
-    const Atom& atom = forms_.atom(factors[0]);
-    if (atom.kind == AtomKind::symbol) base = factors[0];
-    if (atom.kind == AtomKind::parameter && atom.bytes == 8 &&
-        (!base || (forms_.atom(*base).kind == AtomKind::parameter &&
-                   std::pair{atom.which, atom.place} <
-                       std::pair{forms_.atom(*base).which, forms_.atom(*base).place}))) {
-      base = factors[0];
-    }
-  }
-  const auto aligned = [&](const Atom& atom) { return alignment(atom, base); };
+  const auto base = base_of(form);
   if (base && forms_.atom(*base).kind == AtomKind::parameter) {
     access.assumptions.push_back(
         fmt::format("{} is a multiple of {}", kernel_.name(forms_.atom(*base)), pointer_alignment));
   }
 
-  const std::uint64_t unit = is_shared ? wavefront_bytes : sector_bytes;
-  Span parts{~std::uint64_t{0}, 0};
-  bool is_ever_good = false;
-  bool is_ever_bad = false;
+  Tally tally;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
   std::optional<Pattern> remedied;
   for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
     if (std::ranges::none_of(lanes[shape], is_on)) continue;
     const Pattern pattern = pattern_of(moving, shape);
-    if (!pattern.is_constant) {
-      // Neighbours in sectors of their own, whatever the distance.
-      const Interval apart = pattern.is_linear && pattern.second != no_form
-                                 ? forms_.range_of(pattern.second)
-                                 : everything;
-      if (!is_shared && apart.low >= Wide{sector_bytes} &&
-          std::ranges::all_of(lanes[shape], is_on)) {
-        parts = {std::min<std::uint64_t>(parts.least, warp_lanes),
-                 std::max<std::uint64_t>(parts.most, warp_lanes)};
-        access.ideal = std::max<std::uint64_t>(
-            access.ideal, std::uint64_t{warp_lanes} * access.width / sector_bytes);
-        is_ever_bad = true;
-        remedied = pattern;
-        continue;
-      }
-      access.verdict = Verdict::depends;
-      access.parts.reset();
-      if (pattern.is_linear) {
-        access.reason = fmt::format("neighbouring lanes are {} bytes apart", text(pattern.second));
-        const auto terms = forms_.terms_of(pattern.second);
-        if (forms_.offset_of(pattern.second) == 0 && terms.size() == 1 &&
-            access.width %
-                    static_cast<std::uint64_t>(std::max<std::int64_t>(terms[0].coefficient, 1)) ==
-                0 &&
-            terms[0].coefficient > 0) {
-          const FormId one = forms_.constant(terms[0].coefficient);
-          access.reason += fmt::format(
-              ": next to each other where {} is {}", text(forms_.quotient(pattern.second, one)),
-              access.width / static_cast<std::uint64_t>(terms[0].coefficient));
-        }
-      }
-      access.depends_on = leaves_of(pattern.apart == no_form ? moving : pattern.apart);
-      if (access.reason.empty()) {
-        access.reason = fmt::format("the distance of lanes follows from {}",
-                                    fmt::join(access.depends_on, ", "));
-      }
-      find_remedy(access, pattern);
-      return;
+    if (!remedied || !pattern.is_constant) remedied = pattern;
+    if (count(form, shape, lanes[shape], access, tally)) continue;
+    // Neighbours in sectors of their own, whatever the distance.
+    const bool is_far = pattern.is_linear && pattern.second != no_form &&
+                        forms_.range_of(pattern.second).low >= Wide{sector_bytes};
+    if (!is_shared && is_far && std::ranges::all_of(lanes[shape], is_on)) {
+      tally.has_aligned = true;
+      tally.add(warp_lanes, std::uint64_t{warp_lanes} * access.width / sector_bytes, true);
+      continue;
     }
-    // Every address that the first lane may have, modulo what matters.
-    const FormId constantless =
-        forms_.subtract(pattern.first, forms_.constant(forms_.offset_of(pattern.first)));
-    const std::uint64_t step = forms_.constant_of(constantless)
-                                   ? unit
-                                   : std::min(unit, forms_.divisor_of(constantless, aligned));
-    const auto offset =
-        static_cast<std::uint64_t>(forms_.offset_of(pattern.first) + forms_.offset_of(form));
-    bool has_aligned = false;
-    for (std::uint64_t start = 0; start < unit; start += step) {
-      WarpAccess warp{.width = access.width};
-      bool is_aligned = true;
-      std::uint64_t lowest = ~std::uint64_t{0};
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        if (lanes[shape][lane] == Lane::off) continue;
-        const std::uint64_t address =
-            far_away + start + offset + static_cast<std::uint64_t>(pattern.offsets[lane]);
-        is_aligned = is_aligned && address % access.width == 0;
-        warp.addresses[lane] = address;
-        lowest = std::min(lowest, address);
-      }
-      if (!is_aligned) continue;
-      has_aligned = true;
-      const Traffic moved = traffic(Generation::cc7, warp);
-      std::uint64_t found = moved.sectors;
-      std::uint64_t needed =
-          (lowest + moved.bytes_used - 1) / sector_bytes - lowest / sector_bytes + 1;
-      std::uint64_t ideal = (moved.bytes_used + sector_bytes - 1) / sector_bytes;
-      if (is_shared) {
-        if (warp.width < bank_bytes) {
-          warp.width = bank_bytes;
-          for (auto& address : warp.addresses) {
-            if (address) *address -= *address % bank_bytes;
-          }
-        }
-        found = shared_wavefronts(warp);
-        ideal = (moved.bytes_used + wavefront_bytes - 1) / wavefront_bytes;
-        needed = ideal;
-      }
-      parts = {std::min(parts.least, found), std::max(parts.most, found)};
-      access.ideal = std::max(access.ideal, ideal);
-      (found > needed ? is_ever_bad : is_ever_good) = true;
-    }
-    if (!has_aligned) {
-      access.verdict = Verdict::unmodelled;
-      access.reason = fmt::format("its addresses are no multiples of its {} bytes", access.width);
-      return;
-    }
-    if (parts.least != parts.most) {
-      for (const Term& term : forms_.terms_of(constantless)) {
-        if (forms_.divisor_of(term, aligned) % unit == 0) continue;
-        for (std::string& name : leaves_of(term)) {
-          if (std::ranges::count(access.depends_on, name) == 0) {
-            access.depends_on.push_back(std::move(name));
-          }
-        }
-      }
-    }
-    if (!remedied) remedied = pattern;
+    const std::vector<FormId> cases = cases_of(form, tally);
+    const auto counts = [&](FormId one) { return count(one, shape, lanes[shape], access, tally); };
+    if (!cases.empty() && std::ranges::all_of(cases, counts)) continue;
+    explain_distance(access, pattern, moving);
+    find_remedy(access, pattern);
+    return;
   }
-  access.parts = parts;
-  access.verdict = !is_ever_bad    ? Verdict::coalesced
-                   : !is_ever_good ? Verdict::uncoalesced
-                                   : Verdict::depends;
+  if (!tally.has_aligned) {
+    access.verdict = Verdict::unmodelled;
+    access.reason = fmt::format("its addresses are no multiples of its {} bytes", access.width);
+    return;
+  }
+  access.parts = tally.parts;
+  access.ideal = tally.ideal;
+  if (tally.parts.least != tally.parts.most) access.depends_on = tally.depends_on;
+  access.verdict = !tally.is_ever_bad    ? Verdict::coalesced
+                   : !tally.is_ever_good ? Verdict::uncoalesced
+                                         : Verdict::depends;
   if (access.verdict == Verdict::depends) {
     access.reason = access.depends_on.empty() ? "some warps of the block are, some are not"
                                               : fmt::format("alignment follows from {}",

@@ -11,13 +11,31 @@ using ptx::Instruction;
 using ptx::Operand;
 
 /// Opcodes without a destination, whatever their modifiers.
-constexpr std::array<std::string_view, 29> without_destination{
-    "st",      "red",          "bra",          "brx",     "ret",
-    "exit",    "trap",         "bar",          "barrier", "membar",
-    "fence",   "cp",           "prefetch",     "discard", "applypriority",
-    "call",    "nanosleep",    "stmatrix",     "sust",    "setmaxnreg",
-    "pmevent", "brkpt",        "prefetchu",    "sured",   "griddepcontrol",
-    "wgmma",   "createpolicy", "stackrestore", "tcgen05"};
+constexpr std::array<std::string_view, 25> without_destination{"st",
+                                                               "red",
+                                                               "bra",
+                                                               "brx",
+                                                               "ret",
+                                                               "exit",
+                                                               "trap",
+                                                               "membar",
+                                                               "fence",
+                                                               "cp",
+                                                               "prefetch",
+                                                               "discard",
+                                                               "applypriority",
+                                                               "nanosleep",
+                                                               "stmatrix",
+                                                               "sust",
+                                                               "setmaxnreg",
+                                                               "pmevent",
+                                                               "brkpt",
+                                                               "prefetchu",
+                                                               "sured",
+                                                               "griddepcontrol",
+                                                               "stackrestore",
+                                                               "bar",
+                                                               "barrier"};
 
 /// Steps of placing phis: some hundred megabytes, and a second.
 constexpr std::size_t most_work = std::size_t{1} << 24U;
@@ -34,7 +52,10 @@ std::size_t written_operands(const Instruction& instruction) {
   const std::size_t count = instruction.operands.size();
   if (count == 0) return 0;
   if (opcode == "bar" || opcode == "barrier") return instruction.has("red") ? 1 : 0;
-  if (opcode == "createpolicy") return 1;
+  if (opcode == "tcgen05") return instruction.has("ld") ? 1 : 0;
+  if (opcode == "wgmma") return instruction.has("mma_async") ? 1 : 0;
+  // What a call returns comes first, in brackets, if it comes in registers.
+  if (opcode == "call") return instruction.operands[0].kind == Operand::Kind::vector ? 1 : 0;
   if (std::ranges::count(without_destination, opcode) > 0) return 0;
   if (instruction.operands[0].address) return 0;  // mbarrier.init [x], n
   if (opcode == "setp") {
@@ -45,6 +66,9 @@ std::size_t written_operands(const Instruction& instruction) {
   if (opcode == "match") return count > 3 ? 2 : 1;
   if (opcode == "elect") return count > 2 ? 2 : 1;
   if (opcode == "lop3") return count > 6 ? 2 : 1;
+  if (opcode == "tex" || opcode == "tld4" || opcode == "suld") {
+    return count > 2 && instruction.operands[1].kind == Operand::Kind::reg ? 2 : 1;
+  }
   return 1;
 }
 
