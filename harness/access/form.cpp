@@ -523,51 +523,8 @@ FormId Forms::quotient_by(FormId a, int64_t by, const Interval& known) {
   if (const FormId shorter = shorter_quotient(inside, by, inner); shorter != no_form) {
     return add(outside, shorter);
   }
-<<<<<<< HEAD
-  // A part that is less than what all others are multiples of changes nothing.
-  std::vector<uint64_t> candidates;
-  for (const Term& term : terms_of(inside))
-    candidates.push_back(common({&term, 1}, static_cast<uint64_t>(*by)));
-  std::ranges::sort(candidates, std::greater{});
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  for (const uint64_t candidate : candidates) {
-    if (candidate <= 1) break;
-    const auto g = static_cast<int64_t>(candidate);
-    std::vector<Term> multiples;
-    std::vector<Term> small;
-    for (const Term& term : terms_of(inside)) {
-      if (term.coefficient % g == 0) {
-        multiples.push_back({term.product, term.coefficient / g});
-      } else {
-        small.push_back(term);
-      }
-    }
-    const FormId part = store(floor_mod(left_over, g) == left_over ? left_over : 0, small);
-    if (part == no_form) return no_form;
-    const int64_t constant_left = left_over - forms_[part].constant;
-    if (constant_left % g == 0 && range_of(part).within({0, g - 1})) {
-      const FormId smaller = store(constant_left / g, multiples);
-      return add(outside, quotient(smaller, constant(*by / g)));
-    }
-  }
-  // A quotient of a quotient is one.
-  const auto inside_terms = terms_of(inside);
-  if (inside_terms.size() == 1 && inside_terms[0].coefficient == 1 &&
-      factors_of(inside_terms[0]).size() == 1) {
-    const Atom nested = atoms_[factors_of(inside_terms[0])[0]];
-    const auto first = nested.kind == AtomKind::quotient ? constant_of(nested.operands[1])
-                                                         : std::optional<int64_t>{};
-    if (first && *first > 0 && fits(Wide{*first} * *by) && fits(Wide{*first} * left_over)) {
-      const FormId numerator = add(nested.operands[0], constant(*first * left_over));
-      return add(outside, quotient(numerator, constant(*first * *by)));
-    }
-  }
-  const Interval values{inner.low <= -unbounded ? -unbounded : floor_div(inner.low, *by),
-                        inner.high >= unbounded ? unbounded : floor_div(inner.high, *by)};
-=======
   const Interval values{inner.low <= -unbounded ? -unbounded : floor_div(inner.low, by),
                         inner.high >= unbounded ? unbounded : floor_div(inner.high, by)};
->>>>>>> acc_form
   return add(outside, compound({.kind = AtomKind::quotient,
                                 .operand_count = 2,
                                 .operands = {inside, constant(by), no_form},
@@ -645,28 +602,6 @@ FormId Forms::modulo(FormId a, const std::function<int64_t(Wide)>& small, Wide a
     }
     if (coefficient != 0) kept.push_back({term.product, coefficient});
   }
-<<<<<<< HEAD
-  form = add(form, store(0, kept));
-  if (form == no_form) return no_form;
-  if (has_changed) return remainder(form, b);
-  if (range_of(form).within({0, *by - 1})) return form;
-  std::vector<uint64_t> candidates{common(terms_of(form), static_cast<uint64_t>(*by))};
-  for (const Term& term : terms_of(form))
-    candidates.push_back(common({&term, 1}, static_cast<uint64_t>(*by)));
-  std::ranges::sort(candidates, std::greater{});
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  for (const uint64_t candidate : candidates) {
-    if (candidate <= 1) break;
-    const auto g = static_cast<int64_t>(candidate);
-    std::vector<Term> multiples;
-    std::vector<Term> rest;
-    for (const Term& term : terms_of(form)) {
-      if (term.coefficient % g == 0) {
-        multiples.push_back({term.product, term.coefficient / g});
-      } else {
-        rest.push_back(term);
-      }
-=======
   return add(form, store(0, kept));
 }
 
@@ -681,7 +616,6 @@ FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
       const FormId difference = subtract(a, b);
       if (difference != no_form && range_of(difference).high < 0) return a;
       values.high = std::min(values.high, known.high);
->>>>>>> acc_form
     }
   }
   return compound({.kind = AtomKind::remainder,
@@ -1256,8 +1190,7 @@ std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
     pieces.push_back({term_text(terms.front(), names), terms.front().coefficient < 0});
     terms.erase(terms.begin());
   }
-  std::stable_partition(pieces.begin(), pieces.end(),
-                        [](const Piece& piece) { return !piece.is_minus; });
+  std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.is_minus; });
   if (constant != 0 || pieces.empty()) {
     pieces.push_back({fmt::format("{}", std::abs(constant)), constant < 0});
   }
