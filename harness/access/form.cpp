@@ -532,8 +532,7 @@ FormId Forms::quotient(FormId a, FormId b, const Interval& range) {
   for (const Term& term : terms_of(inside))
     candidates.push_back(common({&term, 1}, static_cast<uint64_t>(*by)));
   std::ranges::sort(candidates, std::greater{});
-  const auto repeated = std::ranges::unique(candidates);
-  candidates.erase(repeated.begin(), repeated.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   for (const uint64_t candidate : candidates) {
     if (candidate <= 1) break;
     const auto g = static_cast<int64_t>(candidate);
@@ -625,8 +624,7 @@ FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
   for (const Term& term : terms_of(form))
     candidates.push_back(common({&term, 1}, static_cast<uint64_t>(*by)));
   std::ranges::sort(candidates, std::greater{});
-  const auto repeated = std::ranges::unique(candidates);
-  candidates.erase(repeated.begin(), repeated.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   for (const uint64_t candidate : candidates) {
     if (candidate <= 1) break;
     const auto g = static_cast<int64_t>(candidate);
@@ -1211,7 +1209,8 @@ std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
     pieces.push_back({term_text(terms.front(), names), terms.front().coefficient < 0});
     terms.erase(terms.begin());
   }
-  std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.is_minus; });
+  std::stable_partition(pieces.begin(), pieces.end(),
+                        [](const Piece& piece) { return !piece.is_minus; });
   if (constant != 0 || pieces.empty()) {
     pieces.push_back({fmt::format("{}", std::abs(constant)), constant < 0});
   }

@@ -19,6 +19,7 @@ using ptx::Type;
 
 constexpr std::size_t most_conditions = 16;  // of one value
 constexpr unsigned most_facts_asked = 24;
+constexpr std::size_t most_guards = 64;
 /// A coefficient past this belongs to a hash, which is meant to wrap around.
 constexpr std::int64_t most_plain_coefficient = std::int64_t{1} << 24U;
 
@@ -89,6 +90,15 @@ KernelForms::KernelForms(const ptx::Module& module, const ptx::Kernel& kernel,
   sets_.emplace_back();
   first_fact_.assign(flow.blocks.size(), no_index);
   first_guard_.assign(flow.blocks.size(), no_index);
+  exiting_.resize(flow.loops.size());
+  for (const std::uint32_t block : flow.order) {
+    for (std::uint32_t loop = flow.loop_of[block]; loop != no_index;
+         loop = flow.loops[loop].parent) {
+      const auto stays = [&](std::uint32_t to) { return flow.is_in(loop, to); };
+      if (std::ranges::all_of(flow.blocks[block].successors, stays)) break;
+      exiting_[loop].push_back(block);
+    }
+  }
   meanings_[0] = hide(0, Reason::undefined);
   is_known_[0] = true;
   for (const std::uint32_t block : flow.order)
@@ -122,11 +132,14 @@ ConditionSet KernelForms::united(ConditionSet a, ConditionSet b) {
 }
 
 ConditionSet KernelForms::condition(FormId form, const Interval& range) {
-  for (std::uint32_t c = 0; c < conditions_.size(); ++c) {
-    if (conditions_[c].form == form && conditions_[c].range == range) return set_of({c});
+  const auto [first, last] = condition_index_.equal_range(form);
+  for (auto it = first; it != last; ++it) {
+    if (conditions_[it->second].range == range) return set_of({it->second});
   }
+  const auto number = static_cast<std::uint32_t>(conditions_.size());
   conditions_.push_back({form, range});
-  return set_of({static_cast<std::uint32_t>(conditions_.size() - 1)});
+  condition_index_.emplace(form, number);
+  return set_of({number});
 }
 
 void KernelForms::add_fact(std::uint32_t block, FormId form, const Interval& range,
@@ -344,7 +357,8 @@ void KernelForms::enter(std::uint32_t block) {
 
 std::vector<Guard> KernelForms::guards(std::uint32_t block) const {
   std::vector<Guard> found;
-  for (std::uint32_t g = first_guard_[block]; g != no_index; g = guards_[g].next) {
+  for (std::uint32_t g = first_guard_[block]; g != no_index && found.size() < most_guards;
+       g = guards_[g].next) {
     const std::uint32_t loop = flow_.loop_of[guards_[g].block];
     if (loop == no_index || flow_.is_in(loop, block)) found.push_back(guards_[g].guard);
   }
@@ -578,13 +592,9 @@ void KernelForms::count_passes(std::uint32_t loop, std::span<const ValueId> phis
   const std::uint32_t header = flow_.loops[loop].header;
   const auto& latches = flow_.loops[loop].latches;
   std::size_t exits = 0;
-  std::vector<std::uint32_t> exiting;
-  for (const std::uint32_t b : flow_.order) {
-    if (!flow_.is_in(loop, b)) continue;
+  for (const std::uint32_t b : exiting_[loop]) {
     const auto leaves = [&](std::uint32_t to) { return !flow_.is_in(loop, to); };
-    const auto leaving = std::ranges::count_if(flow_.blocks[b].successors, leaves);
-    exits += static_cast<std::size_t>(leaving);
-    if (leaving > 0) exiting.push_back(b);
+    exits += static_cast<std::size_t>(std::ranges::count_if(flow_.blocks[b].successors, leaves));
   }
   Interval passes{0, std::numeric_limits<std::int64_t>::max()};
   FormId closed = no_form;
@@ -597,7 +607,7 @@ void KernelForms::count_passes(std::uint32_t loop, std::span<const ValueId> phis
     unsigned bits = 0;
   };
   std::vector<Carried> carried_facts;
-  for (const std::uint32_t b : exiting) {
+  for (const std::uint32_t b : exiting_[loop]) {
     const auto is_above = [&](std::uint32_t latch) { return flow_.dominates(b, latch); };
     if (!std::ranges::all_of(latches, is_above)) continue;
     // An inner loop may run the test more than once a pass.

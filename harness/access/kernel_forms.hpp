@@ -68,11 +68,10 @@ struct Guard {
 
 /// What is known of a loop.
 struct LoopForms {
-  FormId counter = no_form;         ///< passes that are completed
-  FormId last = no_form;            ///< the same, in the pass that leaves
-  ConditionSet conditions = 0;      ///< without which neither counter nor last is in its range
-  std::vector<Meaning> exits = {};  ///< predicates of the branches that leave it
-  std::uint32_t line = 0;           ///< of the source, else of the PTX text
+  FormId counter = no_form;     ///< passes that are completed
+  FormId last = no_form;        ///< the same, in the pass that leaves
+  ConditionSet conditions = 0;  ///< without which neither counter nor last is in its range
+  std::uint32_t line = 0;       ///< of the source, else of the PTX text
 };
 
 class KernelForms {
@@ -88,7 +87,7 @@ class KernelForms {
   /// What the instruction reads in an operand, modulo 2^bits.
   [[nodiscard]] Meaning operand(std::uint32_t instruction, const ptx::Operand& operand,
                                 unsigned bits);
-  /// Nearest first.
+  /// Nearest first, 64 at the most.
   [[nodiscard]] std::vector<Guard> guards(std::uint32_t block) const;
   /// Those conditions that nothing known at the block proves.
   [[nodiscard]] std::vector<Condition> open_conditions(ConditionSet conditions,
@@ -101,6 +100,10 @@ class KernelForms {
   [[nodiscard]] const ControlFlow& flow() const { return flow_; }
   [[nodiscard]] const Hidden& hidden(std::uint32_t number) const { return hidden_[number]; }
   [[nodiscard]] std::span<const Hidden> all_hidden() const { return hidden_; }
+  /// Blocks of the loop that a way out of it begins at.
+  [[nodiscard]] std::span<const std::uint32_t> exiting(std::uint32_t loop) const {
+    return exiting_[loop];
+  }
   [[nodiscard]] const LoopForms& loop(std::uint32_t number) const { return loops_[number]; }
   [[nodiscard]] std::span<const Condition> all_conditions() const { return conditions_; }
   [[nodiscard]] std::span<const std::uint32_t> conditions(ConditionSet set) const {
@@ -192,7 +195,9 @@ class KernelForms {
   std::vector<Hidden> hidden_;
   std::unordered_map<std::uint32_t, std::uint32_t> left_;  // hidden in a loop → read behind it
   std::vector<LoopForms> loops_;
+  std::vector<std::vector<std::uint32_t>> exiting_;  // blocks with a way out, by loop
   std::vector<Condition> conditions_;
+  std::unordered_multimap<FormId, std::uint32_t> condition_index_;
   std::vector<std::vector<std::uint32_t>> sets_;
   std::unordered_multimap<std::size_t, ConditionSet> set_index_;
   std::vector<Fact> facts_;

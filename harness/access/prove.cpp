@@ -330,13 +330,10 @@ void Prover::find_varying() {
                      (reason == Reason::other_lanes && !is_for_all_lanes(hidden));
   }
   std::vector<std::vector<FormId>> exits(last_pass_varies_.size());
-  for (const std::uint32_t block : flow.order) {
-    for (std::uint32_t loop = flow.loop_of[block]; loop != no_index;
-         loop = flow.loops[loop].parent) {
-      for (const std::uint32_t successor : flow.blocks[block].successors) {
-        if (!flow.is_in(loop, successor) && flow.blocks[block].successors.size() > 1) {
-          exits[loop].push_back(kernel_.guard(flow.blocks[block].end - 1).form);
-        }
+  for (std::uint32_t loop = 0; loop < exits.size(); ++loop) {
+    for (const std::uint32_t block : kernel_.exiting(loop)) {
+      if (flow.blocks[block].successors.size() > 1) {
+        exits[loop].push_back(kernel_.guard(flow.blocks[block].end - 1).form);
       }
     }
   }

@@ -702,7 +702,12 @@ void Reader::read_value(const Declared& declared, std::uint64_t at, Symbol& symb
 }
 
 void Reader::read_registers() {
+  const std::uint32_t line = lexer_.peek().line;
   const Declared declared = read_declaration();
+  if (declared.type == Type::none) {
+    lexer_.refuse_at(line, "a register without a type", "one, such as .b32",
+                     "give PTX as a compiler writes it");
+  }
   do {
     const Token name = lexer_.need(Token::Kind::word, "the name of a register");
     if (lexer_.take_if("<")) {
@@ -895,6 +900,10 @@ std::uint32_t Reader::read_guard() {
   const Token name = lexer_.need(Token::Kind::word, "a predicate");
   const auto found = find_name(name.text);
   if (!found || found->kind != Kind::reg) refuse_undeclared(name);
+  if (now_.registers[found->index].type != Type::pred) {
+    lexer_.refuse_at(name.line, in_quotes(name.text) + " guards an instruction", "a predicate",
+                     "give PTX as a compiler writes it");
+  }
   return found->index;
 }
 

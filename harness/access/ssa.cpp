@@ -19,6 +19,9 @@ constexpr std::array<std::string_view, 29> without_destination{
     "pmevent", "brkpt",        "prefetchu",    "sured",   "griddepcontrol",
     "wgmma",   "createpolicy", "stackrestore", "tcgen05"};
 
+/// Steps of placing phis: some hundred megabytes, and a second.
+constexpr std::size_t most_work = std::size_t{1} << 24U;
+
 bool is_memory(const Instruction& instruction) {
   return std::ranges::any_of(instruction.operands,
                              [](const Operand& operand) { return operand.address; });
@@ -94,6 +97,7 @@ void Ssa::find_needed() {
 
 void Ssa::place_phis() {
   phi_places_.resize(flow_.blocks.size());
+  std::size_t work = 0;
   std::vector<std::vector<std::uint32_t>> frontier(flow_.blocks.size());
   for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
     const auto& block = flow_.blocks[b];
@@ -102,6 +106,7 @@ void Ssa::place_phis() {
       if (!is_reachable(flow_, predecessor)) continue;
       for (std::uint32_t at = predecessor; at != no_index && at != flow_.dominator[b];
            at = flow_.dominator[at]) {
+        if (++work > most_work) return follow_single_writers();
         if (frontier[at].empty() || frontier[at].back() != b) frontier[at].push_back(b);
       }
     }
@@ -118,12 +123,22 @@ void Ssa::place_phis() {
       const std::uint32_t block = open.back();
       open.pop_back();
       for (const std::uint32_t join : frontier[block]) {
+        if (++work > most_work) return follow_single_writers();
         if (seen[join] == reg) continue;
         seen[join] = reg;
         phi_places_[join].push_back(reg);
         open.push_back(join);
       }
     }
+  }
+}
+
+/// In code that is tangled beyond what a compiler makes.
+void Ssa::follow_single_writers() {
+  for (auto& places : phi_places_)
+    places.clear();
+  for (std::uint32_t reg = 0; reg < kernel_.registers.size(); ++reg) {
+    if (writers_[reg].size() > 1) is_needed_[reg] = false;
   }
 }
 

@@ -61,6 +61,7 @@ class Ssa {
   };
   void find_needed();
   void place_phis();
+  void follow_single_writers();
   void rename();
 
   const ptx::Kernel& kernel_;

@@ -227,6 +227,24 @@ TEST_F(FormText, FoldsWhatRangesDecide) {
   EXPECT_EQ(text(forms.add(forms.scale(forms.quotient(y, forms.constant(7)), 7), rest)), "y");
 }
 
+TEST_F(FormText, FoldsNothingThatOneNumberContradicts) {
+  const FormId x = leaf(0, {0, 32});
+  const FormId y = leaf(1);
+  const FormId sum = forms.add(forms.scale(y, 32), x);
+  EXPECT_EQ(text(forms.quotient(sum, forms.constant(64))), "((32·y + x) / 64)");
+  EXPECT_EQ(text(forms.remainder(sum, forms.constant(64))), "((32·y + x) % 64)");
+  const auto predicate = [&](FormId form) {
+    return forms.predicate_text(form, true,
+                                [](const Atom& atom) { return std::string{"xyzn"[atom.which]}; });
+  };
+  const auto difference = [&](std::int64_t by) {
+    return forms.negative(forms.subtract(forms.scale(y, 4), forms.constant(by)));
+  };
+  EXPECT_EQ(predicate(difference(8)), "y < 2");
+  EXPECT_EQ(predicate(difference(5)), "y < 2");
+  EXPECT_EQ(predicate(difference(4)), "y < 1");
+}
+
 TEST_F(FormText, GivesUpOnWhatIsTooLarge) {
   FormId sum = forms.constant(0);
   for (std::uint32_t i = 0; i < 2 * Forms::most_terms; ++i)
@@ -325,6 +343,54 @@ TEST(KernelForms, ProvesByTheBranchesThatLeadThere) {
   EXPECT_THAT(guarded.conditions(), IsEmpty());
   Sample other_side{fmt::format(fmt::runtime(body), "@!%p1 ")};
   EXPECT_THAT(other_side.conditions(), ElementsAre("threadIdx.x + n < 2^32"));
+}
+
+TEST(KernelForms, ProvesUpToTheLastNumber) {
+  // threadIdx.x is 1023 at the most.
+  const std::string body =
+      "add.s32 %r6, %r1, %r3;\nsetp.gt.u32 %p1, %r1, {};\n@%p1 bra END;\nmul.wide.u32 %rd2, %r6, "
+      "4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\nEND:\n";
+  Sample just{fmt::format(fmt::runtime(body), 4294966272U)};
+  EXPECT_THAT(just.conditions(), IsEmpty());
+  Sample one_more{fmt::format(fmt::runtime(body), 4294966273U)};
+  EXPECT_THAT(one_more.conditions(), ElementsAre("threadIdx.x + n < 2^32"));
+}
+
+TEST(KernelForms, TakesTheMostThreadsForAProduct) {
+  // A block of 256 x 1 threads may be launched as well.
+  Sample sample{
+      "shr.u32 %r6, %r3, 4;\nmul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+      "ld.global.f32 %f1, [%rd3];\n",
+      ".maxntid 16, 16, 1\n"};
+  EXPECT_EQ(sample.address(), "image + 4·(threadIdx.x / 16)");
+}
+
+TEST(KernelForms, StatesThatALoopMustEndBeforeItsIndexWrapsAround) {
+  const std::string body =
+      "mov.u32 %r6, %r2;\nL1:\nmul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+      "ld.global.f32 %f1, [%rd3];\nadd.s32 %r6, %r6, {};\nsetp.lt.u32 %p1, %r6, %r1;\n"
+      "@%p1 bra L1;\n";
+  Sample by_four{fmt::format(fmt::runtime(body), 4)};
+  EXPECT_THAT(by_four.conditions(), testing::UnorderedElementsAre("n + 3 < 2^32", "m + 4 < 2^32"));
+  Sample by_one{fmt::format(fmt::runtime(body), 1)};
+  EXPECT_THAT(by_one.conditions(), ElementsAre("m + 1 < 2^32"));
+}
+
+TEST(KernelForms, StatesWhatBothFactorsOfAWideProductNeed) {
+  Sample sample{
+      "add.s32 %r6, %r1, %r2;\nadd.s32 %r7, %r1, %r3;\nmul.wide.u32 %rd2, %r6, %r7;\n"
+      "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
+  EXPECT_THAT(sample.conditions(),
+              testing::UnorderedElementsAre("n + m < 2^32", "threadIdx.x + n < 2^32"));
+}
+
+TEST(KernelForms, DoesNotChooseByABranchThatBothWaysPass) {
+  // The block at L1 is reached with either answer to the first question.
+  Sample sample{
+      "setp.lt.u32 %p1, %r3, 8;\nsetp.lt.u32 %p2, %r1, 5;\nmov.u32 %r6, 0;\n@%p1 bra L1;\n"
+      "@%p2 bra L2;\nL1:\nmov.u32 %r6, 1;\nL2:\nmul.wide.u32 %rd2, %r6, 4;\n"
+      "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"};
+  EXPECT_THAT(sample.hidden(), ElementsAre(Reason::paths));
 }
 
 TEST(KernelForms, KeepsWhatAHashMeansToWrapAround) {

@@ -275,6 +275,7 @@ inline Statement Program::operation() {
       return wide(below(2) == 0 ? "cvt.u64.u32" : "cvt.s64.s32", {any_narrow()}, true);
     case 34:
     case 35:
+      if (below(4) == 0) return wide("mul.wide.s32", {any_narrow(), any_narrow()}, true);
       return wide(below(2) == 0 ? "mul.wide.u32" : "mul.wide.s32", {any_narrow()}, true,
                   below(2) == 0 ? 4 : small);
     case 36:
@@ -596,8 +597,9 @@ inline bool Program::step(const Statement& one, State& state) {
   else if (is("mul.wide.u32"))
     state.wide[one.to] = std::uint64_t{n(0)} * static_cast<std::uint32_t>(one.constant);
   else if (is("mul.wide.s32")) {
-    state.wide[one.to] = static_cast<std::uint64_t>(std::int64_t{as_signed(n(0))} *
-                                                    static_cast<std::int64_t>(one.constant));
+    state.wide[one.to] = static_cast<std::uint64_t>(
+        std::int64_t{as_signed(n(0))} *
+        (one.has_constant ? static_cast<std::int64_t>(one.constant) : as_signed(n(1))));
   } else if (is("add.s64"))
     state.wide[one.to] = w(0) + (one.has_constant ? one.constant : w(1));
   else if (is("sub.s64"))

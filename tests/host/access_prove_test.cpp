@@ -176,6 +176,24 @@ TEST(Proof, ALoadedIndexIsNamed) {
   EXPECT_THAT(proof.reason, MatchesRegex("value@.* is loaded from memory: ld, line .* of the PTX"));
 }
 
+TEST(Proof, WhatComesOfALoadedNumberMayDifferBetweenLanes) {
+  const AccessProof proof = load_at(
+      "mul.wide.u32 %rd4, %r3, 4;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.f32 %f2, [%rd5];\n"
+      "add.f32 %f3, %f2, %f2;\ncvt.rzi.u32.f32 %r6, %f3;\n");
+  EXPECT_EQ(proof.verdict, Verdict::unknown);
+  EXPECT_THAT(proof.reason, HasSubstr("computed in floating point"));
+}
+
+TEST(Proof, WhatOneLaneHandsToAllIsTheSame) {
+  const std::string hand =
+      "mul.wide.u32 %rd4, %r3, 4;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r7, [%rd5];\n"
+      "shfl.sync.{}.b32 %r8, %r7, {}, 31, -1;\nmad.lo.s32 %r6, %r8, 32, %r3;\n";
+  const AccessProof handed = load_at(fmt::format(fmt::runtime(hand), "idx", "0"));
+  EXPECT_EQ(handed.verdict, Verdict::coalesced);
+  EXPECT_EQ(load_at(fmt::format(fmt::runtime(hand), "bfly", "1")).verdict, Verdict::unknown);
+  EXPECT_EQ(load_at(fmt::format(fmt::runtime(hand), "idx", "%r3")).verdict, Verdict::unknown);
+}
+
 TEST(Proof, AnIndexThatAllLanesLoadMovesThemTogether) {
   const AccessProof proof = load_at("ld.global.u32 %r7, [%rd1];\nmad.lo.s32 %r6, %r7, 32, %r3;\n");
   EXPECT_EQ(proof.verdict, Verdict::coalesced);
