@@ -1048,7 +1048,7 @@ void test_window(WarpState& warp, const Step& step, std::uint32_t mask) {
 }
 
 Recipe in_space(const ptx::Instruction& one) {
-  Recipe recipe{.run = &test_window, .sources = 1, .types = {Type::u64}};
+  Recipe recipe{.run = &test_window, .sources = 1, .types = {Type::u64}, .gives_predicate = true};
   switch (one.space()) {
     case ptx::Space::global:
       break;
@@ -1070,7 +1070,7 @@ Recipe in_space(const ptx::Instruction& one) {
 Recipe move(const ptx::Instruction& one) {
   using Kind = ptx::Operand::Kind;
   const Type type = one.type();
-  if (one.operands.size() != 2) return {};
+  if (one.operands.size() != 2 || ptx::bytes_of(type) > 8) return {};
   const auto part_bits = [&](const ptx::Operand& vector) -> Bits {
     return 8 * std::uint64_t{ptx::bytes_of(type)} / std::max<std::size_t>(vector.items.size(), 1);
   };
@@ -1101,6 +1101,7 @@ Recipe of_predicates(const ptx::Instruction& one) {
   return {.run = &combine_predicates,
           .sources = single ? 1U : 2U,
           .types = {Type::pred, Type::pred},
+          .gives_predicate = true,
           .extra = static_cast<Bits>(combine) | (one.opcode == "not" ? negated_predicate : 0U)};
 }
 
