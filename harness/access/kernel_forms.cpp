@@ -1107,7 +1107,10 @@ Meaning KernelForms::combined(std::string_view word, const Meaning& a, const Mea
 Meaning KernelForms::converted(const Value& value, const Instruction& instruction) {
   const Type to = instruction.type(1);
   const Type from = instruction.type(0);
-  if (!is_integer(to) || !is_integer(from) || instruction.has("sat")) return {};
+  if (!is_integer(to) || !is_integer(from) || instruction.has("sat") ||
+      instruction.operands.size() != 2) {
+    return {};
+  }
   const unsigned to_bits = bits_in(to);
   const unsigned from_bits = bits_in(from);
   const unsigned register_bits = bits_in(kernel_.registers[value.reg].type);
@@ -1126,269 +1129,271 @@ Meaning KernelForms::converted(const Value& value, const Instruction& instructio
   return {number.form, number.conditions};
 }
 
+/// Of `mov`, which takes vectors apart and puts them together.
+Meaning KernelForms::moved(ValueId id, const Instruction& instruction) {
+  const Value& value = ssa_[id];
+  const auto& operands = instruction.operands;
+  const unsigned bits = bits_in(instruction.type());
+  if (operands.size() != 2) return {};
+  const Operand& from = operands[1];
+  const auto whole_number = [&](const Operand& part, unsigned width) {
+    const Meaning read = operand(value.instruction, part, width);
+    return exact(value.block, read, width, false, Otherwise::condition);
+  };
+  if (from.kind == Operand::Kind::vector) {
+    // The first element is the lowest.
+    const auto count = static_cast<unsigned>(from.items.size());
+    if (operands[0].kind == Operand::Kind::vector || count < 2 || bits > 64) return {};
+    Meaning sum{forms_.constant(0), 0};
+    for (unsigned i = 0; i < count; ++i) {
+      const Exact part = whole_number(from.items[i], bits / count);
+      const std::int64_t factor = std::int64_t{1} << (bits / count * i);
+      sum = {forms_.add(sum.form, forms_.scale(part.form, factor)),
+             united(sum.conditions, part.conditions)};
+    }
+    return {forms_.modulo_power(sum.form, bits), sum.conditions};
+  }
+  if (operands[0].kind == Operand::Kind::vector) {
+    const unsigned width = bits / static_cast<unsigned>(operands[0].items.size());
+    const unsigned place = width * value.item;
+    if (place == 0) {
+      const Meaning all = operand(value.instruction, from, bits);
+      return {forms_.modulo_power(all.form, width), all.conditions};
+    }
+    if (place > 62) return {};
+    const Exact all = whole_number(from, bits);
+    const FormId part =
+        forms_.quotient(all.form, forms_.constant(std::int64_t{1} << place), all.range);
+    return {forms_.modulo_power(part, width), all.conditions};
+  }
+  const Meaning whole = operand(value.instruction, from, bits);
+  if (instruction.type() == Type::pred) return whole;
+  return {forms_.modulo_power(whole.form, bits), whole.conditions};
+}
+
+/// Of mul and mad.
+Meaning KernelForms::multiplied(const Value& value, const Instruction& instruction,
+                                const Sources& in) {
+  const unsigned bits = in.bits;
+  const bool is_wide = instruction.has("wide");
+  Meaning product{forms_.multiply(in.a.form, in.b.form), united(in.a.conditions, in.b.conditions)};
+  if (!instruction.has("lo")) {
+    if (bits > 32) return {};
+    const Exact one = exact(value.block, in.a, bits, in.is_signed, Otherwise::condition);
+    const Exact other = exact(value.block, in.b, bits, in.is_signed, Otherwise::condition);
+    product = {forms_.multiply(one.form, other.form), united(one.conditions, other.conditions)};
+    if (instruction.has("hi")) {
+      product.form = forms_.quotient(product.form, forms_.constant(std::int64_t{1} << bits),
+                                     one.range * other.range);
+    }
+  }
+  const unsigned width = is_wide ? 2 * bits : bits;
+  if (instruction.opcode == "mad") {
+    const Meaning added = operand(value.instruction, instruction.operands[3], width);
+    product = {forms_.add(product.form, added.form), united(product.conditions, added.conditions)};
+  }
+  return {forms_.modulo_power(product.form, width), product.conditions};
+}
+
+/// What a shift by a number that is not known multiplies or divides by, while the number is less
+/// than the bits of the register.
+Meaning KernelForms::power_of(std::uint32_t block, const Meaning& amount, unsigned bits) {
+  const Exact by = exact(block, amount, 32, false, Otherwise::condition);
+  const Interval wanted{0, std::min(bits, 32U) - 1};
+  if (by.form == no_form) return {};
+  const ConditionSet fits = by.range.within(wanted) ? 0 : condition(by.form, wanted);
+  return {forms_.power(by.form), united(by.conditions, fits)};
+}
+
+/// Of shl and shr.
+Meaning KernelForms::shifted(const Value& value, const Instruction& instruction,
+                             const Sources& in) {
+  const bool is_left = instruction.opcode == "shl";
+  const auto whole = [&] {
+    return exact(value.block, in.a, in.bits, in.is_signed, Otherwise::condition);
+  };
+  const auto known = forms_.constant_of(in.b.form);
+  if (!known) {
+    const Meaning power = power_of(value.block, in.b, in.bits);
+    if (is_left) {
+      return {forms_.modulo_power(forms_.multiply(in.a.form, power.form), in.bits),
+              united(in.a.conditions, power.conditions)};
+    }
+    const Exact number = whole();
+    return {forms_.modulo_power(forms_.quotient(number.form, power.form, number.range), in.bits),
+            united(number.conditions, power.conditions)};
+  }
+  const auto bits = std::int64_t{in.bits};
+  const std::int64_t by = *known < 0 || *known > bits ? bits : *known;
+  const bool is_sign = !is_left && in.is_signed && by >= bits - 1;
+  if (by >= bits && !is_sign) return {forms_.constant(0), 0};
+  if (is_left) {
+    if (by > 62) return {};
+    return {forms_.modulo_power(forms_.scale(in.a.form, std::int64_t{1} << by), in.bits),
+            in.a.conditions};
+  }
+  const Exact number = whole();
+  FormId form = no_form;
+  if (is_sign) {
+    form = forms_.scale(forms_.negative(number.form, number.range), -1);  // 0 or −1
+  } else if (by <= 62) {
+    form = forms_.quotient(number.form, forms_.constant(std::int64_t{1} << by), number.range);
+  }
+  return {forms_.modulo_power(form, in.bits), number.conditions};
+}
+
+/// Of div, rem, min and max.
+Meaning KernelForms::divided(const Value& value, const Instruction& instruction,
+                             const Sources& in) {
+  const bool is_division = instruction.opcode == "div" || instruction.opcode == "rem";
+  const Otherwise otherwise = is_division ? Otherwise::condition : Otherwise::wrap;
+  const Exact one = exact(value.block, in.a, in.bits, in.is_signed, otherwise);
+  const Exact other = exact(value.block, in.b, in.bits, in.is_signed, otherwise);
+  if (one.form == no_form || other.form == no_form) return {};
+  FormId form = no_form;
+  if (!is_division) {
+    form = forms_.extreme(instruction.opcode == "min" ? AtomKind::minimum : AtomKind::maximum,
+                          one.form, other.form);
+  } else if (in.is_signed && (one.range.low < 0 || other.range.low <= 0)) {
+    form = forms_.truncated(
+        instruction.opcode == "div" ? AtomKind::truncated_quotient : AtomKind::truncated_remainder,
+        one.form, other.form);
+  } else if (instruction.opcode == "div") {
+    form = forms_.quotient(one.form, other.form, one.range);
+  } else {
+    form = forms_.remainder(one.form, other.form, one.range);
+  }
+  return {forms_.modulo_power(form, in.bits), united(one.conditions, other.conditions)};
+}
+
+/// Of bfe, bfi and prmt with known places.
+Meaning KernelForms::rearranged(const Value& value, const Instruction& instruction,
+                                const Sources& in) {
+  const auto number = [&](std::size_t at) {
+    return forms_.constant_of(operand(value.instruction, instruction.operands[at], 32).form);
+  };
+  const auto below = [&](FormId form, std::int64_t bits) {
+    return forms_.remainder(form, forms_.constant(std::int64_t{1} << bits));
+  };
+  const auto fits = [&](const std::optional<std::int64_t>& from,
+                        const std::optional<std::int64_t>& count) {
+    return from && count && *from >= 0 && *count >= 0 &&
+           *from + *count <= std::min<std::int64_t>(in.bits, 62);
+  };
+  const ConditionSet conditions = united(in.a.conditions, in.b.conditions);
+  if (instruction.opcode == "bfe") {
+    const auto from = forms_.constant_of(in.b.form);
+    const auto count = number(3);
+    if (in.is_signed || !fits(from, count)) return {};
+    return {forms_.quotient(below(in.a.form, *from + *count),
+                            forms_.constant(std::int64_t{1} << *from)),
+            conditions};
+  }
+  if (instruction.opcode == "bfi") {
+    const auto from = number(3);
+    const auto count = number(4);
+    if (!fits(from, count)) return {};
+    const FormId cleared = forms_.add(forms_.subtract(in.b.form, below(in.b.form, *from + *count)),
+                                      below(in.b.form, *from));
+    const FormId inserted = forms_.scale(below(in.a.form, *count), std::int64_t{1} << *from);
+    return {forms_.modulo_power(forms_.add(cleared, inserted), in.bits), conditions};
+  }
+  const auto selector = number(3);
+  if (!selector || instruction.modifiers.size() != 1) return {};
+  FormId sum = forms_.constant(0);
+  for (unsigned place = 0; place < 4; ++place) {
+    const auto from = static_cast<unsigned>(*selector >> (4 * place) & 15);
+    if (from > 7) return {};  // a sign, repeated
+    const FormId up_to = below(from < 4 ? in.a.form : in.b.form, 8 * (from % 4 + 1));
+    const FormId byte =
+        forms_.quotient(up_to, forms_.constant(std::int64_t{1} << (8 * (from % 4))));
+    sum = forms_.add(sum, forms_.scale(byte, std::int64_t{1} << (8 * place)));
+  }
+  return {forms_.modulo_power(sum, in.bits), conditions};
+}
+
+/// Of integer instructions with up to four operands.
+Meaning KernelForms::computed(const Value& value, const Instruction& instruction) {
+  const std::string_view opcode = instruction.opcode;
+  const auto is_one_of = [&](std::initializer_list<std::string_view> words) {
+    return std::ranges::find(words, opcode) != words.end();
+  };
+  const auto& operands = instruction.operands;
+  const bool is_unary = is_one_of({"neg", "not", "abs"});
+  const std::size_t needed = is_unary                                    ? 2
+                             : is_one_of({"mad", "selp", "bfe", "prmt"}) ? 4
+                             : opcode == "bfi"                           ? 5
+                                                                         : 3;
+  if (operands.size() != needed) return {};
+  Sources in{.bits = bits_in(instruction.type()), .is_signed = is_signed(instruction.type())};
+  in.a = operand(value.instruction, operands[1], in.bits);
+  in.b =
+      is_unary ? Meaning{forms_.constant(0), 0} : operand(value.instruction, operands[2], in.bits);
+  if (in.a.form == no_form || in.b.form == no_form) return {};
+  if (instruction.type() == Type::pred) {
+    return is_one_of({"not", "and", "or", "xor"}) ? combined(opcode, in.a, in.b) : Meaning{};
+  }
+  const auto made = [&](FormId form) -> Meaning {
+    return {forms_.modulo_power(form, in.bits), united(in.a.conditions, in.b.conditions)};
+  };
+  if (opcode == "add") return made(forms_.add(in.a.form, in.b.form));
+  if (opcode == "sub") return made(forms_.subtract(in.a.form, in.b.form));
+  if (opcode == "neg") return made(forms_.scale(in.a.form, -1));
+  if (opcode == "not") return made(forms_.subtract(forms_.constant(-1), in.a.form));
+  if (opcode == "and") return made(forms_.bits(AtomKind::bit_and, in.a.form, in.b.form));
+  if (opcode == "or") return made(forms_.bits(AtomKind::bit_or, in.a.form, in.b.form));
+  if (opcode == "xor") return made(forms_.bits(AtomKind::bit_xor, in.a.form, in.b.form));
+  if (is_one_of({"mul", "mad"})) return multiplied(value, instruction, in);
+  if (is_one_of({"shl", "shr"})) return shifted(value, instruction, in);
+  if (is_one_of({"div", "rem", "min", "max"})) return divided(value, instruction, in);
+  if (is_one_of({"bfe", "bfi", "prmt"})) return rearranged(value, instruction, in);
+  if (opcode == "abs") {
+    const Exact whole = exact(value.block, in.a, in.bits, true, Otherwise::wrap);
+    const FormId form = forms_.select(forms_.negative(whole.form, whole.range),
+                                      forms_.scale(whole.form, -1), whole.form);
+    return {forms_.modulo_power(form, in.bits), whole.conditions};
+  }
+  if (opcode == "selp") {
+    const Meaning predicate = operand(value.instruction, operands[3], 1);
+    const Meaning both = made(chosen(value.block, predicate.form, in.a.form, in.b.form));
+    return {both.form, united(both.conditions, predicate.conditions)};
+  }
+  return {};
+}
+
 Meaning KernelForms::meaning_of(ValueId id, const Instruction& instruction) {
   const Value& value = ssa_[id];
   const std::string_view opcode = instruction.opcode;
-  const std::uint32_t at = value.instruction;
-  const std::uint32_t block = value.block;
   const Type type = instruction.type();
-  const unsigned bits = bits_in(type);
-  const auto& operands = instruction.operands;
-
-  if (std::ranges::any_of(operands, &Operand::address)) return loaded(id, instruction);
+  if (std::ranges::any_of(instruction.operands, &Operand::address)) return loaded(id, instruction);
   if (opcode == "call") return hide(id, Reason::call);
   for (const std::string_view one :
        {"shfl", "vote", "activemask", "match", "redux", "elect", "bar", "barrier"}) {
     if (opcode == one) return hide(id, Reason::other_lanes);
   }
+  const bool is_whole = is_integer(type) && (opcode != "cvt" || is_integer(instruction.type(1)));
+  if (!is_whole && type != Type::pred) {
+    return hide(id, bits_in(type) == 0 ? Reason::operation : Reason::floating);
+  }
+  if (opcode == "mov" && instruction.operands.size() == 2 &&
+      instruction.operands[1].kind == Operand::Kind::special &&
+      special(instruction.operands[1].special) == no_form) {
+    return hide(id, Reason::special);
+  }
+  Meaning meaning;
+  const bool keeps_carry = instruction.has("cc") || opcode == "addc" || opcode == "subc";
   if (opcode == "setp") {
-    const Meaning meaning = compared(value, instruction);
-    if (meaning.form != no_form) return meaning;
-    return hide(id, is_integer(type) ? Reason::operation : Reason::floating);
+    meaning = compared(value, instruction);
+  } else if (opcode == "cvt") {
+    meaning = converted(value, instruction);
+  } else if (opcode == "mov") {
+    meaning = moved(id, instruction);
+  } else if (opcode == "cvta" && instruction.operands.size() == 2) {
+    meaning = operand(value.instruction, instruction.operands[1], bits_in(type));
+  } else if (!keeps_carry && !instruction.has("sat")) {
+    meaning = computed(value, instruction);
   }
-  if (opcode == "cvt") {
-    const Meaning meaning = converted(value, instruction);
-    if (meaning.form != no_form) return meaning;
-    const bool is_whole = is_integer(type) && is_integer(instruction.type(1));
-    return hide(id, is_whole ? Reason::operation : Reason::floating);
-  }
-  const bool is_predicate = type == Type::pred;
-  if (!is_integer(type) && !is_predicate) {
-    return hide(id, bits == 0 ? Reason::operation : Reason::floating);
-  }
-  // A source that is not followed further hides the result: its own reason is told where it is met.
-  const auto in = [&](std::size_t i, unsigned width) -> Meaning {
-    return i < operands.size() ? operand(at, operands[i], width) : Meaning{};
-  };
-  const auto made = [&](FormId form, ConditionSet conditions) -> Meaning {
-    if (!is_predicate) form = forms_.modulo_power(form, bits);
-    return {form, conditions};
-  };
-  const auto number = [&](const Meaning& meaning, bool reads_signed, Otherwise otherwise) {
-    return meaning.form == no_form ? Exact{} : exact(block, meaning, bits, reads_signed, otherwise);
-  };
-  const bool reads_signed = is_signed(type);
-
-  if (opcode == "mov" && operands.size() == 2) {
-    const Operand& from = operands[1];
-    if (from.kind == Operand::Kind::vector) {
-      // The first element is the lowest.
-      if (from.items.empty() || operands[0].kind == Operand::Kind::vector) return {};
-      const auto width = bits / static_cast<unsigned>(from.items.size());
-      Meaning sum{forms_.constant(0), 0};
-      if (width != 8 && width != 16 && width != 32) return hide(id, Reason::operation);
-      for (std::size_t i = 0; i < from.items.size(); ++i) {
-        const Meaning part = operand(at, from.items[i], width);
-        if (part.form == no_form) return hide(id, Reason::operation);
-        const Exact whole = exact(block, part, width, false, Otherwise::condition);
-        const std::int64_t factor = std::int64_t{1} << (width * i);
-        sum = {forms_.add(sum.form, forms_.scale(whole.form, factor)),
-               united(sum.conditions, whole.conditions)};
-      }
-      return made(sum.form, sum.conditions);
-    }
-    if (from.kind == Operand::Kind::special && special(from.special) == no_form) {
-      return hide(id, Reason::special);
-    }
-    const Meaning whole = in(1, bits);
-    if (whole.form == no_form) return hide(id, Reason::operation);
-    if (operands[0].kind == Operand::Kind::vector) {
-      const auto width = bits / static_cast<unsigned>(operands[0].items.size());
-      if (value.item == 0) return {forms_.modulo_power(whole.form, width), whole.conditions};
-      if (width * value.item > 62) return hide(id, Reason::operation);
-      const Exact all = number(whole, false, Otherwise::condition);
-      const FormId part = forms_.quotient(
-          all.form, forms_.constant(std::int64_t{1} << (width * value.item)), all.range);
-      return {forms_.modulo_power(part, width), all.conditions};
-    }
-    return is_predicate ? whole : made(whole.form, whole.conditions);
-  }
-  if (opcode == "cvta") {
-    const Meaning whole = in(1, bits);
-    return whole.form == no_form ? hide(id, Reason::operation) : whole;
-  }
-  if (instruction.has("sat") || instruction.has("cc") || opcode == "addc" || opcode == "subc") {
-    return hide(id, Reason::operation);
-  }
-
-  const Meaning a = in(1, bits);
-  const Meaning b = in(2, bits);
-  const bool needs_two = opcode != "neg" && opcode != "not" && opcode != "abs";
-  if (a.form == no_form || (needs_two && b.form == no_form)) return hide(id, Reason::operation);
-  const ConditionSet both = needs_two ? united(a.conditions, b.conditions) : a.conditions;
-  const auto shift = [&](const Meaning& amount) -> std::optional<std::int64_t> {
-    const auto by = forms_.constant_of(amount.form);
-    if (!by) return std::nullopt;
-    return *by < 0 || *by > std::int64_t{bits} ? std::int64_t{bits} : *by;
-  };
-
-  // What a shift by a number that is not known multiplies or divides by, while it is less than the
-  // bits of the register.
-  const auto power_of = [&](const Meaning& amount) -> Meaning {
-    const Exact by = exact(block, amount, 32, false, Otherwise::condition);
-    const Interval wanted{0, std::min(bits, 32U) - 1};
-    if (by.form == no_form) return {};
-    const ConditionSet fits = by.range.within(wanted) ? 0 : condition(by.form, wanted);
-    return {forms_.power(by.form), united(by.conditions, fits)};
-  };
-
-  if (is_predicate) {
-    if (opcode == "not") return {forms_.opposite(a.form), both};
-    if (opcode == "and") return {forms_.both(a.form, b.form), both};
-    if (opcode == "or") return {forms_.either(a.form, b.form), both};
-    if (opcode == "xor") {
-      return {forms_.select(b.form, forms_.opposite(a.form), a.form), both};
-    }
-    return hide(id, Reason::operation);
-  }
-  if (opcode == "add") return made(forms_.add(a.form, b.form), both);
-  if (opcode == "sub") return made(forms_.subtract(a.form, b.form), both);
-  if (opcode == "neg") return made(forms_.scale(a.form, -1), both);
-  if (opcode == "not") {
-    return made(forms_.subtract(forms_.constant(-1), a.form), both);
-  }
-  if (opcode == "mul" || opcode == "mad") {
-    FormId product = no_form;
-    ConditionSet conditions = both;
-    if (instruction.has("lo")) {
-      product = forms_.multiply(a.form, b.form);
-    } else if (bits <= 32) {
-      const Exact one = number(a, reads_signed, Otherwise::condition);
-      const Exact other = number(b, reads_signed, Otherwise::condition);
-      product = forms_.multiply(one.form, other.form);
-      conditions = united(one.conditions, other.conditions);
-      if (instruction.has("hi")) {
-        product = forms_.quotient(product, forms_.constant(std::int64_t{1} << bits),
-                                  one.range * other.range);
-      }
-    } else {
-      return hide(id, Reason::operation);
-    }
-    if (opcode == "mul") {
-      return {forms_.modulo_power(product, instruction.has("wide") ? 2 * bits : bits), conditions};
-    }
-    const unsigned width = instruction.has("wide") ? 2 * bits : bits;
-    const Meaning c = in(3, width);
-    if (c.form == no_form) return hide(id, Reason::operation);
-    return {forms_.modulo_power(forms_.add(product, c.form), width),
-            united(conditions, c.conditions)};
-  }
-  if (opcode == "shl") {
-    const auto by = shift(b);
-    if (!by) {
-      const Meaning factor = power_of(b);
-      if (factor.form == no_form) return hide(id, Reason::operation);
-      return made(forms_.multiply(a.form, factor.form), united(a.conditions, factor.conditions));
-    }
-    if (*by >= std::int64_t{bits}) return {forms_.constant(0), 0};
-    if (*by > 62) return hide(id, Reason::operation);
-    return made(forms_.scale(a.form, std::int64_t{1} << *by), both);
-  }
-  if (opcode == "shr") {
-    auto by = shift(b);
-    if (!by) {
-      const Meaning divisor = power_of(b);
-      if (divisor.form == no_form) return hide(id, Reason::operation);
-      const Exact whole = number(a, reads_signed, Otherwise::condition);
-      return made(forms_.quotient(whole.form, divisor.form, whole.range),
-                  united(whole.conditions, divisor.conditions));
-    }
-    if (*by >= std::int64_t{bits}) {
-      if (!reads_signed) return {forms_.constant(0), b.conditions};
-      by = bits - 1;
-    }
-    const Exact whole = number(a, reads_signed, Otherwise::condition);
-    if (reads_signed && *by == std::int64_t{bits} - 1) {
-      // The sign alone: 0 or −1.
-      return made(forms_.scale(forms_.negative(whole.form, whole.range), -1), whole.conditions);
-    }
-    if (*by > 62) return hide(id, Reason::operation);
-    return made(forms_.quotient(whole.form, forms_.constant(std::int64_t{1} << *by), whole.range),
-                united(whole.conditions, b.conditions));
-  }
-  if (opcode == "and" || opcode == "or" || opcode == "xor") {
-    const AtomKind kind = opcode == "and"  ? AtomKind::bit_and
-                          : opcode == "or" ? AtomKind::bit_or
-                                           : AtomKind::bit_xor;
-    return made(forms_.bits(kind, a.form, b.form), both);
-  }
-  if (opcode == "div" || opcode == "rem") {
-    const Exact one = number(a, reads_signed, Otherwise::condition);
-    const Exact other = number(b, reads_signed, Otherwise::condition);
-    if (one.form == no_form || other.form == no_form) return {};
-    FormId form = no_form;
-    if (!reads_signed || (one.range.low >= 0 && other.range.low > 0)) {
-      form = opcode == "div" ? forms_.quotient(one.form, other.form, one.range)
-                             : forms_.remainder(one.form, other.form, one.range);
-    } else {
-      form = forms_.truncated(
-          opcode == "div" ? AtomKind::truncated_quotient : AtomKind::truncated_remainder, one.form,
-          other.form);
-    }
-    return made(form, united(one.conditions, other.conditions));
-  }
-  if (opcode == "min" || opcode == "max") {
-    const Exact one = number(a, reads_signed, Otherwise::wrap);
-    const Exact other = number(b, reads_signed, Otherwise::wrap);
-    if (one.form == no_form || other.form == no_form) return {};
-    const AtomKind kind = opcode == "min" ? AtomKind::minimum : AtomKind::maximum;
-    return made(forms_.extreme(kind, one.form, other.form),
-                united(one.conditions, other.conditions));
-  }
-  if (opcode == "abs") {
-    const Exact whole = number(a, true, Otherwise::wrap);
-    const FormId form = forms_.select(forms_.negative(whole.form, whole.range),
-                                      forms_.scale(whole.form, -1), whole.form);
-    return made(form, whole.conditions);
-  }
-  if (opcode == "selp") {
-    const Meaning predicate = in(3, 1);
-    if (predicate.form == no_form) return hide(id, Reason::operation);
-    return made(forms_.select(predicate.form, a.form, b.form), united(both, predicate.conditions));
-  }
-  if (opcode == "bfe" && !reads_signed) {
-    const Meaning length = in(3, 32);
-    const auto from = forms_.constant_of(b.form);
-    const auto count = forms_.constant_of(length.form);
-    if (!from || !count || *from < 0 || *count < 0 || *from + *count > std::int64_t{bits} ||
-        *from + *count > 62) {
-      return hide(id, Reason::operation);
-    }
-    const FormId low =
-        forms_.remainder(a.form, forms_.constant(std::int64_t{1} << (*from + *count)));
-    return made(forms_.quotient(low, forms_.constant(std::int64_t{1} << *from)), a.conditions);
-  }
-  if (opcode == "bfi") {
-    const auto from = forms_.constant_of(in(3, 32).form);
-    const auto count = forms_.constant_of(in(4, 32).form);
-    if (!from || !count || *from < 0 || *count < 0 || *from + *count > std::int64_t{bits} ||
-        *from + *count > 62) {
-      return hide(id, Reason::operation);
-    }
-    const auto below = [&](FormId form, std::int64_t power) {
-      return forms_.remainder(form, forms_.constant(std::int64_t{1} << power));
-    };
-    const FormId cleared =
-        forms_.add(forms_.subtract(b.form, below(b.form, *from + *count)), below(b.form, *from));
-    return made(forms_.add(cleared, forms_.scale(below(a.form, *count), std::int64_t{1} << *from)),
-                both);
-  }
-  if (opcode == "prmt" && bits == 32 && instruction.modifiers.size() == 1) {
-    const auto selector = forms_.constant_of(in(3, 32).form);
-    if (!selector) return hide(id, Reason::operation);
-    FormId sum = forms_.constant(0);
-    for (unsigned place = 0; place < 4; ++place) {
-      const auto chosen_byte = static_cast<unsigned>(*selector >> (4 * place) & 15);
-      if (chosen_byte > 7) return hide(id, Reason::operation);  // a sign, repeated
-      const unsigned from = chosen_byte % 4;
-      const FormId up_to = forms_.remainder(chosen_byte < 4 ? a.form : b.form,
-                                            forms_.constant(std::int64_t{1} << (8 * (from + 1))));
-      const FormId byte = forms_.quotient(up_to, forms_.constant(std::int64_t{1} << (8 * from)));
-      sum = forms_.add(sum, forms_.scale(byte, std::int64_t{1} << (8 * place)));
-    }
-    return made(sum, both);
-  }
-  return hide(id, Reason::operation);
+  return meaning.form == no_form ? hide(id, Reason::operation) : meaning;
 }
 
 // ---------------------------------------------------------------------------------------------

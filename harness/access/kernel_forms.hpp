@@ -175,6 +175,14 @@ class KernelForms {
     std::optional<Interval> carried;
   };
 
+  /// The first two sources of an instruction.
+  struct Sources {
+    Meaning a;
+    Meaning b;
+    unsigned bits = 0;
+    bool is_signed = false;
+  };
+
   void enter(std::uint32_t block);
   void add_facts(std::uint32_t block, const Meaning& predicate, bool truth, unsigned depth);
   void add_fact(std::uint32_t block, FormId form, const Interval& range, ConditionSet conditions);
@@ -207,9 +215,20 @@ class KernelForms {
   [[nodiscard]] FormId chosen(std::uint32_t block, FormId predicate, FormId yes, FormId no);
   [[nodiscard]] Meaning branch_predicate(std::uint32_t block);
 
-  void evaluate(ValueId value);
-  [[nodiscard]] Meaning meaning_of(ValueId value, const ptx::Instruction& instruction);
-  [[nodiscard]] Meaning loaded(ValueId value, const ptx::Instruction& instruction);
+  void evaluate(ValueId id);
+  [[nodiscard]] Meaning meaning_of(ValueId id, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning loaded(ValueId id, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning moved(ValueId id, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning computed(const Value& value, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning multiplied(const Value& value, const ptx::Instruction& instruction,
+                                   const Sources& in);
+  [[nodiscard]] Meaning power_of(std::uint32_t block, const Meaning& amount, unsigned bits);
+  [[nodiscard]] Meaning shifted(const Value& value, const ptx::Instruction& instruction,
+                                const Sources& in);
+  [[nodiscard]] Meaning divided(const Value& value, const ptx::Instruction& instruction,
+                                const Sources& in);
+  [[nodiscard]] Meaning rearranged(const Value& value, const ptx::Instruction& instruction,
+                                   const Sources& in);
   [[nodiscard]] Meaning compared(const Value& value, const ptx::Instruction& instruction);
   [[nodiscard]] Meaning combined(std::string_view word, const Meaning& a, const Meaning& b);
   [[nodiscard]] Meaning converted(const Value& value, const ptx::Instruction& instruction);

@@ -338,7 +338,9 @@ bool Prover::is_for_all_lanes(const Hidden& hidden) {
   }
   if (instruction.opcode != "shfl" || !instruction.has("idx") || value.operand != 0) return false;
   // From one lane of the whole warp; which one must be the same for all, asked later.
-  const Operand& segments = instruction.operands[written_operands(instruction) + 2];
+  const std::size_t sources = written_operands(instruction);
+  if (instruction.operands.size() < sources + 3) return false;
+  const Operand& segments = instruction.operands[sources + 2];
   const Meaning clamp = kernel_.operand(value.instruction, segments, 32);
   return clamp.form != no_form && forms_.constant_of(clamp.form) == std::int64_t{31};
 }
