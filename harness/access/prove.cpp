@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <set>
@@ -104,6 +105,11 @@ class Prover {
 
   void make_shapes();
   void find_varying();
+  [[nodiscard]] bool spread();
+  [[nodiscard]] bool branch_varies(std::uint32_t block);
+  [[nodiscard]] bool phi_varies(const Value& phi);
+  [[nodiscard]] bool special_varies(Special which);
+  [[nodiscard]] bool operands_vary(const Value& value, bool is_shuffle);
   [[nodiscard]] bool inputs_vary(const Hidden& hidden);
   [[nodiscard]] bool is_for_all_lanes(const Hidden& hidden);
   [[nodiscard]] bool varies(FormId form);
@@ -123,7 +129,9 @@ class Prover {
                            const AccessProof& access, Tally& tally);
   [[nodiscard]] std::vector<FormId> cases_of(FormId form, Tally& tally);
   void explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const;
+  void assume(AccessProof& access) const;
   void judge(AccessProof& access);
+  void judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes);
   void find_steps(AccessProof& access);
   void add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block);
   void find_space(AccessProof& access) const;
@@ -131,7 +139,6 @@ class Prover {
   [[nodiscard]] std::vector<std::string> leaves_of(FormId form) const;
   [[nodiscard]] std::vector<std::string> leaves_of(const Term& term) const;
   [[nodiscard]] std::uint64_t alignment(const Atom& atom, std::optional<AtomId> base) const;
-  void find_remedy(AccessProof& access, const Pattern& pattern) const;
 
   KernelForms& kernel_;
   Forms& forms_;
@@ -261,6 +268,63 @@ bool Prover::varies(FormId form) {
   return false;
 }
 
+bool Prover::branch_varies(std::uint32_t block) {
+  const BasicBlock& from = kernel_.flow().blocks[block];
+  return from.successors.size() > 1 && varies(kernel_.guard(from.end - 1).form);
+}
+
+/// Whether lanes may come to a join, or to a loop's header, by different ways or with different
+/// values.
+bool Prover::phi_varies(const Value& phi) {
+  const ControlFlow& flow = kernel_.flow();
+  const std::uint32_t top = flow.dominator[phi.block];
+  if (top == no_index || branch_varies(top)) return true;
+  for (std::size_t p = 0; p < phi.inputs.size(); ++p) {
+    std::uint32_t at = flow.blocks[phi.block].predecessors[p];
+    if (!is_reachable(flow, at)) continue;
+    if (varies(kernel_.of(phi.inputs[p]).form)) return true;
+    if (flow.dominates(phi.block, at)) continue;  // comes back to a loop's header
+    for (; at != top && at != no_index; at = flow.dominator[at]) {
+      if (branch_varies(at)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a register of the hardware differs between the lanes of a warp.
+bool Prover::special_varies(Special which) {
+  switch (which) {
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt:
+      return true;
+    default:
+      const FormId form = kernel_.special(which);
+      return form != no_form && varies(form);
+  }
+}
+
+bool Prover::operands_vary(const Value& value, bool is_shuffle) {
+  const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
+  if (is_shuffle) {
+    // What every lane gets does not follow from what it gives, but from whom it asks.
+    const Operand& source = instruction.operands[written_operands(instruction) + 1];
+    return varies(kernel_.operand(value.instruction, source, 32).form);
+  }
+  bool any = false;
+  for (const Operand& operand : instruction.operands) {
+    if (operand.address) return varies(kernel_.address(value.instruction, operand).form);
+    any = any || (operand.kind == Operand::Kind::special && special_varies(operand.special));
+  }
+  for_each_read(instruction, [&](std::uint32_t reg) {
+    const ValueId input = kernel_.ssa().read(value.instruction, reg);
+    any = any || input == no_value || varies(kernel_.of(input).form);
+  });
+  return any;
+}
+
 bool Prover::inputs_vary(const Hidden& hidden) {
   const Value& value = kernel_.ssa()[hidden.value];
   const ControlFlow& flow = kernel_.flow();
@@ -270,61 +334,14 @@ bool Prover::inputs_vary(const Hidden& hidden) {
       if (last_pass_varies_[loop]) return true;
     }
   }
-  const auto branch_varies = [&](std::uint32_t block) {
-    return flow.blocks[block].successors.size() > 1 &&
-           varies(kernel_.guard(flow.blocks[block].end - 1).form);
-  };
-  if (value.kind == Value::Kind::phi) {
-    const std::uint32_t top = flow.dominator[value.block];
-    if (top == no_index || branch_varies(top)) return true;
-    for (std::size_t p = 0; p < value.inputs.size(); ++p) {
-      std::uint32_t at = flow.blocks[value.block].predecessors[p];
-      if (!is_reachable(flow, at)) continue;
-      if (varies(kernel_.of(value.inputs[p]).form)) return true;
-      if (flow.dominates(value.block, at)) continue;  // comes back to a loop's header
-      for (; at != top && at != no_index; at = flow.dominator[at]) {
-        if (branch_varies(at)) return true;
-      }
-    }
-    return false;
+  if (value.kind == Value::Kind::phi) return phi_varies(value);
+  if (value.before != no_value && (varies(kernel_.guard(value.instruction).form) ||
+                                   (value.before != 0 && varies(kernel_.of(value.before).form)))) {
+    return true;
   }
-  const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
-  if (value.before != no_value) {
-    if (varies(kernel_.guard(value.instruction).form)) return true;
-    if (value.before != 0 && varies(kernel_.of(value.before).form)) return true;
-  }
-  for (const Operand& operand : instruction.operands) {
-    if (operand.address && varies(kernel_.address(value.instruction, operand).form)) return true;
-    if (operand.kind != Operand::Kind::special) continue;
-    switch (operand.special) {
-      case Special::lanemask_eq:
-      case Special::lanemask_le:
-      case Special::lanemask_lt:
-      case Special::lanemask_ge:
-      case Special::lanemask_gt:
-        return true;
-      default:
-        if (varies(kernel_.special(operand.special)) &&
-            kernel_.special(operand.special) != no_form) {
-          return true;
-        }
-    }
-  }
-  if (hidden.reason == Reason::other_lanes) {
-    // What every lane gets does not follow from what it gives.
-    if (instruction.opcode != "shfl") return false;
-    const Operand& source = instruction.operands[written_operands(instruction) + 1];
-    return varies(kernel_.operand(value.instruction, source, 32).form);
-  }
-  bool any = false;
-  const bool is_memory = std::ranges::any_of(instruction.operands, &Operand::address);
-  if (!is_memory) {
-    for_each_read(instruction, [&](std::uint32_t reg) {
-      const ValueId input = kernel_.ssa().read(value.instruction, reg);
-      any = any || input == no_value || varies(kernel_.of(input).form);
-    });
-  }
-  return any;
+  if (hidden.reason != Reason::other_lanes) return operands_vary(value, false);
+  return kernel_.kernel().instructions[value.instruction].opcode == "shfl" &&
+         operands_vary(value, true);
 }
 
 /// Whether lanes of a warp get the same from what goes between them.
@@ -366,29 +383,25 @@ void Prover::find_varying() {
                      reason == Reason::undefined ||
                      (reason == Reason::other_lanes && !is_for_all_lanes(hidden));
   }
-  std::vector<std::vector<FormId>> exits(last_pass_varies_.size());
-  for (std::uint32_t loop = 0; loop < exits.size(); ++loop) {
-    for (const std::uint32_t block : kernel_.exiting(loop)) {
-      if (flow.blocks[block].successors.size() > 1) {
-        exits[loop].push_back(kernel_.guard(flow.blocks[block].end - 1).form);
-      }
-    }
+  while (spread()) {
   }
-  for (bool has_changed = true; has_changed;) {
-    has_changed = false;
-    for (std::size_t loop = 0; loop < exits.size(); ++loop) {
-      if (last_pass_varies_[loop]) continue;
-      if (std::ranges::any_of(exits[loop], [this](FormId form) { return varies(form); })) {
-        last_pass_varies_[loop] = true;
-        has_changed = true;
-      }
-    }
-    for (std::size_t h = 0; h < is_varying_.size(); ++h) {
-      if (is_varying_[h] || !inputs_vary(kernel_.hidden(static_cast<std::uint32_t>(h)))) continue;
-      is_varying_[h] = true;
-      has_changed = true;
-    }
+}
+
+/// Whether more was found to vary.
+bool Prover::spread() {
+  bool has_changed = false;
+  for (std::uint32_t loop = 0; loop < last_pass_varies_.size(); ++loop) {
+    const auto branch = [this](std::uint32_t block) { return branch_varies(block); };
+    if (last_pass_varies_[loop] || std::ranges::none_of(kernel_.exiting(loop), branch)) continue;
+    last_pass_varies_[loop] = true;
+    has_changed = true;
   }
+  for (std::size_t h = 0; h < is_varying_.size(); ++h) {
+    if (is_varying_[h] || !inputs_vary(kernel_.hidden(static_cast<std::uint32_t>(h)))) continue;
+    is_varying_[h] = true;
+    has_changed = true;
+  }
+  return has_changed;
 }
 
 std::array<Lane, warp_lanes> Prover::lanes_of(FormId predicate, std::size_t shape) {
@@ -556,44 +569,40 @@ std::uint64_t Prover::alignment(const Atom& atom, std::optional<AtomId> base) co
   return is_base && atom.kind == AtomKind::parameter ? pointer_alignment : 1;
 }
 
-void Prover::find_remedy(AccessProof& access, const Pattern& pattern) const {
+/// The words for other uses of the indices, where one is sure.
+std::string remedy_of(const AccessProof& access, const Pattern& pattern) {
   const auto width = static_cast<std::int64_t>(access.width);
   const auto across = std::ranges::find(access.steps, "threadIdx.x", &IndexStep::index);
-  if (across == access.steps.end()) return;
+  if (across == access.steps.end()) return {};
+  const std::int64_t step = across->bytes.value_or(0);
   if (access.space == Space::shared) {
-    const std::int64_t step = across->bytes.value_or(0);
-    if (pattern.is_constant && step != 0 && step % 128 == 0 && pattern.offsets[1] == step) {
-      access.remedy = fmt::format(
-          "neighbouring lanes are {} bytes apart and meet in the same banks: pad the row from {} "
-          "to {} words",
-          step, step / 4, step / 4 + width / 4);
-    }
-    return;
+    const bool meets = pattern.is_constant && step != 0 && step % 128 == 0 && width >= 4 &&
+                       pattern.offsets[1] == step;
+    if (!meets) return {};
+    return fmt::format(
+        "neighbouring lanes are {} bytes apart and meet in the same banks: pad the row from {} to "
+        "{} words",
+        step, step / 4, step / 4 + width / 4);
   }
-  const bool is_far = !across->bytes || *across->bytes > width || *across->bytes < -width;
-  for (const IndexStep& other : access.steps) {
-    if (other.index != "threadIdx.x" && other.bytes == width && is_far &&
-        other.index.starts_with("loop") == false) {
-      access.remedy = fmt::format("threadIdx.x steps {} bytes while {} steps {}: swap their roles",
-                                  across->text, other.index, width);
-      return;
-    }
-  }
-  for (const IndexStep& other : access.steps) {
-    if (other.bytes == width && is_far && other.index.starts_with("loop")) {
-      access.remedy = fmt::format(
-          "threadIdx.x steps {} bytes while {} steps {}: let neighbouring lanes take neighbouring "
-          "passes, through shared memory if need be",
-          across->text, other.index, width);
-      return;
+  if (across->bytes && step <= width && step >= -width) return {};
+  for (const bool in_loops : {false, true}) {
+    for (const IndexStep& other : access.steps) {
+      if (other.index == "threadIdx.x" || other.bytes != width ||
+          other.index.starts_with("loop") != in_loops) {
+        continue;
+      }
+      return fmt::format("threadIdx.x steps {} bytes while {} steps {}: {}", across->text,
+                         other.index, width,
+                         in_loops ? "let neighbouring lanes take neighbouring passes, through "
+                                    "shared memory if need be"
+                                  : "swap their roles");
     }
   }
-  if (across->bytes && *across->bytes > width && *across->bytes <= 64) {
-    access.remedy = fmt::format(
-        "lanes are {} bytes apart and use {}: an array for each field, or one load of up to 16 "
-        "bytes of them",
-        *across->bytes, width);
-  }
+  if (step <= width || step > 64) return {};
+  return fmt::format(
+      "lanes are {} bytes apart and use {}: an array for each field, or one load of up to 16 bytes "
+      "of them",
+      step, width);
 }
 
 void Prover::add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block) {
@@ -797,6 +806,23 @@ void Prover::explain_distance(AccessProof& access, const Pattern& pattern, FormI
                                access.width / static_cast<std::uint64_t>(coefficient));
 }
 
+/// What the verdict takes for granted.
+void Prover::assume(AccessProof& access) const {
+  const FormId form = access.meaning.form;
+  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
+  if (is_even_ && (forms_.mentions(form, is_lane) || access.lanes < warp_lanes)) {
+    access.assumptions.emplace_back("blockDim.x is a multiple of 32");
+  }
+  if (forms_.mentions(form, [](const Atom& atom) { return atom.kind == AtomKind::counter; })) {
+    access.assumptions.emplace_back("the lanes of a warp pass through loops together");
+  }
+  const auto base = base_of(form);
+  if (base && forms_.atom(*base).kind == AtomKind::parameter) {
+    access.assumptions.push_back(
+        fmt::format("{} is a multiple of {}", kernel_.name(forms_.atom(*base)), pointer_alignment));
+  }
+}
+
 void Prover::judge(AccessProof& access) {
   const FormId form = access.meaning.form;
   if (form == no_form) {
@@ -816,9 +842,7 @@ void Prover::judge(AccessProof& access) {
     return;
   }
 
-  const bool is_shared = access.space == Space::shared;
-  const bool has_model = access.width == 1 || access.width == 2 || access.width == 4 ||
-                         access.width == 8 || access.width == 16;
+  const bool has_model = std::has_single_bit(access.width) && access.width <= 16;
   if (!has_model || access.space == Space::local || access.space == Space::constant) {
     access.verdict = Verdict::unmodelled;
     access.reason = access.space == Space::local ? "local memory, which the hardware interleaves"
@@ -833,19 +857,13 @@ void Prover::judge(AccessProof& access) {
     access.reason = "a generic address, whose memory is not told";
     return;
   }
-  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
-  if (is_even_ && (forms_.mentions(form, is_lane) || access.lanes < warp_lanes)) {
-    access.assumptions.emplace_back("blockDim.x is a multiple of 32");
-  }
-  if (forms_.mentions(form, [](const Atom& atom) { return atom.kind == AtomKind::counter; })) {
-    access.assumptions.emplace_back("the lanes of a warp pass through loops together");
-  }
-  const auto base = base_of(form);
-  if (base && forms_.atom(*base).kind == AtomKind::parameter) {
-    access.assumptions.push_back(
-        fmt::format("{} is a multiple of {}", kernel_.name(forms_.atom(*base)), pointer_alignment));
-  }
+  assume(access);
+  judge_lanes(access, lanes);
+}
 
+/// The verdict on an address that nothing hides.
+void Prover::judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes) {
+  const FormId form = access.meaning.form;
   Tally tally;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
   std::optional<Pattern> remedied;
@@ -857,7 +875,7 @@ void Prover::judge(AccessProof& access) {
     // Neighbours in sectors of their own, whatever the distance.
     const bool is_far = pattern.is_linear && pattern.second != no_form &&
                         forms_.range_of(pattern.second).low >= Wide{sector_bytes};
-    if (!is_shared && is_far && std::ranges::all_of(lanes[shape], is_on)) {
+    if (access.space != Space::shared && is_far && std::ranges::all_of(lanes[shape], is_on)) {
       tally.has_aligned = true;
       tally.add(warp_lanes, std::uint64_t{warp_lanes} * access.width / sector_bytes, true);
       continue;
@@ -866,7 +884,7 @@ void Prover::judge(AccessProof& access) {
     const auto counts = [&](FormId one) { return count(one, shape, lanes[shape], access, tally); };
     if (!cases.empty() && std::ranges::all_of(cases, counts)) continue;
     explain_distance(access, pattern, moving);
-    find_remedy(access, pattern);
+    access.remedy = remedy_of(access, pattern);
     return;
   }
   if (!tally.has_aligned) {
@@ -885,7 +903,9 @@ void Prover::judge(AccessProof& access) {
                                               : fmt::format("alignment follows from {}",
                                                             fmt::join(access.depends_on, ", "));
   }
-  if (access.verdict != Verdict::coalesced && remedied) find_remedy(access, *remedied);
+  if (access.verdict != Verdict::coalesced && remedied) {
+    access.remedy = remedy_of(access, *remedied);
+  }
 }
 
 }  // namespace
