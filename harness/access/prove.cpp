@@ -71,6 +71,29 @@ struct Tally {
     ideal = std::max(ideal, best);
     (is_bad ? is_ever_bad : is_ever_good) = true;
   }
+  void add(WarpAccess warp, bool is_shared) {
+    has_aligned = true;
+    const Traffic moved = traffic(Generation::cc7, warp);
+    if (!is_shared) {
+      std::uint64_t lowest = ~std::uint64_t{0};
+      for (const auto& address : warp.addresses)
+        lowest = std::min(lowest, address.value_or(lowest));
+      const std::uint64_t needed =
+          (lowest + moved.bytes_used - 1) / sector_bytes - lowest / sector_bytes + 1;
+      add(moved.sectors, (moved.bytes_used + sector_bytes - 1) / sector_bytes,
+          moved.sectors > needed);
+      return;
+    }
+    if (warp.width < bank_bytes) {
+      warp.width = bank_bytes;
+      for (auto& address : warp.addresses) {
+        if (address) *address -= *address % bank_bytes;
+      }
+    }
+    const std::uint64_t found = shared_wavefronts(warp);
+    const std::uint64_t best = (moved.bytes_used + wavefront_bytes - 1) / wavefront_bytes;
+    add(found, best, found > best);
+  }
   void depend_on(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (std::ranges::count(depends_on, name) == 0) depends_on.push_back(name);
@@ -127,6 +150,8 @@ class Prover {
   [[nodiscard]] std::optional<AtomId> base_of(FormId form) const;
   [[nodiscard]] bool count(FormId form, std::size_t shape, const Lanes& lanes,
                            const AccessProof& access, Tally& tally);
+  [[nodiscard]] FormId shared_part(FormId form);
+  [[nodiscard]] std::int64_t divisor_in(const Atom& atom) const;
   [[nodiscard]] std::vector<FormId> cases_of(FormId form, Tally& tally);
   void explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const;
   void assume(AccessProof& access) const;
@@ -614,6 +639,16 @@ void Prover::add_conditions(AccessProof& access, ConditionSet conditions, std::u
   }
 }
 
+/// Switches off what the guard does; whether some lane that is on is left open.
+bool take_part(const std::array<Lane, warp_lanes>& told, std::array<Lane, warp_lanes>& lanes) {
+  bool is_open = false;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if (told[lane] == Lane::off) lanes[lane] = Lane::off;
+    is_open = is_open || (told[lane] == Lane::open && lanes[lane] != Lane::off);
+  }
+  return is_open;
+}
+
 /// Which lanes of each shape take part, as far as the guards tell.
 std::vector<Prover::Lanes> Prover::who_takes_part(AccessProof& access, std::uint32_t block) {
   std::vector<Guard> guards = kernel_.guards(block);
@@ -632,13 +667,8 @@ std::vector<Prover::Lanes> Prover::who_takes_part(AccessProof& access, std::uint
     bool is_off_somewhere = false;
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
       const Lanes told = lanes_of(predicate, shape);
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        if (told[lane] == Lane::off) {
-          is_off_somewhere = true;
-          lanes[shape][lane] = Lane::off;
-        }
-        may_part = may_part || (told[lane] == Lane::open && lanes[shape][lane] != Lane::off);
-      }
+      is_off_somewhere = is_off_somewhere || std::ranges::count(told, Lane::off) > 0;
+      may_part = take_part(told, lanes[shape]) || may_part;
     }
     if (is_off_somewhere) add_conditions(access, guard.predicate.conditions, block);
     if (may_part && varies(predicate)) {
@@ -689,35 +719,16 @@ bool Prover::count(FormId form, std::size_t shape, const Lanes& lanes, const Acc
   const Span before = tally.parts;
   for (std::uint64_t start = 0; start < unit; start += step) {
     WarpAccess warp{.width = access.width};
-    bool is_aligned = true;
-    std::uint64_t lowest = ~std::uint64_t{0};
     for (unsigned lane = 0; lane < warp_lanes; ++lane) {
       if (lanes[lane] == Lane::off) continue;
-      const std::uint64_t address =
+      warp.addresses[lane] =
           far_away + start + offset + static_cast<std::uint64_t>(pattern.offsets[lane]);
-      is_aligned = is_aligned && address % access.width == 0;
-      warp.addresses[lane] = address;
-      lowest = std::min(lowest, address);
     }
-    if (!is_aligned) continue;  // the hardware refuses it
-    tally.has_aligned = true;
-    const Traffic moved = traffic(Generation::cc7, warp);
-    std::uint64_t found = moved.sectors;
-    std::uint64_t needed =
-        (lowest + moved.bytes_used - 1) / sector_bytes - lowest / sector_bytes + 1;
-    std::uint64_t ideal = (moved.bytes_used + sector_bytes - 1) / sector_bytes;
-    if (is_shared) {
-      if (warp.width < bank_bytes) {
-        warp.width = bank_bytes;
-        for (auto& address : warp.addresses) {
-          if (address) *address -= *address % bank_bytes;
-        }
-      }
-      found = shared_wavefronts(warp);
-      ideal = (moved.bytes_used + wavefront_bytes - 1) / wavefront_bytes;
-      needed = ideal;
-    }
-    tally.add(found, ideal, found > needed);
+    const auto is_aligned = [&](const auto& address) {
+      return !address || *address % access.width == 0;
+    };
+    // The hardware refuses others.
+    if (std::ranges::all_of(warp.addresses, is_aligned)) tally.add(warp, is_shared);
   }
   if (tally.parts == before || tally.parts.least == tally.parts.most) return true;
   for (const Term& term : forms_.terms_of(constantless)) {
@@ -726,59 +737,57 @@ bool Prover::count(FormId form, std::size_t shape, const Lanes& lanes, const Acc
   return true;
 }
 
+/// The terms that name no lane.
+FormId Prover::shared_part(FormId form) {
+  FormId sum = forms_.constant(0);
+  const std::vector<Term> terms{forms_.terms_of(form).begin(), forms_.terms_of(form).end()};
+  for (const Term& term : terms) {
+    bool has_lane = false;
+    forms_.visit(term, [&](AtomId id) { has_lane = has_lane || is_lane_atom(forms_.atom(id)); });
+    if (!has_lane) sum = forms_.add(sum, forms_.form_of(term));
+  }
+  return sum;
+}
+
+/// The divisor of a division that names lanes, if it is small enough; 0 of any other atom.
+std::int64_t Prover::divisor_in(const Atom& atom) const {
+  if (atom.kind != AtomKind::quotient && atom.kind != AtomKind::remainder) return 0;
+  const auto by = forms_.constant_of(atom.operands[1]);
+  if (!by || *by < 2 || *by > most_cases || most_cases % *by != 0) return 0;
+  const auto is_lane = [this](const Atom& one) { return is_lane_atom(one); };
+  return forms_.mentions(atom.operands[0], is_lane) ? *by : 0;
+}
+
 /// Where lanes are told apart by a division of (lane + u), u the same in all: the form for each
 /// remainder that u may have. Empty: there is no such u, or more than one.
 std::vector<FormId> Prover::cases_of(FormId form, Tally& tally) {
-  FormId common = no_form;
-  std::int64_t most = 0;
-  bool is_one = true;
-  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
-  const auto shared_part = [&](FormId operand) {
-    FormId sum = forms_.constant(0);
-    const std::vector<Term> terms{forms_.terms_of(operand).begin(), forms_.terms_of(operand).end()};
-    for (const Term& term : terms) {
-      bool has_lane = false;
-      forms_.visit(term, [&](AtomId id) { has_lane = has_lane || is_lane(forms_.atom(id)); });
-      if (!has_lane) sum = forms_.add(sum, forms_.form_of(term));
-    }
-    return sum;
-  };
-  // The divisor of a division of lanes that is small enough; 0 of any other atom.
-  const auto divisor_in = [&](const Atom& atom) -> std::int64_t {
-    if (atom.kind != AtomKind::quotient && atom.kind != AtomKind::remainder) return 0;
-    const auto by = forms_.constant_of(atom.operands[1]);
-    const bool is_small = by && *by > 1 && *by <= most_cases && most_cases % *by == 0;
-    return is_small && forms_.mentions(atom.operands[0], is_lane) ? *by : 0;
-  };
   std::vector<AtomId> divided;
   forms_.visit(form, [&](AtomId id) {
-    if (divisor_in(forms_.atom(id)) != 0 && std::ranges::count(divided, id) == 0) {
-      divided.push_back(id);
-    }
+    if (divisor_in(forms_.atom(id)) != 0) divided.push_back(id);
   });
+  FormId common = no_form;
+  std::int64_t most = 0;
   for (const AtomId id : divided) {
     const Atom atom = forms_.atom(id);
     const FormId part = shared_part(atom.operands[0]);
     if (part == no_form || forms_.constant_of(part)) continue;
-    is_one = is_one && (common == no_form || common == part);
+    if (common != no_form && common != part) return {};
     common = part;
     most = std::max(most, divisor_in(atom));
   }
-  if (common == no_form || !is_one) return {};
+  if (common == no_form) return {};
   tally.depend_on(leaves_of(common));
   const FormId whole = forms_.scale(forms_.leaf(AtomKind::warp, warp_case, everything), most);
   std::vector<FormId> cases;
   for (std::int64_t rest = 0; rest < most; ++rest) {
+    const FormId instead = forms_.add(whole, forms_.constant(rest));
     Forms::Replaced replaced;
     cases.push_back(forms_.replace(
         form,
         [&](AtomId id) -> std::optional<FormId> {
           const Atom atom = forms_.atom(id);
-          if (divisor_in(atom) == 0 || shared_part(atom.operands[0]) != common) {
-            return std::nullopt;
-          }
-          const FormId operand = forms_.add(forms_.subtract(atom.operands[0], common),
-                                            forms_.add(whole, forms_.constant(rest)));
+          if (divisor_in(atom) == 0 || shared_part(atom.operands[0]) != common) return {};
+          const FormId operand = forms_.add(forms_.subtract(atom.operands[0], common), instead);
           return atom.kind == AtomKind::quotient ? forms_.quotient(operand, atom.operands[1])
                                                  : forms_.remainder(operand, atom.operands[1]);
         },

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace strata::access {
 namespace {
@@ -38,6 +39,10 @@ constexpr std::array<std::string_view, 25> without_destination{"st",
                                                                "bar",
                                                                "barrier"};
 
+/// Opcodes that may write a predicate beside, and their sources.
+constexpr std::array<std::pair<std::string_view, std::size_t>, 4> with_two{
+    {{"shfl", 4}, {"match", 2}, {"elect", 1}, {"lop3", 5}}};
+
 /// Steps of placing phis: some hundred megabytes, and a second.
 constexpr std::size_t most_work = std::size_t{1} << 24U;
 
@@ -54,9 +59,12 @@ std::size_t written_operands(const Instruction& instruction) {
   // Sources that an opcode with a second destination has at the most: `%r1|%p1`.
   const auto two_past = [&](std::size_t sources) { return count > sources + 1 ? 2U : 1U; };
   if (count == 0 || instruction.operands[0].address) return 0;  // mbarrier.init [x], n
-  if (opcode == "bar" || opcode == "barrier") return instruction.has("red") ? 1 : 0;
-  if (opcode == "tcgen05") return instruction.has("ld") ? 1 : 0;
-  if (opcode == "wgmma") return instruction.has("mma_async") ? 1 : 0;
+  const auto only_with = [&](std::string_view modifier) {
+    return instruction.has(modifier) ? 1U : 0U;
+  };
+  if (opcode == "bar" || opcode == "barrier") return only_with("red");
+  if (opcode == "tcgen05") return only_with("ld");
+  if (opcode == "wgmma") return only_with("mma_async");
   // What a call returns comes first, in brackets, if it comes in registers.
   if (opcode == "call") return instruction.operands[0].kind == Operand::Kind::vector ? 1 : 0;
   if (std::ranges::count(without_destination, opcode) > 0) return 0;
@@ -64,10 +72,10 @@ std::size_t written_operands(const Instruction& instruction) {
     const bool combines = instruction.has("and") || instruction.has("or") || instruction.has("xor");
     return two_past(combines ? 3 : 2);
   }
-  if (opcode == "shfl") return two_past(instruction.has("sync") ? 4 : 3);
-  if (opcode == "match") return two_past(2);
-  if (opcode == "elect") return two_past(1);
-  if (opcode == "lop3") return two_past(5);
+  if (opcode == "shfl" && !instruction.has("sync")) return two_past(3);
+  for (const auto& [word, sources] : with_two) {
+    if (word == opcode) return two_past(sources);
+  }
   if (opcode == "tex" || opcode == "tld4" || opcode == "suld") {
     return count > 2 && instruction.operands[1].kind == Operand::Kind::reg ? 2 : 1;
   }
@@ -93,6 +101,17 @@ void Ssa::find_writers() {
   }
 }
 
+/// Calls `need` for what an address, or the way to one, hangs on directly.
+template <class Need>
+void see_roots(const Instruction& instruction, const Need& need) {
+  constexpr std::array<std::string_view, 4> ways{"bra", "brx", "ret", "exit"};
+  if (std::ranges::count(ways, instruction.opcode) == 0 && !is_memory(instruction)) return;
+  if (instruction.guard != ptx::no_index) need(instruction.guard);
+  for (const Operand& operand : instruction.operands) {
+    if (operand.address) see_registers(operand, need);
+  }
+}
+
 void Ssa::find_needed() {
   is_needed_.assign(kernel_.registers.size(), false);
   find_writers();
@@ -103,15 +122,7 @@ void Ssa::find_needed() {
     open.push_back(reg);
   };
   for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
-    if (!is_reachable(flow_, flow_.block_of[i])) continue;
-    const Instruction& instruction = kernel_.instructions[i];
-    const bool is_branch = instruction.opcode == "bra" || instruction.opcode == "brx" ||
-                           instruction.opcode == "ret" || instruction.opcode == "exit";
-    if (!is_branch && !is_memory(instruction)) continue;
-    if (instruction.guard != ptx::no_index) need(instruction.guard);
-    for (const Operand& operand : instruction.operands) {
-      if (operand.address) see_registers(operand, need);
-    }
+    if (is_reachable(flow_, flow_.block_of[i])) see_roots(kernel_.instructions[i], need);
   }
   while (!open.empty()) {
     const std::uint32_t reg = open.back();
@@ -119,10 +130,10 @@ void Ssa::find_needed() {
     for (const std::uint32_t writer : writers_[reg]) {
       const Instruction& instruction = kernel_.instructions[writer];
       // What is loaded, or comes out of a call, is not looked into; where from is needed anyway.
-      if (is_memory(instruction)) {
-        if (instruction.guard != ptx::no_index) need(instruction.guard);
-      } else {
+      if (!is_memory(instruction)) {
         for_each_read(instruction, need);
+      } else if (instruction.guard != ptx::no_index) {
+        need(instruction.guard);
       }
     }
   }

@@ -83,14 +83,14 @@ class Ssa {
   std::vector<Read> reads_;
 };
 
-// An operand's items have none of their own, or as many levels as the reader lets through.
-// NOLINTNEXTLINE(misc-no-recursion)
+// NOLINTBEGIN(misc-no-recursion): as deep as the reader lets items be in items
 template <class See>
 void see_registers(const ptx::Operand& operand, const See& see) {
   if (operand.kind == ptx::Operand::Kind::reg) see(operand.index);
   for (const ptx::Operand& item : operand.items)
     see_registers(item, see);
 }
+// NOLINTEND(misc-no-recursion)
 
 template <class See>
 void for_each_read(const ptx::Instruction& instruction, const See& see) {
