@@ -807,6 +807,22 @@ bool Forms::are_apart(FormId a, FormId b) {
   return parts.others != no_form && range_of(parts.others).within({0, most});
 }
 
+namespace {
+
+Interval bits_range(AtomKind kind, const Interval& a, const Interval& b) {
+  if (kind == AtomKind::bit_and && (a.low >= 0 || b.low >= 0)) {
+    if (a.low < 0) return {0, b.high};
+    return {0, b.low < 0 ? a.high : std::min(a.high, b.high)};
+  }
+  if (a.low < 0 || b.low < 0) return everything;
+  Wide most = 1;
+  while (most <= std::max(a.high, b.high))
+    most *= 2;
+  return {0, most - 1};
+}
+
+}  // namespace
+
 FormId Forms::bits(AtomKind kind, FormId a, FormId b) {
   if (a == no_form || b == no_form) return no_form;
   if (constant_of(a)) std::swap(a, b);
@@ -820,23 +836,10 @@ FormId Forms::bits(AtomKind kind, FormId a, FormId b) {
   } else if (are_apart(a, b)) {
     return add(a, b);
   }
-  const Interval& one = range_of(a);
-  const Interval& other = range_of(b);
-  Interval range = everything;
-  if (kind == AtomKind::bit_and && (one.low >= 0 || other.low >= 0)) {
-    range = {0, one.low < 0     ? other.high
-                : other.low < 0 ? one.high
-                                : std::min(one.high, other.high)};
-  } else if (one.low >= 0 && other.low >= 0) {
-    Wide most = 1;
-    while (most <= std::max(one.high, other.high))
-      most *= 2;
-    range = {0, most - 1};
-  }
   return compound({.kind = kind,
                    .operand_count = 2,
                    .operands = {std::min(a, b), std::max(a, b), no_form},
-                   .range = range});
+                   .range = bits_range(kind, range_of(a), range_of(b))});
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -1079,24 +1082,92 @@ std::string Forms::atom_text(AtomId id, const AtomNames& names) const {
   }
 }
 
-std::string Forms::term_text(const Term& term, const AtomNames& names) const {
+/// Without its sign, and without one of its factors.
+std::string Forms::term_text(const Term& term, const AtomNames& names,
+                             std::optional<AtomId> left_out) const {
   std::string out;
-  const int64_t size = term.coefficient < 0 ? -term.coefficient : term.coefficient;
+  const int64_t size = std::abs(term.coefficient);
   if (size != 1) out = fmt::format("{}", size);
   for (const AtomId factor : factors_of(term)) {
+    if (factor == left_out) {
+      left_out.reset();
+      continue;
+    }
     if (!out.empty()) out += "·";
     out += atom_text(factor, names);
   }
   return out;
 }
 
+/// The largest coefficient that divides another one, too; 1 if there is none.
+int64_t Forms::shared_coefficient(std::span<const Term> terms) {
+  int64_t best = 1;
+  for (const Term& term : terms) {
+    const int64_t size = std::abs(term.coefficient);
+    const auto divides = [&](const Term& other) { return other.coefficient % size == 0; };
+    if (size > best && std::ranges::count_if(terms, divides) > 1) best = size;
+  }
+  return best;
+}
+
+bool Forms::has_factor(const Term& term, AtomId factor) const {
+  const auto factors = factors_of(term);
+  return factors.size() > 1 && std::ranges::count(factors, factor) > 0;
+}
+
+/// The factor that most terms have beside others.
+std::optional<AtomId> Forms::shared_factor(std::span<const Term> terms) const {
+  std::optional<AtomId> shared;
+  std::ptrdiff_t most = 1;
+  for (const Term& term : terms) {
+    for (const AtomId factor : factors_of(term)) {
+      const auto has = [&](const Term& other) { return has_factor(other, factor); };
+      const auto count = std::ranges::count_if(terms, has);
+      if (count > most) {
+        most = count;
+        shared = factor;
+      }
+    }
+  }
+  return shared;
+}
+
+namespace {
+
+struct Piece {
+  std::string text;
+  bool is_minus = false;
+};
+
+/// What is added first, then what is taken away.
+std::string sum_of(std::vector<Piece> pieces) {
+  std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.is_minus; });
+  std::string out;
+  for (const Piece& piece : pieces) {
+    if (!out.empty()) {
+      out += piece.is_minus ? " − " : " + ";
+    } else if (piece.is_minus) {
+      out = "−";
+    }
+    out += piece.text;
+  }
+  return out;
+}
+
+/// Takes out of `terms` those that are chosen.
+template <class Chosen>
+std::vector<Term> taken(std::vector<Term>& terms, const Chosen& is_chosen) {
+  std::vector<Term> found;
+  std::ranges::copy_if(terms, std::back_inserter(found), is_chosen);
+  std::erase_if(terms, is_chosen);
+  return found;
+}
+
+}  // namespace
+
 /// Brackets what terms have in common, largest common coefficient first, then common factors.
 std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
                             const AtomNames& names) const {
-  struct Piece {
-    std::string text;
-    bool is_minus = false;
-  };
   std::vector<Piece> pieces;
   const auto is_base = [&](const Term& term) {
     const auto factors = factors_of(term);
@@ -1104,101 +1175,39 @@ std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
     const Atom& atom = atoms_[factors[0]];
     return atom.kind == AtomKind::symbol || (atom.kind == AtomKind::parameter && atom.bytes == 8);
   };
-  for (const Term& term : terms) {
-    if (is_base(term)) pieces.push_back({term_text(term, names)});
-  }
-  std::erase_if(terms, is_base);
+  for (const Term& term : taken(terms, is_base))
+    pieces.push_back({term_text(term, names, {})});
   std::ranges::stable_sort(terms, [](const Term& a, const Term& b) {
     if ((a.coefficient > 0) != (b.coefficient > 0)) return a.coefficient > 0;
     return std::abs(a.coefficient) > std::abs(b.coefficient);
   });
-  const auto bracket = [&](const std::string& head, int64_t inner, std::vector<Term> group,
-                           bool is_minus) {
-    pieces.push_back({head + "·(" + sum_text(inner, std::move(group), names) + ")", is_minus});
+  const auto bracket = [&](int64_t by, int64_t inner, std::vector<Term> group) {
+    for (Term& term : group)
+      term.coefficient /= by;
+    pieces.push_back({fmt::format("{}·({})", by, sum_text(inner, std::move(group), names))});
   };
   while (!terms.empty()) {
     const auto all = static_cast<int64_t>(common(terms, 0));
     if (all > 1 && terms.size() > 1) {
-      for (Term& term : terms)
-        term.coefficient /= all;
       const bool takes_constant = constant % all == 0;
-      bracket(fmt::format("{}", all), takes_constant ? constant / all : 0, terms, false);
+      bracket(all, takes_constant ? constant / all : 0, std::exchange(terms, {}));
       if (takes_constant) constant = 0;
-      terms.clear();
-      break;
+    } else if (const int64_t by = shared_coefficient(terms); by > 1) {
+      bracket(by, 0, taken(terms, [&](const Term& term) { return term.coefficient % by == 0; }));
+    } else if (const auto factor = shared_factor(terms)) {
+      std::vector<Piece> inner;
+      const auto has = [&](const Term& term) { return has_factor(term, *factor); };
+      for (const Term& term : taken(terms, has))
+        inner.push_back({term_text(term, names, factor), term.coefficient < 0});
+      pieces.push_back({atom_text(*factor, names) + "·(" + sum_of(std::move(inner)) + ")"});
+    } else {
+      pieces.push_back({term_text(terms.front(), names, {}), terms.front().coefficient < 0});
+      terms.erase(terms.begin());
     }
-    // The largest coefficient that divides another one, too.
-    int64_t best = 1;
-    for (const Term& term : terms) {
-      const int64_t size = std::abs(term.coefficient);
-      const auto divides = [&](const Term& other) { return other.coefficient % size == 0; };
-      if (size > best && std::ranges::count_if(terms, divides) > 1) best = size;
-    }
-    if (best > 1) {
-      std::vector<Term> group;
-      for (const Term& term : terms) {
-        if (term.coefficient % best == 0) group.push_back({term.product, term.coefficient / best});
-      }
-      std::erase_if(terms, [&](const Term& term) { return term.coefficient % best == 0; });
-      bracket(fmt::format("{}", best), 0, std::move(group), false);
-      continue;
-    }
-    // The factor that most terms share.
-    AtomId shared = 0;
-    std::ptrdiff_t most = 1;
-    for (const Term& term : terms) {
-      for (const AtomId factor : factors_of(term)) {
-        const auto has = [&](const Term& other) {
-          return std::ranges::count(factors_of(other), factor) > 0 && factors_of(other).size() > 1;
-        };
-        const auto count = std::ranges::count_if(terms, has);
-        if (count > most) {
-          most = count;
-          shared = factor;
-        }
-      }
-    }
-    if (most > 1) {
-      std::string inner;
-      std::vector<Term> left;
-      for (const Term& term : terms) {
-        const auto factors = factors_of(term);
-        if (factors.size() < 2 || std::ranges::count(factors, shared) == 0) {
-          left.push_back(term);
-          continue;
-        }
-        std::string part;
-        const int64_t size = std::abs(term.coefficient);
-        if (size != 1) part = fmt::format("{}", size);
-        bool has_left_out = false;
-        for (const AtomId factor : factors) {
-          if (factor == shared && !has_left_out) {
-            has_left_out = true;
-            continue;
-          }
-          if (!part.empty()) part += "·";
-          part += atom_text(factor, names);
-        }
-        const bool is_minus = term.coefficient < 0;
-        inner += inner.empty() ? (is_minus ? "−" : "") : (is_minus ? " − " : " + ");
-        inner += part;
-      }
-      pieces.push_back({atom_text(shared, names) + "·(" + inner + ")"});
-      terms = std::move(left);
-      continue;
-    }
-    pieces.push_back({term_text(terms.front(), names), terms.front().coefficient < 0});
-    terms.erase(terms.begin());
   }
-  std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.is_minus; });
-  if (constant != 0 || pieces.empty()) {
-    pieces.push_back({fmt::format("{}", std::abs(constant)), constant < 0});
-  }
-  std::string out;
-  for (const Piece& piece : pieces) {
-    out += out.empty() ? (piece.is_minus ? "−" : "") : (piece.is_minus ? " − " : " + ");
-    out += piece.text;
-  }
+  std::string out = sum_of(std::move(pieces));
+  if (out.empty()) return fmt::format("{}{}", constant < 0 ? "−" : "", std::abs(constant));
+  if (constant != 0) out += fmt::format(" {} {}", constant < 0 ? "−" : "+", std::abs(constant));
   return out;
 }
 

@@ -216,7 +216,11 @@ class Forms {
   [[nodiscard]] std::uint32_t product(std::vector<AtomId>& factors);
   [[nodiscard]] std::string sum_text(std::int64_t constant, std::vector<Term> terms,
                                      const AtomNames& names) const;
-  [[nodiscard]] std::string term_text(const Term& term, const AtomNames& names) const;
+  [[nodiscard]] std::string term_text(const Term& term, const AtomNames& names,
+                                      std::optional<AtomId> left_out) const;
+  [[nodiscard]] static std::int64_t shared_coefficient(std::span<const Term> terms);
+  [[nodiscard]] bool has_factor(const Term& term, AtomId factor) const;
+  [[nodiscard]] std::optional<AtomId> shared_factor(std::span<const Term> terms) const;
   [[nodiscard]] std::string atom_text(AtomId id, const AtomNames& names) const;
   [[nodiscard]] std::string condition_text(const Atom& atom, bool truth,
                                            const AtomNames& names) const;

@@ -81,6 +81,9 @@ std::string_view describe(Reason reason) {
   return "";
 }
 
+// Recursion is bounded by a depth wherever it follows the text, and by the size of forms elsewhere.
+// NOLINTBEGIN(misc-no-recursion)
+
 KernelForms::KernelForms(const ptx::Module& module, const ptx::Kernel& kernel,
                          const ControlFlow& flow)
     : module_(module), kernel_(kernel), flow_(flow), ssa_(kernel, flow) {
@@ -202,38 +205,39 @@ std::vector<std::int64_t> KernelForms::multiples_of(FormId form, FormId other) c
   return multiples;
 }
 
+/// With the facts that need conditions, or those that need none.
+KernelForms::Proof KernelForms::narrowed(std::uint32_t block, FormId form, Proof proof,
+                                         bool with_conditions) {
+  unsigned asked = 0;
+  for (std::uint32_t f = first_fact_[block]; f != no_index; f = facts_[f].next) {
+    if (++asked > most_facts_asked) break;
+    const Fact fact = facts_[f];
+    const std::uint32_t loop = flow_.loop_of[fact.block];
+    const bool is_meant = (fact.conditions != 0) == with_conditions;
+    if (!is_meant || (loop != no_index && !flow_.is_in(loop, block))) continue;
+    // form = by · fact + rest, for the multiples that cancel a term of both.
+    for (const std::int64_t by : multiples_of(form, fact.form)) {
+      const FormId rest = forms_.subtract(form, forms_.scale(fact.form, by));
+      if (rest == no_form) continue;
+      const Interval told = Interval{by, by} * fact.range + forms_.range_of(rest);
+      const Interval both = both_of(proof.range, told);
+      if (both == proof.range) continue;
+      proof.range = both;
+      proof.conditions = united(proof.conditions, fact.conditions);
+    }
+  }
+  return proof;
+}
+
 KernelForms::Proof KernelForms::prove(std::uint32_t block, FormId form, const Interval& wanted,
                                       bool needs_no_conditions) {
   Proof proof{.range = forms_.range_of(form)};
-  proof.is_proved = proof.range.within(wanted);
-  for (const bool allows_conditions : {false, true}) {
-    if (proof.is_proved || (allows_conditions && needs_no_conditions)) return proof;
-    unsigned asked = 0;
-    Proof better = proof;
-    for (std::uint32_t f = first_fact_[block]; f != no_index; f = facts_[f].next) {
-      if (++asked > most_facts_asked) break;
-      const Fact fact = facts_[f];
-      if ((fact.conditions != 0) != allows_conditions) continue;
-      const std::uint32_t loop = flow_.loop_of[fact.block];
-      if (loop != no_index && !flow_.is_in(loop, block)) continue;
-      const auto take = [&](const Interval& range) {
-        const Interval both = both_of(better.range, range);
-        if (both == better.range) return;
-        better.range = both;
-        better.conditions = united(better.conditions, fact.conditions);
-      };
-      // form = by · fact + rest, for the multiples that cancel a term of both.
-      const auto multiples = multiples_of(form, fact.form);
-      for (const std::int64_t by : multiples) {
-        const FormId rest = forms_.subtract(form, forms_.scale(fact.form, by));
-        if (rest == no_form) continue;
-        const Interval scaled = Interval{by, by} * fact.range;
-        take(scaled + forms_.range_of(rest));
-      }
-    }
-    proof = better;
+  for (const bool with_conditions : {false, true}) {
     proof.is_proved = proof.range.within(wanted);
+    if (proof.is_proved || (with_conditions && needs_no_conditions)) return proof;
+    proof = narrowed(block, form, proof, with_conditions);
   }
+  proof.is_proved = proof.range.within(wanted);
   return proof;
 }
 
@@ -446,22 +450,31 @@ Meaning KernelForms::read_value(ValueId value, std::uint32_t block) {
 bool KernelForms::is_invariant(ValueId value, std::uint32_t loop, unsigned depth) {
   const Value& defined = ssa_[value];
   if (value == 0 || !flow_.is_in(loop, defined.block)) return is_known_[value];
+  const auto key = std::uint64_t{loop} << 32U | value;
+  if (const auto known = invariant_.find(key); known != invariant_.end()) return known->second;
+  const bool is_it = is_made_of_invariants(value, loop, depth);
+  invariant_.emplace(key, is_it);
+  return is_it;
+}
+
+bool KernelForms::is_made_of_invariants(ValueId value, std::uint32_t loop, unsigned depth) {
+  const Value& defined = ssa_[value];
   if (defined.kind != Value::Kind::instruction || depth > 16 || defined.before != no_value) {
     return false;
   }
   const Instruction& instruction = kernel_.instructions[defined.instruction];
-  const bool is_memory = std::ranges::any_of(instruction.operands, &Operand::address);
-  if (is_memory && (instruction.opcode != "ld" || instruction.space() != ptx::Space::param)) {
-    return false;
-  }
   bool all = true;
   for_each_read(instruction, [&](std::uint32_t reg) {
     const ValueId input = ssa_.read(defined.instruction, reg);
     all = all && input != no_value && is_invariant(input, loop, depth + 1);
   });
   if (!all) return false;
-  if (!is_known_[value]) evaluate(value);
-  return true;
+  evaluate(value);
+  // A clock, or what memory holds, may be another one in the next pass.
+  return !forms_.mentions(meanings_[value].form, [&](const Atom& atom) {
+    return atom.kind == AtomKind::hidden &&
+           flow_.is_in(loop, ssa_[hidden_[atom.which].value].block);
+  });
 }
 
 /// Follows additions from what a latch brings back to the phi.
@@ -475,42 +488,49 @@ bool KernelForms::find_step(ValueId from, ValueId phi, std::uint32_t loop, Step&
     return false;
   }
   const Instruction& instruction = kernel_.instructions[value.instruction];
-  const unsigned bits = bits_of(phi);
-  const bool has_width = instruction.opcode == "mov" || bits_in(instruction.type()) == bits;
-  if (!has_width || !is_integer(instruction.type())) return false;
-  if (instruction.has("cc") || instruction.has("sat")) return false;
-  const auto follow = [&](std::size_t operand, Step& into) {
-    const Operand& one = instruction.operands[operand];
-    if (one.kind != Operand::Kind::reg) return false;
-    return find_step(ssa_.read(value.instruction, one.index), phi, loop, into, depth + 1);
-  };
-  const auto take = [&](std::size_t operand, Step& into, bool is_minus) {
-    const Operand& one = instruction.operands[operand];
-    if (one.kind == Operand::Kind::integer) {
-      const FormId constant = operand_constant(one, bits);
-      into.constant =
-          is_minus ? forms_.subtract(into.constant, constant) : forms_.add(into.constant, constant);
-      return true;
-    }
-    if (one.kind != Operand::Kind::reg) return false;
-    const ValueId input = ssa_.read(value.instruction, one.index);
-    if (input == no_value || !is_invariant(input, loop, 0)) return false;
-    into.values.emplace_back(input, is_minus);
-    return true;
-  };
-  if (instruction.opcode == "mov" && instruction.operands.size() == 2) return follow(1, step);
-  if (instruction.operands.size() != 3) return false;
-  if (instruction.opcode == "add") {
-    for (const std::size_t side : {1U, 2U}) {
-      Step tried = step;
-      if (take(3 - side, tried, false) && follow(side, tried)) {
-        step = std::move(tried);
-        return true;
-      }
-    }
+  const std::string_view opcode = instruction.opcode;
+  const bool is_move = opcode == "mov";
+  const bool has_width = is_move || bits_in(instruction.type()) == bits_of(phi);
+  if (!has_width || !is_integer(instruction.type()) || instruction.has("cc") ||
+      instruction.has("sat") || instruction.operands.size() != (is_move ? 2U : 3U)) {
     return false;
   }
-  return instruction.opcode == "sub" && take(2, step, true) && follow(1, step);
+  const auto follow = [&](std::size_t operand, Step& into) {
+    const Operand& one = instruction.operands[operand];
+    return one.kind == Operand::Kind::reg &&
+           find_step(ssa_.read(value.instruction, one.index), phi, loop, into, depth + 1);
+  };
+  if (is_move) return follow(1, step);
+  if (opcode == "sub") {
+    return take_step(value.instruction, 2, loop, true, step) && follow(1, step);
+  }
+  if (opcode != "add") return false;
+  for (const std::size_t side : {1U, 2U}) {
+    Step tried = step;
+    if (take_step(value.instruction, 3 - side, loop, false, tried) && follow(side, tried)) {
+      step = std::move(tried);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Adds an operand to the step, if it is the same in every pass.
+bool KernelForms::take_step(std::uint32_t instruction, std::size_t operand, std::uint32_t loop,
+                            bool is_minus, Step& into) {
+  const Operand& one = kernel_.instructions[instruction].operands[operand];
+  if (one.kind == Operand::Kind::integer) {
+    const FormId constant =
+        operand_constant(one, bits_in(kernel_.instructions[instruction].type()));
+    into.constant =
+        is_minus ? forms_.subtract(into.constant, constant) : forms_.add(into.constant, constant);
+    return true;
+  }
+  if (one.kind != Operand::Kind::reg) return false;
+  const ValueId input = ssa_.read(instruction, one.index);
+  if (input == no_value || !is_invariant(input, loop, 0)) return false;
+  into.values.emplace_back(input, is_minus);
+  return true;
 }
 
 Meaning KernelForms::sum_of(const Step& step, std::uint32_t header) {
@@ -568,7 +588,7 @@ void KernelForms::solve_header(std::uint32_t block) {
   for (const ValueId phi : ssa_.defined_in(block)) {
     // Nothing tells what registers hold before the first instruction.
     if (ssa_[phi].kind != Value::Kind::phi || block == 0) continue;
-    if (auto found = recurrence_of(phi)) recurrences.push_back(std::move(*found));
+    if (auto found = recurrence_of(phi)) recurrences.push_back(*found);
   }
   count_passes(loop, recurrences);
   for (const Recurrence& one : recurrences) {
@@ -781,6 +801,20 @@ void KernelForms::count_passes(std::uint32_t loop, std::span<const Recurrence> r
 // ---------------------------------------------------------------------------------------------
 // Where paths meet.
 
+/// Through which successor of the block `top` the edge from `from` to `join` is come to, if it is
+/// one alone.
+std::optional<std::uint32_t> KernelForms::arm_of(std::uint32_t top, std::uint32_t from,
+                                                 std::uint32_t join) const {
+  for (const std::uint32_t successor : flow_.blocks[top].successors) {
+    const bool is_edge = from == top && successor == join;
+    const bool is_arm = from != top && successor != join &&
+                        flow_.blocks[successor].predecessors.size() == 1 &&
+                        flow_.dominates(successor, from);
+    if (is_edge || is_arm) return successor;
+  }
+  return std::nullopt;
+}
+
 /// Which of the values that come in over these edges: told by the branches that part the ways.
 Meaning KernelForms::gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs,
                            std::uint32_t join, unsigned depth) {
@@ -805,16 +839,9 @@ Meaning KernelForms::gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs
   std::vector<std::pair<std::uint32_t, Meaning>> yes;
   std::vector<std::pair<std::uint32_t, Meaning>> no;
   for (const auto& input : inputs) {
-    int side = -1;
-    for (const std::uint32_t successor : flow_.blocks[top].successors) {
-      const bool is_edge = input.first == top && successor == join;
-      const bool is_arm = input.first != top && successor != join &&
-                          flow_.blocks[successor].predecessors.size() == 1 &&
-                          flow_.dominates(successor, input.first);
-      if (is_edge || is_arm) side = successor == taken ? 1 : 0;
-    }
-    if (side < 0) return {};
-    (side == 1 ? yes : no).push_back(input);
+    const auto successor = arm_of(top, input.first, join);
+    if (!successor) return {};
+    (*successor == taken ? yes : no).push_back(input);
   }
   if (yes.empty() || no.empty()) return {};
   const Meaning first = gated(std::move(yes), join, depth + 1);
@@ -1041,54 +1068,51 @@ Meaning KernelForms::loaded(ValueId id, const Instruction& instruction) {
   return hide(id, Reason::load);
 }
 
+/// Equal modulo 2^bits: the difference is too small to wrap around, or both are read as numbers.
+Meaning KernelForms::equal(std::uint32_t block, const Meaning& a, const Meaning& b, unsigned bits) {
+  const FormId difference =
+      forms_.subtract(forms_.modulo_power(a.form, bits), forms_.modulo_power(b.form, bits));
+  const Wide all = Wide{1} << bits;
+  if (difference != no_form && forms_.range_of(difference).within({1 - all, all - 1})) {
+    return {forms_.zero(difference), united(a.conditions, b.conditions)};
+  }
+  const Exact one = exact(block, a, bits, false, Otherwise::wrap);
+  const Exact other = exact(block, b, bits, false, Otherwise::wrap);
+  return {forms_.zero(forms_.subtract(one.form, other.form)),
+          united(one.conditions, other.conditions)};
+}
+
+Meaning KernelForms::less(std::uint32_t block, const Meaning& a, const Meaning& b, unsigned bits,
+                          bool is_signed) {
+  const Exact one = exact(block, a, bits, is_signed, Otherwise::wrap);
+  const Exact other = exact(block, b, bits, is_signed, Otherwise::wrap);
+  return {forms_.negative(forms_.subtract(one.form, other.form), one.range - other.range),
+          united(one.conditions, other.conditions)};
+}
+
 Meaning KernelForms::compared(const Value& value, const Instruction& instruction) {
   const Type type = instruction.type();
   const unsigned bits = bits_in(type);
   const std::uint32_t at = value.instruction;
   const std::size_t written = written_operands(instruction);
-  if (!is_integer(type) || instruction.operands.size() < written + 2) return {};
   const std::string_view word = relation_of(instruction);
-  if (word.empty()) return {};
-  const std::uint32_t block = flow_.block_of[at];
-  Meaning a = operand(at, instruction.operands[written], bits);
-  Meaning b = operand(at, instruction.operands[written + 1], bits);
+  if (!is_integer(type) || word.empty() || instruction.operands.size() < written + 2) return {};
+  const Meaning a = operand(at, instruction.operands[written], bits);
+  const Meaning b = operand(at, instruction.operands[written + 1], bits);
   if (a.form == no_form || b.form == no_form) return {};
-  Meaning result{no_form, united(a.conditions, b.conditions)};
+  // a ≤ b is not b < a.
+  Meaning result;
   if (word == "eq" || word == "ne") {
-    // Equal modulo 2^bits: the difference is known to be too small to wrap around, or both are
-    // read as numbers.
-    const FormId difference =
-        forms_.subtract(forms_.modulo_power(a.form, bits), forms_.modulo_power(b.form, bits));
-    const Wide all = Wide{1} << bits;
-    if (difference != no_form && forms_.range_of(difference).within({1 - all, all - 1})) {
-      result.form = forms_.zero(difference);
-    } else {
-      const Exact one = exact(block, a, bits, false, Otherwise::wrap);
-      const Exact other = exact(block, b, bits, false, Otherwise::wrap);
-      if (one.form == no_form || other.form == no_form) return {};
-      result = {forms_.zero(forms_.subtract(one.form, other.form)),
-                united(one.conditions, other.conditions)};
-    }
-    if (word == "ne") result.form = forms_.opposite(result.form);
+    result = equal(value.block, a, b, bits);
+  } else if (word == "lt" || word == "ge") {
+    result = less(value.block, a, b, bits, is_signed(type));
   } else {
-    const Exact one = exact(block, a, bits, is_signed(type), Otherwise::wrap);
-    const Exact other = exact(block, b, bits, is_signed(type), Otherwise::wrap);
-    if (one.form == no_form || other.form == no_form) return {};
-    const bool is_less = word[0] == 'l';
-    const bool has_equal = word == "le" || word == "ls" || word == "ge" || word == "hs";
-    // a < b: a − b < 0; a ≤ b: not b < a.
-    const bool is_swapped = is_less == has_equal;
-    const FormId left = is_swapped ? other.form : one.form;
-    const FormId right = is_swapped ? one.form : other.form;
-    const Interval range = is_swapped ? other.range - one.range : one.range - other.range;
-    result = {forms_.negative(forms_.subtract(left, right), range),
-              united(one.conditions, other.conditions)};
-    if (has_equal) result.form = forms_.opposite(result.form);
+    result = less(value.block, b, a, bits, is_signed(type));
   }
-  if (value.operand == 1) result.form = forms_.opposite(result.form);
+  const bool is_opposite = word == "ne" || word == "le" || word == "ge";
+  if (is_opposite != (value.operand == 1)) result.form = forms_.opposite(result.form);
   if (instruction.operands.size() == written + 2) return result;
   const Meaning with = operand(at, instruction.operands[written + 2], 1);
-  if (with.form == no_form) return {};
   return combined(instruction.has("and")  ? "and"
                   : instruction.has("or") ? "or"
                                           : "xor",
@@ -1304,7 +1328,7 @@ Meaning KernelForms::rearranged(const Value& value, const Instruction& instructi
   for (unsigned place = 0; place < 4; ++place) {
     const auto from = static_cast<unsigned>(*selector >> (4 * place) & 15);
     if (from > 7) return {};  // a sign, repeated
-    const FormId up_to = below(from < 4 ? in.a.form : in.b.form, 8 * (from % 4 + 1));
+    const FormId up_to = below(from < 4 ? in.a.form : in.b.form, std::int64_t{8} * (from % 4 + 1));
     const FormId byte =
         forms_.quotient(up_to, forms_.constant(std::int64_t{1} << (8 * (from % 4))));
     sum = forms_.add(sum, forms_.scale(byte, std::int64_t{1} << (8 * place)));
@@ -1312,7 +1336,27 @@ Meaning KernelForms::rearranged(const Value& value, const Instruction& instructi
   return {forms_.modulo_power(sum, in.bits), conditions};
 }
 
-/// Of integer instructions with up to four operands.
+namespace {
+
+/// Destination and sources of an integer instruction without flags.
+std::size_t operands_of(std::string_view opcode) {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 8> others{{{"neg", 2},
+                                                                            {"not", 2},
+                                                                            {"abs", 2},
+                                                                            {"mad", 4},
+                                                                            {"selp", 4},
+                                                                            {"bfe", 4},
+                                                                            {"prmt", 4},
+                                                                            {"bfi", 5}}};
+  for (const auto& [word, count] : others) {
+    if (word == opcode) return count;
+  }
+  return 3;
+}
+
+}  // namespace
+
+/// Of integer instructions that need no flags.
 Meaning KernelForms::computed(const Value& value, const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   const auto is_one_of = [&](std::initializer_list<std::string_view> words) {
@@ -1320,11 +1364,7 @@ Meaning KernelForms::computed(const Value& value, const Instruction& instruction
   };
   const auto& operands = instruction.operands;
   const bool is_unary = is_one_of({"neg", "not", "abs"});
-  const std::size_t needed = is_unary                                    ? 2
-                             : is_one_of({"mad", "selp", "bfe", "prmt"}) ? 4
-                             : opcode == "bfi"                           ? 5
-                                                                         : 3;
-  if (operands.size() != needed) return {};
+  if (operands.size() != operands_of(opcode)) return {};
   Sources in{.bits = bits_in(instruction.type()), .is_signed = is_signed(instruction.type())};
   in.a = operand(value.instruction, operands[1], in.bits);
   in.b =
@@ -1340,9 +1380,12 @@ Meaning KernelForms::computed(const Value& value, const Instruction& instruction
   if (opcode == "sub") return made(forms_.subtract(in.a.form, in.b.form));
   if (opcode == "neg") return made(forms_.scale(in.a.form, -1));
   if (opcode == "not") return made(forms_.subtract(forms_.constant(-1), in.a.form));
-  if (opcode == "and") return made(forms_.bits(AtomKind::bit_and, in.a.form, in.b.form));
-  if (opcode == "or") return made(forms_.bits(AtomKind::bit_or, in.a.form, in.b.form));
-  if (opcode == "xor") return made(forms_.bits(AtomKind::bit_xor, in.a.form, in.b.form));
+  if (is_one_of({"and", "or", "xor"})) {
+    const AtomKind kind = opcode == "and"  ? AtomKind::bit_and
+                          : opcode == "or" ? AtomKind::bit_or
+                                           : AtomKind::bit_xor;
+    return made(forms_.bits(kind, in.a.form, in.b.form));
+  }
   if (is_one_of({"mul", "mad"})) return multiplied(value, instruction, in);
   if (is_one_of({"shl", "shr"})) return shifted(value, instruction, in);
   if (is_one_of({"div", "rem", "min", "max"})) return divided(value, instruction, in);
@@ -1501,5 +1544,7 @@ std::string KernelForms::text(const Condition& condition) const {
   if (is_high_open || !is_low_open) out += " < " + end(condition.range.high + 1);
   return out;
 }
+
+// NOLINTEND(misc-no-recursion)
 
 }  // namespace strata::access

@@ -13,9 +13,13 @@
 #include "harness/access/ptx.hpp"
 #include "harness/access/ssa.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -187,6 +191,7 @@ class KernelForms {
   void add_facts(std::uint32_t block, const Meaning& predicate, bool truth, unsigned depth);
   void add_fact(std::uint32_t block, FormId form, const Interval& range, ConditionSet conditions);
   [[nodiscard]] std::vector<std::int64_t> multiples_of(FormId form, FormId other) const;
+  [[nodiscard]] Proof narrowed(std::uint32_t block, FormId form, Proof proof, bool with_conditions);
   [[nodiscard]] Proof prove(std::uint32_t block, FormId form, const Interval& wanted,
                             bool needs_no_conditions = false);
   [[nodiscard]] Exact exact(std::uint32_t block, const Meaning& meaning, unsigned bits,
@@ -197,6 +202,9 @@ class KernelForms {
   void solve_header(std::uint32_t block);
   [[nodiscard]] bool find_step(ValueId from, ValueId phi, std::uint32_t loop, Step& step,
                                unsigned depth);
+  [[nodiscard]] bool take_step(std::uint32_t instruction, std::size_t operand, std::uint32_t loop,
+                               bool is_minus, Step& into);
+  [[nodiscard]] bool is_made_of_invariants(ValueId value, std::uint32_t loop, unsigned depth);
   [[nodiscard]] bool is_invariant(ValueId value, std::uint32_t loop, unsigned depth);
   [[nodiscard]] Meaning sum_of(const Step& step, std::uint32_t header);
   [[nodiscard]] std::optional<Recurrence> recurrence_of(ValueId phi);
@@ -210,6 +218,8 @@ class KernelForms {
   [[nodiscard]] std::optional<Passes> passes_while_less(const Test& test, std::uint32_t header);
   void count_passes(std::uint32_t loop, std::span<const Recurrence> recurrences);
   [[nodiscard]] Meaning meaning_of_phi(ValueId phi);
+  [[nodiscard]] std::optional<std::uint32_t> arm_of(std::uint32_t top, std::uint32_t from,
+                                                    std::uint32_t join) const;
   [[nodiscard]] Meaning gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs,
                               std::uint32_t join, unsigned depth);
   [[nodiscard]] FormId chosen(std::uint32_t block, FormId predicate, FormId yes, FormId no);
@@ -229,6 +239,10 @@ class KernelForms {
                                 const Sources& in);
   [[nodiscard]] Meaning rearranged(const Value& value, const ptx::Instruction& instruction,
                                    const Sources& in);
+  [[nodiscard]] Meaning equal(std::uint32_t block, const Meaning& a, const Meaning& b,
+                              unsigned bits);
+  [[nodiscard]] Meaning less(std::uint32_t block, const Meaning& a, const Meaning& b, unsigned bits,
+                             bool is_signed);
   [[nodiscard]] Meaning compared(const Value& value, const ptx::Instruction& instruction);
   [[nodiscard]] Meaning combined(std::string_view word, const Meaning& a, const Meaning& b);
   [[nodiscard]] Meaning converted(const Value& value, const ptx::Instruction& instruction);
@@ -248,7 +262,8 @@ class KernelForms {
   std::vector<Hidden> hidden_;
   std::unordered_map<std::uint32_t, std::uint32_t> left_;  // hidden in a loop → read behind it
   std::vector<LoopForms> loops_;
-  std::vector<std::vector<std::uint32_t>> exiting_;  // blocks with a way out, by loop
+  std::unordered_map<std::uint64_t, bool> invariant_;  // by loop and value
+  std::vector<std::vector<std::uint32_t>> exiting_;    // blocks with a way out, by loop
   std::vector<Condition> conditions_;
   std::unordered_multimap<FormId, std::uint32_t> condition_index_;
   std::vector<std::vector<std::uint32_t>> sets_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <set>
@@ -70,6 +71,29 @@ struct Tally {
     ideal = std::max(ideal, best);
     (is_bad ? is_ever_bad : is_ever_good) = true;
   }
+  void add(WarpAccess warp, bool is_shared) {
+    has_aligned = true;
+    const Traffic moved = traffic(Generation::cc7, warp);
+    if (!is_shared) {
+      std::uint64_t lowest = ~std::uint64_t{0};
+      for (const auto& address : warp.addresses)
+        lowest = std::min(lowest, address.value_or(lowest));
+      const std::uint64_t needed =
+          (lowest + moved.bytes_used - 1) / sector_bytes - lowest / sector_bytes + 1;
+      add(moved.sectors, (moved.bytes_used + sector_bytes - 1) / sector_bytes,
+          moved.sectors > needed);
+      return;
+    }
+    if (warp.width < bank_bytes) {
+      warp.width = bank_bytes;
+      for (auto& address : warp.addresses) {
+        if (address) *address -= *address % bank_bytes;
+      }
+    }
+    const std::uint64_t found = shared_wavefronts(warp);
+    const std::uint64_t best = (moved.bytes_used + wavefront_bytes - 1) / wavefront_bytes;
+    add(found, best, found > best);
+  }
   void depend_on(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (std::ranges::count(depends_on, name) == 0) depends_on.push_back(name);
@@ -104,6 +128,11 @@ class Prover {
 
   void make_shapes();
   void find_varying();
+  [[nodiscard]] bool spread();
+  [[nodiscard]] bool branch_varies(std::uint32_t block);
+  [[nodiscard]] bool phi_varies(const Value& phi);
+  [[nodiscard]] bool special_varies(Special which);
+  [[nodiscard]] bool operands_vary(const Value& value, bool is_shuffle);
   [[nodiscard]] bool inputs_vary(const Hidden& hidden);
   [[nodiscard]] bool is_for_all_lanes(const Hidden& hidden);
   [[nodiscard]] bool varies(FormId form);
@@ -121,9 +150,13 @@ class Prover {
   [[nodiscard]] std::optional<AtomId> base_of(FormId form) const;
   [[nodiscard]] bool count(FormId form, std::size_t shape, const Lanes& lanes,
                            const AccessProof& access, Tally& tally);
+  [[nodiscard]] FormId shared_part(FormId form);
+  [[nodiscard]] std::int64_t divisor_in(const Atom& atom) const;
   [[nodiscard]] std::vector<FormId> cases_of(FormId form, Tally& tally);
   void explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const;
+  void assume(AccessProof& access) const;
   void judge(AccessProof& access);
+  void judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes);
   void find_steps(AccessProof& access);
   void add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block);
   void find_space(AccessProof& access) const;
@@ -131,7 +164,6 @@ class Prover {
   [[nodiscard]] std::vector<std::string> leaves_of(FormId form) const;
   [[nodiscard]] std::vector<std::string> leaves_of(const Term& term) const;
   [[nodiscard]] std::uint64_t alignment(const Atom& atom, std::optional<AtomId> base) const;
-  void find_remedy(AccessProof& access, const Pattern& pattern) const;
 
   KernelForms& kernel_;
   Forms& forms_;
@@ -261,6 +293,63 @@ bool Prover::varies(FormId form) {
   return false;
 }
 
+bool Prover::branch_varies(std::uint32_t block) {
+  const BasicBlock& from = kernel_.flow().blocks[block];
+  return from.successors.size() > 1 && varies(kernel_.guard(from.end - 1).form);
+}
+
+/// Whether lanes may come to a join, or to a loop's header, by different ways or with different
+/// values.
+bool Prover::phi_varies(const Value& phi) {
+  const ControlFlow& flow = kernel_.flow();
+  const std::uint32_t top = flow.dominator[phi.block];
+  if (top == no_index || branch_varies(top)) return true;
+  for (std::size_t p = 0; p < phi.inputs.size(); ++p) {
+    std::uint32_t at = flow.blocks[phi.block].predecessors[p];
+    if (!is_reachable(flow, at)) continue;
+    if (varies(kernel_.of(phi.inputs[p]).form)) return true;
+    if (flow.dominates(phi.block, at)) continue;  // comes back to a loop's header
+    for (; at != top && at != no_index; at = flow.dominator[at]) {
+      if (branch_varies(at)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a register of the hardware differs between the lanes of a warp.
+bool Prover::special_varies(Special which) {
+  switch (which) {
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt:
+      return true;
+    default:
+      const FormId form = kernel_.special(which);
+      return form != no_form && varies(form);
+  }
+}
+
+bool Prover::operands_vary(const Value& value, bool is_shuffle) {
+  const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
+  if (is_shuffle) {
+    // What every lane gets does not follow from what it gives, but from whom it asks.
+    const Operand& source = instruction.operands[written_operands(instruction) + 1];
+    return varies(kernel_.operand(value.instruction, source, 32).form);
+  }
+  bool any = false;
+  for (const Operand& operand : instruction.operands) {
+    if (operand.address) return varies(kernel_.address(value.instruction, operand).form);
+    any = any || (operand.kind == Operand::Kind::special && special_varies(operand.special));
+  }
+  for_each_read(instruction, [&](std::uint32_t reg) {
+    const ValueId input = kernel_.ssa().read(value.instruction, reg);
+    any = any || input == no_value || varies(kernel_.of(input).form);
+  });
+  return any;
+}
+
 bool Prover::inputs_vary(const Hidden& hidden) {
   const Value& value = kernel_.ssa()[hidden.value];
   const ControlFlow& flow = kernel_.flow();
@@ -270,61 +359,14 @@ bool Prover::inputs_vary(const Hidden& hidden) {
       if (last_pass_varies_[loop]) return true;
     }
   }
-  const auto branch_varies = [&](std::uint32_t block) {
-    return flow.blocks[block].successors.size() > 1 &&
-           varies(kernel_.guard(flow.blocks[block].end - 1).form);
-  };
-  if (value.kind == Value::Kind::phi) {
-    const std::uint32_t top = flow.dominator[value.block];
-    if (top == no_index || branch_varies(top)) return true;
-    for (std::size_t p = 0; p < value.inputs.size(); ++p) {
-      std::uint32_t at = flow.blocks[value.block].predecessors[p];
-      if (!is_reachable(flow, at)) continue;
-      if (varies(kernel_.of(value.inputs[p]).form)) return true;
-      if (flow.dominates(value.block, at)) continue;  // comes back to a loop's header
-      for (; at != top && at != no_index; at = flow.dominator[at]) {
-        if (branch_varies(at)) return true;
-      }
-    }
-    return false;
+  if (value.kind == Value::Kind::phi) return phi_varies(value);
+  if (value.before != no_value && (varies(kernel_.guard(value.instruction).form) ||
+                                   (value.before != 0 && varies(kernel_.of(value.before).form)))) {
+    return true;
   }
-  const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
-  if (value.before != no_value) {
-    if (varies(kernel_.guard(value.instruction).form)) return true;
-    if (value.before != 0 && varies(kernel_.of(value.before).form)) return true;
-  }
-  for (const Operand& operand : instruction.operands) {
-    if (operand.address && varies(kernel_.address(value.instruction, operand).form)) return true;
-    if (operand.kind != Operand::Kind::special) continue;
-    switch (operand.special) {
-      case Special::lanemask_eq:
-      case Special::lanemask_le:
-      case Special::lanemask_lt:
-      case Special::lanemask_ge:
-      case Special::lanemask_gt:
-        return true;
-      default:
-        if (varies(kernel_.special(operand.special)) &&
-            kernel_.special(operand.special) != no_form) {
-          return true;
-        }
-    }
-  }
-  if (hidden.reason == Reason::other_lanes) {
-    // What every lane gets does not follow from what it gives.
-    if (instruction.opcode != "shfl") return false;
-    const Operand& source = instruction.operands[written_operands(instruction) + 1];
-    return varies(kernel_.operand(value.instruction, source, 32).form);
-  }
-  bool any = false;
-  const bool is_memory = std::ranges::any_of(instruction.operands, &Operand::address);
-  if (!is_memory) {
-    for_each_read(instruction, [&](std::uint32_t reg) {
-      const ValueId input = kernel_.ssa().read(value.instruction, reg);
-      any = any || input == no_value || varies(kernel_.of(input).form);
-    });
-  }
-  return any;
+  if (hidden.reason != Reason::other_lanes) return operands_vary(value, false);
+  return kernel_.kernel().instructions[value.instruction].opcode == "shfl" &&
+         operands_vary(value, true);
 }
 
 /// Whether lanes of a warp get the same from what goes between them.
@@ -366,29 +408,25 @@ void Prover::find_varying() {
                      reason == Reason::undefined ||
                      (reason == Reason::other_lanes && !is_for_all_lanes(hidden));
   }
-  std::vector<std::vector<FormId>> exits(last_pass_varies_.size());
-  for (std::uint32_t loop = 0; loop < exits.size(); ++loop) {
-    for (const std::uint32_t block : kernel_.exiting(loop)) {
-      if (flow.blocks[block].successors.size() > 1) {
-        exits[loop].push_back(kernel_.guard(flow.blocks[block].end - 1).form);
-      }
-    }
+  while (spread()) {
   }
-  for (bool has_changed = true; has_changed;) {
-    has_changed = false;
-    for (std::size_t loop = 0; loop < exits.size(); ++loop) {
-      if (last_pass_varies_[loop]) continue;
-      if (std::ranges::any_of(exits[loop], [this](FormId form) { return varies(form); })) {
-        last_pass_varies_[loop] = true;
-        has_changed = true;
-      }
-    }
-    for (std::size_t h = 0; h < is_varying_.size(); ++h) {
-      if (is_varying_[h] || !inputs_vary(kernel_.hidden(static_cast<std::uint32_t>(h)))) continue;
-      is_varying_[h] = true;
-      has_changed = true;
-    }
+}
+
+/// Whether more was found to vary.
+bool Prover::spread() {
+  bool has_changed = false;
+  for (std::uint32_t loop = 0; loop < last_pass_varies_.size(); ++loop) {
+    const auto branch = [this](std::uint32_t block) { return branch_varies(block); };
+    if (last_pass_varies_[loop] || std::ranges::none_of(kernel_.exiting(loop), branch)) continue;
+    last_pass_varies_[loop] = true;
+    has_changed = true;
   }
+  for (std::size_t h = 0; h < is_varying_.size(); ++h) {
+    if (is_varying_[h] || !inputs_vary(kernel_.hidden(static_cast<std::uint32_t>(h)))) continue;
+    is_varying_[h] = true;
+    has_changed = true;
+  }
+  return has_changed;
 }
 
 std::array<Lane, warp_lanes> Prover::lanes_of(FormId predicate, std::size_t shape) {
@@ -556,44 +594,40 @@ std::uint64_t Prover::alignment(const Atom& atom, std::optional<AtomId> base) co
   return is_base && atom.kind == AtomKind::parameter ? pointer_alignment : 1;
 }
 
-void Prover::find_remedy(AccessProof& access, const Pattern& pattern) const {
+/// The words for other uses of the indices, where one is sure.
+std::string remedy_of(const AccessProof& access, const Pattern& pattern) {
   const auto width = static_cast<std::int64_t>(access.width);
   const auto across = std::ranges::find(access.steps, "threadIdx.x", &IndexStep::index);
-  if (across == access.steps.end()) return;
+  if (across == access.steps.end()) return {};
+  const std::int64_t step = across->bytes.value_or(0);
   if (access.space == Space::shared) {
-    const std::int64_t step = across->bytes.value_or(0);
-    if (pattern.is_constant && step != 0 && step % 128 == 0 && pattern.offsets[1] == step) {
-      access.remedy = fmt::format(
-          "neighbouring lanes are {} bytes apart and meet in the same banks: pad the row from {} "
-          "to {} words",
-          step, step / 4, step / 4 + width / 4);
-    }
-    return;
+    const bool meets = pattern.is_constant && step != 0 && step % 128 == 0 && width >= 4 &&
+                       pattern.offsets[1] == step;
+    if (!meets) return {};
+    return fmt::format(
+        "neighbouring lanes are {} bytes apart and meet in the same banks: pad the row from {} to "
+        "{} words",
+        step, step / 4, step / 4 + width / 4);
   }
-  const bool is_far = !across->bytes || *across->bytes > width || *across->bytes < -width;
-  for (const IndexStep& other : access.steps) {
-    if (other.index != "threadIdx.x" && other.bytes == width && is_far &&
-        other.index.starts_with("loop") == false) {
-      access.remedy = fmt::format("threadIdx.x steps {} bytes while {} steps {}: swap their roles",
-                                  across->text, other.index, width);
-      return;
-    }
-  }
-  for (const IndexStep& other : access.steps) {
-    if (other.bytes == width && is_far && other.index.starts_with("loop")) {
-      access.remedy = fmt::format(
-          "threadIdx.x steps {} bytes while {} steps {}: let neighbouring lanes take neighbouring "
-          "passes, through shared memory if need be",
-          across->text, other.index, width);
-      return;
+  if (across->bytes && step <= width && step >= -width) return {};
+  for (const bool in_loops : {false, true}) {
+    for (const IndexStep& other : access.steps) {
+      if (other.index == "threadIdx.x" || other.bytes != width ||
+          other.index.starts_with("loop") != in_loops) {
+        continue;
+      }
+      return fmt::format("threadIdx.x steps {} bytes while {} steps {}: {}", across->text,
+                         other.index, width,
+                         in_loops ? "let neighbouring lanes take neighbouring passes, through "
+                                    "shared memory if need be"
+                                  : "swap their roles");
     }
   }
-  if (across->bytes && *across->bytes > width && *across->bytes <= 64) {
-    access.remedy = fmt::format(
-        "lanes are {} bytes apart and use {}: an array for each field, or one load of up to 16 "
-        "bytes of them",
-        *across->bytes, width);
-  }
+  if (step <= width || step > 64) return {};
+  return fmt::format(
+      "lanes are {} bytes apart and use {}: an array for each field, or one load of up to 16 bytes "
+      "of them",
+      step, width);
 }
 
 void Prover::add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block) {
@@ -603,6 +637,16 @@ void Prover::add_conditions(AccessProof& access, ConditionSet conditions, std::u
     access.premises.push_back(condition);
     access.conditions.push_back(std::move(one));
   }
+}
+
+/// Switches off what the guard does; whether some lane that is on is left open.
+bool take_part(const std::array<Lane, warp_lanes>& told, std::array<Lane, warp_lanes>& lanes) {
+  bool is_open = false;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if (told[lane] == Lane::off) lanes[lane] = Lane::off;
+    is_open = is_open || (told[lane] == Lane::open && lanes[lane] != Lane::off);
+  }
+  return is_open;
 }
 
 /// Which lanes of each shape take part, as far as the guards tell.
@@ -623,13 +667,8 @@ std::vector<Prover::Lanes> Prover::who_takes_part(AccessProof& access, std::uint
     bool is_off_somewhere = false;
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
       const Lanes told = lanes_of(predicate, shape);
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        if (told[lane] == Lane::off) {
-          is_off_somewhere = true;
-          lanes[shape][lane] = Lane::off;
-        }
-        may_part = may_part || (told[lane] == Lane::open && lanes[shape][lane] != Lane::off);
-      }
+      is_off_somewhere = is_off_somewhere || std::ranges::count(told, Lane::off) > 0;
+      may_part = take_part(told, lanes[shape]) || may_part;
     }
     if (is_off_somewhere) add_conditions(access, guard.predicate.conditions, block);
     if (may_part && varies(predicate)) {
@@ -680,35 +719,16 @@ bool Prover::count(FormId form, std::size_t shape, const Lanes& lanes, const Acc
   const Span before = tally.parts;
   for (std::uint64_t start = 0; start < unit; start += step) {
     WarpAccess warp{.width = access.width};
-    bool is_aligned = true;
-    std::uint64_t lowest = ~std::uint64_t{0};
     for (unsigned lane = 0; lane < warp_lanes; ++lane) {
       if (lanes[lane] == Lane::off) continue;
-      const std::uint64_t address =
+      warp.addresses[lane] =
           far_away + start + offset + static_cast<std::uint64_t>(pattern.offsets[lane]);
-      is_aligned = is_aligned && address % access.width == 0;
-      warp.addresses[lane] = address;
-      lowest = std::min(lowest, address);
     }
-    if (!is_aligned) continue;  // the hardware refuses it
-    tally.has_aligned = true;
-    const Traffic moved = traffic(Generation::cc7, warp);
-    std::uint64_t found = moved.sectors;
-    std::uint64_t needed =
-        (lowest + moved.bytes_used - 1) / sector_bytes - lowest / sector_bytes + 1;
-    std::uint64_t ideal = (moved.bytes_used + sector_bytes - 1) / sector_bytes;
-    if (is_shared) {
-      if (warp.width < bank_bytes) {
-        warp.width = bank_bytes;
-        for (auto& address : warp.addresses) {
-          if (address) *address -= *address % bank_bytes;
-        }
-      }
-      found = shared_wavefronts(warp);
-      ideal = (moved.bytes_used + wavefront_bytes - 1) / wavefront_bytes;
-      needed = ideal;
-    }
-    tally.add(found, ideal, found > needed);
+    const auto is_aligned = [&](const auto& address) {
+      return !address || *address % access.width == 0;
+    };
+    // The hardware refuses others.
+    if (std::ranges::all_of(warp.addresses, is_aligned)) tally.add(warp, is_shared);
   }
   if (tally.parts == before || tally.parts.least == tally.parts.most) return true;
   for (const Term& term : forms_.terms_of(constantless)) {
@@ -717,59 +737,57 @@ bool Prover::count(FormId form, std::size_t shape, const Lanes& lanes, const Acc
   return true;
 }
 
+/// The terms that name no lane.
+FormId Prover::shared_part(FormId form) {
+  FormId sum = forms_.constant(0);
+  const std::vector<Term> terms{forms_.terms_of(form).begin(), forms_.terms_of(form).end()};
+  for (const Term& term : terms) {
+    bool has_lane = false;
+    forms_.visit(term, [&](AtomId id) { has_lane = has_lane || is_lane_atom(forms_.atom(id)); });
+    if (!has_lane) sum = forms_.add(sum, forms_.form_of(term));
+  }
+  return sum;
+}
+
+/// The divisor of a division that names lanes, if it is small enough; 0 of any other atom.
+std::int64_t Prover::divisor_in(const Atom& atom) const {
+  if (atom.kind != AtomKind::quotient && atom.kind != AtomKind::remainder) return 0;
+  const auto by = forms_.constant_of(atom.operands[1]);
+  if (!by || *by < 2 || *by > most_cases || most_cases % *by != 0) return 0;
+  const auto is_lane = [this](const Atom& one) { return is_lane_atom(one); };
+  return forms_.mentions(atom.operands[0], is_lane) ? *by : 0;
+}
+
 /// Where lanes are told apart by a division of (lane + u), u the same in all: the form for each
 /// remainder that u may have. Empty: there is no such u, or more than one.
 std::vector<FormId> Prover::cases_of(FormId form, Tally& tally) {
-  FormId common = no_form;
-  std::int64_t most = 0;
-  bool is_one = true;
-  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
-  const auto shared_part = [&](FormId operand) {
-    FormId sum = forms_.constant(0);
-    const std::vector<Term> terms{forms_.terms_of(operand).begin(), forms_.terms_of(operand).end()};
-    for (const Term& term : terms) {
-      bool has_lane = false;
-      forms_.visit(term, [&](AtomId id) { has_lane = has_lane || is_lane(forms_.atom(id)); });
-      if (!has_lane) sum = forms_.add(sum, forms_.form_of(term));
-    }
-    return sum;
-  };
-  // The divisor of a division of lanes that is small enough; 0 of any other atom.
-  const auto divisor_in = [&](const Atom& atom) -> std::int64_t {
-    if (atom.kind != AtomKind::quotient && atom.kind != AtomKind::remainder) return 0;
-    const auto by = forms_.constant_of(atom.operands[1]);
-    const bool is_small = by && *by > 1 && *by <= most_cases && most_cases % *by == 0;
-    return is_small && forms_.mentions(atom.operands[0], is_lane) ? *by : 0;
-  };
   std::vector<AtomId> divided;
   forms_.visit(form, [&](AtomId id) {
-    if (divisor_in(forms_.atom(id)) != 0 && std::ranges::count(divided, id) == 0) {
-      divided.push_back(id);
-    }
+    if (divisor_in(forms_.atom(id)) != 0) divided.push_back(id);
   });
+  FormId common = no_form;
+  std::int64_t most = 0;
   for (const AtomId id : divided) {
     const Atom atom = forms_.atom(id);
     const FormId part = shared_part(atom.operands[0]);
     if (part == no_form || forms_.constant_of(part)) continue;
-    is_one = is_one && (common == no_form || common == part);
+    if (common != no_form && common != part) return {};
     common = part;
     most = std::max(most, divisor_in(atom));
   }
-  if (common == no_form || !is_one) return {};
+  if (common == no_form) return {};
   tally.depend_on(leaves_of(common));
   const FormId whole = forms_.scale(forms_.leaf(AtomKind::warp, warp_case, everything), most);
   std::vector<FormId> cases;
   for (std::int64_t rest = 0; rest < most; ++rest) {
+    const FormId instead = forms_.add(whole, forms_.constant(rest));
     Forms::Replaced replaced;
     cases.push_back(forms_.replace(
         form,
         [&](AtomId id) -> std::optional<FormId> {
           const Atom atom = forms_.atom(id);
-          if (divisor_in(atom) == 0 || shared_part(atom.operands[0]) != common) {
-            return std::nullopt;
-          }
-          const FormId operand = forms_.add(forms_.subtract(atom.operands[0], common),
-                                            forms_.add(whole, forms_.constant(rest)));
+          if (divisor_in(atom) == 0 || shared_part(atom.operands[0]) != common) return {};
+          const FormId operand = forms_.add(forms_.subtract(atom.operands[0], common), instead);
           return atom.kind == AtomKind::quotient ? forms_.quotient(operand, atom.operands[1])
                                                  : forms_.remainder(operand, atom.operands[1]);
         },
@@ -797,6 +815,23 @@ void Prover::explain_distance(AccessProof& access, const Pattern& pattern, FormI
                                access.width / static_cast<std::uint64_t>(coefficient));
 }
 
+/// What the verdict takes for granted.
+void Prover::assume(AccessProof& access) const {
+  const FormId form = access.meaning.form;
+  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
+  if (is_even_ && (forms_.mentions(form, is_lane) || access.lanes < warp_lanes)) {
+    access.assumptions.emplace_back("blockDim.x is a multiple of 32");
+  }
+  if (forms_.mentions(form, [](const Atom& atom) { return atom.kind == AtomKind::counter; })) {
+    access.assumptions.emplace_back("the lanes of a warp pass through loops together");
+  }
+  const auto base = base_of(form);
+  if (base && forms_.atom(*base).kind == AtomKind::parameter) {
+    access.assumptions.push_back(
+        fmt::format("{} is a multiple of {}", kernel_.name(forms_.atom(*base)), pointer_alignment));
+  }
+}
+
 void Prover::judge(AccessProof& access) {
   const FormId form = access.meaning.form;
   if (form == no_form) {
@@ -816,9 +851,7 @@ void Prover::judge(AccessProof& access) {
     return;
   }
 
-  const bool is_shared = access.space == Space::shared;
-  const bool has_model = access.width == 1 || access.width == 2 || access.width == 4 ||
-                         access.width == 8 || access.width == 16;
+  const bool has_model = std::has_single_bit(access.width) && access.width <= 16;
   if (!has_model || access.space == Space::local || access.space == Space::constant) {
     access.verdict = Verdict::unmodelled;
     access.reason = access.space == Space::local ? "local memory, which the hardware interleaves"
@@ -833,19 +866,13 @@ void Prover::judge(AccessProof& access) {
     access.reason = "a generic address, whose memory is not told";
     return;
   }
-  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
-  if (is_even_ && (forms_.mentions(form, is_lane) || access.lanes < warp_lanes)) {
-    access.assumptions.emplace_back("blockDim.x is a multiple of 32");
-  }
-  if (forms_.mentions(form, [](const Atom& atom) { return atom.kind == AtomKind::counter; })) {
-    access.assumptions.emplace_back("the lanes of a warp pass through loops together");
-  }
-  const auto base = base_of(form);
-  if (base && forms_.atom(*base).kind == AtomKind::parameter) {
-    access.assumptions.push_back(
-        fmt::format("{} is a multiple of {}", kernel_.name(forms_.atom(*base)), pointer_alignment));
-  }
+  assume(access);
+  judge_lanes(access, lanes);
+}
 
+/// The verdict on an address that nothing hides.
+void Prover::judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes) {
+  const FormId form = access.meaning.form;
   Tally tally;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
   std::optional<Pattern> remedied;
@@ -857,7 +884,7 @@ void Prover::judge(AccessProof& access) {
     // Neighbours in sectors of their own, whatever the distance.
     const bool is_far = pattern.is_linear && pattern.second != no_form &&
                         forms_.range_of(pattern.second).low >= Wide{sector_bytes};
-    if (!is_shared && is_far && std::ranges::all_of(lanes[shape], is_on)) {
+    if (access.space != Space::shared && is_far && std::ranges::all_of(lanes[shape], is_on)) {
       tally.has_aligned = true;
       tally.add(warp_lanes, std::uint64_t{warp_lanes} * access.width / sector_bytes, true);
       continue;
@@ -866,7 +893,7 @@ void Prover::judge(AccessProof& access) {
     const auto counts = [&](FormId one) { return count(one, shape, lanes[shape], access, tally); };
     if (!cases.empty() && std::ranges::all_of(cases, counts)) continue;
     explain_distance(access, pattern, moving);
-    find_remedy(access, pattern);
+    access.remedy = remedy_of(access, pattern);
     return;
   }
   if (!tally.has_aligned) {
@@ -885,7 +912,9 @@ void Prover::judge(AccessProof& access) {
                                               : fmt::format("alignment follows from {}",
                                                             fmt::join(access.depends_on, ", "));
   }
-  if (access.verdict != Verdict::coalesced && remedied) find_remedy(access, *remedied);
+  if (access.verdict != Verdict::coalesced && remedied) {
+    access.remedy = remedy_of(access, *remedied);
+  }
 }
 
 }  // namespace
