@@ -305,6 +305,13 @@ Line line_of(const ReportRow& one) {
   return line;
 }
 
+/// Why a number is not exact.
+std::string doubt_text(const ExactTraffic& exact) {
+  return fmt::format("{} in {}{}{}", describe(exact.access.doubt),
+                     counted(exact.access.doubtful, "execution", "executions"),
+                     exact.hidden_by.empty() ? "" : ": ", exact.hidden_by);
+}
+
 /// Of a launch: sums over all of it, a line for each generation.
 std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
                            const ExactTraffic& exact) {
@@ -337,8 +344,7 @@ std::vector<Line> lines_of(const Report& report, const KernelReport& kernel,
   }
   auto& notes = lines.back().notes;
   if (!access.is_exact()) {
-    notes.push_back(fmt::format("{} in {} executions{}{}", describe(access.doubt), access.doubtful,
-                                exact.hidden_by.empty() ? "" : ": ", exact.hidden_by));
+    notes.push_back(doubt_text(exact));
   }
   if (access.outside > 0) {
     notes.push_back(
@@ -432,6 +438,107 @@ std::string csv_line(const std::vector<std::string>& fields) {
 
 std::string list_text(const std::vector<std::string>& items) {
   return fmt::format("{}", fmt::join(items, "; "));
+}
+
+/// What a row says beside the instruction.
+struct CsvNumbers {
+  std::string method;
+  Space space = Space::generic;
+  std::string reason = {};
+  std::string launch = {};
+  std::string generation = {};
+  std::string requests = {};
+  std::string least = {};
+  std::string most = {};
+  std::string ideal = {};
+  std::string ratio = {};
+};
+
+/// With the numbers of `requests` requests.
+CsvNumbers numbered(CsvNumbers row, std::uint64_t requests, const Span& moved,
+                    std::uint64_t ideal) {
+  row.requests = std::to_string(requests);
+  row.least = std::to_string(moved.least);
+  row.most = std::to_string(moved.most);
+  row.ideal = std::to_string(ideal);
+  if (ideal != 0) {
+    row.ratio = shortest(static_cast<double>(moved.least) / static_cast<double>(ideal));
+  }
+  return row;
+}
+
+CsvNumbers csv_of_proof(const AccessProof& proof) {
+  CsvNumbers row{.method = "unknown", .space = proof.space, .reason = proof.reason};
+  if (!proof.parts) return row;
+  row.method = "proved";
+  row.generation = info_of(Generation::cc7).name;
+  return numbered(row, 1, *proof.parts, proof.ideal);
+}
+
+/// A row for shared memory, and one for each generation of the others; one without numbers where
+/// there are none.
+std::vector<CsvNumbers> csv_of_launch(const Report& report, const KernelReport& kernel,
+                                      const ExactTraffic& exact) {
+  const Access& access = exact.access;
+  CsvNumbers row{.method = access.is_exact() ? "exact" : "not exact",
+                 .space = access.space,
+                 .reason = access.is_exact() ? "" : doubt_text(exact),
+                 .launch = one_line(kernel.launches[exact.launch])};
+  std::vector<CsvNumbers> rows;
+  if (access.space == Space::shared) {
+    rows.push_back(numbered(row, access.warps, {access.wavefronts, access.wavefronts},
+                            access.ideal_wavefronts));
+  }
+  for (std::size_t g = 0; g < access.traffic.size(); ++g) {
+    const Traffic& traffic = access.traffic[g];
+    row.generation = info_of(report.generations[g]).name;
+    rows.push_back(
+        numbered(row, traffic.requests, {traffic.sectors, traffic.sectors}, access.ideal_sectors));
+  }
+  if (rows.empty()) rows.push_back(row);
+  if (exact.counted) {
+    const std::uint64_t moved = moved_of(access.space, *exact.counted);
+    row.method = "counted";
+    row.reason = exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs";
+    row.generation = info_of(Generation::cc7).name;
+    rows.push_back(numbered(row, exact.counted->executed, {moved, moved}, 0));
+  }
+  return rows;
+}
+
+std::string csv_row(const KernelReport& kernel, const Row& row, const CsvNumbers& numbers) {
+  const AccessProof& proof = row.proof;
+  const bool has_place = !row.places.empty();
+  const Place place = has_place ? row.places.front() : Place{};
+  const std::vector<Place> outer{row.places.begin() + (has_place ? 1 : 0), row.places.end()};
+  return csv_line({one_line(kernel.input),
+                   kernel.name,
+                   one_line(kernel.symbol),
+                   one_line(place.file),
+                   has_place ? std::to_string(place.line) : "",
+                   place.column == 0 ? "" : std::to_string(place.column),
+                   places_text(outer),
+                   std::to_string(row.ptx_line),
+                   row.opcode,
+                   std::string{name_of(proof.kind)},
+                   std::string{name_of(numbers.space)},
+                   proof.width == 0 ? "" : std::to_string(proof.width),
+                   numbers.method,
+                   numbers.launch,
+                   numbers.generation,
+                   numbers.requests,
+                   numbers.least.empty() ? "" : std::string{unit_of(numbers.space)},
+                   numbers.least,
+                   numbers.most,
+                   numbers.ideal,
+                   numbers.ratio,
+                   std::string{access::name_of(proof.verdict)},
+                   one_line(numbers.reason),
+                   proof.address,
+                   steps_text(proof),
+                   list_text(proof.conditions),
+                   list_text(proof.assumptions),
+                   proof.remedy});
 }
 
 // ---- SARIF ----
@@ -594,86 +701,10 @@ std::string csv_of(const Report& report) {
        "steps",      "conditions", "assumptions",      "remedy"});
   for (const auto& kernel : report.kernels) {
     for (const auto& one : kernel.rows) {
-      const Row& row = one.row;
-      const AccessProof& proof = row.proof;
-      const Place place = row.places.empty() ? Place{} : row.places.front();
-      const auto number = [](std::uint64_t value) { return std::to_string(value); };
-      const auto add = [&](std::string_view method, const std::string& launch,
-                           std::string_view generation, Space space, const std::string& requests,
-                           const std::string& least, const std::string& most,
-                           const std::string& ideal, const std::string& ratio,
-                           const std::string& verdict, const std::string& reason) {
-        out += csv_line(
-            {kernel.input,
-             kernel.name,
-             one_line(kernel.symbol),
-             one_line(place.file),
-             row.places.empty() ? "" : number(place.line),
-             place.column == 0 ? "" : number(place.column),
-             places_text({row.places.begin() + (row.places.empty() ? 0 : 1), row.places.end()}),
-             number(row.ptx_line),
-             row.opcode,
-             std::string{name_of(proof.kind)},
-             std::string{name_of(space)},
-             proof.width == 0 ? "" : number(proof.width),
-             std::string{method},
-             launch,
-             std::string{generation},
-             requests,
-             ratio.empty() && least.empty() ? "" : std::string{unit_of(space)},
-             least,
-             most,
-             ideal,
-             ratio,
-             verdict,
-             reason,
-             proof.address,
-             steps_text(proof),
-             list_text(proof.conditions),
-             list_text(proof.assumptions),
-             proof.remedy});
-      };
-      const std::string verdict{access::name_of(proof.verdict)};
-      if (proof.parts) {
-        const double ratio = proof.ideal == 0 ? 0
-                                              : static_cast<double>(proof.parts->least) /
-                                                    static_cast<double>(proof.ideal);
-        add("proved", "", info_of(Generation::cc7).name, proof.space, "1",
-            number(proof.parts->least), number(proof.parts->most), number(proof.ideal),
-            shortest(ratio), verdict, proof.reason);
-      } else {
-        add("unknown", "", "", proof.space, "", "", "", "", "", verdict, proof.reason);
-      }
+      out += csv_row(kernel, one.row, csv_of_proof(one.row.proof));
       for (const auto& exact : one.exact) {
-        const Access& access = exact.access;
-        const std::string method = access.is_exact() ? "exact" : "not exact";
-        const std::string reason =
-            access.is_exact() ? ""
-                              : fmt::format("{}{}{}", describe(access.doubt),
-                                            exact.hidden_by.empty() ? "" : ": ", exact.hidden_by);
-        const auto& launch = kernel.launches[exact.launch];
-        const auto ratio = [](std::uint64_t moved, std::uint64_t ideal) {
-          return ideal == 0 ? ""
-                            : shortest(static_cast<double>(moved) / static_cast<double>(ideal));
-        };
-        if (access.space == Space::shared) {
-          add(method, launch, "", access.space, number(access.warps), number(access.wavefronts),
-              number(access.wavefronts), number(access.ideal_wavefronts),
-              ratio(access.wavefronts, access.ideal_wavefronts), verdict, reason);
-        }
-        if (exact.counted) {
-          const std::string moved = number(moved_of(access.space, *exact.counted));
-          add("counted", launch, info_of(Generation::cc7).name, access.space,
-              number(exact.counted->executed), moved, moved, "", "",
-              exact.is_as_predicted(newest_of(report)) ? "as predicted" : "differs", "");
-        }
-        for (std::size_t g = 0; g < access.traffic.size(); ++g) {
-          const Traffic& traffic = access.traffic[g];
-          add(method, launch, info_of(report.generations[g]).name, access.space,
-              number(traffic.requests), number(traffic.sectors), number(traffic.sectors),
-              number(access.ideal_sectors), ratio(traffic.sectors, access.ideal_sectors), verdict,
-              reason);
-        }
+        for (const auto& numbers : csv_of_launch(report, kernel, exact))
+          out += csv_row(kernel, one.row, numbers);
       }
     }
   }
