@@ -1165,6 +1165,16 @@ std::vector<Term> taken(std::vector<Term>& terms, const Chosen& is_chosen) {
 
 }  // namespace
 
+/// The factor times what it is multiplied by; takes those terms out.
+std::string Forms::bracket_text(std::vector<Term>& terms, AtomId factor,
+                                const AtomNames& names) const {
+  std::vector<Piece> inner;
+  const auto has = [&](const Term& term) { return has_factor(term, factor); };
+  for (const Term& term : taken(terms, has))
+    inner.push_back({term_text(term, names, factor), term.coefficient < 0});
+  return atom_text(factor, names) + "·(" + sum_of(std::move(inner)) + ")";
+}
+
 /// Brackets what terms have in common, largest common coefficient first, then common factors.
 std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
                             const AtomNames& names) const {
@@ -1181,25 +1191,22 @@ std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
     if ((a.coefficient > 0) != (b.coefficient > 0)) return a.coefficient > 0;
     return std::abs(a.coefficient) > std::abs(b.coefficient);
   });
+  const auto all = static_cast<int64_t>(common(terms, 0));
   const auto bracket = [&](int64_t by, int64_t inner, std::vector<Term> group) {
     for (Term& term : group)
       term.coefficient /= by;
     pieces.push_back({fmt::format("{}·({})", by, sum_text(inner, std::move(group), names))});
   };
+  if (all > 1 && terms.size() > 1) {
+    const bool takes_constant = constant % all == 0;
+    bracket(all, takes_constant ? constant / all : 0, std::exchange(terms, {}));
+    if (takes_constant) constant = 0;
+  }
   while (!terms.empty()) {
-    const auto all = static_cast<int64_t>(common(terms, 0));
-    if (all > 1 && terms.size() > 1) {
-      const bool takes_constant = constant % all == 0;
-      bracket(all, takes_constant ? constant / all : 0, std::exchange(terms, {}));
-      if (takes_constant) constant = 0;
-    } else if (const int64_t by = shared_coefficient(terms); by > 1) {
+    if (const int64_t by = shared_coefficient(terms); by > 1) {
       bracket(by, 0, taken(terms, [&](const Term& term) { return term.coefficient % by == 0; }));
     } else if (const auto factor = shared_factor(terms)) {
-      std::vector<Piece> inner;
-      const auto has = [&](const Term& term) { return has_factor(term, *factor); };
-      for (const Term& term : taken(terms, has))
-        inner.push_back({term_text(term, names, factor), term.coefficient < 0});
-      pieces.push_back({atom_text(*factor, names) + "·(" + sum_of(std::move(inner)) + ")"});
+      pieces.push_back({bracket_text(terms, *factor, names)});
     } else {
       pieces.push_back({term_text(terms.front(), names, {}), terms.front().coefficient < 0});
       terms.erase(terms.begin());

@@ -218,6 +218,8 @@ class Forms {
                                      const AtomNames& names) const;
   [[nodiscard]] std::string term_text(const Term& term, const AtomNames& names,
                                       std::optional<AtomId> left_out) const;
+  [[nodiscard]] std::string bracket_text(std::vector<Term>& terms, AtomId factor,
+                                         const AtomNames& names) const;
   [[nodiscard]] static std::int64_t shared_coefficient(std::span<const Term> terms);
   [[nodiscard]] bool has_factor(const Term& term, AtomId factor) const;
   [[nodiscard]] std::optional<AtomId> shared_factor(std::span<const Term> terms) const;
