@@ -35,9 +35,7 @@ constexpr std::array<std::string_view, 23> without_destination{"st",
                                                                "prefetchu",
                                                                "sured",
                                                                "griddepcontrol",
-                                                               "stackrestore",
-                                                               "bar",
-                                                               "barrier"};
+                                                               "stackrestore"};
 
 /// Opcodes that write a register with one modifier alone.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> only_with{
