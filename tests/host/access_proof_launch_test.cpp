@@ -37,7 +37,7 @@ bool premises_hold(const Launched& launched, KernelForms& forms, const AccessPro
     const auto side = [](const Extent& of, std::uint32_t which) {
       return which == 0 ? of.x : which == 1 ? of.y : of.z;
     };
-    const auto values = [&](const Atom& atom) -> std::optional<Wide> {
+    const auto values = [&](const Atom& atom) -> std::optional<Int128> {
       if (atom.kind == AtomKind::special && atom.which < 12) {
         const std::uint32_t which = atom.which % 3;
         switch (atom.which / 3) {
@@ -58,7 +58,7 @@ bool premises_hold(const Launched& launched, KernelForms& forms, const AccessPro
         bits |= std::uint64_t{launch.params.at(place + byte)} << (8 * byte);
       const unsigned unused = 64 - 8 * atom.bytes;
       if (atom.is_signed) return static_cast<std::int64_t>(bits << unused) >> unused;
-      return Wide{bits};
+      return Int128{bits};
     };
     for (const Condition& premise : proof.premises) {
       const auto value = forms.forms().evaluate(premise.form, values);
