@@ -112,16 +112,16 @@ void hold(const RandomKernel& kernel, bool says_block, Tally& tally) {
 
 TEST(AccessProofs, HoldInLaunchesOfRandomKernels) {
   Tally tally;
-  for (std::uint64_t seed = 0; seed < 120 && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < 30 && !testing::Test::HasFailure(); ++seed) {
     const RandomKernel kernel{seed, /*loads=*/seed % 2 == 1};
     SCOPED_TRACE(seed);
     for (const bool says_block : {false, true})
       hold(kernel, says_block, tally);
     if (testing::Test::HasFailure()) FAIL() << kernel.ptx() << kernel.launch("random 5");
   }
-  EXPECT_GT(tally.bounded, 30U);
-  EXPECT_GT(tally.dead, 30U);
-  EXPECT_GT(tally.partial, 50U);
+  EXPECT_GT(tally.bounded, 5U);
+  EXPECT_GT(tally.dead, 5U);
+  EXPECT_GT(tally.partial, 10U);
 }
 
 }  // namespace
