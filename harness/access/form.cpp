@@ -101,11 +101,13 @@ Forms::Forms() {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Storage: equal things once.
+// Storage: equal things once. What is built of forms is bounded in size and depth, and so is
+// recursion. NOLINTBEGIN(misc-no-recursion)
 
 AtomId Forms::intern(const Atom& atom) {
   std::size_t hash = mixed(static_cast<std::size_t>(atom.kind), atom.which);
-  hash = mixed(hash, atom.place * 32 + atom.bytes * 2U + (atom.is_signed ? 1U : 0U));
+  hash =
+      mixed(hash, (atom.place << 5U) + (uint64_t{atom.bytes} << 1U) + (atom.is_signed ? 1U : 0U));
   for (const FormId operand : atom.operands)
     hash = mixed(hash, operand);
   const auto [first, last] = atom_index_.equal_range(hash);
@@ -260,6 +262,11 @@ FormId Forms::form_of(AtomId id) {
   return store(0, terms);
 }
 
+FormId Forms::form_of(const Term& term) {
+  std::vector terms{term};
+  return store(0, terms);
+}
+
 std::optional<AtomId> Forms::only_atom(FormId form) const {
   const auto terms = terms_of(form);
   if (forms_[form].constant != 0 || terms.size() != 1 || terms[0].coefficient != 1) {
@@ -386,24 +393,8 @@ FormId Forms::modulo_power(FormId a, unsigned bits) {
     const Wide rest = floor_mod(value, all);
     return narrow(rest >= all / 2 ? rest - all : rest);
   };
-  FormId form = constant(small(forms_[a].constant));
-  const std::vector<Term> terms{terms_of(a).begin(), terms_of(a).end()};
-  std::vector<Term> kept;
-  for (const Term& term : terms) {
-    const int64_t coefficient = small(term.coefficient);
-    const auto factors = factors_of(term);
-    // A remainder modulo a multiple of 2^bits is congruent to what it is a remainder of.
-    if (factors.size() == 1 && atoms_[factors[0]].kind == AtomKind::remainder) {
-      const Atom inner = atoms_[factors[0]];
-      const auto divisor = constant_of(inner.operands[1]);
-      if (divisor && Wide{*divisor} * coefficient % all == 0) {
-        form = add(form, scale(modulo_power(inner.operands[0], bits), coefficient));
-        continue;
-      }
-    }
-    if (coefficient != 0) kept.push_back({term.product, coefficient});
-  }
-  form = add(form, store(0, kept));
+  // A remainder modulo a multiple of 2^bits is congruent to what it is a remainder of.
+  const FormId form = modulo(a, small, all);
   return form == no_form ? no_form : reread(form, bits, false);
 }
 
@@ -450,156 +441,152 @@ uint64_t common(std::span<const Term> terms, uint64_t with) {
 
 }  // namespace
 
+Forms::Parts Forms::parted(FormId form, const std::function<bool(const Term&)>& is_chosen) {
+  std::vector<Term> chosen;
+  std::vector<Term> others;
+  for (const Term& term : terms_of(form))
+    (is_chosen(term) ? chosen : others).push_back(term);
+  return {store(0, chosen), store(0, others)};
+}
+
+FormId Forms::divided_exactly(FormId form, int64_t by) {
+  if (form == no_form) return no_form;
+  std::vector<Term> terms{terms_of(form).begin(), terms_of(form).end()};
+  for (Term& term : terms)
+    term.coefficient /= by;
+  return store(forms_[form].constant / by, terms);
+}
+
+/// (n · q + r) / n is q where r is less than n, for a divisor n of one atom. no_form: it is not so.
+FormId Forms::without_divisor(FormId a, FormId b) {
+  const auto atom = only_atom(b);
+  if (!atom) return no_form;
+  std::vector<Term> divided;
+  std::vector<Term> rest;
+  const std::vector<Term> terms{terms_of(a).begin(), terms_of(a).end()};
+  for (const Term& term : terms) {
+    std::vector<AtomId> factors{factors_of(term).begin(), factors_of(term).end()};
+    const auto found = std::ranges::find(factors, *atom);
+    if (found == factors.end() || factors.size() == 1) {
+      rest.push_back(term);
+    } else {
+      factors.erase(found);
+      divided.push_back({product(factors), term.coefficient});
+    }
+  }
+  const FormId left = store(forms_[a].constant, rest);
+  const FormId difference = subtract(left, b);
+  if (difference == no_form || range_of(left).low < 0 || range_of(difference).high >= 0) {
+    return no_form;
+  }
+  return store(0, divided);
+}
+
 FormId Forms::quotient(FormId a, FormId b, const Interval& range) {
   if (a == no_form || b == no_form) return no_form;
   const Interval known = both_of(range_of(a), range);
-  const auto by = constant_of(b);
-  if (!by) {
-    const Interval divisor = range_of(b);
-    const bool positive = divisor.low >= 0;  // by 0, there is no quotient
-    if (positive && known.low >= 0) {
-      // What the divisor divides, where the rest is less than the divisor.
-      std::vector<Term> divided;
-      std::vector<Term> rest;
-      const auto atom = only_atom(b);
-      const std::vector<Term> terms{terms_of(a).begin(), terms_of(a).end()};
-      for (const Term& term : terms) {
-        std::vector<AtomId> factors{factors_of(term).begin(), factors_of(term).end()};
-        const auto found = atom ? std::ranges::find(factors, *atom) : factors.end();
-        if (found == factors.end()) {
-          rest.push_back(term);
-        } else if (factors.size() > 1) {
-          factors.erase(found);
-          divided.push_back({product(factors), term.coefficient});
-        } else {
-          rest.push_back(term);
-        }
-      }
-      const FormId left = store(forms_[a].constant, rest);
-      const FormId difference = subtract(left, b);
-      if (left != no_form && difference != no_form && range_of(left).low >= 0 &&
-          range_of(difference).high < 0) {
-        return store(0, divided);
-      }
-    }
-    const Interval values = positive && known.low >= 0 ? Interval{0, known.high} : everything;
-    return compound({.kind = AtomKind::quotient,
-                     .operand_count = 2,
-                     .operands = {a, b, no_form},
-                     .range = values});
-  }
-  if (*by <= 0) {
+  if (const auto by = constant_of(b)) {
     if (*by == 0) return no_form;
-    return quotient(scale(a, -1), constant(-*by), Interval{0, 0} - known);
+    return *by > 0 ? quotient_by(a, *by, known)
+                   : quotient_by(scale(a, -1), -*by, Interval{0, 0} - known);
   }
-  if (*by == 1) return a;
-  if (floor_div(known.low, *by) == floor_div(known.high, *by)) {
-    return constant(narrow(floor_div(known.low, *by)));
+  const bool is_whole = range_of(b).low >= 0 && known.low >= 0;  // by 0, there is no quotient
+  if (is_whole) {
+    if (const FormId shorter = without_divisor(a, b); shorter != no_form) return shorter;
+  }
+  return compound({.kind = AtomKind::quotient,
+                   .operand_count = 2,
+                   .operands = {a, b, no_form},
+                   .range = is_whole ? Interval{0, known.high} : everything});
+}
+
+/// By a positive number, of what lies in `known`.
+FormId Forms::quotient_by(FormId a, int64_t by, const Interval& known) {
+  if (a == no_form || by == 1) return a;
+  if (floor_div(known.low, by) == floor_div(known.high, by)) {
+    return constant(narrow(floor_div(known.low, by)));
   }
   // Multiples of the divisor leave; the rest has a remainder for its constant.
-  std::vector<Term> divided;
-  std::vector<Term> rest;
-  for (const Term& term : terms_of(a)) {
-    if (term.coefficient % *by == 0) {
-      divided.push_back({term.product, term.coefficient / *by});
-    } else {
-      rest.push_back(term);
-    }
-  }
-  const auto whole = narrow(floor_div(forms_[a].constant, *by));
-  const auto left_over = narrow(floor_mod(forms_[a].constant, *by));
-  const Interval rest_known =
-      divided.empty() ? known - Interval{Wide{whole} * *by, Wide{whole} * *by} : everything;
-  const FormId outside = store(whole, divided);
-  FormId inside = store(left_over, rest);
+  const auto whole = narrow(floor_div(forms_[a].constant, by));
+  const auto left_over = narrow(floor_mod(forms_[a].constant, by));
+  const Parts parts = parted(a, [&](const Term& term) { return term.coefficient % by == 0; });
+  if (parts.chosen == no_form || parts.others == no_form) return no_form;
+  const bool takes_all = forms_[parts.chosen].count == 0;
+  const FormId outside = add(divided_exactly(parts.chosen, by), constant(whole));
+  const FormId inside = add(parts.others, constant(left_over));
   if (outside == no_form || inside == no_form) return no_form;
-  const Interval inner = both_of(range_of(inside), rest_known);
-  if (floor_div(inner.low, *by) == floor_div(inner.high, *by)) {
-    return add(outside, constant(narrow(floor_div(inner.low, *by))));
+  const Interval moved{Wide{whole} * by, Wide{whole} * by};
+  const Interval inner = takes_all ? both_of(range_of(inside), known - moved) : range_of(inside);
+  if (floor_div(inner.low, by) == floor_div(inner.high, by)) {
+    return add(outside, constant(narrow(floor_div(inner.low, by))));
   }
-  const uint64_t shared = common(terms_of(inside), static_cast<uint64_t>(*by));
-  if (shared > 1) {
-    const auto g = static_cast<int64_t>(shared);
-    std::vector<Term> terms{terms_of(inside).begin(), terms_of(inside).end()};
-    for (Term& term : terms)
-      term.coefficient /= g;
-    const FormId smaller = store(left_over / g, terms);
-    const Interval range_left{floor_div(inner.low, g), floor_div(inner.high, g)};
-    return add(outside, quotient(smaller, constant(*by / g), range_left));
+  if (const FormId shorter = shorter_quotient(inside, by, inner); shorter != no_form) {
+    return add(outside, shorter);
   }
-  // A part that is less than what all others are multiples of changes nothing.
-  std::vector<uint64_t> candidates;
-  for (const Term& term : terms_of(inside))
-    candidates.push_back(common({&term, 1}, static_cast<uint64_t>(*by)));
-  std::ranges::sort(candidates, std::greater{});
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  for (const uint64_t candidate : candidates) {
-    if (candidate <= 1) break;
-    const auto g = static_cast<int64_t>(candidate);
-    std::vector<Term> multiples;
-    std::vector<Term> small;
-    for (const Term& term : terms_of(inside)) {
-      if (term.coefficient % g == 0) {
-        multiples.push_back({term.product, term.coefficient / g});
-      } else {
-        small.push_back(term);
-      }
-    }
-    const FormId part = store(floor_mod(left_over, g) == left_over ? left_over : 0, small);
-    if (part == no_form) return no_form;
-    const int64_t constant_left = left_over - forms_[part].constant;
-    if (constant_left % g == 0 && range_of(part).within({0, g - 1})) {
-      const FormId smaller = store(constant_left / g, multiples);
-      return add(outside, quotient(smaller, constant(*by / g)));
-    }
-  }
-  // A quotient of a quotient is one.
-  const auto inside_terms = terms_of(inside);
-  if (inside_terms.size() == 1 && inside_terms[0].coefficient == 1 &&
-      factors_of(inside_terms[0]).size() == 1) {
-    const Atom nested = atoms_[factors_of(inside_terms[0])[0]];
-    const auto first = nested.kind == AtomKind::quotient ? constant_of(nested.operands[1])
-                                                         : std::optional<int64_t>{};
-    if (first && *first > 0 && fits(Wide{*first} * *by) && fits(Wide{*first} * left_over)) {
-      const FormId numerator = add(nested.operands[0], constant(*first * left_over));
-      return add(outside, quotient(numerator, constant(*first * *by)));
-    }
-  }
-  const Interval values{inner.low <= -unbounded ? -unbounded : floor_div(inner.low, *by),
-                        inner.high >= unbounded ? unbounded : floor_div(inner.high, *by)};
+  const Interval values{inner.low <= -unbounded ? -unbounded : floor_div(inner.low, by),
+                        inner.high >= unbounded ? unbounded : floor_div(inner.high, by)};
   return add(outside, compound({.kind = AtomKind::quotient,
                                 .operand_count = 2,
-                                .operands = {inside, b, no_form},
+                                .operands = {inside, constant(by), no_form},
                                 .range = values}));
 }
 
-FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
-  if (a == no_form || b == no_form) return no_form;
-  const Interval known = both_of(range_of(a), range);
-  const auto by = constant_of(b);
-  if (!by) {
-    const Interval divisor = range_of(b);
-    if (divisor.low >= 0 && known.low >= 0) {
-      const FormId difference = subtract(a, b);
-      if (difference != no_form && range_of(difference).high < 0) return a;
-    }
-    Interval values = divisor.low >= 0 ? Interval{0, bound_sum(divisor.high, -1)} : everything;
-    if (divisor.low >= 0 && known.low >= 0) values.high = std::min(values.high, known.high);
-    return compound({.kind = AtomKind::remainder,
-                     .operand_count = 2,
-                     .operands = {a, b, no_form},
-                     .range = values});
+/// Of what has no multiple of the divisor in it. no_form: it is as short as it can be.
+FormId Forms::shorter_quotient(FormId inside, int64_t by, const Interval& range) {
+  const auto shared = static_cast<int64_t>(common(terms_of(inside), static_cast<uint64_t>(by)));
+  if (shared > 1) {
+    const FormId less =
+        subtract(inside, constant(narrow(floor_mod(forms_[inside].constant, shared))));
+    return quotient(divided_exactly(less, shared), constant(by / shared),
+                    {floor_div(range.low, shared), floor_div(range.high, shared)});
   }
-  if (*by <= 0) return no_form;
-  if (known.within({0, *by - 1})) return a;
-  // Coefficients modulo the divisor; inner remainders that it divides go.
-  const bool is_wide = *by > (int64_t{1} << 16U);
-  const auto small = [&](Wide value) {
-    const Wide rest = floor_mod(value, *by);
-    return narrow(is_wide && rest > *by / 2 ? rest - *by : rest);
-  };
+  // A part that is less than what all others are multiples of changes nothing.
+  for (const int64_t g : divisors_shared(inside, by)) {
+    const Parts parts = small_part(inside, g);
+    if (parts.chosen == no_form || parts.others == no_form) continue;
+    if (range_of(parts.others).within({0, g - 1})) {
+      return quotient(divided_exactly(parts.chosen, g), constant(by / g));
+    }
+  }
+  // A quotient of a quotient is one.
+  const FormId plain = subtract(inside, constant(forms_[inside].constant));
+  const auto atom = only_atom(plain);
+  if (!atom || atoms_[*atom].kind != AtomKind::quotient) return no_form;
+  const Atom nested = atoms_[*atom];
+  const auto first = constant_of(nested.operands[1]);
+  if (!first || *first <= 0 || !fits(Wide{*first} * by) ||
+      !fits(Wide{*first} * forms_[inside].constant)) {
+    return no_form;
+  }
+  const FormId numerator = add(nested.operands[0], constant(*first * forms_[inside].constant));
+  return quotient(numerator, constant(*first * by));
+}
+
+/// The greatest common divisors of `by` and a coefficient, or all of them: from the largest to 2.
+std::vector<int64_t> Forms::divisors_shared(FormId form, int64_t by) const {
+  const auto terms = terms_of(form);
+  const auto most = static_cast<uint64_t>(by);
+  std::vector divisors{static_cast<int64_t>(common(terms, most))};
+  for (const Term& term : terms)
+    divisors.push_back(static_cast<int64_t>(common({&term, 1}, most)));
+  std::ranges::sort(divisors, std::greater{});
+  const auto repeated = std::ranges::unique(divisors);
+  divisors.erase(repeated.begin(), repeated.end());
+  std::erase(divisors, 1);
+  return divisors;
+}
+
+/// What are multiples of g, with as much of the constant; and the rest.
+Forms::Parts Forms::small_part(FormId form, int64_t g) {
+  const Parts parts = parted(form, [&](const Term& term) { return term.coefficient % g == 0; });
+  const auto rest = narrow(floor_mod(forms_[form].constant, g));
+  return {add(parts.chosen, constant(forms_[form].constant - rest)),
+          add(parts.others, constant(rest))};
+}
+
+/// The coefficients modulo a number; remainders inside that it divides go.
+FormId Forms::modulo(FormId a, const std::function<int64_t(Wide)>& small, Wide all) {
   FormId form = constant(small(forms_[a].constant));
-  bool has_changed = false;
   const std::vector<Term> terms{terms_of(a).begin(), terms_of(a).end()};
   std::vector<Term> kept;
   for (const Term& term : terms) {
@@ -608,47 +595,58 @@ FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
     if (factors.size() == 1 && atoms_[factors[0]].kind == AtomKind::remainder) {
       const Atom inner = atoms_[factors[0]];
       const auto divisor = constant_of(inner.operands[1]);
-      if (divisor && Wide{*divisor} * coefficient % *by == 0) {
-        form = add(form, scale(inner.operands[0], coefficient));
-        has_changed = true;
+      if (divisor && Wide{*divisor} * coefficient % all == 0) {
+        form = add(form, scale(modulo(inner.operands[0], small, all), coefficient));
         continue;
       }
     }
     if (coefficient != 0) kept.push_back({term.product, coefficient});
   }
-  form = add(form, store(0, kept));
-  if (form == no_form) return no_form;
-  if (has_changed) return remainder(form, b);
-  if (range_of(form).within({0, *by - 1})) return form;
-  std::vector<uint64_t> candidates{common(terms_of(form), static_cast<uint64_t>(*by))};
-  for (const Term& term : terms_of(form))
-    candidates.push_back(common({&term, 1}, static_cast<uint64_t>(*by)));
-  std::ranges::sort(candidates, std::greater{});
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  for (const uint64_t candidate : candidates) {
-    if (candidate <= 1) break;
-    const auto g = static_cast<int64_t>(candidate);
-    std::vector<Term> multiples;
-    std::vector<Term> rest;
-    for (const Term& term : terms_of(form)) {
-      if (term.coefficient % g == 0) {
-        multiples.push_back({term.product, term.coefficient / g});
-      } else {
-        rest.push_back(term);
-      }
+  return add(form, store(0, kept));
+}
+
+FormId Forms::remainder(FormId a, FormId b, const Interval& range) {
+  if (a == no_form || b == no_form) return no_form;
+  const Interval known = both_of(range_of(a), range);
+  if (const auto by = constant_of(b)) return *by > 0 ? remainder_by(a, *by, known) : no_form;
+  Interval values = everything;
+  if (range_of(b).low >= 0) {
+    values = {0, bound_sum(range_of(b).high, -1)};
+    if (known.low >= 0) {
+      const FormId difference = subtract(a, b);
+      if (difference != no_form && range_of(difference).high < 0) return a;
+      values.high = std::min(values.high, known.high);
     }
-    const auto offset = narrow(floor_mod(forms_[form].constant, g));
-    const int64_t multiple = (forms_[form].constant - offset) / g;
-    const FormId part = store(offset, rest);
-    if (part == no_form) return no_form;
-    if (!range_of(part).within({0, g - 1})) continue;
-    const FormId whole = remainder(store(multiple, multiples), constant(*by / g));
-    return add(scale(whole, g), part);
   }
   return compound({.kind = AtomKind::remainder,
                    .operand_count = 2,
-                   .operands = {form, b, no_form},
-                   .range = {0, *by - 1}});
+                   .operands = {a, b, no_form},
+                   .range = values});
+}
+
+/// By a positive number, of what lies in `known`.
+FormId Forms::remainder_by(FormId a, int64_t by, const Interval& known) {
+  if (known.within({0, by - 1})) return a;
+  const bool is_wide = by > (int64_t{1} << 16U);
+  const auto small = [&](Wide value) {
+    const Wide rest = floor_mod(value, by);
+    return narrow(is_wide && rest > by / 2 ? rest - by : rest);
+  };
+  FormId form = modulo(a, small, by);
+  // What came out of an inner remainder may add up to more.
+  if (form != no_form) form = modulo(form, small, by);
+  if (form == no_form || range_of(form).within({0, by - 1})) return form;
+  for (const int64_t g : divisors_shared(form, by)) {
+    const Parts parts = small_part(form, g);
+    if (parts.chosen == no_form || parts.others == no_form) return no_form;
+    if (!range_of(parts.others).within({0, g - 1})) continue;
+    const FormId whole = remainder(divided_exactly(parts.chosen, g), constant(by / g));
+    return add(scale(whole, g), parts.others);
+  }
+  return compound({.kind = AtomKind::remainder,
+                   .operand_count = 2,
+                   .operands = {form, constant(by), no_form},
+                   .range = {0, by - 1}});
 }
 
 FormId Forms::truncated(AtomKind kind, FormId a, FormId b) {
@@ -771,74 +769,77 @@ FormId Forms::either(FormId a, FormId b) {
                    .range = {0, 1}});
 }
 
+/// With a number that all bits, or runs of them, are the same in. no_form: there is nothing
+/// simpler.
+FormId Forms::masked(AtomKind kind, FormId a, FormId b) {
+  const auto mask = constant_of(b);
+  if (!mask) return no_form;
+  const bool is_and = kind == AtomKind::bit_and;
+  if (const auto one = constant_of(a)) {
+    return constant(is_and ? *one & *mask : kind == AtomKind::bit_or ? *one | *mask : *one ^ *mask);
+  }
+  if (*mask == 0) return is_and ? b : a;
+  if (*mask == -1) {
+    return is_and ? a : kind == AtomKind::bit_or ? b : subtract(constant(-1), a);
+  }
+  if (!is_and) return no_form;
+  // A run of ones is a difference of remainders.
+  const auto low = static_cast<int64_t>(power_in(*mask));
+  const Wide above = Wide{*mask} + low;
+  if (above == 0) return subtract(a, remainder(a, constant(low)));
+  if (!is_power(above) || !fits(above)) return no_form;
+  return subtract(remainder(a, constant(narrow(above))), remainder(a, constant(low)));
+}
+
+/// Whether no bit can be 1 in both.
+bool Forms::are_apart(FormId a, FormId b) {
+  const auto none = [](const Atom&) { return uint64_t{1}; };
+  const auto is_below = [&](FormId low, FormId high) {
+    return range_of(low).within({0, Wide{divisor_of(high, none)} - 1});
+  };
+  if (is_below(b, a) || is_below(a, b)) return true;
+  const auto mask = constant_of(b);
+  if (!mask || *mask <= 0 || *mask >= (int64_t{1} << 32U)) return false;
+  // Ones where a sum has none: between its multiples of a power of two and the rest.
+  const auto above = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(*mask) + 1));
+  const Parts parts = small_part(a, above);
+  const Wide most = Wide{static_cast<int64_t>(power_in(*mask))} - 1;
+  return parts.others != no_form && range_of(parts.others).within({0, most});
+}
+
+namespace {
+
+Interval bits_range(AtomKind kind, const Interval& a, const Interval& b) {
+  if (kind == AtomKind::bit_and && (a.low >= 0 || b.low >= 0)) {
+    if (a.low < 0) return {0, b.high};
+    return {0, b.low < 0 ? a.high : std::min(a.high, b.high)};
+  }
+  if (a.low < 0 || b.low < 0) return everything;
+  Wide most = 1;
+  while (most <= std::max(a.high, b.high))
+    most *= 2;
+  return {0, most - 1};
+}
+
+}  // namespace
+
 FormId Forms::bits(AtomKind kind, FormId a, FormId b) {
   if (a == no_form || b == no_form) return no_form;
   if (constant_of(a)) std::swap(a, b);
-  const auto mask = constant_of(b);
-  if (mask && constant_of(a)) {
-    const int64_t one = *constant_of(a);
-    return constant(kind == AtomKind::bit_and  ? one & *mask
-                    : kind == AtomKind::bit_or ? one | *mask
-                                               : one ^ *mask);
-  }
+  if (const FormId simple = masked(kind, a, b); simple != no_form) return simple;
   if (a == b) return kind == AtomKind::bit_xor ? constant(0) : a;
-  if (mask && *mask == 0) return kind == AtomKind::bit_and ? b : a;
-  if (mask && *mask == -1) {
-    return kind == AtomKind::bit_and ? a : kind == AtomKind::bit_or ? b : subtract(constant(-1), a);
-  }
   if (kind == AtomKind::bit_and) {
     // 0 or −1 lets nothing or everything through.
     for (const auto& [sign, other] : {std::pair{a, b}, std::pair{b, a}}) {
       if (range_of(sign) == Interval{-1, 0}) return select(scale(sign, -1), other, constant(0));
     }
-  }
-  if (kind == AtomKind::bit_and && mask) {
-    // A run of ones is a difference of remainders.
-    const auto low = static_cast<int64_t>(power_in(*mask));
-    const Wide above = Wide{*mask} + low;
-    const auto below = [&] { return remainder(a, constant(low)); };
-    if (above == 0) return subtract(a, below());
-    if (is_power(above) && fits(above)) {
-      return subtract(remainder(a, constant(narrow(above))), below());
-    }
-  }
-  if (kind != AtomKind::bit_and) {
-    const auto none = [](const Atom&) { return uint64_t{1}; };
-    const auto apart = [&](FormId high, FormId low) {
-      return range_of(low).within({0, Wide{divisor_of(high, none)} - 1});
-    };
-    if (apart(a, b) || apart(b, a)) return add(a, b);
-    if (mask && *mask > 0 && *mask < (int64_t{1} << 32U)) {
-      // Ones where a sum has none: between its multiples of a power of two and the rest.
-      const auto above = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(*mask) + 1));
-      std::vector<Term> rest;
-      for (const Term& term : terms_of(a)) {
-        if (term.coefficient % above != 0) rest.push_back(term);
-      }
-      const FormId low = store(narrow(floor_mod(forms_[a].constant, above)), rest);
-      if (low != no_form &&
-          range_of(low).within({0, Wide{static_cast<int64_t>(power_in(*mask))} - 1})) {
-        return add(a, b);
-      }
-    }
-  }
-  const Interval& one = range_of(a);
-  const Interval& other = range_of(b);
-  Interval range = everything;
-  if (kind == AtomKind::bit_and && (one.low >= 0 || other.low >= 0)) {
-    range = {0, one.low < 0     ? other.high
-                : other.low < 0 ? one.high
-                                : std::min(one.high, other.high)};
-  } else if (one.low >= 0 && other.low >= 0) {
-    Wide most = 1;
-    while (most <= std::max(one.high, other.high))
-      most *= 2;
-    range = {0, most - 1};
+  } else if (are_apart(a, b)) {
+    return add(a, b);
   }
   return compound({.kind = kind,
                    .operand_count = 2,
                    .operands = {std::min(a, b), std::max(a, b), no_form},
-                   .range = range});
+                   .range = bits_range(kind, range_of(a), range_of(b))});
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -902,6 +903,53 @@ bool Forms::mentions(FormId form, const std::function<bool(const Atom&)>& is_mea
   return found;
 }
 
+/// The atom with other operands.
+FormId Forms::rebuilt(const Atom& atom, const std::array<FormId, 3>& now) {
+  switch (atom.kind) {
+    case AtomKind::table:
+      return table(atom.which, now[0], atom.bytes, atom.is_signed);
+    case AtomKind::quotient:
+      return quotient(now[0], now[1]);
+    case AtomKind::remainder:
+      return remainder(now[0], now[1]);
+    case AtomKind::truncated_quotient:
+    case AtomKind::truncated_remainder:
+      return truncated(atom.kind, now[0], now[1]);
+    case AtomKind::power:
+      return power(now[0]);
+    case AtomKind::minimum:
+    case AtomKind::maximum:
+      return extreme(atom.kind, now[0], now[1]);
+    case AtomKind::select:
+      return select(now[0], now[1], now[2]);
+    case AtomKind::negative:
+      return negative(now[0]);
+    case AtomKind::zero:
+      return zero(now[0]);
+    case AtomKind::both:
+      return both(now[0], now[1]);
+    case AtomKind::either:
+      return either(now[0], now[1]);
+    default:
+      return bits(atom.kind, now[0], now[1]);
+  }
+}
+
+FormId Forms::replaced_atom(AtomId id, const Replacement& by, Replaced& replaced) {
+  if (const auto known = replaced.find(id); known != replaced.end()) return known->second;
+  const auto make = [&] {
+    if (const auto wanted = by(id)) return *wanted;
+    const Atom atom = atoms_[id];
+    std::array<FormId, 3> now = atom.operands;
+    for (std::size_t i = 0; i < atom.operand_count; ++i)
+      now[i] = replace(atom.operands[i], by, replaced);
+    return now == atom.operands ? form_of(id) : rebuilt(atom, now);
+  };
+  const FormId with = make();
+  replaced.emplace(id, with);
+  return with;
+}
+
 FormId Forms::replace(FormId form, const Replacement& by, Replaced& replaced) {
   if (form == no_form) return no_form;
   const std::vector<Term> terms{terms_of(form).begin(), terms_of(form).end()};
@@ -911,67 +959,10 @@ FormId Forms::replace(FormId form, const Replacement& by, Replaced& replaced) {
     const std::vector<AtomId> factors{factors_of(term).begin(), factors_of(term).end()};
     FormId made = constant(term.coefficient);
     for (const AtomId factor : factors) {
-      auto known = replaced.find(factor);
-      if (known == replaced.end()) {
-        FormId with = no_form;
-        if (const auto wanted = by(factor)) {
-          with = *wanted;
-        } else if (atoms_[factor].operand_count == 0) {
-          with = form_of(factor);
-        } else {
-          const Atom atom = atoms_[factor];
-          std::array<FormId, 3> now = atom.operands;
-          for (std::size_t i = 0; i < atom.operand_count; ++i)
-            now[i] = replace(atom.operands[i], by, replaced);
-          if (now == atom.operands) {
-            with = form_of(factor);
-          } else {
-            switch (atom.kind) {
-              case AtomKind::table:
-                with = table(atom.which, now[0], atom.bytes, atom.is_signed);
-                break;
-              case AtomKind::quotient:
-                with = quotient(now[0], now[1]);
-                break;
-              case AtomKind::remainder:
-                with = remainder(now[0], now[1]);
-                break;
-              case AtomKind::truncated_quotient:
-              case AtomKind::truncated_remainder:
-                with = truncated(atom.kind, now[0], now[1]);
-                break;
-              case AtomKind::power:
-                with = power(now[0]);
-                break;
-              case AtomKind::minimum:
-              case AtomKind::maximum:
-                with = extreme(atom.kind, now[0], now[1]);
-                break;
-              case AtomKind::select:
-                with = select(now[0], now[1], now[2]);
-                break;
-              case AtomKind::negative:
-                with = negative(now[0]);
-                break;
-              case AtomKind::zero:
-                with = zero(now[0]);
-                break;
-              case AtomKind::both:
-                with = both(now[0], now[1]);
-                break;
-              case AtomKind::either:
-                with = either(now[0], now[1]);
-                break;
-              default:
-                with = bits(atom.kind, now[0], now[1]);
-            }
-          }
-        }
-        known = replaced.emplace(factor, with).first;
-      }
-      if (known->second == no_form) return no_form;
-      has_changed = has_changed || only_atom(known->second) != std::optional{factor};
-      made = multiply(made, known->second);
+      const FormId with = replaced_atom(factor, by, replaced);
+      if (with == no_form) return no_form;
+      has_changed = has_changed || only_atom(with) != std::optional{factor};
+      made = multiply(made, with);
     }
     sum = add(sum, made);
   }
@@ -1039,16 +1030,9 @@ std::optional<Wide> Forms::evaluate(FormId form, const AtomValues& values) const
 // Text.
 
 std::string Forms::factor_text(FormId form, const AtomNames& names) const {
-  const std::string plain = text(form, names);
-  const auto atom = only_atom(form);
-  const bool is_one = constant_of(form) ? *constant_of(form) >= 0 : false;
-  const auto is_infix = [](AtomKind kind) {
-    return kind == AtomKind::quotient || kind == AtomKind::remainder ||
-           kind == AtomKind::truncated_quotient || kind == AtomKind::truncated_remainder ||
-           kind == AtomKind::bit_and || kind == AtomKind::bit_or || kind == AtomKind::bit_xor;
-  };
-  if (is_one || (atom && !is_infix(atoms_[*atom].kind))) return plain;
-  if (atom) return plain;  // infix atoms bring their own brackets
+  std::string plain = text(form, names);
+  const bool is_number = constant_of(form).value_or(-1) >= 0;
+  if (is_number || only_atom(form)) return plain;  // atoms bring their own brackets
   return "(" + plain + ")";
 }
 
@@ -1098,24 +1082,92 @@ std::string Forms::atom_text(AtomId id, const AtomNames& names) const {
   }
 }
 
-std::string Forms::term_text(const Term& term, const AtomNames& names) const {
+/// Without its sign, and without one of its factors.
+std::string Forms::term_text(const Term& term, const AtomNames& names,
+                             std::optional<AtomId> left_out) const {
   std::string out;
-  const int64_t size = term.coefficient < 0 ? -term.coefficient : term.coefficient;
+  const int64_t size = std::abs(term.coefficient);
   if (size != 1) out = fmt::format("{}", size);
   for (const AtomId factor : factors_of(term)) {
+    if (factor == left_out) {
+      left_out.reset();
+      continue;
+    }
     if (!out.empty()) out += "·";
     out += atom_text(factor, names);
   }
   return out;
 }
 
+/// The largest coefficient that divides another one, too; 1 if there is none.
+int64_t Forms::shared_coefficient(std::span<const Term> terms) {
+  int64_t best = 1;
+  for (const Term& term : terms) {
+    const int64_t size = std::abs(term.coefficient);
+    const auto divides = [&](const Term& other) { return other.coefficient % size == 0; };
+    if (size > best && std::ranges::count_if(terms, divides) > 1) best = size;
+  }
+  return best;
+}
+
+bool Forms::has_factor(const Term& term, AtomId factor) const {
+  const auto factors = factors_of(term);
+  return factors.size() > 1 && std::ranges::count(factors, factor) > 0;
+}
+
+/// The factor that most terms have beside others.
+std::optional<AtomId> Forms::shared_factor(std::span<const Term> terms) const {
+  std::optional<AtomId> shared;
+  std::ptrdiff_t most = 1;
+  for (const Term& term : terms) {
+    for (const AtomId factor : factors_of(term)) {
+      const auto has = [&](const Term& other) { return has_factor(other, factor); };
+      const auto count = std::ranges::count_if(terms, has);
+      if (count > most) {
+        most = count;
+        shared = factor;
+      }
+    }
+  }
+  return shared;
+}
+
+namespace {
+
+struct Piece {
+  std::string text;
+  bool is_minus = false;
+};
+
+/// What is added first, then what is taken away.
+std::string sum_of(std::vector<Piece> pieces) {
+  std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.is_minus; });
+  std::string out;
+  for (const Piece& piece : pieces) {
+    if (!out.empty()) {
+      out += piece.is_minus ? " − " : " + ";
+    } else if (piece.is_minus) {
+      out = "−";
+    }
+    out += piece.text;
+  }
+  return out;
+}
+
+/// Takes out of `terms` those that are chosen.
+template <class Chosen>
+std::vector<Term> taken(std::vector<Term>& terms, const Chosen& is_chosen) {
+  std::vector<Term> found;
+  std::ranges::copy_if(terms, std::back_inserter(found), is_chosen);
+  std::erase_if(terms, is_chosen);
+  return found;
+}
+
+}  // namespace
+
 /// Brackets what terms have in common, largest common coefficient first, then common factors.
 std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
                             const AtomNames& names) const {
-  struct Piece {
-    std::string text;
-    bool is_minus = false;
-  };
   std::vector<Piece> pieces;
   const auto is_base = [&](const Term& term) {
     const auto factors = factors_of(term);
@@ -1123,102 +1175,39 @@ std::string Forms::sum_text(int64_t constant, std::vector<Term> terms,
     const Atom& atom = atoms_[factors[0]];
     return atom.kind == AtomKind::symbol || (atom.kind == AtomKind::parameter && atom.bytes == 8);
   };
-  for (const Term& term : terms) {
-    if (is_base(term)) pieces.push_back({term_text(term, names)});
-  }
-  std::erase_if(terms, is_base);
+  for (const Term& term : taken(terms, is_base))
+    pieces.push_back({term_text(term, names, {})});
   std::ranges::stable_sort(terms, [](const Term& a, const Term& b) {
     if ((a.coefficient > 0) != (b.coefficient > 0)) return a.coefficient > 0;
     return std::abs(a.coefficient) > std::abs(b.coefficient);
   });
-  const auto bracket = [&](const std::string& head, int64_t inner, std::vector<Term> group,
-                           bool is_minus) {
-    pieces.push_back({head + "·(" + sum_text(inner, std::move(group), names) + ")", is_minus});
+  const auto bracket = [&](int64_t by, int64_t inner, std::vector<Term> group) {
+    for (Term& term : group)
+      term.coefficient /= by;
+    pieces.push_back({fmt::format("{}·({})", by, sum_text(inner, std::move(group), names))});
   };
   while (!terms.empty()) {
     const auto all = static_cast<int64_t>(common(terms, 0));
     if (all > 1 && terms.size() > 1) {
-      for (Term& term : terms)
-        term.coefficient /= all;
       const bool takes_constant = constant % all == 0;
-      bracket(fmt::format("{}", all), takes_constant ? constant / all : 0, terms, false);
+      bracket(all, takes_constant ? constant / all : 0, std::exchange(terms, {}));
       if (takes_constant) constant = 0;
-      terms.clear();
-      break;
+    } else if (const int64_t by = shared_coefficient(terms); by > 1) {
+      bracket(by, 0, taken(terms, [&](const Term& term) { return term.coefficient % by == 0; }));
+    } else if (const auto factor = shared_factor(terms)) {
+      std::vector<Piece> inner;
+      const auto has = [&](const Term& term) { return has_factor(term, *factor); };
+      for (const Term& term : taken(terms, has))
+        inner.push_back({term_text(term, names, factor), term.coefficient < 0});
+      pieces.push_back({atom_text(*factor, names) + "·(" + sum_of(std::move(inner)) + ")"});
+    } else {
+      pieces.push_back({term_text(terms.front(), names, {}), terms.front().coefficient < 0});
+      terms.erase(terms.begin());
     }
-    // The largest coefficient that divides another one, too.
-    int64_t best = 1;
-    for (const Term& term : terms) {
-      const int64_t size = std::abs(term.coefficient);
-      const auto divides = [&](const Term& other) { return other.coefficient % size == 0; };
-      if (size > best && std::ranges::count_if(terms, divides) > 1) best = size;
-    }
-    if (best > 1) {
-      std::vector<Term> group;
-      for (const Term& term : terms) {
-        if (term.coefficient % best == 0) group.push_back({term.product, term.coefficient / best});
-      }
-      std::erase_if(terms, [&](const Term& term) { return term.coefficient % best == 0; });
-      bracket(fmt::format("{}", best), 0, std::move(group), false);
-      continue;
-    }
-    // The factor that most terms share.
-    AtomId shared = 0;
-    std::ptrdiff_t most = 1;
-    for (const Term& term : terms) {
-      for (const AtomId factor : factors_of(term)) {
-        const auto has = [&](const Term& other) {
-          return std::ranges::count(factors_of(other), factor) > 0 && factors_of(other).size() > 1;
-        };
-        const auto count = std::ranges::count_if(terms, has);
-        if (count > most) {
-          most = count;
-          shared = factor;
-        }
-      }
-    }
-    if (most > 1) {
-      std::string inner;
-      std::vector<Term> left;
-      for (const Term& term : terms) {
-        const auto factors = factors_of(term);
-        if (factors.size() < 2 || std::ranges::count(factors, shared) == 0) {
-          left.push_back(term);
-          continue;
-        }
-        std::string part;
-        const int64_t size = std::abs(term.coefficient);
-        if (size != 1) part = fmt::format("{}", size);
-        bool has_left_out = false;
-        for (const AtomId factor : factors) {
-          if (factor == shared && !has_left_out) {
-            has_left_out = true;
-            continue;
-          }
-          if (!part.empty()) part += "·";
-          part += atom_text(factor, names);
-        }
-        const bool is_minus = term.coefficient < 0;
-        inner += inner.empty() ? (is_minus ? "−" : "") : (is_minus ? " − " : " + ");
-        inner += part;
-      }
-      pieces.push_back({atom_text(shared, names) + "·(" + inner + ")"});
-      terms = std::move(left);
-      continue;
-    }
-    pieces.push_back({term_text(terms.front(), names), terms.front().coefficient < 0});
-    terms.erase(terms.begin());
   }
-  std::stable_partition(pieces.begin(), pieces.end(),
-                        [](const Piece& piece) { return !piece.is_minus; });
-  if (constant != 0 || pieces.empty()) {
-    pieces.push_back({fmt::format("{}", std::abs(constant)), constant < 0});
-  }
-  std::string out;
-  for (const Piece& piece : pieces) {
-    out += out.empty() ? (piece.is_minus ? "−" : "") : (piece.is_minus ? " − " : " + ");
-    out += piece.text;
-  }
+  std::string out = sum_of(std::move(pieces));
+  if (out.empty()) return fmt::format("{}{}", constant < 0 ? "−" : "", std::abs(constant));
+  if (constant != 0) out += fmt::format(" {} {}", constant < 0 ? "−" : "+", std::abs(constant));
   return out;
 }
 
@@ -1280,5 +1269,7 @@ std::string Forms::predicate_text(FormId form, bool truth, const AtomNames& name
   }
   return fmt::format("{}{}", truth ? "" : "not ", text(form, names));
 }
+
+// NOLINTEND(misc-no-recursion)
 
 }  // namespace strata::access

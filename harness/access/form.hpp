@@ -147,6 +147,7 @@ class Forms {
   [[nodiscard]] std::span<const AtomId> factors_of(const Term& term) const;
   [[nodiscard]] const Atom& atom(AtomId id) const { return atoms_[id]; }
   [[nodiscard]] FormId form_of(AtomId id);
+  [[nodiscard]] FormId form_of(const Term& term);
   /// The atom that the form is, times 1, plus 0.
   [[nodiscard]] std::optional<AtomId> only_atom(FormId form) const;
   [[nodiscard]] const Interval& range_of(FormId form) const { return forms_[form].range; }
@@ -192,12 +193,34 @@ class Forms {
   [[nodiscard]] FormId store(std::int64_t constant, std::vector<Term>& terms);
   [[nodiscard]] FormId join_division(std::int64_t constant, const std::vector<Term>& terms);
   [[nodiscard]] FormId compound(Atom atom);
+  /// Some terms of a form and the others, without its constant.
+  struct Parts {
+    FormId chosen = no_form;
+    FormId others = no_form;
+  };
+  [[nodiscard]] Parts parted(FormId form, const std::function<bool(const Term&)>& is_chosen);
+  [[nodiscard]] Parts small_part(FormId form, std::int64_t g);
+  [[nodiscard]] FormId divided_exactly(FormId form, std::int64_t by);
+  [[nodiscard]] FormId without_divisor(FormId a, FormId b);
+  [[nodiscard]] FormId quotient_by(FormId a, std::int64_t by, const Interval& known);
+  [[nodiscard]] FormId shorter_quotient(FormId inside, std::int64_t by, const Interval& range);
+  [[nodiscard]] std::vector<std::int64_t> divisors_shared(FormId form, std::int64_t by) const;
+  [[nodiscard]] FormId modulo(FormId a, const std::function<std::int64_t(Wide)>& small, Wide all);
+  [[nodiscard]] FormId remainder_by(FormId a, std::int64_t by, const Interval& known);
+  [[nodiscard]] FormId masked(AtomKind kind, FormId a, FormId b);
+  [[nodiscard]] bool are_apart(FormId a, FormId b);
+  [[nodiscard]] FormId rebuilt(const Atom& atom, const std::array<FormId, 3>& now);
   [[nodiscard]] FormId linear(FormId a, FormId b, std::int64_t by);
+  [[nodiscard]] FormId replaced_atom(AtomId id, const Replacement& by, Replaced& replaced);
   [[nodiscard]] AtomId intern(const Atom& atom);
   [[nodiscard]] std::uint32_t product(std::vector<AtomId>& factors);
   [[nodiscard]] std::string sum_text(std::int64_t constant, std::vector<Term> terms,
                                      const AtomNames& names) const;
-  [[nodiscard]] std::string term_text(const Term& term, const AtomNames& names) const;
+  [[nodiscard]] std::string term_text(const Term& term, const AtomNames& names,
+                                      std::optional<AtomId> left_out) const;
+  [[nodiscard]] static std::int64_t shared_coefficient(std::span<const Term> terms);
+  [[nodiscard]] bool has_factor(const Term& term, AtomId factor) const;
+  [[nodiscard]] std::optional<AtomId> shared_factor(std::span<const Term> terms) const;
   [[nodiscard]] std::string atom_text(AtomId id, const AtomNames& names) const;
   [[nodiscard]] std::string condition_text(const Atom& atom, bool truth,
                                            const AtomNames& names) const;

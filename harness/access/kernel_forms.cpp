@@ -81,6 +81,9 @@ std::string_view describe(Reason reason) {
   return "";
 }
 
+// Recursion is bounded by a depth wherever it follows the text, and by the size of forms elsewhere.
+// NOLINTBEGIN(misc-no-recursion)
+
 KernelForms::KernelForms(const ptx::Module& module, const ptx::Kernel& kernel,
                          const ControlFlow& flow)
     : module_(module), kernel_(kernel), flow_(flow), ssa_(kernel, flow) {
@@ -202,38 +205,39 @@ std::vector<std::int64_t> KernelForms::multiples_of(FormId form, FormId other) c
   return multiples;
 }
 
+/// With the facts that need conditions, or those that need none.
+KernelForms::Proof KernelForms::narrowed(std::uint32_t block, FormId form, Proof proof,
+                                         bool with_conditions) {
+  unsigned asked = 0;
+  for (std::uint32_t f = first_fact_[block]; f != no_index; f = facts_[f].next) {
+    if (++asked > most_facts_asked) break;
+    const Fact fact = facts_[f];
+    const std::uint32_t loop = flow_.loop_of[fact.block];
+    const bool is_meant = (fact.conditions != 0) == with_conditions;
+    if (!is_meant || (loop != no_index && !flow_.is_in(loop, block))) continue;
+    // form = by · fact + rest, for the multiples that cancel a term of both.
+    for (const std::int64_t by : multiples_of(form, fact.form)) {
+      const FormId rest = forms_.subtract(form, forms_.scale(fact.form, by));
+      if (rest == no_form) continue;
+      const Interval told = Interval{by, by} * fact.range + forms_.range_of(rest);
+      const Interval both = both_of(proof.range, told);
+      if (both == proof.range) continue;
+      proof.range = both;
+      proof.conditions = united(proof.conditions, fact.conditions);
+    }
+  }
+  return proof;
+}
+
 KernelForms::Proof KernelForms::prove(std::uint32_t block, FormId form, const Interval& wanted,
                                       bool needs_no_conditions) {
   Proof proof{.range = forms_.range_of(form)};
-  proof.is_proved = proof.range.within(wanted);
-  for (const bool allows_conditions : {false, true}) {
-    if (proof.is_proved || (allows_conditions && needs_no_conditions)) return proof;
-    unsigned asked = 0;
-    Proof better = proof;
-    for (std::uint32_t f = first_fact_[block]; f != no_index; f = facts_[f].next) {
-      if (++asked > most_facts_asked) break;
-      const Fact fact = facts_[f];
-      if ((fact.conditions != 0) != allows_conditions) continue;
-      const std::uint32_t loop = flow_.loop_of[fact.block];
-      if (loop != no_index && !flow_.is_in(loop, block)) continue;
-      const auto take = [&](const Interval& range) {
-        const Interval both = both_of(better.range, range);
-        if (both == better.range) return;
-        better.range = both;
-        better.conditions = united(better.conditions, fact.conditions);
-      };
-      // form = by · fact + rest, for the multiples that cancel a term of both.
-      const auto multiples = multiples_of(form, fact.form);
-      for (const std::int64_t by : multiples) {
-        const FormId rest = forms_.subtract(form, forms_.scale(fact.form, by));
-        if (rest == no_form) continue;
-        const Interval scaled = Interval{by, by} * fact.range;
-        take(scaled + forms_.range_of(rest));
-      }
-    }
-    proof = better;
+  for (const bool with_conditions : {false, true}) {
     proof.is_proved = proof.range.within(wanted);
+    if (proof.is_proved || (with_conditions && needs_no_conditions)) return proof;
+    proof = narrowed(block, form, proof, with_conditions);
   }
+  proof.is_proved = proof.range.within(wanted);
   return proof;
 }
 
@@ -446,22 +450,31 @@ Meaning KernelForms::read_value(ValueId value, std::uint32_t block) {
 bool KernelForms::is_invariant(ValueId value, std::uint32_t loop, unsigned depth) {
   const Value& defined = ssa_[value];
   if (value == 0 || !flow_.is_in(loop, defined.block)) return is_known_[value];
+  const auto key = std::uint64_t{loop} << 32U | value;
+  if (const auto known = invariant_.find(key); known != invariant_.end()) return known->second;
+  const bool is_it = is_made_of_invariants(value, loop, depth);
+  invariant_.emplace(key, is_it);
+  return is_it;
+}
+
+bool KernelForms::is_made_of_invariants(ValueId value, std::uint32_t loop, unsigned depth) {
+  const Value& defined = ssa_[value];
   if (defined.kind != Value::Kind::instruction || depth > 16 || defined.before != no_value) {
     return false;
   }
   const Instruction& instruction = kernel_.instructions[defined.instruction];
-  const bool is_memory = std::ranges::any_of(instruction.operands, &Operand::address);
-  if (is_memory && (instruction.opcode != "ld" || instruction.space() != ptx::Space::param)) {
-    return false;
-  }
   bool all = true;
   for_each_read(instruction, [&](std::uint32_t reg) {
     const ValueId input = ssa_.read(defined.instruction, reg);
     all = all && input != no_value && is_invariant(input, loop, depth + 1);
   });
   if (!all) return false;
-  if (!is_known_[value]) evaluate(value);
-  return true;
+  evaluate(value);
+  // A clock, or what memory holds, may be another one in the next pass.
+  return !forms_.mentions(meanings_[value].form, [&](const Atom& atom) {
+    return atom.kind == AtomKind::hidden &&
+           flow_.is_in(loop, ssa_[hidden_[atom.which].value].block);
+  });
 }
 
 /// Follows additions from what a latch brings back to the phi.
@@ -475,42 +488,49 @@ bool KernelForms::find_step(ValueId from, ValueId phi, std::uint32_t loop, Step&
     return false;
   }
   const Instruction& instruction = kernel_.instructions[value.instruction];
-  const unsigned bits = bits_of(phi);
-  const bool has_width = instruction.opcode == "mov" || bits_in(instruction.type()) == bits;
-  if (!has_width || !is_integer(instruction.type())) return false;
-  if (instruction.has("cc") || instruction.has("sat")) return false;
-  const auto follow = [&](std::size_t operand, Step& into) {
-    const Operand& one = instruction.operands[operand];
-    if (one.kind != Operand::Kind::reg) return false;
-    return find_step(ssa_.read(value.instruction, one.index), phi, loop, into, depth + 1);
-  };
-  const auto take = [&](std::size_t operand, Step& into, bool is_minus) {
-    const Operand& one = instruction.operands[operand];
-    if (one.kind == Operand::Kind::integer) {
-      const FormId constant = operand_constant(one, bits);
-      into.constant =
-          is_minus ? forms_.subtract(into.constant, constant) : forms_.add(into.constant, constant);
-      return true;
-    }
-    if (one.kind != Operand::Kind::reg) return false;
-    const ValueId input = ssa_.read(value.instruction, one.index);
-    if (input == no_value || !is_invariant(input, loop, 0)) return false;
-    into.values.emplace_back(input, is_minus);
-    return true;
-  };
-  if (instruction.opcode == "mov" && instruction.operands.size() == 2) return follow(1, step);
-  if (instruction.operands.size() != 3) return false;
-  if (instruction.opcode == "add") {
-    for (const std::size_t side : {1U, 2U}) {
-      Step tried = step;
-      if (take(3 - side, tried, false) && follow(side, tried)) {
-        step = std::move(tried);
-        return true;
-      }
-    }
+  const std::string_view opcode = instruction.opcode;
+  const bool is_move = opcode == "mov";
+  const bool has_width = is_move || bits_in(instruction.type()) == bits_of(phi);
+  if (!has_width || !is_integer(instruction.type()) || instruction.has("cc") ||
+      instruction.has("sat") || instruction.operands.size() != (is_move ? 2U : 3U)) {
     return false;
   }
-  return instruction.opcode == "sub" && take(2, step, true) && follow(1, step);
+  const auto follow = [&](std::size_t operand, Step& into) {
+    const Operand& one = instruction.operands[operand];
+    return one.kind == Operand::Kind::reg &&
+           find_step(ssa_.read(value.instruction, one.index), phi, loop, into, depth + 1);
+  };
+  if (is_move) return follow(1, step);
+  if (opcode == "sub") {
+    return take_step(value.instruction, 2, loop, true, step) && follow(1, step);
+  }
+  if (opcode != "add") return false;
+  for (const std::size_t side : {1U, 2U}) {
+    Step tried = step;
+    if (take_step(value.instruction, 3 - side, loop, false, tried) && follow(side, tried)) {
+      step = std::move(tried);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Adds an operand to the step, if it is the same in every pass.
+bool KernelForms::take_step(std::uint32_t instruction, std::size_t operand, std::uint32_t loop,
+                            bool is_minus, Step& into) {
+  const Operand& one = kernel_.instructions[instruction].operands[operand];
+  if (one.kind == Operand::Kind::integer) {
+    const FormId constant =
+        operand_constant(one, bits_in(kernel_.instructions[instruction].type()));
+    into.constant =
+        is_minus ? forms_.subtract(into.constant, constant) : forms_.add(into.constant, constant);
+    return true;
+  }
+  if (one.kind != Operand::Kind::reg) return false;
+  const ValueId input = ssa_.read(instruction, one.index);
+  if (input == no_value || !is_invariant(input, loop, 0)) return false;
+  into.values.emplace_back(input, is_minus);
+  return true;
 }
 
 Meaning KernelForms::sum_of(const Step& step, std::uint32_t header) {
@@ -523,269 +543,277 @@ Meaning KernelForms::sum_of(const Step& step, std::uint32_t header) {
   return sum;
 }
 
-void KernelForms::solve_header(std::uint32_t block) {
+/// start + passes × step, if the phi is that.
+std::optional<KernelForms::Recurrence> KernelForms::recurrence_of(ValueId phi) {
+  const std::uint32_t block = ssa_[phi].block;
   const std::uint32_t loop = flow_.loop_of[block];
   const auto& latches = flow_.loops[loop].latches;
   const auto& predecessors = flow_.blocks[block].predecessors;
-  LoopForms& known = loops_[loop];
-  const std::uint32_t end = flow_.blocks[latches.front()].end;
-  known.line = end > 0 ? line_of(end - 1) : 0;
-
-  std::vector<ValueId> phis;
-  std::vector<Meaning> starts;
-  std::vector<Step> steps;
-  for (const ValueId phi : ssa_.defined_in(block)) {
-    if (ssa_[phi].kind != Value::Kind::phi || block == 0) continue;
-    const unsigned bits = bits_of(phi);
-    Meaning start;
-    bool is_solved = true;
-    std::vector<std::pair<std::uint32_t, Meaning>> outside;
-    std::vector<Step> found;
-    for (std::size_t p = 0; p < predecessors.size(); ++p) {
-      if (!is_reachable(flow_, predecessors[p])) continue;
-      const ValueId input = ssa_[phi].inputs[p];
-      if (std::ranges::count(latches, predecessors[p]) > 0) {
-        Step step{.constant = forms_.constant(0)};
-        is_solved = is_solved && find_step(input, phi, loop, step, 0);
-        found.push_back(std::move(step));
-      } else if (is_known_[input]) {
-        outside.emplace_back(predecessors[p], read_value(input, block));
-      } else {
-        is_solved = false;
-      }
+  Recurrence found{.phi = phi, .bits = bits_of(phi)};
+  std::vector<std::pair<std::uint32_t, Meaning>> outside;
+  for (std::size_t p = 0; p < predecessors.size(); ++p) {
+    if (!is_reachable(flow_, predecessors[p])) continue;
+    const ValueId input = ssa_[phi].inputs[p];
+    if (std::ranges::count(latches, predecessors[p]) == 0) {
+      if (!is_known_[input]) return std::nullopt;
+      outside.emplace_back(predecessors[p], read_value(input, block));
+      continue;
     }
-    if (!is_solved || outside.empty() || found.empty()) continue;
-    start = gated(std::move(outside), block, 0);
-    if (start.form == no_form) continue;
-    Meaning step = sum_of(found.front(), block);
-    step.form = forms_.modulo_power(step.form, bits);
-    for (const Step& other : found) {
-      const FormId form = forms_.modulo_power(sum_of(other, block).form, bits);
-      is_solved = is_solved && form == step.form;
-    }
-    if (!is_solved || step.form == no_form) continue;
-    phis.push_back(phi);
-    starts.push_back(start);
-    steps.push_back(std::move(found.front()));
+    Step step{.constant = forms_.constant(0)};
+    if (!find_step(input, phi, loop, step, 0)) return std::nullopt;
+    Meaning sum = sum_of(step, block);
+    sum.form = forms_.modulo_power(sum.form, found.bits);
+    if (found.step.form != no_form && found.step.form != sum.form) return std::nullopt;
+    found.step = {sum.form, united(found.step.conditions, sum.conditions)};
   }
-  known.counter =
-      forms_.leaf(AtomKind::counter, loop, {0, std::numeric_limits<std::int64_t>::max()});
-  known.last =
-      forms_.leaf(AtomKind::last_pass, loop, {0, std::numeric_limits<std::int64_t>::max()});
-  count_passes(loop, phis, starts, steps);
-  for (std::size_t i = 0; i < phis.size(); ++i) {
-    const unsigned bits = bits_of(phis[i]);
-    const Meaning step = sum_of(steps[i], block);
-    const FormId form = forms_.add(
-        starts[i].form, forms_.multiply(known.counter, forms_.modulo_power(step.form, bits)));
-    const FormId small = forms_.modulo_power(form, bits);
-    if (small == no_form) continue;
-    const ConditionSet conditions = united(starts[i].conditions, step.conditions);
-    meanings_[phis[i]] = {small, united(conditions, known.conditions)};
-    is_known_[phis[i]] = true;
+  if (outside.empty() || found.step.form == no_form) return std::nullopt;
+  found.start = gated(std::move(outside), block, 0);
+  if (found.start.form == no_form) return std::nullopt;
+  return found;
+}
+
+/// The value of the phi, modulo two to the power of its bits.
+Meaning KernelForms::value_of(const Recurrence& one, std::uint32_t loop) {
+  const LoopForms& known = loops_[loop];
+  const FormId form = forms_.add(one.start.form, forms_.multiply(known.counter, one.step.form));
+  return {forms_.modulo_power(form, one.bits),
+          united(known.conditions, united(one.start.conditions, one.step.conditions))};
+}
+
+void KernelForms::solve_header(std::uint32_t block) {
+  const std::uint32_t loop = flow_.loop_of[block];
+  const std::uint32_t end = flow_.blocks[flow_.loops[loop].latches.front()].end;
+  loops_[loop].line = end > 0 ? line_of(end - 1) : 0;
+  std::vector<Recurrence> recurrences;
+  for (const ValueId phi : ssa_.defined_in(block)) {
+    // Nothing tells what registers hold before the first instruction.
+    if (ssa_[phi].kind != Value::Kind::phi || block == 0) continue;
+    if (auto found = recurrence_of(phi)) recurrences.push_back(*found);
+  }
+  count_passes(loop, recurrences);
+  for (const Recurrence& one : recurrences) {
+    const Meaning meaning = value_of(one, loop);
+    if (meaning.form == no_form) continue;
+    meanings_[one.phi] = meaning;
+    is_known_[one.phi] = true;
   }
 }
 
-void KernelForms::count_passes(std::uint32_t loop, std::span<const ValueId> phis,
-                               std::span<const Meaning> starts, std::span<const Step> steps) {
+namespace {
+
+/// The comparison of a setp: "lt" for lo, "" for none that has an order.
+std::string_view relation_of(const Instruction& setp) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> words{{{"eq", "eq"},
+                                                                                 {"ne", "ne"},
+                                                                                 {"lt", "lt"},
+                                                                                 {"le", "le"},
+                                                                                 {"gt", "gt"},
+                                                                                 {"ge", "ge"},
+                                                                                 {"lo", "lt"},
+                                                                                 {"ls", "le"},
+                                                                                 {"hi", "gt"},
+                                                                                 {"hs", "ge"}}};
+  for (const auto& [word, meant] : words) {
+    if (setp.has(word)) return meant;
+  }
+  return {};
+}
+
+}  // namespace
+
+/// What the loop goes on with, if `block` asks it once in each pass and leaves the loop otherwise.
+std::optional<KernelForms::Test> KernelForms::test_of(std::uint32_t loop, std::uint32_t block,
+                                                      std::span<const Recurrence> recurrences) {
+  const auto is_above = [&](std::uint32_t latch) { return flow_.dominates(block, latch); };
+  if (!std::ranges::all_of(flow_.loops[loop].latches, is_above) || flow_.loop_of[block] != loop) {
+    return std::nullopt;
+  }
+  const std::uint32_t end = flow_.blocks[block].end - 1;
+  const Instruction& branch = kernel_.instructions[end];
+  if (branch.opcode != "bra" || branch.guard == no_index ||
+      flow_.blocks[block].successors.size() != 2) {
+    return std::nullopt;
+  }
+  const ValueId predicate = ssa_.read(end, branch.guard);
+  if (predicate == no_value || ssa_[predicate].kind != Value::Kind::instruction ||
+      ssa_[predicate].before != no_value) {
+    return std::nullopt;
+  }
+  const std::uint32_t at = ssa_[predicate].instruction;
+  const Instruction& setp = kernel_.instructions[at];
+  if (setp.opcode != "setp" || setp.operands.size() != 3 || !is_integer(setp.type())) {
+    return std::nullopt;
+  }
+  const std::uint32_t taken = taken_block(kernel_, flow_, branch);
+  const bool stays_if_taken = taken != no_index && flow_.is_in(loop, taken);
+  for (const std::size_t side : {1U, 2U}) {
+    auto test = test_on(loop, at, side, recurrences);
+    if (!test) continue;
+    // The relation with the tested number on the left, true where the loop goes on.
+    const std::string_view word = relation_of(setp);
+    const bool goes_on_if_true = stays_if_taken != branch.guard_negated;
+    if (word.empty()) return std::nullopt;
+    if (word == "eq" || word == "ne") {
+      if ((word == "ne") != goes_on_if_true) return std::nullopt;
+      test->is_inequality = true;
+      return test;
+    }
+    test->is_less = ((word[0] == 'l') != (side == 2)) == goes_on_if_true;
+    test->allows_equal = (word[1] == 'e') == goes_on_if_true;
+    test->is_signed = is_signed(setp.type());
+    return test;
+  }
+  return std::nullopt;
+}
+
+/// With operand `side` of the setp as the number that is tested.
+std::optional<KernelForms::Test> KernelForms::test_on(std::uint32_t loop, std::uint32_t setp,
+                                                      std::size_t side,
+                                                      std::span<const Recurrence> recurrences) {
+  const Instruction& instruction = kernel_.instructions[setp];
+  const Operand& tested = instruction.operands[side];
+  const Operand& limit = instruction.operands[3 - side];
+  if (tested.kind != Operand::Kind::reg) return std::nullopt;
+  const std::uint32_t header = flow_.loops[loop].header;
+  const unsigned bits = bits_in(instruction.type());
+  const ValueId from = ssa_.read(setp, tested.index);
+  for (const Recurrence& one : recurrences) {
+    Step steps{.constant = forms_.constant(0)};
+    if (one.bits != bits || !find_step(from, one.phi, loop, steps, 0)) continue;
+    Test test{.of = &one, .ahead = sum_of(steps, header)};
+    test.ahead.form = forms_.modulo_power(test.ahead.form, bits);
+    if (limit.kind == Operand::Kind::integer) {
+      test.bound = {operand_constant(limit, bits), 0};
+    } else if (limit.kind == Operand::Kind::reg) {
+      const ValueId value = ssa_.read(setp, limit.index);
+      if (value == no_value || !is_invariant(value, loop, 0)) return std::nullopt;
+      test.bound = read_value(value, header);
+    }
+    if (test.ahead.form == no_form || test.bound.form == no_form) return std::nullopt;
+    test.conditions = united(united(one.start.conditions, one.step.conditions),
+                             united(test.ahead.conditions, test.bound.conditions));
+    return test;
+  }
+  return std::nullopt;
+}
+
+/// Until a number is reached: (bound − start − ahead) ÷ step passes come before the last one, which
+/// must come out even.
+std::optional<KernelForms::Passes> KernelForms::passes_until_equal(const Test& test,
+                                                                   std::uint32_t header) {
+  const unsigned bits = test.of->bits;
+  const auto by = forms_.constant_of(test.of->step.form);
+  if (!by || *by == 0) return std::nullopt;
+  FormId distance =
+      forms_.subtract(forms_.subtract(test.bound.form, test.of->start.form), test.ahead.form);
+  if (*by < 0) distance = forms_.scale(distance, -1);
+  distance = forms_.modulo_power(distance, bits);
+  if (distance == no_form) return std::nullopt;
+  const std::int64_t size = *by < 0 ? -*by : *by;
+  const FormId rest = forms_.remainder(distance, forms_.constant(size));
+  if (forms_.constant_of(rest) != std::int64_t{0}) return std::nullopt;
+  const Exact even = exact(header, {distance, test.conditions}, bits, false, Otherwise::condition);
+  if (even.form == no_form) return std::nullopt;
+  return Passes{.last = forms_.quotient(even.form, forms_.constant(size), even.range),
+                .most = even.range.high / size,
+                .conditions = even.conditions,
+                .carried = {}};
+}
+
+/// While a number is less than a bound. What goes down is mirrored at 0.
+std::optional<KernelForms::Passes> KernelForms::passes_while_less(const Test& test,
+                                                                  std::uint32_t header) {
+  const unsigned bits = test.of->bits;
+  const int sign = test.is_less ? 1 : -1;
+  const auto mirrored = [&](const Interval& range) {
+    return sign > 0 ? range : Interval{-range.high, -range.low};
+  };
+  const Exact first = exact(header, {test.of->start.form, test.conditions}, bits, test.is_signed,
+                            Otherwise::condition);
+  const Exact bound =
+      exact(header, {test.bound.form, 0}, bits, test.is_signed, Otherwise::condition);
+  const FormId start = forms_.scale(first.form, sign);
+  const FormId ahead = forms_.scale(test.ahead.form, sign);
+  const FormId step = forms_.scale(test.of->step.form, sign);
+  const FormId limit =
+      forms_.add(forms_.scale(bound.form, sign), forms_.constant(test.allows_equal ? 1 : 0));
+  if (step == no_form || forms_.range_of(step).low < 1) return std::nullopt;
+  // No number that is tested or carried over passes the end of the register's range.
+  const FormId less_than_step = forms_.subtract(step, forms_.constant(1));
+  const FormId reach = forms_.add(limit, less_than_step);
+  const FormId reach_carried = forms_.subtract(reach, ahead);
+  const FormId first_tested = forms_.add(start, ahead);
+  const FormId distance = forms_.subtract(limit, first_tested);
+  const FormId rounded = forms_.add(distance, less_than_step);
+  if (reach_carried == no_form || rounded == no_form) return std::nullopt;
+  const Interval domain = mirrored(register_range(bits, test.is_signed));
+  ConditionSet conditions = united(first.conditions, bound.conditions);
+  const auto need = [&](FormId form, const Interval& range) {
+    const Proof fits = prove(header, form, range);
+    conditions = united(conditions, fits.is_proved ? fits.conditions : condition(form, range));
+  };
+  need(reach, {-unbounded, domain.high});
+  need(reach_carried, {-unbounded, domain.high});
+  need(first_tested, domain);
+  const Proof far = prove(header, distance, {0, 0}, true);
+  const Wide least = forms_.range_of(step).low;
+  const Interval begins = mirrored(first.range);
+  const Interval carried{begins.low, std::max(begins.high, forms_.range_of(reach_carried).high)};
+  return Passes{
+      .last = forms_.extreme(AtomKind::maximum, forms_.constant(0), forms_.quotient(rounded, step)),
+      .most = far.range.high <= 0 ? Wide{0} : (far.range.high + least - 1) / least,
+      .conditions = conditions,
+      .carried = mirrored(carried)};
+}
+
+void KernelForms::count_passes(std::uint32_t loop, std::span<const Recurrence> recurrences) {
   LoopForms& known = loops_[loop];
   const std::uint32_t header = flow_.loops[loop].header;
-  const auto& latches = flow_.loops[loop].latches;
-  std::size_t exits = 0;
-  for (const std::uint32_t b : exiting_[loop]) {
-    const auto leaves = [&](std::uint32_t to) { return !flow_.is_in(loop, to); };
-    exits += static_cast<std::size_t>(std::ranges::count_if(flow_.blocks[b].successors, leaves));
-  }
-  Interval passes{0, std::numeric_limits<std::int64_t>::max()};
+  const auto leaves = [&](std::uint32_t to) { return !flow_.is_in(loop, to); };
+  std::ptrdiff_t exits = 0;
+  for (const std::uint32_t block : exiting_[loop])
+    exits += std::ranges::count_if(flow_.blocks[block].successors, leaves);
+  Wide most = std::numeric_limits<std::int64_t>::max();
   FormId closed = no_form;
-  struct Carried {
-    std::size_t phi = 0;
-    int sign = 1;
-    Interval range;
-    ConditionSet conditions = 0;
-    bool is_signed = false;
-    unsigned bits = 0;
-  };
-  std::vector<Carried> carried_facts;
-  for (const std::uint32_t b : exiting_[loop]) {
-    const auto is_above = [&](std::uint32_t latch) { return flow_.dominates(b, latch); };
-    if (!std::ranges::all_of(latches, is_above)) continue;
-    // An inner loop may run the test more than once a pass.
-    if (flow_.loop_of[b] != loop) continue;
-    const Instruction& branch = kernel_.instructions[flow_.blocks[b].end - 1];
-    if (branch.opcode != "bra" || branch.guard == no_index ||
-        flow_.blocks[b].successors.size() != 2) {
-      continue;
-    }
-    const ValueId predicate = ssa_.read(flow_.blocks[b].end - 1, branch.guard);
-    if (predicate == no_value || ssa_[predicate].kind != Value::Kind::instruction ||
-        ssa_[predicate].before != no_value) {
-      continue;
-    }
-    const std::uint32_t at = ssa_[predicate].instruction;
-    const Instruction& setp = kernel_.instructions[at];
-    if (setp.opcode != "setp" || setp.operands.size() != 3 || !is_integer(setp.type())) continue;
-    const std::uint32_t taken = taken_block(kernel_, flow_, branch);
-    const bool stays_if_taken = taken != no_index && flow_.is_in(loop, taken);
-    const bool goes_on_if_true = stays_if_taken != branch.guard_negated;
-    const unsigned bits = bits_in(setp.type());
-    for (const std::size_t side : {1U, 2U}) {
-      const Operand& tested = setp.operands[side];
-      const Operand& limit = setp.operands[3 - side];
-      if (tested.kind != Operand::Kind::reg) continue;
-      Step steps_ahead{.constant = forms_.constant(0)};
-      const ValueId from = ssa_.read(at, tested.index);
-      std::size_t phi = 0;
-      for (; phi < phis.size(); ++phi) {
-        steps_ahead = {.constant = forms_.constant(0)};
-        if (bits_of(phis[phi]) == bits && find_step(from, phis[phi], loop, steps_ahead, 0)) break;
-      }
-      if (phi == phis.size()) continue;
-      Meaning limit_meaning;
-      if (limit.kind == Operand::Kind::reg) {
-        const ValueId value = ssa_.read(at, limit.index);
-        if (value == no_value || !is_invariant(value, loop, 0)) continue;
-        limit_meaning = read_value(value, header);
-      } else if (limit.kind == Operand::Kind::integer) {
-        limit_meaning = {operand_constant(limit, bits), 0};
-      } else {
-        continue;
-      }
-      const Meaning ahead = sum_of(steps_ahead, header);
-      // The relation with the tested number on the left, true where the loop goes on.
-      bool is_inequality = false;
-      std::string_view word;
-      for (const std::string_view one :
-           {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}) {
-        if (setp.has(one)) word = one;
-      }
-      const bool reads_signed = is_signed(setp.type());
-      bool is_less = true;
-      bool allows_equal = false;
-      if (word == "lo") word = "lt";
-      if (word == "ls") word = "le";
-      if (word == "hi") word = "gt";
-      if (word == "hs") word = "ge";
-      if (word == "eq" || word == "ne") {
-        if ((word == "ne") != goes_on_if_true) continue;
-        is_inequality = true;
-      } else if (word.empty()) {
-        continue;
-      } else {
-        bool less = word[0] == 'l';
-        bool equal = word[1] == 'e';
-        if (side == 2) less = !less;
-        if (!goes_on_if_true) {
-          less = !less;
-          equal = !equal;
-        }
-        is_less = less;
-        allows_equal = equal;
-      }
-
-      const Meaning step = sum_of(steps[phi], header);
-      const FormId each = forms_.modulo_power(step.form, bits);
-      const Meaning& start = starts[phi];
-      if (each == no_form || ahead.form == no_form || limit_meaning.form == no_form) continue;
-      ConditionSet conditions = united(united(start.conditions, step.conditions),
-                                       united(ahead.conditions, limit_meaning.conditions));
-      if (is_inequality) {
-        const auto by = forms_.constant_of(each);
-        if (!by || *by == 0) continue;
-        // Passes before the last one: (bound − start − ahead) ÷ step, which must come out even.
-        FormId distance = forms_.subtract(forms_.subtract(limit_meaning.form, start.form),
-                                          forms_.modulo_power(ahead.form, bits));
-        if (*by < 0) distance = forms_.scale(distance, -1);
-        const std::int64_t size = *by < 0 ? -*by : *by;
-        distance = forms_.modulo_power(distance, bits);
-        if (distance == no_form) continue;
-        if (size != 1) {
-          const FormId rest = forms_.remainder(distance, forms_.constant(size));
-          if (forms_.constant_of(rest) != std::int64_t{0}) continue;
-        }
-        const Exact even = exact(header, {distance, conditions}, bits, false, Otherwise::condition);
-        if (even.form == no_form) continue;
-        const FormId last = forms_.quotient(even.form, forms_.constant(size), even.range);
-        if (last == no_form) continue;
-        if (even.range.high / size < passes.high) {
-          passes.high = even.range.high / size;
-          known.conditions = united(known.conditions, even.conditions);
-          if (exits == 1) closed = last;
-        } else if (exits == 1 && closed == no_form) {
-          known.conditions = united(known.conditions, even.conditions);
-          closed = last;
-        }
-        continue;
-      }
-      // Upwards: what goes down is mirrored at 0.
-      const int sign = is_less ? 1 : -1;
-      const Interval domain = register_range(bits, reads_signed);
-      const Exact first =
-          exact(header, {start.form, conditions}, bits, reads_signed, Otherwise::condition);
-      const Exact bound =
-          exact(header, {limit_meaning.form, 0}, bits, reads_signed, Otherwise::condition);
-      if (first.form == no_form || bound.form == no_form) continue;
-      conditions = united(first.conditions, bound.conditions);
-      const FormId from_form = forms_.scale(first.form, sign);
-      FormId to_form = forms_.scale(bound.form, sign);
-      if (allows_equal) to_form = forms_.add(to_form, forms_.constant(1));
-      const FormId up = forms_.scale(each, sign);
-      const FormId ahead_form = forms_.scale(forms_.modulo_power(ahead.form, bits), sign);
-      if (up == no_form || forms_.range_of(up).low < 1) continue;
-      const Interval mirrored = sign > 0 ? domain : Interval{-domain.high, -domain.low};
-      const Interval first_range =
-          sign > 0 ? first.range : Interval{-first.range.high, -first.range.low};
-      // No number that is tested or carried over passes the end of the register's range.
-      const FormId reach = forms_.add(to_form, forms_.subtract(up, forms_.constant(1)));
-      const FormId reach_carried = forms_.subtract(reach, ahead_form);
-      const FormId first_tested = forms_.add(from_form, ahead_form);
-      if (reach == no_form || reach_carried == no_form || first_tested == no_form) continue;
-      const Interval below{-unbounded, mirrored.high};
-      for (const FormId must_fit : {reach, reach_carried}) {
-        const Proof fits = prove(header, must_fit, below);
-        conditions =
-            united(conditions, fits.is_proved ? fits.conditions : condition(must_fit, below));
-      }
-      const Proof fits = prove(header, first_tested, mirrored);
-      conditions =
-          united(conditions, fits.is_proved ? fits.conditions : condition(first_tested, mirrored));
-      const FormId distance = forms_.subtract(to_form, first_tested);
-      const FormId rounded = forms_.add(distance, forms_.subtract(up, forms_.constant(1)));
-      if (rounded == no_form) continue;
-      const FormId last =
-          forms_.extreme(AtomKind::maximum, forms_.constant(0), forms_.quotient(rounded, up));
-      const Proof far = prove(header, distance, {0, 0}, true);
-      const Wide least_step = forms_.range_of(up).low;
-      const Wide most =
-          far.range.high <= 0 ? Wide{0} : (far.range.high + least_step - 1) / least_step;
-      if (most < passes.high || closed == no_form) {
-        passes.high = std::min(passes.high, most);
-        known.conditions = united(known.conditions, conditions);
-        if (exits == 1 && last != no_form) closed = last;
-        const Interval carried{first_range.low,
-                               std::max(first_range.high, forms_.range_of(reach_carried).high)};
-        // Known with the counter's final range, below.
-        carried_facts.push_back({phi, sign, carried, conditions, reads_signed, bits});
-      }
-    }
+  std::vector<std::pair<Test, Passes>> found;
+  for (const std::uint32_t block : exiting_[loop]) {
+    const auto test = test_of(loop, block, recurrences);
+    if (!test) continue;
+    const auto passes =
+        test->is_inequality ? passes_until_equal(*test, header) : passes_while_less(*test, header);
+    if (!passes) continue;
+    const bool tells_last = exits == 1 && passes->last != no_form;
+    if (passes->most >= most && !tells_last) continue;
+    most = std::min(most, passes->most);
+    if (tells_last) closed = passes->last;
+    known.conditions = united(known.conditions, passes->conditions);
+    found.emplace_back(*test, *passes);
   }
-  known.counter = forms_.leaf(AtomKind::counter, loop, passes);
-  known.last = closed != no_form ? closed : forms_.leaf(AtomKind::last_pass, loop, passes);
-  for (const Carried& one : carried_facts) {
-    const Meaning step = sum_of(steps[one.phi], header);
-    const FormId form = forms_.reread(
-        forms_.modulo_power(
-            forms_.add(starts[one.phi].form,
-                       forms_.multiply(known.counter, forms_.modulo_power(step.form, one.bits))),
-            one.bits),
-        one.bits, one.is_signed);
-    const Interval range = one.sign > 0 ? one.range : Interval{-one.range.high, -one.range.low};
-    if (form != no_form) add_fact(header, form, range, one.conditions);
+  known.counter = forms_.leaf(AtomKind::counter, loop, {0, most});
+  known.last = closed != no_form ? closed : forms_.leaf(AtomKind::last_pass, loop, {0, most});
+  for (const auto& [test, passes] : found) {
+    if (!passes.carried) continue;
+    const FormId form = forms_.reread(value_of(*test.of, loop).form, test.of->bits, test.is_signed);
+    add_fact(header, form, *passes.carried, passes.conditions);
   }
 }
 
 // ---------------------------------------------------------------------------------------------
 // Where paths meet.
+
+/// Through which successor of the block `top` the edge from `from` to `join` is come to, if it is
+/// one alone.
+std::optional<std::uint32_t> KernelForms::arm_of(std::uint32_t top, std::uint32_t from,
+                                                 std::uint32_t join) const {
+  for (const std::uint32_t successor : flow_.blocks[top].successors) {
+    const bool is_edge = from == top && successor == join;
+    const bool is_arm = from != top && successor != join &&
+                        flow_.blocks[successor].predecessors.size() == 1 &&
+                        flow_.dominates(successor, from);
+    if (is_edge || is_arm) return successor;
+  }
+  return std::nullopt;
+}
 
 /// Which of the values that come in over these edges: told by the branches that part the ways.
 Meaning KernelForms::gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs,
@@ -811,16 +839,9 @@ Meaning KernelForms::gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs
   std::vector<std::pair<std::uint32_t, Meaning>> yes;
   std::vector<std::pair<std::uint32_t, Meaning>> no;
   for (const auto& input : inputs) {
-    int side = -1;
-    for (const std::uint32_t successor : flow_.blocks[top].successors) {
-      const bool is_edge = input.first == top && successor == join;
-      const bool is_arm = input.first != top && successor != join &&
-                          flow_.blocks[successor].predecessors.size() == 1 &&
-                          flow_.dominates(successor, input.first);
-      if (is_edge || is_arm) side = successor == taken ? 1 : 0;
-    }
-    if (side < 0) return {};
-    (side == 1 ? yes : no).push_back(input);
+    const auto successor = arm_of(top, input.first, join);
+    if (!successor) return {};
+    (*successor == taken ? yes : no).push_back(input);
   }
   if (yes.empty() || no.empty()) return {};
   const Meaning first = gated(std::move(yes), join, depth + 1);
@@ -1047,73 +1068,73 @@ Meaning KernelForms::loaded(ValueId id, const Instruction& instruction) {
   return hide(id, Reason::load);
 }
 
+/// Equal modulo 2^bits: the difference is too small to wrap around, or both are read as numbers.
+Meaning KernelForms::equal(std::uint32_t block, const Meaning& a, const Meaning& b, unsigned bits) {
+  const FormId difference =
+      forms_.subtract(forms_.modulo_power(a.form, bits), forms_.modulo_power(b.form, bits));
+  const Wide all = Wide{1} << bits;
+  if (difference != no_form && forms_.range_of(difference).within({1 - all, all - 1})) {
+    return {forms_.zero(difference), united(a.conditions, b.conditions)};
+  }
+  const Exact one = exact(block, a, bits, false, Otherwise::wrap);
+  const Exact other = exact(block, b, bits, false, Otherwise::wrap);
+  return {forms_.zero(forms_.subtract(one.form, other.form)),
+          united(one.conditions, other.conditions)};
+}
+
+Meaning KernelForms::less(std::uint32_t block, const Meaning& a, const Meaning& b, unsigned bits,
+                          bool is_signed) {
+  const Exact one = exact(block, a, bits, is_signed, Otherwise::wrap);
+  const Exact other = exact(block, b, bits, is_signed, Otherwise::wrap);
+  return {forms_.negative(forms_.subtract(one.form, other.form), one.range - other.range),
+          united(one.conditions, other.conditions)};
+}
+
 Meaning KernelForms::compared(const Value& value, const Instruction& instruction) {
   const Type type = instruction.type();
   const unsigned bits = bits_in(type);
   const std::uint32_t at = value.instruction;
   const std::size_t written = written_operands(instruction);
-  if (!is_integer(type) || instruction.operands.size() < written + 2) return {};
-  std::string_view word;
-  for (const std::string_view one : {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}) {
-    if (instruction.has(one)) word = one;
-  }
-  if (word.empty()) return {};
-  const std::uint32_t block = flow_.block_of[at];
-  Meaning a = operand(at, instruction.operands[written], bits);
-  Meaning b = operand(at, instruction.operands[written + 1], bits);
+  const std::string_view word = relation_of(instruction);
+  if (!is_integer(type) || word.empty() || instruction.operands.size() < written + 2) return {};
+  const Meaning a = operand(at, instruction.operands[written], bits);
+  const Meaning b = operand(at, instruction.operands[written + 1], bits);
   if (a.form == no_form || b.form == no_form) return {};
-  Meaning result{no_form, united(a.conditions, b.conditions)};
+  // a ≤ b is not b < a.
+  Meaning result;
   if (word == "eq" || word == "ne") {
-    // Equal modulo 2^bits: the difference is known to be too small to wrap around, or both are
-    // read as numbers.
-    const FormId difference =
-        forms_.subtract(forms_.modulo_power(a.form, bits), forms_.modulo_power(b.form, bits));
-    const Wide all = Wide{1} << bits;
-    if (difference != no_form && forms_.range_of(difference).within({1 - all, all - 1})) {
-      result.form = forms_.zero(difference);
-    } else {
-      const Exact one = exact(block, a, bits, false, Otherwise::wrap);
-      const Exact other = exact(block, b, bits, false, Otherwise::wrap);
-      if (one.form == no_form || other.form == no_form) return {};
-      result = {forms_.zero(forms_.subtract(one.form, other.form)),
-                united(one.conditions, other.conditions)};
-    }
-    if (word == "ne") result.form = forms_.opposite(result.form);
+    result = equal(value.block, a, b, bits);
+  } else if (word == "lt" || word == "ge") {
+    result = less(value.block, a, b, bits, is_signed(type));
   } else {
-    const Exact one = exact(block, a, bits, is_signed(type), Otherwise::wrap);
-    const Exact other = exact(block, b, bits, is_signed(type), Otherwise::wrap);
-    if (one.form == no_form || other.form == no_form) return {};
-    const bool is_less = word[0] == 'l';
-    const bool has_equal = word == "le" || word == "ls" || word == "ge" || word == "hs";
-    // a < b: a − b < 0; a ≤ b: not b < a.
-    const bool is_swapped = is_less == has_equal;
-    const FormId left = is_swapped ? other.form : one.form;
-    const FormId right = is_swapped ? one.form : other.form;
-    const Interval range = is_swapped ? other.range - one.range : one.range - other.range;
-    result = {forms_.negative(forms_.subtract(left, right), range),
-              united(one.conditions, other.conditions)};
-    if (has_equal) result.form = forms_.opposite(result.form);
+    result = less(value.block, b, a, bits, is_signed(type));
   }
-  if (value.operand == 1) result.form = forms_.opposite(result.form);
-  if (instruction.operands.size() > written + 2) {
-    const Meaning with = operand(at, instruction.operands[written + 2], 1);
-    if (with.form == no_form) return {};
-    result.conditions = united(result.conditions, with.conditions);
-    if (instruction.has("and")) {
-      result.form = forms_.both(result.form, with.form);
-    } else if (instruction.has("or")) {
-      result.form = forms_.either(result.form, with.form);
-    } else {
-      result.form = forms_.select(with.form, forms_.opposite(result.form), result.form);
-    }
-  }
-  return result;
+  const bool is_opposite = word == "ne" || word == "le" || word == "ge";
+  if (is_opposite != (value.operand == 1)) result.form = forms_.opposite(result.form);
+  if (instruction.operands.size() == written + 2) return result;
+  const Meaning with = operand(at, instruction.operands[written + 2], 1);
+  return combined(instruction.has("and")  ? "and"
+                  : instruction.has("or") ? "or"
+                                          : "xor",
+                  result, with);
+}
+
+/// Of two predicates; of the first alone for "not".
+Meaning KernelForms::combined(std::string_view word, const Meaning& a, const Meaning& b) {
+  const ConditionSet conditions = united(a.conditions, b.conditions);
+  if (word == "not") return {forms_.opposite(a.form), a.conditions};
+  if (word == "and") return {forms_.both(a.form, b.form), conditions};
+  if (word == "or") return {forms_.either(a.form, b.form), conditions};
+  return {forms_.select(b.form, forms_.opposite(a.form), a.form), conditions};
 }
 
 Meaning KernelForms::converted(const Value& value, const Instruction& instruction) {
   const Type to = instruction.type(1);
   const Type from = instruction.type(0);
-  if (!is_integer(to) || !is_integer(from) || instruction.has("sat")) return {};
+  if (!is_integer(to) || !is_integer(from) || instruction.has("sat") ||
+      instruction.operands.size() != 2) {
+    return {};
+  }
   const unsigned to_bits = bits_in(to);
   const unsigned from_bits = bits_in(from);
   const unsigned register_bits = bits_in(kernel_.registers[value.reg].type);
@@ -1132,269 +1153,290 @@ Meaning KernelForms::converted(const Value& value, const Instruction& instructio
   return {number.form, number.conditions};
 }
 
+/// Of `mov`, which takes vectors apart and puts them together.
+Meaning KernelForms::moved(ValueId id, const Instruction& instruction) {
+  const Value& value = ssa_[id];
+  const auto& operands = instruction.operands;
+  const unsigned bits = bits_in(instruction.type());
+  if (operands.size() != 2) return {};
+  const Operand& from = operands[1];
+  const auto whole_number = [&](const Operand& part, unsigned width) {
+    const Meaning read = operand(value.instruction, part, width);
+    return exact(value.block, read, width, false, Otherwise::condition);
+  };
+  if (from.kind == Operand::Kind::vector) {
+    // The first element is the lowest.
+    const auto count = static_cast<unsigned>(from.items.size());
+    if (operands[0].kind == Operand::Kind::vector || count < 2 || bits > 64) return {};
+    Meaning sum{forms_.constant(0), 0};
+    for (unsigned i = 0; i < count; ++i) {
+      const Exact part = whole_number(from.items[i], bits / count);
+      const std::int64_t factor = std::int64_t{1} << (bits / count * i);
+      sum = {forms_.add(sum.form, forms_.scale(part.form, factor)),
+             united(sum.conditions, part.conditions)};
+    }
+    return {forms_.modulo_power(sum.form, bits), sum.conditions};
+  }
+  if (operands[0].kind == Operand::Kind::vector) {
+    const unsigned width = bits / static_cast<unsigned>(operands[0].items.size());
+    const unsigned place = width * value.item;
+    if (place == 0) {
+      const Meaning all = operand(value.instruction, from, bits);
+      return {forms_.modulo_power(all.form, width), all.conditions};
+    }
+    if (place > 62) return {};
+    const Exact all = whole_number(from, bits);
+    const FormId part =
+        forms_.quotient(all.form, forms_.constant(std::int64_t{1} << place), all.range);
+    return {forms_.modulo_power(part, width), all.conditions};
+  }
+  const Meaning whole = operand(value.instruction, from, bits);
+  if (instruction.type() == Type::pred) return whole;
+  return {forms_.modulo_power(whole.form, bits), whole.conditions};
+}
+
+/// Of mul and mad.
+Meaning KernelForms::multiplied(const Value& value, const Instruction& instruction,
+                                const Sources& in) {
+  const unsigned bits = in.bits;
+  const bool is_wide = instruction.has("wide");
+  Meaning product{forms_.multiply(in.a.form, in.b.form), united(in.a.conditions, in.b.conditions)};
+  if (!instruction.has("lo")) {
+    if (bits > 32) return {};
+    const Exact one = exact(value.block, in.a, bits, in.is_signed, Otherwise::condition);
+    const Exact other = exact(value.block, in.b, bits, in.is_signed, Otherwise::condition);
+    product = {forms_.multiply(one.form, other.form), united(one.conditions, other.conditions)};
+    if (instruction.has("hi")) {
+      product.form = forms_.quotient(product.form, forms_.constant(std::int64_t{1} << bits),
+                                     one.range * other.range);
+    }
+  }
+  const unsigned width = is_wide ? 2 * bits : bits;
+  if (instruction.opcode == "mad") {
+    const Meaning added = operand(value.instruction, instruction.operands[3], width);
+    product = {forms_.add(product.form, added.form), united(product.conditions, added.conditions)};
+  }
+  return {forms_.modulo_power(product.form, width), product.conditions};
+}
+
+/// What a shift by a number that is not known multiplies or divides by, while the number is less
+/// than the bits of the register.
+Meaning KernelForms::power_of(std::uint32_t block, const Meaning& amount, unsigned bits) {
+  const Exact by = exact(block, amount, 32, false, Otherwise::condition);
+  const Interval wanted{0, std::min(bits, 32U) - 1};
+  if (by.form == no_form) return {};
+  const ConditionSet fits = by.range.within(wanted) ? 0 : condition(by.form, wanted);
+  return {forms_.power(by.form), united(by.conditions, fits)};
+}
+
+/// Of shl and shr.
+Meaning KernelForms::shifted(const Value& value, const Instruction& instruction,
+                             const Sources& in) {
+  const bool is_left = instruction.opcode == "shl";
+  const auto whole = [&] {
+    return exact(value.block, in.a, in.bits, in.is_signed, Otherwise::condition);
+  };
+  const auto known = forms_.constant_of(in.b.form);
+  if (!known) {
+    const Meaning power = power_of(value.block, in.b, in.bits);
+    if (is_left) {
+      return {forms_.modulo_power(forms_.multiply(in.a.form, power.form), in.bits),
+              united(in.a.conditions, power.conditions)};
+    }
+    const Exact number = whole();
+    return {forms_.modulo_power(forms_.quotient(number.form, power.form, number.range), in.bits),
+            united(number.conditions, power.conditions)};
+  }
+  const auto bits = std::int64_t{in.bits};
+  const std::int64_t by = *known < 0 || *known > bits ? bits : *known;
+  const bool is_sign = !is_left && in.is_signed && by >= bits - 1;
+  if (by >= bits && !is_sign) return {forms_.constant(0), 0};
+  if (is_left) {
+    if (by > 62) return {};
+    return {forms_.modulo_power(forms_.scale(in.a.form, std::int64_t{1} << by), in.bits),
+            in.a.conditions};
+  }
+  const Exact number = whole();
+  FormId form = no_form;
+  if (is_sign) {
+    form = forms_.scale(forms_.negative(number.form, number.range), -1);  // 0 or −1
+  } else if (by <= 62) {
+    form = forms_.quotient(number.form, forms_.constant(std::int64_t{1} << by), number.range);
+  }
+  return {forms_.modulo_power(form, in.bits), number.conditions};
+}
+
+/// Of div, rem, min and max.
+Meaning KernelForms::divided(const Value& value, const Instruction& instruction,
+                             const Sources& in) {
+  const bool is_division = instruction.opcode == "div" || instruction.opcode == "rem";
+  const Otherwise otherwise = is_division ? Otherwise::condition : Otherwise::wrap;
+  const Exact one = exact(value.block, in.a, in.bits, in.is_signed, otherwise);
+  const Exact other = exact(value.block, in.b, in.bits, in.is_signed, otherwise);
+  if (one.form == no_form || other.form == no_form) return {};
+  FormId form = no_form;
+  if (!is_division) {
+    form = forms_.extreme(instruction.opcode == "min" ? AtomKind::minimum : AtomKind::maximum,
+                          one.form, other.form);
+  } else if (in.is_signed && (one.range.low < 0 || other.range.low <= 0)) {
+    form = forms_.truncated(
+        instruction.opcode == "div" ? AtomKind::truncated_quotient : AtomKind::truncated_remainder,
+        one.form, other.form);
+  } else if (instruction.opcode == "div") {
+    form = forms_.quotient(one.form, other.form, one.range);
+  } else {
+    form = forms_.remainder(one.form, other.form, one.range);
+  }
+  return {forms_.modulo_power(form, in.bits), united(one.conditions, other.conditions)};
+}
+
+/// Of bfe, bfi and prmt with known places.
+Meaning KernelForms::rearranged(const Value& value, const Instruction& instruction,
+                                const Sources& in) {
+  const auto number = [&](std::size_t at) {
+    return forms_.constant_of(operand(value.instruction, instruction.operands[at], 32).form);
+  };
+  const auto below = [&](FormId form, std::int64_t bits) {
+    return forms_.remainder(form, forms_.constant(std::int64_t{1} << bits));
+  };
+  const auto fits = [&](const std::optional<std::int64_t>& from,
+                        const std::optional<std::int64_t>& count) {
+    return from && count && *from >= 0 && *count >= 0 &&
+           *from + *count <= std::min<std::int64_t>(in.bits, 62);
+  };
+  const ConditionSet conditions = united(in.a.conditions, in.b.conditions);
+  if (instruction.opcode == "bfe") {
+    const auto from = forms_.constant_of(in.b.form);
+    const auto count = number(3);
+    if (in.is_signed || !fits(from, count)) return {};
+    return {forms_.quotient(below(in.a.form, *from + *count),
+                            forms_.constant(std::int64_t{1} << *from)),
+            conditions};
+  }
+  if (instruction.opcode == "bfi") {
+    const auto from = number(3);
+    const auto count = number(4);
+    if (!fits(from, count)) return {};
+    const FormId cleared = forms_.add(forms_.subtract(in.b.form, below(in.b.form, *from + *count)),
+                                      below(in.b.form, *from));
+    const FormId inserted = forms_.scale(below(in.a.form, *count), std::int64_t{1} << *from);
+    return {forms_.modulo_power(forms_.add(cleared, inserted), in.bits), conditions};
+  }
+  const auto selector = number(3);
+  if (!selector || instruction.modifiers.size() != 1) return {};
+  FormId sum = forms_.constant(0);
+  for (unsigned place = 0; place < 4; ++place) {
+    const auto from = static_cast<unsigned>(*selector >> (4 * place) & 15);
+    if (from > 7) return {};  // a sign, repeated
+    const FormId up_to = below(from < 4 ? in.a.form : in.b.form, std::int64_t{8} * (from % 4 + 1));
+    const FormId byte =
+        forms_.quotient(up_to, forms_.constant(std::int64_t{1} << (8 * (from % 4))));
+    sum = forms_.add(sum, forms_.scale(byte, std::int64_t{1} << (8 * place)));
+  }
+  return {forms_.modulo_power(sum, in.bits), conditions};
+}
+
+namespace {
+
+/// Destination and sources of an integer instruction without flags.
+std::size_t operands_of(std::string_view opcode) {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 8> others{{{"neg", 2},
+                                                                            {"not", 2},
+                                                                            {"abs", 2},
+                                                                            {"mad", 4},
+                                                                            {"selp", 4},
+                                                                            {"bfe", 4},
+                                                                            {"prmt", 4},
+                                                                            {"bfi", 5}}};
+  for (const auto& [word, count] : others) {
+    if (word == opcode) return count;
+  }
+  return 3;
+}
+
+}  // namespace
+
+/// Of integer instructions that need no flags.
+Meaning KernelForms::computed(const Value& value, const Instruction& instruction) {
+  const std::string_view opcode = instruction.opcode;
+  const auto is_one_of = [&](std::initializer_list<std::string_view> words) {
+    return std::ranges::find(words, opcode) != words.end();
+  };
+  const auto& operands = instruction.operands;
+  const bool is_unary = is_one_of({"neg", "not", "abs"});
+  if (operands.size() != operands_of(opcode)) return {};
+  Sources in{.bits = bits_in(instruction.type()), .is_signed = is_signed(instruction.type())};
+  in.a = operand(value.instruction, operands[1], in.bits);
+  in.b =
+      is_unary ? Meaning{forms_.constant(0), 0} : operand(value.instruction, operands[2], in.bits);
+  if (in.a.form == no_form || in.b.form == no_form) return {};
+  if (instruction.type() == Type::pred) {
+    return is_one_of({"not", "and", "or", "xor"}) ? combined(opcode, in.a, in.b) : Meaning{};
+  }
+  const auto made = [&](FormId form) -> Meaning {
+    return {forms_.modulo_power(form, in.bits), united(in.a.conditions, in.b.conditions)};
+  };
+  if (opcode == "add") return made(forms_.add(in.a.form, in.b.form));
+  if (opcode == "sub") return made(forms_.subtract(in.a.form, in.b.form));
+  if (opcode == "neg") return made(forms_.scale(in.a.form, -1));
+  if (opcode == "not") return made(forms_.subtract(forms_.constant(-1), in.a.form));
+  if (is_one_of({"and", "or", "xor"})) {
+    const AtomKind kind = opcode == "and"  ? AtomKind::bit_and
+                          : opcode == "or" ? AtomKind::bit_or
+                                           : AtomKind::bit_xor;
+    return made(forms_.bits(kind, in.a.form, in.b.form));
+  }
+  if (is_one_of({"mul", "mad"})) return multiplied(value, instruction, in);
+  if (is_one_of({"shl", "shr"})) return shifted(value, instruction, in);
+  if (is_one_of({"div", "rem", "min", "max"})) return divided(value, instruction, in);
+  if (is_one_of({"bfe", "bfi", "prmt"})) return rearranged(value, instruction, in);
+  if (opcode == "abs") {
+    const Exact whole = exact(value.block, in.a, in.bits, true, Otherwise::wrap);
+    const FormId form = forms_.select(forms_.negative(whole.form, whole.range),
+                                      forms_.scale(whole.form, -1), whole.form);
+    return {forms_.modulo_power(form, in.bits), whole.conditions};
+  }
+  if (opcode == "selp") {
+    const Meaning predicate = operand(value.instruction, operands[3], 1);
+    const Meaning both = made(chosen(value.block, predicate.form, in.a.form, in.b.form));
+    return {both.form, united(both.conditions, predicate.conditions)};
+  }
+  return {};
+}
+
 Meaning KernelForms::meaning_of(ValueId id, const Instruction& instruction) {
   const Value& value = ssa_[id];
   const std::string_view opcode = instruction.opcode;
-  const std::uint32_t at = value.instruction;
-  const std::uint32_t block = value.block;
   const Type type = instruction.type();
-  const unsigned bits = bits_in(type);
-  const auto& operands = instruction.operands;
-
-  if (std::ranges::any_of(operands, &Operand::address)) return loaded(id, instruction);
+  if (std::ranges::any_of(instruction.operands, &Operand::address)) return loaded(id, instruction);
   if (opcode == "call") return hide(id, Reason::call);
   for (const std::string_view one :
        {"shfl", "vote", "activemask", "match", "redux", "elect", "bar", "barrier"}) {
     if (opcode == one) return hide(id, Reason::other_lanes);
   }
+  const bool is_whole = is_integer(type) && (opcode != "cvt" || is_integer(instruction.type(1)));
+  if (!is_whole && type != Type::pred) {
+    return hide(id, bits_in(type) == 0 ? Reason::operation : Reason::floating);
+  }
+  if (opcode == "mov" && instruction.operands.size() == 2 &&
+      instruction.operands[1].kind == Operand::Kind::special &&
+      special(instruction.operands[1].special) == no_form) {
+    return hide(id, Reason::special);
+  }
+  Meaning meaning;
+  const bool keeps_carry = instruction.has("cc") || opcode == "addc" || opcode == "subc";
   if (opcode == "setp") {
-    const Meaning meaning = compared(value, instruction);
-    if (meaning.form != no_form) return meaning;
-    return hide(id, is_integer(type) ? Reason::operation : Reason::floating);
+    meaning = compared(value, instruction);
+  } else if (opcode == "cvt") {
+    meaning = converted(value, instruction);
+  } else if (opcode == "mov") {
+    meaning = moved(id, instruction);
+  } else if (opcode == "cvta" && instruction.operands.size() == 2) {
+    meaning = operand(value.instruction, instruction.operands[1], bits_in(type));
+  } else if (!keeps_carry && !instruction.has("sat")) {
+    meaning = computed(value, instruction);
   }
-  if (opcode == "cvt") {
-    const Meaning meaning = converted(value, instruction);
-    if (meaning.form != no_form) return meaning;
-    const bool is_whole = is_integer(type) && is_integer(instruction.type(1));
-    return hide(id, is_whole ? Reason::operation : Reason::floating);
-  }
-  const bool is_predicate = type == Type::pred;
-  if (!is_integer(type) && !is_predicate) {
-    return hide(id, bits == 0 ? Reason::operation : Reason::floating);
-  }
-  // A source that is not followed further hides the result: its own reason is told where it is met.
-  const auto in = [&](std::size_t i, unsigned width) -> Meaning {
-    return i < operands.size() ? operand(at, operands[i], width) : Meaning{};
-  };
-  const auto made = [&](FormId form, ConditionSet conditions) -> Meaning {
-    if (!is_predicate) form = forms_.modulo_power(form, bits);
-    return {form, conditions};
-  };
-  const auto number = [&](const Meaning& meaning, bool reads_signed, Otherwise otherwise) {
-    return meaning.form == no_form ? Exact{} : exact(block, meaning, bits, reads_signed, otherwise);
-  };
-  const bool reads_signed = is_signed(type);
-
-  if (opcode == "mov" && operands.size() == 2) {
-    const Operand& from = operands[1];
-    if (from.kind == Operand::Kind::vector) {
-      // The first element is the lowest.
-      if (from.items.empty() || operands[0].kind == Operand::Kind::vector) return {};
-      const auto width = bits / static_cast<unsigned>(from.items.size());
-      Meaning sum{forms_.constant(0), 0};
-      if (width != 8 && width != 16 && width != 32) return hide(id, Reason::operation);
-      for (std::size_t i = 0; i < from.items.size(); ++i) {
-        const Meaning part = operand(at, from.items[i], width);
-        if (part.form == no_form) return hide(id, Reason::operation);
-        const Exact whole = exact(block, part, width, false, Otherwise::condition);
-        const std::int64_t factor = std::int64_t{1} << (width * i);
-        sum = {forms_.add(sum.form, forms_.scale(whole.form, factor)),
-               united(sum.conditions, whole.conditions)};
-      }
-      return made(sum.form, sum.conditions);
-    }
-    if (from.kind == Operand::Kind::special && special(from.special) == no_form) {
-      return hide(id, Reason::special);
-    }
-    const Meaning whole = in(1, bits);
-    if (whole.form == no_form) return hide(id, Reason::operation);
-    if (operands[0].kind == Operand::Kind::vector) {
-      const auto width = bits / static_cast<unsigned>(operands[0].items.size());
-      if (value.item == 0) return {forms_.modulo_power(whole.form, width), whole.conditions};
-      if (width * value.item > 62) return hide(id, Reason::operation);
-      const Exact all = number(whole, false, Otherwise::condition);
-      const FormId part = forms_.quotient(
-          all.form, forms_.constant(std::int64_t{1} << (width * value.item)), all.range);
-      return {forms_.modulo_power(part, width), all.conditions};
-    }
-    return is_predicate ? whole : made(whole.form, whole.conditions);
-  }
-  if (opcode == "cvta") {
-    const Meaning whole = in(1, bits);
-    return whole.form == no_form ? hide(id, Reason::operation) : whole;
-  }
-  if (instruction.has("sat") || instruction.has("cc") || opcode == "addc" || opcode == "subc") {
-    return hide(id, Reason::operation);
-  }
-
-  const Meaning a = in(1, bits);
-  const Meaning b = in(2, bits);
-  const bool needs_two = opcode != "neg" && opcode != "not" && opcode != "abs";
-  if (a.form == no_form || (needs_two && b.form == no_form)) return hide(id, Reason::operation);
-  const ConditionSet both = needs_two ? united(a.conditions, b.conditions) : a.conditions;
-  const auto shift = [&](const Meaning& amount) -> std::optional<std::int64_t> {
-    const auto by = forms_.constant_of(amount.form);
-    if (!by) return std::nullopt;
-    return *by < 0 || *by > std::int64_t{bits} ? std::int64_t{bits} : *by;
-  };
-
-  // What a shift by a number that is not known multiplies or divides by, while it is less than the
-  // bits of the register.
-  const auto power_of = [&](const Meaning& amount) -> Meaning {
-    const Exact by = exact(block, amount, 32, false, Otherwise::condition);
-    const Interval wanted{0, std::min(bits, 32U) - 1};
-    if (by.form == no_form) return {};
-    const ConditionSet fits = by.range.within(wanted) ? 0 : condition(by.form, wanted);
-    return {forms_.power(by.form), united(by.conditions, fits)};
-  };
-
-  if (is_predicate) {
-    if (opcode == "not") return {forms_.opposite(a.form), both};
-    if (opcode == "and") return {forms_.both(a.form, b.form), both};
-    if (opcode == "or") return {forms_.either(a.form, b.form), both};
-    if (opcode == "xor") {
-      return {forms_.select(b.form, forms_.opposite(a.form), a.form), both};
-    }
-    return hide(id, Reason::operation);
-  }
-  if (opcode == "add") return made(forms_.add(a.form, b.form), both);
-  if (opcode == "sub") return made(forms_.subtract(a.form, b.form), both);
-  if (opcode == "neg") return made(forms_.scale(a.form, -1), both);
-  if (opcode == "not") {
-    return made(forms_.subtract(forms_.constant(-1), a.form), both);
-  }
-  if (opcode == "mul" || opcode == "mad") {
-    FormId product = no_form;
-    ConditionSet conditions = both;
-    if (instruction.has("lo")) {
-      product = forms_.multiply(a.form, b.form);
-    } else if (bits <= 32) {
-      const Exact one = number(a, reads_signed, Otherwise::condition);
-      const Exact other = number(b, reads_signed, Otherwise::condition);
-      product = forms_.multiply(one.form, other.form);
-      conditions = united(one.conditions, other.conditions);
-      if (instruction.has("hi")) {
-        product = forms_.quotient(product, forms_.constant(std::int64_t{1} << bits),
-                                  one.range * other.range);
-      }
-    } else {
-      return hide(id, Reason::operation);
-    }
-    if (opcode == "mul") {
-      return {forms_.modulo_power(product, instruction.has("wide") ? 2 * bits : bits), conditions};
-    }
-    const unsigned width = instruction.has("wide") ? 2 * bits : bits;
-    const Meaning c = in(3, width);
-    if (c.form == no_form) return hide(id, Reason::operation);
-    return {forms_.modulo_power(forms_.add(product, c.form), width),
-            united(conditions, c.conditions)};
-  }
-  if (opcode == "shl") {
-    const auto by = shift(b);
-    if (!by) {
-      const Meaning factor = power_of(b);
-      if (factor.form == no_form) return hide(id, Reason::operation);
-      return made(forms_.multiply(a.form, factor.form), united(a.conditions, factor.conditions));
-    }
-    if (*by >= std::int64_t{bits}) return {forms_.constant(0), 0};
-    if (*by > 62) return hide(id, Reason::operation);
-    return made(forms_.scale(a.form, std::int64_t{1} << *by), both);
-  }
-  if (opcode == "shr") {
-    auto by = shift(b);
-    if (!by) {
-      const Meaning divisor = power_of(b);
-      if (divisor.form == no_form) return hide(id, Reason::operation);
-      const Exact whole = number(a, reads_signed, Otherwise::condition);
-      return made(forms_.quotient(whole.form, divisor.form, whole.range),
-                  united(whole.conditions, divisor.conditions));
-    }
-    if (*by >= std::int64_t{bits}) {
-      if (!reads_signed) return {forms_.constant(0), b.conditions};
-      by = bits - 1;
-    }
-    const Exact whole = number(a, reads_signed, Otherwise::condition);
-    if (reads_signed && *by == std::int64_t{bits} - 1) {
-      // The sign alone: 0 or −1.
-      return made(forms_.scale(forms_.negative(whole.form, whole.range), -1), whole.conditions);
-    }
-    if (*by > 62) return hide(id, Reason::operation);
-    return made(forms_.quotient(whole.form, forms_.constant(std::int64_t{1} << *by), whole.range),
-                united(whole.conditions, b.conditions));
-  }
-  if (opcode == "and" || opcode == "or" || opcode == "xor") {
-    const AtomKind kind = opcode == "and"  ? AtomKind::bit_and
-                          : opcode == "or" ? AtomKind::bit_or
-                                           : AtomKind::bit_xor;
-    return made(forms_.bits(kind, a.form, b.form), both);
-  }
-  if (opcode == "div" || opcode == "rem") {
-    const Exact one = number(a, reads_signed, Otherwise::condition);
-    const Exact other = number(b, reads_signed, Otherwise::condition);
-    if (one.form == no_form || other.form == no_form) return {};
-    FormId form = no_form;
-    if (!reads_signed || (one.range.low >= 0 && other.range.low > 0)) {
-      form = opcode == "div" ? forms_.quotient(one.form, other.form, one.range)
-                             : forms_.remainder(one.form, other.form, one.range);
-    } else {
-      form = forms_.truncated(
-          opcode == "div" ? AtomKind::truncated_quotient : AtomKind::truncated_remainder, one.form,
-          other.form);
-    }
-    return made(form, united(one.conditions, other.conditions));
-  }
-  if (opcode == "min" || opcode == "max") {
-    const Exact one = number(a, reads_signed, Otherwise::wrap);
-    const Exact other = number(b, reads_signed, Otherwise::wrap);
-    if (one.form == no_form || other.form == no_form) return {};
-    const AtomKind kind = opcode == "min" ? AtomKind::minimum : AtomKind::maximum;
-    return made(forms_.extreme(kind, one.form, other.form),
-                united(one.conditions, other.conditions));
-  }
-  if (opcode == "abs") {
-    const Exact whole = number(a, true, Otherwise::wrap);
-    const FormId form = forms_.select(forms_.negative(whole.form, whole.range),
-                                      forms_.scale(whole.form, -1), whole.form);
-    return made(form, whole.conditions);
-  }
-  if (opcode == "selp") {
-    const Meaning predicate = in(3, 1);
-    if (predicate.form == no_form) return hide(id, Reason::operation);
-    return made(forms_.select(predicate.form, a.form, b.form), united(both, predicate.conditions));
-  }
-  if (opcode == "bfe" && !reads_signed) {
-    const Meaning length = in(3, 32);
-    const auto from = forms_.constant_of(b.form);
-    const auto count = forms_.constant_of(length.form);
-    if (!from || !count || *from < 0 || *count < 0 || *from + *count > std::int64_t{bits} ||
-        *from + *count > 62) {
-      return hide(id, Reason::operation);
-    }
-    const FormId low =
-        forms_.remainder(a.form, forms_.constant(std::int64_t{1} << (*from + *count)));
-    return made(forms_.quotient(low, forms_.constant(std::int64_t{1} << *from)), a.conditions);
-  }
-  if (opcode == "bfi") {
-    const auto from = forms_.constant_of(in(3, 32).form);
-    const auto count = forms_.constant_of(in(4, 32).form);
-    if (!from || !count || *from < 0 || *count < 0 || *from + *count > std::int64_t{bits} ||
-        *from + *count > 62) {
-      return hide(id, Reason::operation);
-    }
-    const auto below = [&](FormId form, std::int64_t power) {
-      return forms_.remainder(form, forms_.constant(std::int64_t{1} << power));
-    };
-    const FormId cleared =
-        forms_.add(forms_.subtract(b.form, below(b.form, *from + *count)), below(b.form, *from));
-    return made(forms_.add(cleared, forms_.scale(below(a.form, *count), std::int64_t{1} << *from)),
-                both);
-  }
-  if (opcode == "prmt" && bits == 32 && instruction.modifiers.size() == 1) {
-    const auto selector = forms_.constant_of(in(3, 32).form);
-    if (!selector) return hide(id, Reason::operation);
-    FormId sum = forms_.constant(0);
-    for (unsigned place = 0; place < 4; ++place) {
-      const auto chosen_byte = static_cast<unsigned>(*selector >> (4 * place) & 15);
-      if (chosen_byte > 7) return hide(id, Reason::operation);  // a sign, repeated
-      const unsigned from = chosen_byte % 4;
-      const FormId up_to = forms_.remainder(chosen_byte < 4 ? a.form : b.form,
-                                            forms_.constant(std::int64_t{1} << (8 * (from + 1))));
-      const FormId byte = forms_.quotient(up_to, forms_.constant(std::int64_t{1} << (8 * from)));
-      sum = forms_.add(sum, forms_.scale(byte, std::int64_t{1} << (8 * place)));
-    }
-    return made(sum, both);
-  }
-  return hide(id, Reason::operation);
+  return meaning.form == no_form ? hide(id, Reason::operation) : meaning;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -1502,5 +1544,7 @@ std::string KernelForms::text(const Condition& condition) const {
   if (is_high_open || !is_low_open) out += " < " + end(condition.range.high + 1);
   return out;
 }
+
+// NOLINTEND(misc-no-recursion)
 
 }  // namespace strata::access

@@ -13,9 +13,13 @@
 #include "harness/access/ptx.hpp"
 #include "harness/access/ssa.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -149,11 +153,45 @@ class KernelForms {
     std::vector<std::pair<ValueId, bool>> values = {};  ///< and whether they are taken away
     FormId constant = 0;
   };
+  /// A phi that is start + passes × step.
+  struct Recurrence {
+    ValueId phi = no_value;
+    unsigned bits = 0;
+    Meaning start;
+    Meaning step;
+  };
+  /// A loop goes on while the recurrence + ahead is less than the bound (or more, or not equal).
+  struct Test {
+    const Recurrence* of = nullptr;
+    Meaning ahead;
+    Meaning bound;
+    ConditionSet conditions = 0;
+    bool is_inequality = false;
+    bool is_less = true;
+    bool allows_equal = false;
+    bool is_signed = false;
+  };
+  /// Passes before the last one, while the conditions hold; what the recurrence lies in.
+  struct Passes {
+    FormId last = no_form;
+    Wide most = 0;
+    ConditionSet conditions = 0;
+    std::optional<Interval> carried;
+  };
+
+  /// The first two sources of an instruction.
+  struct Sources {
+    Meaning a;
+    Meaning b;
+    unsigned bits = 0;
+    bool is_signed = false;
+  };
 
   void enter(std::uint32_t block);
   void add_facts(std::uint32_t block, const Meaning& predicate, bool truth, unsigned depth);
   void add_fact(std::uint32_t block, FormId form, const Interval& range, ConditionSet conditions);
   [[nodiscard]] std::vector<std::int64_t> multiples_of(FormId form, FormId other) const;
+  [[nodiscard]] Proof narrowed(std::uint32_t block, FormId form, Proof proof, bool with_conditions);
   [[nodiscard]] Proof prove(std::uint32_t block, FormId form, const Interval& wanted,
                             bool needs_no_conditions = false);
   [[nodiscard]] Exact exact(std::uint32_t block, const Meaning& meaning, unsigned bits,
@@ -164,20 +202,49 @@ class KernelForms {
   void solve_header(std::uint32_t block);
   [[nodiscard]] bool find_step(ValueId from, ValueId phi, std::uint32_t loop, Step& step,
                                unsigned depth);
+  [[nodiscard]] bool take_step(std::uint32_t instruction, std::size_t operand, std::uint32_t loop,
+                               bool is_minus, Step& into);
+  [[nodiscard]] bool is_made_of_invariants(ValueId value, std::uint32_t loop, unsigned depth);
   [[nodiscard]] bool is_invariant(ValueId value, std::uint32_t loop, unsigned depth);
   [[nodiscard]] Meaning sum_of(const Step& step, std::uint32_t header);
-  void count_passes(std::uint32_t loop, std::span<const ValueId> phis,
-                    std::span<const Meaning> starts, std::span<const Step> steps);
+  [[nodiscard]] std::optional<Recurrence> recurrence_of(ValueId phi);
+  [[nodiscard]] Meaning value_of(const Recurrence& one, std::uint32_t loop);
+  [[nodiscard]] std::optional<Test> test_of(std::uint32_t loop, std::uint32_t block,
+                                            std::span<const Recurrence> recurrences);
+  [[nodiscard]] std::optional<Test> test_on(std::uint32_t loop, std::uint32_t setp,
+                                            std::size_t side,
+                                            std::span<const Recurrence> recurrences);
+  [[nodiscard]] std::optional<Passes> passes_until_equal(const Test& test, std::uint32_t header);
+  [[nodiscard]] std::optional<Passes> passes_while_less(const Test& test, std::uint32_t header);
+  void count_passes(std::uint32_t loop, std::span<const Recurrence> recurrences);
   [[nodiscard]] Meaning meaning_of_phi(ValueId phi);
+  [[nodiscard]] std::optional<std::uint32_t> arm_of(std::uint32_t top, std::uint32_t from,
+                                                    std::uint32_t join) const;
   [[nodiscard]] Meaning gated(std::vector<std::pair<std::uint32_t, Meaning>> inputs,
                               std::uint32_t join, unsigned depth);
   [[nodiscard]] FormId chosen(std::uint32_t block, FormId predicate, FormId yes, FormId no);
   [[nodiscard]] Meaning branch_predicate(std::uint32_t block);
 
-  void evaluate(ValueId value);
-  [[nodiscard]] Meaning meaning_of(ValueId value, const ptx::Instruction& instruction);
-  [[nodiscard]] Meaning loaded(ValueId value, const ptx::Instruction& instruction);
+  void evaluate(ValueId id);
+  [[nodiscard]] Meaning meaning_of(ValueId id, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning loaded(ValueId id, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning moved(ValueId id, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning computed(const Value& value, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning multiplied(const Value& value, const ptx::Instruction& instruction,
+                                   const Sources& in);
+  [[nodiscard]] Meaning power_of(std::uint32_t block, const Meaning& amount, unsigned bits);
+  [[nodiscard]] Meaning shifted(const Value& value, const ptx::Instruction& instruction,
+                                const Sources& in);
+  [[nodiscard]] Meaning divided(const Value& value, const ptx::Instruction& instruction,
+                                const Sources& in);
+  [[nodiscard]] Meaning rearranged(const Value& value, const ptx::Instruction& instruction,
+                                   const Sources& in);
+  [[nodiscard]] Meaning equal(std::uint32_t block, const Meaning& a, const Meaning& b,
+                              unsigned bits);
+  [[nodiscard]] Meaning less(std::uint32_t block, const Meaning& a, const Meaning& b, unsigned bits,
+                             bool is_signed);
   [[nodiscard]] Meaning compared(const Value& value, const ptx::Instruction& instruction);
+  [[nodiscard]] Meaning combined(std::string_view word, const Meaning& a, const Meaning& b);
   [[nodiscard]] Meaning converted(const Value& value, const ptx::Instruction& instruction);
   [[nodiscard]] FormId operand_constant(const ptx::Operand& operand, unsigned bits);
   [[nodiscard]] Meaning hide(ValueId value, Reason reason);
@@ -195,7 +262,8 @@ class KernelForms {
   std::vector<Hidden> hidden_;
   std::unordered_map<std::uint32_t, std::uint32_t> left_;  // hidden in a loop → read behind it
   std::vector<LoopForms> loops_;
-  std::vector<std::vector<std::uint32_t>> exiting_;  // blocks with a way out, by loop
+  std::unordered_map<std::uint64_t, bool> invariant_;  // by loop and value
+  std::vector<std::vector<std::uint32_t>> exiting_;    // blocks with a way out, by loop
   std::vector<Condition> conditions_;
   std::unordered_multimap<FormId, std::uint32_t> condition_index_;
   std::vector<std::vector<std::uint32_t>> sets_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <set>
@@ -26,6 +27,9 @@ constexpr std::uint64_t pointer_alignment = 256;
 /// Roles of atoms of kind `warp`: its number along x in the block, and how many there are.
 constexpr std::uint32_t warp_number = 0;
 constexpr std::uint32_t warp_count = 1;
+constexpr std::uint32_t warp_case = 2;  // and what a case leaves open of a number
+/// Remainders that are told apart.
+constexpr std::int64_t most_cases = 128;
 /// Where the lanes of a pattern lie, so that no offset makes an address negative.
 constexpr std::uint64_t far_away = std::uint64_t{1} << 62U;
 
@@ -48,6 +52,54 @@ struct Pattern {
 };
 
 enum class Lane : std::uint8_t { on, off, open };
+
+bool is_on(Lane lane) {
+  return lane != Lane::off;
+}
+
+/// What was counted over all that an address may be.
+struct Tally {
+  Span parts{~std::uint64_t{0}, 0};
+  std::uint64_t ideal = 0;
+  bool is_ever_good = false;
+  bool is_ever_bad = false;
+  bool has_aligned = false;
+  std::vector<std::string> depends_on = {};
+
+  void add(std::uint64_t found, std::uint64_t best, bool is_bad) {
+    parts = {std::min(parts.least, found), std::max(parts.most, found)};
+    ideal = std::max(ideal, best);
+    (is_bad ? is_ever_bad : is_ever_good) = true;
+  }
+  void add(WarpAccess warp, bool is_shared) {
+    has_aligned = true;
+    const Traffic moved = traffic(Generation::cc7, warp);
+    if (!is_shared) {
+      std::uint64_t lowest = ~std::uint64_t{0};
+      for (const auto& address : warp.addresses)
+        lowest = std::min(lowest, address.value_or(lowest));
+      const std::uint64_t needed =
+          (lowest + moved.bytes_used - 1) / sector_bytes - lowest / sector_bytes + 1;
+      add(moved.sectors, (moved.bytes_used + sector_bytes - 1) / sector_bytes,
+          moved.sectors > needed);
+      return;
+    }
+    if (warp.width < bank_bytes) {
+      warp.width = bank_bytes;
+      for (auto& address : warp.addresses) {
+        if (address) *address -= *address % bank_bytes;
+      }
+    }
+    const std::uint64_t found = shared_wavefronts(warp);
+    const std::uint64_t best = (moved.bytes_used + wavefront_bytes - 1) / wavefront_bytes;
+    add(found, best, found > best);
+  }
+  void depend_on(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (std::ranges::count(depends_on, name) == 0) depends_on.push_back(name);
+    }
+  }
+};
 
 class Prover {
  public:
@@ -76,6 +128,11 @@ class Prover {
 
   void make_shapes();
   void find_varying();
+  [[nodiscard]] bool spread();
+  [[nodiscard]] bool branch_varies(std::uint32_t block);
+  [[nodiscard]] bool phi_varies(const Value& phi);
+  [[nodiscard]] bool special_varies(Special which);
+  [[nodiscard]] bool operands_vary(const Value& value, bool is_shuffle);
   [[nodiscard]] bool inputs_vary(const Hidden& hidden);
   [[nodiscard]] bool is_for_all_lanes(const Hidden& hidden);
   [[nodiscard]] bool varies(FormId form);
@@ -88,7 +145,18 @@ class Prover {
   [[nodiscard]] const Pattern& pattern_of(FormId form, std::size_t shape);
   [[nodiscard]] std::array<Lane, warp_lanes> lanes_of(FormId predicate, std::size_t shape);
   [[nodiscard]] std::optional<AccessProof> access_of(std::uint32_t i, std::uint32_t o);
+  using Lanes = std::array<Lane, warp_lanes>;
+  [[nodiscard]] std::vector<Lanes> who_takes_part(AccessProof& access, std::uint32_t block);
+  [[nodiscard]] std::optional<AtomId> base_of(FormId form) const;
+  [[nodiscard]] bool count(FormId form, std::size_t shape, const Lanes& lanes,
+                           const AccessProof& access, Tally& tally);
+  [[nodiscard]] FormId shared_part(FormId form);
+  [[nodiscard]] std::int64_t divisor_in(const Atom& atom) const;
+  [[nodiscard]] std::vector<FormId> cases_of(FormId form, Tally& tally);
+  void explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const;
+  void assume(AccessProof& access) const;
   void judge(AccessProof& access);
+  void judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes);
   void find_steps(AccessProof& access);
   void add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block);
   void find_space(AccessProof& access) const;
@@ -96,7 +164,6 @@ class Prover {
   [[nodiscard]] std::vector<std::string> leaves_of(FormId form) const;
   [[nodiscard]] std::vector<std::string> leaves_of(const Term& term) const;
   [[nodiscard]] std::uint64_t alignment(const Atom& atom, std::optional<AtomId> base) const;
-  void find_remedy(AccessProof& access, const Pattern& pattern) const;
 
   KernelForms& kernel_;
   Forms& forms_;
@@ -226,6 +293,63 @@ bool Prover::varies(FormId form) {
   return false;
 }
 
+bool Prover::branch_varies(std::uint32_t block) {
+  const BasicBlock& from = kernel_.flow().blocks[block];
+  return from.successors.size() > 1 && varies(kernel_.guard(from.end - 1).form);
+}
+
+/// Whether lanes may come to a join, or to a loop's header, by different ways or with different
+/// values.
+bool Prover::phi_varies(const Value& phi) {
+  const ControlFlow& flow = kernel_.flow();
+  const std::uint32_t top = flow.dominator[phi.block];
+  if (top == no_index || branch_varies(top)) return true;
+  for (std::size_t p = 0; p < phi.inputs.size(); ++p) {
+    std::uint32_t at = flow.blocks[phi.block].predecessors[p];
+    if (!is_reachable(flow, at)) continue;
+    if (varies(kernel_.of(phi.inputs[p]).form)) return true;
+    if (flow.dominates(phi.block, at)) continue;  // comes back to a loop's header
+    for (; at != top && at != no_index; at = flow.dominator[at]) {
+      if (branch_varies(at)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a register of the hardware differs between the lanes of a warp.
+bool Prover::special_varies(Special which) {
+  switch (which) {
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt:
+      return true;
+    default:
+      const FormId form = kernel_.special(which);
+      return form != no_form && varies(form);
+  }
+}
+
+bool Prover::operands_vary(const Value& value, bool is_shuffle) {
+  const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
+  if (is_shuffle) {
+    // What every lane gets does not follow from what it gives, but from whom it asks.
+    const Operand& source = instruction.operands[written_operands(instruction) + 1];
+    return varies(kernel_.operand(value.instruction, source, 32).form);
+  }
+  bool any = false;
+  for (const Operand& operand : instruction.operands) {
+    if (operand.address) return varies(kernel_.address(value.instruction, operand).form);
+    any = any || (operand.kind == Operand::Kind::special && special_varies(operand.special));
+  }
+  for_each_read(instruction, [&](std::uint32_t reg) {
+    const ValueId input = kernel_.ssa().read(value.instruction, reg);
+    any = any || input == no_value || varies(kernel_.of(input).form);
+  });
+  return any;
+}
+
 bool Prover::inputs_vary(const Hidden& hidden) {
   const Value& value = kernel_.ssa()[hidden.value];
   const ControlFlow& flow = kernel_.flow();
@@ -235,61 +359,14 @@ bool Prover::inputs_vary(const Hidden& hidden) {
       if (last_pass_varies_[loop]) return true;
     }
   }
-  const auto branch_varies = [&](std::uint32_t block) {
-    return flow.blocks[block].successors.size() > 1 &&
-           varies(kernel_.guard(flow.blocks[block].end - 1).form);
-  };
-  if (value.kind == Value::Kind::phi) {
-    const std::uint32_t top = flow.dominator[value.block];
-    if (top == no_index || branch_varies(top)) return true;
-    for (std::size_t p = 0; p < value.inputs.size(); ++p) {
-      std::uint32_t at = flow.blocks[value.block].predecessors[p];
-      if (!is_reachable(flow, at)) continue;
-      if (varies(kernel_.of(value.inputs[p]).form)) return true;
-      if (flow.dominates(value.block, at)) continue;  // comes back to a loop's header
-      for (; at != top && at != no_index; at = flow.dominator[at]) {
-        if (branch_varies(at)) return true;
-      }
-    }
-    return false;
+  if (value.kind == Value::Kind::phi) return phi_varies(value);
+  if (value.before != no_value && (varies(kernel_.guard(value.instruction).form) ||
+                                   (value.before != 0 && varies(kernel_.of(value.before).form)))) {
+    return true;
   }
-  const Instruction& instruction = kernel_.kernel().instructions[value.instruction];
-  if (value.before != no_value) {
-    if (varies(kernel_.guard(value.instruction).form)) return true;
-    if (value.before != 0 && varies(kernel_.of(value.before).form)) return true;
-  }
-  for (const Operand& operand : instruction.operands) {
-    if (operand.address && varies(kernel_.address(value.instruction, operand).form)) return true;
-    if (operand.kind != Operand::Kind::special) continue;
-    switch (operand.special) {
-      case Special::lanemask_eq:
-      case Special::lanemask_le:
-      case Special::lanemask_lt:
-      case Special::lanemask_ge:
-      case Special::lanemask_gt:
-        return true;
-      default:
-        if (varies(kernel_.special(operand.special)) &&
-            kernel_.special(operand.special) != no_form) {
-          return true;
-        }
-    }
-  }
-  if (hidden.reason == Reason::other_lanes) {
-    // What every lane gets does not follow from what it gives.
-    if (instruction.opcode != "shfl") return false;
-    const Operand& source = instruction.operands[written_operands(instruction) + 1];
-    return varies(kernel_.operand(value.instruction, source, 32).form);
-  }
-  bool any = false;
-  const bool is_memory = std::ranges::any_of(instruction.operands, &Operand::address);
-  if (!is_memory) {
-    for_each_read(instruction, [&](std::uint32_t reg) {
-      const ValueId input = kernel_.ssa().read(value.instruction, reg);
-      any = any || input == no_value || varies(kernel_.of(input).form);
-    });
-  }
-  return any;
+  if (hidden.reason != Reason::other_lanes) return operands_vary(value, false);
+  return kernel_.kernel().instructions[value.instruction].opcode == "shfl" &&
+         operands_vary(value, true);
 }
 
 /// Whether lanes of a warp get the same from what goes between them.
@@ -303,7 +380,9 @@ bool Prover::is_for_all_lanes(const Hidden& hidden) {
   }
   if (instruction.opcode != "shfl" || !instruction.has("idx") || value.operand != 0) return false;
   // From one lane of the whole warp; which one must be the same for all, asked later.
-  const Operand& segments = instruction.operands[written_operands(instruction) + 2];
+  const std::size_t sources = written_operands(instruction);
+  if (instruction.operands.size() < sources + 3) return false;
+  const Operand& segments = instruction.operands[sources + 2];
   const Meaning clamp = kernel_.operand(value.instruction, segments, 32);
   return clamp.form != no_form && forms_.constant_of(clamp.form) == std::int64_t{31};
 }
@@ -329,29 +408,25 @@ void Prover::find_varying() {
                      reason == Reason::undefined ||
                      (reason == Reason::other_lanes && !is_for_all_lanes(hidden));
   }
-  std::vector<std::vector<FormId>> exits(last_pass_varies_.size());
-  for (std::uint32_t loop = 0; loop < exits.size(); ++loop) {
-    for (const std::uint32_t block : kernel_.exiting(loop)) {
-      if (flow.blocks[block].successors.size() > 1) {
-        exits[loop].push_back(kernel_.guard(flow.blocks[block].end - 1).form);
-      }
-    }
+  while (spread()) {
   }
-  for (bool has_changed = true; has_changed;) {
-    has_changed = false;
-    for (std::size_t loop = 0; loop < exits.size(); ++loop) {
-      if (last_pass_varies_[loop]) continue;
-      if (std::ranges::any_of(exits[loop], [this](FormId form) { return varies(form); })) {
-        last_pass_varies_[loop] = true;
-        has_changed = true;
-      }
-    }
-    for (std::size_t h = 0; h < is_varying_.size(); ++h) {
-      if (is_varying_[h] || !inputs_vary(kernel_.hidden(static_cast<std::uint32_t>(h)))) continue;
-      is_varying_[h] = true;
-      has_changed = true;
-    }
+}
+
+/// Whether more was found to vary.
+bool Prover::spread() {
+  bool has_changed = false;
+  for (std::uint32_t loop = 0; loop < last_pass_varies_.size(); ++loop) {
+    const auto branch = [this](std::uint32_t block) { return branch_varies(block); };
+    if (last_pass_varies_[loop] || std::ranges::none_of(kernel_.exiting(loop), branch)) continue;
+    last_pass_varies_[loop] = true;
+    has_changed = true;
   }
+  for (std::size_t h = 0; h < is_varying_.size(); ++h) {
+    if (is_varying_[h] || !inputs_vary(kernel_.hidden(static_cast<std::uint32_t>(h)))) continue;
+    is_varying_[h] = true;
+    has_changed = true;
+  }
+  return has_changed;
 }
 
 std::array<Lane, warp_lanes> Prover::lanes_of(FormId predicate, std::size_t shape) {
@@ -500,6 +575,7 @@ std::vector<std::string> Prover::leaves_of(const Term& term) const {
   forms_.visit(term, [&](AtomId id) {
     const Atom& atom = forms_.atom(id);
     if (atom.operand_count != 0 && atom.kind != AtomKind::table) return;
+    if (atom.kind == AtomKind::warp && atom.which == warp_case) return;
     std::string name = atom.kind == AtomKind::warp
                            ? (atom.which == warp_count ? "blockDim.x" : "threadIdx.x / 32")
                            : kernel_.name(atom);
@@ -518,51 +594,241 @@ std::uint64_t Prover::alignment(const Atom& atom, std::optional<AtomId> base) co
   return is_base && atom.kind == AtomKind::parameter ? pointer_alignment : 1;
 }
 
-void Prover::find_remedy(AccessProof& access, const Pattern& pattern) const {
+/// The words for other uses of the indices, where one is sure.
+std::string remedy_of(const AccessProof& access, const Pattern& pattern) {
   const auto width = static_cast<std::int64_t>(access.width);
   const auto across = std::ranges::find(access.steps, "threadIdx.x", &IndexStep::index);
-  if (across == access.steps.end()) return;
+  if (across == access.steps.end()) return {};
+  const std::int64_t step = across->bytes.value_or(0);
   if (access.space == Space::shared) {
-    const std::int64_t step = across->bytes.value_or(0);
-    if (pattern.is_constant && step != 0 && step % 128 == 0 && pattern.offsets[1] == step) {
-      access.remedy = fmt::format(
-          "neighbouring lanes are {} bytes apart and meet in the same banks: pad the row from {} "
-          "to {} words",
-          step, step / 4, step / 4 + width / 4);
-    }
-    return;
+    const bool meets = pattern.is_constant && step != 0 && step % 128 == 0 && width >= 4 &&
+                       pattern.offsets[1] == step;
+    if (!meets) return {};
+    return fmt::format(
+        "neighbouring lanes are {} bytes apart and meet in the same banks: pad the row from {} to "
+        "{} words",
+        step, step / 4, step / 4 + width / 4);
   }
-  const bool is_far = !across->bytes || *across->bytes > width || *across->bytes < -width;
-  for (const IndexStep& other : access.steps) {
-    if (other.index != "threadIdx.x" && other.bytes == width && is_far &&
-        other.index.starts_with("loop") == false) {
-      access.remedy = fmt::format("threadIdx.x steps {} bytes while {} steps {}: swap their roles",
-                                  across->text, other.index, width);
-      return;
-    }
-  }
-  for (const IndexStep& other : access.steps) {
-    if (other.bytes == width && is_far && other.index.starts_with("loop")) {
-      access.remedy = fmt::format(
-          "threadIdx.x steps {} bytes while {} steps {}: let neighbouring lanes take neighbouring "
-          "passes, through shared memory if need be",
-          across->text, other.index, width);
-      return;
+  if (across->bytes && step <= width && step >= -width) return {};
+  for (const bool in_loops : {false, true}) {
+    for (const IndexStep& other : access.steps) {
+      if (other.index == "threadIdx.x" || other.bytes != width ||
+          other.index.starts_with("loop") != in_loops) {
+        continue;
+      }
+      return fmt::format("threadIdx.x steps {} bytes while {} steps {}: {}", across->text,
+                         other.index, width,
+                         in_loops ? "let neighbouring lanes take neighbouring passes, through "
+                                    "shared memory if need be"
+                                  : "swap their roles");
     }
   }
-  if (across->bytes && *across->bytes > width && *across->bytes <= 64) {
-    access.remedy = fmt::format(
-        "lanes are {} bytes apart and use {}: an array for each field, or one load of up to 16 "
-        "bytes of them",
-        *across->bytes, width);
-  }
+  if (step <= width || step > 64) return {};
+  return fmt::format(
+      "lanes are {} bytes apart and use {}: an array for each field, or one load of up to 16 bytes "
+      "of them",
+      step, width);
 }
 
 void Prover::add_conditions(AccessProof& access, ConditionSet conditions, std::uint32_t block) {
   for (const Condition& condition : kernel_.open_conditions(conditions, block)) {
     std::string one = kernel_.text(condition);
-    if (std::ranges::count(access.conditions, one) == 0)
-      access.conditions.push_back(std::move(one));
+    if (std::ranges::count(access.conditions, one) > 0) continue;
+    access.premises.push_back(condition);
+    access.conditions.push_back(std::move(one));
+  }
+}
+
+/// Switches off what the guard does; whether some lane that is on is left open.
+bool take_part(const std::array<Lane, warp_lanes>& told, std::array<Lane, warp_lanes>& lanes) {
+  bool is_open = false;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if (told[lane] == Lane::off) lanes[lane] = Lane::off;
+    is_open = is_open || (told[lane] == Lane::open && lanes[lane] != Lane::off);
+  }
+  return is_open;
+}
+
+/// Which lanes of each shape take part, as far as the guards tell.
+std::vector<Prover::Lanes> Prover::who_takes_part(AccessProof& access, std::uint32_t block) {
+  std::vector<Guard> guards = kernel_.guards(block);
+  if (kernel_.kernel().instructions[access.instruction].guard != no_index) {
+    guards.push_back({kernel_.guard(access.instruction), access.instruction});
+  }
+  std::vector<Lanes> lanes(shapes_.size());
+  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      lanes[shape][lane] = shapes_[shape].is_in_block[lane] ? Lane::on : Lane::off;
+  }
+  for (const Guard& guard : guards) {
+    const FormId predicate = guard.predicate.form;
+    if (predicate == no_form) continue;
+    bool may_part = false;
+    bool is_off_somewhere = false;
+    for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+      const Lanes told = lanes_of(predicate, shape);
+      is_off_somewhere = is_off_somewhere || std::ranges::count(told, Lane::off) > 0;
+      may_part = take_part(told, lanes[shape]) || may_part;
+    }
+    if (is_off_somewhere) add_conditions(access, guard.predicate.conditions, block);
+    if (may_part && varies(predicate)) {
+      access.lane_guards.push_back(forms_.predicate_text(
+          predicate, true, [this](const Atom& atom) { return kernel_.name(atom); }));
+    }
+  }
+  for (const Lanes& one : lanes)
+    access.lanes = std::max(access.lanes, static_cast<unsigned>(std::ranges::count_if(one, is_on)));
+  return lanes;
+}
+
+/// A pointer among the terms; other numbers of 8 bytes are not one.
+std::optional<AtomId> Prover::base_of(FormId form) const {
+  std::optional<AtomId> base;
+  for (const Term& term : forms_.terms_of(form)) {
+    const auto factors = forms_.factors_of(term);
+    if (term.coefficient != 1 || factors.size() != 1) continue;
+    const Atom& atom = forms_.atom(factors[0]);
+    if (atom.kind == AtomKind::symbol) return factors[0];
+    if (atom.kind != AtomKind::parameter || atom.bytes != 8) continue;
+    if (!base || std::pair{atom.which, atom.place} <
+                     std::pair{forms_.atom(*base).which, forms_.atom(*base).place}) {
+      base = factors[0];
+    }
+  }
+  return base;
+}
+
+/// Counts the parts of a warp for every address that its first lane may have, modulo what matters.
+/// False: the lanes are not at constant distances.
+bool Prover::count(FormId form, std::size_t shape, const Lanes& lanes, const AccessProof& access,
+                   Tally& tally) {
+  const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
+  const Pattern& pattern = pattern_of(moving, shape);
+  if (!pattern.is_constant) return false;
+  const auto base = base_of(form);
+  const auto aligned = [&](const Atom& atom) { return alignment(atom, base); };
+  const bool is_shared = access.space == Space::shared;
+  const std::uint64_t unit = is_shared ? wavefront_bytes : sector_bytes;
+  const FormId constantless =
+      forms_.subtract(pattern.first, forms_.constant(forms_.offset_of(pattern.first)));
+  const std::uint64_t step = forms_.constant_of(constantless)
+                                 ? unit
+                                 : std::min(unit, forms_.divisor_of(constantless, aligned));
+  const auto offset =
+      static_cast<std::uint64_t>(forms_.offset_of(pattern.first) + forms_.offset_of(form));
+  const Span before = tally.parts;
+  for (std::uint64_t start = 0; start < unit; start += step) {
+    WarpAccess warp{.width = access.width};
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      if (lanes[lane] == Lane::off) continue;
+      warp.addresses[lane] =
+          far_away + start + offset + static_cast<std::uint64_t>(pattern.offsets[lane]);
+    }
+    const auto is_aligned = [&](const auto& address) {
+      return !address || *address % access.width == 0;
+    };
+    // The hardware refuses others.
+    if (std::ranges::all_of(warp.addresses, is_aligned)) tally.add(warp, is_shared);
+  }
+  if (tally.parts == before || tally.parts.least == tally.parts.most) return true;
+  for (const Term& term : forms_.terms_of(constantless)) {
+    if (forms_.divisor_of(term, aligned) % unit != 0) tally.depend_on(leaves_of(term));
+  }
+  return true;
+}
+
+/// The terms that name no lane.
+FormId Prover::shared_part(FormId form) {
+  FormId sum = forms_.constant(0);
+  const std::vector<Term> terms{forms_.terms_of(form).begin(), forms_.terms_of(form).end()};
+  for (const Term& term : terms) {
+    bool has_lane = false;
+    forms_.visit(term, [&](AtomId id) { has_lane = has_lane || is_lane_atom(forms_.atom(id)); });
+    if (!has_lane) sum = forms_.add(sum, forms_.form_of(term));
+  }
+  return sum;
+}
+
+/// The divisor of a division that names lanes, if it is small enough; 0 of any other atom.
+std::int64_t Prover::divisor_in(const Atom& atom) const {
+  if (atom.kind != AtomKind::quotient && atom.kind != AtomKind::remainder) return 0;
+  const auto by = forms_.constant_of(atom.operands[1]);
+  if (!by || *by < 2 || *by > most_cases || most_cases % *by != 0) return 0;
+  const auto is_lane = [this](const Atom& one) { return is_lane_atom(one); };
+  return forms_.mentions(atom.operands[0], is_lane) ? *by : 0;
+}
+
+/// Where lanes are told apart by a division of (lane + u), u the same in all: the form for each
+/// remainder that u may have. Empty: there is no such u, or more than one.
+std::vector<FormId> Prover::cases_of(FormId form, Tally& tally) {
+  std::vector<AtomId> divided;
+  forms_.visit(form, [&](AtomId id) {
+    if (divisor_in(forms_.atom(id)) != 0) divided.push_back(id);
+  });
+  FormId common = no_form;
+  std::int64_t most = 0;
+  for (const AtomId id : divided) {
+    const Atom atom = forms_.atom(id);
+    const FormId part = shared_part(atom.operands[0]);
+    if (part == no_form || forms_.constant_of(part)) continue;
+    if (common != no_form && common != part) return {};
+    common = part;
+    most = std::max(most, divisor_in(atom));
+  }
+  if (common == no_form) return {};
+  tally.depend_on(leaves_of(common));
+  const FormId whole = forms_.scale(forms_.leaf(AtomKind::warp, warp_case, everything), most);
+  std::vector<FormId> cases;
+  for (std::int64_t rest = 0; rest < most; ++rest) {
+    const FormId instead = forms_.add(whole, forms_.constant(rest));
+    Forms::Replaced replaced;
+    cases.push_back(forms_.replace(
+        form,
+        [&](AtomId id) -> std::optional<FormId> {
+          const Atom atom = forms_.atom(id);
+          if (divisor_in(atom) == 0 || shared_part(atom.operands[0]) != common) return {};
+          const FormId operand = forms_.add(forms_.subtract(atom.operands[0], common), instead);
+          return atom.kind == AtomKind::quotient ? forms_.quotient(operand, atom.operands[1])
+                                                 : forms_.remainder(operand, atom.operands[1]);
+        },
+        replaced));
+    if (cases.back() == no_form) return {};
+  }
+  return cases;
+}
+
+/// What is said where lanes are not at constant distances.
+void Prover::explain_distance(AccessProof& access, const Pattern& pattern, FormId form) const {
+  access.verdict = Verdict::depends;
+  access.parts.reset();
+  access.depends_on = leaves_of(pattern.apart == no_form ? form : pattern.apart);
+  access.reason =
+      fmt::format("the distance of lanes follows from {}", fmt::join(access.depends_on, ", "));
+  if (!pattern.is_linear) return;
+  access.reason = fmt::format("neighbouring lanes are {} bytes apart", text(pattern.second));
+  const auto terms = forms_.terms_of(pattern.second);
+  if (forms_.offset_of(pattern.second) != 0 || terms.size() != 1) return;
+  const std::int64_t coefficient = terms[0].coefficient;
+  if (coefficient <= 0 || access.width % static_cast<std::uint64_t>(coefficient) != 0) return;
+  const FormId one = forms_.quotient(pattern.second, forms_.constant(coefficient));
+  access.reason += fmt::format(": next to each other where {} is {}", text(one),
+                               access.width / static_cast<std::uint64_t>(coefficient));
+}
+
+/// What the verdict takes for granted.
+void Prover::assume(AccessProof& access) const {
+  const FormId form = access.meaning.form;
+  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
+  if (is_even_ && (forms_.mentions(form, is_lane) || access.lanes < warp_lanes)) {
+    access.assumptions.emplace_back("blockDim.x is a multiple of 32");
+  }
+  if (forms_.mentions(form, [](const Atom& atom) { return atom.kind == AtomKind::counter; })) {
+    access.assumptions.emplace_back("the lanes of a warp pass through loops together");
+  }
+  const auto base = base_of(form);
+  if (base && forms_.atom(*base).kind == AtomKind::parameter) {
+    access.assumptions.push_back(
+        fmt::format("{} is a multiple of {}", kernel_.name(forms_.atom(*base)), pointer_alignment));
   }
 }
 
@@ -577,55 +843,15 @@ void Prover::judge(AccessProof& access) {
   access.address = text(form);
   find_steps(access);
   const std::uint32_t block = kernel_.flow().block_of[access.instruction];
-  for (const Condition& condition : kernel_.open_conditions(access.meaning.conditions, block)) {
-    access.conditions.push_back(kernel_.text(condition));
-  }
-
-  // Who takes part.
-  std::vector<Guard> guards = kernel_.guards(block);
-  const Meaning own = kernel_.guard(access.instruction);
-  if (kernel_.kernel().instructions[access.instruction].guard != no_index) {
-    guards.push_back({own, access.instruction});
-  }
-  std::vector<std::array<Lane, warp_lanes>> lanes(shapes_.size());
-  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
-    for (unsigned lane = 0; lane < warp_lanes; ++lane)
-      lanes[shape][lane] = shapes_[shape].is_in_block[lane] ? Lane::on : Lane::off;
-  }
-  for (const Guard& guard : guards) {
-    const FormId predicate = guard.predicate.form;
-    if (predicate == no_form) continue;
-    bool may_part = false;
-    bool is_off_somewhere = false;
-    for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
-      const auto told = lanes_of(predicate, shape);
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        if (told[lane] == Lane::off) {
-          is_off_somewhere = true;
-          lanes[shape][lane] = Lane::off;
-        }
-        may_part = may_part || (told[lane] == Lane::open && lanes[shape][lane] != Lane::off);
-      }
-    }
-    if (is_off_somewhere) add_conditions(access, guard.predicate.conditions, block);
-    if (may_part && varies(predicate)) {
-      access.lane_guards.push_back(forms_.predicate_text(
-          predicate, true, [this](const Atom& atom) { return kernel_.name(atom); }));
-    }
-  }
-  const auto is_on = [](Lane lane) { return lane != Lane::off; };
-  for (const auto& one : lanes) {
-    access.lanes = std::max(access.lanes, static_cast<unsigned>(std::ranges::count_if(one, is_on)));
-  }
+  add_conditions(access, access.meaning.conditions, block);
+  const std::vector<Lanes> lanes = who_takes_part(access, block);
   if (access.lanes == 0) {
     access.verdict = Verdict::never_runs;
     access.reason = "its guards are never all true";
     return;
   }
 
-  const bool is_shared = access.space == Space::shared;
-  const bool has_model = access.width == 1 || access.width == 2 || access.width == 4 ||
-                         access.width == 8 || access.width == 16;
+  const bool has_model = std::has_single_bit(access.width) && access.width <= 16;
   if (!has_model || access.space == Space::local || access.space == Space::constant) {
     access.verdict = Verdict::unmodelled;
     access.reason = access.space == Space::local ? "local memory, which the hardware interleaves"
@@ -633,165 +859,62 @@ void Prover::judge(AccessProof& access) {
                                                       : "an access without a model";
     return;
   }
+  access.verdict = Verdict::unknown;
   access.reason = hidden_reason(form);
-  if (!access.reason.empty()) {
-    access.verdict = Verdict::unknown;
-    return;
-  }
+  if (!access.reason.empty()) return;
   if (access.space == Space::generic) {
-    access.verdict = Verdict::unknown;
     access.reason = "a generic address, whose memory is not told";
     return;
   }
-  const auto mentions = [&](AtomKind kind) {
-    return forms_.mentions(form, [&](const Atom& atom) { return atom.kind == kind; });
-  };
-  const auto is_lane = [this](const Atom& atom) { return is_lane_atom(atom); };
-  if (is_even_ && (forms_.mentions(form, is_lane) || access.lanes < warp_lanes)) {
-    access.assumptions.emplace_back("blockDim.x is a multiple of 32");
-  }
-  if (mentions(AtomKind::counter)) {
-    access.assumptions.emplace_back("the lanes of a warp pass through loops together");
-  }
+  assume(access);
+  judge_lanes(access, lanes);
+}
 
-  // A pointer among the terms is the base; other numbers of 8 bytes are not.
-  std::optional<AtomId> base;
-  for (const Term& term : forms_.terms_of(form)) {
-    const auto factors = forms_.factors_of(term);
-    if (term.coefficient != 1 || factors.size() != 1) continue;
-    const Atom& atom = forms_.atom(factors[0]);
-    if (atom.kind == AtomKind::symbol) base = factors[0];
-    if (atom.kind == AtomKind::parameter && atom.bytes == 8 &&
-        (!base || (forms_.atom(*base).kind == AtomKind::parameter &&
-                   std::pair{atom.which, atom.place} <
-                       std::pair{forms_.atom(*base).which, forms_.atom(*base).place}))) {
-      base = factors[0];
-    }
-  }
-  const auto aligned = [&](const Atom& atom) { return alignment(atom, base); };
-  if (base && forms_.atom(*base).kind == AtomKind::parameter) {
-    access.assumptions.push_back(
-        fmt::format("{} is a multiple of {}", kernel_.name(forms_.atom(*base)), pointer_alignment));
-  }
-
-  const std::uint64_t unit = is_shared ? wavefront_bytes : sector_bytes;
-  Span parts{~std::uint64_t{0}, 0};
-  bool is_ever_good = false;
-  bool is_ever_bad = false;
+/// The verdict on an address that nothing hides.
+void Prover::judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes) {
+  const FormId form = access.meaning.form;
+  Tally tally;
   const FormId moving = forms_.subtract(form, forms_.constant(forms_.offset_of(form)));
   std::optional<Pattern> remedied;
   for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
     if (std::ranges::none_of(lanes[shape], is_on)) continue;
     const Pattern pattern = pattern_of(moving, shape);
-    if (!pattern.is_constant) {
-      // Neighbours in sectors of their own, whatever the distance.
-      const Interval apart = pattern.is_linear && pattern.second != no_form
-                                 ? forms_.range_of(pattern.second)
-                                 : everything;
-      if (!is_shared && apart.low >= Wide{sector_bytes} &&
-          std::ranges::all_of(lanes[shape], is_on)) {
-        parts = {std::min<std::uint64_t>(parts.least, warp_lanes),
-                 std::max<std::uint64_t>(parts.most, warp_lanes)};
-        access.ideal = std::max<std::uint64_t>(
-            access.ideal, std::uint64_t{warp_lanes} * access.width / sector_bytes);
-        is_ever_bad = true;
-        remedied = pattern;
-        continue;
-      }
-      access.verdict = Verdict::depends;
-      access.parts.reset();
-      if (pattern.is_linear) {
-        access.reason = fmt::format("neighbouring lanes are {} bytes apart", text(pattern.second));
-        const auto terms = forms_.terms_of(pattern.second);
-        if (forms_.offset_of(pattern.second) == 0 && terms.size() == 1 &&
-            access.width %
-                    static_cast<std::uint64_t>(std::max<std::int64_t>(terms[0].coefficient, 1)) ==
-                0 &&
-            terms[0].coefficient > 0) {
-          const FormId one = forms_.constant(terms[0].coefficient);
-          access.reason += fmt::format(
-              ": next to each other where {} is {}", text(forms_.quotient(pattern.second, one)),
-              access.width / static_cast<std::uint64_t>(terms[0].coefficient));
-        }
-      }
-      access.depends_on = leaves_of(pattern.apart == no_form ? moving : pattern.apart);
-      if (access.reason.empty()) {
-        access.reason = fmt::format("the distance of lanes follows from {}",
-                                    fmt::join(access.depends_on, ", "));
-      }
-      find_remedy(access, pattern);
-      return;
+    if (!remedied || !pattern.is_constant) remedied = pattern;
+    if (count(form, shape, lanes[shape], access, tally)) continue;
+    // Neighbours in sectors of their own, whatever the distance.
+    const bool is_far = pattern.is_linear && pattern.second != no_form &&
+                        forms_.range_of(pattern.second).low >= Wide{sector_bytes};
+    if (access.space != Space::shared && is_far && std::ranges::all_of(lanes[shape], is_on)) {
+      tally.has_aligned = true;
+      tally.add(warp_lanes, std::uint64_t{warp_lanes} * access.width / sector_bytes, true);
+      continue;
     }
-    // Every address that the first lane may have, modulo what matters.
-    const FormId constantless =
-        forms_.subtract(pattern.first, forms_.constant(forms_.offset_of(pattern.first)));
-    const std::uint64_t step = forms_.constant_of(constantless)
-                                   ? unit
-                                   : std::min(unit, forms_.divisor_of(constantless, aligned));
-    const auto offset =
-        static_cast<std::uint64_t>(forms_.offset_of(pattern.first) + forms_.offset_of(form));
-    bool has_aligned = false;
-    for (std::uint64_t start = 0; start < unit; start += step) {
-      WarpAccess warp{.width = access.width};
-      bool is_aligned = true;
-      std::uint64_t lowest = ~std::uint64_t{0};
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        if (lanes[shape][lane] == Lane::off) continue;
-        const std::uint64_t address =
-            far_away + start + offset + static_cast<std::uint64_t>(pattern.offsets[lane]);
-        is_aligned = is_aligned && address % access.width == 0;
-        warp.addresses[lane] = address;
-        lowest = std::min(lowest, address);
-      }
-      if (!is_aligned) continue;
-      has_aligned = true;
-      const Traffic moved = traffic(Generation::cc7, warp);
-      std::uint64_t found = moved.sectors;
-      std::uint64_t needed =
-          (lowest + moved.bytes_used - 1) / sector_bytes - lowest / sector_bytes + 1;
-      std::uint64_t ideal = (moved.bytes_used + sector_bytes - 1) / sector_bytes;
-      if (is_shared) {
-        if (warp.width < bank_bytes) {
-          warp.width = bank_bytes;
-          for (auto& address : warp.addresses) {
-            if (address) *address -= *address % bank_bytes;
-          }
-        }
-        found = shared_wavefronts(warp);
-        ideal = (moved.bytes_used + wavefront_bytes - 1) / wavefront_bytes;
-        needed = ideal;
-      }
-      parts = {std::min(parts.least, found), std::max(parts.most, found)};
-      access.ideal = std::max(access.ideal, ideal);
-      (found > needed ? is_ever_bad : is_ever_good) = true;
-    }
-    if (!has_aligned) {
-      access.verdict = Verdict::unmodelled;
-      access.reason = fmt::format("its addresses are no multiples of its {} bytes", access.width);
-      return;
-    }
-    if (parts.least != parts.most) {
-      for (const Term& term : forms_.terms_of(constantless)) {
-        if (forms_.divisor_of(term, aligned) % unit == 0) continue;
-        for (std::string& name : leaves_of(term)) {
-          if (std::ranges::count(access.depends_on, name) == 0) {
-            access.depends_on.push_back(std::move(name));
-          }
-        }
-      }
-    }
-    if (!remedied) remedied = pattern;
+    const std::vector<FormId> cases = cases_of(form, tally);
+    const auto counts = [&](FormId one) { return count(one, shape, lanes[shape], access, tally); };
+    if (!cases.empty() && std::ranges::all_of(cases, counts)) continue;
+    explain_distance(access, pattern, moving);
+    access.remedy = remedy_of(access, pattern);
+    return;
   }
-  access.parts = parts;
-  access.verdict = !is_ever_bad    ? Verdict::coalesced
-                   : !is_ever_good ? Verdict::uncoalesced
-                                   : Verdict::depends;
+  if (!tally.has_aligned) {
+    access.verdict = Verdict::unmodelled;
+    access.reason = fmt::format("its addresses are no multiples of its {} bytes", access.width);
+    return;
+  }
+  access.parts = tally.parts;
+  access.ideal = tally.ideal;
+  if (tally.parts.least != tally.parts.most) access.depends_on = tally.depends_on;
+  access.verdict = !tally.is_ever_bad    ? Verdict::coalesced
+                   : !tally.is_ever_good ? Verdict::uncoalesced
+                                         : Verdict::depends;
   if (access.verdict == Verdict::depends) {
     access.reason = access.depends_on.empty() ? "some warps of the block are, some are not"
                                               : fmt::format("alignment follows from {}",
                                                             fmt::join(access.depends_on, ", "));
   }
-  if (access.verdict != Verdict::coalesced && remedied) find_remedy(access, *remedied);
+  if (access.verdict != Verdict::coalesced && remedied) {
+    access.remedy = remedy_of(access, *remedied);
+  }
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ struct AccessProof {
   Meaning meaning;                         ///< of the address, in the KernelForms that were given
   std::string address = {};  ///< "param_0 + 4·(blockDim.x·blockIdx.x + threadIdx.x)"
   std::vector<IndexStep> steps = {};
-  /// The address is the form only while these hold.
+  /// The address is the form, and those lanes take part, only while these hold; in words, too.
+  std::vector<Condition> premises = {};
   std::vector<std::string> conditions = {};
   Verdict verdict = Verdict::unknown;
   std::string reason = {};  ///< of depends, unknown and unmodelled

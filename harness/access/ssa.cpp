@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace strata::access {
 namespace {
@@ -11,13 +13,35 @@ using ptx::Instruction;
 using ptx::Operand;
 
 /// Opcodes without a destination, whatever their modifiers.
-constexpr std::array<std::string_view, 29> without_destination{
-    "st",      "red",          "bra",          "brx",     "ret",
-    "exit",    "trap",         "bar",          "barrier", "membar",
-    "fence",   "cp",           "prefetch",     "discard", "applypriority",
-    "call",    "nanosleep",    "stmatrix",     "sust",    "setmaxnreg",
-    "pmevent", "brkpt",        "prefetchu",    "sured",   "griddepcontrol",
-    "wgmma",   "createpolicy", "stackrestore", "tcgen05"};
+constexpr std::array<std::string_view, 25> without_destination{"st",
+                                                               "red",
+                                                               "bra",
+                                                               "brx",
+                                                               "ret",
+                                                               "exit",
+                                                               "trap",
+                                                               "membar",
+                                                               "fence",
+                                                               "cp",
+                                                               "prefetch",
+                                                               "discard",
+                                                               "applypriority",
+                                                               "nanosleep",
+                                                               "stmatrix",
+                                                               "sust",
+                                                               "setmaxnreg",
+                                                               "pmevent",
+                                                               "brkpt",
+                                                               "prefetchu",
+                                                               "sured",
+                                                               "griddepcontrol",
+                                                               "stackrestore",
+                                                               "bar",
+                                                               "barrier"};
+
+/// Opcodes that may write a predicate beside, and their sources.
+constexpr std::array<std::pair<std::string_view, std::size_t>, 4> with_two{
+    {{"shfl", 4}, {"match", 2}, {"elect", 1}, {"lop3", 5}}};
 
 /// Steps of placing phis: some hundred megabytes, and a second.
 constexpr std::size_t most_work = std::size_t{1} << 24U;
@@ -32,19 +56,29 @@ bool is_memory(const Instruction& instruction) {
 std::size_t written_operands(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   const std::size_t count = instruction.operands.size();
-  if (count == 0) return 0;
-  if (opcode == "bar" || opcode == "barrier") return instruction.has("red") ? 1 : 0;
-  if (opcode == "createpolicy") return 1;
+  // Sources that an opcode with a second destination has at the most: `%r1|%p1`.
+  const auto two_past = [&](std::size_t sources) { return count > sources + 1 ? 2U : 1U; };
+  if (count == 0 || instruction.operands[0].address) return 0;  // mbarrier.init [x], n
+  const auto only_with = [&](std::string_view modifier) {
+    return instruction.has(modifier) ? 1U : 0U;
+  };
+  if (opcode == "bar" || opcode == "barrier") return only_with("red");
+  if (opcode == "tcgen05") return only_with("ld");
+  if (opcode == "wgmma") return only_with("mma_async");
+  // What a call returns comes first, in brackets, if it comes in registers.
+  if (opcode == "call") return instruction.operands[0].kind == Operand::Kind::vector ? 1 : 0;
   if (std::ranges::count(without_destination, opcode) > 0) return 0;
-  if (instruction.operands[0].address) return 0;  // mbarrier.init [x], n
   if (opcode == "setp") {
     const bool combines = instruction.has("and") || instruction.has("or") || instruction.has("xor");
-    return count > (combines ? 4U : 3U) ? 2 : 1;
+    return two_past(combines ? 3 : 2);
   }
-  if (opcode == "shfl") return count > (instruction.has("sync") ? 5U : 4U) ? 2 : 1;
-  if (opcode == "match") return count > 3 ? 2 : 1;
-  if (opcode == "elect") return count > 2 ? 2 : 1;
-  if (opcode == "lop3") return count > 6 ? 2 : 1;
+  if (opcode == "shfl" && !instruction.has("sync")) return two_past(3);
+  for (const auto& [word, sources] : with_two) {
+    if (word == opcode) return two_past(sources);
+  }
+  if (opcode == "tex" || opcode == "tld4" || opcode == "suld") {
+    return count > 2 && instruction.operands[1].kind == Operand::Kind::reg ? 2 : 1;
+  }
   return 1;
 }
 
@@ -54,15 +88,8 @@ Ssa::Ssa(const ptx::Kernel& kernel, const ControlFlow& flow) : kernel_(kernel), 
   rename();
 }
 
-void Ssa::find_needed() {
-  is_needed_.assign(kernel_.registers.size(), false);
+void Ssa::find_writers() {
   writers_.resize(kernel_.registers.size());
-  std::vector<std::uint32_t> open;
-  const auto need = [&](std::uint32_t reg) {
-    if (is_needed_[reg]) return;
-    is_needed_[reg] = true;
-    open.push_back(reg);
-  };
   for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
     if (!is_reachable(flow_, flow_.block_of[i])) continue;
     const Instruction& instruction = kernel_.instructions[i];
@@ -71,14 +98,31 @@ void Ssa::find_needed() {
       see_registers(instruction.operands[o],
                     [&](std::uint32_t reg) { writers_[reg].push_back(i); });
     }
-    const bool is_branch = instruction.opcode == "bra" || instruction.opcode == "brx" ||
-                           instruction.opcode == "ret" || instruction.opcode == "exit";
-    if (is_branch || is_memory(instruction)) {
-      if (instruction.guard != ptx::no_index) need(instruction.guard);
-      for (std::size_t o = written; o < instruction.operands.size(); ++o) {
-        if (instruction.operands[o].address) see_registers(instruction.operands[o], need);
-      }
-    }
+  }
+}
+
+/// Calls `need` for what an address, or the way to one, hangs on directly.
+template <class Need>
+void see_roots(const Instruction& instruction, const Need& need) {
+  constexpr std::array<std::string_view, 4> ways{"bra", "brx", "ret", "exit"};
+  if (std::ranges::count(ways, instruction.opcode) == 0 && !is_memory(instruction)) return;
+  if (instruction.guard != ptx::no_index) need(instruction.guard);
+  for (const Operand& operand : instruction.operands) {
+    if (operand.address) see_registers(operand, need);
+  }
+}
+
+void Ssa::find_needed() {
+  is_needed_.assign(kernel_.registers.size(), false);
+  find_writers();
+  std::vector<std::uint32_t> open;
+  const auto need = [&](std::uint32_t reg) {
+    if (is_needed_[reg]) return;
+    is_needed_[reg] = true;
+    open.push_back(reg);
+  };
+  for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
+    if (is_reachable(flow_, flow_.block_of[i])) see_roots(kernel_.instructions[i], need);
   }
   while (!open.empty()) {
     const std::uint32_t reg = open.back();
@@ -86,44 +130,50 @@ void Ssa::find_needed() {
     for (const std::uint32_t writer : writers_[reg]) {
       const Instruction& instruction = kernel_.instructions[writer];
       // What is loaded, or comes out of a call, is not looked into; where from is needed anyway.
-      if (is_memory(instruction)) {
-        if (instruction.guard != ptx::no_index) need(instruction.guard);
-      } else {
+      if (!is_memory(instruction)) {
         for_each_read(instruction, need);
+      } else if (instruction.guard != ptx::no_index) {
+        need(instruction.guard);
       }
     }
   }
 }
 
-void Ssa::place_phis() {
-  phi_places_.resize(flow_.blocks.size());
-  std::size_t work = 0;
+/// Where the dominance of each block ends; nothing if there is too much of it.
+std::optional<std::vector<std::vector<std::uint32_t>>> Ssa::frontiers(std::size_t& work) const {
   std::vector<std::vector<std::uint32_t>> frontier(flow_.blocks.size());
   for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
-    const auto& block = flow_.blocks[b];
-    if (!is_reachable(flow_, b) || (block.predecessors.size() < 2 && b != 0)) continue;
-    for (const std::uint32_t predecessor : block.predecessors) {
+    const auto& predecessors = flow_.blocks[b].predecessors;
+    if (!is_reachable(flow_, b) || (predecessors.size() < 2 && b != 0)) continue;
+    for (const std::uint32_t predecessor : predecessors) {
       if (!is_reachable(flow_, predecessor)) continue;
       for (std::uint32_t at = predecessor; at != no_index && at != flow_.dominator[b];
            at = flow_.dominator[at]) {
-        if (++work > most_work) return follow_single_writers();
+        if (++work > most_work) return std::nullopt;
         if (frontier[at].empty() || frontier[at].back() != b) frontier[at].push_back(b);
       }
     }
   }
+  return frontier;
+}
+
+void Ssa::place_phis() {
+  phi_places_.resize(flow_.blocks.size());
+  std::size_t work = 0;
+  const auto frontier = frontiers(work);
   std::vector<std::uint32_t> seen(flow_.blocks.size(), ptx::no_index);
-  std::vector<std::uint32_t> open;
   for (std::uint32_t reg = 0; reg < kernel_.registers.size(); ++reg) {
     // One definition reaches all its reads, in code that reads nothing before it is written.
     if (!is_needed_[reg] || writers_[reg].size() < 2) continue;
-    open.clear();
+    if (!frontier || work > most_work) return follow_single_writers();
+    std::vector<std::uint32_t> open;
     for (const std::uint32_t writer : writers_[reg])
       open.push_back(flow_.block_of[writer]);
     while (!open.empty()) {
       const std::uint32_t block = open.back();
       open.pop_back();
-      for (const std::uint32_t join : frontier[block]) {
-        if (++work > most_work) return follow_single_writers();
+      work += (*frontier)[block].size();
+      for (const std::uint32_t join : (*frontier)[block]) {
         if (seen[join] == reg) continue;
         seen[join] = reg;
         phi_places_[join].push_back(reg);
@@ -142,6 +192,70 @@ void Ssa::follow_single_writers() {
   }
 }
 
+/// What the walk over the tree of dominators knows.
+struct Ssa::Walk {
+  struct Change {
+    std::uint32_t reg = 0;
+    ValueId before = 0;
+  };
+  std::vector<ValueId> now;  // by register
+  std::vector<Change> changes;
+  std::vector<std::vector<ValueId>> phis;  // by block
+  std::vector<std::vector<Read>> reads;    // by instruction
+
+  void define(std::uint32_t reg, ValueId value) {
+    changes.push_back({reg, now[reg]});
+    now[reg] = value;
+  }
+  void undo(std::size_t until) {
+    for (; changes.size() > until; changes.pop_back())
+      now[changes.back().reg] = changes.back().before;
+  }
+};
+
+void Ssa::write(Walk& walk, std::uint32_t i, std::uint32_t o) {
+  const Instruction& instruction = kernel_.instructions[i];
+  const std::uint32_t block = flow_.block_of[i];
+  const auto one = [&](const Operand& target, std::uint32_t item) {
+    if (target.kind != Operand::Kind::reg || !is_needed_[target.index]) return;
+    const auto id = static_cast<ValueId>(values_.size());
+    const bool is_guarded = instruction.guard != ptx::no_index;
+    values_.push_back({.kind = Value::Kind::instruction,
+                       .reg = target.index,
+                       .block = block,
+                       .instruction = i,
+                       .operand = o,
+                       .item = item,
+                       .before = is_guarded ? walk.now[target.index] : no_value});
+    defined_[block].push_back(id);
+    walk.define(target.index, id);
+  };
+  const Operand& operand = instruction.operands[o];
+  one(operand, 0);
+  for (std::uint32_t item = 0; item < operand.items.size(); ++item)
+    one(operand.items[item], item);
+}
+
+void Ssa::rename_block(Walk& walk, std::uint32_t b) {
+  for (const ValueId phi : walk.phis[b])
+    walk.define(values_[phi].reg, phi);
+  for (std::uint32_t i = flow_.blocks[b].begin; i < flow_.blocks[b].end; ++i) {
+    for_each_read(kernel_.instructions[i], [&](std::uint32_t reg) {
+      if (is_needed_[reg]) walk.reads[i].push_back({reg, walk.now[reg]});
+    });
+    const std::size_t written = written_operands(kernel_.instructions[i]);
+    for (std::uint32_t o = 0; o < written; ++o)
+      write(walk, i, o);
+  }
+  for (const std::uint32_t successor : flow_.blocks[b].successors) {
+    const auto& predecessors = flow_.blocks[successor].predecessors;
+    const auto edge =
+        static_cast<std::size_t>(std::ranges::find(predecessors, b) - predecessors.begin());
+    for (const ValueId phi : walk.phis[successor])
+      values_[phi].inputs[edge] = walk.now[values_[phi].reg];
+  }
+}
+
 void Ssa::rename() {
   const std::size_t blocks = flow_.blocks.size();
   defined_.resize(blocks);
@@ -150,75 +264,30 @@ void Ssa::rename() {
     if (flow_.dominator[b] != no_index) children[flow_.dominator[b]].push_back(b);
   }
   // Number 0 stands for what nothing defines.
-  values_.push_back({});
-  std::vector<ValueId> now(kernel_.registers.size(), 0);
-  std::vector<std::vector<ValueId>> phis(blocks);
+  values_.emplace_back();
+  Walk walk{.now = std::vector<ValueId>(kernel_.registers.size(), 0),
+            .changes = {},
+            .phis = std::vector<std::vector<ValueId>>(blocks),
+            .reads = std::vector<std::vector<Read>>(kernel_.instructions.size())};
   for (std::uint32_t b = 0; b < blocks; ++b) {
     for (const std::uint32_t reg : phi_places_[b]) {
-      const auto id = static_cast<ValueId>(values_.size());
+      walk.phis[b].push_back(static_cast<ValueId>(values_.size()));
       values_.push_back({.kind = Value::Kind::phi,
                          .reg = reg,
                          .block = b,
                          .inputs = std::vector<ValueId>(flow_.blocks[b].predecessors.size(), 0)});
-      phis[b].push_back(id);
-      defined_[b].push_back(id);
     }
+    defined_[b] = walk.phis[b];
   }
-  std::vector<std::vector<Read>> reads(kernel_.instructions.size());
-  struct Change {
-    std::uint32_t reg = 0;
-    ValueId before = 0;
-  };
   struct Frame {
     std::uint32_t block = 0;
     std::size_t child = 0;
     std::size_t changes = 0;
   };
-  std::vector<Change> changes;
   std::vector<Frame> frames;
-  const auto define = [&](std::uint32_t reg, ValueId value) {
-    changes.push_back({reg, now[reg]});
-    now[reg] = value;
-  };
   const auto enter = [&](std::uint32_t b) {
-    frames.push_back({b, 0, changes.size()});
-    for (const ValueId phi : phis[b])
-      define(values_[phi].reg, phi);
-    for (std::uint32_t i = flow_.blocks[b].begin; i < flow_.blocks[b].end; ++i) {
-      const Instruction& instruction = kernel_.instructions[i];
-      for_each_read(instruction, [&](std::uint32_t reg) {
-        if (is_needed_[reg]) reads[i].push_back({reg, now[reg]});
-      });
-      const std::size_t written = written_operands(instruction);
-      for (std::uint32_t o = 0; o < written; ++o) {
-        const Operand& operand = instruction.operands[o];
-        const auto write = [&](const Operand& target, std::uint32_t item) {
-          if (target.kind != Operand::Kind::reg || !is_needed_[target.index]) return;
-          const auto id = static_cast<ValueId>(values_.size());
-          values_.push_back(
-              {.kind = Value::Kind::instruction,
-               .reg = target.index,
-               .block = b,
-               .instruction = i,
-               .operand = o,
-               .item = item,
-               .before = instruction.guard == ptx::no_index ? no_value : now[target.index]});
-          defined_[b].push_back(id);
-          define(target.index, id);
-        };
-        write(operand, 0);
-        for (std::uint32_t item = 0; item < operand.items.size(); ++item)
-          write(operand.items[item], item);
-      }
-    }
-    for (const std::uint32_t successor : flow_.blocks[b].successors) {
-      const auto& predecessors = flow_.blocks[successor].predecessors;
-      for (std::size_t p = 0; p < predecessors.size(); ++p) {
-        if (predecessors[p] != b) continue;
-        for (const ValueId phi : phis[successor])
-          values_[phi].inputs[p] = now[values_[phi].reg];
-      }
-    }
+    frames.push_back({b, 0, walk.changes.size()});
+    rename_block(walk, b);
   };
   if (blocks > 0) enter(0);
   while (!frames.empty()) {
@@ -227,14 +296,11 @@ void Ssa::rename() {
       enter(children[frame.block][frame.child++]);
       continue;
     }
-    while (changes.size() > frame.changes) {
-      now[changes.back().reg] = changes.back().before;
-      changes.pop_back();
-    }
+    walk.undo(frame.changes);
     frames.pop_back();
   }
-  first_read_.reserve(reads.size() + 1);
-  for (const auto& of_instruction : reads) {
+  first_read_.reserve(walk.reads.size() + 1);
+  for (const auto& of_instruction : walk.reads) {
     first_read_.push_back(static_cast<std::uint32_t>(reads_.size()));
     reads_.insert(reads_.end(), of_instruction.begin(), of_instruction.end());
   }

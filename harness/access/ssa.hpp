@@ -5,7 +5,9 @@
 #include "harness/access/control_flow.hpp"
 #include "harness/access/ptx.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,10 +61,16 @@ class Ssa {
     std::uint32_t reg = 0;
     ValueId value = no_value;
   };
+  struct Walk;
+  void find_writers();
   void find_needed();
+  [[nodiscard]] std::optional<std::vector<std::vector<std::uint32_t>>> frontiers(
+      std::size_t& work) const;
   void place_phis();
   void follow_single_writers();
   void rename();
+  void rename_block(Walk& walk, std::uint32_t b);
+  void write(Walk& walk, std::uint32_t i, std::uint32_t o);
 
   const ptx::Kernel& kernel_;
   const ControlFlow& flow_;
@@ -75,12 +83,14 @@ class Ssa {
   std::vector<Read> reads_;
 };
 
+// NOLINTBEGIN(misc-no-recursion): as deep as the reader lets items be in items
 template <class See>
 void see_registers(const ptx::Operand& operand, const See& see) {
   if (operand.kind == ptx::Operand::Kind::reg) see(operand.index);
   for (const ptx::Operand& item : operand.items)
     see_registers(item, see);
 }
+// NOLINTEND(misc-no-recursion)
 
 template <class See>
 void for_each_read(const ptx::Instruction& instruction, const See& see) {

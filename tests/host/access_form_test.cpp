@@ -421,6 +421,15 @@ TEST(KernelForms, SolvesAPointerThatIsMovedAlong) {
               testing::MatchesRegex("image \\+ 8·threadIdx.x \\+ m·loop@[0-9]+ \\+ 4"));
 }
 
+TEST(KernelForms, TakesNoStepForConstantThatAnotherPassMayChange) {
+  // The clock is read in every pass, of no register.
+  Sample sample{
+      "mov.u32 %r6, %r3;\nL1:\nmov.u32 %r7, %clock;\nadd.s32 %r6, %r6, %r7;\n"
+      "mul.wide.u32 %rd2, %r6, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"
+      "setp.lt.u32 %p1, %r6, %r1;\n@%p1 bra L1;\n"};
+  EXPECT_THAT(sample.hidden(), testing::UnorderedElementsAre(Reason::loop, Reason::special));
+}
+
 TEST(KernelForms, FollowsAnIndexBehindItsLoop) {
   // Bottom-tested from 0 by 4 while below n: behind it the index is the next multiple of 4.
   Sample sample{
@@ -461,7 +470,8 @@ TEST(KernelForms, NamesWhatHidesAnAddress) {
   };
   EXPECT_THAT(reasons("ld.global.u32 %r6, [%rd1];\n"), ElementsAre(Reason::load));
   EXPECT_THAT(reasons("atom.global.add.u32 %r6, [%rd1], 1;\n"), ElementsAre(Reason::atomic));
-  EXPECT_THAT(reasons("shfl.sync.bfly.b32 %r6, %r3, 1, 31, -1;\n"), ElementsAre(Reason::other_lanes));
+  EXPECT_THAT(reasons("shfl.sync.bfly.b32 %r6, %r3, 1, 31, -1;\n"),
+              ElementsAre(Reason::other_lanes));
   EXPECT_THAT(reasons("cvt.rn.f32.u32 %f1, %r3;\ncvt.rzi.u32.f32 %r6, %f1;\n"),
               ElementsAre(Reason::floating));
   EXPECT_THAT(reasons("mov.u32 %r6, %smid;\n"), ElementsAre(Reason::special));
