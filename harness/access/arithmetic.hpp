@@ -19,6 +19,7 @@ struct Recipe {
   std::array<ptx::Type, 4> types = {ptx::Type::none, ptx::Type::none, ptx::Type::none,
                                     ptx::Type::none};
   bool takes_predicate = false;  ///< its last operand is one
+  bool gives_predicate = false;  ///< its results are
   std::uint64_t extra = 0;
 };
 

@@ -223,6 +223,8 @@ void BlockRunner::run(std::uint64_t block, std::uint64_t times) {
   }
 }
 
+// One case a kind of step.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 BlockRunner::Stop BlockRunner::advance(Warp& warp) {
   WarpState& state = warp.state;
   while (!warp.paths.empty()) {
@@ -517,7 +519,7 @@ void BlockRunner::hide_results(Warp& warp, const Step& step, std::uint32_t mask,
 
 // --- between lanes -------------------------------------------------------------------------------
 
-void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) const {
+void BlockRunner::vote(Warp& warp, const Step& step, std::uint32_t mask) {
   WarpState& state = warp.state;
   const auto& source = state.predicates[step.from_predicate];
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
@@ -670,90 +672,97 @@ void BlockRunner::memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::
     mask &= rows;
     open &= rows;
   }
-  const std::uint32_t any = mask | open;
-  if (any == 0) return;
-  WarpState& state = warp.state;
-  const std::uint64_t* const base = state.value(memory.address);
+  if ((mask | open) == 0) return;
+  const std::uint64_t* const base = warp.state.value(memory.address);
   const std::uint64_t wrap = memory.short_address ? 0xFFFFFFFFU : ~std::uint64_t{0};
   for (unsigned lane = 0; lane < lanes; ++lane)
     addresses_[lane] = (base[lane] + memory.offset) & wrap;
-  std::uint32_t hidden = state.unknown[memory.address] & any;
-
-  Doubt why = Doubt::none;
-  std::uint32_t because = cause;
-  if (open != 0) {
-    why = Doubt::guard;
-  } else if (hidden != 0) {
-    why = Doubt::address;
-    because = state.cause[memory.address];
-  } else if ((any & warp.maybe) != 0) {
-    why = Doubt::ended;
-    because = warp.maybe_cause;
-  }
-  std::uint32_t reading = mask;
-  if (memory.size != no_slot) {
-    const std::uint32_t open_size = state.unknown[memory.size] & any;
-    bool partly = false;
-    for_lanes(mask & ~open_size, [&](unsigned lane) {
-      const std::uint64_t bytes = state.value(memory.size)[lane];
-      if (bytes == 0) reading &= ~lane_bit(lane);
-      partly = partly || (bytes != 0 && bytes != memory.width());
-    });
-    if (why == Doubt::none && (open_size != 0 || partly)) {
-      why = Doubt::width;
-      because = open_size != 0 ? state.cause[memory.size] : step.instruction;
-    }
-  }
-  constexpr unsigned widest = 32;
-  if (why == Doubt::none && (memory.width() > widest || !std::has_single_bit(memory.width()))) {
-    why = Doubt::width;
-    because = step.instruction;
-  }
-  const bool generic = memory.space == Space::generic;
-  if (why != Doubt::none) {
-    doubt(step.detail, memory.space, why, because);
+  Asking asking{.mask = mask,
+                .open = open,
+                .hidden = warp.state.unknown[memory.address] & (mask | open),
+                .reading = mask,
+                .cause = cause};
+  question(warp, step, memory, asking);
+  if (asking.why != Doubt::none) {
+    doubt(step.detail, memory.space, asking.why, asking.cause);
     // What it may write in another block is not followed.
     if (slopes_ != nullptr && memory.writes && program_.needs_buffers) slopes_->give_up();
-  } else if (reading != 0) {
-    std::array<std::uint32_t, space_count> of_space{};
-    if (generic) {
-      for_lanes(reading, [&](unsigned lane) {
-        of_space.at(static_cast<std::size_t>(space_of(Space::generic, addresses_[lane]))) |=
-            lane_bit(lane);
-      });
-    } else {
-      of_space.at(static_cast<std::size_t>(memory.space)) = reading;
-    }
-    for (std::size_t s = 0; s < space_count; ++s) {
-      if (of_space.at(s) == 0) continue;
-      const auto space = static_cast<Space>(s);
-      if (generic && window_of(space) != 0) {
-        auto moved = addresses_;
-        for (auto& address : moved)
-          address -= window_of(space);
-        account(at, memory, space, {memory.width(), of_space.at(s), moved.data()});
-      } else {
-        account(at, memory, space, {memory.width(), of_space.at(s), addresses_.data()});
-      }
-    }
+  } else if (asking.reading != 0) {
+    account_by_space(at, memory, asking.reading);
   }
+  take_effect(warp, step, memory, asking);
+}
 
-  // What the access does to what is known.
-  const std::uint32_t sure = mask & ~hidden & ~warp.maybe;
+/// Whether anything of the access is in doubt, and which lanes of a copy read.
+void BlockRunner::question(const Warp& warp, const Step& step, const MemoryStep& memory,
+                           Asking& asking) {
+  const WarpState& state = warp.state;
+  const std::uint32_t any = asking.mask | asking.open;
+  constexpr unsigned widest = 32;
+  const auto is_in_doubt = [&](Doubt why, std::uint32_t cause) {
+    if (asking.why != Doubt::none) return;
+    asking.why = why;
+    asking.cause = cause;
+  };
+  if (asking.open != 0) is_in_doubt(Doubt::guard, asking.cause);
+  if (asking.hidden != 0) is_in_doubt(Doubt::address, state.cause[memory.address]);
+  if ((any & warp.maybe) != 0) is_in_doubt(Doubt::ended, warp.maybe_cause);
+  if (memory.width() > widest || !std::has_single_bit(memory.width())) {
+    is_in_doubt(Doubt::width, step.instruction);
+  }
+  if (memory.size == no_slot) return;
+  const std::uint32_t open_size = state.unknown[memory.size] & any;
+  if (open_size != 0) is_in_doubt(Doubt::width, state.cause[memory.size]);
+  for_lanes(asking.mask & ~open_size, [&](unsigned lane) {
+    const std::uint64_t bytes = state.value(memory.size)[lane];
+    if (bytes == 0) {
+      asking.reading &= ~lane_bit(lane);
+    } else if (bytes != memory.width()) {
+      is_in_doubt(Doubt::width, step.instruction);
+    }
+  });
+}
+
+void BlockRunner::account_by_space(std::uint32_t at, const MemoryStep& memory,
+                                   std::uint32_t reading) {
+  if (memory.space != Space::generic) {
+    account(at, memory, memory.space, {memory.width(), reading, addresses_.data()});
+    return;
+  }
+  std::array<std::uint32_t, space_count> of_space{};
+  for_lanes(reading, [&](unsigned lane) {
+    of_space.at(static_cast<std::size_t>(space_of(Space::generic, addresses_[lane]))) |=
+        lane_bit(lane);
+  });
+  for (std::size_t s = 0; s < space_count; ++s) {
+    if (of_space.at(s) == 0) continue;
+    const auto space = static_cast<Space>(s);
+    auto moved = addresses_;
+    for (auto& address : moved)
+      address -= window_of(space);
+    account(at, memory, space, {memory.width(), of_space.at(s), moved.data()});
+  }
+}
+
+/// What the access does to what is known.
+void BlockRunner::take_effect(Warp& warp, const Step& step, const MemoryStep& memory,
+                              const Asking& asking) {
+  const std::uint32_t any = asking.mask | asking.open;
   if (memory.kind == AccessKind::load) {
-    if (memory.passes_value) load_values(warp, step, memory, mask & ~hidden);
-    const std::uint32_t lost = open | hidden;
-    if (memory.passes_value && lost != 0) hide_results(warp, step, lost, because);
+    if (!memory.passes_value) return;
+    load_values(warp, step, memory, asking.mask & ~asking.hidden);
+    hide_results(warp, step, asking.open | asking.hidden, asking.cause);
     return;
   }
   if (memory.kind == AccessKind::atomic) hide_results(warp, step, any, step.instruction);
-  if (memory.writes) store_values(warp, step, memory, any & ~hidden, sure);
-  if (memory.writes && hidden != 0) {
-    const bool shared = generic || memory.space == Space::shared;
-    if (shared && program_.needs_shared) shared_.forget();
-    if (generic || memory.space == Space::local) warp.local.forget();
-    if (generic || memory.space == Space::global) note_any_store(step.detail);
-  }
+  if (!memory.writes) return;
+  store_values(warp, step, memory, any & ~asking.hidden,
+               asking.mask & ~asking.hidden & ~warp.maybe);
+  if (asking.hidden == 0) return;
+  const bool generic = memory.space == Space::generic;
+  if (generic || memory.space == Space::shared) shared_.forget();
+  if (generic || memory.space == Space::local) warp.local.forget();
+  if (generic || memory.space == Space::global) note_any_store(step.detail);
 }
 
 void BlockRunner::account(std::uint32_t at, const MemoryStep& memory, Space space,
@@ -926,52 +935,58 @@ void BlockRunner::note_any_store(std::uint32_t memory) {
     written_[buffer] = true;
 }
 
+/// Writes bytes [at, at + bytes), as far as they lie before `end`.
+void BlockRunner::put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits,
+                      unsigned bytes, bool known) const {
+  for (unsigned b = 0; b < bytes && at + b < end; ++b) {
+    const auto value = static_cast<std::uint8_t>(b < 8 ? bits >> (8 * b) : 0);
+    // Two lanes that write other values to one place: PTX does not say which one stays.
+    const bool again = to.written_by[at + b] == stores_;
+    const bool agrees = !again || (to.known[at + b] != 0 && to.values[at + b] == value);
+    to.known[at + b] = known && agrees ? 1 : 0;
+    to.values[at + b] = value;
+    to.written_by[at + b] = stores_;
+  }
+}
+
+/// What a lane stores; it is known where the lane is `sure` to do so.
+void BlockRunner::put_lane(const WarpState& state, const Step& step, const MemoryStep& memory,
+                           unsigned lane, bool sure, Bytes& to, std::uint64_t at,
+                           std::uint64_t end) const {
+  if (at > end) return;
+  if (memory.kind != AccessKind::store) return put(to, at, end, 0, memory.width(), false);
+  for (unsigned e = 0; e < memory.elements; ++e) {
+    const std::uint32_t from = step.from.at(e);
+    const bool known = from != no_slot && sure && (state.unknown[from] & lane_bit(lane)) == 0 &&
+                       memory.element_bytes <= 8;
+    const std::uint64_t bits = from == no_slot ? 0 : state.value(from)[lane];
+    put(to, at + std::uint64_t{e} * memory.element_bytes, end, bits, memory.element_bytes, known);
+  }
+}
+
 /// Lanes of `mask` may write, those of `sure` do.
 void BlockRunner::store_values(Warp& warp, const Step& step, const MemoryStep& memory,
                                std::uint32_t mask, std::uint32_t sure) {
   const WarpState& state = warp.state;
   ++stores_;
-  const auto put = [&](Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits,
-                       unsigned bytes, bool known) {
-    for (unsigned b = 0; b < bytes && at + b < end; ++b) {
-      const auto value = static_cast<std::uint8_t>(bits >> (8 * b));
-      // Two lanes that write other values to one place: PTX does not say which one stays.
-      const bool again = to.written_by[at + b] == stores_;
-      const bool agrees = !again || (to.known[at + b] != 0 && to.values[at + b] == value);
-      to.known[at + b] = known && agrees ? 1 : 0;
-      to.values[at + b] = value;
-      to.written_by[at + b] = stores_;
-    }
-  };
-  const bool plain = memory.kind == AccessKind::store;
-  const auto put_all = [&](Bytes& to, unsigned lane, std::uint64_t at, std::uint64_t end) {
-    if (at > end) return;
-    if (!plain) return put(to, at, end, 0, memory.width(), false);
-    for (unsigned e = 0; e < memory.elements; ++e) {
-      const std::uint32_t from = step.from.at(e);
-      const bool known = from != no_slot && (sure & lane_bit(lane)) != 0 &&
-                         (state.unknown[from] & lane_bit(lane)) == 0 && memory.element_bytes <= 8;
-      const std::uint64_t bits = from == no_slot ? 0 : state.value(from)[lane];
-      put(to, at + std::uint64_t{e} * memory.element_bytes, end, bits, memory.element_bytes, known);
-    }
-  };
   for_lanes(mask, [&](unsigned lane) {
+    const bool is_sure = (sure & lane_bit(lane)) != 0;
     if (memory.kind == AccessKind::copy) {
       if (!program_.needs_shared) return;
       const std::uint64_t at = state.value(memory.to_address)[lane] + memory.to_offset;
       const bool hidden = (state.unknown[memory.to_address] & lane_bit(lane)) != 0;
       if (hidden) return shared_.forget();
-      return put_all(shared_, lane, at, program_.shared_end);
+      return put_lane(state, step, memory, lane, is_sure, shared_, at, program_.shared_end);
     }
     const Space space = space_of(memory.space, addresses_[lane]);
     const std::uint64_t at =
         addresses_[lane] - (memory.space == Space::generic ? window_of(space) : 0);
     if (space == Space::shared && program_.needs_shared) {
-      put_all(shared_, lane, at, program_.shared_end);
-    } else if (space == Space::local && program_.needs_local) {
-      if (at >= program_.local_bytes) return;
+      put_lane(state, step, memory, lane, is_sure, shared_, at, program_.shared_end);
+    } else if (space == Space::local && program_.needs_local && at < program_.local_bytes) {
       const std::uint64_t first = lane * program_.local_bytes;
-      put_all(warp.local, lane, first + at, first + program_.local_bytes);
+      put_lane(state, step, memory, lane, is_sure, warp.local, first + at,
+               first + program_.local_bytes);
     } else if (space == Space::global) {
       note_store(at, memory.width());
     }

@@ -76,6 +76,16 @@ class BlockRunner {
   };
   enum class Stop : std::uint8_t { done, barrier };
 
+  /// An access as it comes: lanes that do it and that may do it, and what is known of it.
+  struct Asking {
+    std::uint32_t mask = 0;
+    std::uint32_t open = 0;    ///< whether they do is unknown
+    std::uint32_t hidden = 0;  ///< of either: the address is unknown
+    std::uint32_t reading = 0;
+    Doubt why = Doubt::none;
+    std::uint32_t cause = ptx::no_index;
+  };
+
   void prepare(Warp& warp) const;
   void start(Warp& warp, std::uint32_t number) const;
   Stop advance(Warp& warp);
@@ -90,11 +100,19 @@ class BlockRunner {
   void set_aside(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
   void lose_track(Warp& warp, std::uint32_t at, std::uint32_t open, std::uint32_t cause);
   static void hide_results(Warp& warp, const Step& step, std::uint32_t mask, std::uint32_t cause);
-  void vote(Warp& warp, const Step& step, std::uint32_t mask) const;
+  static void vote(Warp& warp, const Step& step, std::uint32_t mask);
   static void shuffle(Warp& warp, const Step& step, std::uint32_t mask);
 
   void memory(Warp& warp, std::uint32_t at, std::uint32_t mask, std::uint32_t open,
               std::uint32_t cause);
+  static void question(const Warp& warp, const Step& step, const MemoryStep& memory,
+                       Asking& asking);
+  void account_by_space(std::uint32_t at, const MemoryStep& memory, std::uint32_t reading);
+  void take_effect(Warp& warp, const Step& step, const MemoryStep& memory, const Asking& asking);
+  void put(Bytes& to, std::uint64_t at, std::uint64_t end, std::uint64_t bits, unsigned bytes,
+           bool known) const;
+  void put_lane(const WarpState& state, const Step& step, const MemoryStep& memory, unsigned lane,
+                bool sure, Bytes& to, std::uint64_t at, std::uint64_t end) const;
   void account(std::uint32_t at, const MemoryStep& memory, ptx::Space space,
                const LaneAccess& access);
   void load_values(Warp& warp, const Step& step, const MemoryStep& memory, std::uint32_t mask);
@@ -103,7 +121,7 @@ class BlockRunner {
   [[nodiscard]] bool read(Warp& warp, ptx::Space space, unsigned lane, std::uint64_t address,
                           unsigned bytes, std::uint64_t& bits);
   void note_store(std::uint64_t address, unsigned bytes);
-  void note_any_store(std::uint32_t instruction);
+  void note_any_store(std::uint32_t memory);
   AccessTally& tally(std::uint32_t memory, ptx::Space space);
   void doubt(std::uint32_t memory, ptx::Space space, Doubt why, std::uint32_t cause);
   void add_local(AccessTally& of, const LaneAccess& access) const;

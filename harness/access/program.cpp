@@ -3,6 +3,7 @@
 #include "harness/access/arithmetic.hpp"
 #include "harness/access/operands.hpp"
 #include "harness/access/reconvergence.hpp"
+#include "harness/case/text.hpp"
 
 #include <fmt/format.h>
 
@@ -22,6 +23,9 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 using Kind = Operand::Kind;
+
+constexpr std::uint64_t most_shared = 228U << 10U;  // of a block, the reserve included
+constexpr std::uint64_t most_local = 512U << 10U;   // of a thread
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
   return align <= 1 ? value : (value + align - 1) / align * align;
@@ -137,14 +141,18 @@ class Slice {
     }
   }
 
-  /// Of a load: so are the stores that may have put its value there.
-  void need_value(std::uint32_t i) {
-    const Role role = roles_[i];
-    if (role != Role::load && role != Role::store && role != Role::matrix) return;
-    if (passes_value[i]) return;
+  /// What the instruction moves is needed; false where it was known before.
+  bool need_moved(std::uint32_t i) {
+    const bool moves = roles_[i] == Role::load || roles_[i] == Role::store;
+    if (!moves || passes_value[i]) return false;
     passes_value[i] = true;
     if (needed[i]) open_.push_back(i);
-    if (role != Role::load) return;
+    return true;
+  }
+
+  /// Of a load: so are the stores that may have put its value there.
+  void need_value(std::uint32_t i) {
+    if (!need_moved(i) || roles_[i] != Role::load) return;
     const Space space = kernel_.instructions[i].space();
     const bool generic = space == Space::generic;
     if (space == Space::shared || generic) pass_through(Space::shared, needs_shared);
@@ -157,10 +165,10 @@ class Slice {
     for (std::uint32_t i = 0; i < roles_.size(); ++i) {
       const Space of = kernel_.instructions[i].space();
       const bool there = of == space || of == Space::generic;
-      if (roles_[i] == Role::store && there) need_value(i);
-      if (roles_[i] == Role::barrier && space == Space::shared) need(i);
-      if (roles_[i] == Role::warp_sync && space == Space::shared) need(i);
-      if (roles_[i] == Role::unmodelled && space == Space::shared) need(i);
+      if (roles_[i] == Role::store && there) (void)need_moved(i);
+      const bool orders = roles_[i] == Role::barrier || roles_[i] == Role::warp_sync ||
+                          roles_[i] == Role::unmodelled;
+      if (orders && space == Space::shared) need(i);
     }
   }
 
@@ -252,25 +260,12 @@ class Compiler {
 
   /// Variables of shared and of local memory that the kernel names, one after the other.
   void lay_out() {
-    std::vector<bool> named(module_.symbols.size());
-    const auto name = [&](const auto& self, const Operand& operand) -> void {
-      if (operand.kind == Kind::symbol) named[operand.index] = true;
-      for (const auto& item : operand.items)
-        self(self, item);
-    };
-    for (const auto& one : kernel_.instructions) {
-      for (const auto& operand : one.operands)
-        name(name, operand);
-    }
+    const std::vector<bool> named = named_symbols();
     addresses_.assign(module_.symbols.size(), std::nullopt);
     // What the system keeps to itself from compute capability 8.0 on.
     constexpr std::uint64_t reserved = 1024;
     constexpr unsigned first_with_reserve = 80;
-    unsigned target = 0;
-    for (const char c : module_.target) {
-      if (c >= '0' && c <= '9') target = 10 * target + static_cast<unsigned>(c - '0');
-    }
-    program_.shared_begin = target >= first_with_reserve ? reserved : 0;
+    program_.shared_begin = target_of(module_) >= first_with_reserve ? reserved : 0;
     std::uint64_t shared = program_.shared_begin;
     std::uint64_t local = 0;
     std::uint64_t dynamic_align = 16;
@@ -302,6 +297,40 @@ class Compiler {
     }
     program_.shared_end = launch_.dynamic_shared == 0 ? shared : dynamic + launch_.dynamic_shared;
     program_.local_bytes = local;
+    hold_to(program_.shared_end, most_shared, "shared");
+    hold_to(program_.local_bytes, most_local, "local");
+  }
+
+  void hold_to(std::uint64_t bytes, std::uint64_t most, std::string_view space) const {
+    if (bytes <= most) return;
+    refuse({kernel_.name}, fmt::format("{} bytes of {} memory", bytes, space),
+           fmt::format("at most {}, as the hardware has", most),
+           "lower dynamic_shared, or launch another kernel");
+  }
+
+  [[nodiscard]] static unsigned target_of(const ptx::Module& module) {
+    unsigned target = 0;
+    for (const char c : module.target) {
+      if (c >= '0' && c <= '9' && target < 1000)
+        target = 10 * target + static_cast<unsigned>(c - '0');
+    }
+    return target;
+  }
+
+  [[nodiscard]] std::vector<bool> named_symbols() const {
+    std::vector<bool> named(module_.symbols.size());
+    // The reader bounds how deep operands nest.
+    // NOLINTNEXTLINE(misc-no-recursion)
+    const auto name = [&](const auto& self, const Operand& operand) -> void {
+      if (operand.kind == Kind::symbol) named[operand.index] = true;
+      for (const auto& item : operand.items)
+        self(self, item);
+    };
+    for (const auto& one : kernel_.instructions) {
+      for (const auto& operand : one.operands)
+        name(name, operand);
+    }
+    return named;
   }
 
   void note_unmodelled(std::uint32_t i, Role role) {
@@ -475,7 +504,7 @@ class Compiler {
         return shuffle(i);
       case Role::activemask: {
         const std::uint32_t to = value_result(kernel_.instructions[i].operands.front());
-        add(i, StepKind::activemask).to[0] = to;
+        if (to != no_slot) add(i, StepKind::activemask).to[0] = to;
         return;
       }
       case Role::nothing:
@@ -520,18 +549,27 @@ class Compiler {
              !one.has("rp");
     };
     std::vector<bool> product(kernel_.registers.size());
-    for (const auto& one : kernel_.instructions) {
-      if (is_loose(one, "mul") && one.operands.front().kind == Kind::reg) {
-        product[one.operands.front().index] = true;
+    const auto takes_product = [&](const Instruction& one) {
+      if (one.operands.empty()) return false;
+      return std::any_of(one.operands.begin() + 1, one.operands.end(),
+                         [&](const Operand& o) { return o.kind == Kind::reg && product[o.index]; });
+    };
+    // A copy of a product is one, too.
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto& one : kernel_.instructions) {
+        if (one.operands.empty() || one.operands.front().kind != Kind::reg) continue;
+        const bool copies = one.opcode == "mov" || one.opcode == "neg" || one.opcode == "selp";
+        const std::uint32_t to = one.operands.front().index;
+        if (product[to] || !(is_loose(one, "mul") || (copies && takes_product(one)))) continue;
+        product[to] = more = true;
       }
     }
     may_fuse_.assign(kernel_.instructions.size(), false);
     for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
       const auto& one = kernel_.instructions[i];
       if (!is_loose(one, "add") && !is_loose(one, "sub")) continue;
-      may_fuse_[i] = std::any_of(one.operands.begin() + 1, one.operands.end(), [&](const auto& o) {
-        return o.kind == Kind::reg && product[o.index];
-      });
+      may_fuse_[i] = takes_product(one);
     }
   }
 
@@ -543,57 +581,66 @@ class Compiler {
   void plain(std::uint32_t i, const Registers& registers) {
     const Instruction& one = kernel_.instructions[i];
     const Recipe recipe = recipe_of(one, result_type(one));
-    const std::size_t wanted = recipe.results + recipe.sources + (recipe.takes_predicate ? 1U : 0U);
-    const bool table = one.opcode == "lop3";
-    if (recipe.run == nullptr || may_fuse_[i] || one.operands.size() != wanted + (table ? 1 : 0)) {
+    const std::size_t wanted = recipe.results + recipe.sources +
+                               (recipe.takes_predicate ? 1U : 0U) +
+                               (one.opcode == "lop3" ? 1U : 0U);
+    Step made{.kind = StepKind::plain, .run = recipe.run, .instruction = i, .extra = recipe.extra};
+    if (recipe.run == nullptr || may_fuse_[i] || one.operands.size() != wanted ||
+        !bind_results(made, one, recipe) || !bind_sources(made, one, recipe)) {
       return hide(i, registers);
     }
-    Step made;
-    const bool of_predicates = one.type() == Type::pred;
+    const bool writes_nothing = !recipe.gives_predicate &&
+                                std::ranges::all_of(made.to, [](auto to) { return to == no_slot; });
+    if (writes_nothing) return;  // into a sink
+    const Step& step = add(i, StepKind::plain);
+    made.guard = step.guard;
+    made.guard_negated = step.guard_negated;
+    program_.steps.back() = made;
+  }
+
+  /// False where a result is of another kind than the instruction gives.
+  bool bind_results(Step& made, const Instruction& one, const Recipe& recipe) {
     const Operand& result = one.operands.front();
+    if (recipe.gives_predicate) {
+      made.to_predicate = predicate_result(result);
+      if (recipe.results == 2) made.to_second_predicate = predicate_result(one.operands[1]);
+      return result.kind == Kind::sink || made.to_predicate != no_slot;
+    }
     if (result.kind == Kind::vector) {
-      if (result.items.size() > made.to.size()) return hide(i, registers);
+      if (one.opcode != "mov" || result.items.size() > made.to.size()) return false;
       for (std::size_t k = 0; k < result.items.size(); ++k)
         made.to.at(k) = value_result(result.items[k]);
-    } else {
-      made.to[0] = value_result(result);
-      made.to_predicate = predicate_result(result);
+      return true;
     }
-    if (recipe.results == 2) made.to_second_predicate = predicate_result(one.operands[1]);
-    std::uint64_t extra = recipe.extra;
+    made.to[0] = value_result(result);
+    return result.kind == Kind::sink || made.to[0] != no_slot;
+  }
+
+  /// False where a source is of another kind than the instruction takes.
+  bool bind_sources(Step& made, const Instruction& one, const Recipe& recipe) {
     for (unsigned s = 0; s < recipe.sources; ++s) {
       const Operand& source = one.operands[recipe.results + s];
+      const bool of_predicates = recipe.types.at(s) == Type::pred;
+      if (of_predicates != is_predicate(source)) return false;
       if (of_predicates) {
-        if (!is_predicate(source)) return hide(i, registers);
         made.from.at(s) = slot_of_register(source.index);
-        if (source.negated) extra ^= 0x100U << s;
+        if (source.negated) made.extra ^= 0x100U << s;
       } else if (source.kind == Kind::vector) {
-        if (source.items.size() > made.from.size()) return hide(i, registers);
+        if (one.opcode != "mov" || source.items.size() > made.from.size()) return false;
         for (std::size_t k = 0; k < source.items.size(); ++k)
-          made.from.at(k) = slot_of(source.items[k], recipe.types[0], i);
+          made.from.at(k) = slot_of(source.items[k], recipe.types[0], made.instruction);
       } else {
-        if (is_predicate(source)) return hide(i, registers);
-        made.from.at(s) = slot_of(source, recipe.types.at(s), i);
+        made.from.at(s) = slot_of(source, recipe.types.at(s), made.instruction);
       }
     }
     // not.pred and mov.pred have one source.
-    if (of_predicates && recipe.sources == 1) made.from[1] = made.from[0];
-    if (recipe.takes_predicate) {
-      const Operand& predicate = one.operands.back();
-      if (!is_predicate(predicate)) return hide(i, registers);
-      made.from_predicate = slot_of_register(predicate.index);
-      made.from_negated = predicate.negated;
-    }
-    const bool writes_value = made.to_predicate == no_slot;
-    if (writes_value && result.kind != Kind::vector && made.to[0] == no_slot) return;  // a sink
-    Step& step = add(i, StepKind::plain);
-    made.guard = step.guard;
-    made.guard_negated = step.guard_negated;
-    made.kind = StepKind::plain;
-    made.instruction = i;
-    made.run = recipe.run;
-    made.extra = extra;
-    program_.steps.back() = made;
+    if (recipe.types[0] == Type::pred && recipe.sources == 1) made.from[1] = made.from[0];
+    if (!recipe.takes_predicate) return true;
+    const Operand& predicate = one.operands.back();
+    if (!is_predicate(predicate)) return false;
+    made.from_predicate = slot_of_register(predicate.index);
+    made.from_negated = predicate.negated;
+    return true;
   }
 
   void branch(std::uint32_t i) {
@@ -613,7 +660,11 @@ class Compiler {
 
   void indexed(std::uint32_t i) {
     const Instruction& one = kernel_.instructions[i];
-    if (one.operands.size() < 2 || one.operands[1].items.empty()) return lost(i);
+    const auto is_label = [](const Operand& item) { return item.kind == Kind::label; };
+    if (one.operands.size() < 2 || one.operands[1].items.empty() ||
+        !std::ranges::all_of(one.operands[1].items, is_label)) {
+      return lost(i);
+    }
     IndexedBranch made{.index = slot_of(one.operands[0], Type::u32, i), .targets = {}};
     for (const auto& item : one.operands[1].items)
       made.targets.push_back(kernel_.labels[item.index].instruction);

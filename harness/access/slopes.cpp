@@ -65,6 +65,8 @@ Slopes::Slopes(const ptx::Kernel& kernel, const Program& program, const Launch& 
   }
 }
 
+// One case an opcode.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 Slopes::Meaning Slopes::meaning_of(const ptx::Instruction& one, const Step& step) {
   const Type type = one.type();
   Meaning meaning{.bits = 8 * ptx::bytes_of(type), .is_signed = signed_type(type)};
@@ -205,35 +207,41 @@ void Slopes::step(const WarpState& warp, std::uint32_t at, std::uint32_t mask) {
   for (unsigned lane = 0; lane < lanes; ++lane) {
     if ((mask >> lane & 1U) == 0) continue;
     if (step.kind == StepKind::memory) {
-      // What lies at an address that moves is another value in every block.
-      const MemoryStep& memory = program_.memory[step.detail];
-      const Line address = line(memory.address, lane);
-      const bool moves = address.wild || address.slope != 0;
-      if (memory.size != no_slot &&
-          (line(memory.size, lane).wild || line(memory.size, lane).slope != 0)) {
-        give_up();
-      }
-      for (const std::uint32_t to : step.to) {
-        if (to != no_slot) set(to, lane, {.wild = moves}, 64);
-      }
-      continue;
-    }
-    const bool computes = step.kind == StepKind::plain || step.kind == StepKind::shuffle ||
-                          step.kind == StepKind::vote;
-    if (computes) {
-      const Line found = result(warp, step, meaning, lane);
-      const bool predicate = step.to_predicate != no_slot || step.to_second_predicate != no_slot;
-      if (predicate && found.wild) give_up();
-      const unsigned bits = meaning.rule == Rule::multiply_wide ? 2 * meaning.bits
-                            : meaning.rule == Rule::convert     ? 64
-                                                                : meaning.bits;
-      for (const std::uint32_t to : step.to) {
-        if (to != no_slot) set(to, lane, found, bits == 0 ? 64 : bits);
-      }
+      memory_step(step, lane);
+    } else if (step.kind == StepKind::plain || step.kind == StepKind::shuffle ||
+               step.kind == StepKind::vote) {
+      plain_step(warp, step, meaning, lane);
     }
   }
 }
 
+/// What lies at an address that moves is another value in every block.
+void Slopes::memory_step(const Step& step, unsigned lane) {
+  const MemoryStep& memory = program_.memory[step.detail];
+  const auto changes = [&](std::uint32_t slot) {
+    return slot != no_slot && (line(slot, lane).wild || line(slot, lane).slope != 0);
+  };
+  if (changes(memory.size)) give_up();
+  const bool moves = changes(memory.address);
+  for (const std::uint32_t to : step.to) {
+    if (to != no_slot) set(to, lane, {.wild = moves}, 64);
+  }
+}
+
+void Slopes::plain_step(const WarpState& warp, const Step& step, const Meaning& meaning,
+                        unsigned lane) {
+  const Line found = result(warp, step, meaning, lane);
+  const bool predicate = step.to_predicate != no_slot || step.to_second_predicate != no_slot;
+  if (predicate && found.wild) give_up();
+  const bool whole = meaning.rule == Rule::convert || meaning.bits == 0;
+  const unsigned bits = meaning.rule == Rule::multiply_wide ? 2 * meaning.bits : meaning.bits;
+  for (const std::uint32_t to : step.to) {
+    if (to != no_slot) set(to, lane, found, whole ? 64 : bits);
+  }
+}
+
+// One case a rule.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 Slopes::Line Slopes::result(const WarpState& warp, const Step& step, const Meaning& meaning,
                             unsigned lane) {
   std::array<Line, 8> lines{};

@@ -90,6 +90,8 @@ class Slopes {
   void keep_from_wrapping(Whole value, std::int64_t slope, Whole modulus);
   /// Holds the order of two numbers.
   void keep_order(Whole difference, Whole slope);
+  void memory_step(const Step& step, unsigned lane);
+  void plain_step(const WarpState& warp, const Step& step, const Meaning& meaning, unsigned lane);
   [[nodiscard]] Line result(const WarpState& warp, const Step& step, const Meaning& meaning,
                             unsigned lane);
   [[nodiscard]] Line masked(const Meaning& meaning, std::uint64_t value, std::int64_t slope,
