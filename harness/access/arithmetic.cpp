@@ -919,6 +919,7 @@ Recipe compare(const ptx::Instruction& one) {
     recipe.run = for_compared(one.type(), *how,
                               []<class T, Compare c>() -> Run { return &set_value<T, c>; });
   } else {
+    recipe.gives_predicate = true;
     recipe.run = for_compared(one.type(), *how,
                               []<class T, Compare c>() -> Run { return &set_predicate<T, c>; });
   }
