@@ -726,9 +726,7 @@ class Compiler {
     const Operand& from = one.operands[1];
     if (from.kind != Kind::symbol) return false;
     const auto& base = addresses_[from.index];
-    const auto targets = one.operands[0].kind == Kind::vector
-                             ? one.operands[0].items
-                             : std::vector<Operand>{one.operands[0]};
+    const std::span<const Operand> targets = items_of(one.operands[0]);
     const unsigned bytes = ptx::bytes_of(one.type());
     for (std::size_t k = 0; k < targets.size(); ++k) {
       const std::uint32_t to = value_result(targets[k]);
@@ -748,10 +746,8 @@ class Compiler {
         bits = extended(bits, bytes, ptx::bytes_of(register_type));
       }
       const std::uint32_t value = constant(known ? bits : 0, known ? no_index : i);
-      Recipe copies =
-          recipe_of({.opcode = "mov", .modifiers = {"b64"}, .operands = {{}, {}}}, Type::b64);
       Step& step = add(i, StepKind::plain);
-      step.run = copies.run;
+      step.run = copy_run();
       step.to[0] = to;
       step.from[0] = value;
     }
@@ -964,10 +960,10 @@ class Pointers {
       follow(of.address);
     } else if (role == Role::load && one.space() == Space::param) {
       add_params(one);
-    } else if (role != Role::load && role != Role::atomic) {
-      anything_ = true;
-    } else if (ptx::bytes_of(one.type()) >= 8) {
-      anything_ = true;  // a pointer that was loaded leads anywhere; 32 bits are none
+    } else {
+      // A pointer that was loaded leads anywhere; 32 bits are none.
+      const bool loads = role == Role::load || role == Role::atomic;
+      anything_ = !loads || ptx::bytes_of(one.type()) >= 8;
     }
   }
 
