@@ -191,7 +191,7 @@ void Prover::make_shapes() {
   const auto numbered = per_lane([&](unsigned lane) { return forms_.constant(lane); });
   if (x % warp_lanes == 0) {
     // All warps are alike: 32 neighbours along x.
-    const Wide most = forms_.range_of(kernel_.special(tid_x)).high / warp_lanes;
+    const Int128 most = forms_.range_of(kernel_.special(tid_x)).high / warp_lanes;
     const FormId number = forms_.leaf(AtomKind::warp, warp_number, {0, most});
     WarpShape shape;
     shape.is_in_block.fill(true);
@@ -883,7 +883,7 @@ void Prover::judge_lanes(AccessProof& access, const std::vector<Lanes>& lanes) {
     if (count(form, shape, lanes[shape], access, tally)) continue;
     // Neighbours in sectors of their own, whatever the distance.
     const bool is_far = pattern.is_linear && pattern.second != no_form &&
-                        forms_.range_of(pattern.second).low >= Wide{sector_bytes};
+                        forms_.range_of(pattern.second).low >= Int128{sector_bytes};
     if (access.space != Space::shared && is_far && std::ranges::all_of(lanes[shape], is_on)) {
       tally.has_aligned = true;
       tally.add(warp_lanes, std::uint64_t{warp_lanes} * access.width / sector_bytes, true);
